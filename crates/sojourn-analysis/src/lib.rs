@@ -1,0 +1,1 @@
+//! What the numbers mean: backlog slope, drain, each hop's share; pure functions.

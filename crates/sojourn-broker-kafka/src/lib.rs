@@ -1,0 +1,1 @@
+//! Kafka: a passive tap on assigned partitions, without a consumer group.

@@ -1,0 +1,1 @@
+//! Webhook: an HTTP receiver that turns requests into events.

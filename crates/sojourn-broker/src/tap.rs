@@ -1,0 +1,51 @@
+//! Listening without disturbing.
+
+use std::time::Duration;
+
+use crate::RawMessage;
+
+/// Where a tap's messages go. Called on the tap's own thread, in the order received.
+pub trait Sink {
+    /// Takes one message.
+    fn message(&mut self, message: &RawMessage<'_>);
+}
+
+/// One passive, shared subscription to a channel. Never takes messages from the system's own
+/// consumers: no group joined, nothing committed, nothing acknowledged on their behalf.
+pub trait Tap: Send {
+    /// Subscribes from now on and returns when nothing published after this call can be missed.
+    /// Errs clearly when the broker is not there or the channel does not exist.
+    fn open(&mut self) -> Result<TapInfo, TapError>;
+
+    /// Waits up to `timeout` for messages and hands over what there is, oldest first.
+    /// An error means that the tap is lost and the run void.
+    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), TapError>;
+
+    /// Every message received before this instant has been handed over.
+    fn watermark_ns(&self) -> u64;
+
+    /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator health.
+    fn behind_ns(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// What an open tap listens to, for the report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TapInfo {
+    /// In words: `kafka 127.0.0.1:9092, topic payments.events, 16 partitions from their end`.
+    pub listens_to: String,
+    /// Address bound, for a receiver with a listener of its own.
+    pub address: Option<std::net::SocketAddr>,
+}
+
+/// Why a tap could not open or was lost. The message names broker and address, says what to do, and
+/// holds no secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct TapError {
+    /// In words.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,3 @@
+//! The `sojourn` command.
+
+fn main() {}

@@ -1,0 +1,68 @@
+//! The one clock.
+//!
+//! Every instant in Sojourn is CLOCK_MONOTONIC in nanoseconds (`*_ns: u64`): threads and processes
+//! of one machine share it, it never steps, and the vDSO reads it without a system call. Durations
+//! are nanoseconds too. Wall time exists once per run, as an [`Anchor`].
+//!
+//! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed instants.
+
+mod cpu;
+
+pub use cpu::{ThreadCpu, thread_cpu};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds in a second.
+pub const SECOND_NS: u64 = 1_000_000_000;
+/// Nanoseconds in a millisecond.
+pub const MILLISECOND_NS: u64 = 1_000_000;
+
+/// The present instant: CLOCK_MONOTONIC in nanoseconds.
+#[inline]
+pub fn now_ns() -> u64 {
+    to_ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// Sleeps until the given instant; returns at once if it has passed.
+pub fn sleep_until(instant_ns: u64) {
+    loop {
+        let now = now_ns();
+        if now >= instant_ns {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_nanos(instant_ns - now));
+    }
+}
+
+/// Ties the monotonic clock to wall time, once per run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub monotonic_ns: u64,
+    /// Wall time at that same instant, nanoseconds since the Unix epoch.
+    pub unix_ns: u64,
+}
+
+impl Anchor {
+    /// Reads both clocks, one after the other (some tens of nanoseconds apart).
+    pub fn now() -> Self {
+        let monotonic_ns = now_ns();
+        let unix_ns = to_ns(clock_gettime(ClockId::Realtime));
+        Self {
+            monotonic_ns,
+            unix_ns,
+        }
+    }
+
+    /// Wall time, nanoseconds since the Unix epoch, of a monotonic instant.
+    pub fn unix_ns_at(&self, instant_ns: u64) -> u64 {
+        self.unix_ns
+            .saturating_add(instant_ns)
+            .saturating_sub(self.monotonic_ns)
+    }
+}
+
+fn to_ns(time: rustix::time::Timespec) -> u64 {
+    // Neither clock is negative on a running system.
+    (time.tv_sec as u64) * SECOND_NS + time.tv_nsec as u64
+}

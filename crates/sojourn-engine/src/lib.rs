@@ -1,0 +1,1 @@
+//! Coordinator and generators: phases, actors, the ledger's observer, the drain.

@@ -1,0 +1,36 @@
+//! What a caller asks for.
+
+/// An origin registered with a [`crate::Client`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OriginId(pub u32);
+
+/// One request and how to treat its answer. The bytes are the whole message: request line, headers
+/// (with Host and Content-Length), body. The client copies them into the connection's buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange<'a> {
+    /// Comes back in the completion.
+    pub token: u64,
+    /// Where to.
+    pub origin: OriginId,
+    /// The whole request message.
+    pub bytes: &'a [u8],
+    /// The answer has no body whatever its headers say (HEAD).
+    pub head_only: bool,
+    /// From the beginning (t1) to the last body byte, nanoseconds.
+    pub timeout_ns: u64,
+    /// What to do with the body.
+    pub body: BodyPolicy,
+}
+
+/// What to do with an answer's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyPolicy {
+    /// Count its bytes, keep none.
+    Discard,
+    /// Keep up to so many bytes after decoding gzip/deflate; a longer one is a failure
+    /// ([`crate::FailureKind::BodyTooLarge`]), drained and counted.
+    Keep {
+        /// Most bytes kept.
+        bytes_max: usize,
+    },
+}

@@ -1,0 +1,142 @@
+//! What the ledger decided: its only output.
+
+use smallvec::SmallVec;
+
+use crate::{JourneyId, Key, Phase};
+
+/// Something the ledger decided.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// A stage was reached for the first time.
+    Reached {
+        /// Whose.
+        journey: JourneyId,
+        /// Index of its spec.
+        kind: u16,
+        /// Which stage.
+        stage: u8,
+        /// The journey's phase.
+        phase: Phase,
+        /// When, CLOCK_MONOTONIC nanoseconds.
+        stamp_ns: u64,
+        /// stamp − t0, nanoseconds.
+        since_start_ns: u64,
+        /// A step follows this stage: wake the journey's actor.
+        resume: bool,
+    },
+    /// A hop's duration became known, nanoseconds. Negative when the stage was observed before its
+    /// predecessor: an order violation.
+    Hop {
+        /// Index of the journey's spec.
+        kind: u16,
+        /// The stage the hop ends at.
+        stage: u8,
+        /// The journey's phase.
+        phase: Phase,
+        /// Duration, nanoseconds.
+        hop_ns: i64,
+    },
+    /// An event got its class.
+    Event {
+        /// Index of the channel.
+        channel: u16,
+        /// Its class.
+        class: EventClass,
+        /// The journey and stage it belongs to, where known (matched, duplicate, after failure).
+        belongs: Option<(u16, u8, Phase)>,
+        /// When it was observed.
+        stamp_ns: u64,
+    },
+    /// The journey's deadline has passed and it is not complete: a waiting user goes on.
+    Overdue {
+        /// Whose.
+        journey: JourneyId,
+        /// Index of its spec.
+        kind: u16,
+    },
+    /// A key still in flight came again: the second root is failed ([`Decision::Finished`] follows).
+    KeyReused {
+        /// The second journey.
+        journey: JourneyId,
+        /// Index of its spec.
+        kind: u16,
+    },
+    /// A journey ended. It comes once for every started journey.
+    Finished(Box<Finished>),
+}
+
+/// The class of an event. Disjoint; every event gets exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventClass {
+    /// Reached a stage, or was one of a stage's members.
+    Matched,
+    /// The same (journey, stage, member) again.
+    Duplicate(DuplicateKind),
+    /// For a journey that had failed or been given up.
+    AfterFailure,
+    /// No journey, but our run marker.
+    Orphan,
+    /// Another run's marker.
+    Foreign,
+    /// No journey and no marker.
+    Unattributed,
+    /// Could not be read, or had no key.
+    Undecodable,
+}
+
+/// How a duplicate came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DuplicateKind {
+    /// The same message id: delivered again.
+    Redelivery,
+    /// Another message id: published again.
+    Republication,
+    /// At least one of the two declared no message id.
+    Unknown,
+}
+
+/// How a journey ended. Disjoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FinishClass {
+    /// Everything required happened by t0 + within.
+    Completed,
+    /// Everything required happened, after t0 + within.
+    Late,
+    /// Overdue when its observation ended.
+    Lost,
+    /// Reached a terminal failure stage, a `never` stage, a failed content check, or a follow-up step failed.
+    Failed,
+    /// The root was refused or unanswered.
+    RootFailed,
+    /// The run was cut off before its deadline.
+    InFlightAtCutoff,
+}
+
+/// A journey that has ended, with all that is known of it.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its number.
+    pub journey: JourneyId,
+    /// Index of its spec.
+    pub kind: u16,
+    /// Phase of its t0.
+    pub phase: Phase,
+    /// How it ended.
+    pub class: FinishClass,
+    /// Its first key, where one was known.
+    pub key: Option<Key>,
+    /// Scheduled instant.
+    pub t0_ns: u64,
+    /// Action begun.
+    pub t1_ns: u64,
+    /// Root completed, where it was.
+    pub t2_ns: Option<u64>,
+    /// First observation of each stage in declared order; zero where not reached.
+    pub stage_ns: SmallVec<[u64; 8]>,
+    /// When it ended: the last required instant for completed and late ones, else when it was decided.
+    pub end_ns: u64,
+    /// Stages reached whose predecessor never was: no hop sample, counted.
+    pub hops_without_predecessor: u32,
+    /// Order violations.
+    pub negative_hops: u32,
+}

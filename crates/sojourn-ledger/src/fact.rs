@@ -1,0 +1,154 @@
+//! What happened: the ledger's only input.
+
+use smallvec::SmallVec;
+
+use crate::Key;
+
+/// A journey's number, unique in the run (a generator's index in the top 16 bits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JourneyId(pub u64);
+
+/// A source of facts: one generator or one tap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceId(pub u16);
+
+/// The phase a journey belongs to: that of its scheduled instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Phase {
+    /// Real load, counted apart.
+    WarmUp,
+    /// What is reported.
+    Steady,
+}
+
+/// Facts of one source, in its own order, and how far it has seen.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Who saw them.
+    pub source: SourceId,
+    /// Batch number of this source, from 0, without gaps.
+    pub sequence: u64,
+    /// The facts, stamps not descending.
+    pub facts: Vec<Stamped>,
+    /// Nothing with an earlier stamp follows from this source.
+    pub watermark_ns: u64,
+}
+
+/// A fact and the instant it happened.
+#[derive(Clone, Debug)]
+pub struct Stamped {
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub stamp_ns: u64,
+    /// What happened then.
+    pub fact: Fact,
+}
+
+/// Something that happened to a journey, or on a channel.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    /// An arrival that was never started (stamp: its scheduled instant).
+    Missed {
+        /// Index into [`crate::LedgerSpec::journeys`].
+        kind: u16,
+        /// Phase of its scheduled instant.
+        phase: Phase,
+    },
+    /// The generator began the journey's first action (stamp: t1).
+    Started {
+        /// Its number.
+        journey: JourneyId,
+        /// Index into [`crate::LedgerSpec::journeys`].
+        kind: u16,
+        /// Phase of `t0_ns`.
+        phase: Phase,
+        /// Scheduled instant.
+        t0_ns: u64,
+        /// The key, when the client makes it: registered before the request is sent.
+        key: Option<Key>,
+    },
+    /// An HTTP step of the journey began (stamp: its t1): what the next stage's hop counts from when
+    /// that stage follows a step. Not sent for the first step, whose t1 is [`Fact::Started`]'s stamp.
+    StepBegan {
+        /// Whose.
+        journey: JourneyId,
+    },
+    /// A key or a further alias became known, from a response (stamp: when it was read).
+    Keyed {
+        /// Whose.
+        journey: JourneyId,
+        /// The key.
+        key: Key,
+    },
+    /// The root completed as expected (stamp: t2). All steps without `after` are the root.
+    RootCompleted {
+        /// Whose.
+        journey: JourneyId,
+    },
+    /// The root was refused or unanswered: final (stamp: when given up).
+    RootFailed {
+        /// Whose.
+        journey: JourneyId,
+    },
+    /// The last step that follows a stage is done (stamp: its end). Only for journeys that have
+    /// such steps: they are not complete before it.
+    FollowUpsCompleted {
+        /// Whose.
+        journey: JourneyId,
+    },
+    /// A step that follows a stage failed: the journey failed.
+    FollowUpFailed {
+        /// Whose.
+        journey: JourneyId,
+    },
+    /// A polled stage's predicate held (stamp: when the answer was read).
+    Polled {
+        /// Whose.
+        journey: JourneyId,
+        /// Which stage.
+        stage: u8,
+    },
+    /// A tap saw an event (stamp: taken in the receive callback).
+    Observed(Box<Observation>),
+}
+
+/// One event as a tap saw it, matched against the plan's stages.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Index of the channel.
+    pub channel: u16,
+    /// The stages it fits, in declared order; empty when none does.
+    pub candidates: SmallVec<[Candidate; 1]>,
+    /// Hash of the declared message id, to tell a redelivery from a republication.
+    pub message_id: Option<u64>,
+    /// The run marker it carried.
+    pub marker: Marker,
+    /// Not decodable, or its key is missing, empty or null.
+    pub undecodable: bool,
+}
+
+/// A stage that an event fits.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Index of the journey's spec.
+    pub kind: u16,
+    /// Index of the stage in it.
+    pub stage: u8,
+    /// The key found in the event.
+    pub key: Key,
+    /// Hash of the member value, for a stage that expects several.
+    pub member: Option<u64>,
+    /// A content check of the stage did not hold: the journey fails.
+    pub check_failed: bool,
+}
+
+/// What an event says of the run that caused it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// This run's marker.
+    Ours,
+    /// Another run's.
+    Foreign,
+    /// None.
+    Absent,
+}

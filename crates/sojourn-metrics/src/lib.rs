@@ -1,0 +1,21 @@
+//! Numbers of a run: histograms, series, snapshots, merging, thresholds.
+//!
+//! A [`Recorder`] belongs to one thread and is written without locks or allocation; once a second it
+//! yields a [`Snapshot`]. Snapshots add up in a [`Store`] without loss. Percentiles exist only there,
+//! after merging: nearest rank on merged histograms, never averaged.
+//!
+//! No I/O, no clock: instants are handed in.
+
+mod histogram;
+mod recorder;
+mod series;
+mod snapshot;
+mod store;
+mod threshold;
+
+pub use histogram::{Histogram, IntervalHistogram, Totals};
+pub use recorder::Recorder;
+pub use series::{Kind, SeriesId, SeriesKey, SeriesPhase};
+pub use snapshot::{Snapshot, Value};
+pub use store::Store;
+pub use threshold::{Comparison, Statistic, Threshold, ThresholdError, ThresholdOutcome};

@@ -1,0 +1,67 @@
+//! What a number is of.
+
+use serde::{Deserialize, Serialize};
+
+/// How a series' values merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// A count that adds up.
+    Counter,
+    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps the
+    /// later value and the widest range; merging over sources adds the values.
+    Gauge,
+    /// Yes and no: two counts that add up.
+    Rate,
+    /// A distribution: histograms that add up.
+    Trend,
+}
+
+/// The phase a series belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum SeriesPhase {
+    /// Journeys whose t0 fell in the warm-up.
+    WarmUp,
+    /// Journeys whose t0 fell in the steady phase.
+    Steady,
+    /// Not of a journey: health, unmatched events, in-flight levels.
+    Any,
+}
+
+/// A series' full name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SeriesKey {
+    /// Dotted metric name, as in docs/definitions.md.
+    pub metric: String,
+    /// Tags in order of their names, such as `journey` and `stage`.
+    pub tags: Vec<(String, String)>,
+    /// Phase.
+    pub phase: SeriesPhase,
+}
+
+impl SeriesKey {
+    /// A key; tags are sorted by name.
+    pub fn new(metric: &str, tags: &[(&str, &str)], phase: SeriesPhase) -> Self {
+        let mut tags: Vec<_> = tags
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        tags.sort();
+        Self {
+            metric: metric.to_owned(),
+            tags,
+            phase,
+        }
+    }
+
+    /// The value of a tag.
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        self.tags
+            .iter()
+            .find(|(tag, _)| tag == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// A series within one [`crate::Recorder`] or [`crate::Store`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SeriesId(pub u32);

@@ -1,0 +1,157 @@
+//! Journeys, steps and stages.
+
+use crate::{Check, Selector, Template, VariableId};
+
+/// One root action and the events it causes.
+#[derive(Clone, Debug)]
+pub struct Journey {
+    /// Name.
+    pub name: String,
+    /// HTTP steps in order. Those without `after` are the root and run one after the other from t0;
+    /// the others run when their stage is reached.
+    pub steps: Vec<Step>,
+    /// Stages in declared order. Empty: an API test.
+    pub stages: Vec<Stage>,
+    /// Deadline of the journey, from t0, nanoseconds.
+    pub within_ns: u64,
+    /// How long it is observed beyond the deadline, nanoseconds.
+    pub linger_ns: u64,
+}
+
+/// A named HTTP action.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Name, unique in the journey.
+    pub name: String,
+    /// Index of the stage it waits for; `None`: part of the root.
+    pub after: Option<usize>,
+    /// What it does.
+    pub action: Action,
+    /// Conditions on the answer; a step without any expects a 2xx or 3xx status.
+    pub expect: Vec<Check>,
+    /// Values taken from the answer.
+    pub extract: Vec<Extract>,
+    /// The journey's key, when this step makes or receives it.
+    pub key: Option<KeyRule>,
+}
+
+/// What a step does. More kinds come with other protocols.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// An HTTP request.
+    Http(HttpAction),
+}
+
+/// An HTTP request.
+#[derive(Clone, Debug)]
+pub struct HttpAction {
+    /// Method, upper case.
+    pub method: String,
+    /// Where to; never a template: a load tool only goes to hosts its plan names.
+    pub tls: bool,
+    /// Host.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Path and query.
+    pub path: Template,
+    /// Headers beside Host, Content-Length and (with `json`) Content-Type, which are made.
+    pub headers: Vec<(String, Template)>,
+    /// Body.
+    pub body: Option<Template>,
+    /// Timeout, nanoseconds.
+    pub timeout_ns: u64,
+    /// Most redirects followed; 0: a redirect is an answer like any other.
+    pub redirects_max: u32,
+    /// Most body bytes kept where something is extracted or checked.
+    pub body_max: usize,
+}
+
+/// A value taken from an answer.
+#[derive(Clone, Debug)]
+pub struct Extract {
+    /// Into this variable.
+    pub variable: VariableId,
+    /// From here.
+    pub selector: Selector,
+}
+
+/// How a step yields the journey's key.
+#[derive(Clone, Debug)]
+pub enum KeyRule {
+    /// The client makes it: known, and registered, before the request is sent.
+    Made(Template),
+    /// From the answer, written into `format` in place of `{}`.
+    Received {
+        /// Where.
+        selector: Selector,
+        /// Text around the value, such as `pay:{}`; `{}` alone for the value itself.
+        format: String,
+    },
+}
+
+/// A named point that a journey must or may reach.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Name, unique in the journey.
+    pub name: String,
+    /// Where it is seen.
+    pub source: StageSource,
+    /// What reaching it means.
+    pub kind: StageKind,
+    /// Index of the stage its hop counts from; `None`: the step before it.
+    pub after: Option<usize>,
+    /// How many distinct members reach it.
+    pub expect: u32,
+    /// What tells members apart, where `expect` is above one.
+    pub member: Option<Selector>,
+    /// An event counts for this stage even if an earlier one took it.
+    pub shared: bool,
+}
+
+/// Where a stage is seen.
+#[derive(Clone, Debug)]
+pub enum StageSource {
+    /// An event on a channel.
+    Event {
+        /// Index of the channel.
+        channel: usize,
+        /// Which events.
+        matches: Vec<Check>,
+        /// Content that must hold once matched; if not, the journey fails.
+        checks: Vec<Check>,
+        /// The key in the event.
+        key: Selector,
+        /// Text around the key in the event, as in [`KeyRule::Received`].
+        key_format: String,
+    },
+    /// A state asked for until it holds.
+    Poll(Poll),
+}
+
+/// A polled stage: GET until a predicate holds.
+#[derive(Clone, Debug)]
+pub struct Poll {
+    /// The request.
+    pub action: HttpAction,
+    /// The predicate.
+    pub until: Vec<Check>,
+    /// Interval, nanoseconds: the reading error of the stage.
+    pub every_ns: u64,
+    /// Most requests per second over all journeys; polls beyond it wait and are counted.
+    pub budget_per_s: f64,
+}
+
+/// What reaching a stage means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StageKind {
+    /// The journey is not complete without it.
+    #[default]
+    Required,
+    /// May be reached.
+    Optional,
+    /// Must not be reached.
+    Never,
+    /// Terminal failure, such as a dead letter.
+    Failure,
+}

@@ -1,0 +1,26 @@
+//! What a run will do.
+//!
+//! A [`Plan`] is immutable once built. It is read from a journey file by [`read`], whose errors name
+//! file, line, column, the offending text and what to do. Values that change from journey to journey
+//! are [`Template`]s: compiled once, rendered without allocation as a function of (seed, k).
+//!
+//! Reading text is the only thing in here that touches the outside: no clock, no network. Files that
+//! a plan names (CSV rows, replayed instants, bodies) are read through a [`Files`] the caller gives.
+
+mod channel;
+mod journey;
+mod load;
+mod plan;
+mod read;
+mod selector;
+mod template;
+
+pub use channel::{Channel, Connector, Decoder, KafkaChannel, WebhookChannel};
+pub use journey::{
+    Action, Extract, HttpAction, Journey, KeyRule, Poll, Stage, StageKind, StageSource, Step,
+};
+pub use load::{Load, Model, Think, Until, UserStage};
+pub use plan::{HealthLimits, Plan, Refresh};
+pub use read::{Files, Overrides, PlanError, PlanErrors, read, schema};
+pub use selector::{Check, JsonPath, PathStep, Selector, Test};
+pub use template::{DataSource, Escape, Hole, Part, RenderContext, Template, VariableId};

@@ -1,0 +1,66 @@
+//! Which run this is.
+
+use serde::{Deserialize, Serialize};
+
+/// A run's identity, written first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The plan's name.
+    pub name: String,
+    /// Suite, where given.
+    pub suite: Option<String>,
+    /// Run id, unique.
+    pub run_id: String,
+    /// Labels (`--label git=…`), in the order given.
+    pub labels: Vec<(String, String)>,
+    /// Wall time of the run's start, nanoseconds since the Unix epoch.
+    pub start_unix_ns: u64,
+    /// CLOCK_MONOTONIC at that instant; every instant in the file is relative to it.
+    pub start_monotonic_ns: u64,
+    /// Host name.
+    pub host: String,
+    /// Sojourn's version.
+    pub version: String,
+    /// The load as declared, one line per load entry.
+    pub load: Vec<String>,
+    /// Warm-up, steady and drain as declared (the longest of the entries), nanoseconds.
+    pub phases_ns: [u64; 3],
+    /// The plan's text as it was run, secrets replaced.
+    pub plan: String,
+    /// Journeys with their stages and steps, so that reports know their order.
+    pub journeys: Vec<JourneyShape>,
+    /// Channels, by name, with what they listen to.
+    pub channels: Vec<(String, String)>,
+    /// The limits that make a run void, as they were applied: (name, limit in words).
+    pub health_limits: Vec<(String, String)>,
+}
+
+/// A journey's outline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JourneyShape {
+    /// Name.
+    pub name: String,
+    /// Step names in order; the last of the root is `root_steps - 1`.
+    pub steps: Vec<String>,
+    /// How many of the steps are the root.
+    pub root_steps: usize,
+    /// Stages in declared order.
+    pub stages: Vec<StageShape>,
+    /// Deadline from t0, nanoseconds.
+    pub within_ns: u64,
+}
+
+/// A stage's outline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageShape {
+    /// Name.
+    pub name: String,
+    /// Where it is seen, in words: `events (kafka)`, `poll every 100ms`.
+    pub on: String,
+    /// `required`, `optional`, `never`, `failure`.
+    pub kind: String,
+    /// The point its hop counts from: a stage's or a step's name.
+    pub after: String,
+    /// For a polled stage: the interval, nanoseconds, which is the reading error.
+    pub poll_ns: Option<u64>,
+}

@@ -1,0 +1,1 @@
+//! Reports from a run file: text, JSON, HTML.
