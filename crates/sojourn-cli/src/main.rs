@@ -1,5 +1,9 @@
 //! The `sojourn` command: one file per command, flags to library calls, exit codes. No logic.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that speaks to people")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the one crate that speaks to people"
+)]
 
 mod commands;
 mod connectors;

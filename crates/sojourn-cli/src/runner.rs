@@ -105,7 +105,11 @@ pub(crate) fn make(
     for report in &reports {
         outputs::write_report(&model, report)?;
     }
-    Ok(Made { code: exit_code(&summary), run_file, reports })
+    Ok(Made {
+        code: exit_code(&summary),
+        run_file,
+        reports,
+    })
 }
 
 /// Says where everything is.
@@ -124,7 +128,10 @@ fn narrate(options: &mut RunOptions) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
         for words in receiver {
             let at_ms = (sojourn_clock::now_ns() - start_ns) as f64 / 1e6;
-            eprintln!("{at_ms:>10.2} ms  {}", words.trim_end().replace('\n', "\n               "));
+            eprintln!(
+                "{at_ms:>10.2} ms  {}",
+                words.trim_end().replace('\n', "\n               ")
+            );
         }
     })
 }

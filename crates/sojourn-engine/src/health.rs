@@ -36,7 +36,10 @@ impl ThreadHealth {
         if let Some((then_ns, before)) = self.last {
             let elapsed = now_ns.saturating_sub(then_ns).max(1) as f64;
             recorder.set(self.cpu, (cpu.cpu_ns - before.cpu_ns) as f64 / elapsed);
-            recorder.set(self.run_queue, (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed);
+            recorder.set(
+                self.run_queue,
+                (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed,
+            );
         }
         self.last = Some((now_ns, cpu));
     }
@@ -45,8 +48,11 @@ impl ThreadHealth {
     pub(crate) fn refused(&self, queue: &str, count: u64, recorder: &mut Recorder) {
         if count > 0 {
             let queue = format!("{}: {queue}", self.name);
-            let key =
-                SeriesKey::new(names::HEALTH_REFUSED, &[("queue", &queue)], SeriesPhase::Any);
+            let key = SeriesKey::new(
+                names::HEALTH_REFUSED,
+                &[("queue", &queue)],
+                SeriesPhase::Any,
+            );
             let series = recorder.series(Kind::Counter, key);
             recorder.add(series, count);
         }

@@ -55,7 +55,10 @@ pub(crate) struct PollerSpec {
 /// The two ends of the hand-over; no channel when the plan polls nothing.
 pub(crate) fn channel(plan: &Plan) -> (PollSender, Option<Receiver<Task>>) {
     let is_polled = |journey: &sojourn_plan::Journey| {
-        journey.stages.iter().any(|stage| matches!(stage.source, StageSource::Poll(_)))
+        journey
+            .stages
+            .iter()
+            .any(|stage| matches!(stage.source, StageSource::Poll(_)))
     };
     if !plan.journeys.iter().any(is_polled) {
         return (PollSender(None), None);
@@ -76,10 +79,13 @@ impl PollSender {
         values: &RenderContext<'_>,
     ) -> bool {
         let journey = &plan.journeys[usize::from(arrival.kind)];
-        let (Some(sender), StageSource::Poll(poll)) = (&self.0, &journey.stages[stage].source) else {
+        let (Some(sender), StageSource::Poll(poll)) = (&self.0, &journey.stages[stage].source)
+        else {
             return true;
         };
-        let Some(message) = render(poll, values) else { return false };
+        let Some(message) = render(poll, values) else {
+            return false;
+        };
         let task = Task {
             journey: arrival.journey,
             kind: arrival.kind,
@@ -95,7 +101,9 @@ impl PollSender {
 pub(crate) fn run(spec: PollerSpec) -> Result<(), String> {
     let client = Client::new(spec.options.client_config())
         .map_err(|error| format!("cannot make an HTTP client for polled stages: {error}"))?;
-    let Ok(start_ns) = spec.start.recv() else { return Ok(()) };
+    let Ok(start_ns) = spec.start.recv() else {
+        return Ok(());
+    };
     Poller::new(spec, client, start_ns).run()
 }
 
@@ -131,8 +139,13 @@ impl Poller {
         let mut stages = Vec::new();
         for (kind, journey) in (0u16..).zip(&plan.journeys) {
             for (stage, shape) in (0u8..).zip(&journey.stages) {
-                let StageSource::Poll(poll) = &shape.source else { continue };
-                let tags = [("journey", journey.name.as_str()), ("stage", shape.name.as_str())];
+                let StageSource::Poll(poll) = &shape.source else {
+                    continue;
+                };
+                let tags = [
+                    ("journey", journey.name.as_str()),
+                    ("stage", shape.name.as_str()),
+                ];
                 let key = SeriesKey::new(names::POLL_REQUESTS, &tags, SeriesPhase::Any);
                 stages.push(PolledStage {
                     kind,
@@ -170,7 +183,10 @@ impl Poller {
             }
             let watermark_ns = now_ns();
             self.outbox.flush(watermark_ns);
-            let due_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
+            let due_ns = self
+                .due
+                .peek()
+                .map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
             let deadline_ns = due_ns.min(watermark_ns + 2 * MILLISECOND_NS);
             self.client
                 .wait_until(deadline_ns, &mut completions)
@@ -204,13 +220,18 @@ impl Poller {
                 return;
             }
             self.due.pop();
-            let Some(task) = self.tasks.get(index) else { continue };
+            let Some(task) = self.tasks.get(index) else {
+                continue;
+            };
             if now >= task.until_ns {
                 self.tasks.remove(index);
                 continue;
             }
-            let same = |stage: &&mut PolledStage| stage.kind == task.kind && stage.stage == task.stage;
-            let Some(stage) = self.stages.iter_mut().find(same) else { continue };
+            let same =
+                |stage: &&mut PolledStage| stage.kind == task.kind && stage.stage == task.stage;
+            let Some(stage) = self.stages.iter_mut().find(same) else {
+                continue;
+            };
             if stage.free_ns > now {
                 self.due.push(Reverse((stage.free_ns, index)));
                 continue;
@@ -231,7 +252,9 @@ impl Poller {
                     bytes: &task.message,
                     head_only: false,
                     timeout_ns: poll.action.timeout_ns,
-                    body: BodyPolicy::Keep { bytes_max: poll.action.body_max },
+                    body: BodyPolicy::Keep {
+                        bytes_max: poll.action.body_max,
+                    },
                 },
             );
         }
@@ -239,17 +262,23 @@ impl Poller {
 
     fn complete(&mut self, completion: Completion) {
         let index = completion.token as usize;
-        let Some(task) = self.tasks.get(index) else { return };
-        let source = &self.spec.plan.journeys[usize::from(task.kind)].stages
-            [usize::from(task.stage)]
-        .source;
-        let StageSource::Poll(poll) = source else { return };
+        let Some(task) = self.tasks.get(index) else {
+            return;
+        };
+        let source =
+            &self.spec.plan.journeys[usize::from(task.kind)].stages[usize::from(task.stage)].source;
+        let StageSource::Poll(poll) = source else {
+            return;
+        };
         let holds = completion
             .outcome
             .as_ref()
             .is_ok_and(|response| Answer::new(response).unexpected(&poll.until).is_none());
         if holds {
-            let fact = Fact::Polled { journey: task.journey, stage: task.stage };
+            let fact = Fact::Polled {
+                journey: task.journey,
+                stage: task.stage,
+            };
             self.outbox.push(completion.ended_ns, fact);
             self.tasks.remove(index);
         } else {
@@ -261,14 +290,22 @@ impl Poller {
     fn report(&mut self, now: u64) {
         self.health.measure(now, &mut self.recorder);
         let refused = std::mem::take(&mut self.refused) + self.outbox.take_refused();
-        self.health.refused("journeys to poll", refused, &mut self.recorder);
+        self.health
+            .refused("journeys to poll", refused, &mut self.recorder);
         // A lost snapshot shows as a gap in their numbers.
-        let _ = self.spec.snapshots.try_send(Box::new(self.recorder.take(now, None)));
+        let _ = self
+            .spec
+            .snapshots
+            .try_send(Box::new(self.recorder.take(now, None)));
     }
 }
 
 fn origin_of(poll: &Poll) -> Origin {
-    Origin { tls: poll.action.tls, host: poll.action.host.clone(), port: poll.action.port }
+    Origin {
+        tls: poll.action.tls,
+        host: poll.action.host.clone(),
+        port: poll.action.port,
+    }
 }
 
 fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
@@ -280,11 +317,20 @@ fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
         template.render(values, &mut value).ok()?;
         headers.push((name.as_str(), value));
     }
-    let headers: Vec<(&str, &[u8])> =
-        headers.iter().map(|(name, value)| (*name, value.as_slice())).collect();
+    let headers: Vec<(&str, &[u8])> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_slice()))
+        .collect();
     let mut message = Vec::new();
     let host = origin_of(poll).host_header();
-    sojourn_http::write_request(&poll.action.method, &path, &host, &headers, None, &mut message)
-        .ok()?;
+    sojourn_http::write_request(
+        &poll.action.method,
+        &path,
+        &host,
+        &headers,
+        None,
+        &mut message,
+    )
+    .ok()?;
     Some(message)
 }

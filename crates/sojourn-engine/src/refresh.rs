@@ -24,9 +24,15 @@ pub(crate) fn run(
     failures: &Sender<String>,
     stop: &Arc<AtomicBool>,
 ) {
-    let Ok(mut runner) = StepRunner::new(plan, options, variables) else { return };
+    let Ok(mut runner) = StepRunner::new(plan, options, variables) else {
+        return;
+    };
     let start_ns = now_ns();
-    let mut due: Vec<u64> = plan.refresh.iter().map(|refresh| start_ns + refresh.every_ns).collect();
+    let mut due: Vec<u64> = plan
+        .refresh
+        .iter()
+        .map(|refresh| start_ns + refresh.every_ns)
+        .collect();
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(20));
         for (refresh, due_ns) in plan.refresh.iter().zip(&mut due) {
@@ -39,9 +45,14 @@ pub(crate) fn run(
                     for extract in &refresh.step.extract {
                         let variable = extract.variable.0;
                         let value = &runner.variables[usize::from(variable)];
-                        let Some(value) = value.as_deref().map(str::to_owned) else { continue };
+                        let Some(value) = value.as_deref().map(str::to_owned) else {
+                            continue;
+                        };
                         for generator in generators {
-                            let message = ToGenerator::SetVariable { variable, value: value.clone() };
+                            let message = ToGenerator::SetVariable {
+                                variable,
+                                value: value.clone(),
+                            };
                             // A generator that has ended needs no value.
                             let _ = generator.send(message);
                         }

@@ -27,9 +27,18 @@ impl<'a> StepRunner<'a> {
         variables: Vec<Option<Box<str>>>,
     ) -> Result<Self, RunError> {
         let client = Client::new(options.client_config()).map_err(|error| {
-            RunError::new(format!("cannot make an HTTP client: {error}"), "check --ca and descriptors")
+            RunError::new(
+                format!("cannot make an HTTP client: {error}"),
+                "check --ca and descriptors",
+            )
         })?;
-        Ok(Self { plan, options, client, scratch: Scratch::default(), variables })
+        Ok(Self {
+            plan,
+            options,
+            client,
+            scratch: Scratch::default(),
+            variables,
+        })
     }
 
     /// Runs one step; errs in words when it is not answered as expected.
@@ -47,7 +56,9 @@ impl<'a> StepRunner<'a> {
         request
             .render(action, &values, &mut self.scratch)
             .map_err(|_| format!("step {}: a value it needs is not set", step.name))?;
-        narrate(self.options.narrator.as_ref(), || format!("step {}", step.name));
+        narrate(self.options.narrator.as_ref(), || {
+            format!("step {}", step.name)
+        });
         self.client.send(
             now_ns(),
             Exchange {
@@ -56,7 +67,9 @@ impl<'a> StepRunner<'a> {
                 bytes: &self.scratch.message,
                 head_only: action.method == "HEAD",
                 timeout_ns: action.timeout_ns,
-                body: BodyPolicy::Keep { bytes_max: action.body_max },
+                body: BodyPolicy::Keep {
+                    bytes_max: action.body_max,
+                },
             },
         );
         let mut completions = Vec::new();
@@ -79,7 +92,11 @@ impl<'a> StepRunner<'a> {
             let name = &self.plan.variables[index];
             let Some(text) = answer.text(&extract.selector) else {
                 let what = format!("variable {name}");
-                return Err(format!("step {}: {}", step.name, answer.missing(&what, &extract.selector)));
+                return Err(format!(
+                    "step {}: {}",
+                    step.name,
+                    answer.missing(&what, &extract.selector)
+                ));
             };
             self.variables[index] = Some(text.into());
         }

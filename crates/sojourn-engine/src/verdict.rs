@@ -25,7 +25,10 @@ pub(crate) fn void_causes(
 ) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     let mut add = |name: &str, detail: String| {
-        causes.push(Cause { name: name.to_owned(), detail });
+        causes.push(Cause {
+            name: name.to_owned(),
+            detail,
+        });
     };
     for defect in defects {
         add("defect", defect.clone());
@@ -43,18 +46,27 @@ pub(crate) fn void_causes(
     }
     let refused = sum(store, names::HEALTH_REFUSED);
     if refused > 0 {
-        add("refused at a bound", format!("{refused} entries did not fit a bounded queue"));
+        add(
+            "refused at a bound",
+            format!("{refused} entries did not fit a bounded queue"),
+        );
     }
     let scheduled = sum(store, names::JOURNEYS_SCHEDULED);
     let missed = sum(store, names::JOURNEYS_MISSED);
     if missed as f64 > plan.health.missed_max * scheduled as f64 {
         let limit = plan.health.missed_max * 100.0;
-        add("missed arrivals", format!("{missed} of {scheduled} were never started (limit {limit} %)"));
+        add(
+            "missed arrivals",
+            format!("{missed} of {scheduled} were never started (limit {limit} %)"),
+        );
     }
     let started = sum(store, names::JOURNEYS_STARTED);
     if (started as f64) < plan.health.delivered_min * scheduled as f64 {
         let limit = plan.health.delivered_min * 100.0;
-        add("under-delivered", format!("{started} of {scheduled} started (limit {limit} %)"));
+        add(
+            "under-delivered",
+            format!("{started} of {scheduled} started (limit {limit} %)"),
+        );
     }
     if let Some(detail) = lag_too_high(plan, store) {
         add("generator lag", detail);
@@ -68,7 +80,10 @@ pub(crate) fn void_causes(
             let most = store.gauge(key).map_or(0.0, |(_, _, max)| max);
             if most > limit_ms {
                 let channel = key.tag("channel").unwrap_or("?");
-                add("tap behind", format!("{channel} was {most:.0} ms behind (limit {limit_ms:.0} ms)"));
+                add(
+                    "tap behind",
+                    format!("{channel} was {most:.0} ms behind (limit {limit_ms:.0} ms)"),
+                );
             }
         }
     }
@@ -89,9 +104,8 @@ fn counts_differ(store: &Store) -> Option<String> {
     .iter()
     .map(|metric| sum(store, metric))
     .sum();
-    (started != ended).then(|| {
-        format!("generators started {started} journeys, the ledger ended {ended} of them")
-    })
+    (started != ended)
+        .then(|| format!("generators started {started} journeys, the ledger ended {ended} of them"))
 }
 
 fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
@@ -116,7 +130,11 @@ fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
 
 /// A counter over all its tags and phases.
 pub(crate) fn sum(store: &Store, metric: &str) -> u64 {
-    store.series().filter(|(key, _)| key.metric == metric).map(|(key, _)| store.counter(key)).sum()
+    store
+        .series()
+        .filter(|(key, _)| key.metric == metric)
+        .map(|(key, _)| store.counter(key))
+        .sum()
 }
 
 #[cfg(test)]

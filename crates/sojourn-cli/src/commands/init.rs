@@ -15,7 +15,12 @@ pub(crate) struct Init {
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "webhook")]
     kafka: Option<String>,
     /// Topic of the events
-    #[arg(long, value_name = "TOPIC", requires = "kafka", default_value = "events")]
+    #[arg(
+        long,
+        value_name = "TOPIC",
+        requires = "kafka",
+        default_value = "events"
+    )]
     topic: String,
     /// Follow webhooks, received at this address
     #[arg(long, value_name = "HOST:PORT")]
@@ -29,7 +34,9 @@ pub(crate) fn run(command: &Init) -> Result<u8, UsageError> {
             brokers: brokers.clone(),
             topic: command.topic.clone(),
         },
-        (None, Some(listen)) => sojourn_plan::Starter::Webhook { listen: listen.clone() },
+        (None, Some(listen)) => sojourn_plan::Starter::Webhook {
+            listen: listen.clone(),
+        },
         (None, None) => sojourn_plan::Starter::Http,
     };
     outputs::print(&sojourn_plan::starter(&kind, &command.target));

@@ -2,11 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{
-    errors::UsageError,
-    outputs,
-    runner::Format,
-};
+use crate::{errors::UsageError, outputs, runner::Format};
 
 /// Report on a run file
 #[derive(Debug, clap::Args)]

@@ -76,11 +76,7 @@ impl Book {
     }
 
     /// Takes a generator's report; gives back a snapshot that is done with, as a spare.
-    pub(super) fn generator(
-        &mut self,
-        index: u32,
-        report: FromGenerator,
-    ) -> Option<Box<Snapshot>> {
+    pub(super) fn generator(&mut self, index: u32, report: FromGenerator) -> Option<Box<Snapshot>> {
         match report {
             FromGenerator::Snapshot(snapshot) => {
                 self.saturation_after(&snapshot);
@@ -104,7 +100,11 @@ impl Book {
                 self.tap_lost = true;
                 self.defects.push(why);
             }
-            TapReport::Ended { channel, undecodable, residual } => {
+            TapReport::Ended {
+                channel,
+                undecodable,
+                residual,
+            } => {
                 self.taps_ended += 1;
                 if residual > 0 {
                     self.notes.push(format!(
@@ -113,7 +113,8 @@ impl Book {
                     ));
                 }
                 let samples = undecodable.iter().take(3);
-                self.notes.extend(samples.map(|sample| format!("undecodable on {channel}: {sample}")));
+                self.notes
+                    .extend(samples.map(|sample| format!("undecodable on {channel}: {sample}")));
             }
         }
     }
@@ -180,7 +181,11 @@ impl Book {
 
     /// The last arrival's scheduled instant, or the start where there was none.
     pub(super) fn arrivals_end_ns(&self) -> u64 {
-        self.arrivals_done.iter().copied().max().unwrap_or(self.start_ns)
+        self.arrivals_done
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(self.start_ns)
     }
 
     /// The instant that the ledger must have passed before nothing in flight means drained.
@@ -209,7 +214,9 @@ impl Book {
         [SeriesPhase::Steady, SeriesPhase::WarmUp]
             .iter()
             .find_map(|phase| {
-                self.store.trend(&SeriesKey::new(names::LAG, &[], *phase))?.quantile(0.99)
+                self.store
+                    .trend(&SeriesKey::new(names::LAG, &[], *phase))?
+                    .quantile(0.99)
             })
             .unwrap_or(0)
     }
@@ -224,12 +231,23 @@ impl Book {
     }
 
     pub(super) fn thresholds(&self, plan: &Plan, drain_ns: Option<u64>) -> Vec<ThresholdOutcome> {
-        plan.thresholds.iter().map(|threshold| self.evaluate(threshold, plan, drain_ns)).collect()
+        plan.thresholds
+            .iter()
+            .map(|threshold| self.evaluate(threshold, plan, drain_ns))
+            .collect()
     }
 
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
-        let busy = self.saturation.saturated(plan.health.busy_max, plan.health.busy_for_ns);
-        verdict::void_causes(plan, &self.store, self.balance.as_deref(), &self.defects, &busy)
+        let busy = self
+            .saturation
+            .saturated(plan.health.busy_max, plan.health.busy_for_ns);
+        verdict::void_causes(
+            plan,
+            &self.store,
+            self.balance.as_deref(),
+            &self.defects,
+            &busy,
+        )
     }
 
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
@@ -244,7 +262,12 @@ impl Book {
         plan: &Plan,
         drain_ns: Option<u64>,
     ) -> ThresholdOutcome {
-        let steady_ns = plan.load.iter().map(|load| load.steady_ns).max().unwrap_or(0);
+        let steady_ns = plan
+            .load
+            .iter()
+            .map(|load| load.steady_ns)
+            .max()
+            .unwrap_or(0);
         threshold.evaluate(&sojourn_metrics::ThresholdContext {
             store: &self.store,
             steady_ns,
@@ -274,7 +297,12 @@ impl Book {
 
 /// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.
 fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
-    let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
+    let warmup_ns = plan
+        .load
+        .iter()
+        .map(|load| load.warmup_ns)
+        .max()
+        .unwrap_or(0);
     plan.journeys
         .iter()
         .filter(|journey| !journey.stages.is_empty())

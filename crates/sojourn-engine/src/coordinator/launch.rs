@@ -23,7 +23,8 @@ use crate::{
     generator::{self, GeneratorSpec},
     link::{FromGenerator, ToGenerator},
     observer::{
-        FromObserver, GeneratorEnd, LedgerState, Observer, ObserverSpec, TapReport, TapSpec, run_tap,
+        FromObserver, GeneratorEnd, LedgerState, Observer, ObserverSpec, TapReport, TapSpec,
+        run_tap,
     },
     poller::{self, PollSender, PollerSpec},
     refresh,
@@ -64,12 +65,17 @@ pub(super) struct Launched {
 
 /// Whether the run file can be made, before anything else happens.
 pub(super) fn check_writable(path: &Path) -> Result<(), RunError> {
-    std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop).map_err(|error| {
-        RunError::new(
-            format!("cannot write the run file {}: {error}", path.display()),
-            "choose another place with --output",
-        )
-    })
+    std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map(drop)
+        .map_err(|error| {
+            RunError::new(
+                format!("cannot write the run file {}: {error}", path.display()),
+                "choose another place with --output",
+            )
+        })
 }
 
 /// Opens the taps, then makes every thread; nothing is sent before [`Launched::start`].
@@ -116,8 +122,9 @@ pub(super) fn launch(
     let ends =
         launched.generators_of(plan, variables, &batches_sender, &generator_sender, &polls)?;
     let mut source = options.threads as u16;
-    let mut sources: Vec<_> =
-        (0..source).map(|index| (SourceId(index), format!("generator {index}"))).collect();
+    let mut sources: Vec<_> = (0..source)
+        .map(|index| (SourceId(index), format!("generator {index}")))
+        .collect();
     for (index, tap) in taps.into_iter().enumerate() {
         let channel = plan.channels[index].name.clone();
         sources.push((SourceId(source), format!("tap {channel}")));
@@ -160,7 +167,14 @@ pub(super) fn launch(
         })?;
         source += 1;
     }
-    launched.observe(plan, sources, u32::from(source), batches, observer_sender, ends)?;
+    launched.observe(
+        plan,
+        sources,
+        u32::from(source),
+        batches,
+        observer_sender,
+        ends,
+    )?;
     launched.refresh(plan, variables, failure_sender)?;
     Ok(launched)
 }
@@ -231,7 +245,11 @@ impl Launched {
 
     /// Waits for the threads, which have all been asked to end.
     pub(super) fn join(self) {
-        let Self { threads, to_generators, .. } = self;
+        let Self {
+            threads,
+            to_generators,
+            ..
+        } = self;
         drop(to_generators);
         for thread in threads {
             // A thread that panicked has been missed already: its source fell silent.
@@ -266,7 +284,9 @@ impl Launched {
                 spares,
                 polls: polls.clone(),
             };
-            self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
+            self.spawn(&format!("generator-{index}"), move || {
+                generator::run(spec, &ready_sender)
+            })?;
             let waker = ready
                 .recv()
                 .unwrap_or_else(|_| Err("a generator thread ended before it began".to_owned()))
@@ -274,7 +294,10 @@ impl Launched {
             self.wakers.push(waker.clone());
             self.to_generators.push(control_sender);
             self.spares.push(spare_sender);
-            ends.push(GeneratorEnd { actors: actors_sender, waker });
+            ends.push(GeneratorEnd {
+                actors: actors_sender,
+                waker,
+            });
         }
         Ok(ends)
     }
@@ -322,9 +345,14 @@ impl Launched {
     }
 
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
-        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
+        let thread = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(body);
         let thread = thread.map_err(|error| {
-            RunError::new(format!("cannot make thread {name}: {error}"), "check ulimit -u")
+            RunError::new(
+                format!("cannot make thread {name}: {error}"),
+                "check ulimit -u",
+            )
         })?;
         self.threads.push(thread);
         Ok(())

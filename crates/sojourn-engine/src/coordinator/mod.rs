@@ -36,7 +36,11 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, RunError> {
-    let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
+    let plan = Arc::new(if options.once {
+        once(plan)
+    } else {
+        plan.clone()
+    });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan)?;
     launch::check_writable(&options.run_file)?;
@@ -45,14 +49,23 @@ pub fn run(
         let mut setup = StepRunner::new(&plan, options, variables)?;
         for step in &plan.setup {
             setup.run(step).map_err(|why| {
-                RunError::new(format!("setup failed: {why}"), "mend the step, or the system it asks")
+                RunError::new(
+                    format!("setup failed: {why}"),
+                    "mend the step, or the system it asks",
+                )
             })?;
         }
         variables = setup.variables;
     }
     let launched = launch::launch(&plan, options, registry, &variables)?;
     let book = Book::create(&plan, options, &launched)?;
-    let coordinator = Coordinator { plan: &plan, launched, book, stop, stop_told: false };
+    let coordinator = Coordinator {
+        plan: &plan,
+        launched,
+        book,
+        stop,
+        stop_told: false,
+    };
     let mut summary = coordinator.conduct(progress)?;
     summary.notes.extend(teardown(&plan, options, variables));
     Ok(summary)
@@ -70,8 +83,20 @@ impl Coordinator<'_> {
     fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Summary, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
-        let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
-        let warmup_ns = self.plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
+        let drain_ns = self
+            .plan
+            .load
+            .iter()
+            .map(|load| load.drain_ns)
+            .max()
+            .unwrap_or(0);
+        let warmup_ns = self
+            .plan
+            .load
+            .iter()
+            .map(|load| load.warmup_ns)
+            .max()
+            .unwrap_or(0);
         let start_ns = self.launched.start_ns;
         // A little after the sources' own seconds, so that each second's figures are all there.
         let mut tick_ns = start_ns + SECOND_NS + 150 * MILLISECOND_NS;
@@ -83,7 +108,8 @@ impl Coordinator<'_> {
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if now >= tick_ns {
-                self.book.second(is_draining || now > start_ns + warmup_ns)?;
+                self.book
+                    .second(is_draining || now > start_ns + warmup_ns)?;
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;
                 let stretch = match (is_draining, elapsed_ns < warmup_ns) {
@@ -143,7 +169,10 @@ impl Coordinator<'_> {
         let give_up_ns = now_ns() + LAST_WORDS_NS;
         while !self.book.is_closed() && now_ns() < give_up_ns {
             self.hear(Duration::from_millis(10));
-            if self.book.sources_ended(self.launched.generators(), self.launched.taps()) {
+            if self
+                .book
+                .sources_ended(self.launched.generators(), self.launched.taps())
+            {
                 self.launched.ledger.closing.store(true, Ordering::SeqCst);
             }
         }
@@ -154,11 +183,7 @@ impl Coordinator<'_> {
         self.hear(Duration::ZERO);
     }
 
-    fn summarise(
-        mut self,
-        drained: bool,
-        aborted: Option<String>,
-    ) -> Result<Summary, RunError> {
+    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Summary, RunError> {
         let start_ns = self.launched.start_ns;
         let end_ns = now_ns();
         let arrivals_end_ns = self.book.arrivals_end_ns();
@@ -174,15 +199,24 @@ impl Coordinator<'_> {
         } else {
             Verdict::Fail
         };
-        causes.extend(thresholds.iter().filter(|outcome| !outcome.held).map(|outcome| Cause {
-            name: "threshold".into(),
-            detail: outcome.threshold.text.clone(),
-        }));
+        causes.extend(
+            thresholds
+                .iter()
+                .filter(|outcome| !outcome.held)
+                .map(|outcome| Cause {
+                    name: "threshold".into(),
+                    detail: outcome.threshold.text.clone(),
+                }),
+        );
         let mut notes = self.book.notes(self.plan);
-        notes.extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));
-        notes.extend(self.launched.options.insecure.then(|| {
-            "servers' certificates were not verified (--insecure)".to_owned()
-        }));
+        notes
+            .extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));
+        notes.extend(
+            self.launched
+                .options
+                .insecure
+                .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
+        );
         let summary = Summary {
             verdict,
             causes,

@@ -30,7 +30,11 @@ impl Saturation {
         }
         for (thread, fraction) in busy {
             let (in_a_row_ns, longest_ns) = self.threads.entry(thread).or_default();
-            *in_a_row_ns = if fraction > busy_max { *in_a_row_ns + length_ns } else { 0 };
+            *in_a_row_ns = if fraction > busy_max {
+                *in_a_row_ns + length_ns
+            } else {
+                0
+            };
             *longest_ns = (*longest_ns).max(*in_a_row_ns);
         }
     }

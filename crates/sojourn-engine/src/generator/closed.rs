@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use sojourn_pace::{random_unit, Share};
+use sojourn_pace::{Share, random_unit};
 use sojourn_plan::{Load, Model, Think, UserStage};
 
 /// One load entry's users, as far as this generator's share goes.
@@ -28,9 +28,25 @@ pub(crate) struct ClosedStream {
 
 impl ClosedStream {
     /// The users of a load entry; `None` for an open one.
-    pub(crate) fn new(entry: u16, load: &Load, seed: u64, share: Share, start_ns: u64) -> Option<Self> {
-        let Model::Closed { stages, think, iterations, .. } = &load.model else { return None };
-        let end_ns = start_ns.saturating_add(load.warmup_ns).saturating_add(load.steady_ns);
+    pub(crate) fn new(
+        entry: u16,
+        load: &Load,
+        seed: u64,
+        share: Share,
+        start_ns: u64,
+    ) -> Option<Self> {
+        let Model::Closed {
+            stages,
+            think,
+            iterations,
+            ..
+        } = &load.model
+        else {
+            return None;
+        };
+        let end_ns = start_ns
+            .saturating_add(load.warmup_ns)
+            .saturating_add(load.steady_ns);
         let of = match share {
             Share::Stripe { of, .. } => u64::from(of),
             Share::Segment { .. } => 1,
@@ -108,8 +124,12 @@ impl ClosedStream {
 
     /// Brings the next user of the share in, at the instant the load first wants it.
     fn bring_in(&mut self) {
-        let Some(user) = self.share.next_from(u64::from(self.next_user)) else { return };
-        let Ok(user) = u32::try_from(user) else { return };
+        let Some(user) = self.share.next_from(u64::from(self.next_user)) else {
+            return;
+        };
+        let Ok(user) = u32::try_from(user) else {
+            return;
+        };
         self.next_user = user + 1;
         if let Some(at_ns) = self.wanted_from(user, self.start_ns) {
             self.ready.push(Reverse((at_ns, user)));
@@ -144,9 +164,17 @@ impl ClosedStream {
             let wanted = f64::from(user);
             if to > wanted && end_ns >= from_ns {
                 // The line crosses `user` here: just past that point there is one more user.
-                let fraction = if to > from { ((wanted - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+                let fraction = if to > from {
+                    ((wanted - from) / (to - from)).clamp(0.0, 1.0)
+                } else {
+                    0.0
+                };
                 let crossing_ns = at_ns + (fraction * stage.over_ns as f64).ceil() as u64 + 1;
-                let crossing_ns = if stage.over_ns == 0 { at_ns } else { crossing_ns };
+                let crossing_ns = if stage.over_ns == 0 {
+                    at_ns
+                } else {
+                    crossing_ns
+                };
                 return Some(crossing_ns.max(from_ns));
             }
             previous = to;
@@ -210,7 +238,14 @@ mod tests {
 
     #[test]
     fn users_ramp_in_a_straight_line() {
-        let load = load(vec![UserStage { to: 10, over_ns: 1000 }], 1000, None);
+        let load = load(
+            vec![UserStage {
+                to: 10,
+                over_ns: 1000,
+            }],
+            1000,
+            None,
+        );
         let mut users = ClosedStream::new(0, &load, 1, Share::WHOLE, 0).unwrap();
         let mut instants = Vec::new();
         while let Some((_, at_ns)) = users.peek() {
@@ -224,7 +259,13 @@ mod tests {
 
     #[test]
     fn a_user_no_longer_wanted_stops() {
-        let stages = vec![UserStage { to: 2, over_ns: 0 }, UserStage { to: 1, over_ns: 500 }];
+        let stages = vec![
+            UserStage { to: 2, over_ns: 0 },
+            UserStage {
+                to: 1,
+                over_ns: 500,
+            },
+        ];
         let load = load(stages, 1000, None);
         let mut users = ClosedStream::new(0, &load, 1, Share::WHOLE, 0).unwrap();
         users.take();

@@ -96,9 +96,19 @@ impl JourneyActor {
         };
         let journey = self.arrival.journey;
         if self.root_done == 0 && spec.after.is_none() {
-            let Arrival { kind, phase, t0_ns, .. } = self.arrival;
-            context.recorder.record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
-            let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
+            let Arrival {
+                kind, phase, t0_ns, ..
+            } = self.arrival;
+            context
+                .recorder
+                .record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
+            let started = Fact::Started {
+                journey,
+                kind,
+                phase,
+                t0_ns,
+                key: made,
+            };
             context.outbox.push(now_ns, started);
         } else {
             context.outbox.push(now_ns, Fact::StepBegan { journey });
@@ -113,10 +123,25 @@ impl JourneyActor {
         }
         narrate(context.narrator, || {
             let host = &request.origin_name.host;
-            format!("{} -> {host}\n{}", spec.name, redacted(&context.scratch.message))
+            format!(
+                "{} -> {host}\n{}",
+                spec.name,
+                redacted(&context.scratch.message)
+            )
         });
-        self.request = Some(UnderWay { step, due_ns, began_ns: now_ns, redirects: 0 });
-        send(context, action, request.origin, request.keeps_body, action.timeout_ns);
+        self.request = Some(UnderWay {
+            step,
+            due_ns,
+            began_ns: now_ns,
+            redirects: 0,
+        });
+        send(
+            context,
+            action,
+            request.origin,
+            request.keeps_body,
+            action.timeout_ns,
+        );
         Step::Requesting
     }
 
@@ -131,7 +156,11 @@ impl JourneyActor {
             k: self.arrival.k,
             run_id: context.run_id,
             key: &self.key,
-            variables: if self.variables.is_empty() { context.variables } else { &self.variables },
+            variables: if self.variables.is_empty() {
+                context.variables
+            } else {
+                &self.variables
+            },
             data: &context.plan.data,
         };
         request.render(action, &values, context.scratch)
@@ -171,17 +200,27 @@ impl JourneyActor {
         let reason = match error {
             RenderError::Unset(variable) => format!(
                 "variable {} has no value",
-                context.plan.variables.get(usize::from(variable.0)).map_or("?", String::as_str)
+                context
+                    .plan
+                    .variables
+                    .get(usize::from(variable.0))
+                    .map_or("?", String::as_str)
             ),
             RenderError::Invalid(what) => what.clone(),
         };
-        let under_way =
-            UnderWay { step, due_ns, began_ns: context.now_ns, redirects: 0 };
+        let under_way = UnderWay {
+            step,
+            due_ns,
+            began_ns: context.now_ns,
+            redirects: 0,
+        };
         self.refused(context, under_way, context.now_ns, &reason)
     }
 
     fn completed(&mut self, context: &mut Context<'_>, completion: Completion) -> Step {
-        let Some(under_way) = self.request.take() else { return Step::Idle };
+        let Some(under_way) = self.request.take() else {
+            return Step::Idle;
+        };
         let ended_ns = completion.ended_ns;
         let followed = match &completion.outcome {
             Ok(response) => self.follow_redirect(context, under_way, response, ended_ns),
@@ -231,7 +270,9 @@ impl JourneyActor {
         for extract in &spec.extract {
             let Some(text) = answer.text(&extract.selector) else {
                 let name = &context.plan.variables[usize::from(extract.variable.0)];
-                return Judged::Refused(answer.missing(&format!("variable {name}"), &extract.selector));
+                return Judged::Refused(
+                    answer.missing(&format!("variable {name}"), &extract.selector),
+                );
             };
             if self.variables.is_empty() {
                 self.variables = context.variables.to_vec();
@@ -258,18 +299,25 @@ impl JourneyActor {
     ) -> Step {
         let (kind, phase) = (self.arrival.kind, self.arrival.phase);
         let series = context.series.step(kind, under_way.step, phase).response_ok;
-        context.recorder.record(series, ended_ns.saturating_sub(under_way.due_ns));
+        context
+            .recorder
+            .record(series, ended_ns.saturating_sub(under_way.due_ns));
         let journey = self.arrival.journey;
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
         }
         let root = &context.prepared.journeys[self.kind()].root;
-        if context.plan.journeys[self.kind()].steps[under_way.step].after.is_none() {
+        if context.plan.journeys[self.kind()].steps[under_way.step]
+            .after
+            .is_none()
+        {
             self.root_done += 1;
             if let Some(&next) = root.get(self.root_done) {
                 return self.begin(context, next, ended_ns);
             }
-            context.outbox.push(ended_ns, Fact::RootCompleted { journey });
+            context
+                .outbox
+                .push(ended_ns, Fact::RootCompleted { journey });
             self.start_polls(context);
         }
         self.next_follow_up(context, ended_ns)
@@ -285,10 +333,13 @@ impl JourneyActor {
             return Step::Requesting;
         }
         let steps = &context.plan.journeys[self.kind()].steps;
-        let not_begun =
-            |index: &usize| steps[*index].after.is_some() && self.follow_ups_begun & (1 << index) == 0;
+        let not_begun = |index: &usize| {
+            steps[*index].after.is_some() && self.follow_ups_begun & (1 << index) == 0
+        };
         let ready = (0..steps.len()).filter(not_begun).find(|&index| {
-            steps[index].after.is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
+            steps[index]
+                .after
+                .is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
         });
         if let Some(step) = ready {
             self.follow_ups_begun |= 1 << step;
@@ -298,7 +349,9 @@ impl JourneyActor {
             return Step::Idle;
         }
         let journey = self.arrival.journey;
-        context.outbox.push(due_ns, Fact::FollowUpsCompleted { journey });
+        context
+            .outbox
+            .push(due_ns, Fact::FollowUpsCompleted { journey });
         Step::Done
     }
 
@@ -309,24 +362,50 @@ impl JourneyActor {
         ended_ns: u64,
         reason: &str,
     ) -> Step {
-        let Arrival { journey, kind, phase, .. } = self.arrival;
+        let Arrival {
+            journey,
+            kind,
+            phase,
+            ..
+        } = self.arrival;
         narrate(context.narrator, || format!("refused: {reason}"));
-        let series = context.series.reason(context.recorder, kind, under_way.step, phase, reason);
+        let series = context
+            .series
+            .reason(context.recorder, kind, under_way.step, phase, reason);
         context.recorder.add(series, 1);
-        let failed = context.series.step(kind, under_way.step, phase).response_failed;
-        context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
-        let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
-        let fact = if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
+        let failed = context
+            .series
+            .step(kind, under_way.step, phase)
+            .response_failed;
+        context
+            .recorder
+            .record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        let is_root = context.plan.journeys[self.kind()].steps[under_way.step]
+            .after
+            .is_none();
+        let fact = if is_root {
+            Fact::RootFailed { journey }
+        } else {
+            Fact::FollowUpFailed { journey }
+        };
         context.outbox.push(ended_ns, fact);
         Step::Done
     }
 
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
-        let series = context.series.step(self.arrival.kind, under_way.step, self.arrival.phase);
+        let series = context
+            .series
+            .step(self.arrival.kind, under_way.step, self.arrival.phase);
         let recorder = &mut *context.recorder;
         let timings = &completion.timings;
-        recorder.record(series.response, completion.ended_ns.saturating_sub(under_way.due_ns));
-        recorder.record(series.service, completion.ended_ns.saturating_sub(under_way.began_ns));
+        recorder.record(
+            series.response,
+            completion.ended_ns.saturating_sub(under_way.due_ns),
+        );
+        recorder.record(
+            series.service,
+            completion.ended_ns.saturating_sub(under_way.began_ns),
+        );
         recorder.record(series.blocked, timings.blocked_ns);
         if timings.connect_ns > 0 {
             recorder.record(series.dns, timings.dns_ns);
@@ -376,7 +455,10 @@ impl JourneyActor {
         if self.render(context, &redirected, &request).is_err() {
             return Some(self.refused(context, under_way, now_ns, "redirect cannot be followed"));
         }
-        self.request = Some(UnderWay { redirects: under_way.redirects + 1, ..under_way });
+        self.request = Some(UnderWay {
+            redirects: under_way.redirects + 1,
+            ..under_way
+        });
         let timeout_ns = action.timeout_ns.saturating_sub(elapsed_ns);
         send(context, &redirected, request.origin, true, timeout_ns);
         Some(Step::Requesting)
@@ -397,7 +479,10 @@ impl JourneyActor {
                 },
                 data: &context.plan.data,
             };
-            if !context.polls.start(context.plan, &self.arrival, stage, &values) {
+            if !context
+                .polls
+                .start(context.plan, &self.arrival, stage, &values)
+            {
                 context.outbox.refuse();
             }
         }
@@ -431,7 +516,9 @@ fn send(
     timeout_ns: u64,
 ) {
     let body = if keeps_body {
-        BodyPolicy::Keep { bytes_max: action.body_max }
+        BodyPolicy::Keep {
+            bytes_max: action.body_max,
+        }
     } else {
         BodyPolicy::Discard
     };
@@ -460,7 +547,8 @@ fn redirected(action: &HttpAction, status: u16, path: &str, origin: &Origin) -> 
     if !keeps_method {
         next.method = "GET".to_owned();
         next.body = None;
-        next.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        next.headers
+            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     }
     if !is_same_host {
         // Credentials stay with the host they were meant for.
@@ -488,9 +576,16 @@ fn redacted(message: &[u8]) -> String {
 
 fn is_secret_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["authorization", "cookie", "token", "secret", "api-key", "apikey"]
-        .iter()
-        .any(|secret| name.contains(secret))
+    [
+        "authorization",
+        "cookie",
+        "token",
+        "secret",
+        "api-key",
+        "apikey",
+    ]
+    .iter()
+    .any(|secret| name.contains(secret))
 }
 
 fn told(completion: &Completion) -> String {
@@ -500,7 +595,10 @@ fn told(completion: &Completion) -> String {
         Ok(response) => {
             let shown = &response.body[..response.body.len().min(BODY_SHOWN_MAX)];
             let body = String::from_utf8_lossy(shown);
-            format!("<- status {} after {took_ms:.2} ms\n  {body}", response.status)
+            format!(
+                "<- status {} after {took_ms:.2} ms\n  {body}",
+                response.status
+            )
         }
         Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
     }

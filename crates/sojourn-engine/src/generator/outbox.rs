@@ -18,7 +18,15 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(source: SourceId, sender: Sender<Batch>, facts_max: usize) -> Self {
-        Self { source, sequence: 0, facts: Vec::new(), facts_max, refused: 0, sender, watermark_ns: 0 }
+        Self {
+            source,
+            sequence: 0,
+            facts: Vec::new(),
+            facts_max,
+            refused: 0,
+            sender,
+            watermark_ns: 0,
+        }
     }
 
     /// Adds a fact. A stamp that is older than the promise already given (a time-out is stamped at
@@ -39,7 +47,12 @@ impl Outbox {
         self.facts.sort_by_key(|fact| fact.stamp_ns);
         let capacity = self.facts.len();
         let facts = std::mem::replace(&mut self.facts, Vec::with_capacity(capacity.min(1024)));
-        let batch = Batch { source: self.source, sequence: self.sequence, facts, watermark_ns };
+        let batch = Batch {
+            source: self.source,
+            sequence: self.sequence,
+            facts,
+            watermark_ns,
+        };
         match self.sender.try_send(batch) {
             Ok(()) => {
                 self.sequence += 1;

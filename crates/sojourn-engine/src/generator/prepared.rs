@@ -54,8 +54,11 @@ impl PreparedPlan {
             .journeys
             .iter()
             .map(|journey| {
-                let steps: Vec<_> =
-                    journey.steps.iter().map(|step| PreparedRequest::of_step(step, client)).collect();
+                let steps: Vec<_> = journey
+                    .steps
+                    .iter()
+                    .map(|step| PreparedRequest::of_step(step, client))
+                    .collect();
                 PreparedJourney {
                     steps,
                     root: (0..journey.steps.len())
@@ -74,7 +77,10 @@ impl PreparedPlan {
             })
             .collect();
         hosts.extend(
-            journeys.iter().flat_map(|journey| &journey.steps).map(|step| step.origin_name.host.clone()),
+            journeys
+                .iter()
+                .flat_map(|journey| &journey.steps)
+                .map(|step| step.origin_name.host.clone()),
         );
         hosts.sort();
         hosts.dedup();
@@ -86,24 +92,32 @@ impl PreparedRequest {
     /// The request of a step.
     pub(crate) fn of_step(step: &Step, client: &mut Client) -> Self {
         let Action::Http(action) = &step.action;
-        let looks_deeper = |selector: &sojourn_plan::Selector| {
-            !matches!(selector, sojourn_plan::Selector::Status)
-        };
+        let looks_deeper =
+            |selector: &sojourn_plan::Selector| !matches!(selector, sojourn_plan::Selector::Status);
         let keeps_body = !step.extract.is_empty()
             || matches!(step.key, Some(sojourn_plan::KeyRule::Received { .. }))
-            || step.expect.iter().any(|check| looks_deeper(&check.selector))
+            || step
+                .expect
+                .iter()
+                .any(|check| looks_deeper(&check.selector))
             || action.redirects_max > 0;
         Self::of_action(action, keeps_body, client)
     }
 
     /// A request of its own, such as a poll's.
     pub(crate) fn of_action(action: &HttpAction, keeps_body: bool, client: &mut Client) -> Self {
-        let origin_name =
-            Origin { tls: action.tls, host: action.host.clone(), port: action.port };
+        let origin_name = Origin {
+            tls: action.tls,
+            host: action.host.clone(),
+            port: action.port,
+        };
         let host_header = origin_name.host_header();
         let is_literal = action.path.is_literal()
             && action.headers.iter().all(|(_, value)| value.is_literal())
-            && action.body.as_ref().is_none_or(sojourn_plan::Template::is_literal);
+            && action
+                .body
+                .as_ref()
+                .is_none_or(sojourn_plan::Template::is_literal);
         let mut prepared = Self {
             origin: client.origin(&origin_name),
             origin_name,
@@ -141,16 +155,22 @@ impl PreparedRequest {
             return Ok(());
         }
         scratch.path.clear();
-        action.path.render(values, &mut scratch.path).map_err(RenderError::Unset)?;
+        action
+            .path
+            .render(values, &mut scratch.path)
+            .map_err(RenderError::Unset)?;
         scratch.body.clear();
         if let Some(body) = &action.body {
-            body.render(values, &mut scratch.body).map_err(RenderError::Unset)?;
+            body.render(values, &mut scratch.body)
+                .map_err(RenderError::Unset)?;
         }
         // Header values are rendered one after the other into one buffer, then pointed into.
         scratch.value.clear();
         let mut ends = smallvec::SmallVec::<[usize; 16]>::new();
         for (_, value) in &action.headers {
-            value.render(values, &mut scratch.value).map_err(RenderError::Unset)?;
+            value
+                .render(values, &mut scratch.value)
+                .map_err(RenderError::Unset)?;
             ends.push(scratch.value.len());
         }
         let starts = std::iter::once(0).chain(ends.iter().copied());

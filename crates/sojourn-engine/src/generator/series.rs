@@ -59,13 +59,13 @@ impl Series {
         let both = |make: &mut dyn FnMut(SeriesPhase) -> SeriesId| {
             [make(SeriesPhase::WarmUp), make(SeriesPhase::Steady)]
         };
-        let lag = both(&mut |phase| {
-            recorder.series(Kind::Trend, SeriesKey::new(names::LAG, &[], phase))
-        });
+        let lag =
+            both(&mut |phase| recorder.series(Kind::Trend, SeriesKey::new(names::LAG, &[], phase)));
         let mut journeys = Vec::new();
         let mut steps = Vec::new();
         for journey in &plan.journeys {
-            let of_phase = |phase, recorder: &mut Recorder| JourneySeries::new(&journey.name, phase, recorder);
+            let of_phase =
+                |phase, recorder: &mut Recorder| JourneySeries::new(&journey.name, phase, recorder);
             journeys.push([
                 of_phase(SeriesPhase::WarmUp, recorder),
                 of_phase(SeriesPhase::Steady, recorder),
@@ -75,8 +75,9 @@ impl Series {
                     .steps
                     .iter()
                     .map(|step| {
-                        [SeriesPhase::WarmUp, SeriesPhase::Steady]
-                            .map(|phase| StepSeries::new(&journey.name, &step.name, phase, recorder))
+                        [SeriesPhase::WarmUp, SeriesPhase::Steady].map(|phase| {
+                            StepSeries::new(&journey.name, &step.name, phase, recorder)
+                        })
                     })
                     .collect(),
             );
@@ -89,7 +90,12 @@ impl Series {
                 steps: journey.steps.iter().map(|step| step.name.clone()).collect(),
             })
             .collect();
-        Self { journeys, steps, lag, names }
+        Self {
+            journeys,
+            steps,
+            lag,
+            names,
+        }
     }
 
     pub(crate) fn journey(&self, kind: u16, phase: Phase) -> JourneySeries {
@@ -138,10 +144,18 @@ impl Series {
         if let Some((_, id)) = series.reasons.iter().find(|(known, _)| known == reason) {
             return *id;
         }
-        let reason = if series.reasons.len() < REASONS_MAX { reason } else { "other" };
+        let reason = if series.reasons.len() < REASONS_MAX {
+            reason
+        } else {
+            "other"
+        };
         let key = SeriesKey::new(
             names::STEP_FAILED,
-            &[("journey", &names.journey), ("step", &names.steps[step]), ("reason", reason)],
+            &[
+                ("journey", &names.journey),
+                ("step", &names.steps[step]),
+                ("reason", reason),
+            ],
             series_phase(phase),
         );
         let id = recorder.series(Kind::Counter, key);
@@ -161,14 +175,23 @@ impl Series {
         failure: sojourn_http::FailureKind,
     ) -> SeriesId {
         let names = &self.names[usize::from(kind)];
-        requests_series(&names.journey, &names.steps[step], failure.name(), phase, recorder)
+        requests_series(
+            &names.journey,
+            &names.steps[step],
+            failure.name(),
+            phase,
+            recorder,
+        )
     }
 }
 
 impl JourneySeries {
     fn new(journey: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
         let mut counter = |metric: &str| {
-            recorder.series(Kind::Counter, SeriesKey::new(metric, &[("journey", journey)], phase))
+            recorder.series(
+                Kind::Counter,
+                SeriesKey::new(metric, &[("journey", journey)], phase),
+            )
         };
         Self {
             scheduled: counter(names::JOURNEYS_SCHEDULED),

@@ -54,7 +54,11 @@ impl Audit {
                     .map(|step| step.name.as_str())
                     .collect::<Vec<_>>()
                     .join(" + "),
-                stages: journey.stages.iter().map(|stage| stage.name.as_str().into()).collect(),
+                stages: journey
+                    .stages
+                    .iter()
+                    .map(|stage| stage.name.as_str().into())
+                    .collect(),
             })
             .collect();
         Self {
@@ -95,7 +99,10 @@ impl Audit {
     /// The slowest and the sample, at the end.
     pub(crate) fn rest(&mut self) -> Vec<JourneyRecord> {
         let kinds = std::mem::take(&mut self.kinds);
-        kinds.into_iter().flat_map(|kind| kind.slowest_records.into_iter().chain(kind.sample)).collect()
+        kinds
+            .into_iter()
+            .flat_map(|kind| kind.slowest_records.into_iter().chain(kind.sample))
+            .collect()
     }
 
     fn sample(&mut self, finished: &Finished) {
@@ -106,7 +113,10 @@ impl Audit {
         let kind = &mut self.kinds[usize::from(finished.kind)];
         kind.seen += 1;
         let is_slow = kind.slowest.len() < SLOWEST_MAX
-            || kind.slowest.peek().is_some_and(|Reverse((least, _))| duration_ns > *least);
+            || kind
+                .slowest
+                .peek()
+                .is_some_and(|Reverse((least, _))| duration_ns > *least);
         if is_slow {
             if kind.slowest.len() == SLOWEST_MAX {
                 if let Some(Reverse((_, gone))) = kind.slowest.pop() {

@@ -153,7 +153,9 @@ impl Observer {
                 let have_ended = self.sequencer.watermark_ns() == u64::MAX || !is_open;
                 if have_ended || now > since_ns + CLOSE_WAIT_NS {
                     if !have_ended {
-                        self.void("a source did not end when asked: its last facts are missing".into());
+                        self.void(
+                            "a source did not end when asked: its last facts are missing".into(),
+                        );
                     }
                     break;
                 }
@@ -194,7 +196,9 @@ impl Observer {
             self.decide();
         }
         let state = &self.spec.state;
-        state.in_flight.store(self.ledger.in_flight() as u64, Ordering::SeqCst);
+        state
+            .in_flight
+            .store(self.ledger.in_flight() as u64, Ordering::SeqCst);
         state.watermark_ns.store(watermark_ns, Ordering::SeqCst);
     }
 
@@ -205,9 +209,21 @@ impl Observer {
             self.series.count(&decision, &mut self.recorder);
             self.tell(&decision);
             match decision {
-                Decision::Reached { journey, kind, stage, resume: true, .. } => {
+                Decision::Reached {
+                    journey,
+                    kind,
+                    stage,
+                    resume: true,
+                    ..
+                } => {
                     let _ = kind;
-                    self.wake(journey.0, ToActor::Reached { journey: journey.0, stage });
+                    self.wake(
+                        journey.0,
+                        ToActor::Reached {
+                            journey: journey.0,
+                            stage,
+                        },
+                    );
                 }
                 Decision::Overdue { journey, kind } if self.tells_end[usize::from(kind)] => {
                     // A user stops waiting at the deadline; the journey may still complete, late.
@@ -228,7 +244,9 @@ impl Observer {
             _ => &state.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        state.last_end_ns.fetch_max(finished.end_ns, Ordering::Relaxed);
+        state
+            .last_end_ns
+            .fetch_max(finished.end_ns, Ordering::Relaxed);
         if self.tells_end[usize::from(finished.kind)] {
             let journey = finished.journey.0;
             self.wake(journey, ToActor::Ended { journey });
@@ -239,7 +257,9 @@ impl Observer {
     }
 
     fn wake(&mut self, journey: u64, message: ToActor) {
-        let Some(generator) = self.spec.generators.get((journey >> 48) as usize) else { return };
+        let Some(generator) = self.spec.generators.get((journey >> 48) as usize) else {
+            return;
+        };
         if generator.actors.try_send(message).is_ok() {
             generator.waker.wake();
         } else {
@@ -248,7 +268,12 @@ impl Observer {
     }
 
     fn keep(&mut self, record: JourneyRecord) {
-        if self.spec.reports.try_send(FromObserver::Kept(Box::new(record))).is_err() {
+        if self
+            .spec
+            .reports
+            .try_send(FromObserver::Kept(Box::new(record)))
+            .is_err()
+        {
             self.kept_refused += 1;
         }
     }
@@ -265,11 +290,14 @@ impl Observer {
         let silent = self.sequencer.silent(now, silent_max_ns);
         if let (Some(source), false, false) = (silent.first(), self.silent_told, is_closing) {
             let names = &self.spec.sources;
-            let name = names.iter().find(|(id, _)| id == source).map_or("?", |(_, name)| name);
+            let name = names
+                .iter()
+                .find(|(id, _)| id == source)
+                .map_or("?", |(_, name)| name);
             let seconds = silent_max_ns as f64 / SECOND_NS as f64;
-            let why = format!("{name} said nothing for more than {seconds} s: its facts may be missing");
-            self.silent_told =
-                self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
+            let why =
+                format!("{name} said nothing for more than {seconds} s: its facts may be missing");
+            self.silent_told = self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
         }
     }
 
@@ -277,11 +305,15 @@ impl Observer {
         self.series.levels(&mut self.ledger, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
-            self.health.refused(queue, std::mem::take(count), &mut self.recorder);
+            self.health
+                .refused(queue, std::mem::take(count), &mut self.recorder);
         };
         refused("wake-ups to generators", &mut self.wake_ups_refused);
         refused("journeys to keep", &mut self.kept_refused);
-        self.spec.state.started.store(self.ledger.balance().journeys.started, Ordering::Relaxed);
+        self.spec
+            .state
+            .started
+            .store(self.ledger.balance().journeys.started, Ordering::Relaxed);
         let snapshot = Box::new(self.recorder.take(now, None));
         // A lost snapshot shows as a gap in their numbers, which makes the run void.
         let _ = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
@@ -307,15 +339,27 @@ impl Observer {
         narrate(self.spec.options.narrator.as_ref(), || {
             let plan = &self.spec.plan;
             let stage_name = |kind: u16, stage: u8| {
-                plan.journeys[usize::from(kind)].stages[usize::from(stage)].name.clone()
+                plan.journeys[usize::from(kind)].stages[usize::from(stage)]
+                    .name
+                    .clone()
             };
             match decision {
-                Decision::Reached { kind, stage, since_start_ns, .. } => format!(
+                Decision::Reached {
+                    kind,
+                    stage,
+                    since_start_ns,
+                    ..
+                } => format!(
                     "ledger: stage {} reached {:.2} ms after the start",
                     stage_name(*kind, *stage),
                     *since_start_ns as f64 / 1e6
                 ),
-                Decision::Hop { kind, stage, hop_ns, .. } => format!(
+                Decision::Hop {
+                    kind,
+                    stage,
+                    hop_ns,
+                    ..
+                } => format!(
                     "ledger: hop to {} took {:.2} ms",
                     stage_name(*kind, *stage),
                     *hop_ns as f64 / 1e6

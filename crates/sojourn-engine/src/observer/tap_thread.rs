@@ -60,9 +60,13 @@ impl Sink for ToLedger {
     fn message(&mut self, message: &RawMessage<'_>) {
         let observed = self.router.observe(message);
         narrate(self.narrator.as_ref(), || {
-            let key = message.key.map_or_else(String::new, |key| String::from_utf8_lossy(key).into());
+            let key = message
+                .key
+                .map_or_else(String::new, |key| String::from_utf8_lossy(key).into());
             let shown = &message.payload[..message.payload.len().min(200)];
-            let fits = observed.as_ref().map_or(0, |observation| observation.candidates.len());
+            let fits = observed
+                .as_ref()
+                .map_or(0, |observation| observation.candidates.len());
             format!(
                 "event on {} key {key}: {} (fits {fits} stages)",
                 message.topic,
@@ -74,14 +78,25 @@ impl Sink for ToLedger {
             return;
         }
         if let Some(observation) = observed {
-            self.outbox.push(message.stamp_ns, Fact::Observed(Box::new(observation)));
+            self.outbox
+                .push(message.stamp_ns, Fact::Observed(Box::new(observation)));
         }
     }
 }
 
 /// The thread's body: from the tap's opening until `stop`, or until the tap is lost.
 pub(crate) fn run_tap(spec: TapSpec) {
-    let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator } = spec;
+    let TapSpec {
+        channel,
+        mut tap,
+        router,
+        source,
+        facts,
+        reports,
+        stop,
+        start,
+        narrator,
+    } = spec;
     let mut sink = ToLedger {
         router,
         outbox: Outbox::new(source, facts, FACTS_MAX),
@@ -96,7 +111,11 @@ pub(crate) fn run_tap(spec: TapSpec) {
         recorder.series(Kind::Gauge, key)
     };
     let behind = gauge(names::HEALTH_TAP_BEHIND_MS, &mut recorder);
-    let key = SeriesKey::new(names::EVENTS_REREAD, &[("channel", &channel)], SeriesPhase::Any);
+    let key = SeriesKey::new(
+        names::EVENTS_REREAD,
+        &[("channel", &channel)],
+        SeriesPhase::Any,
+    );
     let reread = recorder.series(Kind::Counter, key);
     let mut rereads_told = 0;
     let mut snapshot_ns = now_ns() + SECOND_NS;
@@ -117,12 +136,19 @@ pub(crate) fn run_tap(spec: TapSpec) {
         sink.outbox.flush(watermark_ns);
         let now = now_ns();
         if now >= snapshot_ns {
-            let behind_ns = tap.behind_ns().unwrap_or(0).max(now.saturating_sub(watermark_ns));
+            let behind_ns = tap
+                .behind_ns()
+                .unwrap_or(0)
+                .max(now.saturating_sub(watermark_ns));
             recorder.set(behind, behind_ns as f64 / MILLISECOND_NS as f64);
             recorder.add(reread, sink.router.rereads() - rereads_told);
             rereads_told = sink.router.rereads();
             health.measure(now, &mut recorder);
-            health.refused("facts to the ledger", sink.outbox.take_refused(), &mut recorder);
+            health.refused(
+                "facts to the ledger",
+                sink.outbox.take_refused(),
+                &mut recorder,
+            );
             // A lost snapshot shows as a gap in their numbers, which makes the run void.
             let _ = reports.try_send(TapReport::Snapshot(Box::new(recorder.take(now, None))));
             snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
@@ -137,7 +163,11 @@ pub(crate) fn run_tap(spec: TapSpec) {
         let _ = reports.send(TapReport::Lost(why));
     }
     let undecodable = sink.router.undecodable_samples().to_vec();
-    let _ = reports.send(TapReport::Ended { channel, undecodable, residual: sink.residual });
+    let _ = reports.send(TapReport::Ended {
+        channel,
+        undecodable,
+        residual: sink.residual,
+    });
 }
 
 /// Hands the last facts over, with the word that nothing follows.
