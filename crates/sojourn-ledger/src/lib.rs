@@ -14,13 +14,26 @@
 
 mod balance;
 mod decision;
+mod early;
+mod enter;
+mod event;
+mod expire;
 mod fact;
+mod finish;
+mod hash;
+mod index;
+mod journey;
 mod key;
+mod kind;
 mod ledger;
+mod members;
+mod observe;
+mod rows;
 mod sequencer;
+mod slab;
 mod spec;
 
-pub use balance::{Balance, EventLines, JourneyLines};
+pub use balance::{Balance, EventLines, JourneyLines, Refusals};
 pub use decision::{Decision, DuplicateKind, EventClass, FinishClass, Finished};
 pub use fact::{Batch, Candidate, Fact, JourneyId, Marker, Observation, Phase, SourceId, Stamped};
 pub use key::Key;
