@@ -151,12 +151,15 @@ mod tests {
         }
     }
 
+    /// Type, message id and body.
+    type Read<'a> = (Option<&'a str>, Option<&'a str>, Option<Value>);
+
     /// Decodes, and compares type, message id and body.
     fn check(
         decoder: Decoder,
         headers: &[(&str, &str)],
         payload: &str,
-        expect: Result<(Option<&str>, Option<&str>, Option<Value>), &str>,
+        expect: Result<Read<'_>, &str>,
     ) {
         let got = decode(decoder, &message(headers, payload.as_bytes()));
         match (got, expect) {

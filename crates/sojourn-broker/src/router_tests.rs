@@ -13,7 +13,7 @@ const PAYMENT: &[u8] = br#"{"type":"PaymentCreated","aggregateId":"pay:1"}"#;
 fn path(text: &str) -> Selector {
     let relative = text
         .strip_prefix("$envelope")
-        .or(text.strip_prefix('$'))
+        .or_else(|| text.strip_prefix('$'))
         .unwrap();
     let names = relative.split('.').skip(1);
     Selector::Body(JsonPath {
