@@ -28,6 +28,12 @@ pub trait Tap: Send {
     fn behind_ns(&self) -> Option<u64> {
         None
     }
+
+    /// Messages that reached the tap and were refused at one of its bounds: never seen by the ledger.
+    /// Above zero, the run is void.
+    fn refused(&self) -> u64 {
+        0
+    }
 }
 
 /// What an open tap listens to, for the report.
@@ -48,4 +54,21 @@ pub struct TapError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+}
+
+impl TapError {
+    /// An error without a hint.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
 }
