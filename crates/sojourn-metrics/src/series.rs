@@ -16,6 +16,25 @@ pub enum Kind {
     Trend,
 }
 
+impl Kind {
+    /// Its number in encodings; never changed.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Counter => 0,
+            Self::Gauge => 1,
+            Self::Rate => 2,
+            Self::Trend => 3,
+        }
+    }
+
+    /// The kind of this number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        [Self::Counter, Self::Gauge, Self::Rate, Self::Trend]
+            .into_iter()
+            .find(|kind| kind.number() == number)
+    }
+}
+
 /// The phase a series belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SeriesPhase {
@@ -25,6 +44,24 @@ pub enum SeriesPhase {
     Steady,
     /// Not of a journey: health, unmatched events, in-flight levels.
     Any,
+}
+
+impl SeriesPhase {
+    /// Its number in encodings; never changed.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::WarmUp => 0,
+            Self::Steady => 1,
+            Self::Any => 2,
+        }
+    }
+
+    /// The phase of this number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        [Self::WarmUp, Self::Steady, Self::Any]
+            .into_iter()
+            .find(|phase| phase.number() == number)
+    }
 }
 
 /// A series' full name.
@@ -59,6 +96,24 @@ impl SeriesKey {
             .iter()
             .find(|(tag, _)| tag == name)
             .map(|(_, value)| value.as_str())
+    }
+}
+
+/// `lag` or `stage.hop{journey=payment,stage=settled}`, with the warm-up's marked as such.
+impl std::fmt::Display for SeriesKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.metric)?;
+        for (at, (name, value)) in self.tags.iter().enumerate() {
+            let before = if at == 0 { '{' } else { ',' };
+            write!(f, "{before}{name}={value}")?;
+        }
+        if !self.tags.is_empty() {
+            f.write_str("}")?;
+        }
+        match self.phase {
+            SeriesPhase::WarmUp => f.write_str(" (warm-up)"),
+            SeriesPhase::Steady | SeriesPhase::Any => Ok(()),
+        }
     }
 }
 
