@@ -75,6 +75,12 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
+/// A quantile's name: `p50`, `p99.9`.
+pub fn quantile(q: f64) -> String {
+    // Whole millionths, so that 0.999 · 100 prints as 99.9.
+    format!("p{}", (q * 1e6).round() / 1e4)
+}
+
 /// An amount of bytes in decimal units: `512 B`, `1.20 kB`, `34.5 MB`.
 pub fn bytes(amount: f64) -> String {
     if !amount.is_finite() {
@@ -178,6 +184,8 @@ mod tests {
 
     #[test]
     fn bytes_and_lists() {
+        assert_eq!(quantile(0.5), "p50");
+        assert_eq!(quantile(0.999), "p99.9");
         assert_eq!(bytes(512.0), "512 B");
         assert_eq!(bytes(1_200.0), "1.20 kB");
         assert_eq!(bytes(34.5e6), "34.5 MB");
