@@ -10,6 +10,8 @@ pub(crate) struct ThreadHealth {
     cpu: SeriesId,
     run_queue: SeriesId,
     connections: Option<SeriesId>,
+    /// Only generators are watched: the limit, the series, and the present stretch in seconds.
+    busy: Option<(f64, SeriesId, f64)>,
     last: Option<(u64, ThreadCpu)>,
 }
 
@@ -25,8 +27,17 @@ impl ThreadHealth {
             run_queue: gauge(names::HEALTH_RUN_QUEUE),
             name: name.to_owned(),
             connections: None,
+            busy: None,
             last: None,
         }
+    }
+
+    /// Watches how long in a row the thread is busier than `busy_max` of a processor.
+    pub(crate) fn watch(mut self, busy_max: f64, recorder: &mut Recorder) -> Self {
+        let tags = [("thread", self.name.as_str())];
+        let key = SeriesKey::new(names::HEALTH_BUSY_S, &tags, SeriesPhase::Any);
+        self.busy = Some((busy_max, recorder.series(Kind::Gauge, key), 0.0));
+        self
     }
 
     /// Sets the fractions of a processor used and waited for since the last call. To be called on
@@ -35,11 +46,15 @@ impl ThreadHealth {
         let cpu = thread_cpu();
         if let Some((then_ns, before)) = self.last {
             let elapsed = now_ns.saturating_sub(then_ns).max(1) as f64;
-            recorder.set(self.cpu, (cpu.cpu_ns - before.cpu_ns) as f64 / elapsed);
-            recorder.set(
-                self.run_queue,
-                (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed,
-            );
+            let on_processor = (cpu.cpu_ns - before.cpu_ns) as f64 / elapsed;
+            let waiting = (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed;
+            recorder.set(self.cpu, on_processor);
+            recorder.set(self.run_queue, waiting);
+            if let Some((busy_max, series, stretch_s)) = &mut self.busy {
+                let is_busy = on_processor + waiting > *busy_max;
+                *stretch_s = if is_busy { *stretch_s + elapsed / 1e9 } else { 0.0 };
+                recorder.set(*series, *stretch_s);
+            }
         }
         self.last = Some((now_ns, cpu));
     }

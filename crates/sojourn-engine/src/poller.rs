@@ -322,13 +322,14 @@ fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
         .map(|(name, value)| (*name, value.as_slice()))
         .collect();
     let mut message = Vec::new();
-    let host = origin_of(poll).host_header();
+    let host = sojourn_http::origin_host_header(&origin_of(poll));
+    let path = std::str::from_utf8(&path).ok()?;
     sojourn_http::write_request(
         &poll.action.method,
-        &path,
+        path,
         &host,
         &headers,
-        None,
+        &[],
         &mut message,
     )
     .ok()?;

@@ -21,7 +21,6 @@ pub(crate) fn void_causes(
     store: &Store,
     balance: Option<&Balance>,
     defects: &[String],
-    busy: &[String],
 ) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     let mut add = |name: &str, detail: String| {
@@ -71,8 +70,18 @@ pub(crate) fn void_causes(
     if let Some(detail) = lag_too_high(plan, store) {
         add("generator lag", detail);
     }
-    for thread in busy {
-        add("generator saturated", thread.clone());
+    let busy_for_s = plan.health.busy_for_ns as f64 / 1e9;
+    for (key, _) in store.series().filter(|(key, _)| key.metric == names::HEALTH_BUSY_S) {
+        let longest_s = store.gauge(key).map_or(0.0, |(_, _, max)| max);
+        if longest_s >= busy_for_s {
+            let thread = key.tag("thread").unwrap_or("?");
+            let limit = plan.health.busy_max * 100.0;
+            let detail = format!(
+                "{thread} was more than {limit} % busy for {longest_s:.0} s in a row (limit \
+                 {busy_for_s} s): use --threads, or a machine of its own"
+            );
+            add("generator saturated", detail);
+        }
     }
     let limit_ms = plan.health.tap_behind_max_ns as f64 / 1e6;
     for (key, _) in store.series() {

@@ -1,11 +1,11 @@
 //! What the coordinator has heard: merged figures, the run file, defects.
 
 use sojourn_ledger::Balance;
-use sojourn_metrics::{SeriesKey, SeriesPhase, Snapshot, Store, ThresholdOutcome, names};
+use sojourn_metrics::{SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names};
 use sojourn_plan::Plan;
 use sojourn_record::{Cause, RunWriter, Summary};
 
-use super::{launch::Launched, saturation::Saturation};
+use super::{launch::Launched, levels::Levels};
 use crate::{
     RunError, RunOptions, identity::identity, link::FromGenerator, observer::FromObserver,
     observer::TapReport, verdict,
@@ -22,8 +22,6 @@ pub(super) struct Book {
     /// Snapshots of the present second.
     pending: Vec<Snapshot>,
     seconds: u64,
-    saturation: Saturation,
-    busy_max: f64,
     arrivals_done: Vec<u64>,
     generators_ended: usize,
     taps_ended: usize,
@@ -33,6 +31,7 @@ pub(super) struct Book {
     steady_marked: bool,
     start_ns: u64,
     tap_lost: bool,
+    levels: Levels,
 }
 
 impl Book {
@@ -61,9 +60,7 @@ impl Book {
             store: Store::new(),
             pending: Vec::new(),
             seconds: 0,
-            saturation: Saturation::default(),
-            busy_max: plan.health.busy_max,
-            arrivals_done: Vec::new(),
+                arrivals_done: Vec::new(),
             generators_ended: 0,
             taps_ended: 0,
             defects: Vec::new(),
@@ -72,6 +69,7 @@ impl Book {
             steady_marked: false,
             start_ns: launched.start_ns,
             tap_lost: false,
+            levels: Levels::new(),
         })
     }
 
@@ -79,8 +77,7 @@ impl Book {
     pub(super) fn generator(&mut self, index: u32, report: FromGenerator) -> Option<Box<Snapshot>> {
         match report {
             FromGenerator::Snapshot(snapshot) => {
-                self.saturation_after(&snapshot);
-                self.pending.push(*snapshot);
+                self.snapshot(snapshot);
             }
             FromGenerator::ArrivalsDone { at_ns } => self.arrivals_done.push(at_ns),
             FromGenerator::Ended(result) => {
@@ -141,6 +138,11 @@ impl Book {
         if self.notes.len() < NOTES_MAX {
             self.notes.push(note);
         }
+    }
+
+    /// Takes how many journeys are in flight in the steady phase.
+    pub(super) fn level(&mut self, at_s: f64, in_flight: u64) {
+        self.levels.push(at_s, in_flight as f64);
     }
 
     /// Ends a second: its snapshots go to the run file. `steady`: the warm-up is over.
@@ -238,16 +240,11 @@ impl Book {
     }
 
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
-        let busy = self
-            .saturation
-            .saturated(plan.health.busy_max, plan.health.busy_for_ns);
         verdict::void_causes(
             plan,
             &self.store,
             self.balance.as_deref(),
-            &self.defects,
-            &busy,
-        )
+            &self.defects)
     }
 
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
@@ -268,17 +265,9 @@ impl Book {
             .map(|load| load.steady_ns)
             .max()
             .unwrap_or(0);
-        threshold.evaluate(&sojourn_metrics::ThresholdContext {
-            store: &self.store,
-            steady_ns,
-            drain_ns,
-            backlog_slope_per_s: None,
-        })
-    }
-
-    fn saturation_after(&mut self, snapshot: &Snapshot) {
-        self.absorb(snapshot);
-        self.saturation.look(snapshot, &self.store, self.busy_max);
+        let context =
+            ThresholdContext { steady_ns, drain_ns, backlog_slope_per_s: self.levels.slope_per_s() };
+        threshold.evaluate(&self.store, &context)
     }
 
     fn absorb(&mut self, snapshot: &Snapshot) {

@@ -6,7 +6,7 @@
 
 mod book;
 mod launch;
-mod saturation;
+mod levels;
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
@@ -17,7 +17,7 @@ use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
     Progress, RunError, RunOptions, Stop, Stretch, link::ToGenerator, once::once, preflight,
-    steps::StepRunner, verdict,
+    steps::StepRunner,
 };
 use book::Book;
 use launch::Launched;
@@ -119,6 +119,9 @@ impl Coordinator<'_> {
                 };
                 let told = self.progress(stretch, elapsed_ns, planned_ns, started_before);
                 started_before = told.started;
+                if stretch == Stretch::Steady {
+                    self.book.level(elapsed_ns as f64 / 1e9, told.in_flight);
+                }
                 progress(&told);
                 tick_ns += SECOND_NS * (1 + (now - tick_ns) / SECOND_NS);
             }

@@ -117,11 +117,6 @@ impl ClosedStream {
         now_ns >= self.end_ns || self.remaining == Some(0)
     }
 
-    /// The end of arrivals, nanoseconds.
-    pub(crate) fn end_ns(&self) -> u64 {
-        self.end_ns
-    }
-
     /// Brings the next user of the share in, at the instant the load first wants it.
     fn bring_in(&mut self) {
         let Some(user) = self.share.next_from(u64::from(self.next_user)) else {

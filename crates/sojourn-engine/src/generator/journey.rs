@@ -431,10 +431,10 @@ impl JourneyActor {
         now_ns: u64,
     ) -> Option<Step> {
         let Action::Http(action) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
-        let is_redirect = matches!(response.status, 301 | 302 | 303 | 307 | 308);
-        if !is_redirect || under_way.redirects >= action.redirects_max {
+        if under_way.redirects >= action.redirects_max {
             return None;
         }
+        let method = sojourn_http::redirected_method(response.status, &action.method)?;
         let location = response.header("location")?;
         let prepared = &context.prepared.journeys[self.kind()].steps[under_way.step];
         let path = request_path(&context.scratch.path);
@@ -450,7 +450,7 @@ impl JourneyActor {
             return Some(self.refused(context, under_way, now_ns, &reason));
         }
         let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
-        let redirected = redirected(action, response.status, &path, &origin);
+        let redirected = redirected(action, method, &path, &origin);
         let request = PreparedRequest::of_action(&redirected, true, context.client);
         if self.render(context, &redirected, &request).is_err() {
             return Some(self.refused(context, under_way, now_ns, "redirect cannot be followed"));
@@ -535,17 +535,16 @@ fn send(
     );
 }
 
-/// The request that a redirect asks for (RFC 9110 §15.4: 301, 302 and 303 turn into GET).
-fn redirected(action: &HttpAction, status: u16, path: &str, origin: &Origin) -> HttpAction {
-    let keeps_method = matches!(status, 307 | 308) || matches!(&*action.method, "GET" | "HEAD");
+/// The request that a redirect asks for.
+fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) -> HttpAction {
     let is_same_host = action.host == origin.host;
     let mut next = action.clone();
     next.tls = origin.tls;
     next.host.clone_from(&origin.host);
     next.port = origin.port;
     next.path = sojourn_plan::Template::literal(path);
-    if !keeps_method {
-        next.method = "GET".to_owned();
+    if method != action.method {
+        next.method = method.to_owned();
         next.body = None;
         next.headers
             .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));

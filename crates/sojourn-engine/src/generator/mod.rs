@@ -35,7 +35,6 @@ use open::OpenStream;
 pub(crate) use outbox::Outbox;
 pub(crate) use prepared::{PreparedPlan, PreparedRequest};
 use series::Series;
-pub(crate) use series::series_phase;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can have
 /// open is bounded by descriptors long before.
@@ -136,7 +135,8 @@ impl Generator {
                     ClosedStream::new(entry, load, plan.seed, share, start_ns)
                 })
                 .collect(),
-            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder),
+            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+                .watch(plan.health.busy_max, &mut recorder),
             recorder,
             slots: Slab::new(),
             generation: 0,

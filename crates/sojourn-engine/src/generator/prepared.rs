@@ -1,6 +1,6 @@
 //! A plan's requests, made ready for one client.
 
-use sojourn_http::{Client, Origin, OriginId};
+use sojourn_http::{Client, Origin, OriginId, origin_host_header};
 use sojourn_plan::{Action, HttpAction, Plan, Step, VariableId};
 
 use super::actor::Scratch;
@@ -111,7 +111,7 @@ impl PreparedRequest {
             host: action.host.clone(),
             port: action.port,
         };
-        let host_header = origin_name.host_header();
+        let host_header = origin_host_header(&origin_name);
         let is_literal = action.path.is_literal()
             && action.headers.iter().all(|(_, value)| value.is_literal())
             && action
@@ -180,12 +180,14 @@ impl PreparedRequest {
             .zip(starts.zip(&ends))
             .map(|((name, _), (start, &end))| (name.as_str(), &scratch.value[start..end]))
             .collect();
+        let path = std::str::from_utf8(&scratch.path)
+            .map_err(|_| RenderError::Invalid("the path is not UTF-8".to_owned()))?;
         sojourn_http::write_request(
             &action.method,
-            &scratch.path,
+            path,
             &self.host_header,
             &headers,
-            action.body.as_ref().map(|_| scratch.body.as_slice()),
+            &scratch.body,
             &mut scratch.message,
         )
         .map_err(|error| RenderError::Invalid(error.to_string()))

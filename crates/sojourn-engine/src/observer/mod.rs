@@ -15,7 +15,7 @@ use std::sync::{
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::Waker;
-use sojourn_ledger::{Balance, Batch, Decision, Finished, Ledger, Sequencer, SourceId};
+use sojourn_ledger::{Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_plan::Plan;
 use sojourn_record::JourneyRecord;
@@ -95,6 +95,8 @@ pub(crate) struct Observer {
     audit: Audit,
     /// Kinds whose end a generator waits for.
     tells_end: Vec<bool>,
+    /// Journeys in flight, by kind.
+    in_flight: Vec<u64>,
     decisions: Vec<Decision>,
     wake_ups_refused: u64,
     kept_refused: u64,
@@ -126,6 +128,7 @@ impl Observer {
             audit: Audit::new(plan, spec.start_ns),
             recorder,
             tells_end,
+            in_flight: vec![0; spec.plan.journeys.len()],
             decisions: Vec::new(),
             wake_ups_refused: 0,
             kept_refused: 0,
@@ -187,6 +190,9 @@ impl Observer {
     /// Applies every fact that is certain to be next.
     fn apply(&mut self) {
         while let Some(stamped) = self.sequencer.pop() {
+            if let Fact::Started { kind, .. } = stamped.fact {
+                self.in_flight[usize::from(kind)] += 1;
+            }
             self.ledger.apply(stamped, &mut self.decisions);
             self.decide();
         }
@@ -239,6 +245,8 @@ impl Observer {
     fn finished(&mut self, finished: Finished) {
         use sojourn_ledger::FinishClass::{Completed, Late};
         let state = &self.spec.state;
+        let in_flight = &mut self.in_flight[usize::from(finished.kind)];
+        *in_flight = in_flight.saturating_sub(1);
         let counter = match finished.class {
             Completed | Late => &state.completed,
             _ => &state.failed,
@@ -302,7 +310,7 @@ impl Observer {
     }
 
     fn report(&mut self, now: u64) {
-        self.series.levels(&mut self.ledger, &mut self.recorder);
+        self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
             self.health

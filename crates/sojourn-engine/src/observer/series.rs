@@ -139,9 +139,9 @@ impl ObserverSeries {
     }
 
     /// Sets the levels of the ledger as they stand, with each stage's maximum since the last call.
-    pub(crate) fn levels(&self, ledger: &mut Ledger, recorder: &mut Recorder) {
+    pub(crate) fn levels(&self, ledger: &mut Ledger, in_flight: &[u64], recorder: &mut Recorder) {
         for (kind, (of_journey, of_stages)) in (0u16..).zip(&self.levels) {
-            recorder.set(*of_journey, ledger.in_flight_of(kind) as f64);
+            recorder.set(*of_journey, in_flight[usize::from(kind)] as f64);
             for (stage, series) in (0u8..).zip(of_stages) {
                 // Two writes: the gauge keeps the greatest and the last.
                 recorder.set(*series, ledger.take_in_flight_max(kind, stage) as f64);
