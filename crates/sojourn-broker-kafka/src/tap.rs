@@ -130,8 +130,11 @@ impl KafkaTap {
             // Connections come and go: [`Self::check_connection`] says when one is gone for good.
             Some(
                 Code::AllBrokersDown
+                | Code::BrokerNotAvailable
                 | Code::BrokerTransportFailure
+                | Code::NetworkException
                 | Code::OperationTimedOut
+                | Code::RequestTimedOut
                 | Code::Resolve
                 | Code::Retry,
             ) => Ok(()),

@@ -376,6 +376,23 @@ fn partitions_added_during_the_run_are_read_from_their_beginning() {
 }
 
 #[test]
+fn messages_deleted_before_they_were_read_lose_the_tap() {
+    let cluster = cluster(&[("events", 1)]);
+    let mut kafka = settings(&cluster.bootstrap_servers(), &["events"]);
+    // Fetches no further ahead than one message, so that the mock, which keeps 5 MB of a partition,
+    // has deleted others by the time they are asked for.
+    kafka.properties = vec![("queued.max.messages.kbytes".to_owned(), "1".to_owned())];
+    let mut tap = KafkaTap::new(kafka);
+    tap.open().unwrap();
+    let large = "x".repeat(500_000);
+    let messages = [("k", large.as_str()); 30];
+    publish(&mut publisher(&cluster), "events", &messages);
+    let error = poll_until_lost(&mut tap);
+    assert!(error.message.contains("deleted before"), "{error}");
+    assert!(error.hint.unwrap().contains("retention"));
+}
+
+#[test]
 fn a_tap_that_keeps_up_is_not_behind_and_one_that_is_not_polled_is() {
     let cluster = cluster(&[("events", 1)]);
     let mut tap = open(&cluster, &["events"]);

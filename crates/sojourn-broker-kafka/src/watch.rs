@@ -137,7 +137,8 @@ impl Health {
                 .filter(|partition| partition.partition >= 0)
             {
                 if partition.desired {
-                    leaders.push(partition.leader);
+                    // −1 while there is none: then no one can publish to it either.
+                    leaders.extend(Some(partition.leader).filter(|leader| *leader >= 0));
                     behind_ns = behind_ns.max(self.end_unread_ns(topic, partition, made_ns));
                 } else if partition.leader >= 0 {
                     self.unassigned
@@ -259,4 +260,125 @@ struct Partition {
     app_offset: i64,
     hi_offset: i64,
     ls_offset: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const SECOND_US: u64 = 1_000_000;
+
+    /// Statistics of one broker and one partition, made at `second`, served `late_us` later.
+    fn update(health: &mut Health, second: u64, late_us: u64, change: serde_json::Value) {
+        let mut statistics = json!({
+            "ts": second * SECOND_US,
+            "brokers": {
+                "b": { "nodeid": 1, "nodename": "h:1", "state": "UP", "rxidle": 10, "req": {} },
+                // The bootstrap connection has no number; it is closed once the real one is known.
+                "boot": { "nodeid": -1, "nodename": "h:1", "state": "DOWN", "rxidle": -1, "req": {} },
+            },
+            "topics": { "t": { "partitions": {
+                "0": { "partition": 0, "leader": 1, "desired": true, "fetchq_cnt": 0,
+                       "next_offset": 10, "app_offset": 10, "hi_offset": 10, "ls_offset": 10 },
+                "-1": { "partition": -1, "leader": -1, "desired": false, "fetchq_cnt": 0,
+                        "next_offset": 0, "app_offset": -1001, "hi_offset": -1001,
+                        "ls_offset": -1001 },
+            } } },
+        });
+        for (path, value) in change.as_object().unwrap() {
+            *statistics.pointer_mut(path).unwrap() = value.clone();
+        }
+        let text = statistics.to_string();
+        let statistics: Statistics<'_> = serde_json::from_str(&text).unwrap();
+        health.begin_poll();
+        health.update(&statistics, (second * SECOND_US + late_us) * 1_000);
+    }
+
+    const STATE: &str = "/brokers/b/state";
+    const LEADER: &str = "/topics/t/partitions/0/leader";
+    const NEXT: &str = "/topics/t/partitions/0/next_offset";
+    const HELD: &str = "/topics/t/partitions/0/fetchq_cnt";
+    const END: &str = "/topics/t/partitions/0/ls_offset";
+
+    #[test]
+    fn a_leader_is_unreachable_from_when_it_was_first_seen_so() {
+        let mut health = Health::default();
+        update(&mut health, 1, 0, json!({}));
+        assert_eq!(health.unreachable, None);
+        for (second, state) in [(2, "CONNECT"), (3, "DOWN"), (4, "APIVERSION_QUERY")] {
+            update(&mut health, second, 0, json!({ STATE: state }));
+            assert_eq!(
+                health.unreachable,
+                Some((2 * 1_000_000_000, "h:1".to_owned()))
+            );
+        }
+        update(&mut health, 5, 0, json!({}));
+        assert_eq!(health.unreachable, None);
+        update(&mut health, 6, 0, json!({ STATE: "DOWN" }));
+        assert_eq!(
+            health.unreachable,
+            Some((6 * 1_000_000_000, "h:1".to_owned()))
+        );
+        // A partition without leader makes no broker, nor the bootstrap connection, ours.
+        update(&mut health, 7, 0, json!({ STATE: "DOWN", LEADER: -1 }));
+        assert_eq!(health.unreachable, None);
+    }
+
+    #[test]
+    fn behind_is_the_age_of_the_oldest_end_not_read_up_to() {
+        let mut health = Health::default();
+        let mut behind = |second, change| {
+            update(&mut health, second, 0, change);
+            health.behind_ns.unwrap() / 1_000_000_000
+        };
+        assert_eq!(behind(1, json!({})), 0);
+        // A moving end that is always reached by the next time is being kept up with.
+        for second in 2..6 {
+            assert_eq!(
+                behind(
+                    second,
+                    json!({ END: 5 * second + 10, NEXT: 5 * second + 5 })
+                ),
+                0
+            );
+        }
+        assert_eq!(behind(6, json!({ END: 100, NEXT: 40 })), 0);
+        assert_eq!(behind(7, json!({ END: 200, NEXT: 60 })), 1);
+        assert_eq!(behind(8, json!({ END: 300, NEXT: 99 })), 2);
+        assert_eq!(behind(9, json!({ END: 400, NEXT: 150 })), 0);
+        assert_eq!(behind(10, json!({ END: 400, NEXT: 300 })), 1);
+        // Fetched but held: what counts is what was handed over.
+        assert_eq!(behind(11, json!({ END: 400, NEXT: 400, HELD: 7 })), 2);
+        assert_eq!(behind(12, json!({ END: 400, NEXT: 400 })), 0);
+    }
+
+    #[test]
+    fn silence_and_late_polls_count_as_behind() {
+        let mut health = Health::default();
+        update(
+            &mut health,
+            1,
+            0,
+            json!({ "/brokers/b/rxidle": 3 * SECOND_US }),
+        );
+        assert_eq!(health.behind_ns, Some(3_000_000_000));
+        update(&mut health, 2, 700_000, json!({}));
+        assert_eq!(health.behind_ns, Some(700_000_000));
+    }
+
+    #[test]
+    fn reasons_lose_prefix_and_timing() {
+        for (reason, plain) in [
+            (
+                "127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT)",
+                "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
+            ),
+            ("1/1 brokers are down", "1/1 brokers are down"),
+            ("x: y", "x: y"),
+        ] {
+            assert_eq!(plain_reason(reason), plain);
+        }
+    }
 }
