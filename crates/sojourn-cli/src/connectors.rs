@@ -4,10 +4,10 @@ use sojourn_broker::Registry;
 
 /// Every connector whose cargo feature is on.
 pub(crate) fn registry() -> Registry {
-    let mut registry = Registry::new();
+    let registry = Registry::new();
     #[cfg(feature = "kafka")]
-    sojourn_broker_kafka::register(&mut registry);
+    let registry = registry.with("kafka", sojourn_broker_kafka::tap);
     #[cfg(feature = "webhook")]
-    sojourn_broker_webhook::register(&mut registry);
+    let registry = registry.with("webhook", sojourn_broker_webhook::tap);
     registry
 }

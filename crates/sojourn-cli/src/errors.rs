@@ -46,6 +46,15 @@ impl From<sojourn_plan::PlanErrors> for UsageError {
     }
 }
 
+impl From<sojourn_report::render::RenderError> for UsageError {
+    fn from(error: sojourn_report::render::RenderError) -> Self {
+        Self {
+            message: error.to_string(),
+            hint: Some("this is a defect: please report it".to_owned()),
+        }
+    }
+}
+
 impl From<sojourn_record::ReadError> for UsageError {
     fn from(error: sojourn_record::ReadError) -> Self {
         Self {

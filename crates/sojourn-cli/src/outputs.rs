@@ -77,8 +77,8 @@ pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
 /// Writes a report in the format that the file's name asks for.
 pub(crate) fn write_report(model: &ReportModel, path: &Path) -> Result<(), UsageError> {
     let text = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("html" | "htm") => sojourn_report::render::html(model),
-        Some("json") => sojourn_report::render::json(model),
+        Some("html" | "htm") => sojourn_report::render::html(model)?,
+        Some("json") => sojourn_report::render::json(model)?,
         Some("txt" | "text") => sojourn_report::render::text(model, false),
         _ => return check_name(path),
     };

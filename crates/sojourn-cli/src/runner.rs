@@ -94,8 +94,8 @@ pub(crate) fn make(
     let model = outputs::model(&run_file)?;
     match flags.format {
         Format::Text => outputs::print_text(&model),
-        Format::Json => outputs::print(&sojourn_report::render::json(&model)),
-        Format::Html => outputs::print(&sojourn_report::render::html(&model)),
+        Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
+        Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
     }
     let reports = if flags.report.is_empty() {
         vec![beside(&run_file)]

@@ -52,7 +52,11 @@ impl ThreadHealth {
             recorder.set(self.run_queue, waiting);
             if let Some((busy_max, series, stretch_s)) = &mut self.busy {
                 let is_busy = on_processor + waiting > *busy_max;
-                *stretch_s = if is_busy { *stretch_s + elapsed / 1e9 } else { 0.0 };
+                *stretch_s = if is_busy {
+                    *stretch_s + elapsed / 1e9
+                } else {
+                    0.0
+                };
                 recorder.set(*series, *stretch_s);
             }
         }

@@ -71,7 +71,10 @@ pub(crate) fn void_causes(
         add("generator lag", detail);
     }
     let busy_for_s = plan.health.busy_for_ns as f64 / 1e9;
-    for (key, _) in store.series().filter(|(key, _)| key.metric == names::HEALTH_BUSY_S) {
+    for (key, _) in store
+        .series()
+        .filter(|(key, _)| key.metric == names::HEALTH_BUSY_S)
+    {
         let longest_s = store.gauge(key).map_or(0.0, |(_, _, max)| max);
         if longest_s >= busy_for_s {
             let thread = key.tag("thread").unwrap_or("?");

@@ -51,7 +51,10 @@ impl Cause {
                     BodyError::Broken(_) | BodyError::UnknownCoding => FailureKind::Encoding,
                 };
                 let read = exchange.bytes_in;
-                (kind, format!("{label} answered with {error}, {read} bytes read"))
+                (
+                    kind,
+                    format!("{label} answered with {error}, {read} bytes read"),
+                )
             }
             Self::Closed => (
                 FailureKind::Closed,
@@ -64,7 +67,10 @@ impl Cause {
             Self::Connect(errno) => connect_failure(label, errno),
             Self::ConnectTimeout(timeout_ns) => (
                 FailureKind::Connect,
-                format!("no connection to {label} within {}", milliseconds(timeout_ns)),
+                format!(
+                    "no connection to {label} within {}",
+                    milliseconds(timeout_ns)
+                ),
             ),
             Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
             Self::NoOrigin => (
@@ -87,7 +93,9 @@ impl Cause {
             Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
             Self::WaitingFull => (
                 FailureKind::Local,
-                format!("too many requests wait for a connection to {label}: raise connections_max"),
+                format!(
+                    "too many requests wait for a connection to {label}: raise connections_max"
+                ),
             ),
         };
         Failure { kind, detail }
@@ -105,7 +113,10 @@ fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
         Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
         _ => {
             let error = std::io::Error::from(errno);
-            return (FailureKind::Connect, format!("connection to {label}: {error}"));
+            return (
+                FailureKind::Connect,
+                format!("connection to {label}: {error}"),
+            );
         }
     };
     (FailureKind::Local, format!("connection to {label}: {hint}"))

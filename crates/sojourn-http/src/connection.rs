@@ -155,9 +155,8 @@ impl Connection {
             match portion {
                 Ok(Portion::Whole { excess }) => {
                     let alone = excess == 0 && !hangup && (drained || self.is_drained(driver));
-                    let sent = exchange.is_some_and(|exchange| {
-                        exchange.sent_ns != 0 && exchange.keep_alive
-                    });
+                    let sent = exchange
+                        .is_some_and(|exchange| exchange.sent_ns != 0 && exchange.keep_alive);
                     return Step::Answered {
                         reusable: alone && sent,
                     };
@@ -190,11 +189,7 @@ impl Connection {
     }
 
     /// Moves the phase on, and sends what TLS has to say of its own (handshake, key updates).
-    fn after_portion(
-        &mut self,
-        exchange: Option<&InFlight>,
-        driver: &Driver,
-    ) -> Result<(), Errno> {
+    fn after_portion(&mut self, exchange: Option<&InFlight>, driver: &Driver) -> Result<(), Errno> {
         let has_answer = exchange.is_some_and(|exchange| exchange.first_read_ns != 0);
         if has_answer && self.phase == Phase::Waiting {
             self.phase = Phase::Receiving;

@@ -1,5 +1,7 @@
 //! `sojourn init`: a first journey file.
 
+use sojourn_plan::{StarterKind, starter};
+
 use crate::{errors::UsageError, outputs};
 
 /// Write a first journey file to standard output
@@ -19,7 +21,7 @@ pub(crate) struct Init {
         long,
         value_name = "TOPIC",
         requires = "kafka",
-        default_value = "events"
+        default_value = "things.events"
     )]
     topic: String,
     /// Follow webhooks, received at this address
@@ -27,18 +29,23 @@ pub(crate) struct Init {
     webhook: Option<String>,
 }
 
-/// Prints it.
+/// Prints it, with the flags' values in place of the starter's.
 pub(crate) fn run(command: &Init) -> Result<u8, UsageError> {
-    let kind = match (&command.kafka, &command.webhook) {
-        (Some(brokers), _) => sojourn_plan::Starter::Kafka {
-            brokers: brokers.clone(),
-            topic: command.topic.clone(),
-        },
-        (None, Some(listen)) => sojourn_plan::Starter::Webhook {
-            listen: listen.clone(),
-        },
-        (None, None) => sojourn_plan::Starter::Http,
+    let (kind, changes) = match (&command.kafka, &command.webhook) {
+        (Some(brokers), _) => (
+            StarterKind::Kafka,
+            vec![
+                ("127.0.0.1:9092", brokers),
+                ("things.events", &command.topic),
+            ],
+        ),
+        (None, Some(listen)) => (StarterKind::Webhook, vec![("127.0.0.1:9000", listen)]),
+        (None, None) => (StarterKind::Http, Vec::new()),
     };
-    outputs::print(&sojourn_plan::starter(&kind, &command.target));
+    let text = starter(kind).replace("http://127.0.0.1:8080", &command.target);
+    let text = changes
+        .into_iter()
+        .fold(text, |text, (usual, asked)| text.replace(usual, asked));
+    outputs::print(&text);
     Ok(0)
 }

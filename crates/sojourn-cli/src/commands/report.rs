@@ -28,8 +28,8 @@ pub(crate) fn run(command: &Report) -> Result<u8, UsageError> {
     match (&command.output, command.format) {
         (Some(path), _) => outputs::write_report(&model, path)?,
         (None, Format::Text) => outputs::print_text(&model),
-        (None, Format::Json) => outputs::print(&sojourn_report::render::json(&model)),
-        (None, Format::Html) => outputs::print(&sojourn_report::render::html(&model)),
+        (None, Format::Json) => outputs::print(&sojourn_report::render::json(&model)?),
+        (None, Format::Html) => outputs::print(&sojourn_report::render::html(&model)?),
     }
     Ok(0)
 }

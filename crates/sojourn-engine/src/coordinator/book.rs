@@ -1,7 +1,9 @@
 //! What the coordinator has heard: merged figures, the run file, defects.
 
 use sojourn_ledger::Balance;
-use sojourn_metrics::{SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names};
+use sojourn_metrics::{
+    SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
+};
 use sojourn_plan::Plan;
 use sojourn_record::{Cause, RunWriter, Summary};
 
@@ -60,7 +62,7 @@ impl Book {
             store: Store::new(),
             pending: Vec::new(),
             seconds: 0,
-                arrivals_done: Vec::new(),
+            arrivals_done: Vec::new(),
             generators_ended: 0,
             taps_ended: 0,
             defects: Vec::new(),
@@ -240,11 +242,7 @@ impl Book {
     }
 
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
-        verdict::void_causes(
-            plan,
-            &self.store,
-            self.balance.as_deref(),
-            &self.defects)
+        verdict::void_causes(plan, &self.store, self.balance.as_deref(), &self.defects)
     }
 
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
@@ -265,8 +263,11 @@ impl Book {
             .map(|load| load.steady_ns)
             .max()
             .unwrap_or(0);
-        let context =
-            ThresholdContext { steady_ns, drain_ns, backlog_slope_per_s: self.levels.slope_per_s() };
+        let context = ThresholdContext {
+            steady_ns,
+            drain_ns,
+            backlog_slope_per_s: self.levels.slope_per_s(),
+        };
         threshold.evaluate(&self.store, &context)
     }
 

@@ -310,7 +310,8 @@ impl Observer {
     }
 
     fn report(&mut self, now: u64) {
-        self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
+        self.series
+            .levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
             self.health

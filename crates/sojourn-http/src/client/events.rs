@@ -138,7 +138,10 @@ impl Client {
             } else {
                 Cause::Timeout(exchange.timeout_ns)
             };
-            match exchange.connection.and_then(|slot| self.connection_id(slot)) {
+            match exchange
+                .connection
+                .and_then(|slot| self.connection_id(slot))
+            {
                 Some(id) => self.broken(id, cause),
                 None => self.fail(deadline.slot, cause),
             }

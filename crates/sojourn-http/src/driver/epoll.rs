@@ -11,9 +11,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 use rustix::time::Timespec;
 use sojourn_clock::SECOND_NS;
 
@@ -172,8 +170,7 @@ impl Driver {
                 continue;
             }
             let flags = event.flags;
-            let hangup =
-                flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+            let hangup = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
             ready.push(Ready {
                 id: ConnectionId {
                     slot: data as u32,
@@ -195,7 +192,11 @@ impl Driver {
             tv_sec: seconds as i64,
             tv_nsec: (wait_ns % SECOND_NS) as i64,
         };
-        epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout))?;
+        epoll::wait(
+            &self.epoll,
+            spare_capacity(&mut self.events),
+            Some(&timeout),
+        )?;
         Ok(())
     }
 }
