@@ -25,6 +25,9 @@ pub(crate) struct RunFlags {
     /// Most connections per target and generator thread
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub(crate) connections: usize,
+    /// Journeys kept with their whole timeline: the telling ones, or all of them
+    #[arg(long, value_enum, default_value_t = Keep::Telling)]
+    pub(crate) keep: Keep,
     /// Certificates (PEM) trusted besides the system's
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
@@ -34,6 +37,15 @@ pub(crate) struct RunFlags {
     /// No progress line
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// Which journeys' timelines the run file keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Keep {
+    /// The lost, the failed, the slowest, and a sample
+    Telling,
+    /// Every one: an audit
+    All,
 }
 
 /// A report's format.
@@ -72,6 +84,7 @@ pub(crate) fn make(
     options.ca_file.clone_from(&flags.ca);
     options.insecure = flags.insecure;
     options.once = once;
+    options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));
     for warning in &plan.warnings {
         eprintln!("warning: {warning}");

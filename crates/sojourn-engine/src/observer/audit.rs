@@ -20,6 +20,7 @@ pub(crate) struct Audit {
     shapes: Vec<Shape>,
     start_ns: u64,
     seed: u64,
+    keep_all: bool,
     failed: u64,
     failed_beyond: u64,
     kinds: Vec<KindAudit>,
@@ -41,7 +42,7 @@ struct Shape {
 }
 
 impl Audit {
-    pub(crate) fn new(plan: &Plan, start_ns: u64) -> Self {
+    pub(crate) fn new(plan: &Plan, start_ns: u64, keep_all: bool) -> Self {
         let shapes = plan
             .journeys
             .iter()
@@ -65,6 +66,7 @@ impl Audit {
             shapes,
             start_ns,
             seed: plan.seed,
+            keep_all,
             failed: 0,
             failed_beyond: 0,
             kinds: plan.journeys.iter().map(|_| KindAudit::default()).collect(),
@@ -73,6 +75,9 @@ impl Audit {
 
     /// Looks at a finished journey; returns it when it is to be kept at once.
     pub(crate) fn take(&mut self, finished: Finished) -> Option<JourneyRecord> {
+        if self.keep_all {
+            return Some(self.record(&finished, "all"));
+        }
         match finished.class {
             FinishClass::Completed | FinishClass::Late => {
                 if finished.phase == Phase::Steady {

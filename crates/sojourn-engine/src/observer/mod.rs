@@ -125,7 +125,7 @@ impl Observer {
             sequencer: Sequencer::new(&sources, HELD_MAX),
             series: ObserverSeries::new(plan, &mut recorder),
             health: ThreadHealth::new("observer", &mut recorder),
-            audit: Audit::new(plan, spec.start_ns),
+            audit: Audit::new(plan, spec.start_ns, spec.options.keep_all),
             recorder,
             tells_end,
             in_flight: vec![0; spec.plan.journeys.len()],
