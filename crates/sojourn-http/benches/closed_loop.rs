@@ -98,7 +98,9 @@ fn lag(rate: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
     late_ns.sort_unstable();
     let percentile = |share: f64| {
         let rank = (share * late_ns.len() as f64).ceil() as usize;
-        late_ns.get(rank.saturating_sub(1)).map_or(0.0, |ns| *ns as f64 / 1e3)
+        late_ns
+            .get(rank.saturating_sub(1))
+            .map_or(0.0, |ns| *ns as f64 / 1e3)
     };
     let cpu_ns = clock_gettime(ClockId::ProcessCPUTime);
     println!(

@@ -51,7 +51,10 @@ impl Cause {
                     BodyError::Broken(_) | BodyError::UnknownCoding => FailureKind::Encoding,
                 };
                 let read = exchange.bytes_in;
-                (kind, format!("{label} answered with {error}, {read} bytes read"))
+                (
+                    kind,
+                    format!("{label} answered with {error}, {read} bytes read"),
+                )
             }
             Self::Closed => (
                 FailureKind::Closed,
@@ -64,7 +67,10 @@ impl Cause {
             Self::Connect(errno) => connect_failure(label, errno),
             Self::ConnectTimeout(timeout_ns) => (
                 FailureKind::Connect,
-                format!("no connection to {label} within {}", milliseconds(timeout_ns)),
+                format!(
+                    "no connection to {label} within {}",
+                    milliseconds(timeout_ns)
+                ),
             ),
             Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
             Self::NoOrigin => (
@@ -75,7 +81,15 @@ impl Cause {
                 FailureKind::Reset,
                 format!("{label} reset the connection {}", exchange.progress()),
             ),
-            Self::Os(errno) => connect_failure(label, errno),
+            Self::Os(errno) if is_local_limit(errno) => connect_failure(label, errno),
+            Self::Os(errno) => (
+                FailureKind::Closed,
+                format!(
+                    "the connection to {label} failed {}: {}",
+                    exchange.progress(),
+                    std::io::Error::from(errno)
+                ),
+            ),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -87,7 +101,9 @@ impl Cause {
             Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
             Self::WaitingFull => (
                 FailureKind::Local,
-                format!("too many requests wait for a connection to {label}: raise connections_max"),
+                format!(
+                    "too many requests wait for a connection to {label}: raise connections_max"
+                ),
             ),
         };
         Failure { kind, detail }
@@ -105,7 +121,10 @@ fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
         Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
         _ => {
             let error = std::io::Error::from(errno);
-            return (FailureKind::Connect, format!("connection to {label}: {error}"));
+            return (
+                FailureKind::Connect,
+                format!("connection to {label}: {error}"),
+            );
         }
     };
     (FailureKind::Local, format!("connection to {label}: {hint}"))
@@ -118,4 +137,28 @@ pub(crate) fn is_local_limit(errno: Errno) -> bool {
 
 fn milliseconds(duration_ns: u64) -> String {
     format!("{} ms", duration_ns / sojourn_clock::MILLISECOND_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_limits_are_told_apart_and_have_a_hint() {
+        for (errno, hint) in [
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "fs.file-max"),
+            (Errno::ADDRNOTAVAIL, "ip_local_port_range"),
+            (Errno::NOBUFS, "kernel memory"),
+        ] {
+            let (kind, detail) = connect_failure("h:1", errno);
+            assert_eq!(kind, FailureKind::Local);
+            assert!(detail.contains("h:1") && detail.contains(hint), "{detail}");
+            assert!(is_local_limit(errno));
+        }
+        let (kind, detail) = connect_failure("h:1", Errno::CONNREFUSED);
+        assert_eq!(kind, FailureKind::Connect);
+        assert!(detail.contains("refused"), "{detail}");
+        assert!(!is_local_limit(Errno::CONNREFUSED));
+    }
 }

@@ -155,9 +155,8 @@ impl Connection {
             match portion {
                 Ok(Portion::Whole { excess }) => {
                     let alone = excess == 0 && !hangup && (drained || self.is_drained(driver));
-                    let sent = exchange.is_some_and(|exchange| {
-                        exchange.sent_ns != 0 && exchange.keep_alive
-                    });
+                    let sent = exchange
+                        .is_some_and(|exchange| exchange.sent_ns != 0 && exchange.keep_alive);
                     return Step::Answered {
                         reusable: alone && sent,
                     };
@@ -190,11 +189,7 @@ impl Connection {
     }
 
     /// Moves the phase on, and sends what TLS has to say of its own (handshake, key updates).
-    fn after_portion(
-        &mut self,
-        exchange: Option<&InFlight>,
-        driver: &Driver,
-    ) -> Result<(), Errno> {
+    fn after_portion(&mut self, exchange: Option<&InFlight>, driver: &Driver) -> Result<(), Errno> {
         let has_answer = exchange.is_some_and(|exchange| exchange.first_read_ns != 0);
         if has_answer && self.phase == Phase::Waiting {
             self.phase = Phase::Receiving;
@@ -219,7 +214,7 @@ impl Connection {
     fn broken(&mut self, driver: &Driver, cause: Cause) -> Step {
         // The alert that says why, if it goes at once.
         if let (Some(tls), Some(socket)) = (&mut self.tls, &self.socket) {
-            let _ = tls.flush(driver, socket);
+            tls.flush(driver, socket).ok();
         }
         Step::Broken(cause)
     }
@@ -278,4 +273,16 @@ fn absorb_tls(
         }
     }
     Ok(whole.map_or(Portion::Partial, |excess| Portion::Whole { excess }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_connections_are_small_and_clients_can_move_to_their_thread() {
+        const { assert!(size_of::<Connection>() <= 64) };
+        fn is_send<T: Send>() {}
+        is_send::<crate::Client>();
+    }
 }

@@ -88,9 +88,21 @@ mod tests {
             assert_eq!(origin_host_header(&origin), header, "{url}");
         };
         check("http://a.example", false, "a.example", 80, "a.example");
-        check("https://A.example:443/x?y", true, "a.example", 443, "a.example");
+        check(
+            "https://A.example:443/x?y",
+            true,
+            "a.example",
+            443,
+            "a.example",
+        );
         check("http://a:443", false, "a", 443, "a:443");
-        check("http://user:secret@127.0.0.1:8080/", false, "127.0.0.1", 8080, "127.0.0.1:8080");
+        check(
+            "http://user:secret@127.0.0.1:8080/",
+            false,
+            "127.0.0.1",
+            8080,
+            "127.0.0.1:8080",
+        );
         check("https://[::1]", true, "::1", 443, "[::1]");
         check("http://[::1]:81", false, "::1", 81, "[::1]:81");
     }
@@ -99,7 +111,14 @@ mod tests {
     fn what_is_no_origin_is_refused() {
         assert_eq!(Origin::parse("ftp://a"), Err(OriginError::Scheme));
         assert_eq!(Origin::parse("http://a:0"), Err(OriginError::Port));
-        for url in ["", "/path", "http://", "a:80", "http://[::1", "http://a:99999"] {
+        for url in [
+            "",
+            "/path",
+            "http://",
+            "a:80",
+            "http://[::1",
+            "http://a:99999",
+        ] {
             assert!(Origin::parse(url).is_err(), "{url:?}");
         }
     }

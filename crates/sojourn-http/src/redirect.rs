@@ -70,7 +70,13 @@ mod tests {
         check(http, "/x/y?q", "?r", http, "/x/y?r");
         check(http, "/x", "//b/c", "http://b", "/c");
         check(http, "/x", "https://u:p@b:1", "https://b:1", "/");
-        check("https://[::1]:9", "/", "../../e f", "https://[::1]:9", "/e%20f");
+        check(
+            "https://[::1]:9",
+            "/",
+            "../../e f",
+            "https://[::1]:9",
+            "/e%20f",
+        );
         check(http, "/", "/\u{e9}", http, "/%C3%A9");
     }
 

@@ -111,7 +111,8 @@ fn write_header(name: &str, value: &[u8], out: &mut Vec<u8>) {
 
 /// A token of RFC 9110 §5.6.2.
 fn is_token(text: &str) -> bool {
-    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let is_token_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_token_byte)
 }
 
@@ -167,7 +168,12 @@ mod tests {
             "DELETE / HTTP/1.1\r\nHost: h:1\r\nContent-Length: 1\r\n\r\nx",
         );
         check(
-            write("POST", "/", &[("transfer-encoding", "chunked")], "0\r\n\r\n"),
+            write(
+                "POST",
+                "/",
+                &[("transfer-encoding", "chunked")],
+                "0\r\n\r\n",
+            ),
             "POST / HTTP/1.1\r\nHost: h:1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         );
     }
@@ -177,7 +183,10 @@ mod tests {
         let value = |value| write("GET", "/", &[("x", value)], "");
         for bad in ["a\r\nb: c", "a\nb", "a\rb", "a\0b", "\x7f", "\x1b[0m"] {
             assert_eq!(value(bad), Err(RequestError::HeaderValue("x".to_owned())));
-            assert_eq!(write("GET", &format!("/{bad}"), &[], ""), Err(RequestError::Path));
+            assert_eq!(
+                write("GET", &format!("/{bad}"), &[], ""),
+                Err(RequestError::Path)
+            );
             assert!(write(bad, "/", &[], "").is_err());
             assert!(write("GET", "/", &[(bad, "v")], "").is_err());
             let mut out = Vec::new();
@@ -185,7 +194,11 @@ mod tests {
             assert!(write_request("GET", "/", bad, &headers, b"", &mut out).is_err());
         }
         for path in ["", "a", "/a b", "/a#b", "http://h/"] {
-            assert_eq!(write("GET", path, &[], ""), Err(RequestError::Path), "{path:?}");
+            assert_eq!(
+                write("GET", path, &[], ""),
+                Err(RequestError::Path),
+                "{path:?}"
+            );
         }
         assert!(write("G ET", "/", &[], "").is_err());
         assert!(write("GET", "/", &[("a:", "v")], "").is_err());

@@ -71,7 +71,10 @@ impl Resolver {
 
 fn look_up(host: &str) -> Result<Vec<IpAddr>, String> {
     let mut addresses: Vec<IpAddr> = Vec::new();
-    for socket in (host, 0).to_socket_addrs().map_err(|error| error.to_string())? {
+    for socket in (host, 0)
+        .to_socket_addrs()
+        .map_err(|error| error.to_string())?
+    {
         if !addresses.contains(&socket.ip()) {
             addresses.push(socket.ip());
         }

@@ -135,8 +135,7 @@ impl Client {
             return self.broken(id, Cause::Connect(errno));
         }
         let pool = &mut self.pools[connection.origin as usize];
-        pool.preferred =
-            (pool.preferred + usize::from(connection.attempt)) % pool.addresses.len();
+        pool.preferred = (pool.preferred + usize::from(connection.attempt)) % pool.addresses.len();
         let is_tls = pool.origin.tls;
         self.end_phase(id);
         if is_tls {

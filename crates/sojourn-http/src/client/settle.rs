@@ -92,8 +92,7 @@ impl Client {
                     break;
                 }
                 let exchanges = &self.exchanges;
-                let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting))
-                else {
+                let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting)) else {
                     break;
                 };
                 self.now_ns = sojourn_clock::now_ns();

@@ -254,13 +254,20 @@ mod tests {
         assert_eq!(keep(Coding::Identity, &text, 7, 19_999), too_large(19_999));
         let bomb = gzip(&vec![0; 64 << 20]);
         assert!(bomb.len() < 1 << 20);
-        assert_eq!(keep(Coding::Gzip, &bomb, 65_536, 1 << 20), too_large(1 << 20));
+        assert_eq!(
+            keep(Coding::Gzip, &bomb, 65_536, 1 << 20),
+            too_large(1 << 20)
+        );
     }
 
     #[test]
     fn broken_codings_are_told() {
-        let broken =
-            |bytes: &[u8]| matches!(keep(Coding::Gzip, bytes, 9, 1 << 20), Err(BodyError::Broken(_)));
+        let broken = |bytes: &[u8]| {
+            matches!(
+                keep(Coding::Gzip, bytes, 9, 1 << 20),
+                Err(BodyError::Broken(_))
+            )
+        };
         let whole = gzip(b"hello, hello, hello");
         assert!(broken(b"this is not gzip at all"));
         assert!(broken(&whole[..whole.len() - 1]));

@@ -288,10 +288,7 @@ mod tests {
             );
         }
         let differing = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n";
-        assert_eq!(
-            parse_head(differing, false),
-            Err(CodecError::ContentLength)
-        );
+        assert_eq!(parse_head(differing, false), Err(CodecError::ContentLength));
     }
 
     #[test]
