@@ -81,7 +81,15 @@ impl Cause {
                 FailureKind::Reset,
                 format!("{label} reset the connection {}", exchange.progress()),
             ),
-            Self::Os(errno) => connect_failure(label, errno),
+            Self::Os(errno) if is_local_limit(errno) => connect_failure(label, errno),
+            Self::Os(errno) => (
+                FailureKind::Closed,
+                format!(
+                    "the connection to {label} failed {}: {}",
+                    exchange.progress(),
+                    std::io::Error::from(errno)
+                ),
+            ),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -129,4 +137,28 @@ pub(crate) fn is_local_limit(errno: Errno) -> bool {
 
 fn milliseconds(duration_ns: u64) -> String {
     format!("{} ms", duration_ns / sojourn_clock::MILLISECOND_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_limits_are_told_apart_and_have_a_hint() {
+        for (errno, hint) in [
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "fs.file-max"),
+            (Errno::ADDRNOTAVAIL, "ip_local_port_range"),
+            (Errno::NOBUFS, "kernel memory"),
+        ] {
+            let (kind, detail) = connect_failure("h:1", errno);
+            assert_eq!(kind, FailureKind::Local);
+            assert!(detail.contains("h:1") && detail.contains(hint), "{detail}");
+            assert!(is_local_limit(errno));
+        }
+        let (kind, detail) = connect_failure("h:1", Errno::CONNREFUSED);
+        assert_eq!(kind, FailureKind::Connect);
+        assert!(detail.contains("refused"), "{detail}");
+        assert!(!is_local_limit(Errno::CONNREFUSED));
+    }
 }

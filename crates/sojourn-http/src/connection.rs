@@ -214,7 +214,7 @@ impl Connection {
     fn broken(&mut self, driver: &Driver, cause: Cause) -> Step {
         // The alert that says why, if it goes at once.
         if let (Some(tls), Some(socket)) = (&mut self.tls, &self.socket) {
-            let _ = tls.flush(driver, socket);
+            tls.flush(driver, socket).ok();
         }
         Step::Broken(cause)
     }
@@ -273,4 +273,16 @@ fn absorb_tls(
         }
     }
     Ok(whole.map_or(Portion::Partial, |excess| Portion::Whole { excess }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_connections_are_small_and_clients_can_move_to_their_thread() {
+        const { assert!(size_of::<Connection>() <= 64) };
+        fn is_send<T: Send>() {}
+        is_send::<crate::Client>();
+    }
 }

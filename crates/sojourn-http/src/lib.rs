@@ -2,7 +2,8 @@
 //!
 //! A sans-IO HTTP/1.1 codec over pre-rendered requests, connections as state machines in a slab, one
 //! event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one thread; nothing
-//! in it locks, and a request in steady state allocates nothing but a kept body.
+//! in it locks, and a request in steady state allocates nothing but a kept
+//! answer.
 //!
 //! It knows nothing of schedules, journeys or reports.
 //!

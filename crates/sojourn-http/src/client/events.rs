@@ -110,7 +110,7 @@ impl Client {
                 Step::Blocked => return,
                 Step::Broken(cause) => return self.broken(id, cause),
                 Step::Established => self.established(id),
-                Step::Unfinished => return self.unfinished.push(id),
+                Step::Unfinished => return self.unfinished.push((id, hangup)),
             }
         }
     }
@@ -120,10 +120,9 @@ impl Client {
             return;
         }
         let unfinished = std::mem::take(&mut self.unfinished);
-        for id in unfinished {
+        for (id, hangup) in unfinished {
             self.now_ns = sojourn_clock::now_ns();
-            // A hang-up is seen as the end of the bytes.
-            self.receive(id, false);
+            self.receive(id, hangup);
         }
     }
 

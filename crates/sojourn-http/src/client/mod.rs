@@ -1,6 +1,6 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
-//! [`events`](self) waits and dispatches, `dial` opens connections, `settle` ends requests and
+//! `events` waits and dispatches, `dial` opens connections, `settle` ends requests and
 //! gives connections back.
 
 mod config;
@@ -41,8 +41,8 @@ pub struct Client {
     deadlines: Deadlines,
     /// Completions to hand out at the next wait.
     finished: Vec<Completion>,
-    /// Connections that have more to receive than one turn allows.
-    unfinished: Vec<ConnectionId>,
+    /// Connections that have more to receive than one turn allows, and whether they hang up.
+    unfinished: Vec<(ConnectionId, bool)>,
     /// Pools with both waiting requests and, perhaps, room.
     to_serve: Vec<u32>,
     /// Used again by each wait.

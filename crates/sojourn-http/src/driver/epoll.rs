@@ -4,10 +4,10 @@
 //! 5.11) with the thread's timer slack at 1 ns.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -33,7 +33,6 @@ pub(crate) struct Socket(OwnedFd);
 /// The driver; see the [contract](super).
 pub(crate) struct Driver {
     epoll: OwnedFd,
-    events: Vec<epoll::Event>,
     buffer: Box<[u8]>,
     waker: Waker,
     slack_set: bool,
@@ -49,14 +48,14 @@ impl Driver {
             EventData::new_u64(WAKER),
             EventFlags::IN,
         )?;
-        let mut driver = Self {
+        let driver = Self {
             epoll,
-            events: Vec::with_capacity(EVENTS_MAX),
             buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             waker,
             slack_set: false,
         };
-        driver.poll(0).map_err(|errno| {
+        let mut events = [const { MaybeUninit::uninit() }; 1];
+        driver.poll(0, &mut events).map_err(|errno| {
             if errno == Errno::NOSYS || errno == Errno::PERM {
                 io::Error::new(
                     io::ErrorKind::Unsupported,
@@ -143,26 +142,29 @@ impl Driver {
         ready: &mut Vec<Ready>,
     ) -> io::Result<Waited> {
         if !self.slack_set {
-            // Default slack lets the kernel end waits 50 µs late. Where it may not be set (a strict
-            // sandbox), lag shows it.
-            let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+            // Default slack lets the kernel end waits 50 µs late. Where a sandbox forbids to set it,
+            // lag shows it.
+            rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
             self.slack_set = true;
         }
         let wait_ns = match deadline_ns {
             0 => 0,
             _ => deadline_ns.saturating_sub(sojourn_clock::now_ns()),
         };
-        match self.poll(wait_ns) {
-            Ok(()) | Err(Errno::INTR) => {}
+        // On the stack and never initialised: it costs nothing, and a client can change threads.
+        let mut events = [const { MaybeUninit::uninit() }; EVENTS_MAX];
+        let events = match self.poll(wait_ns, &mut events) {
+            Ok(events) => events,
+            Err(Errno::INTR) => &[],
             Err(errno) => return Err(errno.into()),
-        }
+        };
         let now_ns = sojourn_clock::now_ns();
         let mut waited = Waited {
             now_ns,
             woken: false,
             called: false,
         };
-        for event in self.events.drain(..) {
+        for event in events {
             let data = event.data.u64();
             if data == WAKER {
                 waited.called = true;
@@ -184,19 +186,18 @@ impl Driver {
         Ok(waited)
     }
 
-    fn poll(&mut self, wait_ns: u64) -> Result<(), Errno> {
-        self.events.clear();
+    fn poll<'a>(
+        &self,
+        wait_ns: u64,
+        events: &'a mut [MaybeUninit<epoll::Event>],
+    ) -> Result<&'a [epoll::Event], Errno> {
         // A year is for ever, and never overflows.
         let seconds = (wait_ns / SECOND_NS).min(31_536_000);
         let timeout = Timespec {
             tv_sec: seconds as i64,
             tv_nsec: (wait_ns % SECOND_NS) as i64,
         };
-        epoll::wait(
-            &self.epoll,
-            spare_capacity(&mut self.events),
-            Some(&timeout),
-        )?;
-        Ok(())
+        let (events, _) = epoll::wait(&self.epoll, events, Some(&timeout))?;
+        Ok(events)
     }
 }

@@ -44,7 +44,7 @@ impl Waker {
     /// Ends the kernel's wait without making `wait_until` return to its caller.
     pub(crate) fn call(&self) {
         // Fails only when the counter is full, and then the wait ends anyway.
-        let _ = rustix::io::write(&self.shared.eventfd, &1_u64.to_ne_bytes());
+        rustix::io::write(&self.shared.eventfd, &1_u64.to_ne_bytes()).ok();
     }
 
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
@@ -55,7 +55,7 @@ impl Waker {
     pub(crate) fn take(&self) -> bool {
         let mut count = [0; 8];
         // Nothing to read means that an earlier take has read it.
-        let _ = rustix::io::read(&self.shared.eventfd, &mut count);
+        rustix::io::read(&self.shared.eventfd, &mut count).ok();
         self.shared.woken.swap(false, Ordering::AcqRel)
     }
 }

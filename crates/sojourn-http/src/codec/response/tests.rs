@@ -171,9 +171,9 @@ proptest! {
 
     #[test]
     fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = parse([bytes.as_slice()], false);
+        parse([bytes.as_slice()], false).ok();
         let mut headed = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
         headed.extend(bytes);
-        let _ = parse([headed.as_slice()], false);
+        parse([headed.as_slice()], false).ok();
     }
 }
