@@ -1,7 +1,7 @@
 //! The tap's own delay: from sending a message to the tap's stamp, over librdkafka's mock cluster.
 //!
-//! `cargo bench -p sojourn-broker-kafka`. The sender waits for each instant of a steady 190/s, so that
-//! what is shown is the path's delay and not a queue's.
+//! `cargo bench -p sojourn-broker-kafka`. The sender waits for each instant of a steady 190/s, so
+//! that what is shown is the path's delay and not a queue's.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks to the terminal")]
 #![allow(clippy::unwrap_used, reason = "its cluster is its own")]
 

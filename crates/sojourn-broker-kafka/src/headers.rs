@@ -1,7 +1,7 @@
 //! Reading a message's headers by librdkafka's own functions.
 //!
-//! The crate's safe reader panics on a header whose name is not UTF-8, and anyone who may publish to
-//! the topic can send one. This module is the only unsafe code of the connector.
+//! The crate's safe reader panics on a header whose name is not UTF-8, and anyone who may publish
+//! to the topic can send one. This module is the only unsafe code of the connector.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_void};

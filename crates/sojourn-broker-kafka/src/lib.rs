@@ -1,8 +1,8 @@
 //! Kafka: a passive tap on assigned partitions, without a consumer group.
 //!
-//! [`KafkaTap`] assigns itself every partition of its topics at the end that the broker reports while
-//! it opens. It joins no group, commits nothing and takes nothing from the system's own consumers.
-//! [`KafkaPublisher`] sends messages and returns the broker's acknowledgements by token.
+//! [`KafkaTap`] assigns itself every partition of its topics at the end that the broker reports
+//! while it opens. It joins no group, commits nothing and takes nothing from the system's own
+//! consumers. [`KafkaPublisher`] sends messages and returns the broker's acknowledgements by token.
 //! Both are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
 
 mod config;

@@ -12,13 +12,14 @@ use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, publisher_config};
 
-/// Sends messages to Kafka without blocking. A thread of its own stamps acknowledgements as they come.
+/// Sends messages to Kafka without blocking. A thread of its own stamps acknowledgements as they
+/// come.
 pub struct KafkaPublisher {
     producer: ThreadedProducer<Deliveries>,
     outcomes: Receiver<Outcome>,
     queue_max: usize,
-    /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that their
-    /// channel never fills up.
+    /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
+    /// their channel never fills up.
     pending: usize,
 }
 

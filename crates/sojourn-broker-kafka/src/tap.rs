@@ -32,8 +32,8 @@ pub struct KafkaTap {
     kafka: KafkaChannel,
     redactor: Redactor,
     consumer: Option<BaseConsumer<Watch>>,
-    /// Topics without repetitions, in declared order: their index is the upper half of a partition's
-    /// number.
+    /// Topics without repetitions, in declared order: their index is the upper half of a
+    /// partition's number.
     topics: Vec<String>,
     watermark_ns: u64,
     partitions_added: usize,
@@ -90,8 +90,8 @@ impl KafkaTap {
                     sink.message(&self.raw(&message, stamp_ns));
                 }
                 Some(Err(error)) => self.judge(&error)?,
-                // Nothing. Not after a wait: what came in its last moment may not have been seen. Nor
-                // if a callback was served: that ends a poll whatever else there is.
+                // Nothing. Not after a wait: what came in its last moment may not have been seen.
+                // Nor if a callback was served: that ends a poll whatever else there is.
                 None if timeout.is_zero() && consumer.context().served() == served => {
                     self.watermark_ns = self.watermark_ns.max(asked_ns);
                     return Ok(());
@@ -164,7 +164,7 @@ impl KafkaTap {
                 Err(error)
             }
             Some(Code::NotImplemented) => lost(
-                "a message is compressed in a way that this build cannot read (zstd is not built in)"
+                "a message is compressed in a way that this build cannot read (it has no zstd)"
                     .to_owned(),
             ),
             _ => lost(self.redactor.redact(&error.to_string())),
@@ -234,8 +234,9 @@ impl KafkaTap {
         Ok(partitions)
     }
 
-    /// The partitions at their present ends. One request per broker, by asking for the offset "at" the
-    /// special time −1 (Kafka's ListOffsets: latest; under read_committed the last stable offset).
+    /// The partitions at their present ends. One request per broker, by asking for the offset "at"
+    /// the special time −1 (Kafka's ListOffsets: latest; under read_committed the last stable
+    /// offset).
     fn at_their_ends(
         &self,
         consumer: &BaseConsumer<Watch>,

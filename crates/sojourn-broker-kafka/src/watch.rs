@@ -4,8 +4,9 @@
 //! - *unreachable*: a broker that leads one of our partitions has no connection. For more than a
 //!   second, and the tap is lost.
 //! - *behind*: the greatest of three. How long the event itself waited for us to poll. How long the
-//!   leader has said nothing (it answers a fetch every few milliseconds even when there is nothing).
-//!   How long ago the broker first reported an end of a partition that we have not yet read up to.
+//!   leader has said nothing (it answers a fetch every few milliseconds even when there is
+//!   nothing). How long ago the broker first reported an end of a partition that we have not yet
+//!   read up to.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,7 +25,8 @@ use crate::config::Redactor;
 /// States of a broker connection in which requests can be sent.
 const UP: [&str; 2] = ["UP", "REAUTH"];
 
-/// A quiet client context. librdkafka calls it on the thread that polls; the lock is never contended.
+/// A quiet client context. librdkafka calls it on the thread that polls; the lock is never
+/// contended.
 pub(crate) struct Watch {
     redactor: Redactor,
     /// Callbacks served: a poll that returned nothing may have served one instead of finding the
@@ -91,7 +93,8 @@ impl ClientContext for Watch {
 
     fn stats_raw(&self, statistics: &[u8]) {
         self.served.fetch_add(1, Ordering::Relaxed);
-        // Statistics of another shape than we know say nothing of health; connection errors still do.
+        // Statistics of another shape than we know say nothing of health; connection errors still
+        // do.
         if let Ok(statistics) = serde_json::from_slice::<Statistics<'_>>(statistics) {
             self.health().update(&statistics, now_ns());
         }
@@ -210,7 +213,8 @@ impl Health {
     }
 }
 
-/// librdkafka's reason without its prefix (`127.0.0.1:1/bootstrap: `) and its timing (` (after 0ms …`).
+/// librdkafka's reason without its prefix (`127.0.0.1:1/bootstrap: `) and its timing (` (after 0ms
+/// …`).
 fn plain_reason(reason: &str) -> String {
     let reason = match reason.split_once(": ") {
         Some((broker, rest)) if broker.contains('/') => rest,
@@ -277,7 +281,8 @@ mod tests {
             "brokers": {
                 "b": { "nodeid": 1, "nodename": "h:1", "state": "UP", "rxidle": 10, "req": {} },
                 // The bootstrap connection has no number; it is closed once the real one is known.
-                "boot": { "nodeid": -1, "nodename": "h:1", "state": "DOWN", "rxidle": -1, "req": {} },
+                "boot": { "nodeid": -1, "nodename": "h:1", "state": "DOWN", "rxidle": -1,
+                          "req": {} },
             },
             "topics": { "t": { "partitions": {
                 "0": { "partition": 0, "leader": 1, "desired": true, "fetchq_cnt": 0,
@@ -372,7 +377,8 @@ mod tests {
     fn reasons_lose_prefix_and_timing() {
         for (reason, plain) in [
             (
-                "127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT)",
+                "127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: \
+                 Connection refused (after 0ms in state CONNECT)",
                 "Connect to ipv4#127.0.0.1:1 failed: Connection refused",
             ),
             ("1/1 brokers are down", "1/1 brokers are down"),

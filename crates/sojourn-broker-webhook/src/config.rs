@@ -35,7 +35,8 @@ pub(crate) enum PathPattern {
 }
 
 impl PathPattern {
-    /// Reads a path, or a prefix ending in `*`. A leading slash may be left out; no path is all paths.
+    /// Reads a path, or a prefix ending in `*`. A leading slash may be left out; no path is all
+    /// paths.
     pub(crate) fn new(path: &str) -> Self {
         let slash = if path.starts_with('/') { "" } else { "/" };
         match path.strip_suffix('*') {

@@ -1,13 +1,13 @@
 //! Webhook: an HTTP receiver that turns requests into events.
 //!
 //! [`WebhookTap`] listens on an address of its own. A request to its path is stamped once its whole
-//! body is here, queued, and answered at once; the tap's poll hands it over with the path as topic and
-//! the request's headers. CloudEvents in either mode are the decoder's business, as everywhere.
+//! body is here, queued, and answered at once; the tap's poll hands it over with the path as topic
+//! and the request's headers. CloudEvents in either mode are the decoder's business, as everywhere.
 //!
-//! Invariants: the queue and the bytes held are bounded; what they refuse is answered 503 (413 where
-//! the body itself is too large) and counted in `Tap::refused`. Stamping and queueing happen under one
-//! lock, and so does the reading of the watermark: no message can be stamped before a watermark and
-//! queued after it.
+//! Invariants: the queue and the bytes held are bounded; what they refuse is answered 503 (413
+//! where the body itself is too large) and counted in `Tap::refused`. Stamping and queueing happen
+//! under one lock, and so does the reading of the watermark: no message can be stamped before a
+//! watermark and queued after it.
 
 mod config;
 mod queue;

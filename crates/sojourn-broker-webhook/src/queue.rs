@@ -94,8 +94,9 @@ impl Queue {
         true
     }
 
-    /// Waits up to `timeout` for a message, then moves all there are into `taken`. Returns an instant
-    /// that every message stamped before it has been taken by now, or why no more will come.
+    /// Waits up to `timeout` for a message, then moves all there are into `taken`. Returns an
+    /// instant that every message stamped before it has been taken by now, or why no more will
+    /// come.
     pub(crate) fn take(
         &self,
         timeout: Duration,

@@ -15,14 +15,15 @@ pub struct Decoded {
     pub type_alias: Option<String>,
     /// The declared message id, where there is one.
     pub message_id: Option<String>,
-    /// The payload that JSON paths see: CloudEvents' `data`, MassTransit's `message`, else the whole.
+    /// The payload that JSON paths see: CloudEvents' `data`, MassTransit's `message`, else the
+    /// whole.
     pub body: Option<Value>,
     /// The whole document, where it is not the body: paths beginning `$envelope` see it.
     pub envelope: Option<Value>,
 }
 
-/// Reads a message; `Err` says in words why it can't be read. With [`Decoder::Auto`] a payload that is
-/// not JSON is no error: it has no body.
+/// Reads a message; `Err` says in words why it can't be read. With [`Decoder::Auto`] a payload that
+/// is not JSON is no error: it has no body.
 pub fn decode(decoder: Decoder, message: &RawMessage<'_>) -> Result<Decoded, String> {
     let reading = read(decoder, message, true);
     match reading.problem {
@@ -312,7 +313,8 @@ mod tests {
 
     #[test]
     fn mass_transit_by_fields_or_content_type() {
-        let payload = r#"{"messageId":"m","messageType":["urn:message:Pay.Events:Paid","urn:message:X:Y"],
+        let payload = r#"{"messageId":"m",
+            "messageType":["urn:message:Pay.Events:Paid","urn:message:X:Y"],
             "message":{"aggregateId":"pay:1"},"headers":{}}"#;
         for decoder in [Decoder::Auto, Decoder::MassTransit] {
             check(
@@ -351,7 +353,8 @@ mod tests {
             name in "(ce-type|ce_id|type|content-type|message-id)",
             value: Vec<u8>,
         ) {
-            for decoder in [Decoder::Auto, Decoder::Json, Decoder::CloudEvents, Decoder::MassTransit] {
+            let all = [Decoder::Auto, Decoder::Json, Decoder::CloudEvents, Decoder::MassTransit];
+            for decoder in all {
                 let mut message = message(&[], &payload);
                 message.headers.push((&name, &value));
                 let _read = decode(decoder, &message);

@@ -1,8 +1,8 @@
 //! Envelopes around a payload: what headers and documents of CloudEvents and MassTransit say.
 //!
 //! CloudEvents 1.0: structured mode is a JSON document with `specversion`, its payload in `data` or
-//! `data_base64`; binary mode puts the attributes into headers, `ce-…` over HTTP and `ce_…` over Kafka.
-//! MassTransit: a JSON document whose `messageType` lists URNs, the payload in `message`.
+//! `data_base64`; binary mode puts the attributes into headers, `ce-…` over HTTP and `ce_…` over
+//! Kafka. MassTransit: a JSON document whose `messageType` lists URNs, the payload in `message`.
 
 use base64::Engine;
 use base64::engine::general_purpose::GeneralPurposeConfig;

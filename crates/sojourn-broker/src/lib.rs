@@ -1,9 +1,9 @@
 //! What every broker connector shares.
 //!
 //! A connector implements [`Tap`]: a passive, shared subscription that stamps each message in its
-//! receive callback. A [`Router`] made from the plan decodes a message once, finds the stages it fits
-//! and its key, and yields the ledger's `Observation`. A [`Registry`] knows which connectors a build has.
-//! Nothing here knows any one broker.
+//! receive callback. A [`Router`] made from the plan decodes a message once, finds the stages it
+//! fits and its key, and yields the ledger's `Observation`. A [`Registry`] knows which connectors a
+//! build has. Nothing here knows any one broker.
 
 mod decode;
 mod envelope;

@@ -29,8 +29,9 @@ impl Registry {
         self
     }
 
-    /// The channel's tap, made but not yet subscribed: [`Tap::open`] does that. Errs when this build
-    /// has no such connector, naming the cargo feature, or when the channel's settings can't work.
+    /// The channel's tap, made but not yet subscribed: [`Tap::open`] does that. Errs when this
+    /// build has no such connector, naming the cargo feature, or when the channel's settings can't
+    /// work.
     pub fn open(&self, channel: &Channel) -> Result<Box<dyn Tap>, TapError> {
         let feature = feature_of(&channel.connector);
         let factory = self.factories.iter().find(|(known, _)| *known == feature);

@@ -69,11 +69,11 @@ impl Router {
         }
     }
 
-    /// Reads a message and says what it could be. `None` when it is a re-read of our own, dropped by
-    /// position and counted in [`Self::rereads`].
+    /// Reads a message and says what it could be. `None` when it is a re-read of our own, dropped
+    /// by position and counted in [`Self::rereads`].
     ///
-    /// Undecodable is a message that fits a stage but has no key for it, and one whose payload can't
-    /// be read though that decides whether it fits. A message that fits no stage is not.
+    /// Undecodable is a message that fits a stage but has no key for it, and one whose payload
+    /// can't be read though that decides whether it fits. A message that fits no stage is not.
     pub fn observe(&mut self, message: &RawMessage<'_>) -> Option<Observation> {
         if let Some(position) = message.position
             && self.is_reread(position)
@@ -121,7 +121,8 @@ impl Router {
         }
     }
 
-    /// The stages it fits and has a key for; and the first one that it fits, or might, without a key.
+    /// The stages it fits and has a key for; and the first one that it fits, or might, without a
+    /// key.
     fn candidates(
         &self,
         message: &RawMessage<'_>,

@@ -306,6 +306,25 @@ fn a_key_that_is_not_utf8_matches_nothing() {
 }
 
 #[test]
+fn a_content_check_that_does_not_hold_is_said_of_the_candidate() {
+    let mut stage = typed("A");
+    let StageSource::Event { checks, .. } = &mut stage.source else {
+        unreachable!()
+    };
+    checks.push(equals(path("$.currency"), "GBP"));
+    let mut router = router(vec![stage]);
+    let mut failed = |currency: Value| {
+        let event = json!({"type": "A", "aggregateId": "k", "currency": currency}).to_string();
+        let observation = router.observe(&message(event.as_bytes())).unwrap();
+        assert!(!observation.undecodable);
+        observation.candidates[0].check_failed
+    };
+    assert!(!failed(json!("GBP")));
+    assert!(failed(json!("EUR")));
+    assert!(failed(json!(null)));
+}
+
+#[test]
 fn members_are_told_apart_by_value() {
     let mut stage = typed("A");
     stage.expect = 2;

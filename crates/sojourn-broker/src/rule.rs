@@ -170,6 +170,9 @@ impl Condition {
         match (&self.test, found) {
             // Text equal to text needs no copy; what else may be equal, the test itself knows.
             (Test::Equals(Value::String(expected)), Some(Found::Text(text))) => text == expected,
+            (Test::Equals(Value::String(expected)), Some(Found::Json(Value::String(text)))) => {
+                text == expected
+            }
             (_, Some(Found::Json(value))) => self.test.holds(Some(value)),
             (_, Some(Found::Text(text))) => self
                 .test

@@ -24,13 +24,14 @@ pub trait Tap: Send {
     /// Every message received before this instant has been handed over.
     fn watermark_ns(&self) -> u64;
 
-    /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator health.
+    /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator
+    /// health.
     fn behind_ns(&self) -> Option<u64> {
         None
     }
 
-    /// Messages that reached the tap and were refused at one of its bounds: never seen by the ledger.
-    /// Above zero, the run is void.
+    /// Messages that reached the tap and were refused at one of its bounds: never seen by the
+    /// ledger. Above zero, the run is void.
     fn refused(&self) -> u64 {
         0
     }
