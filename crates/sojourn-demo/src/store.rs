@@ -436,15 +436,13 @@ mod tests {
             attempts in prop::collection::vec((0u8..4, 0u32..6), 1..120),
         ) {
             with_store(async |store, outbox| {
-                let racing: Vec<_> = attempts
-                    .iter()
-                    .map(|&(stream, expected)| {
-                        let (store, event) = (store.clone(), event(&format!("pay:{stream}"), expected));
-                        async move { (stream, store.append(event).await.is_ok()) }
-                    })
-                    .collect();
                 let set = tokio::task::LocalSet::new();
-                let tasks: Vec<_> = racing.into_iter().map(|it| set.spawn_local(it)).collect();
+                let mut tasks = Vec::new();
+                for (stream, expected) in attempts {
+                    let (store, event) = (store.clone(), event(&format!("pay:{stream}"), expected));
+                    let append = async move { (stream, store.append(event).await.is_ok()) };
+                    tasks.push(set.spawn_local(append));
+                }
                 let mut won = [0usize; 4];
                 set.run_until(async {
                     for task in tasks {

@@ -1,6 +1,8 @@
 //! The demo as a whole, over HTTP and Kafka, against an independent consumer and a model of what
 //! each payment's faults lead to.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 /// The API's answers.
 mod api;
 /// What each fault does, on the topic and in the log.
