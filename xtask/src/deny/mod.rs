@@ -14,24 +14,15 @@ use crate::deny::config::Config;
 use crate::metadata::{Package, dependencies};
 use crate::shell::root;
 
-/// Fails with one line per problem.
-pub(crate) fn check() -> Result<(), String> {
+/// One line per dependency that `deny.toml` does not allow.
+pub(crate) fn problems() -> Result<Vec<String>, String> {
     let path = root().join("deny.toml");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("deny.toml: {error}"))?;
     let config = Config::read(&text).map_err(|error| format!("deny.toml: {error}"))?;
-    let packages = dependencies(&config.targets)?;
-    let problems = problems(&config, &packages);
-    if problems.is_empty() {
-        eprintln!("  {} packages agree with deny.toml", packages.len());
-        return Ok(());
-    }
-    Err(format!(
-        "dependencies that deny.toml does not allow:\n  {}",
-        problems.join("\n  ")
-    ))
+    Ok(judge(&config, &dependencies(&config.targets)?))
 }
 
-fn problems(config: &Config, packages: &[Package]) -> Vec<String> {
+fn judge(config: &Config, packages: &[Package]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
@@ -106,7 +97,7 @@ mod tests {
             .iter()
             .map(|(name, version, license, source)| package(name, version, license, source))
             .collect();
-        problems(&Config::read(CONFIG).unwrap(), &packages)
+        judge(&Config::read(CONFIG).unwrap(), &packages)
     }
 
     const HOME: &str = "registry+https://example.org/index";

@@ -37,18 +37,18 @@ pub(crate) fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Source rules, then dependencies; fails with one line per problem.
+/// Source rules and dependencies; fails with one line per problem.
 pub(crate) fn check() -> Result<(), String> {
-    let problems = problems()?;
-    if !problems.is_empty() {
-        let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
-        return Err(format!(
-            "{} rules broken:\n  {}",
-            lines.len(),
-            lines.join("\n  ")
-        ));
+    let mut lines: Vec<String> = problems()?.iter().map(Problem::to_string).collect();
+    lines.extend(deny::problems()?);
+    if lines.is_empty() {
+        return Ok(());
     }
-    deny::check()
+    Err(format!(
+        "{} rules broken:\n  {}",
+        lines.len(),
+        lines.join("\n  ")
+    ))
 }
 
 /// What the project's own files break.
