@@ -14,8 +14,8 @@
 //! - [`sojourn`]: runs the real binary in a folder and hands back what it printed.
 //!
 //! Invariants: truth is decided when a request arrives and never corrected afterwards (what the
-//! kernel or a busy machine adds is recorded apart, as `sent_ns`); no peer sleeps on its loop except
-//! to be frozen; every buffer, queue and book has a bound and says what it refused.
+//! kernel or a busy machine adds is recorded apart, as `sent_ns`); no peer sleeps on its loop
+//! except to be frozen; every buffer, queue and book has a bound and says what it refused.
 //!
 //! For tests only: no production crate depends on this one.
 
