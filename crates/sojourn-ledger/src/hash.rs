@@ -1,8 +1,8 @@
 //! Keys as 128-bit hashes: what the tables compare, so that key bytes need not be kept.
 //!
-//! Two independent 64-bit SipHashes. Two of *n* different keys share all 128 bits with a probability
-//! of about n² / 2^129: for ten million keys in the book at once that is 1.5 · 10⁻²⁵, far below the
-//! odds of a memory error, so a match of the hash is taken for a match of the key.
+//! Two independent 64-bit SipHashes. Two of *n* different keys share all 128 bits with a
+//! probability of about n² / 2^129: for ten million keys in the book at once that is 1.5 · 10⁻²⁵,
+//! far below the odds of a memory error, so a match of the hash is taken for a match of the key.
 
 use std::hash::{DefaultHasher, Hasher};
 
