@@ -92,6 +92,8 @@ impl Index {
     }
 }
 
+#[inline]
+
 fn hash_of(journeys: &Slab<Journey>, aliases: &Slab<Alias>, place: u32) -> KeyHash {
     if place & ALIAS == 0 {
         journeys[place].hash

@@ -81,6 +81,7 @@ impl Flags {
 }
 
 impl Journey {
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.class.is_none()
     }
@@ -97,6 +98,8 @@ impl Journey {
             Phase::WarmUp
         }
     }
+
+    #[inline]
 
     pub(crate) fn has_reached(&self, stage: u8) -> bool {
         self.reached
