@@ -93,7 +93,6 @@ impl Index {
 }
 
 #[inline]
-
 fn hash_of(journeys: &Slab<Journey>, aliases: &Slab<Alias>, place: u32) -> KeyHash {
     if place & ALIAS == 0 {
         journeys[place].hash

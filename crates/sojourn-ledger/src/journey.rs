@@ -100,7 +100,6 @@ impl Journey {
     }
 
     #[inline]
-
     pub(crate) fn has_reached(&self, stage: u8) -> bool {
         self.reached
             .checked_shr(stage.into())

@@ -90,7 +90,6 @@ impl<T> Index<u32> for Slab<T> {
     type Output = T;
 
     #[inline]
-
     fn index(&self, slot: u32) -> &T {
         match &self.pages[slot as usize / PAGE][slot as usize % PAGE] {
             Place::Taken(value) => value,
