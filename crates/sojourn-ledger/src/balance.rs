@@ -74,8 +74,8 @@ pub struct Balance {
     pub journeys: JourneyLines,
     /// All events.
     pub events: EventLines,
-    /// Facts that named a journey the ledger did not know, starts and events refused at a bound: any
-    /// of these makes the run void. The sum of `refusals`.
+    /// Facts that named a journey the ledger did not know, starts and events refused at a bound:
+    /// any of these makes the run void. The sum of `refusals`.
     pub refused: u64,
     /// The same by cause.
     pub refusals: Refusals,
@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn each_line_is_checked_and_named() {
-        let broken: [(fn(&mut Balance), &str); 4] = [
+        type Breaks = fn(&mut Balance);
+        let broken: [(Breaks, &str); 4] = [
             (
                 |book| book.journeys.missed = 1,
                 "scheduled 0 is not 1 = started 0 + missed 1",

@@ -42,8 +42,8 @@ impl Ledger {
         }
     }
 
-    /// Finishes a journey for which everything required has happened. One with a `never` stage waits
-    /// for its deadline all the same.
+    /// Finishes a journey for which everything required has happened. One with a `never` stage
+    /// waits for its deadline all the same.
     pub(crate) fn complete(&mut self, slot: u32, out: &mut Vec<Decision>) {
         let journey = &self.journeys[slot];
         let kind = &self.kinds[usize::from(journey.kind)];

@@ -19,7 +19,7 @@ pub(crate) struct Index {
 const ALIAS: u32 = 1 << 31;
 
 /// Room made at the start; more is made when needed.
-const ROOM_MAX: usize = 1 << 16;
+const ROOM_MAX: usize = 1 << 12;
 
 impl Index {
     pub(crate) fn new(journeys_max: usize) -> Self {
@@ -92,6 +92,7 @@ impl Index {
     }
 }
 
+#[inline]
 fn hash_of(journeys: &Slab<Journey>, aliases: &Slab<Alias>, place: u32) -> KeyHash {
     if place & ALIAS == 0 {
         journeys[place].hash

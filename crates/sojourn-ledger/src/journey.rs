@@ -81,6 +81,7 @@ impl Flags {
 }
 
 impl Journey {
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.class.is_none()
     }
@@ -98,6 +99,7 @@ impl Journey {
         }
     }
 
+    #[inline]
     pub(crate) fn has_reached(&self, stage: u8) -> bool {
         self.reached
             .checked_shr(stage.into())

@@ -65,11 +65,11 @@ impl Ledger {
         }
     }
 
-    /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What follows
-    /// from it is pushed to `decisions`.
+    /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What
+    /// follows from it is pushed to `decisions`.
     ///
-    /// Whatever was due before the fact's stamp expires first; what is due at that very instant does
-    /// not, so a stage reached exactly at the deadline is in time.
+    /// Whatever was due before the fact's stamp expires first; what is due at that very instant
+    /// does not, so a stage reached exactly at the deadline is in time.
     pub fn apply(&mut self, fact: Stamped, decisions: &mut Vec<Decision>) {
         let stamp_ns = fact.stamp_ns;
         self.advance(stamp_ns, decisions);

@@ -22,8 +22,9 @@ pub(crate) enum Noted {
 }
 
 impl Members {
-    /// Notes a member. A stage is reached at the `expect`-th distinct one; further distinct ones are
-    /// members too, remembered up to four times as many (beyond that a repetition passes for new).
+    /// Notes a member. A stage is reached at the `expect`-th distinct one; further distinct ones
+    /// are members too, remembered up to four times as many (beyond that a repetition passes for
+    /// new).
     pub(crate) fn note(
         &mut self,
         member: u64,
@@ -41,7 +42,8 @@ impl Members {
                 if self.known.len() < expect.saturating_mul(4) {
                     self.known.insert(at, (member, message_id));
                 }
-                // Events of a second key may be matched back behind later ones: reached is the last.
+                // Events of a second key may be matched back behind later ones: reached is the
+                // last.
                 self.latest_ns = self.latest_ns.max(stamp_ns);
                 if self.known.len() == expect {
                     Noted::Reaches(self.latest_ns)

@@ -146,8 +146,8 @@ impl Ledger {
         Noted::Reaches(event.stamp_ns)
     }
 
-    /// Draws the consequence; says whether the journey fails by it. A duplicate has none: a stage is
-    /// judged by its first observation.
+    /// Draws the consequence; says whether the journey fails by it. A duplicate has none: a stage
+    /// is judged by its first observation.
     fn follow(&mut self, slot: u32, fit: &Fit, noted: Noted, out: &mut Vec<Decision>) -> bool {
         match noted {
             Noted::Again(_) => false,

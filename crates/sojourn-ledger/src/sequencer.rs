@@ -4,7 +4,8 @@ use std::{cmp::Ordering, collections::BinaryHeap, collections::binary_heap::Peek
 
 use crate::{Batch, SourceId, Stamped};
 
-/// Merges the batches of several sources by stamp (ties: by source, then by the source's own order).
+/// Merges the batches of several sources by stamp (ties: by source, then by the source's own
+/// order).
 ///
 /// A batch stays the vector it came in and is one sorted run of a merge, so a fact is moved once.
 #[derive(Debug)]
@@ -17,7 +18,8 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    /// For the given sources, none of which has said anything yet; `held_max` bounds the facts held.
+    /// For the given sources, none of which has said anything yet; `held_max` bounds the facts
+    /// held.
     pub fn new(sources: &[SourceId], held_max: usize) -> Self {
         let mut sequencer = Self {
             sources: sources.iter().map(|&id| Source::new(id)).collect(),

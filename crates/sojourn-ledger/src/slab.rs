@@ -89,6 +89,7 @@ impl<T> Slab<T> {
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
 
+    #[inline]
     fn index(&self, slot: u32) -> &T {
         match &self.pages[slot as usize / PAGE][slot as usize % PAGE] {
             Place::Taken(value) => value,
@@ -98,6 +99,7 @@ impl<T> Index<u32> for Slab<T> {
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
+    #[inline]
     fn index_mut(&mut self, slot: u32) -> &mut T {
         match &mut self.pages[slot as usize / PAGE][slot as usize % PAGE] {
             Place::Taken(value) => value,

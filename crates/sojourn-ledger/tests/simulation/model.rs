@@ -282,7 +282,7 @@ impl Story<'_> {
     }
 
     /// When the point was passed that a stage's hop counts from.
-    fn from_ns(&self, stage: u8, stamp_ns: u64, applied: usize) -> Option<u64> {
+    fn base_ns(&self, stage: u8, stamp_ns: u64, applied: usize) -> Option<u64> {
         match self.spec.stages[usize::from(stage)].after {
             Predecessor::Stage(of) => self.reached_ns(of, applied),
             Predecessor::Step => {
@@ -297,7 +297,7 @@ impl Story<'_> {
         let reached = (0..self.spec.stages.len() as u8)
             .filter_map(|stage| Some((stage, self.reached_ns(stage, applied)?)));
         let hop = |(stage, stamp_ns): (u8, u64)| {
-            let from_ns = self.from_ns(stage, stamp_ns, applied);
+            let from_ns = self.base_ns(stage, stamp_ns, applied);
             (
                 stage,
                 from_ns.map(|from_ns| stamp_ns as i64 - from_ns as i64),
@@ -362,7 +362,7 @@ impl Story<'_> {
             let reaches = self.reached_ns(event.stage, at).is_none()
                 && self.reached_ns(event.stage, at + 1).is_some();
             if reaches {
-                match self.from_ns(event.stage, event.stamp_ns, at) {
+                match self.base_ns(event.stage, event.stamp_ns, at) {
                     Some(from_ns) => expected.hops.push((
                         kind,
                         event.stage,

@@ -197,7 +197,7 @@ impl JourneyWorld {
         truth.journeys.push(JourneyTruth {
             id: JourneyId(number as u64 | (number as u64 % 2) << 48),
             kind: self.kind,
-            phase: if number % 3 == 0 {
+            phase: if number.is_multiple_of(3) {
                 Phase::WarmUp
             } else {
                 Phase::Steady
