@@ -181,6 +181,11 @@ impl Generator {
                 .map_err(|error| format!("event loop failed: {error}"))?;
             for completion in completions.drain(..) {
                 self.complete(completion);
+                if !self.closed.is_empty() {
+                    // A user whose journey has just ended goes on before the rest of the batch is
+                    // looked at: it would otherwise count the batch as its own lag.
+                    self.start_due();
+                }
             }
         }
         self.finish();
