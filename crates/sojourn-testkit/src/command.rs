@@ -10,12 +10,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use sojourn_clock::{SECOND_NS, now_ns};
 
 /// More output than this is cut off, which no honest test needs.
@@ -95,6 +98,8 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        // A group of its own, so that it can be ended with all that it started.
+        self.command.process_group(0);
         let path = PathBuf::from(self.command.get_program());
         let mut child = self.command.spawn().map_err(|error| {
             let hint = "is it built? try: cargo build --release -p sojourn-cli";
@@ -115,13 +120,14 @@ impl Program {
             stdout: child.stdout.take().map(gather),
             stderr: child.stderr.take().map(gather),
             writer: Some(writer),
+            is_reaped: false,
             path,
             child,
         })
     }
 }
 
-/// A program that runs; dropped, it is killed.
+/// A program that runs; dropped, it is killed with all that it started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -131,6 +137,7 @@ pub struct Running {
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
+    is_reaped: bool,
 }
 
 impl Running {
@@ -142,11 +149,9 @@ impl Running {
     /// Sends SIGINT, as Ctrl-C does.
     ///
     /// # Errors
-    /// It has ended.
+    /// The system refuses.
     pub fn interrupt(&self) -> io::Result<()> {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| io::Error::other("no such process id"))?;
-        Ok(kill_process(pid, Signal::INT)?)
+        Ok(kill_process(self.id()?, Signal::INT)?)
     }
 
     /// Waits for its end.
@@ -155,13 +160,9 @@ impl Running {
     /// It ran longer than its timeout and was killed; the message holds what it had printed.
     pub fn wait(mut self) -> io::Result<Output> {
         let mut pause = Duration::from_micros(200);
-        let code = loop {
-            if let Some(status) = self.child.try_wait()? {
-                break status.code();
-            }
+        while !self.has_ended()? {
             if now_ns() >= self.deadline_ns {
-                self.child.kill()?;
-                self.child.wait()?;
+                self.end()?;
                 let output = self.collect(None);
                 let seconds = self.timeout.as_nanos() as f64 / SECOND_NS as f64;
                 let message = format!("{} ran for {seconds} s: {output}", self.path.display());
@@ -169,8 +170,29 @@ impl Running {
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
-        };
+        }
+        let code = self.end()?.code();
         Ok(self.collect(code))
+    }
+
+    /// Looks without reaping, so that the process id stays ours until [`Self::end`].
+    fn has_ended(&self) -> io::Result<bool> {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(self.id()?), look)?.is_some())
+    }
+
+    /// Kills it and all that it started in its group, which would hold its output open, and reaps.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if !std::mem::replace(&mut self.is_reaped, true) {
+            // Fails when the whole group has ended already.
+            let _killed = kill_process_group(self.id()?, Signal::KILL);
+        }
+        self.child.wait()
+    }
+
+    fn id(&self) -> io::Result<Pid> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        pid.ok_or_else(|| io::Error::other("no such process id"))
     }
 
     fn collect(&mut self, code: Option<i32>) -> Output {
@@ -193,9 +215,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both fail only when it has ended already.
-        let _killed = self.child.kill();
-        let _waited = self.child.wait();
+        let _status = self.end();
     }
 }
 
