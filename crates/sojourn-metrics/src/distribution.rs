@@ -15,7 +15,8 @@ pub struct Distribution {
 }
 
 impl Store {
-    /// Durations of a journey (`None`: of all): completed and late ones as observed, lost ones above.
+    /// Durations of a journey (`None`: of all): completed and late ones as observed, lost ones
+    /// above.
     pub fn journey_durations(&self, journey: Option<&str>, phase: SeriesPhase) -> Distribution {
         let tag = journey.map(|name| (names::JOURNEY, name));
         let tags = tag.as_slice();

@@ -1,9 +1,9 @@
 //! The names of Sojourn's own metrics: the contract between the engine, which writes them, and
 //! thresholds and reports, which read them.
 //!
-//! Each constant says what the series counts or measures and, in braces, its tags. Series of a journey
-//! carry the phase of its t0 ([`crate::SeriesPhase::WarmUp`] or `Steady`) unless "phase Any" stands
-//! beside them. Trends are nanoseconds unless another unit stands beside them.
+//! Each constant says what the series counts or measures and, in braces, its tags. Series of a
+//! journey carry the phase of its t0 ([`crate::SeriesPhase::WarmUp`] or `Steady`) unless "phase
+//! Any" stands beside them. Trends are nanoseconds unless another unit stands beside them.
 
 /// Tag: the journey's name.
 pub const JOURNEY: &str = "journey";
@@ -54,7 +54,8 @@ pub const STAGE_REACHED: &str = "stage.reached";
 pub const STAGE_DUPLICATES: &str = "stage.duplicates";
 /// Counter {journey, step, status}: requests of the step that ended, however they ended.
 pub const STEP_REQUESTS: &str = "step.requests";
-/// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected one.
+/// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
+/// one.
 pub const STEP_FAILED: &str = "step.failed";
 /// Counter {journey, stage}: requests made to poll the stage.
 pub const POLL_REQUESTS: &str = "poll.requests";

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// A count that adds up.
     Counter,
-    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps the
-    /// later value and the widest range; merging over sources adds the values.
+    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps
+    /// the later value and the widest range; merging over sources adds the values.
     Gauge,
     /// Yes and no: two counts that add up.
     Rate,

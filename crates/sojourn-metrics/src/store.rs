@@ -29,11 +29,11 @@ impl Store {
         Self::default()
     }
 
-    /// Adds a snapshot. Errs when its number is not the next one of its source: a snapshot was lost,
-    /// the run is void. Sources may come in any order. What can be added is added all the same, so
-    /// that the rest of a void run can still be looked at; only a snapshot that came before is not
-    /// added again. Also errs when the snapshot contradicts itself or the store: a series that was
-    /// never named, or is of another kind.
+    /// Adds a snapshot. Errs when its number is not the next one of its source: a snapshot was
+    /// lost, the run is void. Sources may come in any order. What can be added is added all the
+    /// same, so that the rest of a void run can still be looked at; only a snapshot that came
+    /// before is not added again. Also errs when the snapshot contradicts itself or the store: a
+    /// series that was never named, or is of another kind.
     pub fn apply(&mut self, snapshot: &Snapshot) -> Result<(), String> {
         let name = snapshot.source;
         let sequence = snapshot.sequence;
@@ -67,17 +67,17 @@ impl Store {
         problem.map_or(Ok(()), Err)
     }
 
-    /// Adds another store's series (another generator's, another run's). The other's sources count as
-    /// further ones, even where they bear the same numbers. A series of another kind under the same
-    /// name is left out.
+    /// Adds another store's series (another generator's, another run's). The other's sources count
+    /// as further ones, even where they bear the same numbers. A series of another kind under the
+    /// same name is left out.
     pub fn merge(&mut self, other: &Self) {
         for (key, figure) in other.figures() {
             self.figure_mut(key, figure.kind()).merge(figure);
         }
     }
 
-    /// Adds what the same sources wrote in a later stretch of time, such as a delta of the run file.
-    /// A series of another kind under the same name is left out.
+    /// Adds what the same sources wrote in a later stretch of time, such as a delta of the run
+    /// file. A series of another kind under the same name is left out.
     pub fn append(&mut self, later: &Self) {
         for (key, figure) in later.figures() {
             self.append_figure(key, figure);
@@ -87,6 +87,13 @@ impl Store {
     /// Adds a later stretch of one series; false when the name has another kind here.
     pub fn append_figure(&mut self, key: &SeriesKey, later: &Figure) -> bool {
         self.figure_mut(key, later.kind()).append(later)
+    }
+
+    /// Takes a [`Figure`]'s encoding from the front of `bytes` and adds it as a later stretch of
+    /// one series. `None`, and nothing is added, when it is none or of another kind than the
+    /// name's.
+    pub fn append_encoded(&mut self, key: &SeriesKey, kind: Kind, bytes: &mut &[u8]) -> Option<()> {
+        self.figure_mut(key, kind).append_encoded(bytes)
     }
 
     /// Empties every series and keeps their names, their pages and where each source stands: the

@@ -33,7 +33,7 @@ enum Shape {
 }
 
 /// Most drawn rates in one segment; a shorter interval is stretched to this many, which bounds the
-/// memory a profile can ask for (15 MB).
+/// memory a profile can ask for (some 20 MB).
 const MOST_STEPS: u64 = 200_000;
 
 /// Most arrivals per second: one per nanosecond, the resolution of an instant.
@@ -196,8 +196,8 @@ fn valid_rate(per_s: f64) -> f64 {
     }
 }
 
-/// The whole number that `level` means when only rounding keeps it from being one: 12/h over an hour
-/// must not be 12.000000000000002, or a thirteenth arrival would fall on the last nanosecond.
+/// The whole number that `level` means when only rounding keeps it from being one: 12/h over an
+/// hour must not be 12.000000000000002, or a thirteenth arrival would fall on the last nanosecond.
 fn snapped(level: f64) -> f64 {
     let whole = level.round();
     if (level - whole).abs() <= 1e-12 * whole.max(1.0) {

@@ -1,16 +1,16 @@
 //! A sine-shaped intensity, floored at zero: its integral and the inverse of it.
 //!
-//! In turns of a wave (θ = t/period), λ(θ) = max(0, m + a·sin 2πθ) with a > 0. It is positive on one
-//! stretch of each turn: sin 2πθ > −m/a, so with β = asin(m/a) / 2π from θ = −β to θ = ½ + β. Counted
-//! from the start of that stretch, y = θ + β, the integral over one turn is
+//! In turns of a wave (θ = t/period), λ(θ) = max(0, m + a·sin 2πθ) with a > 0. It is positive on
+//! one stretch of each turn: sin 2πθ > −m/a, so with β = asin(m/a) / 2π from θ = −β to θ = ½ + β.
+//! Counted from the start of that stretch, y = θ + β, the integral over one turn is
 //!
 //! ```text
 //! h(y) = m·y + a/π · sin(πy) · sin(π(y − 2β))      for 0 ≤ y ≤ L = ½ + 2β
 //! h(y) = h(L)                                        for L ≤ y ≤ 1
 //! ```
 //!
-//! where the product stands for (cos 2πβ − cos 2π(y − β)) / 2, which would cancel for small y. A wave
-//! that never touches zero (m ≥ a) is the case β = ¼, L = 1.
+//! where the product stands for (cos 2πβ − cos 2π(y − β)) / 2, which would cancel for small y. A
+//! wave that never touches zero (m ≥ a) is the case β = ¼, L = 1.
 
 use std::f64::consts::{PI, TAU};
 

@@ -35,8 +35,8 @@ impl SeriesTable {
         }
     }
 
-    /// The payload that names what the file does not name yet; `None` when there is nothing. Once it
-    /// stands in the file, [`Self::keep_named`] says so.
+    /// The payload that names what the file does not name yet; `None` when there is nothing. Once
+    /// it stands in the file, [`Self::keep_named`] says so.
     pub(crate) fn name_new(&self) -> Option<Vec<u8>> {
         let new = &self.keys[self.kept..];
         if new.is_empty() {
@@ -123,10 +123,7 @@ pub(crate) fn read_figures(
     for _ in 0..varint::read(bytes)? {
         let number = next.checked_add(usize::try_from(varint::read(bytes)?).ok()?)?;
         let (key, kind) = keys.get(number)?;
-        let figure = Figure::decode(bytes)?;
-        if figure.kind() != *kind || !store.append_figure(key, &figure) {
-            return None;
-        }
+        store.append_encoded(key, *kind, bytes)?;
         next = number + 1;
     }
     bytes.is_empty().then_some(())

@@ -27,7 +27,8 @@ pub struct RunFile {
     pub summary: Option<Summary>,
     /// What was unreadable at the end, in words; `None` when the file is whole.
     pub cut_off: Option<String>,
-    /// Where the samples of each interval are: they stay on disk until [`Self::delta`] asks for them.
+    /// Where the samples of each interval are: they stay on disk until [`Self::delta`] asks for
+    /// them.
     pub deltas: Deltas,
 }
 

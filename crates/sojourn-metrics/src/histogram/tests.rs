@@ -173,7 +173,10 @@ proptest! {
     }
 
     #[test]
-    fn encodings_are_read_back(samples in any_samples(), tail in prop::collection::vec(any::<u8>(), 0..9)) {
+    fn encodings_are_read_back(
+        samples in any_samples(),
+        tail in prop::collection::vec(any::<u8>(), 0..9),
+    ) {
         let histogram = of(&samples);
         let mut bytes = Vec::new();
         histogram.encode(&mut bytes);

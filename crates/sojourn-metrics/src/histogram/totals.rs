@@ -52,9 +52,9 @@ impl Totals {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Population standard deviation. With m the whole part of the mean, Σ(v − m)² = Σv² − m·(Σv + r),
-    /// r = Σv − n·m, is exact in integers; the floating mean would cancel for a narrow distribution
-    /// far from zero.
+    /// Population standard deviation. With m the whole part of the mean, Σ(v − m)² = Σv² − m·(Σv +
+    /// r), r = Σv − n·m, is exact in integers; the floating mean would cancel for a narrow
+    /// distribution far from zero.
     pub(super) fn stddev(&self) -> Option<f64> {
         let count = u128::from(self.count);
         let mean = self.sum.checked_div(count)?;

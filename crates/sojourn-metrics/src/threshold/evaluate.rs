@@ -9,8 +9,8 @@ use super::{Statistic, Threshold, ThresholdOutcome, subject::Subject};
 pub struct ThresholdContext {
     /// Length of the steady phase so far, nanoseconds: what a `rate` is per. Zero: not measured.
     pub steady_ns: u64,
-    /// From the last arrival until nothing was in flight, nanoseconds; `None` while or where it never
-    /// was.
+    /// From the last arrival until nothing was in flight, nanoseconds; `None` while or where it
+    /// never was.
     pub drain_ns: Option<u64>,
     /// Growth of what is in flight, per second; `None` where it was not measured.
     pub backlog_slope_per_s: Option<f64>,
@@ -19,8 +19,8 @@ pub struct ThresholdContext {
 const STEADY: SeriesPhase = SeriesPhase::Steady;
 
 impl Threshold {
-    /// Holds it against the steady phase in `store`. What was not measured is no pass: early in a run
-    /// that is no reason to abort it yet.
+    /// Holds it against the steady phase in `store`. What was not measured is no pass: early in a
+    /// run that is no reason to abort it yet.
     ///
     /// `lost` does not hold while journeys are in flight at the cutoff: when the count itself would
     /// hold, it is not final and the outcome says "not measured".

@@ -1,5 +1,5 @@
-//! Infinity in JSON, which has no number for it: the word `"infinity"`. Without this a quantile among
-//! lost journeys would be read back as "not measured".
+//! Infinity in JSON, which has no number for it: the word `"infinity"`. Without this a quantile
+//! among lost journeys would be read back as "not measured".
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

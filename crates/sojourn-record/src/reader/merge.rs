@@ -176,8 +176,8 @@ fn slope(summary: &Summary) -> Option<f64> {
     summary.thresholds.iter().find(is_slope)?.measured
 }
 
-/// Why runs were void, and which thresholds the merged figures fail: a threshold that only one of the
-/// runs failed is none.
+/// Why runs were void, and which thresholds the merged figures fail: a threshold that only one of
+/// the runs failed is none.
 fn causes(summaries: &[(&RunFile, &Summary, u64)], thresholds: &[ThresholdOutcome]) -> Vec<Cause> {
     let void = summaries
         .iter()

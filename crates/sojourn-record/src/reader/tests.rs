@@ -201,7 +201,7 @@ fn bytes_of(written: &[[Snapshot; 2]]) -> Vec<u8> {
 
 #[test]
 fn every_cut_leaves_whole_seconds() {
-    let written = seconds(7, 1);
+    let written = seconds(4, 1);
     let bytes = bytes_of(&written);
     let identity_end = 8 + 9 + serde_json::to_vec(&identity("a", 0)).unwrap().len();
     let place = place();
@@ -340,8 +340,8 @@ fn runs_merge_as_if_they_had_been_one() {
     let mut expected = store_of(&a);
     expected.merge(&store_of(&b));
     assert_eq!(merged.store, expected);
-    // a's seconds have their middles at 2.8, 3.8 …, b's at 0.5, 1.5 …: eight seconds in all, and the
-    // figures of second 3 are those of a's 1 and b's 3 together.
+    // a's seconds have their middles at 2.8, 3.8 …, b's at 0.5, 1.5 …: eight seconds in all, and
+    // the figures of second 3 are those of a's 1 and b's 3 together.
     assert_eq!(merged.intervals.len(), 8);
     let (of_a, of_b) = (
         open(&place_a).delta(1).unwrap(),
