@@ -379,7 +379,7 @@ fn timeline(payments: &[Payment]) -> Timeline {
         _ => payment.seen.get(point - 1).copied(),
     };
     let mut series = Vec::new();
-    for stage in 0..4 {
+    for (stage, name) in STAGES.into_iter().enumerate() {
         let per_second: Vec<Option<Distribution>> = (0..seconds)
             .map(|second| {
                 distribution(payments.iter().filter_map(|payment| {
@@ -388,17 +388,14 @@ fn timeline(payments: &[Payment]) -> Timeline {
                 }))
             })
             .collect();
-        let picks: [(Statistic, fn(&Distribution) -> i64); 3] = [
-            (Statistic::P50, |d| d.p50),
-            (Statistic::P95, |d| d.p95),
-            (Statistic::P99, |d| d.p99),
-        ];
-        for (statistic, pick) in picks {
-            let values = per_second
-                .iter()
-                .map(|figures| figures.as_ref().map(|figures| pick(figures) as f64))
-                .collect();
-            series.push(named("stage.hop", STAGES[stage], statistic, values));
+        for statistic in [Statistic::P50, Statistic::P95, Statistic::P99] {
+            let pick = |figures: &Distribution| match statistic {
+                Statistic::P50 => figures.p50 as f64,
+                Statistic::P95 => figures.p95 as f64,
+                _ => figures.p99 as f64,
+            };
+            let values = per_second.iter().map(|figures| figures.as_ref().map(pick));
+            series.push(named("stage.hop", name, statistic, values.collect()));
         }
         let waiting = (0..seconds).map(|second| {
             let now = second as f64 * SECOND + 0.9 * SECOND;
@@ -410,7 +407,7 @@ fn timeline(payments: &[Payment]) -> Timeline {
         });
         series.push(named(
             "stage.in_flight",
-            STAGES[stage],
+            name,
             Statistic::Max,
             waiting.collect(),
         ));
