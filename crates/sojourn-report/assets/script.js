@@ -73,8 +73,7 @@
     };
     const hide = () => charts.forEach((c) => { c.hair.hidden = true; c.tip.hidden = true; });
     const point = (chart, index) => {
-      const at = (middle(index) - view[0]) / (view[1] - view[0]);
-      if (at < 0 || at > 1) return hide();
+      const at = Math.min(1, Math.max(0, (middle(index) - view[0]) / (view[1] - view[0])));
       for (const each of charts) {
         each.hair.hidden = false;
         each.hair.style.left = `${at * 100}%`;

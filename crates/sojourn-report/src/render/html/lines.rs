@@ -1,7 +1,5 @@
 //! Line charts over time.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use super::axis::{Tick, Unit, Vertical, WIDTH, tenths, time_ticks};
@@ -121,17 +119,17 @@ fn line(name: &str, style: usize, xs: &[f64], values: &[Option<f64>], vertical: 
     for index in 0..values.len() {
         let Some((x, y)) = at(index) else { continue };
         let joined = last.is_some_and(|(before, _)| before + 1 == index);
-        // Writing to a string can't fail.
-        let _ = if joined {
-            write!(line.path, "L{x},{y}")
+        if joined {
+            line.path.push_str(&format!("L{x},{y}"));
         } else {
+            line.path.push_str(&format!("M{x},{y}"));
             if let Some((_, (last_x, last_y))) = last {
-                let _ = write!(line.bridges, "M{last_x},{last_y}L{x},{y}");
+                line.bridges
+                    .push_str(&format!("M{last_x},{last_y}L{x},{y}"));
             }
-            write!(line.path, "M{x},{y}")
-        };
+        }
         if !joined && at(index + 1).is_none() {
-            let _ = write!(line.dots, "M{x},{y}h0");
+            line.dots.push_str(&format!("M{x},{y}h0"));
         }
         last = Some((index, (x, y)));
     }

@@ -13,7 +13,7 @@ use crate::model::{JourneyReport, ReportModel, Statistic, TimeSeries, Timeline};
 
 /// Values that the page's line charts may hold together: above it they are thinned further, so that
 /// the page of an hour with many stages stays below a megabyte.
-const VALUES_MAX: usize = 30_000;
+const VALUES_MAX: usize = 20_000;
 /// Points that a chart keeps even so.
 const POINTS_MIN: usize = 60;
 
