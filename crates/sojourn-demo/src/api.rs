@@ -9,7 +9,7 @@ use crate::common::Common;
 use crate::counters::bump;
 use crate::payment::Payment;
 use crate::random::PaymentIds;
-use crate::retention::{FULL, Room};
+use crate::retention::FULL;
 use crate::stage::Stage;
 use crate::store::{AppendError, NewEvent, StoreHandle};
 use crate::truth_record::Record;
@@ -120,7 +120,7 @@ async fn create(State(api): State<Arc<Api>>, body: Bytes) -> Response {
         return api.unavailable("too many payments at once");
     };
     if let Some(retention) = &api.common.retention
-        && retention.room() >= Room::NoMorePayments
+        && !retention.promise()
     {
         api.common
             .problems

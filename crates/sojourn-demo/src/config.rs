@@ -121,75 +121,81 @@ impl DemoConfig {
 
     /// Checks what types can't.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let refuse = |field: &str, problem: String| {
-            Err(ConfigError {
-                field: field.to_owned(),
-                problem,
-            })
-        };
+        self.validate_faults()?;
+        self.validate_bounds()?;
+        if let KafkaChoice::External(servers) = &self.kafka {
+            for server in servers.split(',') {
+                let port = server.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
+                if !matches!(port, Some(Ok(_))) {
+                    return refuse("kafka", format!("{server:?} is not HOST:PORT"));
+                }
+            }
+        }
+        if self.events_topic.is_empty() || self.dead_letter_topic.is_empty() {
+            return refuse("events_topic and dead_letter_topic", "must be named");
+        }
+        if self.events_topic == self.dead_letter_topic {
+            return refuse("dead_letter_topic", "must not be the events topic");
+        }
+        Ok(())
+    }
+
+    fn validate_faults(&self) -> Result<(), ConfigError> {
         let mut sum = 0.0;
-        for (field, percent) in self.faults.percentages() {
+        for (name, percent) in self.faults.percentages() {
             if !(0.0..=100.0).contains(&percent) {
-                return refuse(
-                    &format!("faults.{field}"),
-                    format!("{percent} is not between 0 and 100"),
-                );
+                let problem = format!("{percent} is not between 0 and 100");
+                return refuse(&format!("faults.{name}"), problem);
             }
             sum += percent;
         }
         if sum > 100.0 {
-            return refuse(
-                "faults",
-                format!("the percentages add up to {sum}; one event has one fault, so at most 100"),
-            );
+            let problem =
+                format!("the percentages add up to {sum}; an event has one fault at most");
+            return refuse("faults", problem);
         }
-        let faulty_stages = [
+        let stages = [
             ("slow_stage", self.faults.slow_stage.map(|it| it.stage)),
             ("stop_stage", self.faults.stop_stage.map(|it| it.stage)),
         ];
-        for (field, stage) in faulty_stages {
+        for (name, stage) in stages {
             if stage == Some(Stage::Initiated) {
-                return refuse(
-                    &format!("faults.{field}"),
-                    "initiated has no consumer; take created, settled or completed".into(),
-                );
+                let problem = "initiated has no consumer; take created, settled or completed";
+                return refuse(&format!("faults.{name}"), problem);
             }
-        }
-        let concurrency = [
-            self.created.concurrency,
-            self.settled.concurrency,
-            self.completed.concurrency,
-        ];
-        let bounds = [
-            ("partitions", u64::from(self.partitions), 1, 1_000),
-            ("fetch_wait_ms", u64::from(self.fetch_wait_ms), 1, 1_000),
-            ("relay.poll_ms", self.relay.poll_ms, 1, 600_000),
-            ("relay.batch", u64::from(self.relay.batch), 1, 10_000),
-            ("created.concurrency", u64::from(concurrency[0]), 1, 100_000),
-            ("settled.concurrency", u64::from(concurrency[1]), 1, 100_000),
-            (
-                "completed.concurrency",
-                u64::from(concurrency[2]),
-                1,
-                100_000,
-            ),
-        ];
-        for (field, value, min, max) in bounds {
-            if !(min..=max).contains(&value) {
-                return refuse(field, format!("{value} is not between {min} and {max}"));
-            }
-        }
-        if self.events_topic.is_empty() || self.events_topic == self.dead_letter_topic {
-            return refuse(
-                "events_topic",
-                "must be named, and not as dead_letter_topic".into(),
-            );
-        }
-        if self.dead_letter_topic.is_empty() {
-            return refuse("dead_letter_topic", "must be named".into());
         }
         Ok(())
     }
+
+    fn validate_bounds(&self) -> Result<(), ConfigError> {
+        let concurrency = |it: &StageConfig| u64::from(it.concurrency);
+        let bounds = [
+            ("partitions", u64::from(self.partitions), 1_000),
+            ("fetch_wait_ms", u64::from(self.fetch_wait_ms), 1_000),
+            ("relay.poll_ms", self.relay.poll_ms, 600_000),
+            ("relay.batch", u64::from(self.relay.batch), 10_000),
+            ("created.concurrency", concurrency(&self.created), 100_000),
+            ("settled.concurrency", concurrency(&self.settled), 100_000),
+            (
+                "completed.concurrency",
+                concurrency(&self.completed),
+                100_000,
+            ),
+        ];
+        for (field, value, max) in bounds {
+            if !(1..=max).contains(&value) {
+                return refuse(field, format!("{value} is not between 1 and {max}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refuse(field: &str, problem: impl Into<String>) -> Result<(), ConfigError> {
+    Err(ConfigError {
+        field: field.to_owned(),
+        problem: problem.into(),
+    })
 }
 
 impl Default for DemoConfig {
@@ -326,12 +332,20 @@ mod tests {
             &|it| (it.faults.drop_percent, it.faults.poison_percent) = (60.0, 60.0),
             "add up to 120",
         );
+        check(
+            &|it| it.kafka = KafkaChoice::External("kafka".into()),
+            "not HOST:PORT",
+        );
+        check(
+            &|it| it.kafka = KafkaChoice::External("a:9092,".into()),
+            "not HOST:PORT",
+        );
         check(&|it| it.partitions = 0, "partitions: 0");
         check(&|it| it.relay.poll_ms = 0, "relay.poll_ms");
         check(&|it| it.settled.concurrency = 0, "settled.concurrency");
         check(
             &|it| it.events_topic = it.dead_letter_topic.clone(),
-            "events_topic",
+            "dead_letter_topic",
         );
         check(
             &|it| {

@@ -9,7 +9,7 @@ use crate::stage::Stage;
 use crate::truth_record::{Kind, Publication, Record};
 use rdkafka::ClientContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::{Header, Message as _, OwnedHeaders};
+use rdkafka::message::{Header, Headers, Message as _, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer};
 use sojourn_clock::now_ns;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -24,9 +24,6 @@ pub(crate) const MESSAGE_ID_HEADER: &str = "message-id";
 pub(crate) const HANDED_HEADER: &str = "handed";
 /// Header that tells why an event was given up.
 pub(crate) const REASON_HEADER: &str = "reason";
-
-/// Names and values of a message's headers, from above.
-const HEADER_BYTES: usize = 160;
 
 /// A message to be put on a topic.
 #[derive(Clone, Debug)]
@@ -92,7 +89,7 @@ impl Publisher {
             stage: message.stage,
             message_id: message.message_id.clone(),
             publish_ns: now_ns(),
-            bytes: (message.key.len() + message.payload.len() + HEADER_BYTES) as u64,
+            bytes: (message.key.len() + message.payload.len() + bytes_of(&headers)) as u64,
             done,
         });
         let mut record = BaseRecord::with_opaque_to(topic, ticket)
@@ -135,6 +132,13 @@ fn headers(message: &Outgoing) -> OwnedHeaders {
         Purpose::Event(_) => headers,
         Purpose::DeadLetter(reason) => headers.insert(header(REASON_HEADER, Some(reason.as_str()))),
     }
+}
+
+fn bytes_of(headers: &OwnedHeaders) -> usize {
+    headers
+        .iter()
+        .map(|header| header.key.len() + header.value.map_or(0, <[u8]>::len))
+        .sum()
 }
 
 /// Who hears of a delivery.

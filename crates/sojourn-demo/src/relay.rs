@@ -18,7 +18,7 @@ use crate::counters::bump;
 use crate::faults::{Fate, Faults};
 use crate::publisher::{Batch, Done, Outgoing, Publisher, Purpose};
 use crate::random;
-use crate::retention::{FULL, Room};
+use crate::retention::FULL;
 use crate::store::{Outbox, OutboxEvent};
 use crate::timestamp::rfc3339;
 use crate::truth_record::{Kind, Record};
@@ -126,7 +126,7 @@ impl Relay {
             .common
             .retention
             .as_ref()
-            .is_some_and(|retention| retention.room() == Room::Full);
+            .is_some_and(|retention| retention.is_full());
         if full {
             self.common
                 .problems

@@ -1,6 +1,7 @@
 //! The four stages of a payment, each named for the event that reaches it.
 
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// A stage of a payment's journey. Work is named for the event it produces: the service time of
 /// `created` is what the consumer of `PaymentInitiated` takes to append `PaymentCreated`.
@@ -69,6 +70,26 @@ impl Stage {
     }
 }
 
+/// A text that names no stage.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no stage {text:?}; the stages are initiated, created, settled and completed")]
+pub struct StageError {
+    text: String,
+}
+
+impl FromStr for Stage {
+    type Err = StageError;
+
+    fn from_str(text: &str) -> Result<Self, StageError> {
+        Self::ALL
+            .into_iter()
+            .find(|stage| stage.name() == text)
+            .ok_or_else(|| StageError {
+                text: text.to_owned(),
+            })
+    }
+}
+
 /// Serde form of a stage as its event type, for the ground-truth log.
 pub(crate) mod as_event_type {
     use super::Stage;
@@ -95,10 +116,13 @@ mod tests {
         assert_eq!(Stage::Completed.next(), None);
         for stage in Stage::ALL {
             assert_eq!(Stage::of_event_type(stage.event_type()), Some(stage));
+            assert_eq!(stage.name().parse(), Ok(stage));
             if let Some(next) = stage.next() {
                 assert_eq!(next.previous(), Some(stage));
             }
         }
         assert_eq!(Stage::of_event_type("PaymentRefunded"), None);
+        let error = "refunded".parse::<Stage>().unwrap_err().to_string();
+        assert!(error.contains("\"refunded\""), "{error}");
     }
 }

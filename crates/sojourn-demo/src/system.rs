@@ -63,7 +63,10 @@ impl Demo {
             None => (None, TruthSink::none()),
         };
         let embedded = config.kafka == KafkaChoice::Embedded;
-        let retention = embedded.then(|| Retention::new(config.partitions));
+        let retention = embedded.then(|| {
+            let duplicated = config.faults.redeliver_percent + config.faults.republish_percent;
+            Retention::new(config.partitions, duplicated)
+        });
         // From here on a failure drops the demo, which ends what was begun.
         let mut demo = Self {
             api_url: format!("http://{address}"),

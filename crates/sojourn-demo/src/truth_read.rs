@@ -235,6 +235,18 @@ impl Truth {
     }
 }
 
+impl Totals {
+    /// Journeys that a tool with a deadline counts as lost.
+    pub fn lost(&self) -> u64 {
+        self.dropped + self.stopped
+    }
+
+    /// Messages that a tool counts as duplicates.
+    pub fn duplicates(&self) -> u64 {
+        self.redeliveries + self.republications
+    }
+}
+
 impl JourneyTruth {
     /// A stage's first message on the topic.
     pub fn first(&self, stage: Stage) -> Option<&Publication> {
