@@ -44,6 +44,8 @@ pub const JOURNEYS_FAILED: &str = "journeys.failed";
 pub const JOURNEYS_ROOT_FAILED: &str = "journeys.root_failed";
 /// Counter {journey}: journeys cut off before their deadline by the end of the run.
 pub const JOURNEYS_IN_FLIGHT_AT_CUTOFF: &str = "journeys.in_flight_at_cutoff";
+/// Counter {journey}: stages reached whose predecessor never was, so that they have no hop.
+pub const JOURNEYS_HOPS_WITHOUT_PREDECESSOR: &str = "journeys.hops_without_predecessor";
 /// Counter {journey}: journeys whose key was in flight already.
 pub const KEY_REUSED: &str = "key_reused";
 /// Counter {journey, stage}: journeys that reached the stage.
@@ -122,6 +124,9 @@ pub const STAGE_IN_FLIGHT: &str = "stage.in_flight";
 pub const JOURNEYS_IN_FLIGHT: &str = "journeys.in_flight";
 /// Gauge {thread}, phase Any: share of the interval the thread ran, 0 to 1.
 pub const HEALTH_CPU: &str = "health.cpu";
+/// Gauge {thread}, phase Any: for how long in a row a generator thread has been busier than the
+/// plan's health limit, seconds.
+pub const HEALTH_BUSY_S: &str = "health.busy_s";
 /// Gauge {thread}, phase Any: share of the interval the thread was ready and did not run, 0 to 1.
 pub const HEALTH_RUN_QUEUE: &str = "health.run_queue";
 /// Gauge {channel}, phase Any: how far the tap is behind its channel, milliseconds.

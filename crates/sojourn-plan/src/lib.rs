@@ -12,7 +12,10 @@ mod journey;
 mod load;
 mod plan;
 mod read;
+mod render;
+mod schema;
 mod selector;
+mod starter;
 mod template;
 
 pub use channel::{Channel, Connector, Decoder, KafkaChannel, WebhookChannel};
@@ -23,4 +26,5 @@ pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
 pub use read::{Files, Overrides, PlanError, PlanErrors, read, schema};
 pub use selector::{Check, JsonPath, PathStep, Selector, Test};
+pub use starter::{StarterKind, starter};
 pub use template::{DataSource, Escape, Hole, Part, RenderContext, Template, VariableId};

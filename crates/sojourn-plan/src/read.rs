@@ -1,8 +1,48 @@
 //! Reading a journey file.
+//!
+//! Text becomes a tree of values with places ([`node`]), `${NAME}` is replaced in its scalars, and
+//! each section is taken apart by its shape. Nothing stops at the first problem: each is reported at
+//! its place, and what depends on something already reported is left alone.
+
+mod channels;
+mod conditions;
+mod data;
+mod environment;
+mod expression;
+mod fields;
+mod http;
+mod journeys;
+mod load_shapes;
+mod loads;
+mod names;
+mod node;
+mod order;
+mod origin;
+mod problems;
+mod profiles;
+mod replay;
+mod secrets;
+mod selectors;
+pub(crate) mod shape;
+pub(crate) mod shapes;
+mod stages;
+mod steps;
+mod templates;
+mod thresholds;
+mod units;
+mod users;
 
 use std::path::Path;
 
 use crate::Plan;
+
+pub(crate) use conditions::OPERATORS;
+use fields::Fields;
+use journeys::Weighted;
+use node::Node;
+use origin::Origin;
+use problems::Problems;
+use templates::{Compiler, Scope};
 
 /// What the command line changes about a file.
 #[derive(Clone, Debug, Default)]
@@ -59,17 +99,187 @@ impl std::fmt::Display for PlanError {
     }
 }
 
-/// Reads a journey file's text into a plan.
+/// Reads a journey file's text into a plan. Relative paths in it are handed to `files` as they are.
 pub fn read(
-    _file: &str,
-    _text: &str,
-    _files: &dyn Files,
-    _overrides: &Overrides,
+    file: &str,
+    text: &str,
+    files: &dyn Files,
+    overrides: &Overrides,
 ) -> Result<Plan, PlanErrors> {
-    Ok(Plan::default())
+    let mut problems = Problems::new(file, text);
+    let mut root = match Node::parse(text) {
+        Ok(root) => root,
+        Err(wrong) => {
+            problems.at_byte(wrong.at, wrong.message, wrong.hint);
+            return Err(problems.into_errors());
+        }
+    };
+    environment::substitute(&mut root, text, files, overrides, &mut problems);
+    let mut reader = Reader {
+        problems,
+        files,
+        target: None,
+        compiler: Compiler::new(Vec::new()),
+        channel_names: Vec::new(),
+        variables: Vec::new(),
+        warnings: Vec::new(),
+        journeys_broken: false,
+    };
+    let plan = reader.plan(&root, text, overrides);
+    match plan {
+        Some(plan) if reader.problems.is_empty() => Ok(plan),
+        _ => Err(reader.problems.into_errors()),
+    }
+}
+
+/// What reading knows so far.
+struct Reader<'a> {
+    problems: Problems<'a>,
+    files: &'a dyn Files,
+    /// Base of relative URLs: not given, given but wrong, or known.
+    target: Option<Option<Origin>>,
+    compiler: Compiler,
+    channel_names: Vec<String>,
+    variables: Vec<String>,
+    warnings: Vec<String>,
+    /// Some journey could not be read: names may be missing that the file has.
+    journeys_broken: bool,
+}
+
+impl Reader<'_> {
+    fn plan(&mut self, root: &Node, text: &str, overrides: &Overrides) -> Option<Plan> {
+        let fields = Fields::of(root, &shapes::FILE, &mut self.problems)?;
+        let mut plan = Plan {
+            text: secrets::masked(text, root),
+            ..Plan::default()
+        };
+        self.header(&fields, &mut plan, overrides);
+        if let Some(node) = fields.get("data") {
+            self.compiler.data = self.data(node);
+        }
+        if let Some(node) = fields.get("channels") {
+            plan.channels = self.channels(node);
+        }
+        let mut scope = Scope::default();
+        if let Some(node) = fields.get("setup") {
+            plan.setup = self.plain_steps(node, &mut scope);
+        }
+        if let Some(node) = fields.get("refresh") {
+            plan.refresh = self.refresh(node, &mut scope);
+        }
+        let journeys = match fields.get("journeys") {
+            Some(node) => self.journeys(node, &scope),
+            None => Vec::new(),
+        };
+        let declared = fields.get("journeys").and_then(|node| match &node.content {
+            node::Content::Map(entries) => Some(entries.len()),
+            _ => None,
+        });
+        self.journeys_broken = declared != Some(journeys.len());
+        if let Some(node) = fields.get("teardown") {
+            plan.teardown = self.plain_steps(node, &mut scope);
+        }
+        if let Some(node) = fields.get("load") {
+            plan.load = self.loads(node, &journeys);
+        }
+        self.warn_unused(&plan, &journeys);
+        plan.journeys = journeys
+            .into_iter()
+            .map(|weighted| weighted.journey)
+            .collect();
+        if let Some(node) = fields.get("thresholds") {
+            plan.thresholds = self.thresholds(node, &plan);
+        }
+        if let Some(node) = fields.get("health") {
+            plan.health = self.health(node)?;
+        }
+        plan.data = std::mem::take(&mut self.compiler.data);
+        plan.variables = std::mem::take(&mut self.variables);
+        plan.warnings = std::mem::take(&mut self.warnings);
+        Some(plan)
+    }
+
+    /// What names the plan and says where it goes.
+    fn header(&mut self, fields: &Fields<'_>, plan: &mut Plan, overrides: &Overrides) {
+        let mut text = |name| {
+            let node = fields.get(name)?;
+            self.problems.text(node).map(str::to_owned)
+        };
+        plan.name = text("name").unwrap_or_else(|| "unnamed".to_owned());
+        plan.suite = text("suite");
+        if let Some(node) = fields.get("labels") {
+            for (key, value) in self.problems.map(node).unwrap_or_default() {
+                let value = self.problems.text(value).unwrap_or_default();
+                plan.labels.push((key.name.clone(), value.to_owned()));
+            }
+        }
+        for (name, value) in &overrides.labels {
+            plan.labels.retain(|(known, _)| known != name);
+            plan.labels.push((name.clone(), value.clone()));
+        }
+        if let Some(node) = fields.get("seed") {
+            plan.seed = self.problems.count(node, 0, u64::MAX).unwrap_or_default();
+        }
+        plan.seed = overrides.seed.unwrap_or(plan.seed);
+        if let Some(node) = fields.get("allow_hosts") {
+            plan.allowed_hosts = self.texts(node).unwrap_or_default();
+        }
+        let in_file = fields.get("target");
+        if let Some(target) = &overrides.target {
+            let origin = Origin::target(target.trim());
+            self.target = Some(origin.as_ref().ok().cloned());
+            if let Err((message, hint)) = origin {
+                self.problems.push(PlanError {
+                    file: "--target".to_owned(),
+                    line: 1,
+                    column: 1,
+                    message,
+                    hint,
+                });
+            }
+        } else if let Some(node) = in_file {
+            let origin = self
+                .problems
+                .text(node)
+                .map(|text| Origin::target(text.trim()));
+            self.target = Some(
+                origin
+                    .as_ref()
+                    .and_then(|origin| origin.as_ref().ok().cloned()),
+            );
+            if let Some(Err((message, hint))) = origin {
+                self.problems.at(node, message, hint);
+            }
+        }
+    }
+
+    /// What is declared but has no part in the run is probably a slip.
+    fn warn_unused(&mut self, plan: &Plan, journeys: &[Weighted]) {
+        for (place, channel) in plan.channels.iter().enumerate() {
+            let stages = journeys
+                .iter()
+                .flat_map(|weighted| &weighted.journey.stages);
+            let is_used = stages.into_iter().any(|stage| {
+                matches!(&stage.source, crate::StageSource::Event { channel, .. } if *channel == place)
+            });
+            if !is_used {
+                let name = &channel.name;
+                self.warnings
+                    .push(format!("no stage is seen on channel `{name}`"));
+            }
+        }
+        for (place, weighted) in journeys.iter().enumerate() {
+            let mut chosen = plan.load.iter().flat_map(|load| &load.journeys);
+            if !chosen.any(|&(chosen, _)| chosen == place) {
+                let name = &weighted.journey.name;
+                self.warnings
+                    .push(format!("no load entry starts journey `{name}`"));
+            }
+        }
+    }
 }
 
 /// The JSON Schema of journey files.
 pub fn schema() -> serde_json::Value {
-    serde_json::Value::Null
+    crate::schema::of_file()
 }

@@ -37,7 +37,8 @@ pub enum Hole {
         /// This hole's random stream.
         stream: u64,
     },
-    /// A random UUID (version 4 layout).
+    /// A random UUID (version 4 layout). Drawn by the run id too: two runs of one seed never make
+    /// the same one, or the second would meet the first one's events.
     Uuid {
         /// This hole's random stream.
         stream: u64,
@@ -82,6 +83,8 @@ pub enum Escape {
     Url,
     /// A whole JSON value: numbers and booleans as they are, anything else as a quoted string.
     JsonValue,
+    /// In a header: control characters become spaces, so that no value can add a line.
+    Header,
 }
 
 /// Rows of a CSV file.
@@ -127,12 +130,21 @@ impl Template {
             .all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// Appends the rendered text to `out`. Errs with the variable's id when one is not set.
-    pub fn render(
-        &self,
-        _context: &RenderContext<'_>,
-        _out: &mut Vec<u8>,
-    ) -> Result<(), VariableId> {
+    /// Appends the rendered text to `out`, without allocation beyond `out`'s growth. Errs with the
+    /// variable's id when one is not set; `out` is then as it was.
+    pub fn render(&self, context: &RenderContext<'_>, out: &mut Vec<u8>) -> Result<(), VariableId> {
+        let length = out.len();
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) => out.extend_from_slice(text.as_bytes()),
+                Part::Hole { hole, escape } => {
+                    if let Err(variable) = hole.render(context, *escape, out) {
+                        out.truncate(length);
+                        return Err(variable);
+                    }
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -1,0 +1,244 @@
+//! Taking a mapping apart by its shape, and scalars by their meaning.
+
+use super::node::{Content, Key, Node};
+use super::problems::{Problems, suggestion};
+use super::shape::Shape;
+use super::units;
+
+/// A mapping whose names are all known.
+pub(super) struct Fields<'n> {
+    entries: Vec<(&'n Key, &'n Node)>,
+}
+
+impl<'n> Fields<'n> {
+    /// Takes a mapping apart. Unknown and missing names are reported; `None` when it is none.
+    pub(super) fn of(node: &'n Node, shape: &Shape, problems: &mut Problems<'_>) -> Option<Self> {
+        let Content::Map(entries) = &node.content else {
+            let names: Vec<String> = shape
+                .fields
+                .iter()
+                .map(|field| format!("`{}`", field.name))
+                .collect();
+            problems.at(
+                node,
+                format!("expected a {}, found {}", shape.name, node.kind()),
+                Some(format!("it is a mapping of {}", names.join(", "))),
+            );
+            return None;
+        };
+        for (key, _) in entries {
+            if !shape.fields.iter().any(|field| field.name == key.name) {
+                problems.at_byte(
+                    key.range.start,
+                    format!("unknown field `{}` in a {}", shown(&key.name), shape.name),
+                    suggestion(&key.name, shape.fields.iter().map(|field| field.name)),
+                );
+            }
+        }
+        let fields = Self {
+            entries: entries.iter().map(|(key, value)| (key, value)).collect(),
+        };
+        for field in shape.fields.iter().filter(|field| field.required) {
+            if fields.get(field.name).is_none() {
+                problems.at(
+                    node,
+                    format!("a {} without `{}`", shape.name, field.name),
+                    Some(format!("{}: {}", field.name, field.doc)),
+                );
+            }
+        }
+        Some(fields)
+    }
+
+    /// The value of this name, where it has one.
+    pub(super) fn get(&self, name: &str) -> Option<&'n Node> {
+        self.with_null(name).filter(|node| !node.is_null())
+    }
+
+    /// The value of this name, even an empty one.
+    pub(super) fn with_null(&self, name: &str) -> Option<&'n Node> {
+        self.entries
+            .iter()
+            .find(|(key, _)| key.name == name)
+            .map(|(_, node)| *node)
+    }
+
+    /// The names of `some` that have a value, in the file's order.
+    pub(super) fn given(&self, some: &[&str]) -> Vec<(&'n Key, &'n Node)> {
+        self.entries
+            .iter()
+            .filter(|(key, node)| some.contains(&key.name.as_str()) && !node.is_null())
+            .copied()
+            .collect()
+    }
+}
+
+impl Problems<'_> {
+    /// A scalar's text.
+    pub(super) fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
+        let text = node.text();
+        if text.is_none() {
+            self.at(node, format!("expected text, found {}", node.kind()), None);
+        }
+        text
+    }
+
+    /// A duration in nanoseconds.
+    pub(super) fn duration(&mut self, node: &Node) -> Option<u64> {
+        let hint = "a duration is a number and a unit: `500ms`, `5s`, `1m30s`, `2h`";
+        self.parsed(node, "a duration", hint, units::duration_ns)
+    }
+
+    /// A duration above zero in nanoseconds.
+    pub(super) fn duration_above_zero(&mut self, node: &Node) -> Option<u64> {
+        let ns = self.duration(node)?;
+        if ns == 0 {
+            self.at(node, "must be longer than zero", None);
+            return None;
+        }
+        Some(ns)
+    }
+
+    /// A rate in arrivals per second.
+    pub(super) fn rate(&mut self, node: &Node) -> Option<f64> {
+        let hint = "a rate is a number per time: `50/s`, `0.5/s`, `90/min`, `12/h`";
+        self.parsed(node, "a rate", hint, units::rate_per_s)
+    }
+
+    /// A fraction between 0 and 1.
+    pub(super) fn fraction(&mut self, node: &Node) -> Option<f64> {
+        let hint = "write `0.1%` or 0.001";
+        self.parsed(node, "a fraction", hint, units::fraction)
+    }
+
+    /// A size in bytes.
+    pub(super) fn bytes(&mut self, node: &Node) -> Option<usize> {
+        self.parsed(node, "a size", "write `10MB` or `64KiB`", units::bytes)
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn count(&mut self, node: &Node, least: u64, most: u64) -> Option<u64> {
+        let hint = format!("a whole number from {least} to {most}");
+        let number = self.parsed(node, "a whole number", &hint, |text| {
+            text.parse::<u64>()
+                .map_err(|_| format!("`{text}` is not a whole number"))
+        })?;
+        if !(least..=most).contains(&number) {
+            self.at(node, "out of range", Some(hint));
+            return None;
+        }
+        Some(number)
+    }
+
+    /// A finite number.
+    pub(super) fn number(&mut self, node: &Node) -> Option<f64> {
+        self.parsed(node, "a number", "write `2` or `0.5`", |text| {
+            match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(number),
+                _ => Err(format!("`{text}` is not a number")),
+            }
+        })
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
+        self.parsed(
+            node,
+            "true or false",
+            "write `true` or `false`",
+            |text| match text {
+                "true" => Ok(true),
+                "false" => Ok(false),
+                _ => Err(format!("`{text}` is neither true nor false")),
+            },
+        )
+    }
+
+    /// One of some words, by its place among them.
+    pub(super) fn choice(&mut self, node: &Node, words: &[&str]) -> Option<usize> {
+        let text = self.text(node)?;
+        let place = words.iter().position(|word| *word == text);
+        if place.is_none() {
+            let text = self.offending(node);
+            self.at(
+                node,
+                format!("`{text}` is not one of the choices"),
+                suggestion(&text, words.iter().copied()),
+            );
+        }
+        place
+    }
+
+    /// A list's items.
+    pub(super) fn list<'n>(&mut self, node: &'n Node) -> Option<&'n [Node]> {
+        match &node.content {
+            Content::List(items) => Some(items),
+            _ => {
+                let hint = "a list has one `- ` per item, or stands in [brackets]";
+                let message = format!("expected a list, found {}", node.kind());
+                self.at(node, message, Some(hint.to_owned()));
+                None
+            }
+        }
+    }
+
+    /// A mapping's entries.
+    pub(super) fn map<'n>(&mut self, node: &'n Node) -> Option<&'n [(Key, Node)]> {
+        match &node.content {
+            Content::Map(entries) => Some(entries),
+            _ => {
+                let message = format!("expected a mapping, found {}", node.kind());
+                self.at(node, message, Some("write `name: value` lines".to_owned()));
+                None
+            }
+        }
+    }
+
+    /// The text to show for a scalar: its own, or the source's where `${NAME}` made it.
+    pub(super) fn offending(&self, node: &Node) -> String {
+        match node.scalar() {
+            Some(scalar) if !scalar.secret => shown(&scalar.text),
+            _ => self.written(&node.range),
+        }
+    }
+
+    fn parsed<T>(
+        &mut self,
+        node: &Node,
+        what: &str,
+        hint: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let Some(scalar) = node.scalar() else {
+            let message = format!("expected {what}, found {}", node.kind());
+            self.at(node, message, Some(hint.to_owned()));
+            return None;
+        };
+        match parse(&scalar.text) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                let message = match scalar.secret || scalar.text.len() > 80 {
+                    true => format!("`{}` is not {what}", self.written(&node.range)),
+                    false => message,
+                };
+                self.at(node, message, Some(hint.to_owned()));
+                None
+            }
+        }
+    }
+}
+
+/// Text short enough for a message, control characters escaped.
+pub(super) fn shown(text: &str) -> String {
+    let mut short = String::new();
+    for c in text.chars().take(80) {
+        match c.is_control() {
+            true => short.extend(c.escape_default()),
+            false => short.push(c),
+        }
+    }
+    if text.chars().nth(80).is_some() {
+        short.push('…');
+    }
+    short
+}

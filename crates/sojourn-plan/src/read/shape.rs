@@ -1,0 +1,79 @@
+//! What a mapping of the journey file may hold: one description for the reader, which refuses
+//! unknown names by it, and for the JSON Schema.
+
+/// A mapping.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// Name, for messages (`in a stage`) and for the schema's definitions.
+    pub(crate) name: &'static str,
+    /// What it is.
+    pub(crate) doc: &'static str,
+    /// What it may hold.
+    pub(crate) fields: &'static [Field],
+}
+
+/// A value of a mapping.
+#[derive(Debug)]
+pub(crate) struct Field {
+    /// Name.
+    pub(crate) name: &'static str,
+    /// What may stand there.
+    pub(crate) kind: Kind,
+    /// Whether it must.
+    pub(crate) required: bool,
+    /// What it means.
+    pub(crate) doc: &'static str,
+}
+
+/// What may stand in a place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// `5s`.
+    Duration,
+    /// `50/s`.
+    Rate,
+    /// `0.1%` or 0.001.
+    Fraction,
+    /// `10MB`.
+    Size,
+    /// A whole number.
+    Count,
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// Text; a number or boolean is taken as its text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Where a value is.
+    Selector,
+    /// Anything; templates in its text.
+    Any,
+    /// Conditions by selector.
+    Conditions,
+    /// A list.
+    List(&'static Kind),
+    /// Values by names of the user's choice.
+    Named(&'static Kind),
+    /// A mapping of this shape.
+    Map(&'static Shape),
+    /// One of these forms.
+    Either(&'static [Kind]),
+}
+
+impl Field {
+    pub(crate) const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            required: false,
+            doc,
+        }
+    }
+
+    pub(crate) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}

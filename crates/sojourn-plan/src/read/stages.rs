@@ -1,0 +1,262 @@
+//! Stages: events to see and states to ask for.
+
+use std::collections::BTreeMap;
+
+use crate::{Poll, Stage, StageKind, StageSource};
+
+use super::Reader;
+use super::conditions::conditions;
+use super::fields::Fields;
+use super::node::Node;
+use super::order;
+use super::selectors::{self, Place};
+use super::shapes;
+use super::templates::Scope;
+
+/// Most stages of a journey: the ledger keeps one bit for each.
+pub(super) const STAGES_MAX: usize = 32;
+
+const POLL_EVERY_NS: u64 = 500_000_000;
+const POLL_BUDGET_PER_S: f64 = 50.0;
+
+/// A stage's mapping, before anything in it is compiled.
+pub(super) struct RawStage<'n> {
+    node: &'n Node,
+    fields: Fields<'n>,
+    name: String,
+}
+
+impl Reader<'_> {
+    /// The stages' mappings, and their places by name.
+    pub(super) fn raw_stages<'n>(
+        &mut self,
+        node: Option<&'n Node>,
+    ) -> (Vec<RawStage<'n>>, BTreeMap<String, usize>) {
+        let mut stages = Vec::new();
+        let mut names = BTreeMap::new();
+        let items = node.and_then(|node| self.problems.list(node));
+        for (place, item) in items.unwrap_or_default().iter().enumerate() {
+            let Some(fields) = Fields::of(item, &shapes::STAGE, &mut self.problems) else {
+                continue;
+            };
+            let name = match fields.get("name").and_then(|node| self.problems.text(node)) {
+                Some(name) => name.to_owned(),
+                None => format!("stage-{}", place + 1),
+            };
+            let at = fields.get("name").unwrap_or(item);
+            if self
+                .problems
+                .check_name(at.range.start, &name, "stage")
+                .is_none()
+            {
+                continue;
+            }
+            if names.insert(name.clone(), stages.len()).is_some() {
+                let message = format!("two stages are named `{name}`");
+                let hint = Some("reports and thresholds tell stages apart by name".to_owned());
+                self.problems.at(at, message, hint);
+            }
+            stages.push(RawStage {
+                node: item,
+                fields,
+                name,
+            });
+        }
+        (stages, names)
+    }
+
+    /// Compiles stages.
+    pub(super) fn stages(&mut self, raw: Vec<RawStage<'_>>, scope: &Scope) -> Vec<Stage> {
+        let names: Vec<String> = raw.iter().map(|stage| stage.name.clone()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut stages = Vec::new();
+        for stage in &raw {
+            stages.extend(self.stage(stage, &names, scope));
+        }
+        // Predecessors and likeness mean something only when every stage could be read.
+        if stages.len() == raw.len() {
+            let nodes: Vec<&Node> = raw.iter().map(|stage| stage.node).collect();
+            let explicit: Vec<bool> = raw
+                .iter()
+                .map(|stage| stage.fields.get("after").is_some())
+                .collect();
+            order::set_predecessors(&mut stages, &explicit);
+            order::check_cycles(&stages, &nodes, &mut self.problems);
+            order::check_distinct(&stages, &nodes, &mut self.problems);
+        }
+        stages
+    }
+
+    fn stage(&mut self, raw: &RawStage<'_>, names: &[&str], scope: &Scope) -> Option<Stage> {
+        let fields = &raw.fields;
+        let source = self.stage_source(raw, scope);
+        let kind = self.stage_kind(fields);
+        let after = match fields.get("after") {
+            Some(node) => Some(self.problems.lookup(node, "stage", names)?),
+            None => None,
+        };
+        let expect = match fields.get("expect") {
+            Some(node) => {
+                let count = self.problems.count(node, 1, 1_000_000)?;
+                u32::try_from(count).unwrap_or(u32::MAX)
+            }
+            None => 1,
+        };
+        let member = match fields.get("member") {
+            Some(node) => Some(selectors::selector(node, Place::Event, &mut self.problems)?),
+            None => None,
+        };
+        if expect > 1 && member.is_none() {
+            let node = fields.get("expect").unwrap_or(raw.node);
+            let message = format!("stage `{}` expects {expect} events, all alike", raw.name);
+            let hint = "say what tells them apart: `member: $.id`";
+            self.problems.at(node, message, Some(hint.to_owned()));
+        }
+        let shared = match fields.get("shared") {
+            Some(node) => self.problems.flag(node)?,
+            None => false,
+        };
+        Some(Stage {
+            name: raw.name.clone(),
+            source: source?,
+            kind: kind?,
+            after,
+            expect,
+            member,
+            shared,
+        })
+    }
+
+    fn stage_kind(&mut self, fields: &Fields<'_>) -> Option<StageKind> {
+        let mut kind = StageKind::Required;
+        let mut set_by = "";
+        for (key, node) in fields.given(&["optional", "never", "failure"]) {
+            if !self.problems.flag(node)? {
+                continue;
+            }
+            if !set_by.is_empty() {
+                let message = format!("both `{set_by}` and `{}`", key.name);
+                let hint = Some("a stage is one of them".to_owned());
+                self.problems.at_byte(key.range.start, message, hint);
+                return None;
+            }
+            set_by = &key.name;
+            kind = match set_by {
+                "optional" => StageKind::Optional,
+                "never" => StageKind::Never,
+                _ => StageKind::Failure,
+            };
+        }
+        Some(kind)
+    }
+
+    fn stage_source(&mut self, raw: &RawStage<'_>, scope: &Scope) -> Option<StageSource> {
+        let fields = &raw.fields;
+        match (fields.get("on"), fields.get("poll")) {
+            (Some(on), None) => self.event(raw, on),
+            (None, Some(poll)) => {
+                for (key, _) in
+                    fields.given(&["match", "key", "check", "expect", "member", "shared"])
+                {
+                    let message = format!("`{}` is of events; this stage polls", key.name);
+                    let hint = Some("test the answer in `poll.until`".to_owned());
+                    self.problems.at_byte(key.range.start, message, hint);
+                }
+                self.poll(poll, scope).map(StageSource::Poll)
+            }
+            (Some(on), Some(_)) => {
+                let hint = Some("a stage is seen in one way".to_owned());
+                self.problems.at(on, "both `on` and `poll`", hint);
+                None
+            }
+            (None, None) => {
+                let message = format!("stage `{}` has neither `on` nor `poll`", raw.name);
+                let hint = Some("say where it is seen: `on: CHANNEL`".to_owned());
+                self.problems.at(raw.node, message, hint);
+                None
+            }
+        }
+    }
+
+    fn event(&mut self, raw: &RawStage<'_>, on: &Node) -> Option<StageSource> {
+        let fields = &raw.fields;
+        let channels: Vec<&str> = self.channel_names.iter().map(String::as_str).collect();
+        let channel = self.problems.lookup(on, "channel", &channels);
+        let mut tests = |name| match fields.get(name) {
+            Some(node) => conditions(node, Place::Event, &mut self.problems),
+            None => Vec::new(),
+        };
+        let (matches, checks) = (tests("match"), tests("check"));
+        let key = match fields.get("key") {
+            Some(node) => self.keyed(node, Place::Event),
+            None => {
+                let message = format!(
+                    "stage `{}` does not say where its event has the key",
+                    raw.name
+                );
+                let hint = Some("such as `key: $.id`, `key: key` or `key: header.X`".to_owned());
+                self.problems.at(raw.node, message, hint);
+                None
+            }
+        };
+        let (key, key_format) = key?;
+        Some(StageSource::Event {
+            channel: channel?,
+            matches,
+            checks,
+            key,
+            key_format,
+        })
+    }
+
+    fn poll(&mut self, node: &Node, scope: &Scope) -> Option<Poll> {
+        let fields = Fields::of(node, &shapes::POLL, &mut self.problems)?;
+        let action = match (fields.get("http"), fields.get("url")) {
+            (Some(http), None) => self.http(http, scope),
+            (None, Some(url)) => self.get(url, scope),
+            (Some(_), Some(url)) => {
+                self.problems.at(url, "both `http` and `url`", None);
+                None
+            }
+            (None, None) => {
+                let hint = Some("say what to ask: `url: /status/{{ key }}`".to_owned());
+                self.problems.at(node, "a poll without a request", hint);
+                None
+            }
+        };
+        let until = match fields.get("until") {
+            Some(node) => {
+                let until = conditions(node, Place::Answer, &mut self.problems);
+                if until.is_empty() && self.problems.is_empty() {
+                    self.problems.at(node, "a poll until nothing", None);
+                }
+                until
+            }
+            None => Vec::new(),
+        };
+        let every_ns = match fields.get("every") {
+            Some(node) => self.problems.duration_above_zero(node)?,
+            None => POLL_EVERY_NS,
+        };
+        let budget_per_s = match fields.get("budget") {
+            Some(node) => self.rate_above_zero(node)?,
+            None => POLL_BUDGET_PER_S,
+        };
+        Some(Poll {
+            action: action?,
+            until,
+            every_ns,
+            budget_per_s,
+        })
+    }
+
+    /// A rate above zero.
+    pub(super) fn rate_above_zero(&mut self, node: &Node) -> Option<f64> {
+        let rate = self.problems.rate(node)?;
+        if rate <= 0.0 {
+            self.problems.at(node, "must be above zero", None);
+            return None;
+        }
+        Some(rate)
+    }
+}
