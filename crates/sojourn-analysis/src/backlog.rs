@@ -1,12 +1,13 @@
 //! Does the backlog grow? The least-squares slope of what is in flight, with its 95 % confidence
 //! interval, and what it says about the load.
 //!
-//! Levels of neighbouring seconds resemble each other, which makes the textbook interval too narrow.
-//! It is therefore computed for the effective number of points, n·(1 − r)/(1 + r), where r is the
-//! lag-1 autocorrelation of the residuals (Santer et al., J. Geophys. Res. 105, 2000).
+//! Levels of neighbouring seconds resemble each other, which makes the textbook interval too
+//! narrow. It is therefore computed for the effective number of points, n·(1 − r)/(1 + r), where r
+//! is the lag-1 autocorrelation of the residuals (Santer et al., J. Geophys. Res. 105, 2000).
 //!
 //! A pipeline that is still filling up looks like a backlog that grows. So the first journey-p99 of
-//! load is left out; where that leaves less than half of it, the judgement is [`Backlog::Undecided`].
+//! load is left out; where that leaves less than half of it, the judgement is
+//! [`Backlog::Undecided`].
 
 use serde::Serialize;
 
@@ -90,8 +91,8 @@ pub fn judge(levels: &[Level], load: &Load) -> Backlog {
     let loaded_ns = load.end_ns.saturating_sub(load.start_ns);
     if filled_ns > load.start_ns + loaded_ns / 2 {
         let reason = format!(
-            "the journey's p99 ({}) is more than half of the loaded time ({}): too short a run to tell \
-             a pipeline that fills up from a queue that grows",
+            "the journey's p99 ({}) is more than half of the loaded time ({}): too short a run to \
+             tell a pipeline that fills up from a queue that grows",
             words::duration(load.journey_p99_ns.unwrap_or(0) as f64),
             words::duration(loaded_ns as f64),
         );

@@ -70,8 +70,9 @@ pub struct Facts {
     pub backlog: Option<Backlog>,
     /// What happened after the last arrival.
     pub drain: Option<Drain>,
-    /// Of the lost journeys that were kept: the last stage seen, and how many.
-    pub lost_last_seen: Vec<(String, u64)>,
+    /// Of the lost journeys that were kept: the last stage seen (`None` when none was), and how
+    /// many.
+    pub lost_last_seen: Vec<(Option<String>, u64)>,
     /// Stages seen before the point they follow: (stage, how many, of how many hops).
     pub order_violations: Vec<(String, u64, u64)>,
     /// The same event again: (kind, how many).
@@ -160,13 +161,36 @@ mod tests {
     fn lost_journeys_name_their_last_stages() {
         let said = texts(Facts {
             lost: 3,
-            lost_last_seen: vec![("settled".into(), 2), ("created".into(), 1)],
+            lost_last_seen: vec![(Some("settled".into()), 2), (Some("created".into()), 1)],
             ..payment()
         });
         assert_eq!(
             said,
             [
-                "3 of 6,000 journeys were lost; their last seen stage was settled (2) and created (1)"
+                "3 of 6,000 journeys were lost; their last seen stage was settled (2) and created \
+              (1)"
+            ]
+        );
+    }
+
+    #[test]
+    fn lost_journeys_that_were_never_seen_say_so() {
+        let said = |lost_last_seen| {
+            texts(Facts {
+                lost: 3,
+                lost_last_seen,
+                ..payment()
+            })
+        };
+        assert_eq!(
+            said(vec![(None, 3)]),
+            ["3 of 6,000 journeys were lost; none was seen at any stage"]
+        );
+        assert_eq!(
+            said(vec![(Some("created".into()), 2), (None, 1)]),
+            [
+                "3 of 6,000 journeys were lost; their last seen stage was created (2), and 1 was \
+              seen at none"
             ]
         );
     }
@@ -175,7 +199,7 @@ mod tests {
     fn lost_journeys_that_were_not_all_kept_say_so() {
         let conclusions = conclude(&[Facts {
             lost: 10,
-            lost_last_seen: vec![("settled".into(), 4)],
+            lost_last_seen: vec![(Some("settled".into()), 4)],
             ..payment()
         }]);
         assert!(conclusions[0].evidence[1].contains("the 4 that were kept"));

@@ -1,7 +1,7 @@
 //! Each hop's share of the journey, and which hop is the bottleneck.
 //!
-//! A share is the hop's quantile over the journey's same quantile. Quantiles do not add up, and hops
-//! may run side by side: shares need not sum to one.
+//! A share is the hop's quantile over the journey's same quantile. Quantiles do not add up, and
+//! hops may run side by side: shares need not sum to one.
 
 use serde::Serialize;
 
@@ -29,7 +29,8 @@ pub struct Share {
     pub p50_share: Option<f64>,
     /// The hop's 95th percentile, nanoseconds.
     pub p95_ns: i64,
-    /// Over the journey's 95th percentile; `None` when that is unknown, zero, or among lost journeys.
+    /// Over the journey's 95th percentile; `None` when that is unknown, zero, or among lost
+    /// journeys.
     pub p95_share: Option<f64>,
 }
 
@@ -75,8 +76,8 @@ pub fn shares(
         .collect()
 }
 
-/// The hop with the greatest median, or the several that are within a tenth of it; `None` with fewer
-/// than two hops, or when even the longest has no notable share.
+/// The hop with the greatest median, or the several that are within a tenth of it; `None` with
+/// fewer than two hops, or when even the longest has no notable share.
 pub fn bottleneck(shares: &[Share]) -> Option<Bottleneck> {
     if shares.len() < 2 {
         return None;

@@ -2,6 +2,8 @@
 
 /// The HTML report in chromium.
 mod browser;
+/// A run file that was written and read back.
+mod from_run;
 /// What the HTML report loads, escapes and weighs.
 mod html;
 /// The simulated run that the others render.

@@ -10,8 +10,8 @@ pub(super) fn growth(facts: &Facts) -> Option<Conclusion> {
     match facts.backlog.as_ref()? {
         Backlog::Growing { slope } => {
             let text = format!(
-                "growing by {}/s: percentiles of a growing queue describe the length of the run, not \
-                 the system",
+                "growing by {}/s: percentiles of a growing queue describe the length of the run, \
+                 not the system",
                 words::number(slope.per_s)
             );
             let evidence = slope_evidence(facts, slope);

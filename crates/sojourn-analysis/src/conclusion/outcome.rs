@@ -17,26 +17,39 @@ pub(super) fn lost(facts: &Facts) -> Option<Conclusion> {
         "not seen complete when observation ended, {} or more after their scheduled instant",
         words::duration(facts.within_ns as f64)
     )];
-    let stages: Vec<String> = facts
-        .lost_last_seen
-        .iter()
-        .map(|(stage, n)| format!("{stage} ({})", words::count(*n)))
-        .collect();
-    if !stages.is_empty() {
-        let pronoun = if facts.lost == 1 { "its" } else { "their" };
-        text.push_str(&format!(
-            "; {pronoun} last seen stage was {}",
-            words::list(&stages)
+    text.push_str(&last_seen(facts));
+    let kept: u64 = facts.lost_last_seen.iter().map(|(_, n)| n).sum();
+    if kept > 0 && kept < facts.lost {
+        evidence.push(format!(
+            "last stages known of the {} that were kept",
+            words::count(kept)
         ));
-        let kept: u64 = facts.lost_last_seen.iter().map(|(_, n)| n).sum();
-        if kept < facts.lost {
-            evidence.push(format!(
-                "last stages known of the {} that were kept",
-                words::count(kept)
-            ));
-        }
     }
     Some(conclusion(facts, Weight::Grave, text, evidence, "lost"))
+}
+
+/// Where lost journeys were seen last, as the end of a sentence.
+fn last_seen(facts: &Facts) -> String {
+    let mut stages = Vec::new();
+    let mut unseen = 0;
+    for (stage, n) in &facts.lost_last_seen {
+        match stage {
+            Some(stage) => stages.push(format!("{stage} ({})", words::count(*n))),
+            None => unseen += n,
+        }
+    }
+    let pronoun = if facts.lost == 1 { "its" } else { "their" };
+    match (stages.is_empty(), unseen) {
+        (true, 0) => String::new(),
+        (true, _) => "; none was seen at any stage".to_owned(),
+        (false, 0) => format!("; {pronoun} last seen stage was {}", words::list(&stages)),
+        (false, unseen) => format!(
+            "; {pronoun} last seen stage was {}, and {} {} seen at none",
+            words::list(&stages),
+            words::count(unseen),
+            if unseen == 1 { "was" } else { "were" },
+        ),
+    }
 }
 
 pub(super) fn failed(facts: &Facts) -> Option<Conclusion> {
@@ -69,7 +82,8 @@ pub(super) fn in_flight(facts: &Facts) -> Option<Conclusion> {
     }
     let n = facts.in_flight_at_cutoff;
     let text = format!(
-        "{} still in flight when observation ended: neither completed nor lost, and in no percentile",
+        "{} still in flight when observation ended: neither completed nor lost, and in no \
+         percentile",
         words::plural(n, "journey was", "journeys were"),
     );
     let evidence = vec![format!(

@@ -12,7 +12,8 @@ pub(crate) fn pack(content: &[u8], out: &mut Vec<u8>) -> Option<()> {
         return None;
     }
     out.extend((content.len() as u32).to_le_bytes());
-    // Level 1: on varints of sparse counts the best level saves 6 % and takes five times as long.
+    // Level 1: on an hour of 100 trends level 6 saves 6 % of the file and makes a second's write
+    // take 1.8 times as long.
     let mut encoder = DeflateEncoder::new(out, Compression::fast());
     // Writing to memory does not fail.
     encoder.write_all(content).ok()?;

@@ -67,18 +67,21 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
     }
 }
 
-/// The last stages of the lost journeys of the steady phase that were kept, the most frequent first.
-fn lost_last_seen(journey: &JourneyReport) -> Vec<(String, u64)> {
-    let mut stages: Vec<(String, u64)> = Vec::new();
+/// The last stages of the lost journeys of the steady phase that were kept, the most frequent
+/// first.
+fn lost_last_seen(journey: &JourneyReport) -> Vec<(Option<String>, u64)> {
+    let mut stages: Vec<(Option<String>, u64)> = Vec::new();
     let lost = journey
         .kept
         .iter()
         .filter(|kept| kept.role == "lost" && kept.phase == "steady");
     for kept in lost {
-        let stage = kept.last_seen.as_deref().unwrap_or("none");
-        match stages.iter_mut().find(|(known, _)| known == stage) {
+        match stages
+            .iter_mut()
+            .find(|(known, _)| *known == kept.last_seen)
+        {
             Some((_, n)) => *n += 1,
-            None => stages.push((stage.to_owned(), 1)),
+            None => stages.push((kept.last_seen.clone(), 1)),
         }
     }
     stages.sort_by_key(|(_, n)| std::cmp::Reverse(*n));

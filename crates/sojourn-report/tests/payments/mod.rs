@@ -40,8 +40,8 @@ pub(crate) fn model() -> ReportModel {
         verdict: VerdictReport {
             outcome: Outcome::Fail,
             headline: format!(
-                "1 of 4 thresholds failed: lost == 0 (measured 4); of 3,000 journeys 2,996 completed \
-                 and 4 lost; p50 22.5 s, p99 25.0 s; {bottleneck}"
+                "1 of 4 thresholds failed: lost == 0 (measured 4); of 3,000 journeys 2,996 \
+                 completed and 4 lost; p50 22.5 s, p99 25.0 s; {bottleneck}"
             ),
             causes: vec![Cause {
                 name: "threshold".into(),
@@ -399,7 +399,7 @@ fn facts(journey: &JourneyReport, ledger: &Ledger) -> Facts {
         shares: journey.shares.clone(),
         backlog: journey.backlog.clone(),
         drain: journey.drain,
-        lost_last_seen: vec![("settled".into(), 3), ("created".into(), 1)],
+        lost_last_seen: vec![(Some("settled".into()), 3), (Some("created".into()), 1)],
         order_violations: vec![("settled".into(), 1, counts.started)],
         duplicates: vec![("redelivery".into(), 4)],
         ..Facts::default()
@@ -411,7 +411,10 @@ fn identity() -> RunIdentity {
         name: "payments".into(),
         suite: Some("nightly".into()),
         run_id: "01JD6Y3ZK8".into(),
-        labels: vec![("git".into(), "4b1f0c2".into()), ("env".into(), "bench".into())],
+        labels: vec![
+            ("git".into(), "4b1f0c2".into()),
+            ("env".into(), "bench".into()),
+        ],
         start_unix_ns: 1_795_230_911_000_000_000,
         start: "2026-11-21 03:15:11 UTC".into(),
         host: "bench-1".into(),
@@ -421,8 +424,12 @@ fn identity() -> RunIdentity {
         steady_ns: (STEADY_S * SECOND) as u64,
         arrivals_end_ns: Some(((WARM_UP_S + STEADY_S) * SECOND) as u64),
         end_ns: 95_000_000_000,
-        channels: vec![("events".into(), "kafka 127.0.0.1:9092, payments.events".into())],
-        plan: "name: payments\ntarget: http://127.0.0.1:8080\njourneys:\n  payment:\n    within: 30s\n"
+        channels: vec![(
+            "events".into(),
+            "kafka 127.0.0.1:9092, payments.events".into(),
+        )],
+        plan: "name: payments\ntarget: http://127.0.0.1:8080\njourneys:\n  payment:\n    \
+               within: 30s\n"
             .into(),
     }
 }

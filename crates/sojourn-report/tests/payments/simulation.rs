@@ -17,6 +17,16 @@ pub(super) struct Payment {
     pub(super) seen: Vec<f64>,
 }
 
+impl Payment {
+    /// When it passed a point: 0 is the start, from 1 on the stages.
+    fn passed(&self, point: usize) -> Option<f64> {
+        match point {
+            0 => Some(self.t0),
+            _ => self.seen.get(point - 1).copied(),
+        }
+    }
+}
+
 /// Uniform in 0..1 from a counter: the same run every time.
 pub(super) fn uniform(k: u64) -> f64 {
     let mut z = k.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -110,79 +120,72 @@ pub(super) fn bins(samples: impl IntoIterator<Item = f64>) -> Vec<Bin> {
         .collect()
 }
 
+/// Seconds of the run.
+const SECONDS: usize = (WARM_UP_S + STEADY_S) as usize + 30;
+
 pub(super) fn timeline(payments: &[Payment]) -> Timeline {
-    let seconds = (WARM_UP_S + STEADY_S) as usize + 30;
-    let at = |payment: &Payment, point: usize| match point {
-        0 => Some(payment.t0),
-        _ => payment.seen.get(point - 1).copied(),
-    };
     let mut series = Vec::new();
     for (stage, name) in STAGES.into_iter().enumerate() {
-        let per_second: Vec<Option<Distribution>> = (0..seconds)
-            .map(|second| {
-                distribution(payments.iter().filter_map(|payment| {
-                    let seen = payment.seen.get(stage)?;
-                    ((seen / SECOND) as usize == second).then(|| hop(payment, stage))?
-                }))
-            })
-            .collect();
-        for statistic in [Statistic::P50, Statistic::P95, Statistic::P99] {
-            let pick = |figures: &Distribution| match statistic {
-                Statistic::P50 => figures.p50 as f64,
-                Statistic::P95 => figures.p95 as f64,
-                _ => figures.p99 as f64,
-            };
-            let values = per_second.iter().map(|figures| figures.as_ref().map(pick));
-            series.push(named("stage.hop", name, statistic, values.collect()));
-        }
-        let waiting = (0..seconds).map(|second| {
-            let now = second as f64 * SECOND + 0.9 * SECOND;
-            let waits = payments.iter().filter(|payment| {
-                at(payment, stage).is_some_and(|before| before <= now)
-                    && at(payment, stage + 1).is_none_or(|seen| seen > now)
-            });
-            Some(waits.count() as f64)
-        });
-        series.push(named(
-            "stage.in_flight",
-            name,
-            Statistic::Max,
-            waiting.collect(),
-        ));
+        series.extend(hops(payments, stage));
+        let waiting = between(payments, stage, stage + 1);
+        series.push(named("stage.in_flight", name, Statistic::Max, waiting));
     }
-    let in_flight = (0..seconds).map(|second| {
-        let now = second as f64 * SECOND + 0.9 * SECOND;
-        let flying = payments.iter().filter(|payment| {
-            payment.t0 <= now && payment.seen.get(3).is_none_or(|end| *end > now)
-        });
-        Some(flying.count() as f64)
-    });
-    series.push(named(
-        "journeys.in_flight",
-        "",
-        Statistic::Max,
-        in_flight.collect(),
-    ));
+    let in_flight = between(payments, 0, STAGES.len());
+    series.push(named("journeys.in_flight", "", Statistic::Max, in_flight));
     for (metric, point) in [("journeys.started", 0), ("journeys.completed", 4)] {
-        let counts = (0..seconds).map(|second| {
+        let counts = (0..SECONDS).map(|second| {
             let within = |instant: f64| (instant / SECOND) as usize == second;
-            Some(
-                payments
-                    .iter()
-                    .filter(|p| at(p, point).is_some_and(within))
-                    .count() as f64,
-            )
+            let passed = payments
+                .iter()
+                .filter(|p| p.passed(point).is_some_and(within));
+            Some(passed.count() as f64)
         });
         series.push(named(metric, "", Statistic::PerSecond, counts.collect()));
     }
     Timeline {
-        starts_ns: (0..seconds as u64)
+        starts_ns: (0..SECONDS as u64)
             .map(|second| second * 1_000_000_000)
             .collect(),
-        end_ns: seconds as u64 * 1_000_000_000,
+        end_ns: SECONDS as u64 * 1_000_000_000,
         seconds_per_point: 1,
         series,
     }
+}
+
+/// A stage's hop percentiles, second by second.
+fn hops(payments: &[Payment], stage: usize) -> [TimeSeries; 3] {
+    let per_second: Vec<Option<Distribution>> = (0..SECONDS)
+        .map(|second| {
+            distribution(payments.iter().filter_map(|payment| {
+                let seen = payment.seen.get(stage)?;
+                ((seen / SECOND) as usize == second).then(|| hop(payment, stage))?
+            }))
+        })
+        .collect();
+    [Statistic::P50, Statistic::P95, Statistic::P99].map(|statistic| {
+        let pick = |figures: &Distribution| match statistic {
+            Statistic::P50 => figures.p50 as f64,
+            Statistic::P95 => figures.p95 as f64,
+            _ => figures.p99 as f64,
+        };
+        let values = per_second.iter().map(|figures| figures.as_ref().map(pick));
+        named("stage.hop", STAGES[stage], statistic, values.collect())
+    })
+}
+
+/// How many have passed one point and not the other, late in each second.
+fn between(payments: &[Payment], from: usize, to: usize) -> Vec<Option<f64>> {
+    let late_in = |second: usize| (second as f64 + 0.9) * SECOND;
+    (0..SECONDS)
+        .map(|second| {
+            let now = late_in(second);
+            let is_between = |payment: &&Payment| {
+                payment.passed(from).is_some_and(|instant| instant <= now)
+                    && payment.passed(to).is_none_or(|instant| instant > now)
+            };
+            Some(payments.iter().filter(is_between).count() as f64)
+        })
+        .collect()
 }
 
 pub(super) fn named(

@@ -1,5 +1,6 @@
-//! Scales and their ticks. Charts are drawn on a canvas of [`WIDTH`] by [`HEIGHT`] that is stretched
-//! to the page; labels are set beside it as text, so that they stay readable at any width.
+//! Scales and their ticks. Charts are drawn on a canvas of [`WIDTH`] by [`HEIGHT`] that is
+//! stretched to the page; labels are set beside it as text, so that they stay readable at any
+//! width.
 
 use serde::Serialize;
 use sojourn_analysis::words;

@@ -27,8 +27,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Writes the table, indented by two. Names are shortened where it would be too wide; where even
-    /// that is not enough, the gaps between columns are halved.
+    /// Writes the table, indented by two. Names are shortened where it would be too wide; where
+    /// even that is not enough, the gaps between columns are halved.
     pub(super) fn render(&self, out: &mut String, width: usize) {
         let columns = self.rows[0].len();
         let mut widths: Vec<usize> = (0..columns)
