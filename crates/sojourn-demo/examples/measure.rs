@@ -1,6 +1,6 @@
 //! What the demo costs: processor time by thread, at so many payments a second.
 //!
-//! `cargo run --release -p sojourn-demo --example measure -- [RATE] [SECONDS] [RELAY_POLL_MS] [TAPS]`
+//! `cargo run --release -p sojourn-demo --example measure -- [RATE [SECONDS [POLL_MS [TAPS]]]]`
 //!
 //! The client is one thread with one connection and a fixed schedule; a tap is a further consumer
 //! of the events topic, as a load tool would have one.
