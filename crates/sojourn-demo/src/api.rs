@@ -1,7 +1,8 @@
 //! The payments API: what a load test loads.
 //!
 //! `POST /api/payment/create` `{"amount": 86.10, "currency": "GBP"}` → 200
-//! `{"paymentId": "<uuid>"}`; `GET /api/payment/{id}/status` → `{"status": "settled"}`; `GET /` and `GET /health`.
+//! `{"paymentId": "<uuid>"}`; `GET /api/payment/{id}/status` → `{"status": "settled"}`; `GET /` and
+//! `GET /health`.
 //! What is refused is answered with 400 (the payment), 404 (no such payment) or 503 (too busy, or
 //! the embedded broker is full) and `{"error": "…"}`.
 
