@@ -1,6 +1,6 @@
 //! What the demo costs: processor time by thread, at so many payments a second.
 //!
-//! `cargo run --release -p sojourn-demo --example measure -- [RATE] [SECONDS] [RELAY_POLL_MS] [TAPS]`
+//! `cargo run --release -p sojourn-demo --example measure -- [RATE [SECONDS [POLL_MS [TAPS]]]]`
 //!
 //! The client is one thread with one connection and a fixed schedule; a tap is a further consumer
 //! of the events topic, as a load tool would have one.
@@ -52,7 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("slowest answer {:.1} ms", latest_ns as f64 / 1e6);
     let mut sum = 0.0;
     for (name, ticks) in &after {
-        let used = (ticks - before.get(name).copied().unwrap_or(0)) as f64 / TICKS / elapsed;
+        let used =
+            ticks.saturating_sub(before.get(name).copied().unwrap_or(0)) as f64 / TICKS / elapsed;
         sum += used;
         println!("{:6.2} % of a core  {name}", used * 100.0);
     }
@@ -117,7 +118,8 @@ fn tap(brokers: &str, partitions: i32) -> Result<BaseConsumer, Box<dyn Error>> {
 fn processor_ticks() -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
     let mut ticks = BTreeMap::new();
     for entry in std::fs::read_dir("/proc/self/task")? {
-        let stat = std::fs::read_to_string(entry?.path().join("stat"))?;
+        // A thread may end while we read about it.
+        let stat = std::fs::read_to_string(entry?.path().join("stat")).unwrap_or_default();
         let (Some(open), Some(close)) = (stat.find('('), stat.rfind(')')) else {
             continue;
         };

@@ -1,7 +1,8 @@
 //! The payments API: what a load test loads.
 //!
-//! `POST /api/payment/create` `{"amount": 86.10, "currency": "GBP"}` → 200 `{"paymentId": "<uuid>"}`;
-//! `GET /api/payment/{id}/status` → `{"status": "settled"}`; `GET /` and `GET /health`.
+//! `POST /api/payment/create` `{"amount": 86.10, "currency": "GBP"}` → 200
+//! `{"paymentId": "<uuid>"}`; `GET /api/payment/{id}/status` → `{"status": "settled"}`; `GET /` and
+//! `GET /health`.
 //! What is refused is answered with 400 (the payment), 404 (no such payment) or 503 (too busy, or
 //! the embedded broker is full) and `{"error": "…"}`.
 
@@ -98,7 +99,8 @@ impl Api {
 }
 
 async fn hello() -> &'static str {
-    "a payments system to load: POST /api/payment/create {\"amount\": 86.10, \"currency\": \"GBP\"}\n"
+    "a payments system to load: \
+     POST /api/payment/create {\"amount\": 86.10, \"currency\": \"GBP\"}\n"
 }
 
 async fn health(State(api): State<Arc<Api>>) -> Json<Value> {

@@ -23,6 +23,10 @@ use std::time::Duration;
 /// How long an external Kafka has to answer, seconds.
 const REACH_S: u64 = 5;
 
+/// Pause before each operation on the embedded broker. One that follows another at once may lose
+/// its wake-up to it (`rdkafka_mock.c`, `rd_kafka_mock_cluster_op_io`) and then takes a second.
+const BROKER_PAUSE: Duration = Duration::from_millis(5);
+
 /// A Kafka that is there, with its topics.
 pub(crate) struct Kafka {
     pub(crate) servers: String,
@@ -131,6 +135,7 @@ fn start_embedded(
     let thread = Thread::spawn("demo-kafka", move || {
         let made = MockCluster::new(1).and_then(|cluster| {
             for topic in &topics {
+                std::thread::sleep(BROKER_PAUSE);
                 cluster.create_topic(topic, partitions, 1)?;
             }
             Ok(cluster)
