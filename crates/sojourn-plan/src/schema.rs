@@ -91,7 +91,12 @@ fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Valu
             "additionalProperties": of_kind(*value, definitions),
         }),
         Kind::Map(shape) => {
-            let name = shape.name.replace(' ', "_");
+            // Without its article.
+            let name = shape
+                .name
+                .split_once(' ')
+                .map_or(shape.name, |(_, name)| name);
+            let name = name.replace(' ', "_");
             if !definitions.contains_key(&name) {
                 definitions.insert(name.clone(), Value::Null);
                 let schema = of_shape(shape, definitions);

@@ -65,7 +65,7 @@ pub(super) fn check_distinct(stages: &[Stage], nodes: &[&Node], problems: &mut P
         let twin = seen.iter().find(|(_, other)| *other == likeness);
         if let Some((other, _)) = twin {
             problems.at(
-                *node,
+                node,
                 format!(
                     "nothing distinguishes stage `{}` from stage `{}`",
                     stage.name, other.name
