@@ -1,1 +1,36 @@
 //! Webhook: an HTTP receiver that turns requests into events.
+//!
+//! [`WebhookTap`] listens on an address of its own. A request to its path is stamped once its whole
+//! body is here, queued, and answered at once; the tap's poll hands it over with the path as topic
+//! and the request's headers. CloudEvents in either mode are the decoder's business, as everywhere.
+//!
+//! Invariants: the queue and the bytes held are bounded; what they refuse is answered 503 (413
+//! where the body itself is too large) and counted in `Tap::refused`. Stamping and queueing happen
+//! under one lock, and so does the reading of the watermark: no message can be stamped before a
+//! watermark and queued after it.
+
+mod config;
+mod queue;
+mod receiver;
+mod tap;
+#[cfg(test)]
+mod tests;
+
+use sojourn_broker::{Tap, TapError};
+use sojourn_plan::{Channel, Connector};
+
+pub use tap::WebhookTap;
+
+/// The cargo feature that brings this connector, as the registry knows it.
+pub const FEATURE: &str = "webhook";
+
+/// Makes a channel's tap, for the registry. Errs when the channel is not a webhook.
+pub fn tap(channel: &Channel) -> Result<Box<dyn Tap>, TapError> {
+    match &channel.connector {
+        Connector::Webhook(webhook) => Ok(Box::new(WebhookTap::new(webhook.clone()))),
+        Connector::Kafka(_) => Err(TapError::new(format!(
+            "channel `{}` is not a webhook",
+            channel.name
+        ))),
+    }
+}

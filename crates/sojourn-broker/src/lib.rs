@@ -1,19 +1,25 @@
 //! What every broker connector shares.
 //!
 //! A connector implements [`Tap`]: a passive, shared subscription that stamps each message in its
-//! receive callback. A [`Router`] made from the plan decodes a message once, finds the stages it fits
-//! and its key, and yields the ledger's `Observation`. Nothing here knows any one broker.
+//! receive callback. A [`Router`] made from the plan decodes a message once, finds the stages it
+//! fits and its key, and yields the ledger's `Observation`. A [`Registry`] knows which connectors a
+//! build has. Nothing here knows any one broker.
 
 mod decode;
+mod envelope;
 mod message;
 mod publisher;
+mod registry;
 mod router;
+mod rule;
 mod select;
 mod tap;
+mod text;
 
 pub use decode::{Decoded, decode};
 pub use message::{Position, RawMessage};
 pub use publisher::{Outcome, Publisher};
+pub use registry::{Factory, Registry};
 pub use router::Router;
 pub use select::select;
 pub use tap::{Sink, Tap, TapError, TapInfo};

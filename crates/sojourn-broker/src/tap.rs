@@ -24,9 +24,16 @@ pub trait Tap: Send {
     /// Every message received before this instant has been handed over.
     fn watermark_ns(&self) -> u64;
 
-    /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator health.
+    /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator
+    /// health.
     fn behind_ns(&self) -> Option<u64> {
         None
+    }
+
+    /// Messages that reached the tap and were refused at one of its bounds: never seen by the
+    /// ledger. Above zero, the run is void.
+    fn refused(&self) -> u64 {
+        0
     }
 }
 
@@ -48,4 +55,21 @@ pub struct TapError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+}
+
+impl TapError {
+    /// An error without a hint.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
 }

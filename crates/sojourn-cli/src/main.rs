@@ -1,3 +1,48 @@
-//! The `sojourn` command.
+//! The `sojourn` command: one file per command, flags to library calls, exit codes. No logic.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the one crate that speaks to people"
+)]
 
-fn main() {}
+mod commands;
+mod connectors;
+mod errors;
+mod files;
+mod live;
+mod outputs;
+mod runner;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use commands::Command;
+
+/// Load tests for event-driven systems: follows every request through the events it causes.
+#[derive(Debug, Parser)]
+#[command(name = "sojourn", version, about, long_about = None, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  sojourn demo                          a whole payments system in this process, loaded and reported
+  sojourn init > journey.yaml           a first journey file
+  sojourn run journey.yaml              load, follow, report
+  sojourn run journey.yaml --once --debug   follow one journey aloud
+  sojourn report reports/x.sojourn --format json
+
+Exit codes: 0 passed, 2 wrong usage or a plan that cannot run, 3 void (the figures may not be
+believed; the cause is named), 99 a threshold failed, 105 interrupted.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    // A reader that stops reading (`| head`) ends the output, not the program with a panic.
+    match commands::dispatch(Cli::parse().command) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}

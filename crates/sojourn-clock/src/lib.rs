@@ -7,8 +7,10 @@
 //! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed instants.
 
 mod cpu;
+mod slice;
 
 pub use cpu::{ThreadCpu, thread_cpu};
+pub use slice::request_short_slice;
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -65,4 +67,39 @@ impl Anchor {
 fn to_ns(time: rustix::time::Timespec) -> u64 {
     // Neither clock is negative on a running system.
     (time.tv_sec as u64) * SECOND_NS + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_goes_forward_and_sleep_until_does_not_return_early() {
+        let before = now_ns();
+        let until = before + 2 * MILLISECOND_NS;
+        sleep_until(until);
+        assert!(now_ns() >= until);
+    }
+
+    #[test]
+    fn the_anchor_maps_instants_to_wall_time() {
+        let anchor = Anchor {
+            monotonic_ns: 1_000,
+            unix_ns: 5_000_000,
+        };
+        assert_eq!(anchor.unix_ns_at(1_500), 5_000_500);
+        assert_eq!(anchor.unix_ns_at(500), 4_999_500);
+    }
+
+    #[test]
+    fn a_thread_that_works_gains_processor_time() {
+        let before = thread_cpu();
+        let end = now_ns() + 20 * MILLISECOND_NS;
+        let mut work = 0u64;
+        while now_ns() < end {
+            work = work.wrapping_mul(31).wrapping_add(1);
+        }
+        std::hint::black_box(work);
+        assert!(thread_cpu().cpu_ns > before.cpu_ns);
+    }
 }

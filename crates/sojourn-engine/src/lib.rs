@@ -1,1 +1,43 @@
-//! Coordinator and generators: phases, actors, the ledger's observer, the drain.
+//! The engine: a coordinator, generators, and an observer.
+//!
+//! ```text
+//!   coordinator ──start, stop──> generators ──requests──> system under test
+//!        ▲                           │ facts                      │ events
+//!        │ snapshots (1 s)           ▼                            ▼
+//!        └────────────────────── observer <──facts── tap threads, poller
+//!                                (sequencer, ledger)
+//! ```
+//!
+//! - **generator**: a thread with its own HTTP client, pacing and actors. Nothing on it blocks, takes
+//!   a shared lock, formats text, or allocates per request in steady state.
+//! - **observer**: the thread that owns the ledger. Facts reach it in batches through a bounded
+//!   channel, each with its source's watermark, and are applied in the order of their stamps.
+//! - **coordinator**: the calling thread. It owns the truth of the run: phases, merging, the run
+//!   file, thresholds, the verdict.
+//!
+//! Rendering and flags are elsewhere: [`run`] takes a plan and leaves a run file.
+
+mod coordinator;
+mod error;
+mod generator;
+mod health;
+mod identity;
+mod link;
+mod observer;
+mod once;
+mod options;
+mod poller;
+mod preflight;
+mod progress;
+mod refresh;
+mod shape;
+mod steps;
+mod stop;
+mod verdict;
+
+pub use coordinator::run;
+pub use error::RunError;
+pub use options::RunOptions;
+pub use progress::{Progress, Stretch};
+pub use stop::Stop;
+pub use verdict::exit_code;

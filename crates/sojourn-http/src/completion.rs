@@ -13,9 +13,10 @@ pub struct Completion {
     pub ended_ns: u64,
     /// Where the time went.
     pub timings: Timings,
-    /// Bytes written for this request.
+    /// Bytes written for this request (the message's own; under TLS before encryption), both times
+    /// when it was sent again.
     pub bytes_out: u64,
-    /// Bytes read for it, before decoding.
+    /// Bytes read for it: heads, body and framing before decoding; under TLS after decryption.
     pub bytes_in: u64,
     /// The answer or the failure.
     pub outcome: Result<Response, Failure>,
@@ -23,7 +24,8 @@ pub struct Completion {
 
 /// A request's phases, nanoseconds. Zero where a phase did not happen (a connection used again has
 /// no dns, connect and tls). `blocked = wait for a connection + dns + connect + tls`, and
-/// `blocked + send + wait + receive` is the whole (to within the clock reads).
+/// `blocked + send + wait + receive` is the whole, exactly. A failed request's last phase is the one
+/// it was given up in. See [`crate::Client::wait_until`] for the error of the stamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// First byte sent − t1.
@@ -55,7 +57,35 @@ pub struct Response {
 
 impl Response {
     /// The first header of this name, whatever its case.
-    pub fn header(&self, _name: &str) -> Option<&[u8]> {
-        None
+    pub fn header(&self, name: &str) -> Option<&[u8]> {
+        // The head has been parsed as valid; its first line is the status.
+        self.head
+            .split(|byte| *byte == b'\n')
+            .skip(1)
+            .find_map(|line| {
+                let colon = line.iter().position(|byte| *byte == b':')?;
+                line[..colon]
+                    .eq_ignore_ascii_case(name.as_bytes())
+                    .then(|| line[colon + 1..].trim_ascii())
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_found_whatever_their_case() {
+        let response = Response {
+            status: 200,
+            head: b"HTTP/1.1 200 a: b\r\nX-Id:  7 \r\nx-id: 8\r\nEmpty:\r\n\r\n".to_vec(),
+            body: Vec::new(),
+        };
+        assert_eq!(response.header("x-ID"), Some(b"7".as_slice()));
+        assert_eq!(response.header("empty"), Some(b"".as_slice()));
+        assert_eq!(response.header("id"), None);
+        assert_eq!(response.header("HTTP/1.1 200 a"), None);
+        assert_eq!(Response::default().header("x"), None);
     }
 }

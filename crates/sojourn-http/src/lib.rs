@@ -2,18 +2,40 @@
 //!
 //! A sans-IO HTTP/1.1 codec over pre-rendered requests, connections as state machines in a slab, one
 //! event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one thread; nothing
-//! in it locks, and a request in steady state allocates nothing but a kept body.
+//! in it locks, and a request in steady state allocates nothing but a kept
+//! answer.
 //!
 //! It knows nothing of schedules, journeys or reports.
+//!
+//! Words: an *exchange* is a request and its answer; an *origin* is scheme, host and port and has a
+//! *pool* of connections; a request is *in flight* from [`Client::send`] to its [`Completion`], and
+//! every one has exactly one.
+//!
+//! Inside: `codec` parses answers, `connection` is what a connection does with bytes, `client` opens
+//! and closes connections and ends requests, `driver` makes every system call.
 
+mod cause;
 mod client;
+mod codec;
 mod completion;
+mod connection;
+mod deadlines;
+mod driver;
 mod error;
+mod in_flight;
 mod origin;
+mod pool;
+mod redirect;
+mod render;
 mod request;
+mod resolver;
+mod tls;
 
-pub use client::{Client, ClientConfig, Waker};
+pub use client::{Client, ClientConfig, ClientCounters};
 pub use completion::{Completion, Response, Timings};
+pub use driver::Waker;
 pub use error::{Failure, FailureKind};
-pub use origin::Origin;
+pub use origin::{Origin, OriginError, origin_host_header};
+pub use redirect::{RedirectError, next_location, redirected_method};
+pub use render::{RequestError, write_request};
 pub use request::{BodyPolicy, Exchange, OriginId};

@@ -5,7 +5,7 @@
 pub struct OriginId(pub u32);
 
 /// One request and how to treat its answer. The bytes are the whole message: request line, headers
-/// (with Host and Content-Length), body. The client copies them into the connection's buffer.
+/// (with Host and Content-Length), body: see [`crate::write_request`]. The client copies them.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     /// Comes back in the completion.
@@ -28,7 +28,7 @@ pub enum BodyPolicy {
     /// Count its bytes, keep none.
     Discard,
     /// Keep up to so many bytes after decoding gzip/deflate; a longer one is a failure
-    /// ([`crate::FailureKind::BodyTooLarge`]), drained and counted.
+    /// ([`crate::FailureKind::BodyTooLarge`]) and closes the connection.
     Keep {
         /// Most bytes kept.
         bytes_max: usize,

@@ -1,48 +1,211 @@
-//! The book itself.
+//! The book itself: what it holds, and which rule each fact goes to.
 
-use crate::{Balance, Decision, LedgerSpec, Stamped};
+use crate::early::Early;
+use crate::event::Event;
+use crate::hash::KeyHash;
+use crate::index::Index;
+use crate::journey::Journey;
+use crate::kind::Kind;
+use crate::slab::{List, Slab};
+use crate::{Balance, Decision, Fact, JourneyId, Key, LedgerSpec, Stamped};
 
 /// The book of journeys and events; see the crate's page.
 #[derive(Debug)]
 pub struct Ledger {
-    _spec: LedgerSpec,
+    pub(crate) kinds: Vec<Kind>,
+    /// In flight and remembered.
+    pub(crate) journeys: Slab<Journey>,
+    pub(crate) index: Index,
+    /// First keys of journeys in flight, to name the lost ones.
+    pub(crate) keys: Slab<Key>,
+    /// Finished journeys, oldest first.
+    pub(crate) tombstones: List,
+    pub(crate) early: Early,
+    /// Per generator, the highest number started plus one: tells a journey forgotten from one that
+    /// never was.
+    pub(crate) started_below: Vec<u64>,
+    /// How far time has come.
+    pub(crate) now_ns: u64,
+    /// Nothing expires before this; a lower bound, so that most facts cost one comparison.
+    pub(crate) next_due_ns: u64,
+    pub(crate) book: Balance,
+    pub(crate) bounds: Bounds,
+}
+
+/// The bounds of a [`LedgerSpec`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) journeys_max: usize,
+    pub(crate) tombstones_max: usize,
+    pub(crate) tombstone_ttl_ns: u64,
+    pub(crate) early_wait_ns: u64,
 }
 
 impl Ledger {
     /// An empty book.
     pub fn new(spec: LedgerSpec) -> Self {
-        Self { _spec: spec }
+        let remembered_max = spec.journeys_max.saturating_add(spec.tombstones_max);
+        Self {
+            kinds: spec.journeys.into_iter().map(Kind::new).collect(),
+            journeys: Slab::new(),
+            index: Index::new(remembered_max),
+            keys: Slab::new(),
+            tombstones: List::EMPTY,
+            early: Early::new(spec.early_max),
+            started_below: Vec::new(),
+            now_ns: 0,
+            next_due_ns: u64::MAX,
+            book: Balance::default(),
+            bounds: Bounds {
+                journeys_max: spec.journeys_max,
+                tombstones_max: spec.tombstones_max,
+                tombstone_ttl_ns: spec.tombstone_ttl_ns,
+                early_wait_ns: spec.early_wait_ns,
+            },
+        }
     }
 
-    /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What follows
-    /// from it is pushed to `decisions`.
-    pub fn apply(&mut self, _fact: Stamped, _decisions: &mut Vec<Decision>) {}
-
-    /// Time has reached `now_ns` and no older fact follows: deadlines, waits and tombstones expire.
-    pub fn advance(&mut self, _now_ns: u64, _decisions: &mut Vec<Decision>) {}
-
-    /// The run ends: early events get their class, overdue journeys are lost, the rest were in
-    /// flight at the cutoff.
-    pub fn close(&mut self, _now_ns: u64, _decisions: &mut Vec<Decision>) {}
+    /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What
+    /// follows from it is pushed to `decisions`.
+    ///
+    /// Whatever was due before the fact's stamp expires first; what is due at that very instant
+    /// does not, so a stage reached exactly at the deadline is in time.
+    pub fn apply(&mut self, fact: Stamped, decisions: &mut Vec<Decision>) {
+        let stamp_ns = fact.stamp_ns;
+        self.advance(stamp_ns, decisions);
+        match fact.fact {
+            Fact::Missed { kind, .. } => self.miss(kind),
+            Fact::Started {
+                journey,
+                kind,
+                phase,
+                t0_ns,
+                key,
+            } => {
+                let start = Start {
+                    journey,
+                    kind,
+                    phase,
+                    t0_ns,
+                    t1_ns: stamp_ns,
+                };
+                self.start(start, key, decisions);
+            }
+            Fact::StepBegan { journey } => self.begin_step(journey, stamp_ns),
+            Fact::Keyed { journey, key } => {
+                if let Some(slot) = self.slot_of(journey) {
+                    self.register(slot, key, decisions);
+                }
+            }
+            Fact::RootCompleted { journey } => self.complete_root(journey, stamp_ns, decisions),
+            Fact::RootFailed { journey } => {
+                self.fail(journey, crate::FinishClass::RootFailed, decisions);
+            }
+            Fact::FollowUpsCompleted { journey } => {
+                self.complete_follow_ups(journey, stamp_ns, decisions);
+            }
+            Fact::FollowUpFailed { journey } => {
+                self.fail(journey, crate::FinishClass::Failed, decisions);
+            }
+            Fact::Polled { journey, stage } => self.poll(journey, stage, stamp_ns, decisions),
+            Fact::Observed(observation) => {
+                let mut strangers = 0;
+                let event = Event::new(stamp_ns, &observation, |kind, stage| {
+                    let known = self.has_stage(kind, stage);
+                    strangers += u64::from(!known);
+                    known
+                });
+                self.book.refusals.contradictions += strangers;
+                self.see(event, observation.undecodable, decisions);
+            }
+        }
+    }
 
     /// Journeys started and not finished.
     pub fn in_flight(&self) -> usize {
-        0
+        self.kinds.iter().map(|kind| kind.open().len).sum()
     }
 
-    /// Journeys that wait for this stage: its predecessor has been reached (or the journey has
-    /// started), it has not.
-    pub fn in_flight_at(&self, _kind: u16, _stage: u8) -> u64 {
-        0
+    /// Journeys in flight that wait for this stage: its predecessor has been reached (or, where it
+    /// follows a step, the journey has started), it has not.
+    pub fn in_flight_at(&self, kind: u16, stage: u8) -> u64 {
+        self.kinds
+            .get(usize::from(kind))
+            .map_or(0, |kind| kind.waiting(stage))
     }
 
     /// The most that waited for this stage at once since the last call of this function.
-    pub fn take_in_flight_max(&mut self, _kind: u16, _stage: u8) -> u64 {
-        0
+    pub fn take_in_flight_max(&mut self, kind: u16, stage: u8) -> u64 {
+        self.kinds
+            .get_mut(usize::from(kind))
+            .map_or(0, |kind| kind.take_waiting_max(stage))
+    }
+
+    /// The earliest t0 of the journeys of this kind in flight; `None` without any.
+    pub fn oldest_in_flight_t0_ns(&self, kind: u16) -> Option<u64> {
+        let open = self.kinds.get(usize::from(kind))?.open();
+        (open.len > 0).then(|| self.journeys[open.head].t0_ns)
+    }
+
+    /// Finished journeys still remembered.
+    pub fn tombstones(&self) -> usize {
+        self.tombstones.len
     }
 
     /// The lines as they stand.
     pub fn balance(&self) -> Balance {
-        Balance::default()
+        let mut book = self.book.clone();
+        // Counted in the structures, not kept as figures: so the lines check them as well.
+        book.journeys.in_flight += self.in_flight() as u64;
+        book.events.waiting = self.early.len() as u64;
+        book.refused = book.refusals.total();
+        book
     }
+
+    /// The journey with this number. A number that was never started is a defect and counted; one
+    /// that has been forgotten is not, since a root may well be answered after its journey's end.
+    pub(crate) fn slot_of(&mut self, id: JourneyId) -> Option<u32> {
+        let slot = self.index.by_id(&self.journeys, id);
+        if slot.is_none() {
+            let (generator, number) = split(id);
+            let below = self.started_below.get(generator).copied().unwrap_or(0);
+            self.book.refusals.unknown_journeys += u64::from(number >= below);
+        }
+        slot
+    }
+
+    /// The journey that a key names.
+    pub(crate) fn named(&self, hash: KeyHash) -> Option<u32> {
+        self.index.by_key(&self.journeys, hash)
+    }
+
+    pub(crate) fn has_stage(&self, kind: u16, stage: u8) -> bool {
+        let kind = self.kinds.get(usize::from(kind));
+        kind.is_some_and(|kind| usize::from(stage) < kind.spec.stages.len())
+    }
+
+    pub(crate) fn kind_of(&mut self, slot: u32) -> (&mut Kind, &mut Journey) {
+        let journey = &mut self.journeys[slot];
+        (&mut self.kinds[usize::from(journey.kind)], journey)
+    }
+
+    /// Something will expire then.
+    pub(crate) fn due(&mut self, at_ns: u64) {
+        self.next_due_ns = self.next_due_ns.min(at_ns);
+    }
+}
+
+/// A journey's number apart: generator, and number within it.
+pub(crate) fn split(id: JourneyId) -> (usize, u64) {
+    ((id.0 >> 48) as usize, id.0 & ((1 << 48) - 1))
+}
+
+/// A journey about to be entered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub(crate) journey: JourneyId,
+    pub(crate) kind: u16,
+    pub(crate) phase: crate::Phase,
+    pub(crate) t0_ns: u64,
+    pub(crate) t1_ns: u64,
 }

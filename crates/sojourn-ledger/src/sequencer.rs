@@ -1,42 +1,209 @@
 //! One order out of many: facts by stamp, up to the lowest watermark.
 
+use std::{cmp::Ordering, collections::BinaryHeap, collections::binary_heap::PeekMut, vec};
+
 use crate::{Batch, SourceId, Stamped};
 
-/// Merges the batches of several sources by stamp (ties: by source, then by the source's own order).
+/// Merges the batches of several sources by stamp (ties: by source, then by the source's own
+/// order).
+///
+/// A batch stays the vector it came in and is one sorted run of a merge, so a fact is moved once.
 #[derive(Debug)]
 pub struct Sequencer {
-    _sources: usize,
+    sources: Vec<Source>,
+    runs: BinaryHeap<Run>,
+    held: usize,
+    held_max: usize,
+    watermark_ns: u64,
 }
 
 impl Sequencer {
-    /// For the given sources, none of which has said anything yet; `held_max` bounds the facts held.
-    pub fn new(sources: &[SourceId], _held_max: usize) -> Self {
-        Self {
-            _sources: sources.len(),
-        }
+    /// For the given sources, none of which has said anything yet; `held_max` bounds the facts
+    /// held.
+    pub fn new(sources: &[SourceId], held_max: usize) -> Self {
+        let mut sequencer = Self {
+            sources: sources.iter().map(|&id| Source::new(id)).collect(),
+            runs: BinaryHeap::new(),
+            held: 0,
+            held_max,
+            watermark_ns: 0,
+        };
+        sequencer.lower_watermark();
+        sequencer
     }
 
     /// Takes a batch in. Errs when its number is not the next one of its source, when a stamp goes
     /// back behind the source's watermark, or when the bound is reached: a defect, the run is void.
-    pub fn push(&mut self, _batch: Batch) -> Result<(), String> {
+    ///
+    /// A batch that errs is dropped whole.
+    pub fn push(&mut self, batch: Batch) -> Result<(), String> {
+        let id = batch.source;
+        let Some(source) = self.sources.iter_mut().find(|source| source.id == id) else {
+            return Err(format!("source {} is not one of this run's sources", id.0));
+        };
+        source.admit(&batch)?;
+        let held = self.held.saturating_add(batch.facts.len());
+        if held > self.held_max {
+            return Err(format!(
+                "source {} sent {} facts while {} of at most {} were held: the slowest source is \
+                 too far behind",
+                id.0,
+                batch.facts.len(),
+                self.held,
+                self.held_max
+            ));
+        }
+        source.next_sequence += 1;
+        source.watermark_ns = batch.watermark_ns;
+        self.held = held;
+        if let Some(first) = batch.facts.first() {
+            self.runs.push(Run {
+                stamp_ns: first.stamp_ns,
+                source: id,
+                sequence: batch.sequence,
+                facts: batch.facts.into_iter(),
+            });
+        }
+        self.lower_watermark();
         Ok(())
     }
 
     /// The source has ended: it no longer holds the watermark back.
-    pub fn end(&mut self, _source: SourceId) {}
+    pub fn end(&mut self, source: SourceId) {
+        if let Some(source) = self.sources.iter_mut().find(|known| known.id == source) {
+            source.ended = true;
+        }
+        self.lower_watermark();
+    }
 
-    /// The lowest watermark of the sources that have not ended.
+    /// The lowest watermark of the sources that have not ended; `u64::MAX` once all have, so that
+    /// every fact held comes out.
     pub fn watermark_ns(&self) -> u64 {
-        0
+        self.watermark_ns
+    }
+
+    /// Facts taken in and not yet out.
+    pub fn held(&self) -> usize {
+        self.held
     }
 
     /// The next fact with a stamp below the watermark, in order.
     pub fn pop(&mut self) -> Option<Stamped> {
-        None
+        let all_ended = self.watermark_ns == u64::MAX;
+        let mut run = self.runs.peek_mut()?;
+        if run.stamp_ns >= self.watermark_ns && !all_ended {
+            return None;
+        }
+        let fact = run.facts.next();
+        match run.facts.as_slice().first().map(|next| next.stamp_ns) {
+            Some(next_ns) => run.stamp_ns = next_ns,
+            None => drop(PeekMut::pop(run)),
+        }
+        self.held -= usize::from(fact.is_some());
+        fact
     }
 
-    /// Sources whose watermark is more than `silent_ns` behind `now_ns`.
-    pub fn silent(&self, _now_ns: u64, _silent_ns: u64) -> Vec<SourceId> {
-        Vec::new()
+    /// Sources that have not ended and whose watermark is more than `silent_ns` behind `now_ns`.
+    pub fn silent(&self, now_ns: u64, silent_ns: u64) -> Vec<SourceId> {
+        let behind = |source: &&Source| now_ns.saturating_sub(source.watermark_ns) > silent_ns;
+        let going_on = self.sources.iter().filter(|source| !source.ended);
+        going_on.filter(behind).map(|source| source.id).collect()
+    }
+
+    fn lower_watermark(&mut self) {
+        let going_on = self.sources.iter().filter(|source| !source.ended);
+        self.watermark_ns = going_on
+            .map(|source| source.watermark_ns)
+            .min()
+            .unwrap_or(u64::MAX);
     }
 }
+
+#[derive(Debug)]
+struct Source {
+    id: SourceId,
+    next_sequence: u64,
+    watermark_ns: u64,
+    ended: bool,
+}
+
+impl Source {
+    fn new(id: SourceId) -> Self {
+        Self {
+            id,
+            next_sequence: 0,
+            watermark_ns: 0,
+            ended: false,
+        }
+    }
+
+    fn admit(&self, batch: &Batch) -> Result<(), String> {
+        let id = self.id.0;
+        if self.ended {
+            return Err(format!(
+                "source {id} sent batch {} after its end",
+                batch.sequence
+            ));
+        }
+        if batch.sequence != self.next_sequence {
+            return Err(format!(
+                "source {id} sent batch {} where {} was next: facts are missing or repeated",
+                batch.sequence, self.next_sequence
+            ));
+        }
+        if batch.watermark_ns < self.watermark_ns {
+            return Err(format!(
+                "source {id} took its watermark back from {} to {} ns",
+                self.watermark_ns, batch.watermark_ns
+            ));
+        }
+        let mut floor_ns = self.watermark_ns;
+        for fact in &batch.facts {
+            if fact.stamp_ns < floor_ns {
+                return Err(format!(
+                    "source {id} sent a fact stamped {} ns after {floor_ns} ns in batch {}",
+                    fact.stamp_ns, batch.sequence
+                ));
+            }
+            floor_ns = fact.stamp_ns;
+        }
+        Ok(())
+    }
+}
+
+/// What is left of one batch.
+#[derive(Debug)]
+struct Run {
+    /// Stamp of its first fact.
+    stamp_ns: u64,
+    source: SourceId,
+    sequence: u64,
+    facts: vec::IntoIter<Stamped>,
+}
+
+impl Run {
+    fn order(&self) -> (u64, SourceId, u64) {
+        (self.stamp_ns, self.source, self.sequence)
+    }
+}
+
+// `BinaryHeap` hands out the greatest: the earliest run is the greatest.
+impl Ord for Run {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.order().cmp(&self.order())
+    }
+}
+
+impl PartialOrd for Run {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Run {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Run {}

@@ -7,13 +7,32 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// A count that adds up.
     Counter,
-    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps the
-    /// later value and the widest range; merging over sources adds the values.
+    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps
+    /// the later value and the widest range; merging over sources adds the values.
     Gauge,
     /// Yes and no: two counts that add up.
     Rate,
     /// A distribution: histograms that add up.
     Trend,
+}
+
+impl Kind {
+    /// Its number in encodings; never changed.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Counter => 0,
+            Self::Gauge => 1,
+            Self::Rate => 2,
+            Self::Trend => 3,
+        }
+    }
+
+    /// The kind of this number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        [Self::Counter, Self::Gauge, Self::Rate, Self::Trend]
+            .into_iter()
+            .find(|kind| kind.number() == number)
+    }
 }
 
 /// The phase a series belongs to.
@@ -25,6 +44,24 @@ pub enum SeriesPhase {
     Steady,
     /// Not of a journey: health, unmatched events, in-flight levels.
     Any,
+}
+
+impl SeriesPhase {
+    /// Its number in encodings; never changed.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::WarmUp => 0,
+            Self::Steady => 1,
+            Self::Any => 2,
+        }
+    }
+
+    /// The phase of this number.
+    pub fn of_number(number: u8) -> Option<Self> {
+        [Self::WarmUp, Self::Steady, Self::Any]
+            .into_iter()
+            .find(|phase| phase.number() == number)
+    }
 }
 
 /// A series' full name.
@@ -59,6 +96,24 @@ impl SeriesKey {
             .iter()
             .find(|(tag, _)| tag == name)
             .map(|(_, value)| value.as_str())
+    }
+}
+
+/// `lag` or `stage.hop{journey=payment,stage=settled}`, with the warm-up's marked as such.
+impl std::fmt::Display for SeriesKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.metric)?;
+        for (at, (name, value)) in self.tags.iter().enumerate() {
+            let before = if at == 0 { '{' } else { ',' };
+            write!(f, "{before}{name}={value}")?;
+        }
+        if !self.tags.is_empty() {
+            f.write_str("}")?;
+        }
+        match self.phase {
+            SeriesPhase::WarmUp => f.write_str(" (warm-up)"),
+            SeriesPhase::Steady | SeriesPhase::Any => Ok(()),
+        }
     }
 }
 

@@ -19,6 +19,31 @@ pub struct Snapshot {
     pub values: Vec<(SeriesId, Value)>,
 }
 
+impl Snapshot {
+    /// Empties its histograms, keeping their pages: call it once the snapshot is merged, on the
+    /// merging side, so that [`crate::Recorder::take`] finds the pages ready and the recording
+    /// thread does not pay for it.
+    pub fn recycle(&mut self) {
+        for (_, value) in &mut self.values {
+            if let Value::Trend(histogram) = value {
+                histogram.clear();
+            }
+        }
+    }
+}
+
+impl Value {
+    /// The kind of series it can be written to.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Counter(_) => Kind::Counter,
+            Self::Gauge { .. } => Kind::Gauge,
+            Self::Rate { .. } => Kind::Rate,
+            Self::Trend(_) => Kind::Trend,
+        }
+    }
+}
+
 /// What was written to a series in an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

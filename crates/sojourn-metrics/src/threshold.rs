@@ -1,9 +1,39 @@
 //! Conditions that a run must hold, such as `journey.payment.p99 < 25s`.
 //!
-//! Names: `journey.J.STAT`, `stage.S.hop.STAT`, `stage.S.since_start.STAT` (`J/S` where names repeat),
-//! `step.T.response.STAT`, `step.T.service.STAT`, `lag.STAT`, and counts and rates (`lost`, `late`,
-//! `failed`, `duplicates`, `orphans`, `errors.rate`, `drain`, `backlog.slope`). STAT is `p50`…`p99.99`,
-//! `mean`, `max`, `min`, `stddev`, `rate`, `count`.
+//! Distributions, which need a statistic:
+//!
+//! - `journey.J.STAT`: duration of journey J: completed, late, and lost ones above all;
+//! - `stage.S.hop.STAT`, `stage.S.since_start.STAT`: of stage S (`J/S` where names repeat);
+//! - `step.T.FIGURE.STAT`: of step T (`J/T` where names repeat), where FIGURE is `response`,
+//!   `response_ok`, `response_failed`, `service`, `blocked`, `dns`, `connect`, `tls`, `send`,
+//!   `wait`, `receive`, or `bytes_in` and `bytes_out`, which are compared with plain numbers;
+//! - `lag.STAT`: the generator's own lateness.
+//!
+//! Single numbers:
+//!
+//! - `scheduled`, `missed`, `started`, `completed`, `late`, `lost`, `failed`, `root_failed`,
+//!   `key_reused`, `duplicates`: of all journeys, or of one as `journey.J.lost`;
+//! - `lost < 0.1%` (or `lost.share`): the share of the started, and so for `completed`, `late`,
+//!   `failed`, `root_failed`; `missed` is a share of the scheduled;
+//! - `stage.S.reached`, `stage.S.duplicates`;
+//! - `orphans`, `foreign`, `unattributed`, `undecodable`, `after_failure`: events;
+//! - `errors.rate`, `step.T.errors.rate`: failed step requests by all of them; `errors.count`,
+//!   `step.T.errors.count`: failed step requests;
+//! - `drain`: the time from the last arrival until nothing was in flight;
+//! - `backlog.slope`: growth of what is in flight, per second.
+//!
+//! STAT is `p50`…`p99.99`, `mean`, `max`, `min`, `stddev` in the subject's unit, `count`, or `rate`
+//! (per second of the steady phase). A name may contain dots: what stands between the first part
+//! and the known last ones is the name. Everything of a journey reads its steady phase; unmatched
+//! events belong to no phase.
+
+mod bound;
+mod evaluate;
+mod infinite;
+mod parse;
+mod subject;
+
+pub use evaluate::ThresholdContext;
 
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +104,7 @@ pub struct ThresholdOutcome {
     pub threshold: Threshold,
     /// The figure, in the bound's unit; `None` when there was nothing to measure (which fails).
     /// Infinity when the quantile falls among lost journeys.
+    #[serde(with = "infinite")]
     pub measured: Option<f64>,
     /// Whether it held.
     pub held: bool,
@@ -83,10 +114,36 @@ impl Threshold {
     /// Reads `journey.payment.p99 < 25s`. Bounds: a number, a time (`25s`, `1.5ms`, `200us`), or a
     /// percentage (`0.1%`).
     pub fn parse(text: &str) -> Result<Self, ThresholdError> {
-        Err(ThresholdError {
-            message: "not written yet".into(),
-            range: 0..text.len(),
-            hint: None,
-        })
+        parse::parse(text)
     }
 }
+
+impl Comparison {
+    /// Whether `figure` stands so to `bound`.
+    pub fn holds(self, figure: f64, bound: f64) -> bool {
+        match self {
+            Self::Less => figure < bound,
+            Self::LessOrEqual => figure <= bound,
+            Self::Greater => figure > bound,
+            Self::GreaterOrEqual => figure >= bound,
+            Self::Equal => figure == bound,
+            Self::NotEqual => figure != bound,
+        }
+    }
+}
+
+/// The message, with the hint behind it where there is one.
+impl std::fmt::Display for ThresholdError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " (hint: {hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ThresholdError {}
+
+#[cfg(test)]
+mod tests;

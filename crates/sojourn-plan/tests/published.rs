@@ -2,7 +2,7 @@
 
 use sojourn_plan::{Model, Overrides, StarterKind, read, starter};
 
-use crate::util::{complete, memory, plan, readable};
+use crate::util::{complete, memory, plan};
 
 const PAYMENTS: &str = include_str!("../../../examples/payments.yaml");
 const EXPERIMENT: &str = include_str!("../../../examples/published-experiment.yaml");
@@ -37,7 +37,7 @@ fn every_published_file_reads() {
     let files = files();
     assert!(files.len() > 25, "only {} files found", files.len());
     for (name, text) in files {
-        if let Err(errors) = read(&name, &readable(&text), &memory(), &Overrides::default()) {
+        if let Err(errors) = read(&name, &text, &memory(), &Overrides::default()) {
             panic!("{errors}\n{text}");
         }
     }

@@ -4,6 +4,8 @@
 
 // What is wrong with a file, and where.
 mod errors;
+// What load entries become.
+mod loads;
 // Whatever the text, reading it ends without a panic and names a place in it.
 mod mutations;
 // What files become.

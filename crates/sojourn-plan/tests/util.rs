@@ -49,27 +49,10 @@ pub(crate) fn read_text(text: &str) -> Result<Plan, PlanErrors> {
     read("plan.yaml", text, &memory(), &Overrides::default())
 }
 
-/// The text without its thresholds while there is no parser of them.
-pub(crate) fn readable(text: &str) -> String {
-    if sojourn_metrics::Threshold::parse("lost == 0").is_ok() {
-        return text.to_owned();
-    }
-    let mut is_left_out = false;
-    text.lines()
-        .filter(|line| {
-            if !line.starts_with([' ', '#']) && !line.is_empty() {
-                is_left_out = line.starts_with("thresholds:");
-            }
-            !is_left_out
-        })
-        .map(|line| format!("{line}\n"))
-        .collect()
-}
-
 /// Reads a file that must be good.
 #[track_caller]
 pub(crate) fn plan(text: &str) -> Plan {
-    match read_text(&readable(text)) {
+    match read_text(text) {
         Ok(plan) => plan,
         Err(errors) => panic!("{errors}\n{text}"),
     }

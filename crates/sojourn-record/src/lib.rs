@@ -1,17 +1,21 @@
 //! The run file: everything measured, in one versioned file (`*.sojourn`).
 //!
-//! Appended once a second, readable up to its last whole record after a crash, mergeable. The writer
-//! belongs to the coordinator; the reader serves reports and comparisons.
+//! Appended once a second, readable up to its last whole record after a crash, mergeable. The
+//! writer belongs to the coordinator; the reader serves reports and comparisons. The format is
+//! described in `docs/run-file.md`.
 
+mod codec;
 mod format;
 mod identity;
+mod interval;
 mod journey;
 mod reader;
 mod summary;
 mod writer;
 
 pub use identity::{Identity, JourneyShape, StageShape};
+pub use interval::{Interval, IntervalRow};
 pub use journey::{JourneyRecord, StageInstant, StepInstant};
-pub use reader::{Interval, IntervalRow, ReadError, RunFile};
+pub use reader::{Deltas, ReadError, RunFile};
 pub use summary::{Cause, Summary, Verdict};
 pub use writer::RunWriter;

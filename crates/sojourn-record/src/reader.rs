@@ -1,13 +1,19 @@
 //! Reading a run file.
 
+mod deltas;
+mod merge;
+mod scan;
+
+pub use deltas::Deltas;
+
 use std::path::Path;
 
-use sojourn_metrics::{SeriesKey, Store};
+use sojourn_metrics::Store;
 
-use crate::{Identity, JourneyRecord, Summary};
+use crate::{Identity, Interval, JourneyRecord, Summary};
 
 /// A run file's content.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunFile {
     /// Which run.
     pub identity: Identity,
@@ -21,45 +27,9 @@ pub struct RunFile {
     pub summary: Option<Summary>,
     /// What was unreadable at the end, in words; `None` when the file is whole.
     pub cut_off: Option<String>,
-}
-
-/// One second of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Interval {
-    /// Start, nanoseconds since the run's start.
-    pub start_ns: u64,
-    /// End.
-    pub end_ns: u64,
-    /// Rows of the series active in it.
-    pub rows: Vec<(SeriesKey, IntervalRow)>,
-}
-
-/// A series' figures within one second.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum IntervalRow {
-    /// Added in the interval.
-    Counter(u64),
-    /// Last, least, greatest.
-    Gauge([f64; 3]),
-    /// Yes and no.
-    Rate(u64, u64),
-    /// Of the interval's merged histogram.
-    Trend {
-        /// Samples.
-        count: u64,
-        /// Least, nanoseconds.
-        min: u64,
-        /// Median.
-        p50: u64,
-        /// 95th percentile.
-        p95: u64,
-        /// 99th percentile.
-        p99: u64,
-        /// Greatest.
-        max: u64,
-        /// Sum.
-        sum: u128,
-    },
+    /// Where the samples of each interval are: they stay on disk until [`Self::delta`] asks for
+    /// them.
+    pub deltas: Deltas,
 }
 
 /// Why a file could not be read.
@@ -86,15 +56,42 @@ pub enum ReadError {
 impl RunFile {
     /// Reads a file up to its last whole record.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        Err(ReadError::Format {
-            path: path.display().to_string(),
-            reason: "not written yet".into(),
-        })
+        scan::open(path)
+    }
+
+    /// The samples of one interval: what [`Self::intervals`] at `index` holds the figures of, for
+    /// percentiles over any stretch of intervals ([`Store::append`]). Reads the file again.
+    pub fn delta(&self, index: usize) -> Result<Store, ReadError> {
+        self.deltas.load(index)
     }
 
     /// Merges runs: series add up, intervals align by wall time. The identity is the first's.
     /// Errs in words when they don't overlap in time.
-    pub fn merge(_runs: Vec<Self>) -> Result<Self, String> {
-        Err("not written yet".into())
+    ///
+    /// Instants are relative to the start of the earliest run, and so is the identity's. Intervals
+    /// are whole seconds from there; what a run measured in one of its own intervals belongs to the
+    /// second that holds its middle. Thresholds are held against the merged figures, and the graver
+    /// verdict of them and of the runs counts.
+    pub fn merge(runs: Vec<Self>) -> Result<Self, String> {
+        merge::merge(runs)
     }
 }
+
+impl ReadError {
+    fn io(path: &Path, source: std::io::Error) -> Self {
+        Self::Io {
+            path: path.display().to_string(),
+            source,
+        }
+    }
+
+    fn format(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Format {
+            path: path.display().to_string(),
+            reason: reason.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,13 @@
 //! Reports from a run file: text, JSON, HTML.
+//!
+//! A [`ReportModel`] is built once from a run file; every renderer reads nothing else, so that all
+//! of them print the same figures. What each figure means is defined once, in
+//! `docs/definitions.md`, which the HTML report carries and links to.
+//!
+//! Names, keys and reasons are foreign input: the renderers escape them.
+
+mod build;
+pub mod model;
+pub mod render;
+
+pub use model::ReportModel;

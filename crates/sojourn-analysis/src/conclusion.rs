@@ -1,0 +1,267 @@
+//! The sentences that a report draws from a run, each with the figures it rests on.
+//!
+//! A sentence is drawn only from figures that exist, and says no more than they do: lost journeys
+//! are "not seen complete", a bottleneck is a share at a stated quantile, and percentiles of a
+//! growing queue are said to describe the length of the run.
+
+mod events;
+mod load;
+mod outcome;
+
+use serde::Serialize;
+
+use crate::{backlog::Backlog, drain::Drain, share::Share};
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Conclusion {
+    /// How much it matters.
+    pub weight: Weight,
+    /// The journey it is about.
+    pub journey: String,
+    /// The sentence, without a full stop.
+    pub text: String,
+    /// The figures it rests on, as fragments.
+    pub evidence: Vec<String>,
+    /// The anchor in docs/definitions.md of what it speaks of.
+    pub definition: &'static str,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Something was lost, failed, or grew without end.
+    Grave,
+    /// Something that the reader should know before using a figure.
+    Caution,
+    /// What the run showed.
+    Finding,
+}
+
+/// What is known of one journey. Counts and quantiles are those of the steady phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Journey's name.
+    pub journey: String,
+    /// Deadline from t0, nanoseconds.
+    pub within_ns: u64,
+    /// Started.
+    pub started: u64,
+    /// Completed in time.
+    pub completed: u64,
+    /// Completed after the deadline.
+    pub late: u64,
+    /// Not seen complete when observation ended.
+    pub lost: u64,
+    /// Reached a failure stage.
+    pub failed: u64,
+    /// Root refused or unanswered.
+    pub root_failed: u64,
+    /// Not yet overdue when observation ended.
+    pub in_flight_at_cutoff: u64,
+    /// Journey's median, nanoseconds; `None` when there is none or it falls among the lost.
+    pub p50_ns: Option<u64>,
+    /// Arrivals per second in the steady phase.
+    pub arrivals_per_s: Option<f64>,
+    /// Each hop's share.
+    pub shares: Vec<Share>,
+    /// What the in-flight slope says.
+    pub backlog: Option<Backlog>,
+    /// What happened after the last arrival.
+    pub drain: Option<Drain>,
+    /// Of the lost journeys that were kept: the last stage seen, and how many.
+    pub lost_last_seen: Vec<(String, u64)>,
+    /// Stages seen before the point they follow: (stage, how many, of how many hops).
+    pub order_violations: Vec<(String, u64, u64)>,
+    /// The same event again: (kind, how many).
+    pub duplicates: Vec<(String, u64)>,
+    /// Polled stages: (stage, interval in nanoseconds).
+    pub polls_ns: Vec<(String, u64)>,
+}
+
+/// Everything that may be said of these journeys, the gravest first, else in order.
+pub fn conclude(facts: &[Facts]) -> Vec<Conclusion> {
+    let mut conclusions: Vec<Conclusion> = facts.iter().flat_map(of_journey).collect();
+    conclusions.sort_by_key(|conclusion| conclusion.weight);
+    conclusions
+}
+
+fn of_journey(facts: &Facts) -> Vec<Conclusion> {
+    [
+        outcome::lost(facts),
+        outcome::failed(facts),
+        load::growth(facts),
+        outcome::in_flight(facts),
+        outcome::late(facts),
+        events::order(facts),
+        events::duplicates(facts),
+        load::bottleneck(facts),
+        load::drained(facts),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(
+        facts
+            .polls_ns
+            .iter()
+            .map(|poll| events::polled(facts, poll)),
+    )
+    .collect()
+}
+
+fn conclusion(
+    facts: &Facts,
+    weight: Weight,
+    text: String,
+    evidence: Vec<String>,
+    definition: &'static str,
+) -> Conclusion {
+    Conclusion {
+        weight,
+        journey: facts.journey.clone(),
+        text,
+        evidence,
+        definition,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        backlog::Slope,
+        share::{Hop, shares},
+    };
+
+    fn payment() -> Facts {
+        Facts {
+            journey: "payment".into(),
+            within_ns: 30_000_000_000,
+            started: 6_000,
+            completed: 6_000,
+            ..Facts::default()
+        }
+    }
+
+    fn texts(facts: Facts) -> Vec<String> {
+        conclude(&[facts])
+            .into_iter()
+            .map(|conclusion| conclusion.text)
+            .collect()
+    }
+
+    #[test]
+    fn a_clean_run_without_figures_says_nothing() {
+        assert!(texts(payment()).is_empty());
+    }
+
+    #[test]
+    fn lost_journeys_name_their_last_stages() {
+        let said = texts(Facts {
+            lost: 3,
+            lost_last_seen: vec![("settled".into(), 2), ("created".into(), 1)],
+            ..payment()
+        });
+        assert_eq!(
+            said,
+            [
+                "3 of 6,000 journeys were lost; their last seen stage was settled (2) and created (1)"
+            ]
+        );
+    }
+
+    #[test]
+    fn lost_journeys_that_were_not_all_kept_say_so() {
+        let conclusions = conclude(&[Facts {
+            lost: 10,
+            lost_last_seen: vec![("settled".into(), 4)],
+            ..payment()
+        }]);
+        assert!(conclusions[0].evidence[1].contains("the 4 that were kept"));
+    }
+
+    #[test]
+    fn a_growing_queue_warns_about_its_percentiles() {
+        let slope = Slope {
+            per_s: 12.3,
+            half_width_per_s: 0.4,
+            points: 30,
+        };
+        let conclusions = conclude(&[Facts {
+            backlog: Some(Backlog::Growing { slope }),
+            arrivals_per_s: Some(50.0),
+            ..payment()
+        }]);
+        assert!(
+            conclusions[0]
+                .text
+                .starts_with("growing by 12.3/s: percentiles of a growing queue")
+        );
+        assert_eq!(conclusions[0].weight, Weight::Grave);
+        assert_eq!(
+            conclusions[0].evidence,
+            [
+                "in flight changed by 12.3/s ± 0.400/s (95 % confidence, 30 seconds)",
+                "50 arrivals/s"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_gravest_comes_first() {
+        let hops =
+            [("created", 5_000_000_000), ("completed", 10_100_000_000)].map(|(name, p50_ns)| Hop {
+                name: name.into(),
+                p50_ns,
+                p95_ns: p50_ns,
+            });
+        let conclusions = conclude(&[Facts {
+            late: 2,
+            lost: 1,
+            p50_ns: Some(23_100_000_000),
+            shares: shares(&hops, Some(23_100_000_000), None),
+            ..payment()
+        }]);
+        let weights: Vec<_> = conclusions
+            .iter()
+            .map(|conclusion| conclusion.weight)
+            .collect();
+        assert_eq!(weights, [Weight::Grave, Weight::Caution, Weight::Finding]);
+        assert!(
+            conclusions[2]
+                .text
+                .ends_with("44 % of the journey's 23.1 s: the bottleneck")
+        );
+    }
+
+    #[test]
+    fn every_sentence_has_evidence() {
+        let conclusions = conclude(&[Facts {
+            late: 1,
+            lost: 1,
+            failed: 1,
+            root_failed: 2,
+            in_flight_at_cutoff: 3,
+            order_violations: vec![("created".into(), 4, 6_000)],
+            duplicates: vec![("redelivery".into(), 1), ("unknown".into(), 2)],
+            polls_ns: vec![("status".into(), 100_000_000)],
+            drain: Some(Drain {
+                drain_ns: None,
+                observed_ns: 30_000_000_000,
+                completed: 40,
+                completed_per_s: Some(1.3),
+            }),
+            ..payment()
+        }]);
+        assert_eq!(conclusions.len(), 8);
+        for conclusion in &conclusions {
+            assert!(!conclusion.evidence.is_empty(), "{}", conclusion.text);
+            assert!(
+                conclusion.text.chars().any(|c| c.is_ascii_digit()),
+                "{}",
+                conclusion.text
+            );
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Publishing, with acknowledgements by token.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rdkafka::ClientContext;
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
+use rdkafka::producer::{BaseRecord, ProducerContext, ThreadedProducer};
+use sojourn_broker::{Outcome, Publisher, TapError};
+use sojourn_clock::now_ns;
+use sojourn_plan::KafkaChannel;
+
+use crate::config::{Redactor, publisher_config};
+
+/// Sends messages to Kafka without blocking. A thread of its own stamps acknowledgements as they
+/// come.
+pub struct KafkaPublisher {
+    producer: ThreadedProducer<Deliveries>,
+    outcomes: Receiver<Outcome>,
+    queue_max: usize,
+    /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
+    /// their channel never fills up.
+    pending: usize,
+}
+
+impl KafkaPublisher {
+    /// A publisher with at most `queue_max` messages unacknowledged. It connects in the background:
+    /// an unreachable broker shows in the outcomes, after `message.timeout.ms` (30 s by default).
+    pub fn new(kafka: &KafkaChannel, queue_max: usize) -> Result<Self, TapError> {
+        let queue_max = queue_max.max(1);
+        let (delivered, outcomes) = bounded(queue_max);
+        let producer = publisher_config(kafka, queue_max)
+            .create_with_context(Deliveries { delivered })
+            .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
+        Ok(Self {
+            producer,
+            outcomes,
+            queue_max,
+            pending: 0,
+        })
+    }
+}
+
+impl Publisher for KafkaPublisher {
+    fn try_publish(
+        &mut self,
+        token: u64,
+        topic: &str,
+        key: Option<&[u8]>,
+        headers: &[(&str, &[u8])],
+        payload: &[u8],
+    ) -> Result<(), String> {
+        if self.pending >= self.queue_max {
+            return Err(format!("{} messages wait for the broker", self.pending));
+        }
+        let token = usize::try_from(token).map_err(|_| "the token is too large".to_owned())?;
+        let mut record =
+            BaseRecord::<[u8], [u8], usize>::with_opaque_to(topic, token).payload(payload);
+        if let Some(key) = key {
+            record = record.key(key);
+        }
+        if !headers.is_empty() {
+            let list = OwnedHeaders::new_with_capacity(headers.len());
+            record = record.headers(headers.iter().fold(list, |list, (key, value)| {
+                list.insert(Header {
+                    key,
+                    value: Some(*value),
+                })
+            }));
+        }
+        match self.producer.send(record) {
+            Ok(()) => {
+                self.pending += 1;
+                Ok(())
+            }
+            Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), _)) => {
+                Err("librdkafka's queue is full".to_owned())
+            }
+            Err((error, _)) => Err(error.to_string()),
+        }
+    }
+
+    fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
+        let before = outcomes.len();
+        outcomes.extend(self.outcomes.try_iter());
+        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+    }
+}
+
+impl std::fmt::Debug for KafkaPublisher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KafkaPublisher")
+            .field("pending", &self.pending)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where librdkafka's delivery reports go; called on the publisher's own thread.
+struct Deliveries {
+    delivered: Sender<Outcome>,
+}
+
+impl ClientContext for Deliveries {
+    fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
+
+    // Each message's outcome says what became of it.
+    fn error(&self, _error: KafkaError, _reason: &str) {}
+}
+
+impl ProducerContext for Deliveries {
+    type DeliveryOpaque = usize;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, token: usize) {
+        let outcome = Outcome {
+            token: token as u64,
+            acked_ns: now_ns(),
+            error: result.as_ref().err().map(|(error, _)| error.to_string()),
+        };
+        // Room for every pending message; it only fails when the publisher is being dropped.
+        let _dropped = self.delivered.try_send(outcome);
+    }
+}

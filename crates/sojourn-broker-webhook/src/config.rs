@@ -1,0 +1,80 @@
+//! From a channel's settings to what the receiver needs.
+
+use axum::http::StatusCode;
+use sojourn_broker::TapError;
+use sojourn_plan::WebhookChannel;
+
+/// What the receiver holds at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Messages queued.
+    pub(crate) messages_max: usize,
+    /// Bytes of bodies, being received or queued.
+    pub(crate) bytes_max: usize,
+    /// Bytes of one body.
+    pub(crate) body_bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            messages_max: 10_000,
+            bytes_max: 256 << 20,
+            body_bytes_max: 10 << 20,
+        }
+    }
+}
+
+/// Which paths are the webhook's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PathPattern {
+    /// This one.
+    Exact(String),
+    /// All that begin so.
+    Prefix(String),
+}
+
+impl PathPattern {
+    /// Reads a path, or a prefix ending in `*`. A leading slash may be left out; no path is all
+    /// paths.
+    pub(crate) fn new(path: &str) -> Self {
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        match path.strip_suffix('*') {
+            Some(prefix) => Self::Prefix(format!("{slash}{prefix}")),
+            None if path.is_empty() => Self::Prefix("/".to_owned()),
+            None => Self::Exact(format!("{slash}{path}")),
+        }
+    }
+
+    /// Whether a request's path fits.
+    pub(crate) fn fits(&self, path: &str) -> bool {
+        match self {
+            Self::Exact(exact) => path == exact,
+            Self::Prefix(prefix) => path.starts_with(prefix.as_str()),
+        }
+    }
+}
+
+impl std::fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exact(exact) => f.write_str(exact),
+            Self::Prefix(prefix) => write!(f, "{prefix}*"),
+        }
+    }
+}
+
+/// The status to answer with.
+pub(crate) fn status(webhook: &WebhookChannel) -> Result<StatusCode, TapError> {
+    // An informational status would leave the sender waiting for the real one.
+    StatusCode::from_u16(webhook.respond)
+        .ok()
+        .filter(|status| !status.is_informational())
+        .ok_or_else(|| {
+            TapError::new(format!(
+                "webhook on {}: cannot answer with status {}",
+                webhook.listen, webhook.respond
+            ))
+            .with_hint("use a status from 200 to 599")
+        })
+}

@@ -1,0 +1,155 @@
+//! The HTTP server: a thread with a runtime of its own.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use axum::Router;
+use axum::body::HttpBody;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, header};
+use tokio::sync::oneshot;
+
+use crate::config::PathPattern;
+use crate::queue::{Body, Queue};
+
+/// What a request is answered by.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// Whose requests are events.
+    pub(crate) path: PathPattern,
+    /// The answer to an event.
+    pub(crate) status: StatusCode,
+    /// Where events go.
+    pub(crate) queue: Arc<Queue>,
+}
+
+/// A running receiver; dropping it stops the server and frees its port.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Dropped to stop the server.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Receiver {
+    /// Listens on an address and answers from then on. Returns the address bound.
+    pub(crate) fn start(address: &str, endpoint: Endpoint) -> io::Result<(Self, SocketAddr)> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let bound = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let listener = {
+            let _guard = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::Builder::new()
+            .name("webhook".to_owned())
+            .spawn(move || {
+                // However the thread ends, the tap learns of it.
+                let _ending = Ending(Arc::clone(&endpoint.queue));
+                let app = Router::new()
+                    .fallback(answer)
+                    .with_state(Arc::new(endpoint));
+                runtime.block_on(async {
+                    tokio::select! {
+                        _served = axum::serve(listener, app) => {}
+                        _dropped = stopped => {}
+                    }
+                });
+                // Connections still open are the senders' to repeat.
+                runtime.shutdown_background();
+            })?;
+        let receiver = Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        };
+        Ok((receiver, bound))
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic over there has ended the queue already.
+            let _panicked = thread.join();
+        }
+    }
+}
+
+struct Ending(Arc<Queue>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end("the receiver has stopped");
+    }
+}
+
+async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> StatusCode {
+    if !endpoint.path.fits(request.uri().path()) {
+        return StatusCode::NOT_FOUND;
+    }
+    if !matches!(
+        *request.method(),
+        Method::POST | Method::PUT | Method::PATCH
+    ) {
+        return StatusCode::METHOD_NOT_ALLOWED;
+    }
+    let (parts, body) = request.into_parts();
+    let declared = parts.headers.get(header::CONTENT_LENGTH);
+    let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
+    let queued = match receive(body, declared.unwrap_or(0), &endpoint.queue).await {
+        Ok(body) => {
+            let path = parts.uri.path().to_owned();
+            if endpoint.queue.push(path, parts.headers, body) {
+                Ok(())
+            } else {
+                Err(StatusCode::SERVICE_UNAVAILABLE)
+            }
+        }
+        // The sender broke off: there is no event, and no one to read the answer.
+        Err(StatusCode::BAD_REQUEST) => return StatusCode::BAD_REQUEST,
+        Err(refusal) => Err(refusal),
+    };
+    match queued {
+        Ok(()) => endpoint.status,
+        Err(refusal) => {
+            endpoint.queue.count_refused();
+            refusal
+        }
+    }
+}
+
+/// Reads a body to its end, within the queue's bounds.
+async fn receive(
+    mut source: axum::body::Body,
+    declared: usize,
+    queue: &Arc<Queue>,
+) -> Result<Body, StatusCode> {
+    let length_max = queue.body_bytes_max();
+    if declared > length_max {
+        return Err(StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    let mut body = Body::new(queue);
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut source).poll_frame(context)).await {
+        let frame = frame.map_err(|_| StatusCode::BAD_REQUEST)?;
+        // Trailers are not part of it.
+        let Ok(piece) = frame.into_data() else {
+            continue;
+        };
+        if body.bytes().len() + piece.len() > length_max {
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        if !body.extend(&piece) {
+            return Err(StatusCode::SERVICE_UNAVAILABLE);
+        }
+    }
+    Ok(body)
+}

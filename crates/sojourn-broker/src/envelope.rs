@@ -1,0 +1,191 @@
+//! Envelopes around a payload: what headers and documents of CloudEvents and MassTransit say.
+//!
+//! CloudEvents 1.0: structured mode is a JSON document with `specversion`, its payload in `data` or
+//! `data_base64`; binary mode puts the attributes into headers, `ce-…` over HTTP and `ce_…` over
+//! Kafka. MassTransit: a JSON document whose `messageType` lists URNs, the payload in `message`.
+
+use base64::Engine;
+use base64::engine::general_purpose::GeneralPurposeConfig;
+use base64::engine::{DecodePaddingMode, GeneralPurpose};
+use serde_json::Value;
+
+use crate::text::scalar_text;
+use crate::{Decoded, RawMessage};
+
+/// The headers that decoders look at, found in one pass.
+#[derive(Debug, Default)]
+pub(crate) struct Headers<'a> {
+    content_type: Option<&'a [u8]>,
+    event_type: Option<&'a [u8]>,
+    message_id: Option<&'a [u8]>,
+    ce_specversion: Option<&'a [u8]>,
+    ce_type: Option<&'a [u8]>,
+    ce_id: Option<&'a [u8]>,
+}
+
+impl<'a> Headers<'a> {
+    /// Of a message; the first of a name counts.
+    pub(crate) fn of(message: &RawMessage<'a>) -> Self {
+        let mut headers = Self::default();
+        for (name, value) in &message.headers {
+            if let Some(slot) = headers.slot(name)
+                && slot.is_none()
+            {
+                *slot = Some(value);
+            }
+        }
+        headers
+    }
+
+    fn slot(&mut self, name: &str) -> Option<&mut Option<&'a [u8]>> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        // By length first: most headers are none of these.
+        match name.len() {
+            4 if is("type") => Some(&mut self.event_type),
+            5 if is("ce-id") || is("ce_id") => Some(&mut self.ce_id),
+            7 if is("ce-type") || is("ce_type") => Some(&mut self.ce_type),
+            9 if is("messageId") => Some(&mut self.message_id),
+            10 if is("message-id") || is("message_id") => Some(&mut self.message_id),
+            12 if is("content-type") => Some(&mut self.content_type),
+            14 if is("ce-specversion") || is("ce_specversion") => Some(&mut self.ce_specversion),
+            _ => None,
+        }
+    }
+
+    /// Whether the attributes are in headers. Some senders leave `specversion` out.
+    pub(crate) fn is_binary_cloud_event(&self) -> bool {
+        self.ce_specversion.is_some() || self.ce_type.is_some()
+    }
+
+    /// Whether the content type is that of a structured CloudEvent.
+    pub(crate) fn says_cloud_event(&self) -> bool {
+        self.content_is("application/cloudevents+json")
+    }
+
+    /// Whether the content type is that of several CloudEvents in one message.
+    pub(crate) fn is_cloud_events_batch(&self) -> bool {
+        self.content_is("application/cloudevents-batch+json")
+    }
+
+    /// Whether the content type is that of MassTransit's envelope.
+    pub(crate) fn says_mass_transit(&self) -> bool {
+        self.content_is("application/vnd.masstransit+json")
+    }
+
+    /// Header `type`.
+    pub(crate) fn event_type(&self) -> Option<String> {
+        owned(self.event_type)
+    }
+
+    /// Header `message-id`, `messageId` or `message_id`.
+    pub(crate) fn message_id(&self) -> Option<String> {
+        owned(self.message_id)
+    }
+
+    /// The binary CloudEvent's `type`.
+    pub(crate) fn cloud_event_type(&self) -> Option<String> {
+        owned(self.ce_type)
+    }
+
+    /// The binary CloudEvent's `id`.
+    pub(crate) fn cloud_event_id(&self) -> Option<String> {
+        owned(self.ce_id)
+    }
+
+    fn content_is(&self, media_type: &str) -> bool {
+        self.content_type.is_some_and(|content| {
+            let essence = content.split(|byte| *byte == b';').next();
+            essence.is_some_and(|essence| {
+                essence
+                    .trim_ascii()
+                    .eq_ignore_ascii_case(media_type.as_bytes())
+            })
+        })
+    }
+}
+
+/// Whether a document is a structured CloudEvent.
+pub(crate) fn is_cloud_event(document: &Value) -> bool {
+    document.get("specversion").is_some_and(Value::is_string)
+}
+
+/// Reads a structured CloudEvent.
+pub(crate) fn cloud_event(mut document: Value, keep: bool) -> Result<Decoded, &'static str> {
+    let event_type = field_text(&document, "type");
+    let message_id = field_text(&document, "id");
+    let body = match document.get("data_base64") {
+        Some(encoded) => Some(from_base64(encoded)?),
+        None => extract(&mut document, "data", keep),
+    };
+    Ok(Decoded {
+        event_type,
+        type_alias: None,
+        message_id,
+        body,
+        envelope: keep.then_some(document),
+    })
+}
+
+/// Whether a document has MassTransit's telling fields.
+pub(crate) fn is_mass_transit(document: &Value) -> bool {
+    document.get("messageType").is_some()
+        && document.get("messageId").is_some()
+        && document.get("message").is_some()
+}
+
+/// Reads MassTransit's envelope. The type is the first one listed: the message's own class.
+pub(crate) fn mass_transit(mut document: Value, keep: bool) -> Decoded {
+    let urn = match document.get("messageType") {
+        Some(Value::Array(urns)) => urns.first().and_then(Value::as_str),
+        Some(Value::String(urn)) => Some(urn.as_str()),
+        _ => None,
+    };
+    let event_type = urn.map(|urn| urn.strip_prefix("urn:message:").unwrap_or(urn).to_owned());
+    // A generic type's arguments have colons of their own: `Ns:Faulted[[Ns:Paid]]`.
+    let type_alias = event_type.as_deref().and_then(|full| {
+        let plain = full.split_once("[[").map_or(full, |(plain, _)| plain);
+        let (_, bare) = plain.rsplit_once(':')?;
+        Some(bare.to_owned())
+    });
+    let message_id = field_text(&document, "messageId");
+    let body = extract(&mut document, "message", keep);
+    Decoded {
+        event_type,
+        type_alias,
+        message_id,
+        body,
+        envelope: keep.then_some(document),
+    }
+}
+
+/// Base64 data: a JSON value where it is one, else its text; bytes that are neither have no body to
+/// look into and read as null.
+fn from_base64(encoded: &Value) -> Result<Value, &'static str> {
+    let engine = GeneralPurpose::new(
+        &base64::alphabet::STANDARD,
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+    );
+    let bytes = encoded
+        .as_str()
+        .and_then(|text| engine.decode(text).ok())
+        .ok_or("data_base64 is not base64")?;
+    Ok(serde_json::from_slice(&bytes)
+        .unwrap_or_else(|_| String::from_utf8(bytes).map_or(Value::Null, Value::String)))
+}
+
+fn extract(document: &mut Value, field: &str, keep: bool) -> Option<Value> {
+    if keep {
+        document.get(field).cloned()
+    } else {
+        document.get_mut(field).map(Value::take)
+    }
+}
+
+fn field_text(document: &Value, field: &str) -> Option<String> {
+    let text = scalar_text(document.get(field)?)?;
+    Some(text.into_owned())
+}
+
+fn owned(header: Option<&[u8]>) -> Option<String> {
+    header.map(|value| String::from_utf8_lossy(value).into_owned())
+}

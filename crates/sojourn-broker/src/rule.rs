@@ -1,0 +1,229 @@
+//! A stage as its channel's router sees it: which events fit it, and the key in them.
+
+use serde_json::Value;
+use smallvec::SmallVec;
+use sojourn_ledger::Key;
+use sojourn_plan::{Check, Selector, Stage, StageSource, Test};
+
+use crate::select::{Found, find, is_envelope_path};
+use crate::text::hash;
+use crate::{Decoded, RawMessage};
+
+/// One stage of one journey, compiled.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// Index of the journey.
+    pub(crate) kind: u16,
+    /// Index of the stage in it.
+    pub(crate) stage: u8,
+    /// `journey/stage`, for samples.
+    pub(crate) name: String,
+    matches: Vec<Condition>,
+    checks: Vec<Condition>,
+    key: Selector,
+    format: KeyFormat,
+    member: Option<Selector>,
+}
+
+/// Whether an event fits a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// The payload would have to be readable to say.
+    Undecided,
+}
+
+impl Rule {
+    /// Compiles a stage; `None` when it is not seen on this channel.
+    pub(crate) fn compile(
+        (kind, journey): (u16, &str),
+        (index, stage): (u8, &Stage),
+        on_channel: usize,
+    ) -> Option<Self> {
+        let StageSource::Event {
+            channel,
+            matches,
+            checks,
+            key,
+            key_format,
+        } = &stage.source
+        else {
+            return None;
+        };
+        (*channel == on_channel).then(|| Self {
+            kind,
+            stage: index,
+            name: format!("{journey}/{}", stage.name),
+            matches: matches.iter().map(Condition::new).collect(),
+            checks: checks.iter().map(Condition::new).collect(),
+            key: key.clone(),
+            format: KeyFormat::new(key_format),
+            // A stage reached by one event has no members to tell apart.
+            member: stage.member.clone().filter(|_| stage.expect > 1),
+        })
+    }
+
+    /// Whether an event fits. `readable`: its payload could be decoded.
+    pub(crate) fn fits(&self, message: &RawMessage<'_>, decoded: &Decoded, readable: bool) -> Fit {
+        let mut fit = Fit::Yes;
+        for condition in &self.matches {
+            if !readable && needs_body(&condition.selector, decoded) {
+                fit = Fit::Undecided;
+            } else if !condition.holds(message, decoded) {
+                return Fit::No;
+            }
+        }
+        fit
+    }
+
+    /// The event's key; `None` when it is missing, null or empty.
+    pub(crate) fn key(&self, message: &RawMessage<'_>, decoded: &Decoded) -> Option<Key> {
+        let found = find(&self.key, message, decoded)?;
+        self.format.key(&found.text()?)
+    }
+
+    /// Hash of the event's member, where the stage has members.
+    pub(crate) fn member(&self, message: &RawMessage<'_>, decoded: &Decoded) -> Option<u64> {
+        let found = find(self.member.as_ref()?, message, decoded)?;
+        match (found.text(), &found) {
+            (Some(text), _) => Some(hash(text.as_bytes())),
+            (None, Found::Json(value)) if !value.is_null() => {
+                Some(hash(value.to_string().as_bytes()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a content check does not hold.
+    pub(crate) fn check_failed(&self, message: &RawMessage<'_>, decoded: &Decoded) -> bool {
+        self.checks
+            .iter()
+            .any(|check| !check.holds(message, decoded))
+    }
+
+    /// Where the key is looked for, for samples.
+    pub(crate) fn key_place(&self) -> String {
+        match &self.key {
+            Selector::Body(path) => path.text.clone(),
+            Selector::Header(name) => format!("header {name}"),
+            Selector::MessageKey => "the message key".to_owned(),
+            Selector::Regex(regex) => format!("/{}/", regex.as_str()),
+            Selector::Status | Selector::Text | Selector::Topic | Selector::Type => {
+                format!("{:?}", self.key).to_lowercase()
+            }
+        }
+    }
+
+    /// Whether any of its selectors looks into the envelope.
+    pub(crate) fn looks_into_envelope(&self) -> bool {
+        let conditions = self.matches.iter().chain(&self.checks);
+        conditions
+            .map(|condition| &condition.selector)
+            .chain([&self.key])
+            .chain(&self.member)
+            .any(selects_envelope)
+    }
+}
+
+/// Whether a selector looks into the envelope.
+pub(crate) fn selects_envelope(selector: &Selector) -> bool {
+    matches!(selector, Selector::Body(path) if is_envelope_path(path))
+}
+
+/// A check, with the commonest one (equal to a text) taken apart.
+#[derive(Debug)]
+struct Condition {
+    selector: Selector,
+    test: Test,
+}
+
+impl Condition {
+    fn new(check: &Check) -> Self {
+        Self {
+            selector: check.selector.clone(),
+            test: check.test.clone(),
+        }
+    }
+
+    fn holds(&self, message: &RawMessage<'_>, decoded: &Decoded) -> bool {
+        let found = find(&self.selector, message, decoded);
+        let holds = self.test_holds(found.as_ref());
+        match (&self.selector, &decoded.type_alias) {
+            (Selector::Type, Some(alias)) => {
+                let alias = Found::Text(alias.as_str().into());
+                let alias_holds = self.test_holds(Some(&alias));
+                // "Is not A" must be true of both names, "is A" of either.
+                if matches!(self.test, Test::Differs(_) | Test::Absent) {
+                    holds && alias_holds
+                } else {
+                    holds || alias_holds
+                }
+            }
+            _ => holds,
+        }
+    }
+
+    fn test_holds(&self, found: Option<&Found<'_>>) -> bool {
+        match (&self.test, found) {
+            // Text equal to text needs no copy; what else may be equal, the test itself knows.
+            (Test::Equals(Value::String(expected)), Some(Found::Text(text))) => text == expected,
+            (Test::Equals(Value::String(expected)), Some(Found::Json(Value::String(text)))) => {
+                text == expected
+            }
+            (_, Some(Found::Json(value))) => self.test.holds(Some(value)),
+            (_, Some(Found::Text(text))) => self
+                .test
+                .holds(Some(&Value::String(text.clone().into_owned()))),
+            (_, None) => self.test.holds(None),
+        }
+    }
+}
+
+/// Whether a selector can't be answered without the decoded payload.
+fn needs_body(selector: &Selector, decoded: &Decoded) -> bool {
+    match selector {
+        Selector::Body(_) => true,
+        Selector::Type => decoded.event_type.is_none(),
+        Selector::Header(_)
+        | Selector::MessageKey
+        | Selector::Regex(_)
+        | Selector::Status
+        | Selector::Text
+        | Selector::Topic => false,
+    }
+}
+
+/// Text around the value that makes it the ledger's key: `pay:{}`.
+#[derive(Debug)]
+struct KeyFormat {
+    before: String,
+    after: String,
+}
+
+impl KeyFormat {
+    /// A format without `{}` leaves the value as it is.
+    fn new(format: &str) -> Self {
+        let (before, after) = format.split_once("{}").unwrap_or_default();
+        Self {
+            before: before.to_owned(),
+            after: after.to_owned(),
+        }
+    }
+
+    fn key(&self, value: &str) -> Option<Key> {
+        if value.is_empty() {
+            return None;
+        }
+        if self.before.is_empty() && self.after.is_empty() {
+            return Key::new(value.as_bytes());
+        }
+        let mut bytes = SmallVec::<[u8; 64]>::new();
+        for part in [&self.before, value, &self.after] {
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        Key::new(&bytes)
+    }
+}

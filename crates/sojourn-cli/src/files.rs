@@ -1,0 +1,49 @@
+//! The files and the environment that a plan may name.
+
+use std::path::{Path, PathBuf};
+
+use sojourn_plan::{Files, Overrides, Plan};
+
+use crate::errors::UsageError;
+
+/// Files relative to the plan's own folder.
+struct PlanFolder {
+    folder: PathBuf,
+}
+
+impl Files for PlanFolder {
+    fn read(&self, path: &Path) -> std::io::Result<String> {
+        std::fs::read_to_string(self.folder.join(path))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+/// Reads a journey file.
+pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, UsageError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        UsageError::new(
+            format!("cannot read {}: {error}", path.display()),
+            "`sojourn init > journey.yaml` writes a first journey file",
+        )
+    })?;
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+    read_text(&path.display().to_string(), &text, folder, overrides)
+}
+
+/// Reads a journey file's text; files it names are looked for in `folder`.
+pub(crate) fn read_text(
+    name: &str,
+    text: &str,
+    folder: PathBuf,
+    overrides: &Overrides,
+) -> Result<Plan, UsageError> {
+    Ok(sojourn_plan::read(
+        name,
+        text,
+        &PlanFolder { folder },
+        overrides,
+    )?)
+}

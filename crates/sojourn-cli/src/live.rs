@@ -1,0 +1,63 @@
+//! The progress line on standard error.
+
+use std::io::{IsTerminal, Write};
+
+use sojourn_engine::{Progress, Stretch};
+
+/// Rewrites one line on a terminal; elsewhere prints a line every ten seconds.
+pub(crate) struct ProgressLine {
+    quiet: bool,
+    is_terminal: bool,
+    calls: u64,
+}
+
+impl ProgressLine {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self {
+            quiet,
+            is_terminal: std::io::stderr().is_terminal(),
+            calls: 0,
+        }
+    }
+
+    /// Shows a second of the run.
+    pub(crate) fn show(&mut self, progress: &Progress) {
+        self.calls += 1;
+        if self.quiet || (!self.is_terminal && !self.calls.is_multiple_of(10)) {
+            return;
+        }
+        let stretch = match progress.stretch {
+            Stretch::Preparing => "preparing",
+            Stretch::WarmUp => "warm-up",
+            Stretch::Steady => "steady",
+            Stretch::Drain => "drain",
+        };
+        let line = format!(
+            "{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  failed {}  \
+             lag p99 {:.2} ms",
+            progress.elapsed_ns as f64 / 1e9,
+            progress.planned_ns as f64 / 1e9,
+            progress.rate_per_s,
+            progress.started,
+            progress.completed,
+            progress.in_flight,
+            progress.failed,
+            progress.lag_p99_ns as f64 / 1e6,
+        );
+        if self.is_terminal {
+            // Carriage return, the line, and nothing left of the previous one.
+            eprint!("\r{line}\x1b[K");
+        } else {
+            eprintln!("{line}");
+        }
+        // A terminal that is gone takes no progress line.
+        let _ = std::io::stderr().flush();
+    }
+
+    /// Leaves the line as it stands and goes to the next.
+    pub(crate) fn end(&self) {
+        if self.is_terminal && !self.quiet && self.calls > 0 {
+            eprintln!();
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Where a run's results go.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use sojourn_record::RunFile;
+use sojourn_report::ReportModel;
+
+use crate::errors::UsageError;
+
+/// The run file of a run: as asked, else `reports/NAME-TIME.sojourn`, its folder made.
+pub(crate) fn run_file(
+    asked: Option<&Path>,
+    name: &str,
+    run_id: &str,
+) -> Result<PathBuf, UsageError> {
+    let path = asked.map_or_else(
+        || {
+            let safe: String = name
+                .chars()
+                .map(|c| {
+                    if c.is_ascii_alphanumeric() || c == '-' || c == '_' {
+                        c
+                    } else {
+                        '-'
+                    }
+                })
+                .collect();
+            PathBuf::from(format!("reports/{safe}-{run_id}.sojourn"))
+        },
+        Path::to_path_buf,
+    );
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            UsageError::new(
+                format!("cannot make the folder {}: {error}", folder.display()),
+                "choose another place with --output",
+            )
+        })?;
+    }
+    Ok(path)
+}
+
+/// Reads a run file into the model that every report is made from.
+pub(crate) fn model(path: &Path) -> Result<ReportModel, UsageError> {
+    Ok(ReportModel::from_run(&RunFile::open(path)?))
+}
+
+/// Prints the text report to standard output.
+pub(crate) fn print_text(model: &ReportModel) {
+    print(&sojourn_report::render::text(model, wants_colour()));
+}
+
+/// Writes to standard output; a reader that has gone is no error.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
+
+/// Errs when no format goes with a report's name: better before the run than after it.
+pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("html" | "htm" | "json" | "txt" | "text") => Ok(()),
+        _ => Err(UsageError::new(
+            format!("no report format goes with the name {}", path.display()),
+            "end it in .html, .json or .txt",
+        )),
+    }
+}
+
+/// Writes a report in the format that the file's name asks for.
+pub(crate) fn write_report(model: &ReportModel, path: &Path) -> Result<(), UsageError> {
+    let text = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("html" | "htm") => sojourn_report::render::html(model)?,
+        Some("json") => sojourn_report::render::json(model)?,
+        Some("txt" | "text") => sojourn_report::render::text(model, false),
+        _ => return check_name(path),
+    };
+    std::fs::write(path, text).map_err(|error| {
+        UsageError::new(
+            format!("cannot write {}: {error}", path.display()),
+            "choose another place; the run file is there, `sojourn report` reads it",
+        )
+    })
+}
+
+/// Whether colour is wanted: a terminal, and no NO_COLOR.
+fn wants_colour() -> bool {
+    std::io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}

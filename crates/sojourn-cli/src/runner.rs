@@ -1,0 +1,161 @@
+//! A run from a plan: what `run` and `demo` share.
+
+use std::path::{Path, PathBuf};
+
+use sojourn_engine::{RunOptions, exit_code};
+use sojourn_plan::Plan;
+
+use crate::{connectors::registry, errors::UsageError, live::ProgressLine, outputs, signals};
+
+/// Flags of a run.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct RunFlags {
+    /// Run file to write [default: reports/NAME-RUNID.sojourn]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Further reports, by ending: .html, .json, .txt [default: an .html beside the run file]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<PathBuf>,
+    /// What goes to standard output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Generator threads
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) threads: u32,
+    /// Most connections per target and generator thread
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    pub(crate) connections: usize,
+    /// Journeys kept with their whole timeline: the telling ones, or all of them
+    #[arg(long, value_enum, default_value_t = Keep::Telling)]
+    pub(crate) keep: Keep,
+    /// Certificates (PEM) trusted besides the system's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Do not verify servers' certificates (said in the report)
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// No progress line
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// Which journeys' timelines the run file keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Keep {
+    /// The lost, the failed, the slowest, and a sample
+    Telling,
+    /// Every one: an audit
+    All,
+}
+
+/// A report's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people, in a terminal
+    Text,
+    /// For programs
+    Json,
+    /// For browsers
+    Html,
+}
+
+/// What became of a run.
+pub(crate) struct Made {
+    pub(crate) code: u8,
+    pub(crate) run_file: PathBuf,
+    pub(crate) reports: Vec<PathBuf>,
+}
+
+/// Makes a run and its reports.
+pub(crate) fn make(
+    plan: &Plan,
+    flags: &RunFlags,
+    once: bool,
+    debug: bool,
+) -> Result<Made, UsageError> {
+    for path in &flags.report {
+        outputs::check_name(path)?;
+    }
+    let run_id = run_id();
+    let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
+    let mut options = RunOptions::new(run_file.clone(), run_id);
+    options.threads = flags.threads;
+    options.connections_max = flags.connections;
+    options.ca_file.clone_from(&flags.ca);
+    options.insecure = flags.insecure;
+    options.once = once;
+    options.keep_all = flags.keep == Keep::All;
+    let narration = debug.then(|| narrate(&mut options));
+    for warning in &plan.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let mut line = ProgressLine::new(flags.quiet || debug);
+    let summary = sojourn_engine::run(
+        plan,
+        &options,
+        &registry(),
+        &signals::stop_on_signals(),
+        &mut |progress| line.show(progress),
+    );
+    line.end();
+    drop(options);
+    if let Some(thread) = narration {
+        // It ends when the last sender is gone.
+        let _ = thread.join();
+    }
+    let summary = summary?;
+    let model = outputs::model(&run_file)?;
+    match flags.format {
+        Format::Text => outputs::print_text(&model),
+        Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
+        Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
+    }
+    let reports = if flags.report.is_empty() {
+        vec![beside(&run_file)]
+    } else {
+        flags.report.clone()
+    };
+    for report in &reports {
+        outputs::write_report(&model, report)?;
+    }
+    Ok(Made {
+        code: exit_code(&summary),
+        run_file,
+        reports,
+    })
+}
+
+/// Says where everything is.
+pub(crate) fn say_where(made: &Made) {
+    eprintln!("run file  {}", made.run_file.display());
+    for report in &made.reports {
+        eprintln!("report    {}", report.display());
+    }
+}
+
+/// Tells every request, event and decision on standard error, on a thread of its own.
+fn narrate(options: &mut RunOptions) -> std::thread::JoinHandle<()> {
+    let (sender, receiver) = crossbeam_channel::bounded::<String>(10_000);
+    options.narrator = Some(sender);
+    let start_ns = sojourn_clock::now_ns();
+    std::thread::spawn(move || {
+        for words in receiver {
+            let at_ms = (sojourn_clock::now_ns() - start_ns) as f64 / 1e6;
+            eprintln!(
+                "{at_ms:>10.2} ms  {}",
+                words.trim_end().replace('\n', "\n               ")
+            );
+        }
+    })
+}
+
+fn beside(run_file: &Path) -> PathBuf {
+    run_file.with_extension("html")
+}
+
+/// The time and eight random digits: sorts by age, and is unique enough for a run marker.
+fn run_id() -> String {
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let random = uuid::Uuid::new_v4().simple().to_string();
+    format!("{now}-{}", &random[..8])
+}

@@ -1,0 +1,30 @@
+//! Ctrl-C and SIGTERM.
+
+use sojourn_engine::Stop;
+
+/// A [`Stop`] that the first signal asks for a graceful end, the second for one at once; a third
+/// ends the process.
+pub(crate) fn stop_on_signals() -> Stop {
+    let stop = Stop::default();
+    let requested = stop.clone();
+    let signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+    ]);
+    // Without signals the run can still be made; it then ends as any process does.
+    if let Ok(mut signals) = signals {
+        std::thread::spawn(move || {
+            for (count, _) in signals.forever().enumerate() {
+                match count {
+                    0 => eprintln!(
+                        "\nstopping: no new arrivals, waiting for what is in flight (again: at once)"
+                    ),
+                    1 => eprintln!("\nstopping at once"),
+                    _ => std::process::exit(105),
+                }
+                requested.request();
+            }
+        });
+    }
+    stop
+}

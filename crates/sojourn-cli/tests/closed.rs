@@ -1,0 +1,1 @@
+//! Closed loads: users, think time, counts.

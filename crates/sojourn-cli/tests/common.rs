@@ -1,0 +1,53 @@
+//! What the tests share: plans from text, runs in a temporary folder.
+
+use std::path::{Path, PathBuf};
+
+use sojourn_broker::Registry;
+use sojourn_engine::{RunOptions, Stop};
+use sojourn_plan::{Files, Overrides, Plan};
+use sojourn_record::{RunFile, Summary};
+
+/// Every connector of the default build.
+pub fn registry() -> Registry {
+    Registry::new()
+        .with("kafka", sojourn_broker_kafka::tap)
+        .with("webhook", sojourn_broker_webhook::tap)
+}
+
+/// A plan from its text, with values for `${NAME}`.
+pub fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
+    struct NoFiles;
+    impl Files for NoFiles {
+        fn read(&self, path: &Path) -> std::io::Result<String> {
+            std::fs::read_to_string(path)
+        }
+        fn variable(&self, _name: &str) -> Option<String> {
+            None
+        }
+    }
+    let environment =
+        environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let overrides = Overrides { environment, seed: Some(7), ..Overrides::default() };
+    sojourn_plan::read("test.yaml", text, &NoFiles, &overrides)
+        .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// A finished run.
+pub struct Run {
+    pub summary: Summary,
+    pub file: RunFile,
+    pub path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+/// Makes a run; `change` adjusts the options.
+pub fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.sojourn");
+    let mut options = RunOptions::new(path.clone(), "test-run".into());
+    change(&mut options);
+    let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
+        .unwrap_or_else(|error| panic!("{error}"));
+    let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
+    Run { summary, file, path, _folder: folder }
+}

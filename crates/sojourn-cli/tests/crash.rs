@@ -1,0 +1,1 @@
+//! Interrupted and killed runs: what was measured is still there.

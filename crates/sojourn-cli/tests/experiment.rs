@@ -1,0 +1,1 @@
+//! The published experiment, with every event counted for its own journey.

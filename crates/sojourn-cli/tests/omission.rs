@@ -1,0 +1,1 @@
+//! Coordinated omission: a server that freezes shows in the response times.

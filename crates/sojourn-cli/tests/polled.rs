@@ -1,0 +1,1 @@
+//! Polled stages.

@@ -1,0 +1,13 @@
+//! Whole runs, checked against what is known to be true.
+
+mod common;
+mod bad_input;
+mod closed;
+mod crash;
+mod experiment;
+mod follow_up;
+mod omission;
+mod polled;
+mod theory;
+mod truth;
+mod webhook;

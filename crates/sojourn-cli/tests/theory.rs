@@ -1,0 +1,1 @@
+//! Response times against queueing theory.

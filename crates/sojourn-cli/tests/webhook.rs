@@ -1,0 +1,1 @@
+//! Stages seen as webhooks.

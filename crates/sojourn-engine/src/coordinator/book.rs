@@ -1,0 +1,317 @@
+//! What the coordinator has heard: merged figures, the run file, defects.
+
+use sojourn_ledger::Balance;
+use sojourn_metrics::{
+    SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
+};
+use sojourn_plan::Plan;
+use sojourn_record::{Cause, RunWriter, Summary};
+
+use super::{launch::Launched, levels::Levels};
+use crate::{
+    RunError, RunOptions, identity::identity, link::FromGenerator, observer::FromObserver,
+    observer::TapReport, verdict,
+};
+
+/// Seconds between checkpoints in the run file.
+const CHECKPOINT_SECONDS: u64 = 60;
+
+/// The coordinator's side of everything reported.
+pub(super) struct Book {
+    writer: RunWriter,
+    path: String,
+    store: Store,
+    /// Snapshots of the present second.
+    pending: Vec<Snapshot>,
+    seconds: u64,
+    arrivals_done: Vec<u64>,
+    generators_ended: usize,
+    taps_ended: usize,
+    defects: Vec<String>,
+    notes: Vec<String>,
+    balance: Option<Box<Balance>>,
+    steady_marked: bool,
+    start_ns: u64,
+    tap_lost: bool,
+    levels: Levels,
+}
+
+impl Book {
+    pub(super) fn create(
+        plan: &Plan,
+        options: &RunOptions,
+        launched: &Launched,
+    ) -> Result<Self, RunError> {
+        let path = options.run_file.display().to_string();
+        let identity = identity(
+            plan,
+            options,
+            &launched.anchor,
+            launched.start_ns,
+            launched.channels.clone(),
+        );
+        let writer = RunWriter::create(&options.run_file, &identity).map_err(|error| {
+            RunError::new(
+                format!("cannot write the run file {path}: {error}"),
+                "choose another place with --output",
+            )
+        })?;
+        Ok(Self {
+            writer,
+            path,
+            store: Store::new(),
+            pending: Vec::new(),
+            seconds: 0,
+            arrivals_done: Vec::new(),
+            generators_ended: 0,
+            taps_ended: 0,
+            defects: Vec::new(),
+            notes: plan.warnings.clone(),
+            balance: None,
+            steady_marked: false,
+            start_ns: launched.start_ns,
+            tap_lost: false,
+            levels: Levels::new(),
+        })
+    }
+
+    /// Takes a generator's report; gives back a snapshot that is done with, as a spare.
+    pub(super) fn generator(&mut self, index: u32, report: FromGenerator) -> Option<Box<Snapshot>> {
+        match report {
+            FromGenerator::Snapshot(snapshot) => {
+                self.snapshot(snapshot);
+            }
+            FromGenerator::ArrivalsDone { at_ns } => self.arrivals_done.push(at_ns),
+            FromGenerator::Ended(result) => {
+                self.generators_ended += 1;
+                if let Err(why) = result {
+                    self.defects.push(format!("generator {index}: {why}"));
+                }
+            }
+        }
+        None
+    }
+
+    pub(super) fn tap(&mut self, report: TapReport) {
+        match report {
+            TapReport::Snapshot(snapshot) => self.snapshot(snapshot),
+            TapReport::Lost(why) => {
+                self.tap_lost = true;
+                self.defects.push(why);
+            }
+            TapReport::Ended {
+                channel,
+                undecodable,
+                residual,
+            } => {
+                self.taps_ended += 1;
+                if residual > 0 {
+                    self.notes.push(format!(
+                        "residual backlog: {residual} events of earlier runs came on {channel} before \
+                         the first arrival"
+                    ));
+                }
+                let samples = undecodable.iter().take(3);
+                self.notes
+                    .extend(samples.map(|sample| format!("undecodable on {channel}: {sample}")));
+            }
+        }
+    }
+
+    pub(super) fn observer(&mut self, report: FromObserver) {
+        match report {
+            FromObserver::Snapshot(snapshot) => self.snapshot(snapshot),
+            FromObserver::Kept(record) => {
+                // A full disk is met by the next second's figures too, and said there.
+                let _ = self.writer.journey(&record);
+            }
+            FromObserver::Void(why) => self.defects.push(why),
+            FromObserver::Closed(balance) => self.balance = Some(balance),
+        }
+    }
+
+    pub(super) fn snapshot(&mut self, snapshot: Box<Snapshot>) {
+        self.absorb(&snapshot);
+        self.pending.push(*snapshot);
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        const NOTES_MAX: usize = 50;
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(note);
+        }
+    }
+
+    /// Takes how many journeys are in flight in the steady phase.
+    pub(super) fn level(&mut self, at_s: f64, in_flight: u64) {
+        self.levels.push(at_s, in_flight as f64);
+    }
+
+    /// Ends a second: its snapshots go to the run file. `steady`: the warm-up is over.
+    pub(super) fn second(&mut self, steady: bool) -> Result<(), RunError> {
+        let pending = std::mem::take(&mut self.pending);
+        if !pending.is_empty() {
+            let written = self.writer.interval(&pending);
+            written.map_err(|error| self.unwritable(&error))?;
+        }
+        self.seconds += 1;
+        let is_phase_end = steady && !self.steady_marked;
+        if is_phase_end || self.seconds.is_multiple_of(CHECKPOINT_SECONDS) {
+            self.steady_marked |= steady;
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {
+        let written = self.writer.checkpoint(&self.store);
+        written.map_err(|error| self.unwritable(&error))
+    }
+
+    pub(super) fn finish(self, summary: &Summary) -> Result<(), RunError> {
+        let path = self.path;
+        self.writer.finish(&self.store, summary).map_err(|error| {
+            RunError::new(
+                format!("cannot finish the run file {path}: {error}"),
+                "free some space; the file is readable up to its last whole second",
+            )
+        })
+    }
+
+    /// Whether every generator has reached the last of its arrivals.
+    pub(super) fn arrivals_done(&self, generators: usize) -> bool {
+        self.arrivals_done.len() >= generators || self.generators_ended >= generators
+    }
+
+    /// The last arrival's scheduled instant, or the start where there was none.
+    pub(super) fn arrivals_end_ns(&self) -> u64 {
+        self.arrivals_done
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(self.start_ns)
+    }
+
+    /// The instant that the ledger must have passed before nothing in flight means drained.
+    pub(super) fn arrivals_done_ns(&self) -> u64 {
+        self.arrivals_end_ns()
+    }
+
+    pub(super) fn sources_ended(&self, generators: usize, taps: usize) -> bool {
+        self.generators_ended >= generators && self.taps_ended >= taps
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.balance.is_some()
+    }
+
+    /// Something happened that makes going on pointless: a tap is gone, a generator has died.
+    pub(super) fn is_void_early(&self) -> bool {
+        self.tap_lost || self.generators_ended > 0
+    }
+
+    pub(super) fn started(&self) -> u64 {
+        verdict::sum(&self.store, names::JOURNEYS_STARTED)
+    }
+
+    pub(super) fn lag_p99_ns(&self) -> u64 {
+        [SeriesPhase::Steady, SeriesPhase::WarmUp]
+            .iter()
+            .find_map(|phase| {
+                self.store
+                    .trend(&SeriesKey::new(names::LAG, &[], *phase))?
+                    .quantile(0.99)
+            })
+            .unwrap_or(0)
+    }
+
+    /// A threshold with `abort: true` that has failed, as written.
+    pub(super) fn failed_abort(&self, plan: &Plan) -> Option<String> {
+        let aborting = plan.thresholds.iter().filter(|threshold| threshold.abort);
+        aborting
+            .map(|threshold| self.evaluate(threshold, plan, None))
+            .find(|outcome| !outcome.held && outcome.measured.is_some())
+            .map(|outcome| outcome.threshold.text)
+    }
+
+    pub(super) fn thresholds(&self, plan: &Plan, drain_ns: Option<u64>) -> Vec<ThresholdOutcome> {
+        plan.thresholds
+            .iter()
+            .map(|threshold| self.evaluate(threshold, plan, drain_ns))
+            .collect()
+    }
+
+    pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
+        verdict::void_causes(plan, &self.store, self.balance.as_deref(), &self.defects)
+    }
+
+    pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        notes.extend(unsettled(plan, &self.store));
+        notes
+    }
+
+    fn evaluate(
+        &self,
+        threshold: &sojourn_metrics::Threshold,
+        plan: &Plan,
+        drain_ns: Option<u64>,
+    ) -> ThresholdOutcome {
+        let steady_ns = plan
+            .load
+            .iter()
+            .map(|load| load.steady_ns)
+            .max()
+            .unwrap_or(0);
+        let context = ThresholdContext {
+            steady_ns,
+            drain_ns,
+            backlog_slope_per_s: self.levels.slope_per_s(),
+        };
+        threshold.evaluate(&self.store, &context)
+    }
+
+    fn absorb(&mut self, snapshot: &Snapshot) {
+        if let Err(gap) = self.store.apply(snapshot) {
+            self.defects.push(gap);
+        }
+    }
+
+    fn unwritable(&self, error: &std::io::Error) -> RunError {
+        RunError::new(
+            format!("cannot write the run file {}: {error}", self.path),
+            "free some space; the file is readable up to its last whole second",
+        )
+    }
+}
+
+/// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.
+fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
+    let warmup_ns = plan
+        .load
+        .iter()
+        .map(|load| load.warmup_ns)
+        .max()
+        .unwrap_or(0);
+    plan.journeys
+        .iter()
+        .filter(|journey| !journey.stages.is_empty())
+        .filter_map(|journey| {
+            let key = SeriesKey::new(
+                names::JOURNEY_DURATION,
+                &[("journey", &journey.name)],
+                SeriesPhase::Steady,
+            );
+            let p99_ns = store.trend(&key)?.quantile(0.99)?;
+            (warmup_ns < p99_ns).then(|| {
+                format!(
+                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so the \
+                     first steady journeys met an empty system",
+                    warmup_ns as f64 / 1e9,
+                    journey.name,
+                    p99_ns as f64 / 1e9
+                )
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,283 @@
+//! The coordinator: the one place that owns the truth of a run.
+//!
+//! It launches taps, observer and generators, lets them start at one instant, merges their figures
+//! once a second into the run file, watches thresholds and health, ends the phases, and passes the
+//! verdict.
+
+mod book;
+mod launch;
+mod levels;
+
+use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
+
+use sojourn_broker::Registry;
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_plan::{Load, Model, Plan};
+use sojourn_record::{Cause, Summary, Verdict};
+
+use crate::{
+    Progress, RunError, RunOptions, Stop, Stretch, link::ToGenerator, once::once, preflight,
+    steps::StepRunner,
+};
+use book::Book;
+use launch::Launched;
+
+/// How long the last reports are waited for.
+const LAST_WORDS_NS: u64 = 5 * SECOND_NS;
+
+/// Makes a run: from the plan to a closed run file. `progress` is called about once a second.
+///
+/// Errs only when nothing was measured: a broker or target out of reach, a setup step refused, a run
+/// file that cannot be written. Whatever happens later is in the summary.
+pub fn run(
+    plan: &Plan,
+    options: &RunOptions,
+    registry: &Registry,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Summary, RunError> {
+    let plan = Arc::new(if options.once {
+        once(plan)
+    } else {
+        plan.clone()
+    });
+    preflight::raise_descriptors();
+    preflight::reach_targets(&plan)?;
+    launch::check_writable(&options.run_file)?;
+    let mut variables = vec![None; plan.variables.len()];
+    if !plan.setup.is_empty() {
+        let mut setup = StepRunner::new(&plan, options, variables)?;
+        for step in &plan.setup {
+            setup.run(step).map_err(|why| {
+                RunError::new(
+                    format!("setup failed: {why}"),
+                    "mend the step, or the system it asks",
+                )
+            })?;
+        }
+        variables = setup.variables;
+    }
+    let launched = launch::launch(&plan, options, registry, &variables)?;
+    let book = Book::create(&plan, options, &launched)?;
+    let coordinator = Coordinator {
+        plan: &plan,
+        launched,
+        book,
+        stop,
+        stop_told: false,
+    };
+    let mut summary = coordinator.conduct(progress)?;
+    summary.notes.extend(teardown(&plan, options, variables));
+    Ok(summary)
+}
+
+struct Coordinator<'a> {
+    plan: &'a Plan,
+    launched: Launched,
+    book: Book,
+    stop: &'a Stop,
+    stop_told: bool,
+}
+
+impl Coordinator<'_> {
+    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Summary, RunError> {
+        self.launched.start();
+        let planned_ns = planned_ns(self.plan);
+        let drain_ns = self
+            .plan
+            .load
+            .iter()
+            .map(|load| load.drain_ns)
+            .max()
+            .unwrap_or(0);
+        let warmup_ns = self
+            .plan
+            .load
+            .iter()
+            .map(|load| load.warmup_ns)
+            .max()
+            .unwrap_or(0);
+        let start_ns = self.launched.start_ns;
+        // A little after the sources' own seconds, so that each second's figures are all there.
+        let mut tick_ns = start_ns + SECOND_NS + 150 * MILLISECOND_NS;
+        let mut drain_until_ns = None;
+        let mut aborted = None;
+        let mut started_before = 0;
+        loop {
+            self.hear(Duration::from_millis(10));
+            let now = now_ns();
+            let is_draining = drain_until_ns.is_some();
+            if now >= tick_ns {
+                self.book
+                    .second(is_draining || now > start_ns + warmup_ns)?;
+                aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
+                let elapsed_ns = now - start_ns;
+                let stretch = match (is_draining, elapsed_ns < warmup_ns) {
+                    (true, _) => Stretch::Drain,
+                    (false, true) => Stretch::WarmUp,
+                    (false, false) => Stretch::Steady,
+                };
+                let told = self.progress(stretch, elapsed_ns, planned_ns, started_before);
+                started_before = told.started;
+                if stretch == Stretch::Steady {
+                    self.book.level(elapsed_ns as f64 / 1e9, told.in_flight);
+                }
+                progress(&told);
+                tick_ns += SECOND_NS * (1 + (now - tick_ns) / SECOND_NS);
+            }
+            if (self.stop.graceful() || aborted.is_some()) && !self.stop_told {
+                self.stop_told = true;
+                self.launched.tell_generators(&ToGenerator::StopArrivals);
+            }
+            if drain_until_ns.is_none() && self.book.arrivals_done(self.launched.generators()) {
+                self.book.checkpoint()?;
+                drain_until_ns = Some(now.max(start_ns) + drain_ns);
+            }
+            let is_drained = drain_until_ns.is_some() && self.is_drained();
+            let is_cut_off = drain_until_ns.is_some_and(|until_ns| now >= until_ns);
+            if is_drained || is_cut_off || self.stop.at_once() || self.book.is_void_early() {
+                break;
+            }
+        }
+        let drained = self.is_drained();
+        self.shut_down();
+        self.summarise(drained, aborted)
+    }
+
+    /// Takes what threads report, waiting up to `wait` for the first.
+    fn hear(&mut self, wait: Duration) {
+        self.launched.hear(wait, &mut self.book);
+    }
+
+    /// Whether the ledger has applied everything up to the last arrival and nothing is in flight.
+    fn is_drained(&self) -> bool {
+        let state = &self.launched.ledger;
+        let watermark_ns = state.watermark_ns.load(Ordering::SeqCst);
+        watermark_ns > self.book.arrivals_done_ns() && state.in_flight.load(Ordering::SeqCst) == 0
+    }
+
+    /// Ends generators, lets taps linger so that duplicates are seen, ends taps and the book.
+    fn shut_down(&mut self) {
+        let linger_ns = if self.stop.at_once() || self.launched.taps() == 0 {
+            0
+        } else {
+            self.launched.options.linger_ns
+        };
+        let linger_until_ns = now_ns() + linger_ns;
+        while now_ns() < linger_until_ns && !self.stop.at_once() {
+            self.hear(Duration::from_millis(10));
+        }
+        self.launched.tell_generators(&ToGenerator::Abort);
+        self.launched.stop_sources();
+        let give_up_ns = now_ns() + LAST_WORDS_NS;
+        while !self.book.is_closed() && now_ns() < give_up_ns {
+            self.hear(Duration::from_millis(10));
+            if self
+                .book
+                .sources_ended(self.launched.generators(), self.launched.taps())
+            {
+                self.launched.ledger.closing.store(true, Ordering::SeqCst);
+            }
+        }
+        self.launched.ledger.closing.store(true, Ordering::SeqCst);
+        while !self.book.is_closed() && now_ns() < give_up_ns + LAST_WORDS_NS {
+            self.hear(Duration::from_millis(10));
+        }
+        self.hear(Duration::ZERO);
+    }
+
+    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Summary, RunError> {
+        let start_ns = self.launched.start_ns;
+        let end_ns = now_ns();
+        let arrivals_end_ns = self.book.arrivals_end_ns();
+        let last_end_ns = self.launched.ledger.last_end_ns.load(Ordering::Relaxed);
+        let drain_ns = drained.then(|| last_end_ns.saturating_sub(arrivals_end_ns));
+        self.book.second(true)?;
+        let thresholds = self.book.thresholds(self.plan, drain_ns);
+        let mut causes = self.book.void_causes(self.plan);
+        let verdict = if !causes.is_empty() {
+            Verdict::Void
+        } else if thresholds.iter().all(|outcome| outcome.held) {
+            Verdict::Pass
+        } else {
+            Verdict::Fail
+        };
+        causes.extend(
+            thresholds
+                .iter()
+                .filter(|outcome| !outcome.held)
+                .map(|outcome| Cause {
+                    name: "threshold".into(),
+                    detail: outcome.threshold.text.clone(),
+                }),
+        );
+        let mut notes = self.book.notes(self.plan);
+        notes
+            .extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));
+        notes.extend(
+            self.launched
+                .options
+                .insecure
+                .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
+        );
+        let summary = Summary {
+            verdict,
+            causes,
+            thresholds,
+            interrupted: self.stop.graceful(),
+            arrivals_end_ns: arrivals_end_ns.saturating_sub(start_ns),
+            end_ns: end_ns.saturating_sub(start_ns),
+            drain_ns,
+            notes,
+        };
+        self.book.finish(&summary)?;
+        self.launched.join();
+        Ok(summary)
+    }
+
+    fn progress(
+        &self,
+        stretch: Stretch,
+        elapsed_ns: u64,
+        planned_ns: u64,
+        started_before: u64,
+    ) -> Progress {
+        let state = &self.launched.ledger;
+        let started = self.book.started();
+        Progress {
+            stretch,
+            elapsed_ns,
+            planned_ns,
+            started,
+            completed: state.completed.load(Ordering::Relaxed),
+            in_flight: state.in_flight.load(Ordering::Relaxed),
+            failed: state.failed.load(Ordering::Relaxed),
+            rate_per_s: (started - started_before) as f64,
+            lag_p99_ns: self.book.lag_p99_ns(),
+        }
+    }
+}
+
+/// Length of the load without drain, nanoseconds.
+fn planned_ns(plan: &Plan) -> u64 {
+    let of_load = |load: &Load| match &load.model {
+        Model::Open { .. } | Model::Closed { .. } => load.warmup_ns + load.steady_ns,
+    };
+    plan.load.iter().map(of_load).max().unwrap_or(0)
+}
+
+/// Runs the teardown steps whatever happened; what failed is said.
+fn teardown(plan: &Plan, options: &RunOptions, variables: Vec<Option<Box<str>>>) -> Vec<String> {
+    if plan.teardown.is_empty() {
+        return Vec::new();
+    }
+    match StepRunner::new(plan, options, variables) {
+        Err(error) => vec![format!("teardown could not run: {error}")],
+        Ok(mut runner) => plan
+            .teardown
+            .iter()
+            .filter_map(|step| runner.run(step).err())
+            .map(|why| format!("teardown failed: {why}"))
+            .collect(),
+    }
+}

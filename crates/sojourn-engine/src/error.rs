@@ -1,0 +1,29 @@
+//! Why a run could not be made at all.
+
+/// A run that could not start, or could not keep its record: exit code 2, nothing was measured.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct RunError {
+    /// In words, naming address, file or step.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl RunError {
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+}
+
+impl From<sojourn_broker::TapError> for RunError {
+    fn from(error: sojourn_broker::TapError) -> Self {
+        Self {
+            message: error.message,
+            hint: error.hint,
+        }
+    }
+}

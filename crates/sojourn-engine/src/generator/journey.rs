@@ -1,0 +1,604 @@
+//! A plan's journey as an actor: its HTTP steps, one after the other.
+//!
+//! The root steps run from t0; when the root is done an actor without further steps is gone, and the
+//! journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
+//! ledger to wake them.
+
+use sojourn_http::{BodyPolicy, Completion, Exchange, Origin, Response};
+use sojourn_ledger::{Fact, JourneyId, Key, Phase};
+use sojourn_plan::{Action, HttpAction, KeyRule, RenderContext, VariableId};
+
+use super::{
+    actor::{Actor, Context, Step, Wake},
+    answer::{Answer, key_of},
+    prepared::{PreparedRequest, RenderError},
+};
+use crate::options::narrate;
+
+/// Who a journey is and when it was due: everything fixed at its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) journey: JourneyId,
+    pub(crate) kind: u16,
+    pub(crate) phase: Phase,
+    /// Scheduled instant, nanoseconds.
+    pub(crate) t0_ns: u64,
+    /// What randomness is drawn by.
+    pub(crate) k: u64,
+    /// The closed load's user who makes it: (load entry, user).
+    pub(crate) user: Option<(u16, u32)>,
+}
+
+/// A journey under way at a generator.
+#[derive(Debug)]
+pub(crate) struct JourneyActor {
+    pub(crate) arrival: Arrival,
+    /// Values by variable; empty while it has none of its own.
+    variables: Vec<Option<Box<str>>>,
+    key: String,
+    request: Option<UnderWay>,
+    root_done: usize,
+    /// Stages reached, by bit, whose steps have not begun.
+    stages_reached: u32,
+    /// Follow-up steps begun, by bit.
+    follow_ups_begun: u32,
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    step: usize,
+    /// When the step was due: t0 for the first, the end of what it waited for otherwise.
+    due_ns: u64,
+    /// When its first request began; redirects belong to the same step.
+    began_ns: u64,
+    redirects: u32,
+}
+
+/// What a checked answer says.
+enum Judged {
+    Accepted { key: Option<Key> },
+    Refused(String),
+}
+
+impl JourneyActor {
+    pub(crate) fn new(arrival: Arrival) -> Self {
+        Self {
+            arrival,
+            variables: Vec::new(),
+            key: String::new(),
+            request: None,
+            root_done: 0,
+            stages_reached: 0,
+            follow_ups_begun: 0,
+        }
+    }
+
+    fn kind(&self) -> usize {
+        usize::from(self.arrival.kind)
+    }
+
+    /// Begins a step: registers a made key, renders, sends.
+    fn begin(&mut self, context: &mut Context<'_>, step: usize, due_ns: u64) -> Step {
+        let plan = context.plan;
+        let spec = &plan.journeys[self.kind()].steps[step];
+        let now_ns = context.now_ns;
+        let made = match &spec.key {
+            Some(KeyRule::Made(template)) => {
+                let mut text = Vec::new();
+                if let Err(unset) = self.render_text(context, template, &mut text) {
+                    return self.cannot_send(context, step, due_ns, &RenderError::Unset(unset));
+                }
+                self.key = String::from_utf8_lossy(&text).into_owned();
+                Key::new(&text)
+            }
+            _ => None,
+        };
+        let journey = self.arrival.journey;
+        if self.root_done == 0 && spec.after.is_none() {
+            let Arrival {
+                kind, phase, t0_ns, ..
+            } = self.arrival;
+            context
+                .recorder
+                .record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
+            let started = Fact::Started {
+                journey,
+                kind,
+                phase,
+                t0_ns,
+                key: made,
+            };
+            context.outbox.push(now_ns, started);
+        } else {
+            context.outbox.push(now_ns, Fact::StepBegan { journey });
+            if let Some(key) = made {
+                context.outbox.push(now_ns, Fact::Keyed { journey, key });
+            }
+        }
+        let Action::Http(action) = &spec.action;
+        let request = &context.prepared.journeys[self.kind()].steps[step];
+        if let Err(error) = self.render(context, action, request) {
+            return self.cannot_send(context, step, due_ns, &error);
+        }
+        narrate(context.narrator, || {
+            let host = &request.origin_name.host;
+            format!(
+                "{} -> {host}\n{}",
+                spec.name,
+                redacted(&context.scratch.message)
+            )
+        });
+        self.request = Some(UnderWay {
+            step,
+            due_ns,
+            began_ns: now_ns,
+            redirects: 0,
+        });
+        send(
+            context,
+            action,
+            request.origin,
+            request.keeps_body,
+            action.timeout_ns,
+        );
+        Step::Requesting
+    }
+
+    fn render(
+        &self,
+        context: &mut Context<'_>,
+        action: &HttpAction,
+        request: &PreparedRequest,
+    ) -> Result<(), RenderError> {
+        let values = RenderContext {
+            seed: context.plan.seed,
+            k: self.arrival.k,
+            run_id: context.run_id,
+            key: &self.key,
+            variables: if self.variables.is_empty() {
+                context.variables
+            } else {
+                &self.variables
+            },
+            data: &context.plan.data,
+        };
+        request.render(action, &values, context.scratch)
+    }
+
+    fn render_text(
+        &self,
+        context: &Context<'_>,
+        template: &sojourn_plan::Template,
+        out: &mut Vec<u8>,
+    ) -> Result<(), VariableId> {
+        template.render(
+            &RenderContext {
+                seed: context.plan.seed,
+                k: self.arrival.k,
+                run_id: context.run_id,
+                key: &self.key,
+                variables: if self.variables.is_empty() {
+                    context.variables
+                } else {
+                    &self.variables
+                },
+                data: &context.plan.data,
+            },
+            out,
+        )
+    }
+
+    /// A request that could not even be written is a failed step.
+    fn cannot_send(
+        &mut self,
+        context: &mut Context<'_>,
+        step: usize,
+        due_ns: u64,
+        error: &RenderError,
+    ) -> Step {
+        let reason = match error {
+            RenderError::Unset(variable) => format!(
+                "variable {} has no value",
+                context
+                    .plan
+                    .variables
+                    .get(usize::from(variable.0))
+                    .map_or("?", String::as_str)
+            ),
+            RenderError::Invalid(what) => what.clone(),
+        };
+        let under_way = UnderWay {
+            step,
+            due_ns,
+            began_ns: context.now_ns,
+            redirects: 0,
+        };
+        self.refused(context, under_way, context.now_ns, &reason)
+    }
+
+    fn completed(&mut self, context: &mut Context<'_>, completion: Completion) -> Step {
+        let Some(under_way) = self.request.take() else {
+            return Step::Idle;
+        };
+        let ended_ns = completion.ended_ns;
+        let followed = match &completion.outcome {
+            Ok(response) => self.follow_redirect(context, under_way, response, ended_ns),
+            Err(_) => None,
+        };
+        if let Some(step) = followed {
+            return step;
+        }
+        self.record(context, under_way, &completion);
+        narrate(context.narrator, || told(&completion));
+        match completion.outcome {
+            Err(failure) => {
+                let series = context.series.transport_failure(
+                    context.recorder,
+                    self.arrival.kind,
+                    under_way.step,
+                    self.arrival.phase,
+                    failure.kind,
+                );
+                context.recorder.add(series, 1);
+                self.refused(context, under_way, ended_ns, failure.kind.name())
+            }
+            Ok(response) => {
+                let series = context.series.status(
+                    context.recorder,
+                    self.arrival.kind,
+                    under_way.step,
+                    self.arrival.phase,
+                    response.status,
+                );
+                context.recorder.add(series, 1);
+                match self.judge(context, under_way.step, &response) {
+                    Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
+                    Judged::Accepted { key } => self.accepted(context, under_way, ended_ns, key),
+                }
+            }
+        }
+    }
+
+    /// Checks an answer and takes values from it.
+    fn judge(&mut self, context: &Context<'_>, step: usize, response: &Response) -> Judged {
+        let spec = &context.plan.journeys[self.kind()].steps[step];
+        let answer = Answer::new(response);
+        if let Some(reason) = answer.unexpected(&spec.expect) {
+            return Judged::Refused(reason);
+        }
+        for extract in &spec.extract {
+            let Some(text) = answer.text(&extract.selector) else {
+                let name = &context.plan.variables[usize::from(extract.variable.0)];
+                return Judged::Refused(
+                    answer.missing(&format!("variable {name}"), &extract.selector),
+                );
+            };
+            if self.variables.is_empty() {
+                self.variables = context.variables.to_vec();
+            }
+            self.variables[usize::from(extract.variable.0)] = Some(text.into());
+        }
+        match spec.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
+            Some(Err(reason)) => Judged::Refused(reason),
+            Some(Ok(text)) => {
+                let key = Key::new(text.as_bytes());
+                self.key = text;
+                Judged::Accepted { key }
+            }
+            None => Judged::Accepted { key: None },
+        }
+    }
+
+    fn accepted(
+        &mut self,
+        context: &mut Context<'_>,
+        under_way: UnderWay,
+        ended_ns: u64,
+        key: Option<Key>,
+    ) -> Step {
+        let (kind, phase) = (self.arrival.kind, self.arrival.phase);
+        let series = context.series.step(kind, under_way.step, phase).response_ok;
+        context
+            .recorder
+            .record(series, ended_ns.saturating_sub(under_way.due_ns));
+        let journey = self.arrival.journey;
+        if let Some(key) = key {
+            context.outbox.push(ended_ns, Fact::Keyed { journey, key });
+        }
+        let root = &context.prepared.journeys[self.kind()].root;
+        if context.plan.journeys[self.kind()].steps[under_way.step]
+            .after
+            .is_none()
+        {
+            self.root_done += 1;
+            if let Some(&next) = root.get(self.root_done) {
+                return self.begin(context, next, ended_ns);
+            }
+            context
+                .outbox
+                .push(ended_ns, Fact::RootCompleted { journey });
+            self.start_polls(context);
+        }
+        self.next_follow_up(context, ended_ns)
+    }
+
+    /// Begins the next step whose stage was reached; says whether there is anything left to wait for.
+    fn next_follow_up(&mut self, context: &mut Context<'_>, due_ns: u64) -> Step {
+        let prepared = &context.prepared.journeys[self.kind()];
+        if !prepared.has_follow_ups {
+            return Step::Done;
+        }
+        if self.request.is_some() || self.root_done < prepared.root.len() {
+            return Step::Requesting;
+        }
+        let steps = &context.plan.journeys[self.kind()].steps;
+        let not_begun = |index: &usize| {
+            steps[*index].after.is_some() && self.follow_ups_begun & (1 << index) == 0
+        };
+        let ready = (0..steps.len()).filter(not_begun).find(|&index| {
+            steps[index]
+                .after
+                .is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
+        });
+        if let Some(step) = ready {
+            self.follow_ups_begun |= 1 << step;
+            return self.begin(context, step, due_ns);
+        }
+        if (0..steps.len()).any(|index| not_begun(&index)) {
+            return Step::Idle;
+        }
+        let journey = self.arrival.journey;
+        context
+            .outbox
+            .push(due_ns, Fact::FollowUpsCompleted { journey });
+        Step::Done
+    }
+
+    fn refused(
+        &mut self,
+        context: &mut Context<'_>,
+        under_way: UnderWay,
+        ended_ns: u64,
+        reason: &str,
+    ) -> Step {
+        let Arrival {
+            journey,
+            kind,
+            phase,
+            ..
+        } = self.arrival;
+        narrate(context.narrator, || format!("refused: {reason}"));
+        let series = context
+            .series
+            .reason(context.recorder, kind, under_way.step, phase, reason);
+        context.recorder.add(series, 1);
+        let failed = context
+            .series
+            .step(kind, under_way.step, phase)
+            .response_failed;
+        context
+            .recorder
+            .record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        let is_root = context.plan.journeys[self.kind()].steps[under_way.step]
+            .after
+            .is_none();
+        let fact = if is_root {
+            Fact::RootFailed { journey }
+        } else {
+            Fact::FollowUpFailed { journey }
+        };
+        context.outbox.push(ended_ns, fact);
+        Step::Done
+    }
+
+    fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
+        let series = context
+            .series
+            .step(self.arrival.kind, under_way.step, self.arrival.phase);
+        let recorder = &mut *context.recorder;
+        let timings = &completion.timings;
+        recorder.record(
+            series.response,
+            completion.ended_ns.saturating_sub(under_way.due_ns),
+        );
+        recorder.record(
+            series.service,
+            completion.ended_ns.saturating_sub(under_way.began_ns),
+        );
+        recorder.record(series.blocked, timings.blocked_ns);
+        if timings.connect_ns > 0 {
+            recorder.record(series.dns, timings.dns_ns);
+            recorder.record(series.connect, timings.connect_ns);
+            if timings.tls_ns > 0 {
+                recorder.record(series.tls, timings.tls_ns);
+            }
+        }
+        recorder.record(series.send, timings.send_ns);
+        recorder.record(series.wait, timings.wait_ns);
+        recorder.record(series.receive, timings.receive_ns);
+        recorder.record(series.bytes_in, completion.bytes_in);
+        recorder.record(series.bytes_out, completion.bytes_out);
+    }
+
+    /// Sends the next request of a redirect chain, if the plan follows them; `None`: the answer
+    /// stands as it is.
+    fn follow_redirect(
+        &mut self,
+        context: &mut Context<'_>,
+        under_way: UnderWay,
+        response: &Response,
+        now_ns: u64,
+    ) -> Option<Step> {
+        let Action::Http(action) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
+        if under_way.redirects >= action.redirects_max {
+            return None;
+        }
+        let method = sojourn_http::redirected_method(response.status, &action.method)?;
+        let location = response.header("location")?;
+        let prepared = &context.prepared.journeys[self.kind()].steps[under_way.step];
+        let path = request_path(&context.scratch.path);
+        let (origin, path) =
+            match sojourn_http::next_location(&prepared.origin_name, path, location) {
+                Ok(next) => next,
+                Err(error) => {
+                    return Some(self.refused(context, under_way, now_ns, &error.to_string()));
+                }
+            };
+        if !context.prepared.hosts.contains(&origin.host) {
+            let reason = format!("redirect to {}, a host the plan does not name", origin.host);
+            return Some(self.refused(context, under_way, now_ns, &reason));
+        }
+        let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
+        let redirected = redirected(action, method, &path, &origin);
+        let request = PreparedRequest::of_action(&redirected, true, context.client);
+        if self.render(context, &redirected, &request).is_err() {
+            return Some(self.refused(context, under_way, now_ns, "redirect cannot be followed"));
+        }
+        self.request = Some(UnderWay {
+            redirects: under_way.redirects + 1,
+            ..under_way
+        });
+        let timeout_ns = action.timeout_ns.saturating_sub(elapsed_ns);
+        send(context, &redirected, request.origin, true, timeout_ns);
+        Some(Step::Requesting)
+    }
+
+    fn start_polls(&self, context: &mut Context<'_>) {
+        let prepared = &context.prepared.journeys[self.kind()];
+        for &stage in &prepared.polled {
+            let values = RenderContext {
+                seed: context.plan.seed,
+                k: self.arrival.k,
+                run_id: context.run_id,
+                key: &self.key,
+                variables: if self.variables.is_empty() {
+                    context.variables
+                } else {
+                    &self.variables
+                },
+                data: &context.plan.data,
+            };
+            if !context
+                .polls
+                .start(context.plan, &self.arrival, stage, &values)
+            {
+                context.outbox.refuse();
+            }
+        }
+    }
+}
+
+impl Actor for JourneyActor {
+    fn step(&mut self, context: &mut Context<'_>, wake: Wake) -> Step {
+        match wake {
+            Wake::Start => {
+                let first = context.prepared.journeys[self.kind()].root[0];
+                self.begin(context, first, self.arrival.t0_ns)
+            }
+            Wake::Completion(completion) => self.completed(context, completion),
+            Wake::Reached(stage) => {
+                self.stages_reached |= 1 << stage;
+                if self.request.is_some() {
+                    return Step::Requesting;
+                }
+                self.next_follow_up(context, context.now_ns)
+            }
+        }
+    }
+}
+
+fn send(
+    context: &mut Context<'_>,
+    action: &HttpAction,
+    origin: sojourn_http::OriginId,
+    keeps_body: bool,
+    timeout_ns: u64,
+) {
+    let body = if keeps_body {
+        BodyPolicy::Keep {
+            bytes_max: action.body_max,
+        }
+    } else {
+        BodyPolicy::Discard
+    };
+    context.client.send(
+        context.now_ns,
+        Exchange {
+            token: context.token,
+            origin,
+            bytes: &context.scratch.message,
+            head_only: action.method == "HEAD",
+            timeout_ns,
+            body,
+        },
+    );
+}
+
+/// The request that a redirect asks for.
+fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) -> HttpAction {
+    let is_same_host = action.host == origin.host;
+    let mut next = action.clone();
+    next.tls = origin.tls;
+    next.host.clone_from(&origin.host);
+    next.port = origin.port;
+    next.path = sojourn_plan::Template::literal(path);
+    if method != action.method {
+        next.method = method.to_owned();
+        next.body = None;
+        next.headers
+            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    }
+    if !is_same_host {
+        // Credentials stay with the host they were meant for.
+        next.headers.retain(|(name, _)| {
+            !name.eq_ignore_ascii_case("authorization") && !name.eq_ignore_ascii_case("cookie")
+        });
+    }
+    next
+}
+
+fn request_path(path: &[u8]) -> &str {
+    std::str::from_utf8(path).unwrap_or("/")
+}
+
+/// A request's text for the narrator, credentials replaced.
+fn redacted(message: &[u8]) -> String {
+    String::from_utf8_lossy(message)
+        .lines()
+        .map(|line| match line.split_once(':') {
+            Some((name, _)) if is_secret_header(name) => format!("  {name}: ***\n"),
+            _ => format!("  {line}\n"),
+        })
+        .collect()
+}
+
+fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [
+        "authorization",
+        "cookie",
+        "token",
+        "secret",
+        "api-key",
+        "apikey",
+    ]
+    .iter()
+    .any(|secret| name.contains(secret))
+}
+
+fn told(completion: &Completion) -> String {
+    const BODY_SHOWN_MAX: usize = 500;
+    let took_ms = (completion.ended_ns - completion.began_ns) as f64 / 1e6;
+    match &completion.outcome {
+        Ok(response) => {
+            let shown = &response.body[..response.body.len().min(BODY_SHOWN_MAX)];
+            let body = String::from_utf8_lossy(shown);
+            format!(
+                "<- status {} after {took_ms:.2} ms\n  {body}",
+                response.status
+            )
+        }
+        Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
+    }
+}

@@ -1,0 +1,471 @@
+//! A generator: one thread that makes load.
+
+mod actor;
+mod answer;
+mod closed;
+mod journey;
+mod open;
+mod outbox;
+mod prepared;
+mod series;
+
+use std::{collections::HashMap, sync::Arc};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use slab::Slab;
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_http::{Client, Completion, Waker};
+use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
+use sojourn_metrics::{Recorder, Snapshot};
+use sojourn_pace::{Share, random_unit};
+use sojourn_plan::{Load, Model, Plan, Until};
+
+use crate::{
+    health::ThreadHealth,
+    link::{FromGenerator, ToActor, ToGenerator},
+    options::RunOptions,
+    poller::PollSender,
+};
+pub(crate) use actor::Scratch;
+use actor::{Actor, Context, Step, Wake};
+pub(crate) use answer::Answer;
+use closed::ClosedStream;
+pub(crate) use journey::{Arrival, JourneyActor};
+use open::OpenStream;
+pub(crate) use outbox::Outbox;
+pub(crate) use prepared::{PreparedPlan, PreparedRequest};
+use series::Series;
+
+/// Journeys with a request under way at once; a further arrival is missed. What a generator can have
+/// open is bounded by descriptors long before.
+const ACTORS_MAX: usize = 200_000;
+/// Facts that wait for a place in the ledger's channel.
+const FACTS_MAX: usize = 1_000_000;
+/// Arrivals started in a row before completions are looked at again.
+const STARTS_PER_TURN: usize = 64;
+/// Longest wait, so that the ledger hears how far this source has seen.
+const HEARTBEAT_NS: u64 = 2 * MILLISECOND_NS;
+
+/// What a generator thread is made with.
+pub(crate) struct GeneratorSpec {
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) options: RunOptions,
+    pub(crate) variables: Vec<Option<Box<str>>>,
+    pub(crate) facts: Sender<Batch>,
+    pub(crate) reports: Sender<(u32, FromGenerator)>,
+    pub(crate) control: Receiver<ToGenerator>,
+    pub(crate) actors: Receiver<ToActor>,
+    pub(crate) spares: Receiver<Box<Snapshot>>,
+    pub(crate) polls: PollSender,
+}
+
+/// The thread's body. `ready` gets the waker once the client stands.
+pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
+    let reports = spec.reports.clone();
+    let index = spec.index;
+    let client = match Client::new(spec.options.client_config()) {
+        Ok(client) => client,
+        Err(error) => {
+            // Whoever made this thread waits for exactly one answer.
+            let _ = ready.send(Err(format!("cannot make an HTTP client: {error}")));
+            return;
+        }
+    };
+    sojourn_clock::request_short_slice();
+    let _ = ready.send(Ok(client.waker()));
+    let ended = match spec.control.recv() {
+        Ok(ToGenerator::Start { at_ns }) => Generator::new(spec, client, at_ns).run(),
+        _ => Ok(()),
+    };
+    // The coordinator may be gone already after an abort.
+    let _ = reports.send((index, FromGenerator::Ended(ended)));
+}
+
+struct Generator {
+    spec: GeneratorSpec,
+    client: Client,
+    prepared: PreparedPlan,
+    recorder: Recorder,
+    series: Series,
+    outbox: Outbox,
+    open: Vec<OpenStream>,
+    closed: Vec<ClosedStream>,
+    slots: Slab<Slot>,
+    generation: u32,
+    /// Journeys that the ledger may wake, by number.
+    waiting: HashMap<u64, usize>,
+    /// Journeys whose end a user waits for.
+    users: HashMap<u64, Arrival>,
+    journeys_started: u64,
+    start_ns: u64,
+    last_t0_ns: u64,
+    arrivals_done: bool,
+    health: ThreadHealth,
+    scratch: Scratch,
+}
+
+struct Slot {
+    actor: JourneyActor,
+    /// Tells completions of this actor from those of the slot's earlier ones.
+    generation: u32,
+}
+
+impl Generator {
+    fn new(spec: GeneratorSpec, mut client: Client, start_ns: u64) -> Self {
+        let plan = Arc::clone(&spec.plan);
+        let share = Share::Stripe {
+            index: spec.index,
+            of: spec.of,
+        };
+        let mut recorder = Recorder::new(spec.index);
+        let entries = || (0u16..).zip(&plan.load);
+        Self {
+            prepared: PreparedPlan::new(&plan, &mut client),
+            series: Series::new(&plan, &mut recorder),
+            outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
+            open: entries()
+                .filter_map(|(entry, load)| {
+                    OpenStream::new(entry, load, plan.seed, share, start_ns)
+                })
+                .collect(),
+            closed: entries()
+                .filter_map(|(entry, load)| {
+                    ClosedStream::new(entry, load, plan.seed, share, start_ns)
+                })
+                .collect(),
+            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+                .watch(plan.health.busy_max, &mut recorder),
+            recorder,
+            slots: Slab::new(),
+            generation: 0,
+            waiting: HashMap::new(),
+            users: HashMap::new(),
+            journeys_started: 0,
+            start_ns,
+            last_t0_ns: start_ns,
+            arrivals_done: false,
+            scratch: Scratch::default(),
+            client,
+            spec,
+        }
+    }
+
+    fn run(mut self) -> Result<(), String> {
+        let mut completions: Vec<Completion> = Vec::with_capacity(1024);
+        let mut snapshot_ns = self.start_ns + SECOND_NS;
+        loop {
+            if !self.obey() {
+                break;
+            }
+            self.hear_ledger();
+            let more = self.start_due();
+            let now = now_ns();
+            if now >= snapshot_ns {
+                self.report(now);
+                snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
+            }
+            // Everything stamped so far is in the outbox; whatever comes later is stamped later.
+            let watermark_ns = now_ns();
+            self.outbox.flush(watermark_ns);
+            let deadline_ns = if more {
+                watermark_ns
+            } else {
+                self.next_due_ns()
+                    .min(snapshot_ns)
+                    .min(watermark_ns + HEARTBEAT_NS)
+            };
+            self.client
+                .wait_until(deadline_ns, &mut completions)
+                .map_err(|error| format!("event loop failed: {error}"))?;
+            for completion in completions.drain(..) {
+                self.complete(completion);
+                if !self.closed.is_empty() {
+                    // A user whose journey has just ended goes on before the rest of the batch is
+                    // looked at: it would otherwise count the batch as its own lag.
+                    self.start_due();
+                }
+            }
+        }
+        self.finish();
+        Ok(())
+    }
+
+    /// Takes the coordinator's messages; false: end now.
+    fn obey(&mut self) -> bool {
+        loop {
+            match self.spec.control.try_recv() {
+                Ok(ToGenerator::StopArrivals) => {
+                    self.open.clear();
+                    self.closed.clear();
+                }
+                Ok(ToGenerator::SetVariable { variable, value }) => {
+                    if let Some(slot) = self.spec.variables.get_mut(usize::from(variable)) {
+                        *slot = Some(value.into());
+                    }
+                }
+                Ok(ToGenerator::Start { .. }) => {}
+                Ok(ToGenerator::Abort) | Err(TryRecvError::Disconnected) => return false,
+                Err(TryRecvError::Empty) => return true,
+            }
+        }
+    }
+
+    /// Wakes what the ledger's decisions concern.
+    fn hear_ledger(&mut self) {
+        while let Ok(message) = self.spec.actors.try_recv() {
+            match message {
+                ToActor::Reached { journey, stage } => {
+                    if let Some(&slot) = self.waiting.get(&journey) {
+                        self.step(slot, Wake::Reached(stage));
+                    }
+                }
+                ToActor::Ended { journey } => {
+                    if let Some(arrival) = self.users.remove(&journey) {
+                        self.user_goes_on(arrival);
+                    }
+                    if let Some(slot) = self.waiting.remove(&journey) {
+                        self.slots.try_remove(slot);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts what is due, a bounded number at a time; true: there is more.
+    fn start_due(&mut self) -> bool {
+        for _ in 0..STARTS_PER_TURN {
+            let now = now_ns();
+            let open = self
+                .open
+                .iter()
+                .enumerate()
+                .filter_map(|(index, stream)| stream.peek().map(|(k, t0)| (t0, index, k)))
+                .min();
+            let closed = self
+                .closed
+                .iter()
+                .enumerate()
+                .filter_map(|(index, stream)| stream.peek().map(|(user, t0)| (t0, index, user)))
+                .min();
+            match (open, closed) {
+                (Some((t0, index, k)), other)
+                    if t0 <= now && other.is_none_or(|(closed_t0, ..)| t0 <= closed_t0) =>
+                {
+                    self.open[index].advance();
+                    let entry = self.open[index].entry;
+                    self.start(entry, k, t0, None);
+                }
+                (_, Some((t0, index, user))) if t0 <= now => {
+                    let k = self.closed[index].take();
+                    let entry = self.closed[index].entry;
+                    self.start(entry, k, t0, Some((entry, user)));
+                }
+                _ => {
+                    self.tell_when_done(now);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// One arrival has been reached.
+    fn start(&mut self, entry: u16, k: u64, t0_ns: u64, user: Option<(u16, u32)>) {
+        let plan = Arc::clone(&self.spec.plan);
+        let load = &plan.load[usize::from(entry)];
+        let kind = pick_journey(load, plan.seed, entry, k);
+        let is_warm_up = t0_ns < self.start_ns + load.warmup_ns;
+        let phase = if is_warm_up {
+            Phase::WarmUp
+        } else {
+            Phase::Steady
+        };
+        self.last_t0_ns = self.last_t0_ns.max(t0_ns);
+        let series = self.series.journey(kind, phase);
+        self.recorder.add(series.scheduled, 1);
+        if self.slots.len() >= ACTORS_MAX {
+            self.recorder.add(series.missed, 1);
+            self.outbox.push(now_ns(), Fact::Missed { kind, phase });
+            return;
+        }
+        self.recorder.add(series.started, 1);
+        let journey = JourneyId(u64::from(self.spec.index) << 48 | self.journeys_started);
+        self.journeys_started += 1;
+        let arrival = Arrival {
+            journey,
+            kind,
+            phase,
+            t0_ns,
+            k: u64::from(entry) << 40 | k,
+            user,
+        };
+        self.generation = self.generation.wrapping_add(1);
+        let generation = self.generation;
+        let slot = self.slots.insert(Slot {
+            actor: JourneyActor::new(arrival),
+            generation,
+        });
+        if self.prepared.journeys[usize::from(kind)].has_follow_ups {
+            self.waiting.insert(journey.0, slot);
+        }
+        if user.is_some() && waits_for_journey(&plan, load, kind) {
+            self.users.insert(journey.0, arrival);
+        }
+        self.step(slot, Wake::Start);
+    }
+
+    fn complete(&mut self, completion: Completion) {
+        let slot = (completion.token & 0xFFFF_FFFF) as usize;
+        let generation = (completion.token >> 32) as u32;
+        // The actor may be gone: its journey ended while a request was under way.
+        if self
+            .slots
+            .get(slot)
+            .is_some_and(|slot| slot.generation == generation)
+        {
+            self.step(slot, Wake::Completion(completion));
+        }
+    }
+
+    /// Steps an actor and does what follows.
+    fn step(&mut self, index: usize, wake: Wake) {
+        let Some(slot) = self.slots.get_mut(index) else {
+            return;
+        };
+        let mut context = Context {
+            now_ns: now_ns(),
+            token: u64::from(slot.generation) << 32 | index as u64,
+            plan: &self.spec.plan,
+            prepared: &self.prepared,
+            client: &mut self.client,
+            recorder: &mut self.recorder,
+            series: &mut self.series,
+            outbox: &mut self.outbox,
+            polls: &self.spec.polls,
+            run_id: &self.spec.options.run_id,
+            narrator: self.spec.options.narrator.as_ref(),
+            scratch: &mut self.scratch,
+            variables: &self.spec.variables,
+        };
+        let step = slot.actor.step(&mut context, wake);
+        let arrival = slot.actor.arrival;
+        if step == Step::Done {
+            self.slots.remove(index);
+            self.waiting.remove(&arrival.journey.0);
+        }
+        let root_over = step != Step::Requesting;
+        if root_over && arrival.user.is_some() && !self.users.contains_key(&arrival.journey.0) {
+            let plan = Arc::clone(&self.spec.plan);
+            let entry = arrival.user.map_or(0, |(entry, _)| entry);
+            if !waits_for_journey(&plan, &plan.load[usize::from(entry)], arrival.kind) {
+                self.user_goes_on(arrival);
+            }
+        }
+    }
+
+    fn user_goes_on(&mut self, arrival: Arrival) {
+        let Some((entry, user)) = arrival.user else {
+            return;
+        };
+        let now = now_ns();
+        if let Some(stream) = self.closed.iter_mut().find(|stream| stream.entry == entry) {
+            stream.ended(user, now, arrival.k);
+        }
+    }
+
+    fn next_due_ns(&self) -> u64 {
+        let open = self
+            .open
+            .iter()
+            .filter_map(|stream| stream.peek().map(|(_, t0)| t0));
+        let closed = self
+            .closed
+            .iter()
+            .filter_map(|stream| stream.peek().map(|(_, t0)| t0));
+        open.chain(closed).min().unwrap_or(u64::MAX)
+    }
+
+    fn tell_when_done(&mut self, now: u64) {
+        let is_done = !self.arrivals_done
+            && self.open.iter().all(|stream| stream.peek().is_none())
+            && self.closed.iter().all(|stream| stream.is_over(now));
+        if is_done {
+            let message = FromGenerator::ArrivalsDone {
+                at_ns: self.last_t0_ns,
+            };
+            // Tried again at the next turn when the channel is full.
+            self.arrivals_done = self
+                .spec
+                .reports
+                .try_send((self.spec.index, message))
+                .is_ok();
+        }
+    }
+
+    /// Hands over this second's figures.
+    fn report(&mut self, now: u64) {
+        self.health.measure(now, &mut self.recorder);
+        self.health.refused(
+            "facts to the ledger",
+            self.outbox.take_refused(),
+            &mut self.recorder,
+        );
+        self.health
+            .connections(self.client.connections(), &mut self.recorder);
+        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
+        let snapshot = Box::new(self.recorder.take(now, spare));
+        // The coordinator's queue holds minutes of snapshots. A lost one shows as a gap in their
+        // numbers, which makes the run void.
+        let _ = self
+            .spec
+            .reports
+            .try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+    }
+
+    /// Hands over everything that is left.
+    fn finish(mut self) {
+        let give_up_ns = now_ns() + SECOND_NS;
+        loop {
+            self.outbox.flush(u64::MAX);
+            if self.outbox.pending() == 0 || now_ns() > give_up_ns {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        self.report(now_ns());
+    }
+}
+
+/// Which journey arrival `k` of a load entry makes.
+fn pick_journey(load: &Load, seed: u64, entry: u16, k: u64) -> u16 {
+    let total: f64 = load.journeys.iter().map(|(_, weight)| weight).sum();
+    let mut point = match load.journeys.as_slice() {
+        [(only, _)] => return *only as u16,
+        _ => random_unit(seed, 0x3E1C + u64::from(entry), k) * total,
+    };
+    for (journey, weight) in &load.journeys {
+        if point < *weight {
+            return *journey as u16;
+        }
+        point -= weight;
+    }
+    load.journeys
+        .last()
+        .map_or(0, |(journey, _)| *journey as u16)
+}
+
+/// Whether a closed load's user waits for the ledger to end the journey, not only for its root.
+pub(crate) fn waits_for_journey(plan: &Plan, load: &Load, kind: u16) -> bool {
+    let journey = &plan.journeys[usize::from(kind)];
+    let is_more_than_root =
+        !journey.stages.is_empty() || journey.steps.iter().any(|step| step.after.is_some());
+    matches!(
+        load.model,
+        Model::Closed {
+            until: Until::Journey,
+            ..
+        }
+    ) && is_more_than_root
+}

@@ -1,0 +1,82 @@
+//! A source's facts on their way to the ledger.
+
+use crossbeam_channel::{Sender, TrySendError};
+use sojourn_ledger::{Batch, Fact, SourceId, Stamped};
+
+/// Collects facts and sends them in batches with a watermark. Never blocks: while the channel is
+/// full, facts wait here up to a bound; beyond it they are refused and counted, and the run is void.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    source: SourceId,
+    sequence: u64,
+    facts: Vec<Stamped>,
+    facts_max: usize,
+    refused: u64,
+    sender: Sender<Batch>,
+    watermark_ns: u64,
+}
+
+impl Outbox {
+    pub(crate) fn new(source: SourceId, sender: Sender<Batch>, facts_max: usize) -> Self {
+        Self {
+            source,
+            sequence: 0,
+            facts: Vec::new(),
+            facts_max,
+            refused: 0,
+            sender,
+            watermark_ns: 0,
+        }
+    }
+
+    /// Adds a fact. A stamp that is older than the promise already given (a time-out is stamped at
+    /// its due instant, noticed some microseconds later) is put at the promise.
+    pub(crate) fn push(&mut self, stamp_ns: u64, fact: Fact) {
+        let stamp_ns = stamp_ns.max(self.watermark_ns);
+        if self.facts.len() < self.facts_max {
+            self.facts.push(Stamped { stamp_ns, fact });
+        } else {
+            self.refused += 1;
+        }
+    }
+
+    /// Sends what there is. `watermark_ns`: every later fact of this source has a stamp that is not
+    /// older.
+    pub(crate) fn flush(&mut self, watermark_ns: u64) {
+        // Completions of one wake-up come in the order of their connections, not of their stamps.
+        self.facts.sort_by_key(|fact| fact.stamp_ns);
+        let capacity = self.facts.len();
+        let facts = std::mem::replace(&mut self.facts, Vec::with_capacity(capacity.min(1024)));
+        let batch = Batch {
+            source: self.source,
+            sequence: self.sequence,
+            facts,
+            watermark_ns,
+        };
+        match self.sender.try_send(batch) {
+            Ok(()) => {
+                self.sequence += 1;
+                self.watermark_ns = watermark_ns;
+            }
+            // Kept for the next flush; the watermark that goes with them will be a later one.
+            Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) => {
+                self.facts = batch.facts;
+            }
+        }
+    }
+
+    /// Facts waiting for a place in the channel.
+    pub(crate) fn pending(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Counts something else that a bound refused: it makes the run void like a refused fact.
+    pub(crate) fn refuse(&mut self) {
+        self.refused += 1;
+    }
+
+    /// Facts refused since the last call.
+    pub(crate) fn take_refused(&mut self) -> u64 {
+        std::mem::take(&mut self.refused)
+    }
+}

@@ -1,0 +1,250 @@
+//! The series that a generator writes to, interned before the run.
+
+use sojourn_ledger::Phase;
+use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
+use sojourn_plan::Plan;
+
+/// Series of one generator.
+#[derive(Debug)]
+pub(crate) struct Series {
+    journeys: Vec<[JourneySeries; 2]>,
+    steps: Vec<Vec<[StepSeries; 2]>>,
+    lag: [SeriesId; 2],
+    names: Vec<JourneyNames>,
+}
+
+/// Counters of a journey's arrivals, in one phase.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JourneySeries {
+    pub(crate) scheduled: SeriesId,
+    pub(crate) missed: SeriesId,
+    /// Counted here, by the generator, so that the ledger's classes are checked against a count of
+    /// its own making.
+    pub(crate) started: SeriesId,
+}
+
+/// A step's series, in one phase.
+#[derive(Debug)]
+pub(crate) struct StepSeries {
+    pub(crate) response: SeriesId,
+    pub(crate) response_ok: SeriesId,
+    pub(crate) response_failed: SeriesId,
+    pub(crate) service: SeriesId,
+    pub(crate) blocked: SeriesId,
+    pub(crate) dns: SeriesId,
+    pub(crate) connect: SeriesId,
+    pub(crate) tls: SeriesId,
+    pub(crate) send: SeriesId,
+    pub(crate) wait: SeriesId,
+    pub(crate) receive: SeriesId,
+    pub(crate) bytes_in: SeriesId,
+    pub(crate) bytes_out: SeriesId,
+    /// By HTTP status, interned when first seen: a run has few.
+    statuses: Vec<(u16, SeriesId)>,
+    /// By reason, likewise.
+    reasons: Vec<(String, SeriesId)>,
+}
+
+#[derive(Debug)]
+struct JourneyNames {
+    journey: String,
+    steps: Vec<String>,
+}
+
+/// Reasons told apart per step; further ones count as `other`.
+const REASONS_MAX: usize = 50;
+
+impl Series {
+    pub(crate) fn new(plan: &Plan, recorder: &mut Recorder) -> Self {
+        let both = |make: &mut dyn FnMut(SeriesPhase) -> SeriesId| {
+            [make(SeriesPhase::WarmUp), make(SeriesPhase::Steady)]
+        };
+        let lag =
+            both(&mut |phase| recorder.series(Kind::Trend, SeriesKey::new(names::LAG, &[], phase)));
+        let mut journeys = Vec::new();
+        let mut steps = Vec::new();
+        for journey in &plan.journeys {
+            let of_phase =
+                |phase, recorder: &mut Recorder| JourneySeries::new(&journey.name, phase, recorder);
+            journeys.push([
+                of_phase(SeriesPhase::WarmUp, recorder),
+                of_phase(SeriesPhase::Steady, recorder),
+            ]);
+            steps.push(
+                journey
+                    .steps
+                    .iter()
+                    .map(|step| {
+                        [SeriesPhase::WarmUp, SeriesPhase::Steady].map(|phase| {
+                            StepSeries::new(&journey.name, &step.name, phase, recorder)
+                        })
+                    })
+                    .collect(),
+            );
+        }
+        let names = plan
+            .journeys
+            .iter()
+            .map(|journey| JourneyNames {
+                journey: journey.name.clone(),
+                steps: journey.steps.iter().map(|step| step.name.clone()).collect(),
+            })
+            .collect();
+        Self {
+            journeys,
+            steps,
+            lag,
+            names,
+        }
+    }
+
+    pub(crate) fn journey(&self, kind: u16, phase: Phase) -> JourneySeries {
+        self.journeys[usize::from(kind)][phase as usize]
+    }
+
+    pub(crate) fn step(&self, kind: u16, step: usize, phase: Phase) -> &StepSeries {
+        &self.steps[usize::from(kind)][step][phase as usize]
+    }
+
+    pub(crate) fn lag(&self, phase: Phase) -> SeriesId {
+        self.lag[phase as usize]
+    }
+
+    /// The request counter of a status.
+    pub(crate) fn status(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+        status: u16,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        let series = &mut self.steps[usize::from(kind)][step][phase as usize];
+        if let Some((_, id)) = series.statuses.iter().find(|(known, _)| *known == status) {
+            return *id;
+        }
+        let text = status.to_string();
+        let id = requests_series(&names.journey, &names.steps[step], &text, phase, recorder);
+        series.statuses.push((status, id));
+        id
+    }
+
+    /// The counters of a failure: its requests (for transport failures) and its reason.
+    pub(crate) fn reason(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+        reason: &str,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        let series = &mut self.steps[usize::from(kind)][step][phase as usize];
+        if let Some((_, id)) = series.reasons.iter().find(|(known, _)| known == reason) {
+            return *id;
+        }
+        let reason = if series.reasons.len() < REASONS_MAX {
+            reason
+        } else {
+            "other"
+        };
+        let key = SeriesKey::new(
+            names::STEP_FAILED,
+            &[
+                ("journey", &names.journey),
+                ("step", &names.steps[step]),
+                ("reason", reason),
+            ],
+            series_phase(phase),
+        );
+        let id = recorder.series(Kind::Counter, key);
+        if series.reasons.len() < REASONS_MAX {
+            series.reasons.push((reason.to_owned(), id));
+        }
+        id
+    }
+
+    /// The request counter of a transport failure.
+    pub(crate) fn transport_failure(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+        failure: sojourn_http::FailureKind,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        requests_series(
+            &names.journey,
+            &names.steps[step],
+            failure.name(),
+            phase,
+            recorder,
+        )
+    }
+}
+
+impl JourneySeries {
+    fn new(journey: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
+        let mut counter = |metric: &str| {
+            recorder.series(
+                Kind::Counter,
+                SeriesKey::new(metric, &[("journey", journey)], phase),
+            )
+        };
+        Self {
+            scheduled: counter(names::JOURNEYS_SCHEDULED),
+            missed: counter(names::JOURNEYS_MISSED),
+            started: counter(names::JOURNEYS_STARTED),
+        }
+    }
+}
+
+impl StepSeries {
+    fn new(journey: &str, step: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
+        let mut trend = |metric: &str| {
+            let key = SeriesKey::new(metric, &[("journey", journey), ("step", step)], phase);
+            recorder.series(Kind::Trend, key)
+        };
+        Self {
+            response: trend(names::STEP_RESPONSE),
+            response_ok: trend(names::STEP_RESPONSE_OK),
+            response_failed: trend(names::STEP_RESPONSE_FAILED),
+            service: trend(names::STEP_SERVICE),
+            blocked: trend(names::STEP_BLOCKED),
+            dns: trend(names::STEP_DNS),
+            connect: trend(names::STEP_CONNECT),
+            tls: trend(names::STEP_TLS),
+            send: trend(names::STEP_SEND),
+            wait: trend(names::STEP_WAIT),
+            receive: trend(names::STEP_RECEIVE),
+            bytes_in: trend(names::STEP_BYTES_IN),
+            bytes_out: trend(names::STEP_BYTES_OUT),
+            statuses: Vec::new(),
+            reasons: Vec::new(),
+        }
+    }
+}
+
+/// A journey's phase as a series' phase.
+pub(crate) fn series_phase(phase: Phase) -> SeriesPhase {
+    match phase {
+        Phase::WarmUp => SeriesPhase::WarmUp,
+        Phase::Steady => SeriesPhase::Steady,
+    }
+}
+
+fn requests_series(
+    journey: &str,
+    step: &str,
+    status: &str,
+    phase: Phase,
+    recorder: &mut Recorder,
+) -> SeriesId {
+    let tags = [("journey", journey), ("step", step), ("status", status)];
+    recorder.series(
+        Kind::Counter,
+        SeriesKey::new(names::STEP_REQUESTS, &tags, series_phase(phase)),
+    )
+}

@@ -1,0 +1,58 @@
+//! What coordinator and generator say to each other.
+//!
+//! The messages are plain data: a generator in another process gets the same ones over a socket.
+
+use serde::{Deserialize, Serialize};
+use sojourn_metrics::Snapshot;
+
+/// Coordinator to generator.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ToGenerator {
+    /// Start the load at this instant (CLOCK_MONOTONIC, nanoseconds).
+    Start {
+        /// The run's start.
+        at_ns: u64,
+    },
+    /// A variable has a new value from now on.
+    SetVariable {
+        /// Index of the variable.
+        variable: u16,
+        /// Its value.
+        value: String,
+    },
+    /// No further arrivals; what is under way goes on.
+    StopArrivals,
+    /// End now.
+    Abort,
+}
+
+/// Generator to coordinator, with the generator's number.
+#[derive(Debug)]
+pub(crate) enum FromGenerator {
+    /// One second's figures.
+    Snapshot(Box<Snapshot>),
+    /// Every arrival of this generator's share has been reached.
+    ArrivalsDone {
+        /// When.
+        at_ns: u64,
+    },
+    /// The thread has ended; why, if not as asked.
+    Ended(Result<(), String>),
+}
+
+/// Ledger to generator: what an actor waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ToActor {
+    /// A stage was reached that a step follows.
+    Reached {
+        /// Whose.
+        journey: u64,
+        /// Which stage.
+        stage: u8,
+    },
+    /// The journey ended, or its deadline passed: nobody waits for it any longer.
+    Ended {
+        /// Whose.
+        journey: u64,
+    },
+}

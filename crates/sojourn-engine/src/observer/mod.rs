@@ -1,0 +1,387 @@
+//! The observer: the thread that owns the ledger.
+//!
+//! Batches of facts come in from generators, taps and the poller; decisions go out: figures to the
+//! coordinator, wake-ups to the generators, kept journeys to the run file.
+
+mod audit;
+mod series;
+mod tap_thread;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_http::Waker;
+use sojourn_ledger::{Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId};
+use sojourn_metrics::{Recorder, Snapshot};
+use sojourn_plan::Plan;
+use sojourn_record::JourneyRecord;
+
+use crate::{
+    health::ThreadHealth,
+    link::ToActor,
+    options::{RunOptions, narrate},
+    shape::ledger_spec,
+};
+use audit::Audit;
+use series::ObserverSeries;
+pub(crate) use tap_thread::{TapReport, TapSpec, run_tap};
+
+/// Facts held back while the slowest source is waited for.
+const HELD_MAX: usize = 4_000_000;
+/// How long the last batches are waited for at the end.
+const CLOSE_WAIT_NS: u64 = 3 * SECOND_NS;
+
+/// What the observer says to the coordinator.
+pub(crate) enum FromObserver {
+    /// One second's figures.
+    Snapshot(Box<Snapshot>),
+    /// A journey to keep.
+    Kept(Box<JourneyRecord>),
+    /// Something that makes the run void, in words.
+    Void(String),
+    /// The book is closed.
+    Closed(Box<Balance>),
+}
+
+/// Where the ledger stands, for whoever asks.
+#[derive(Debug, Default)]
+pub(crate) struct LedgerState {
+    /// Facts up to here have been applied.
+    pub(crate) watermark_ns: AtomicU64,
+    /// Journeys in flight then.
+    pub(crate) in_flight: AtomicU64,
+    /// Started, completed (late included), and failed in any way, so far.
+    pub(crate) started: AtomicU64,
+    pub(crate) completed: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    /// When the last journey ended.
+    pub(crate) last_end_ns: AtomicU64,
+    /// Sources should end now; the book closes when they have.
+    pub(crate) closing: AtomicBool,
+}
+
+/// A generator's two ends: wake-ups for its actors, and its waker.
+pub(crate) struct GeneratorEnd {
+    pub(crate) actors: Sender<ToActor>,
+    pub(crate) waker: Waker,
+}
+
+/// What the observer thread is made with.
+pub(crate) struct ObserverSpec {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) options: RunOptions,
+    pub(crate) start_ns: u64,
+    /// Every source, with its name for messages.
+    pub(crate) sources: Vec<(SourceId, String)>,
+    pub(crate) recorder_number: u32,
+    pub(crate) batches: Receiver<Batch>,
+    pub(crate) reports: Sender<FromObserver>,
+    pub(crate) generators: Vec<GeneratorEnd>,
+    pub(crate) state: Arc<LedgerState>,
+}
+
+/// The observer.
+pub(crate) struct Observer {
+    spec: ObserverSpec,
+    ledger: Ledger,
+    sequencer: Sequencer,
+    recorder: Recorder,
+    series: ObserverSeries,
+    health: ThreadHealth,
+    audit: Audit,
+    /// Kinds whose end a generator waits for.
+    tells_end: Vec<bool>,
+    /// Journeys in flight, by kind.
+    in_flight: Vec<u64>,
+    decisions: Vec<Decision>,
+    wake_ups_refused: u64,
+    kept_refused: u64,
+    silent_told: bool,
+    void_told: bool,
+}
+
+impl Observer {
+    pub(crate) fn new(spec: ObserverSpec) -> Self {
+        let sources: Vec<SourceId> = spec.sources.iter().map(|(source, _)| *source).collect();
+        let mut recorder = Recorder::new(spec.recorder_number);
+        let plan = &spec.plan;
+        let tells_end = (0u16..)
+            .zip(&plan.journeys)
+            .map(|(kind, journey)| {
+                let is_followed = journey.steps.iter().any(|step| step.after.is_some());
+                let is_awaited = plan
+                    .load
+                    .iter()
+                    .any(|load| crate::generator::waits_for_journey(plan, load, kind));
+                is_followed || is_awaited
+            })
+            .collect();
+        Self {
+            ledger: Ledger::new(ledger_spec(plan)),
+            sequencer: Sequencer::new(&sources, HELD_MAX),
+            series: ObserverSeries::new(plan, &mut recorder),
+            health: ThreadHealth::new("observer", &mut recorder),
+            audit: Audit::new(plan, spec.start_ns, spec.options.keep_all),
+            recorder,
+            tells_end,
+            in_flight: vec![0; spec.plan.journeys.len()],
+            decisions: Vec::new(),
+            wake_ups_refused: 0,
+            kept_refused: 0,
+            silent_told: false,
+            void_told: false,
+            spec,
+        }
+    }
+
+    /// The thread's body: until every source has ended.
+    pub(crate) fn run(mut self) {
+        let mut snapshot_ns = self.spec.start_ns + SECOND_NS;
+        let mut closing_since_ns = None;
+        loop {
+            let is_open = self.take_batches();
+            self.apply();
+            let now = now_ns();
+            if now >= snapshot_ns {
+                self.check_silence(now, closing_since_ns.is_some());
+                self.report(now);
+                snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
+            }
+            if self.spec.state.closing.load(Ordering::SeqCst) {
+                let since_ns = *closing_since_ns.get_or_insert(now);
+                let have_ended = self.sequencer.watermark_ns() == u64::MAX || !is_open;
+                if have_ended || now > since_ns + CLOSE_WAIT_NS {
+                    if !have_ended {
+                        self.void(
+                            "a source did not end when asked: its last facts are missing".into(),
+                        );
+                    }
+                    break;
+                }
+            }
+        }
+        self.close();
+    }
+
+    /// Waits for batches up to a millisecond, then takes all there are; false: no sender is left.
+    fn take_batches(&mut self) -> bool {
+        let wait = std::time::Duration::from_nanos(MILLISECOND_NS);
+        match self.spec.batches.recv_timeout(wait) {
+            Ok(batch) => self.push(batch),
+            Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+        while let Ok(batch) = self.spec.batches.try_recv() {
+            self.push(batch);
+        }
+        true
+    }
+
+    fn push(&mut self, batch: Batch) {
+        if let Err(defect) = self.sequencer.push(batch) {
+            self.void(defect);
+        }
+    }
+
+    /// Applies every fact that is certain to be next.
+    fn apply(&mut self) {
+        while let Some(stamped) = self.sequencer.pop() {
+            if let Fact::Started { kind, .. } = stamped.fact {
+                self.in_flight[usize::from(kind)] += 1;
+            }
+            self.ledger.apply(stamped, &mut self.decisions);
+            self.decide();
+        }
+        let watermark_ns = self.sequencer.watermark_ns();
+        if watermark_ns != u64::MAX {
+            self.ledger.advance(watermark_ns, &mut self.decisions);
+            self.decide();
+        }
+        let state = &self.spec.state;
+        state
+            .in_flight
+            .store(self.ledger.in_flight() as u64, Ordering::SeqCst);
+        state.watermark_ns.store(watermark_ns, Ordering::SeqCst);
+    }
+
+    /// Carries decisions out.
+    fn decide(&mut self) {
+        let mut decisions = std::mem::take(&mut self.decisions);
+        for decision in decisions.drain(..) {
+            self.series.count(&decision, &mut self.recorder);
+            self.tell(&decision);
+            match decision {
+                Decision::Reached {
+                    journey,
+                    kind,
+                    stage,
+                    resume: true,
+                    ..
+                } => {
+                    let _ = kind;
+                    self.wake(
+                        journey.0,
+                        ToActor::Reached {
+                            journey: journey.0,
+                            stage,
+                        },
+                    );
+                }
+                Decision::Overdue { journey, kind } if self.tells_end[usize::from(kind)] => {
+                    // A user stops waiting at the deadline; the journey may still complete, late.
+                    self.wake(journey.0, ToActor::Ended { journey: journey.0 });
+                }
+                Decision::Finished(finished) => self.finished(*finished),
+                _ => {}
+            }
+        }
+        self.decisions = decisions;
+    }
+
+    fn finished(&mut self, finished: Finished) {
+        use sojourn_ledger::FinishClass::{Completed, Late};
+        let state = &self.spec.state;
+        let in_flight = &mut self.in_flight[usize::from(finished.kind)];
+        *in_flight = in_flight.saturating_sub(1);
+        let counter = match finished.class {
+            Completed | Late => &state.completed,
+            _ => &state.failed,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        state
+            .last_end_ns
+            .fetch_max(finished.end_ns, Ordering::Relaxed);
+        if self.tells_end[usize::from(finished.kind)] {
+            let journey = finished.journey.0;
+            self.wake(journey, ToActor::Ended { journey });
+        }
+        if let Some(record) = self.audit.take(finished) {
+            self.keep(record);
+        }
+    }
+
+    fn wake(&mut self, journey: u64, message: ToActor) {
+        let Some(generator) = self.spec.generators.get((journey >> 48) as usize) else {
+            return;
+        };
+        if generator.actors.try_send(message).is_ok() {
+            generator.waker.wake();
+        } else {
+            self.wake_ups_refused += 1;
+        }
+    }
+
+    fn keep(&mut self, record: JourneyRecord) {
+        if self
+            .spec
+            .reports
+            .try_send(FromObserver::Kept(Box::new(record)))
+            .is_err()
+        {
+            self.kept_refused += 1;
+        }
+    }
+
+    /// Tells the coordinator once that the run is void; the first defect explains the others.
+    fn void(&mut self, why: String) {
+        if !self.void_told {
+            self.void_told = self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
+        }
+    }
+
+    fn check_silence(&mut self, now: u64, is_closing: bool) {
+        let silent_max_ns = self.spec.plan.health.silent_max_ns;
+        let silent = self.sequencer.silent(now, silent_max_ns);
+        if let (Some(source), false, false) = (silent.first(), self.silent_told, is_closing) {
+            let names = &self.spec.sources;
+            let name = names
+                .iter()
+                .find(|(id, _)| id == source)
+                .map_or("?", |(_, name)| name);
+            let seconds = silent_max_ns as f64 / SECOND_NS as f64;
+            let why =
+                format!("{name} said nothing for more than {seconds} s: its facts may be missing");
+            self.silent_told = self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
+        }
+    }
+
+    fn report(&mut self, now: u64) {
+        self.series
+            .levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
+        self.health.measure(now, &mut self.recorder);
+        let mut refused = |queue: &str, count: &mut u64| {
+            self.health
+                .refused(queue, std::mem::take(count), &mut self.recorder);
+        };
+        refused("wake-ups to generators", &mut self.wake_ups_refused);
+        refused("journeys to keep", &mut self.kept_refused);
+        self.spec
+            .state
+            .started
+            .store(self.ledger.balance().journeys.started, Ordering::Relaxed);
+        let snapshot = Box::new(self.recorder.take(now, None));
+        // A lost snapshot shows as a gap in their numbers, which makes the run void.
+        let _ = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
+    }
+
+    /// The book closes: what is overdue is lost, the rest was in flight at the cutoff.
+    fn close(mut self) {
+        let now = now_ns();
+        self.ledger.advance(now, &mut self.decisions);
+        self.decide();
+        self.ledger.close(now, &mut self.decisions);
+        self.decide();
+        for record in self.audit.rest() {
+            self.keep(record);
+        }
+        self.report(now);
+        let balance = Box::new(self.ledger.balance());
+        // The coordinator waits for this message with a time limit of its own.
+        let _ = self.spec.reports.send(FromObserver::Closed(balance));
+    }
+
+    fn tell(&self, decision: &Decision) {
+        narrate(self.spec.options.narrator.as_ref(), || {
+            let plan = &self.spec.plan;
+            let stage_name = |kind: u16, stage: u8| {
+                plan.journeys[usize::from(kind)].stages[usize::from(stage)]
+                    .name
+                    .clone()
+            };
+            match decision {
+                Decision::Reached {
+                    kind,
+                    stage,
+                    since_start_ns,
+                    ..
+                } => format!(
+                    "ledger: stage {} reached {:.2} ms after the start",
+                    stage_name(*kind, *stage),
+                    *since_start_ns as f64 / 1e6
+                ),
+                Decision::Hop {
+                    kind,
+                    stage,
+                    hop_ns,
+                    ..
+                } => format!(
+                    "ledger: hop to {} took {:.2} ms",
+                    stage_name(*kind, *stage),
+                    *hop_ns as f64 / 1e6
+                ),
+                Decision::Event { channel, class, .. } => format!(
+                    "ledger: event on {} is {class:?}",
+                    plan.channels[usize::from(*channel)].name
+                ),
+                Decision::Finished(finished) => {
+                    format!("ledger: journey ended: {:?}", finished.class)
+                }
+                other => format!("ledger: {other:?}"),
+            }
+        });
+    }
+}

@@ -1,0 +1,290 @@
+//! The series that the observer writes to, interned before the run.
+
+use sojourn_ledger::{Decision, DuplicateKind, EventClass, FinishClass, Finished, Ledger, Phase};
+use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
+use sojourn_plan::Plan;
+
+/// Series of the ledger's decisions.
+pub(crate) struct ObserverSeries {
+    journeys: Vec<[JourneySeries; 2]>,
+    stages: Vec<Vec<[StageSeries; 2]>>,
+    channels: Vec<ChannelSeries>,
+    levels: Vec<(SeriesId, Vec<SeriesId>)>,
+}
+
+struct JourneySeries {
+    classes: [SeriesId; 6],
+    duration: SeriesId,
+    key_reused: SeriesId,
+    without_predecessor: SeriesId,
+}
+
+struct StageSeries {
+    reached: SeriesId,
+    hop: SeriesId,
+    hop_negative: SeriesId,
+    since_start: SeriesId,
+    duplicates: [SeriesId; 3],
+}
+
+struct ChannelSeries {
+    seen: SeriesId,
+    matched: SeriesId,
+    duplicates: [SeriesId; 3],
+    after_failure: SeriesId,
+    orphan: SeriesId,
+    foreign: SeriesId,
+    unattributed: SeriesId,
+    undecodable: SeriesId,
+}
+
+const DUPLICATE_KINDS: [&str; 3] = ["redelivery", "republication", "unknown"];
+const PHASES: [SeriesPhase; 2] = [SeriesPhase::WarmUp, SeriesPhase::Steady];
+
+impl ObserverSeries {
+    pub(crate) fn new(plan: &Plan, recorder: &mut Recorder) -> Self {
+        let journeys = plan
+            .journeys
+            .iter()
+            .map(|journey| PHASES.map(|phase| JourneySeries::new(&journey.name, phase, recorder)))
+            .collect();
+        let stages = plan
+            .journeys
+            .iter()
+            .map(|journey| {
+                journey
+                    .stages
+                    .iter()
+                    .map(|stage| {
+                        let tags = [("journey", &*journey.name), ("stage", &*stage.name)];
+                        PHASES.map(|phase| StageSeries::new(&tags, phase, recorder))
+                    })
+                    .collect()
+            })
+            .collect();
+        let channels = plan
+            .channels
+            .iter()
+            .map(|channel| ChannelSeries::new(&channel.name, recorder))
+            .collect();
+        let mut gauge = |metric: &str, tags: &[(&str, &str)]| {
+            recorder.series(Kind::Gauge, SeriesKey::new(metric, tags, SeriesPhase::Any))
+        };
+        let levels = plan
+            .journeys
+            .iter()
+            .map(|journey| {
+                let of_journey = gauge(names::JOURNEYS_IN_FLIGHT, &[("journey", &journey.name)]);
+                let of_stages = journey
+                    .stages
+                    .iter()
+                    .map(|stage| {
+                        let tags = [("journey", &*journey.name), ("stage", &*stage.name)];
+                        gauge(names::STAGE_IN_FLIGHT, &tags)
+                    })
+                    .collect();
+                (of_journey, of_stages)
+            })
+            .collect();
+        Self {
+            journeys,
+            stages,
+            channels,
+            levels,
+        }
+    }
+
+    /// Counts a decision.
+    pub(crate) fn count(&self, decision: &Decision, recorder: &mut Recorder) {
+        match decision {
+            Decision::Reached {
+                kind,
+                stage,
+                phase,
+                since_start_ns,
+                ..
+            } => {
+                let series = self.stage(*kind, *stage, *phase);
+                recorder.add(series.reached, 1);
+                recorder.record(series.since_start, *since_start_ns);
+            }
+            Decision::Hop {
+                kind,
+                stage,
+                phase,
+                hop_ns,
+            } => {
+                let series = self.stage(*kind, *stage, *phase);
+                let trend = if *hop_ns < 0 {
+                    series.hop_negative
+                } else {
+                    series.hop
+                };
+                recorder.record(trend, hop_ns.unsigned_abs());
+            }
+            Decision::Event {
+                channel,
+                class,
+                belongs,
+                ..
+            } => {
+                self.event(*channel, *class, *belongs, recorder);
+            }
+            Decision::KeyReused { kind, .. } => {
+                recorder.add(self.journeys[usize::from(*kind)][1].key_reused, 1);
+            }
+            Decision::Finished(finished) => self.finished(finished, recorder),
+            Decision::Overdue { .. } => {}
+        }
+    }
+
+    /// Sets the levels of the ledger as they stand, with each stage's maximum since the last call.
+    pub(crate) fn levels(&self, ledger: &mut Ledger, in_flight: &[u64], recorder: &mut Recorder) {
+        for (kind, (of_journey, of_stages)) in (0u16..).zip(&self.levels) {
+            recorder.set(*of_journey, in_flight[usize::from(kind)] as f64);
+            for (stage, series) in (0u8..).zip(of_stages) {
+                // Two writes: the gauge keeps the greatest and the last.
+                recorder.set(*series, ledger.take_in_flight_max(kind, stage) as f64);
+                recorder.set(*series, ledger.in_flight_at(kind, stage) as f64);
+            }
+        }
+    }
+
+    fn finished(&self, finished: &Finished, recorder: &mut Recorder) {
+        let series = &self.journeys[usize::from(finished.kind)][finished.phase as usize];
+        recorder.add(series.classes[class_index(finished.class)], 1);
+        recorder.add(
+            series.without_predecessor,
+            u64::from(finished.hops_without_predecessor),
+        );
+        if matches!(finished.class, FinishClass::Completed | FinishClass::Late) {
+            recorder.record(
+                series.duration,
+                finished.end_ns.saturating_sub(finished.t0_ns),
+            );
+        }
+    }
+
+    fn event(
+        &self,
+        channel: u16,
+        class: EventClass,
+        belongs: Option<(u16, u8, Phase)>,
+        recorder: &mut Recorder,
+    ) {
+        let series = &self.channels[usize::from(channel)];
+        recorder.add(series.seen, 1);
+        let counter = match class {
+            EventClass::Matched => series.matched,
+            EventClass::Duplicate(kind) => series.duplicates[duplicate_index(kind)],
+            EventClass::AfterFailure => series.after_failure,
+            EventClass::Orphan => series.orphan,
+            EventClass::Foreign => series.foreign,
+            EventClass::Unattributed => series.unattributed,
+            EventClass::Undecodable => series.undecodable,
+        };
+        recorder.add(counter, 1);
+        if let (EventClass::Duplicate(duplicate), Some((kind, stage, phase))) = (class, belongs) {
+            let series = self.stage(kind, stage, phase);
+            recorder.add(series.duplicates[duplicate_index(duplicate)], 1);
+        }
+    }
+
+    fn stage(&self, kind: u16, stage: u8, phase: Phase) -> &StageSeries {
+        &self.stages[usize::from(kind)][usize::from(stage)][phase as usize]
+    }
+}
+
+impl JourneySeries {
+    fn new(journey: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
+        let mut series = |kind: Kind, metric: &str| {
+            recorder.series(kind, SeriesKey::new(metric, &[("journey", journey)], phase))
+        };
+        Self {
+            classes: [
+                names::JOURNEYS_COMPLETED,
+                names::JOURNEYS_LATE,
+                names::JOURNEYS_LOST,
+                names::JOURNEYS_FAILED,
+                names::JOURNEYS_ROOT_FAILED,
+                names::JOURNEYS_IN_FLIGHT_AT_CUTOFF,
+            ]
+            .map(|metric| series(Kind::Counter, metric)),
+            duration: series(Kind::Trend, names::JOURNEY_DURATION),
+            key_reused: series(Kind::Counter, names::KEY_REUSED),
+            without_predecessor: series(Kind::Counter, names::JOURNEYS_HOPS_WITHOUT_PREDECESSOR),
+        }
+    }
+}
+
+impl StageSeries {
+    fn new(tags: &[(&str, &str)], phase: SeriesPhase, recorder: &mut Recorder) -> Self {
+        let mut series =
+            |kind: Kind, metric: &str| recorder.series(kind, SeriesKey::new(metric, tags, phase));
+        let [reached, hop, hop_negative, since_start] = [
+            (Kind::Counter, names::STAGE_REACHED),
+            (Kind::Trend, names::STAGE_HOP),
+            (Kind::Trend, names::STAGE_HOP_NEGATIVE),
+            (Kind::Trend, names::STAGE_SINCE_START),
+        ]
+        .map(|(kind, metric)| series(kind, metric));
+        let duplicates = DUPLICATE_KINDS.map(|duplicate| {
+            let tags: Vec<_> = tags.iter().copied().chain([("kind", duplicate)]).collect();
+            let key = SeriesKey::new(names::STAGE_DUPLICATES, &tags, phase);
+            recorder.series(Kind::Counter, key)
+        });
+        Self {
+            reached,
+            hop,
+            hop_negative,
+            since_start,
+            duplicates,
+        }
+    }
+}
+
+impl ChannelSeries {
+    fn new(channel: &str, recorder: &mut Recorder) -> Self {
+        let mut counter = |metric: &str, tags: &[(&str, &str)]| {
+            recorder.series(
+                Kind::Counter,
+                SeriesKey::new(metric, tags, SeriesPhase::Any),
+            )
+        };
+        let plain = [("channel", channel)];
+        Self {
+            seen: counter(names::EVENTS_SEEN, &plain),
+            matched: counter(names::EVENTS_MATCHED, &plain),
+            duplicates: DUPLICATE_KINDS.map(|duplicate| {
+                counter(
+                    names::EVENTS_DUPLICATE,
+                    &[("channel", channel), ("kind", duplicate)],
+                )
+            }),
+            after_failure: counter(names::EVENTS_AFTER_FAILURE, &plain),
+            orphan: counter(names::EVENTS_ORPHAN, &plain),
+            foreign: counter(names::EVENTS_FOREIGN, &plain),
+            unattributed: counter(names::EVENTS_UNATTRIBUTED, &plain),
+            undecodable: counter(names::EVENTS_UNDECODABLE, &plain),
+        }
+    }
+}
+
+fn class_index(class: FinishClass) -> usize {
+    match class {
+        FinishClass::Completed => 0,
+        FinishClass::Late => 1,
+        FinishClass::Lost => 2,
+        FinishClass::Failed => 3,
+        FinishClass::RootFailed => 4,
+        FinishClass::InFlightAtCutoff => 5,
+    }
+}
+
+fn duplicate_index(kind: DuplicateKind) -> usize {
+    match kind {
+        DuplicateKind::Redelivery => 0,
+        DuplicateKind::Republication => 1,
+        DuplicateKind::Unknown => 2,
+    }
+}

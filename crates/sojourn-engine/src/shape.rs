@@ -1,0 +1,76 @@
+//! A plan as the ledger sees it.
+
+use sojourn_clock::SECOND_NS;
+use sojourn_ledger::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec};
+use sojourn_plan::{Action, Journey, Plan, Stage};
+
+/// Journeys in flight at most: with some 200 bytes each, half a gigabyte.
+const JOURNEYS_MAX: usize = 2_000_000;
+/// Events that wait for their journey at most.
+const EARLY_MAX: usize = 500_000;
+/// Finished journeys remembered at most.
+const TOMBSTONES_MAX: usize = 1_000_000;
+/// How long a finished journey is remembered, at least.
+const TOMBSTONE_TTL_NS_MIN: u64 = 60 * SECOND_NS;
+
+/// The ledger's view of a plan.
+pub(crate) fn ledger_spec(plan: &Plan) -> LedgerSpec {
+    let root_timeout_ns = plan
+        .journeys
+        .iter()
+        .map(|journey| {
+            let root = journey.steps.iter().filter(|step| step.after.is_none());
+            root.map(|step| match &step.action {
+                Action::Http(action) => action.timeout_ns,
+            })
+            .sum()
+        })
+        .max();
+    let longest_ns = plan
+        .journeys
+        .iter()
+        .map(|journey| journey.within_ns + journey.linger_ns)
+        .max();
+    LedgerSpec {
+        journeys: plan.journeys.iter().map(journey_spec).collect(),
+        journeys_max: JOURNEYS_MAX,
+        early_max: EARLY_MAX,
+        tombstones_max: TOMBSTONES_MAX,
+        tombstone_ttl_ns: longest_ns.unwrap_or(0).max(TOMBSTONE_TTL_NS_MIN),
+        early_wait_ns: root_timeout_ns.unwrap_or(10 * SECOND_NS),
+    }
+}
+
+fn journey_spec(journey: &Journey) -> JourneySpec {
+    JourneySpec {
+        within_ns: journey.within_ns,
+        linger_ns: journey.linger_ns,
+        stages: (0..journey.stages.len())
+            .map(|index| stage_spec(journey, index))
+            .collect(),
+        has_follow_ups: journey.steps.iter().any(|step| step.after.is_some()),
+    }
+}
+
+fn stage_spec(journey: &Journey, index: usize) -> StageSpec {
+    let stage = &journey.stages[index];
+    StageSpec {
+        kind: match stage.kind {
+            sojourn_plan::StageKind::Required => StageKind::Required,
+            sojourn_plan::StageKind::Optional => StageKind::Optional,
+            sojourn_plan::StageKind::Never => StageKind::Never,
+            sojourn_plan::StageKind::Failure => StageKind::Failure,
+        },
+        after: predecessor(stage),
+        expect: stage.expect,
+        shared: stage.shared,
+        resumes: journey.steps.iter().any(|step| step.after == Some(index)),
+    }
+}
+
+/// The reader has already put the declared order into `after`.
+pub(crate) fn predecessor(stage: &Stage) -> Predecessor {
+    stage
+        .after
+        .map_or(Predecessor::Step, |after| Predecessor::Stage(after as u8))
+}

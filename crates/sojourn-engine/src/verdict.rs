@@ -1,0 +1,179 @@
+//! Whether a run may be believed, and whether it passed.
+
+use sojourn_ledger::Balance;
+use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
+use sojourn_plan::Plan;
+use sojourn_record::{Cause, Summary, Verdict};
+
+/// The exit code of a run that ended: void 3, interrupted 105, failed 99, else 0.
+pub fn exit_code(summary: &Summary) -> u8 {
+    match summary.verdict {
+        Verdict::Void => 3,
+        _ if summary.interrupted => 105,
+        Verdict::Fail => 99,
+        Verdict::Pass => 0,
+    }
+}
+
+/// Every reason why the figures may not be believed; empty when they may.
+pub(crate) fn void_causes(
+    plan: &Plan,
+    store: &Store,
+    balance: Option<&Balance>,
+    defects: &[String],
+) -> Vec<Cause> {
+    let mut causes: Vec<Cause> = Vec::new();
+    let mut add = |name: &str, detail: String| {
+        causes.push(Cause {
+            name: name.to_owned(),
+            detail,
+        });
+    };
+    for defect in defects {
+        add("defect", defect.clone());
+    }
+    match balance {
+        None => add("ledger", "the book was not closed".into()),
+        Some(balance) => {
+            if let Some(imbalance) = balance.imbalance() {
+                add("ledger out of balance", imbalance);
+            }
+        }
+    }
+    if let Some(difference) = counts_differ(store) {
+        add("ledger out of balance", difference);
+    }
+    let refused = sum(store, names::HEALTH_REFUSED);
+    if refused > 0 {
+        add(
+            "refused at a bound",
+            format!("{refused} entries did not fit a bounded queue"),
+        );
+    }
+    let scheduled = sum(store, names::JOURNEYS_SCHEDULED);
+    let missed = sum(store, names::JOURNEYS_MISSED);
+    if missed as f64 > plan.health.missed_max * scheduled as f64 {
+        let limit = plan.health.missed_max * 100.0;
+        add(
+            "missed arrivals",
+            format!("{missed} of {scheduled} were never started (limit {limit} %)"),
+        );
+    }
+    let started = sum(store, names::JOURNEYS_STARTED);
+    if (started as f64) < plan.health.delivered_min * scheduled as f64 {
+        let limit = plan.health.delivered_min * 100.0;
+        add(
+            "under-delivered",
+            format!("{started} of {scheduled} started (limit {limit} %)"),
+        );
+    }
+    if let Some(detail) = lag_too_high(plan, store) {
+        add("generator lag", detail);
+    }
+    let busy_for_s = plan.health.busy_for_ns as f64 / 1e9;
+    for (key, _) in store
+        .series()
+        .filter(|(key, _)| key.metric == names::HEALTH_BUSY_S)
+    {
+        let longest_s = store.gauge(key).map_or(0.0, |(_, _, max)| max);
+        if longest_s >= busy_for_s {
+            let thread = key.tag("thread").unwrap_or("?");
+            let limit = plan.health.busy_max * 100.0;
+            let detail = format!(
+                "{thread} was more than {limit} % busy for {longest_s:.0} s in a row (limit \
+                 {busy_for_s} s): use --threads, or a machine of its own"
+            );
+            add("generator saturated", detail);
+        }
+    }
+    let limit_ms = plan.health.tap_behind_max_ns as f64 / 1e6;
+    for (key, _) in store.series() {
+        if key.metric == names::HEALTH_TAP_BEHIND_MS {
+            let most = store.gauge(key).map_or(0.0, |(_, _, max)| max);
+            if most > limit_ms {
+                let channel = key.tag("channel").unwrap_or("?");
+                add(
+                    "tap behind",
+                    format!("{channel} was {most:.0} ms behind (limit {limit_ms:.0} ms)"),
+                );
+            }
+        }
+    }
+    causes
+}
+
+/// Journeys started as the generators count them against the classes as the ledger does.
+fn counts_differ(store: &Store) -> Option<String> {
+    let started = sum(store, names::JOURNEYS_STARTED);
+    let ended: u64 = [
+        names::JOURNEYS_COMPLETED,
+        names::JOURNEYS_LATE,
+        names::JOURNEYS_LOST,
+        names::JOURNEYS_FAILED,
+        names::JOURNEYS_ROOT_FAILED,
+        names::JOURNEYS_IN_FLIGHT_AT_CUTOFF,
+    ]
+    .iter()
+    .map(|metric| sum(store, metric))
+    .sum();
+    (started != ended)
+        .then(|| format!("generators started {started} journeys, the ledger ended {ended} of them"))
+}
+
+fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
+    let lag = store.trend(&SeriesKey::new(names::LAG, &[], SeriesPhase::Steady))?;
+    let lag_p99_ns = lag.quantile(0.99)?;
+    let response_p50_ns = store
+        .series()
+        .filter(|(key, _)| key.metric == names::STEP_RESPONSE && key.phase == SeriesPhase::Steady)
+        .filter_map(|(key, _)| store.trend(key)?.quantile(0.5))
+        .max()
+        .unwrap_or(0);
+    let share_ns = (response_p50_ns as f64 * plan.health.lag_share_max) as u64;
+    let limit_ns = plan.health.lag_p99_max_ns.max(share_ns);
+    (lag_p99_ns > limit_ns).then(|| {
+        format!(
+            "p99 {:.1} ms, limit {:.1} ms: this machine could not keep the schedule",
+            lag_p99_ns as f64 / 1e6,
+            limit_ns as f64 / 1e6
+        )
+    })
+}
+
+/// A counter over all its tags and phases.
+pub(crate) fn sum(store: &Store, metric: &str) -> u64 {
+    store
+        .series()
+        .filter(|(key, _)| key.metric == metric)
+        .map(|(key, _)| store.counter(key))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn void_comes_before_interrupted_and_interrupted_before_failed() {
+        let summary = |verdict, interrupted| Summary {
+            verdict,
+            causes: Vec::new(),
+            thresholds: Vec::new(),
+            interrupted,
+            arrivals_end_ns: 0,
+            end_ns: 0,
+            drain_ns: None,
+            notes: Vec::new(),
+        };
+        for (verdict, interrupted, code) in [
+            (Verdict::Pass, false, 0),
+            (Verdict::Fail, false, 99),
+            (Verdict::Fail, true, 105),
+            (Verdict::Pass, true, 105),
+            (Verdict::Void, true, 3),
+            (Verdict::Void, false, 3),
+        ] {
+            assert_eq!(exit_code(&summary(verdict, interrupted)), code);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Why a request failed, before it is put into words.
+
+use rustix::io::Errno;
+
+use crate::codec::{BodyError, CodecError};
+use crate::in_flight::InFlight;
+use crate::{Failure, FailureKind};
+
+/// Why a request failed or a connection broke.
+#[derive(Debug)]
+pub(crate) enum Cause {
+    /// The body could not be kept.
+    Body(BodyError),
+    /// The other end closed.
+    Closed,
+    /// The answer could not be read.
+    Codec(CodecError),
+    /// Could not connect.
+    Connect(Errno),
+    /// No connection within so many nanoseconds.
+    ConnectTimeout(u64),
+    /// The name could not be resolved.
+    Dns(String),
+    /// No such origin is registered.
+    NoOrigin,
+    /// The kernel's error on an open connection.
+    Os(Errno),
+    /// Not complete within so many nanoseconds.
+    Timeout(u64),
+    /// TLS failed.
+    Tls(String),
+    /// Too many requests wait for a connection already.
+    WaitingFull,
+}
+
+impl Cause {
+    /// Whether a server that closes an idle connection just as it is used again looks like this.
+    pub(crate) fn is_stale(&self) -> bool {
+        matches!(
+            self,
+            Self::Closed | Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED)
+        )
+    }
+
+    /// The failure in words; `label` is host and port.
+    pub(crate) fn failure(self, label: &str, exchange: &InFlight) -> Failure {
+        let (kind, detail) = match self {
+            Self::Body(error) => {
+                let kind = match error {
+                    BodyError::TooLarge { .. } => FailureKind::BodyTooLarge,
+                    BodyError::Broken(_) | BodyError::UnknownCoding => FailureKind::Encoding,
+                };
+                let read = exchange.bytes_in;
+                (
+                    kind,
+                    format!("{label} answered with {error}, {read} bytes read"),
+                )
+            }
+            Self::Closed => (
+                FailureKind::Closed,
+                format!("{label} closed the connection {}", exchange.progress()),
+            ),
+            Self::Codec(error) => (
+                FailureKind::Protocol,
+                format!("{label} answered with {error}"),
+            ),
+            Self::Connect(errno) => connect_failure(label, errno),
+            Self::ConnectTimeout(timeout_ns) => (
+                FailureKind::Connect,
+                format!(
+                    "no connection to {label} within {}",
+                    milliseconds(timeout_ns)
+                ),
+            ),
+            Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
+            Self::NoOrigin => (
+                FailureKind::Connect,
+                "no such origin is registered with this client".to_owned(),
+            ),
+            Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED) => (
+                FailureKind::Reset,
+                format!("{label} reset the connection {}", exchange.progress()),
+            ),
+            Self::Os(errno) if is_local_limit(errno) => connect_failure(label, errno),
+            Self::Os(errno) => (
+                FailureKind::Closed,
+                format!(
+                    "the connection to {label} failed {}: {}",
+                    exchange.progress(),
+                    std::io::Error::from(errno)
+                ),
+            ),
+            Self::Timeout(timeout_ns) => (
+                FailureKind::Timeout,
+                format!(
+                    "no whole answer from {label} within {}: given up {}",
+                    milliseconds(timeout_ns),
+                    exchange.progress()
+                ),
+            ),
+            Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
+            Self::WaitingFull => (
+                FailureKind::Local,
+                format!(
+                    "too many requests wait for a connection to {label}: raise connections_max"
+                ),
+            ),
+        };
+        Failure { kind, detail }
+    }
+}
+
+fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
+    let hint = match errno {
+        Errno::MFILE => "out of descriptors in this process: raise `ulimit -n`",
+        Errno::NFILE => "out of descriptors on this machine: raise `sysctl fs.file-max`",
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => {
+            "out of local ports for this target: widen `sysctl net.ipv4.ip_local_port_range` or \
+             keep connections alive"
+        }
+        Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
+        _ => {
+            let error = std::io::Error::from(errno);
+            return (
+                FailureKind::Connect,
+                format!("connection to {label}: {error}"),
+            );
+        }
+    };
+    (FailureKind::Local, format!("connection to {label}: {hint}"))
+}
+
+/// Whether connecting failed for want of something on this machine: another address won't help.
+pub(crate) fn is_local_limit(errno: Errno) -> bool {
+    connect_failure("", errno).0 == FailureKind::Local
+}
+
+fn milliseconds(duration_ns: u64) -> String {
+    format!("{} ms", duration_ns / sojourn_clock::MILLISECOND_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_limits_are_told_apart_and_have_a_hint() {
+        for (errno, hint) in [
+            (Errno::MFILE, "ulimit -n"),
+            (Errno::NFILE, "fs.file-max"),
+            (Errno::ADDRNOTAVAIL, "ip_local_port_range"),
+            (Errno::NOBUFS, "kernel memory"),
+        ] {
+            let (kind, detail) = connect_failure("h:1", errno);
+            assert_eq!(kind, FailureKind::Local);
+            assert!(detail.contains("h:1") && detail.contains(hint), "{detail}");
+            assert!(is_local_limit(errno));
+        }
+        let (kind, detail) = connect_failure("h:1", Errno::CONNREFUSED);
+        assert_eq!(kind, FailureKind::Connect);
+        assert!(detail.contains("refused"), "{detail}");
+        assert!(!is_local_limit(Errno::CONNREFUSED));
+    }
+}

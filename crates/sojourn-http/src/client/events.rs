@@ -1,0 +1,149 @@
+//! The event loop: wait, dispatch, give up what is due.
+
+use std::io;
+
+use super::{Client, is_due};
+use crate::Completion;
+use crate::cause::Cause;
+use crate::connection::{Phase, Step};
+use crate::driver::{ConnectionId, Ready};
+
+/// Events of a batch that share one reading of the clock. A stamp is early by at most the time
+/// that so many receives take: some 30 µs.
+const EVENTS_PER_STAMP: usize = 16;
+
+impl Client {
+    /// Works until `deadline_ns` or until there is at least one completion or a wake-up, whichever
+    /// is first; appends completions. A deadline in the past polls once without waiting.
+    ///
+    /// Stamps: t2 and the first byte read are taken when the kernel reports the batch (16 events at
+    /// most share one reading, so some tens of microseconds early at worst, and never before the
+    /// bytes came that made it ready); the last byte sent right after its system call.
+    pub fn wait_until(
+        &mut self,
+        deadline_ns: u64,
+        completions: &mut Vec<Completion>,
+    ) -> io::Result<()> {
+        loop {
+            let until_ns = self.wait_limit_ns(deadline_ns);
+            let mut ready = std::mem::take(&mut self.ready);
+            ready.clear();
+            let waited = self.driver.wait_until(until_ns, &mut ready);
+            let waited = match waited {
+                Ok(waited) => waited,
+                Err(error) => {
+                    self.ready = ready;
+                    return Err(error);
+                }
+            };
+            self.now_ns = waited.now_ns;
+            for (place, event) in ready.iter().enumerate() {
+                if place % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
+                    self.now_ns = sojourn_clock::now_ns();
+                }
+                self.dispatch(*event);
+            }
+            self.ready = ready;
+            self.resume_unfinished();
+            if waited.called {
+                self.take_addresses();
+            }
+            self.give_up_due();
+            self.serve();
+            if !self.finished.is_empty() {
+                if completions.is_empty() {
+                    std::mem::swap(completions, &mut self.finished);
+                } else {
+                    completions.append(&mut self.finished);
+                }
+                return Ok(());
+            }
+            if waited.woken || waited.now_ns >= deadline_ns {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How long the kernel may wait: not at all while there is something to hand out or to go on
+    /// with, and no longer than to the next timeout.
+    fn wait_limit_ns(&mut self, deadline_ns: u64) -> u64 {
+        if !self.finished.is_empty() || !self.unfinished.is_empty() {
+            return 0;
+        }
+        let exchanges = &self.exchanges;
+        let due_ns = self
+            .deadlines
+            .next_ns(|deadline| is_due(exchanges, deadline));
+        due_ns.map_or(deadline_ns, |due_ns| due_ns.min(deadline_ns))
+    }
+
+    fn dispatch(&mut self, event: Ready) {
+        let id = event.id;
+        if event.writable {
+            match self.phase(id) {
+                Some(Phase::Connecting) => self.connecting_ended(id),
+                Some(Phase::Handshaking) => self.flush_handshake(id),
+                Some(Phase::Sending) => self.transmit(id, self.now_ns),
+                _ => {}
+            }
+        }
+        if event.readable {
+            self.receive(id, event.hangup);
+        }
+    }
+
+    /// Receives on a connection and acts on what came.
+    pub(super) fn receive(&mut self, id: ConnectionId, hangup: bool) {
+        loop {
+            let phase = self.phase(id);
+            if matches!(phase, None | Some(Phase::Resolving | Phase::Connecting)) {
+                return;
+            }
+            let connection = &mut self.connections[id.slot as usize];
+            let exchange = match connection.exchange {
+                Some(slot) => self.exchanges.get_mut(slot as usize),
+                None => None,
+            };
+            let step = connection.receive(exchange, &mut self.driver, self.now_ns, hangup);
+            match step {
+                Step::Answered { reusable } => return self.answered(id, reusable),
+                Step::Blocked => return,
+                Step::Broken(cause) => return self.broken(id, cause),
+                Step::Established => self.established(id),
+                Step::Unfinished => return self.unfinished.push((id, hangup)),
+            }
+        }
+    }
+
+    fn resume_unfinished(&mut self) {
+        if self.unfinished.is_empty() {
+            return;
+        }
+        let unfinished = std::mem::take(&mut self.unfinished);
+        for (id, hangup) in unfinished {
+            self.now_ns = sojourn_clock::now_ns();
+            self.receive(id, hangup);
+        }
+    }
+
+    fn give_up_due(&mut self) {
+        while let Some(deadline) = self.deadlines.pop_due(self.now_ns) {
+            if !is_due(&self.exchanges, &deadline) {
+                continue;
+            }
+            let exchange = &self.exchanges[deadline.slot as usize];
+            let cause = if deadline.connecting {
+                Cause::ConnectTimeout(self.config.connect_timeout_ns)
+            } else {
+                Cause::Timeout(exchange.timeout_ns)
+            };
+            match exchange
+                .connection
+                .and_then(|slot| self.connection_id(slot))
+            {
+                Some(id) => self.broken(id, cause),
+                None => self.fail(deadline.slot, cause),
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The client: connections and requests in slabs, and the public way in.
+//!
+//! `events` waits and dispatches, `dial` opens connections, `settle` ends requests and
+//! gives connections back.
+
+mod config;
+mod dial;
+mod events;
+mod settle;
+
+pub use config::{ClientConfig, ClientCounters};
+
+use std::io;
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use slab::Slab;
+
+use crate::cause::Cause;
+use crate::connection::{Connection, Phase};
+use crate::deadlines::{Deadline, Deadlines};
+use crate::driver::{ConnectionId, Driver, Ready};
+use crate::in_flight::InFlight;
+use crate::pool::{Pool, Waiting};
+use crate::resolver::Resolver;
+use crate::{Completion, Exchange, Origin, OriginId, Waker};
+
+/// Most request buffers kept for use again.
+const SPARE_BUFFERS_MAX: usize = 1_024;
+
+/// Request buffers above this size are given back to the allocator.
+const SPARE_BYTES_MAX: usize = 64 * 1024;
+
+/// A client; see the crate's page. Not `Sync`: one thread's own.
+pub struct Client {
+    config: ClientConfig,
+    driver: Driver,
+    pools: Vec<Pool>,
+    connections: Slab<Connection>,
+    exchanges: Slab<InFlight>,
+    deadlines: Deadlines,
+    /// Completions to hand out at the next wait.
+    finished: Vec<Completion>,
+    /// Connections that have more to receive than one turn allows, and whether they hang up.
+    unfinished: Vec<(ConnectionId, bool)>,
+    /// Pools with both waiting requests and, perhaps, room.
+    to_serve: Vec<u32>,
+    /// Used again by each wait.
+    ready: Vec<Ready>,
+    spare_buffers: Vec<Vec<u8>>,
+    resolver: Option<Resolver>,
+    extra_roots: Vec<CertificateDer<'static>>,
+    /// Made for the first TLS connection.
+    tls: Option<Arc<rustls::ClientConfig>>,
+    counters: ClientCounters,
+    next_serial: u64,
+    next_generation: u32,
+    /// The instant of the present batch.
+    now_ns: u64,
+}
+
+impl Client {
+    /// A client with its own event loop. Fails when the kernel gives no descriptors or lacks
+    /// `epoll_pwait2` (before Linux 5.11), or when `ca_file` can't be read.
+    pub fn new(config: ClientConfig) -> io::Result<Self> {
+        let extra_roots = match &config.ca_file {
+            Some(file) => crate::tls::extra_roots(file)?,
+            None => Vec::new(),
+        };
+        Ok(Self {
+            config,
+            driver: Driver::new()?,
+            pools: Vec::new(),
+            connections: Slab::new(),
+            exchanges: Slab::new(),
+            deadlines: Deadlines::default(),
+            finished: Vec::new(),
+            unfinished: Vec::new(),
+            to_serve: Vec::new(),
+            ready: Vec::new(),
+            spare_buffers: Vec::new(),
+            resolver: None,
+            extra_roots,
+            tls: None,
+            counters: ClientCounters::default(),
+            next_serial: 0,
+            next_generation: 0,
+            now_ns: 0,
+        })
+    }
+
+    /// Registers an origin; the same origin gets the same number.
+    pub fn origin(&mut self, origin: &Origin) -> OriginId {
+        let known = self.pools.iter().position(|pool| pool.origin == *origin);
+        let place = known.unwrap_or_else(|| {
+            let mut pool = Pool::new(origin);
+            if pool.addresses.is_empty()
+                && let Some(same_host) = self.pools.iter().find(|p| p.origin.host == origin.host)
+            {
+                pool.addresses.clone_from(&same_host.addresses);
+            }
+            self.pools.push(pool);
+            self.pools.len() - 1
+        });
+        OriginId(place as u32)
+    }
+
+    /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection, else opens
+    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`].
+    ///
+    /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
+    /// first byte when there is a free connection: the error is the time since it was read.
+    pub fn send(&mut self, now_ns: u64, exchange: Exchange<'_>) {
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        let buffer = self.spare_buffers.pop().unwrap_or_default();
+        let request = InFlight::new(now_ns, &exchange, serial, buffer);
+        let origin = exchange.origin.0;
+        let at_ns = request.deadline_ns();
+        let slot = self.exchanges.insert(request) as u32;
+        self.now_ns = now_ns;
+        if origin as usize >= self.pools.len() {
+            self.fail(slot, Cause::NoOrigin);
+            return;
+        }
+        self.add_deadline(Deadline {
+            at_ns,
+            serial,
+            slot,
+            connecting: false,
+        });
+        let pool = &mut self.pools[origin as usize];
+        if let Some(connection) = pool.take_idle() {
+            self.assign(connection, slot, now_ns);
+        } else if pool.open < self.config.connections_max {
+            self.dial(slot);
+        } else {
+            let exchanges = &self.exchanges;
+            let waits = pool.wait(Waiting { slot, serial }, |waiting| {
+                is_waiting(exchanges, waiting)
+            });
+            if !waits {
+                self.counters.refused += 1;
+                self.fail(slot, Cause::WaitingFull);
+            }
+        }
+        self.serve();
+    }
+
+    /// A handle that wakes this client from other threads.
+    pub fn waker(&self) -> Waker {
+        self.driver.waker()
+    }
+
+    /// Requests taken up and not completed.
+    pub fn in_flight(&self) -> usize {
+        self.exchanges.len()
+    }
+
+    /// Connections open or being opened now.
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// What has been counted so far.
+    pub fn counters(&self) -> ClientCounters {
+        self.counters
+    }
+
+    fn add_deadline(&mut self, deadline: Deadline) {
+        let exchanges = &self.exchanges;
+        self.deadlines.push(deadline, exchanges.len(), |deadline| {
+            is_due(exchanges, deadline)
+        });
+    }
+
+    fn connection_id(&self, slot: u32) -> Option<ConnectionId> {
+        let connection = self.connections.get(slot as usize)?;
+        Some(ConnectionId {
+            slot,
+            generation: connection.generation,
+        })
+    }
+
+    /// Whether the connection still exists, as an event's or an earlier look's.
+    fn is_current(&self, id: ConnectionId) -> bool {
+        self.connection_id(id.slot) == Some(id)
+    }
+
+    fn phase(&self, id: ConnectionId) -> Option<Phase> {
+        let connection = self.connections.get(id.slot as usize)?;
+        (connection.generation == id.generation).then_some(connection.phase)
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Client")
+            .field("config", &self.config)
+            .field("in_flight", &self.in_flight())
+            .field("connections", &self.connections())
+            .field("counters", &self.counters)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a queued request still waits.
+fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
+    exchanges
+        .get(waiting.slot as usize)
+        .is_some_and(|exchange| exchange.serial == waiting.serial)
+}
+
+/// Whether a deadline still concerns somebody.
+fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
+    exchanges
+        .get(deadline.slot as usize)
+        .is_some_and(|exchange| {
+            exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
+        })
+}

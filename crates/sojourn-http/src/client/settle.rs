@@ -1,0 +1,138 @@
+//! Sending on free connections, ending requests, giving connections back.
+
+use super::{Client, SPARE_BUFFERS_MAX, SPARE_BYTES_MAX, is_waiting};
+use crate::cause::Cause;
+use crate::connection::Phase;
+use crate::driver::ConnectionId;
+
+impl Client {
+    /// Sends a request on a free connection.
+    pub(super) fn assign(&mut self, connection_slot: u32, exchange_slot: u32, now_ns: u64) {
+        let connection = &mut self.connections[connection_slot as usize];
+        connection.exchange = Some(exchange_slot);
+        connection.phase = Phase::Sending;
+        let id = ConnectionId {
+            slot: connection_slot,
+            generation: connection.generation,
+        };
+        self.exchanges[exchange_slot as usize].connection = Some(connection_slot);
+        self.transmit(id, now_ns);
+    }
+
+    /// Sends as much as goes now.
+    pub(super) fn transmit(&mut self, id: ConnectionId, now_ns: u64) {
+        let connection = &mut self.connections[id.slot as usize];
+        let Some(exchange_slot) = connection.exchange else {
+            return;
+        };
+        let exchange = &mut self.exchanges[exchange_slot as usize];
+        let Err(errno) = connection.transmit(exchange, &self.driver, now_ns) else {
+            return;
+        };
+        // A server may answer and close before it has read the whole request: the answer counts.
+        self.receive(id, true);
+        if self.is_current(id) {
+            self.broken(id, Cause::Os(errno));
+        }
+    }
+
+    /// The answer on this connection is whole.
+    pub(super) fn answered(&mut self, id: ConnectionId, reusable: bool) {
+        let connection = &mut self.connections[id.slot as usize];
+        let exchange = connection.exchange.take();
+        if reusable {
+            connection.phase = Phase::Idle;
+            connection.reused = true;
+            let origin = connection.origin;
+            self.pools[origin as usize].put_idle(id.slot);
+            self.mark_to_serve(origin);
+        } else {
+            self.close(id);
+        }
+        if let Some(exchange) = exchange {
+            self.complete(exchange, None);
+        }
+    }
+
+    /// The connection is of no use any more; its request fails, or is sent once more if the
+    /// connection had gone stale.
+    pub(super) fn broken(&mut self, id: ConnectionId, cause: Cause) {
+        self.end_phase(id);
+        let connection = &mut self.connections[id.slot as usize];
+        let reused = connection.reused;
+        let exchange_slot = connection.exchange.take();
+        self.close(id);
+        let Some(slot) = exchange_slot else {
+            self.counters.idle_closed += 1;
+            return;
+        };
+        let exchange = &mut self.exchanges[slot as usize];
+        if reused && cause.is_stale() && exchange.first_read_ns == 0 && !exchange.retried {
+            exchange.rewind();
+            self.counters.stale_retries += 1;
+            self.dial(slot);
+        } else {
+            self.fail(slot, cause);
+        }
+    }
+
+    /// Ends a request without an answer.
+    pub(super) fn fail(&mut self, slot: u32, cause: Cause) {
+        self.complete(slot, Some(cause));
+    }
+
+    /// Gives waiting requests the connections that have become free. Iterative, and apart from what
+    /// freed them: a queue full of requests that fail at once must not grow the stack.
+    pub(super) fn serve(&mut self) {
+        while let Some(origin) = self.to_serve.pop() {
+            self.pools[origin as usize].to_serve = false;
+            loop {
+                let pool = &mut self.pools[origin as usize];
+                if !pool.has_room(self.config.connections_max) {
+                    break;
+                }
+                let exchanges = &self.exchanges;
+                let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting)) else {
+                    break;
+                };
+                self.now_ns = sojourn_clock::now_ns();
+                match pool.take_idle() {
+                    Some(connection) => self.assign(connection, slot, self.now_ns),
+                    None => self.dial(slot),
+                }
+            }
+        }
+    }
+
+    fn complete(&mut self, slot: u32, failure: Option<Cause>) {
+        let exchange = self.exchanges.remove(slot as usize);
+        let label = self
+            .pools
+            .get(exchange.origin as usize)
+            .map_or("", |pool| pool.label.as_str());
+        let (completion, mut buffer) = exchange.complete(self.now_ns, failure, label);
+        self.finished.push(completion);
+        if self.spare_buffers.len() < SPARE_BUFFERS_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
+            buffer.clear();
+            self.spare_buffers.push(buffer);
+        }
+    }
+
+    fn close(&mut self, id: ConnectionId) {
+        let connection = self.connections.remove(id.slot as usize);
+        let pool = &mut self.pools[connection.origin as usize];
+        pool.open -= 1;
+        if connection.phase == Phase::Idle {
+            pool.forget_idle(id.slot);
+        }
+        self.mark_to_serve(connection.origin);
+    }
+
+    fn mark_to_serve(&mut self, origin: u32) {
+        let pool = &mut self.pools[origin as usize];
+        if pool.has_waiting() && !pool.to_serve {
+            pool.to_serve = true;
+            self.to_serve.push(origin);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! When to give up: an ordered queue of instants, cancelled lazily.
+//!
+//! A request's timeout is nearly always cancelled by its answer. Instead of searching for it, it
+//! stays until it reaches the front; and since most requests have the same timeout, the front is
+//! where the answered ones are. The queue is swept when more than three in four are dead, so its
+//! memory follows the requests in flight.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Sweeping is not worth it below this length.
+const SWEEP_LENGTH_MIN: usize = 1_024;
+
+/// Something to give up at an instant. Ordered by that instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Deadline {
+    /// CLOCK_MONOTONIC, nanoseconds.
+    pub(crate) at_ns: u64,
+    /// The request's serial number, unique in the client.
+    pub(crate) serial: u64,
+    /// The request's slot.
+    pub(crate) slot: u32,
+    /// Only holds while there is no connection yet (`connect_timeout`).
+    pub(crate) connecting: bool,
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(crate) struct Deadlines {
+    heap: BinaryHeap<Reverse<Deadline>>,
+}
+
+impl Deadlines {
+    /// Adds a deadline; sweeps if `live_count`, the requests in flight, has become small beside the
+    /// queue.
+    pub(crate) fn push(
+        &mut self,
+        deadline: Deadline,
+        live_count: usize,
+        is_live: impl Fn(&Deadline) -> bool,
+    ) {
+        if self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+            self.heap.retain(|Reverse(deadline)| is_live(deadline));
+        }
+        self.heap.push(Reverse(deadline));
+    }
+
+    /// The next instant at which something is to be given up.
+    pub(crate) fn next_ns(&mut self, is_live: impl Fn(&Deadline) -> bool) -> Option<u64> {
+        loop {
+            let Reverse(first) = self.heap.peek()?;
+            if is_live(first) {
+                return Some(first.at_ns);
+            }
+            self.heap.pop();
+        }
+    }
+
+    /// Takes a deadline that has passed, dead or alive.
+    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<Deadline> {
+        let Reverse(first) = self.heap.peek()?;
+        if first.at_ns > now_ns {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(deadline)| deadline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deadline(at_ns: u64) -> Deadline {
+        Deadline {
+            at_ns,
+            serial: at_ns,
+            slot: 0,
+            connecting: false,
+        }
+    }
+
+    #[test]
+    fn the_earliest_live_one_is_next() {
+        let mut deadlines = Deadlines::default();
+        for at_ns in [30, 10, 20] {
+            deadlines.push(deadline(at_ns), 3, |_| true);
+        }
+        assert_eq!(deadlines.next_ns(|_| true), Some(10));
+        assert_eq!(deadlines.next_ns(|deadline| deadline.at_ns > 10), Some(20));
+        assert_eq!(deadlines.pop_due(19), None);
+        assert_eq!(deadlines.pop_due(20), Some(deadline(20)));
+        assert_eq!(deadlines.pop_due(40), Some(deadline(30)));
+        assert_eq!(deadlines.next_ns(|_| true), None);
+    }
+
+    #[test]
+    fn memory_follows_the_live_ones() {
+        let mut deadlines = Deadlines::default();
+        // The first one hangs, a million others come and are answered.
+        for at_ns in 0..1_000_000 {
+            deadlines.push(deadline(at_ns), 2, |deadline| {
+                deadline.at_ns == 0 || deadline.at_ns + 1 >= at_ns
+            });
+        }
+        assert!(deadlines.heap.len() <= SWEEP_LENGTH_MIN);
+        assert_eq!(deadlines.next_ns(|_| true), Some(0));
+    }
+}

@@ -1,0 +1,200 @@
+//! A request taken up and not completed.
+
+use crate::cause::Cause;
+use crate::codec::{Body, Piece, ResponseParser};
+use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
+
+/// A request in flight: its bytes, how far it has come, when it got there.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    /// Unique in the client; tells a deadline whether the slot is still this request's.
+    pub(crate) serial: u64,
+    pub(crate) token: u64,
+    pub(crate) origin: u32,
+    /// The connection it is bound to; none while it waits for one.
+    pub(crate) connection: Option<u32>,
+    /// Its connection is being made.
+    pub(crate) dialling: bool,
+    /// It was sent on a connection that turned out closed, and is tried on a fresh one.
+    pub(crate) retried: bool,
+    /// The whole request. Kept until the end, for the retry.
+    pub(crate) bytes: Vec<u8>,
+    /// Of which handed to the connection.
+    pub(crate) written: usize,
+    pub(crate) bytes_out: u64,
+    pub(crate) bytes_in: u64,
+    pub(crate) timeout_ns: u64,
+    /// t1.
+    pub(crate) began_ns: u64,
+    /// When the present phase of dialling began.
+    pub(crate) phase_began_ns: u64,
+    /// Zero until it happens, as the next two.
+    pub(crate) first_sent_ns: u64,
+    pub(crate) sent_ns: u64,
+    pub(crate) first_read_ns: u64,
+    /// dns, connect and tls; the others are derived at the end.
+    pub(crate) dialled: Timings,
+    pub(crate) keep_alive: bool,
+    status: u16,
+    head_only: bool,
+    policy: BodyPolicy,
+    parser: ResponseParser,
+    body: Body,
+}
+
+impl InFlight {
+    /// `bytes` is an empty buffer, used again.
+    pub(crate) fn new(now_ns: u64, exchange: &Exchange<'_>, serial: u64, bytes: Vec<u8>) -> Self {
+        let mut bytes = bytes;
+        bytes.extend_from_slice(exchange.bytes);
+        Self {
+            serial,
+            token: exchange.token,
+            origin: exchange.origin.0,
+            connection: None,
+            dialling: false,
+            retried: false,
+            bytes,
+            written: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            timeout_ns: exchange.timeout_ns,
+            began_ns: now_ns,
+            phase_began_ns: now_ns,
+            first_sent_ns: 0,
+            sent_ns: 0,
+            first_read_ns: 0,
+            dialled: Timings::default(),
+            keep_alive: false,
+            status: 0,
+            head_only: exchange.head_only,
+            policy: exchange.body,
+            parser: new_parser(exchange.head_only, exchange.body),
+            body: Body::new(exchange.body),
+        }
+    }
+
+    /// When to give up.
+    pub(crate) fn deadline_ns(&self) -> u64 {
+        self.began_ns.saturating_add(self.timeout_ns)
+    }
+
+    /// Parses what was received; `Some` when the answer is whole, with the number of bytes that do
+    /// not belong to it.
+    pub(crate) fn absorb(&mut self, bytes: &[u8], now_ns: u64) -> Result<Option<usize>, Cause> {
+        if self.first_read_ns == 0 {
+            self.first_read_ns = now_ns;
+        }
+        let mut input = bytes;
+        let whole = loop {
+            match self.parser.next(&mut input).map_err(Cause::Codec)? {
+                Piece::Body(portion) => {
+                    if let Err(error) = self.body.push(portion) {
+                        self.bytes_in += bytes.len() as u64;
+                        return Err(Cause::Body(error));
+                    }
+                }
+                Piece::Done => break true,
+                Piece::Head(head) => {
+                    self.status = head.status;
+                    self.keep_alive = head.keep_alive;
+                    self.body.set_coding(head.coding);
+                }
+                Piece::More => break false,
+            }
+        };
+        self.bytes_in += (bytes.len() - input.len()) as u64;
+        Ok(whole.then_some(input.len()))
+    }
+
+    /// The connection has ended: fine if the answer lasts until then.
+    pub(crate) fn end(&mut self) -> Result<(), Cause> {
+        self.parser.end().map_err(|error| match error {
+            crate::codec::CodecError::Ended(_) => Cause::Closed,
+            broken => Cause::Codec(broken),
+        })
+    }
+
+    /// Begins anew for the retry; t1 stays, and the bytes sent in vain stay counted.
+    pub(crate) fn rewind(&mut self) {
+        self.retried = true;
+        self.connection = None;
+        self.written = 0;
+        self.first_sent_ns = 0;
+        self.sent_ns = 0;
+        self.parser = new_parser(self.head_only, self.policy);
+        self.body = Body::new(self.policy);
+    }
+
+    /// The completion, and the request's buffer for another one. `failure` overrides the answer.
+    pub(crate) fn complete(
+        mut self,
+        ended_ns: u64,
+        failure: Option<Cause>,
+        label: &str,
+    ) -> (Completion, Vec<u8>) {
+        let ended_ns = ended_ns.max(self.began_ns);
+        let body = std::mem::replace(&mut self.body, Body::Discard);
+        let outcome = match failure {
+            Some(cause) => Err(cause.failure(label, &self)),
+            None => match body.finish() {
+                Ok(body) => Ok(Response {
+                    status: self.status,
+                    head: self.parser.take_head(),
+                    body,
+                }),
+                Err(error) => Err(Cause::Body(error).failure(label, &self)),
+            },
+        };
+        let completion = Completion {
+            token: self.token,
+            began_ns: self.began_ns,
+            ended_ns,
+            timings: self.timings(ended_ns),
+            bytes_out: self.bytes_out,
+            bytes_in: self.bytes_in,
+            outcome,
+        };
+        (completion, self.bytes)
+    }
+
+    /// How far it has come, for messages.
+    pub(crate) fn progress(&self) -> String {
+        if self.first_read_ns != 0 {
+            format!("after {} bytes of the answer", self.bytes_in)
+        } else if self.sent_ns != 0 {
+            "before the first byte of the answer".to_owned()
+        } else if self.first_sent_ns != 0 {
+            let length = self.bytes.len();
+            format!("with {} of the request's {length} bytes sent", self.written)
+        } else if self.dialling {
+            "while connecting".to_owned()
+        } else {
+            "while waiting for a connection".to_owned()
+        }
+    }
+
+    /// The phases up to `ended_ns`; a phase that was not reached is zero, the one that was cut off
+    /// has what it took, and they always add up to the whole.
+    fn timings(&self, ended_ns: u64) -> Timings {
+        let or_end = |instant_ns: u64| match instant_ns {
+            0 => ended_ns,
+            instant_ns => instant_ns,
+        };
+        let first_sent_ns = or_end(self.first_sent_ns).clamp(self.began_ns, ended_ns);
+        let first_read_ns = or_end(self.first_read_ns).clamp(first_sent_ns, ended_ns);
+        // An answer may come before the request is sent: then there was no wait.
+        let sent_ns = or_end(self.sent_ns).clamp(first_sent_ns, first_read_ns);
+        Timings {
+            blocked_ns: first_sent_ns - self.began_ns,
+            send_ns: sent_ns - first_sent_ns,
+            wait_ns: first_read_ns - sent_ns,
+            receive_ns: ended_ns - first_read_ns,
+            ..self.dialled
+        }
+    }
+}
+
+fn new_parser(head_only: bool, policy: BodyPolicy) -> ResponseParser {
+    ResponseParser::new(head_only, policy != BodyPolicy::Discard)
+}

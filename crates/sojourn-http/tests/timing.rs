@@ -1,0 +1,215 @@
+//! Timeouts, wake-ups, phases.
+
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_http::{BodyPolicy, Client, ClientConfig, FailureKind};
+
+use crate::peers::{Load, Server, read_request, wait_for_close};
+
+/// Far above any delay of a busy machine, far below the timeouts it is told apart from.
+const SLOW_NS: u64 = 5 * SECOND_NS;
+
+fn stalling(start: &'static [u8]) -> Server {
+    Server::start(move |_, mut stream| {
+        read_request(&mut stream);
+        stream.write_all(start).expect("open");
+        wait_for_close(&mut stream);
+    })
+}
+
+#[test]
+fn a_stall_ends_at_the_timeout_and_not_before() {
+    for (start, words) in [
+        (b"".as_slice(), "before the first byte"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel",
+            "after 41 bytes",
+        ),
+    ] {
+        let server = stalling(start);
+        let mut load = Load::new(&server);
+        let timeout_ns = 60 * MILLISECOND_NS;
+        load.send_with(3, "GET", b"", timeout_ns, BodyPolicy::Discard);
+        let completion = load.take(1).remove(0);
+        let took_ns = completion.ended_ns - completion.began_ns;
+        assert!((timeout_ns..SLOW_NS).contains(&took_ns), "{took_ns}");
+        let failure = completion.outcome.expect_err("it stalls");
+        assert_eq!(failure.kind, FailureKind::Timeout);
+        assert!(failure.detail.contains("60 ms"), "{failure}");
+        assert!(failure.detail.contains(words), "{failure}");
+        // Its connection is not used again: an answer could still come on it.
+        assert_eq!(load.client.connections(), 0);
+    }
+}
+
+#[test]
+fn timeouts_in_any_order_end_in_theirs() {
+    let server = stalling(b"");
+    let mut load = Load::new(&server);
+    let milliseconds = [70, 20, 50, 20, 90, 40];
+    for (token, milliseconds) in milliseconds.into_iter().enumerate() {
+        let timeout_ns = milliseconds * MILLISECOND_NS;
+        load.send_with(token as u64, "GET", b"", timeout_ns, BodyPolicy::Discard);
+    }
+    let completions = load.take(6);
+    let mut ended: Vec<(u64, u64)> = Vec::new();
+    for completion in completions {
+        let timeout_ns = milliseconds[completion.token as usize] * MILLISECOND_NS;
+        assert!(completion.ended_ns - completion.began_ns >= timeout_ns);
+        ended.push((completion.ended_ns, completion.token));
+    }
+    assert!(ended.is_sorted_by_key(|(ended_ns, _)| *ended_ns));
+    assert_eq!(ended.last().expect("six").1, 4);
+}
+
+#[test]
+fn a_request_that_waits_for_a_connection_times_out_too() {
+    let server = stalling(b"");
+    let config = ClientConfig {
+        connections_max: 1,
+        ..ClientConfig::default()
+    };
+    let mut load = Load::with(server.address, config);
+    load.send_with(1, "GET", b"", SLOW_NS, BodyPolicy::Discard);
+    load.send_with(2, "GET", b"", 30 * MILLISECOND_NS, BodyPolicy::Discard);
+    let completion = load.take(1).remove(0);
+    assert_eq!(completion.token, 2);
+    assert_eq!(completion.bytes_out, 0);
+    let took_ns = completion.ended_ns - completion.began_ns;
+    assert_eq!(completion.timings.blocked_ns, took_ns);
+    assert!((30 * MILLISECOND_NS..SLOW_NS).contains(&took_ns));
+    let failure = completion.outcome.expect_err("it waits");
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert!(
+        failure.detail.contains("waiting for a connection"),
+        "{failure}"
+    );
+    assert_eq!((load.client.in_flight(), load.client.connections()), (1, 1));
+}
+
+/// A listener whose queue is full, so that the kernel drops what asks for a connection.
+fn deaf_listener() -> (socket2::Socket, SocketAddr, Vec<TcpStream>) {
+    let socket =
+        socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+    socket.bind(&any.into()).expect("a free port");
+    socket.listen(0).expect("bound");
+    let bound = socket.local_addr().expect("bound");
+    let address = bound.as_socket().expect("IPv4");
+    let mut fillers = Vec::new();
+    let patience = std::time::Duration::from_millis(100);
+    while let Ok(filler) = TcpStream::connect_timeout(&address, patience) {
+        fillers.push(filler);
+        assert!(fillers.len() < 100, "the queue never fills");
+    }
+    (socket, address, fillers)
+}
+
+#[test]
+fn connecting_has_its_own_timeout() {
+    let (_listener, address, _fillers) = deaf_listener();
+    let config = ClientConfig {
+        connect_timeout_ns: 40 * MILLISECOND_NS,
+        ..ClientConfig::default()
+    };
+    let mut load = Load::with(address, config);
+    let completion = load.get();
+    let took_ns = completion.ended_ns - completion.began_ns;
+    assert!((40 * MILLISECOND_NS..SLOW_NS).contains(&took_ns));
+    assert_eq!(completion.timings.connect_ns, took_ns);
+    let failure = completion.outcome.expect_err("nobody accepts");
+    assert_eq!(failure.kind, FailureKind::Connect);
+    assert!(failure.detail.contains("within 40 ms"), "{failure}");
+    // The request's own timeout holds as well, and is a timeout.
+    load.send_with(1, "GET", b"", 20 * MILLISECOND_NS, BodyPolicy::Discard);
+    let failure = load.take(1).remove(0).outcome.expect_err("nobody accepts");
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert!(failure.detail.contains("while connecting"), "{failure}");
+}
+
+#[test]
+fn the_connect_timeout_does_not_outlive_connecting() {
+    let server = Server::start(|_, mut stream| {
+        read_request(&mut stream);
+        sojourn_clock::sleep_until(now_ns() + 60 * MILLISECOND_NS);
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+        stream.write_all(answer).expect("open");
+    });
+    let config = ClientConfig {
+        connect_timeout_ns: 30 * MILLISECOND_NS,
+        ..ClientConfig::default()
+    };
+    let completion = Load::with(server.address, config).get();
+    assert!(completion.timings.wait_ns >= 50 * MILLISECOND_NS);
+    assert!(completion.outcome.is_ok());
+}
+
+#[test]
+fn phases_show_where_the_time_went() {
+    let server = Server::start(|_, mut stream| {
+        read_request(&mut stream);
+        let pause = || sojourn_clock::sleep_until(now_ns() + 30 * MILLISECOND_NS);
+        pause();
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no";
+        stream.write_all(head).expect("open");
+        pause();
+        stream.write_all(b"k").expect("open");
+        wait_for_close(&mut stream);
+    });
+    let timings = Load::new(&server).get().timings;
+    assert!(timings.wait_ns >= 25 * MILLISECOND_NS, "{timings:?}");
+    assert!(timings.receive_ns >= 25 * MILLISECOND_NS, "{timings:?}");
+    assert!(timings.connect_ns > 0 && timings.connect_ns <= timings.blocked_ns);
+    assert_eq!((timings.dns_ns, timings.tls_ns), (0, 0));
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline_and_a_past_one_at_once() {
+    let mut client = Client::new(ClientConfig::default()).expect("a client");
+    let mut completions = Vec::new();
+    for deadline_ns in [0, 1, now_ns()] {
+        client
+            .wait_until(deadline_ns, &mut completions)
+            .expect("runs");
+    }
+    let deadline_ns = now_ns() + 3 * MILLISECOND_NS;
+    client
+        .wait_until(deadline_ns, &mut completions)
+        .expect("runs");
+    assert!(now_ns() >= deadline_ns);
+    assert!(completions.is_empty());
+}
+
+#[test]
+fn wake_ups_end_a_wait() {
+    let mut client = Client::new(ClientConfig::default()).expect("a client");
+    let waker = client.waker();
+    let mut completions = Vec::new();
+    let mut wait = |client: &mut Client| {
+        let began_ns = now_ns();
+        client
+            .wait_until(began_ns + SLOW_NS, &mut completions)
+            .expect("runs");
+        now_ns() - began_ns
+    };
+    // Before the wait, twice: one wake-up.
+    waker.wake();
+    waker.wake();
+    assert!(wait(&mut client) < SLOW_NS);
+    // During it, from another thread, again and again.
+    for _ in 0..100 {
+        let waker = client.waker();
+        let other = std::thread::spawn(move || waker.wake());
+        assert!(wait(&mut client) < SLOW_NS);
+        other.join().expect("it only wakes");
+    }
+    // None is left over.
+    let began_ns = now_ns();
+    let mut completions = Vec::new();
+    client
+        .wait_until(began_ns + 5 * MILLISECOND_NS, &mut completions)
+        .expect("runs");
+    assert!(now_ns() - began_ns >= 5 * MILLISECOND_NS);
+}

@@ -1,0 +1,143 @@
+//! Journeys enter the book and get their keys.
+
+use smallvec::SmallVec;
+
+use crate::hash::KeyHash;
+use crate::journey::{Flags, Journey};
+use crate::ledger::{Start, split};
+use crate::slab::{Links, NONE};
+use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger};
+
+/// Most keys of a journey beyond its first.
+const ALIASES_MAX: usize = 15;
+/// Most steps of a journey beyond its first.
+const STEPS_MAX: usize = 63;
+
+impl Ledger {
+    pub(crate) fn miss(&mut self, kind: u16) {
+        if self.kinds.get(usize::from(kind)).is_none() {
+            self.book.refusals.contradictions += 1;
+            return;
+        }
+        self.book.journeys.scheduled += 1;
+        self.book.journeys.missed += 1;
+    }
+
+    pub(crate) fn start(&mut self, start: Start, key: Option<Key>, out: &mut Vec<Decision>) {
+        let known = self.index.by_id(&self.journeys, start.journey).is_some();
+        if known || self.kinds.get(usize::from(start.kind)).is_none() {
+            self.book.refusals.contradictions += 1;
+            return;
+        }
+        self.note_started(start.journey);
+        self.book.journeys.scheduled += 1;
+        self.book.journeys.started += 1;
+        if self.in_flight() >= self.bounds.journeys_max {
+            self.refuse(start, key, out);
+            return;
+        }
+        let kind = &mut self.kinds[usize::from(start.kind)];
+        let slot = self.journeys.insert(Journey {
+            id: start.journey,
+            t0_ns: start.t0_ns,
+            t1_ns: start.t1_ns,
+            t2_or_forget_ns: 0,
+            hash: KeyHash::NONE,
+            extra: None,
+            links: Links::NONE,
+            row: kind.rows.take(),
+            key: NONE,
+            reached: 0,
+            kind: start.kind,
+            class: None,
+            flags: Flags::of_phase(start.phase),
+        });
+        kind.enter(&mut self.journeys, slot);
+        let deadline_ns = kind.deadline_ns(&self.journeys[slot]);
+        self.index.insert_id(&self.journeys, slot);
+        self.due(deadline_ns);
+        if let Some(key) = key {
+            self.register(slot, key, out);
+        }
+    }
+
+    /// Makes a key name a journey, and matches the events back that waited for it.
+    ///
+    /// A key still in flight stays with its journey: the second one fails. A key of a finished
+    /// journey passes to the new one. A journey that has finished itself (a root answered after the
+    /// journey was given up) takes the key too, so that events under it are told for what they are.
+    pub(crate) fn register(&mut self, slot: u32, key: Key, out: &mut Vec<Decision>) {
+        let journey = &self.journeys[slot];
+        let (id, kind, is_open) = (journey.id, journey.kind, journey.is_open());
+        let hash = KeyHash::of(&key).of_kind(kind);
+        if is_open && journey.key == NONE {
+            let place = self.keys.insert(key);
+            self.journeys[slot].key = place;
+        }
+        match self.named(hash) {
+            Some(same) if same == slot => return,
+            Some(other) if self.journeys[other].is_open() => {
+                self.book.key_reused += 1;
+                if is_open {
+                    out.push(Decision::KeyReused { journey: id, kind });
+                    self.finish(slot, FinishClass::RootFailed, self.now_ns, out);
+                }
+                return;
+            }
+            _ => {}
+        }
+        let extra = self.journeys[slot].extra.as_ref();
+        if extra.is_some_and(|extra| extra.aliases.len() >= ALIASES_MAX) {
+            self.book.refusals.keys_or_steps += 1;
+            return;
+        }
+        self.index.insert_key(&mut self.journeys, slot, hash);
+        while let Some(event) = self.early.take(hash) {
+            self.place(event, out);
+        }
+    }
+
+    pub(crate) fn begin_step(&mut self, id: JourneyId, t1_ns: u64) {
+        let Some(slot) = self.slot_of(id) else { return };
+        let journey = &mut self.journeys[slot];
+        if !journey.is_open() {
+            return;
+        }
+        let steps_ns = &mut journey.extra_mut().steps_ns;
+        if steps_ns.len() >= STEPS_MAX {
+            self.book.refusals.keys_or_steps += 1;
+            return;
+        }
+        steps_ns.push(t1_ns);
+    }
+
+    /// There is no room for it: it ends where it began, and the run is void.
+    fn refuse(&mut self, start: Start, key: Option<Key>, out: &mut Vec<Decision>) {
+        self.book.refusals.journeys += 1;
+        self.book.journeys.root_failed += 1;
+        let stages = self.kinds[usize::from(start.kind)].spec.stages.len();
+        out.push(Decision::Finished(Box::new(Finished {
+            journey: start.journey,
+            kind: start.kind,
+            phase: start.phase,
+            class: FinishClass::RootFailed,
+            key,
+            t0_ns: start.t0_ns,
+            t1_ns: start.t1_ns,
+            t2_ns: None,
+            stage_ns: SmallVec::from_elem(0, stages),
+            end_ns: self.now_ns,
+            hops_without_predecessor: 0,
+            negative_hops: 0,
+        })));
+    }
+
+    fn note_started(&mut self, id: JourneyId) {
+        let (generator, number) = split(id);
+        if self.started_below.len() <= generator {
+            self.started_below.resize(generator + 1, 0);
+        }
+        let below = &mut self.started_below[generator];
+        *below = (*below).max(number + 1);
+    }
+}

@@ -1,0 +1,66 @@
+//! An observation as the ledger keeps it: hashes in place of keys.
+
+use smallvec::SmallVec;
+
+use crate::hash::{KeyHash, fold_message_id};
+use crate::{Marker, Observation};
+
+/// An event, ready to be matched now or later.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) stamp_ns: u64,
+    /// Folded; zero for none.
+    pub(crate) message_id: u32,
+    pub(crate) channel: u16,
+    pub(crate) marker: Marker,
+    pub(crate) fits: SmallVec<[Fit; 1]>,
+}
+
+/// A stage that an event fits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fit {
+    pub(crate) hash: KeyHash,
+    /// Zero for none: events without a member value are one member.
+    pub(crate) member: u64,
+    pub(crate) kind: u16,
+    pub(crate) stage: u8,
+    pub(crate) check_failed: bool,
+}
+
+impl Event {
+    /// `is_known` says whether the plan has such a stage; others are left out.
+    pub(crate) fn new(
+        stamp_ns: u64,
+        observation: &Observation,
+        mut is_known: impl FnMut(u16, u8) -> bool,
+    ) -> Self {
+        let mut hashed: Option<(&[u8], KeyHash)> = None;
+        let mut fits = SmallVec::new();
+        for candidate in &observation.candidates {
+            if !is_known(candidate.kind, candidate.stage) {
+                continue;
+            }
+            // Candidates of one event mostly share their key.
+            let key = candidate.key.as_bytes();
+            let hash = match hashed {
+                Some((same, hash)) if same == key => hash,
+                _ => KeyHash::of(&candidate.key),
+            };
+            hashed = Some((key, hash));
+            fits.push(Fit {
+                hash: hash.of_kind(candidate.kind),
+                member: candidate.member.unwrap_or(0),
+                kind: candidate.kind,
+                stage: candidate.stage,
+                check_failed: candidate.check_failed,
+            });
+        }
+        Self {
+            stamp_ns,
+            message_id: fold_message_id(observation.message_id),
+            channel: observation.channel,
+            marker: observation.marker,
+            fits,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One journey in the book, in flight or remembered.
+
+use smallvec::SmallVec;
+
+use crate::hash::KeyHash;
+use crate::members::Members;
+use crate::slab::{Linked, Links};
+use crate::{FinishClass, JourneyId, Phase};
+
+/// A journey: 80 bytes, beside its row of stages and (while in flight) its key.
+///
+/// A finished one stays in the same place as its own tombstone, so that a duplicate is told by the
+/// message id and an optional stage reached late still has its hop.
+#[derive(Debug)]
+pub(crate) struct Journey {
+    pub(crate) id: JourneyId,
+    pub(crate) t0_ns: u64,
+    pub(crate) t1_ns: u64,
+    /// In flight: t2, once the root is completed. Finished: when it is forgotten.
+    pub(crate) t2_or_forget_ns: u64,
+    /// Of its first key; [`KeyHash::NONE`] while it has none.
+    pub(crate) hash: KeyHash,
+    /// What few journeys have.
+    pub(crate) extra: Option<Box<Extra>>,
+    /// In flight: among those of its kind by t0. Finished: among tombstones by age.
+    pub(crate) links: Links,
+    /// Its row in the kind's [`crate::rows::Rows`].
+    pub(crate) row: u32,
+    /// Its first key's place among the keys, while in flight.
+    pub(crate) key: u32,
+    /// One bit per stage reached.
+    pub(crate) reached: u32,
+    pub(crate) kind: u16,
+    /// `None` while in flight.
+    pub(crate) class: Option<FinishClass>,
+    pub(crate) flags: Flags,
+}
+
+/// Rarer parts of a journey.
+#[derive(Debug, Default)]
+pub(crate) struct Extra {
+    /// Places of its further keys.
+    pub(crate) aliases: SmallVec<[u32; 2]>,
+    /// t1 of its steps after the first.
+    pub(crate) steps_ns: SmallVec<[u64; 2]>,
+    pub(crate) follow_ups_ns: Option<u64>,
+    /// Of its fan-out stages.
+    pub(crate) members: Vec<(u8, Members)>,
+}
+
+/// A key beyond a journey's first.
+#[derive(Debug)]
+pub(crate) struct Alias {
+    pub(crate) hash: KeyHash,
+    pub(crate) journey: u32,
+}
+
+/// Three facts in a byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    pub(crate) const ROOT_COMPLETED: u8 = 1;
+    pub(crate) const OVERDUE: u8 = 2;
+    pub(crate) const STEADY: u8 = 4;
+
+    pub(crate) fn of_phase(phase: Phase) -> Self {
+        Self(match phase {
+            Phase::WarmUp => 0,
+            Phase::Steady => Self::STEADY,
+        })
+    }
+
+    pub(crate) fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+
+    pub(crate) fn set(&mut self, flag: u8) {
+        self.0 |= flag;
+    }
+}
+
+impl Journey {
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.class.is_none()
+    }
+
+    /// Finished with everything required done, so that further events are duplicates.
+    pub(crate) fn has_completed(&self) -> bool {
+        matches!(self.class, Some(FinishClass::Completed | FinishClass::Late))
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        if self.flags.has(Flags::STEADY) {
+            Phase::Steady
+        } else {
+            Phase::WarmUp
+        }
+    }
+
+    #[inline]
+    pub(crate) fn has_reached(&self, stage: u8) -> bool {
+        self.reached
+            .checked_shr(stage.into())
+            .is_some_and(|bits| bits & 1 == 1)
+    }
+
+    pub(crate) fn t2_ns(&self) -> Option<u64> {
+        (self.is_open() && self.flags.has(Flags::ROOT_COMPLETED)).then_some(self.t2_or_forget_ns)
+    }
+
+    pub(crate) fn extra_mut(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    pub(crate) fn members_mut(&mut self, stage: u8) -> &mut Members {
+        let members = &mut self.extra_mut().members;
+        let at = members
+            .iter()
+            .position(|&(of, _)| of == stage)
+            .unwrap_or_else(|| {
+                members.push((stage, Members::default()));
+                members.len() - 1
+            });
+        &mut members[at].1
+    }
+
+    /// t1 of the latest step begun at or before an instant; of the first one, if none was.
+    pub(crate) fn step_before_ns(&self, stamp_ns: u64) -> u64 {
+        let later = self.extra.as_ref().map_or(&[][..], |extra| &extra.steps_ns);
+        let begun = later.iter().rev().find(|&&t1_ns| t1_ns <= stamp_ns);
+        begun.copied().unwrap_or(self.t1_ns)
+    }
+}
+
+impl Linked for Journey {
+    fn links(&self) -> Links {
+        self.links
+    }
+
+    fn links_mut(&mut self) -> &mut Links {
+        &mut self.links
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Key;
+    use crate::slab::Slab;
+
+    /// The bound of the design page: 160 bytes per journey of four stages, beyond its key.
+    #[test]
+    fn a_journey_in_flight_fits_its_bound() {
+        let place = size_of::<Journey>();
+        let row = 4 * (size_of::<u64>() + size_of::<u32>());
+        // Two tables of four-byte slots with one control byte each; the worst load is 7/16.
+        let tables = 2 * 5 * 16 / 7;
+        assert_eq!(place, 80);
+        assert!(place + row + tables <= 160, "{place} + {row} + {tables}");
+        assert_eq!(size_of::<Key>(), 48);
+    }
+
+    #[test]
+    fn a_vacant_place_costs_nothing_more() {
+        assert_eq!(Slab::<Journey>::place_bytes(), size_of::<Journey>());
+        assert_eq!(Slab::<Key>::place_bytes(), size_of::<Key>());
+    }
+
+    #[test]
+    fn a_hop_counts_from_the_step_begun_last() {
+        let journey = Journey {
+            id: JourneyId(1),
+            t0_ns: 0,
+            t1_ns: 10,
+            t2_or_forget_ns: 0,
+            hash: KeyHash::NONE,
+            extra: Some(Box::new(Extra {
+                steps_ns: SmallVec::from_slice(&[20, 30]),
+                ..Extra::default()
+            })),
+            links: Links::NONE,
+            row: 0,
+            key: 0,
+            reached: 0,
+            kind: 0,
+            class: None,
+            flags: Flags::default(),
+        };
+        let bases = [5, 10, 19, 20, 29, 30, 99].map(|stamp_ns| journey.step_before_ns(stamp_ns));
+        assert_eq!(bases, [10, 10, 10, 20, 20, 30, 30]);
+    }
+}

@@ -1,0 +1,240 @@
+//! Events get their class, and stages are reached.
+
+use crate::event::{Event, Fit};
+use crate::journey::Journey;
+use crate::members::{Noted, duplicate_kind};
+use crate::{Decision, DuplicateKind, EventClass, FinishClass, JourneyId, Ledger, Marker, Phase};
+
+impl Ledger {
+    /// A tap saw an event.
+    pub(crate) fn see(&mut self, event: Event, undecodable: bool, out: &mut Vec<Decision>) {
+        self.book.events.seen += 1;
+        if undecodable {
+            self.classify(&event, EventClass::Undecodable, None, out);
+        } else if event.fits.is_empty() {
+            self.give_up(&event, out);
+        } else if let Some(slot) = self.journey_of(&event) {
+            self.attribute(slot, &event, out);
+        } else if event.marker == Marker::Foreign {
+            self.classify(&event, EventClass::Foreign, None, out);
+        } else {
+            let due_ns = event.stamp_ns.saturating_add(self.bounds.early_wait_ns);
+            match self.early.insert(event) {
+                Ok(()) => self.due(due_ns),
+                Err(event) => {
+                    self.book.refusals.early_events += 1;
+                    self.give_up(&event, out);
+                }
+            }
+        }
+    }
+
+    /// Matches an event back whose key has become known.
+    pub(crate) fn place(&mut self, event: Event, out: &mut Vec<Decision>) {
+        match self.journey_of(&event) {
+            Some(slot) => self.attribute(slot, &event, out),
+            // Its journey failed and was evicted in the same instant.
+            None => self.give_up(&event, out),
+        }
+    }
+
+    /// No journey came for it: its marker decides.
+    pub(crate) fn give_up(&mut self, event: &Event, out: &mut Vec<Decision>) {
+        let class = match event.marker {
+            Marker::Ours => EventClass::Orphan,
+            Marker::Foreign => EventClass::Foreign,
+            Marker::Absent => EventClass::Unattributed,
+        };
+        self.classify(event, class, None, out);
+    }
+
+    /// A polled stage's predicate held: like an event, but none was seen.
+    pub(crate) fn poll(
+        &mut self,
+        id: JourneyId,
+        stage: u8,
+        stamp_ns: u64,
+        out: &mut Vec<Decision>,
+    ) {
+        let Some(slot) = self.slot_of(id) else { return };
+        let journey = &self.journeys[slot];
+        if !self.has_stage(journey.kind, stage) {
+            self.book.refusals.contradictions += 1;
+            return;
+        }
+        let goes_on = journey.is_open() || journey.has_completed();
+        if goes_on && !journey.has_reached(stage) {
+            let fails = self.kinds[usize::from(journey.kind)].fails_at(stage);
+            self.reach(slot, stage, stamp_ns, out);
+            self.settle(slot, fails, out);
+        }
+    }
+
+    /// The journey that a key of the event names: one in flight before one that has finished.
+    fn journey_of(&self, event: &Event) -> Option<u32> {
+        let mut finished = None;
+        for fit in &event.fits {
+            match self.named(fit.hash) {
+                Some(slot) if self.journeys[slot].is_open() => return Some(slot),
+                Some(slot) if finished.is_none() => finished = Some(slot),
+                _ => {}
+            }
+        }
+        finished
+    }
+
+    /// The event is this journey's.
+    fn attribute(&mut self, slot: u32, event: &Event, out: &mut Vec<Decision>) {
+        // Most events fit one stage, and then it is known that its key names this journey.
+        let alone = event.fits.len() == 1;
+        let mut own = event
+            .fits
+            .iter()
+            .filter(|fit| alone || self.named(fit.hash) == Some(slot));
+        let journey = &self.journeys[slot];
+        let phase = journey.phase();
+        let Some(first) = own.next() else { return };
+        if !journey.is_open() && !journey.has_completed() {
+            let belongs = Some((journey.kind, first.stage, phase));
+            self.classify(event, EventClass::AfterFailure, belongs, out);
+            return;
+        }
+        let unreached = |fit: &&Fit| !journey.has_reached(fit.stage);
+        let chosen = *std::iter::once(first)
+            .chain(own)
+            .find(unreached)
+            .unwrap_or(first);
+        let belongs = Some((journey.kind, chosen.stage, phase));
+        let noted = self.note(slot, &chosen, event);
+        let class = match noted {
+            Noted::Again(kind) => EventClass::Duplicate(kind),
+            Noted::Member | Noted::Reaches(_) => EventClass::Matched,
+        };
+        self.classify(event, class, belongs, out);
+        let mut fails = self.follow(slot, &chosen, noted, out);
+        if !alone {
+            for fit in event.fits.iter().filter(|fit| fit.stage != chosen.stage) {
+                let kind = &self.kinds[usize::from(fit.kind)];
+                let shared = kind.spec.stages[usize::from(fit.stage)].shared;
+                if shared && self.named(fit.hash) == Some(slot) {
+                    let noted = self.note(slot, fit, event);
+                    fails |= self.follow(slot, fit, noted, out);
+                }
+            }
+        }
+        self.settle(slot, fails, out);
+    }
+
+    /// What the event is to one stage of its journey.
+    fn note(&mut self, slot: u32, fit: &Fit, event: &Event) -> Noted {
+        let (kind, journey) = self.kind_of(slot);
+        let expect = kind.spec.stages[usize::from(fit.stage)].expect;
+        let reached = journey.has_reached(fit.stage);
+        if expect > 1 {
+            let members = journey.members_mut(fit.stage);
+            return match members.note(fit.member, event.message_id, event.stamp_ns, expect) {
+                Noted::Reaches(_) if reached => Noted::Member,
+                noted => noted,
+            };
+        }
+        if reached {
+            let first = kind.rows.message_id(journey.row, fit.stage);
+            return Noted::Again(duplicate_kind(first, event.message_id));
+        }
+        kind.rows
+            .set_message_id(journey.row, fit.stage, event.message_id);
+        Noted::Reaches(event.stamp_ns)
+    }
+
+    /// Draws the consequence; says whether the journey fails by it. A duplicate has none: a stage
+    /// is judged by its first observation.
+    fn follow(&mut self, slot: u32, fit: &Fit, noted: Noted, out: &mut Vec<Decision>) -> bool {
+        match noted {
+            Noted::Again(_) => false,
+            Noted::Member => fit.check_failed,
+            Noted::Reaches(stamp_ns) => {
+                self.reach(slot, fit.stage, stamp_ns, out);
+                fit.check_failed || self.kinds[usize::from(fit.kind)].fails_at(fit.stage)
+            }
+        }
+    }
+
+    /// The stage is reached, in a journey in flight or after its completion.
+    fn reach(&mut self, slot: u32, stage: u8, stamp_ns: u64, out: &mut Vec<Decision>) {
+        let journey = &mut self.journeys[slot];
+        let kind = &mut self.kinds[usize::from(journey.kind)];
+        kind.reach(journey, stage, stamp_ns);
+        let is_open = journey.is_open();
+        self.book.reached_before_t0 += u64::from(stamp_ns < journey.t0_ns);
+        out.push(Decision::Reached {
+            journey: journey.id,
+            kind: journey.kind,
+            stage,
+            phase: journey.phase(),
+            stamp_ns,
+            since_start_ns: stamp_ns.saturating_sub(journey.t0_ns),
+            resume: is_open && kind.spec.stages[usize::from(stage)].resumes,
+        });
+        let hop = |journey: &Journey, stage: u8| {
+            let (kind_index, phase) = (journey.kind, journey.phase());
+            let hop_ns = kind.hop_ns(journey, stage)?;
+            Some(Decision::Hop {
+                kind: kind_index,
+                stage,
+                phase,
+                hop_ns,
+            })
+        };
+        let own = hop(journey, stage);
+        self.book.late_hops_without_predecessor += u64::from(own.is_none() && !is_open);
+        out.extend(own);
+        // Those that overtook it. Once finished, theirs have been counted as without predecessor.
+        if is_open {
+            out.extend(
+                kind.reached_successors(journey, stage)
+                    .filter_map(|of| hop(journey, of)),
+            );
+        }
+    }
+
+    /// After a stage: the journey may have failed, or be complete.
+    fn settle(&mut self, slot: u32, fails: bool, out: &mut Vec<Decision>) {
+        if !self.journeys[slot].is_open() {
+            self.book.failure_after_completion += u64::from(fails);
+        } else if fails {
+            self.finish(slot, FinishClass::Failed, self.now_ns, out);
+        } else {
+            self.complete(slot, out);
+        }
+    }
+
+    fn classify(
+        &mut self,
+        event: &Event,
+        class: EventClass,
+        belongs: Option<(u16, u8, Phase)>,
+        out: &mut Vec<Decision>,
+    ) {
+        let lines = &mut self.book.events;
+        let line = match class {
+            EventClass::Matched => &mut lines.matched,
+            EventClass::Duplicate(DuplicateKind::Redelivery) => &mut lines.duplicate_redelivery,
+            EventClass::Duplicate(DuplicateKind::Republication) => {
+                &mut lines.duplicate_republication
+            }
+            EventClass::Duplicate(DuplicateKind::Unknown) => &mut lines.duplicate_unknown,
+            EventClass::AfterFailure => &mut lines.after_failure,
+            EventClass::Orphan => &mut lines.orphan,
+            EventClass::Foreign => &mut lines.foreign,
+            EventClass::Unattributed => &mut lines.unattributed,
+            EventClass::Undecodable => &mut lines.undecodable,
+        };
+        *line += 1;
+        out.push(Decision::Event {
+            channel: event.channel,
+            class,
+            belongs,
+            stamp_ns: event.stamp_ns,
+        });
+    }
+}

@@ -1,0 +1,23 @@
+//! The ledger's rules as a specification, and whole runs simulated against a naive model.
+
+/// Words in which the rules are written.
+mod support;
+
+/// What is refused at a bound or as a defect.
+mod bounds;
+/// Deadlines to the nanosecond.
+mod deadlines;
+/// Where an event ends up.
+mod events;
+/// Random facts in any order.
+mod fuzz;
+/// Hops, their order, and who waits where.
+mod hops;
+/// Where a journey ends up.
+mod journeys;
+/// Keys, aliases, reuse, early events.
+mod keys;
+/// Many sources, one order.
+mod sequencing;
+/// Whole runs against a model.
+mod simulation;

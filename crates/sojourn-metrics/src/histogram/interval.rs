@@ -1,0 +1,114 @@
+//! The histogram of one interval, as a generator writes it.
+
+use super::{
+    Totals, codec,
+    layout::{PAGE, locate},
+    pages::Pages,
+};
+
+/// One interval's distribution with 32-bit counts: what a [`crate::Recorder`] writes to.
+///
+/// Half the memory and cache lines of 64-bit counts. A bucket that is full (2³² − 1 samples in one
+/// interval) moves what it holds to a wide list and starts again at one, so no count ever wraps or
+/// saturates; the price is one well-predicted branch per sample.
+#[derive(Clone, Debug, Default)]
+pub struct IntervalHistogram {
+    totals: Totals,
+    pages: Pages<u32>,
+    /// (page, slot, count) of buckets that were full, in the order of their first filling.
+    spilled: Vec<(usize, usize, u64)>,
+}
+
+impl IntervalHistogram {
+    /// Records one sample.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.totals.record(value, 1);
+        let (page, slot) = locate(value);
+        let counts = match self.pages.page_mut(page) {
+            Some(counts) => counts,
+            None => self.pages.make(page),
+        };
+        match counts[slot].checked_add(1) {
+            Some(count) => counts[slot] = count,
+            None => self.spill(page, slot),
+        }
+    }
+
+    /// The exact figures.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Empties it, keeping its pages.
+    pub fn clear(&mut self) {
+        if self.totals.count > 0 {
+            let (first, last) = (locate(self.totals.min).0, locate(self.totals.max).0);
+            self.pages.clear(first, last);
+            self.spilled.clear();
+            self.totals = Totals::default();
+        }
+    }
+
+    /// The encoding of [`super::Histogram::encode`], which reads it back.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let buckets: Vec<_> = self.filled().collect();
+        codec::encode(&self.totals, buckets.iter().copied(), out);
+    }
+
+    /// Pages that hold samples.
+    pub(super) fn used_pages(&self) -> impl Iterator<Item = (usize, &[u32; PAGE])> {
+        let (first, last) = (locate(self.totals.min).0, locate(self.totals.max).0);
+        self.pages
+            .iter()
+            .filter(move |(number, _)| self.totals.count > 0 && (first..=last).contains(number))
+    }
+
+    /// What the buckets of [`Self::used_pages`] hold no longer: (page, slot, count).
+    pub(super) fn spilled(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
+        self.spilled.iter().copied()
+    }
+
+    /// Non-empty buckets by number, ascending, with what was spilled from them.
+    fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.pages.filled().map(|(page, slot, count)| {
+            let spilled = self
+                .spilled
+                .iter()
+                .find(|&&(p, s, _)| (p, s) == (page, slot))
+                .map_or(0, |&(_, _, count)| count);
+            (page * PAGE + slot, u64::from(count) + spilled)
+        })
+    }
+
+    #[cold]
+    fn spill(&mut self, page: usize, slot: usize) {
+        let full = u64::from(u32::MAX);
+        let known = self
+            .spilled
+            .iter_mut()
+            .find(|&&mut (p, s, _)| (p, s) == (page, slot));
+        match known {
+            Some((_, _, count)) => *count += full,
+            None => self.spilled.push((page, slot, full)),
+        }
+        // The sample that did not fit: the bucket is never empty, so `filled` finds it.
+        self.pages.make(page)[slot] = 1;
+    }
+
+    /// Puts a bucket at the brink of spilling, which no test could reach by recording.
+    #[cfg(test)]
+    pub(super) fn record_full(&mut self, value: u64) {
+        let count = u64::from(u32::MAX);
+        self.totals.record(value, count);
+        let (page, slot) = locate(value);
+        self.pages.make(page)[slot] = u32::MAX;
+    }
+}
+
+/// Two histograms are equal when their samples are; pages that are merely allocated do not count.
+impl PartialEq for IntervalHistogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.totals == other.totals && self.filled().eq(other.filled())
+    }
+}

@@ -1,0 +1,135 @@
+//! The names of Sojourn's own metrics: the contract between the engine, which writes them, and
+//! thresholds and reports, which read them.
+//!
+//! Each constant says what the series counts or measures and, in braces, its tags. Series of a
+//! journey carry the phase of its t0 ([`crate::SeriesPhase::WarmUp`] or `Steady`) unless "phase
+//! Any" stands beside them. Trends are nanoseconds unless another unit stands beside them.
+
+/// Tag: the journey's name.
+pub const JOURNEY: &str = "journey";
+/// Tag: the stage's name.
+pub const STAGE: &str = "stage";
+/// Tag: the step's name.
+pub const STEP: &str = "step";
+/// Tag: the channel's name.
+pub const CHANNEL: &str = "channel";
+/// Tag: an HTTP status, or `none` where no response came.
+pub const STATUS: &str = "status";
+/// Tag: why a step failed, in a word or two.
+pub const REASON: &str = "reason";
+/// Tag: how a duplicate came to be: `redelivery`, `republication` or `unknown`.
+pub const KIND: &str = "kind";
+/// Tag: the bounded queue or table that refused something.
+pub const QUEUE: &str = "queue";
+/// Tag: the thread's name.
+pub const THREAD: &str = "thread";
+/// Tag: the generator's number.
+pub const GENERATOR: &str = "generator";
+
+/// Counter {journey}: arrivals that were due.
+pub const JOURNEYS_SCHEDULED: &str = "journeys.scheduled";
+/// Counter {journey}: arrivals that were due and could not be started.
+pub const JOURNEYS_MISSED: &str = "journeys.missed";
+/// Counter {journey}: journeys whose root was begun.
+pub const JOURNEYS_STARTED: &str = "journeys.started";
+/// Counter {journey}: journeys of which everything required happened by t0 + within.
+pub const JOURNEYS_COMPLETED: &str = "journeys.completed";
+/// Counter {journey}: journeys completed after t0 + within, while still observed.
+pub const JOURNEYS_LATE: &str = "journeys.late";
+/// Counter {journey}: journeys overdue when their observation ended.
+pub const JOURNEYS_LOST: &str = "journeys.lost";
+/// Counter {journey}: journeys that reached a terminal failure.
+pub const JOURNEYS_FAILED: &str = "journeys.failed";
+/// Counter {journey}: journeys whose root was refused or unanswered.
+pub const JOURNEYS_ROOT_FAILED: &str = "journeys.root_failed";
+/// Counter {journey}: journeys cut off before their deadline by the end of the run.
+pub const JOURNEYS_IN_FLIGHT_AT_CUTOFF: &str = "journeys.in_flight_at_cutoff";
+/// Counter {journey}: stages reached whose predecessor never was, so that they have no hop.
+pub const JOURNEYS_HOPS_WITHOUT_PREDECESSOR: &str = "journeys.hops_without_predecessor";
+/// Counter {journey}: journeys whose key was in flight already.
+pub const KEY_REUSED: &str = "key_reused";
+/// Counter {journey, stage}: journeys that reached the stage.
+pub const STAGE_REACHED: &str = "stage.reached";
+/// Counter {journey, stage, kind}: events that repeated a (journey, stage, member).
+pub const STAGE_DUPLICATES: &str = "stage.duplicates";
+/// Counter {journey, step, status}: requests of the step that ended, however they ended.
+pub const STEP_REQUESTS: &str = "step.requests";
+/// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
+/// one.
+pub const STEP_FAILED: &str = "step.failed";
+/// Counter {journey, stage}: requests made to poll the stage.
+pub const POLL_REQUESTS: &str = "poll.requests";
+
+/// Counter {channel}, phase Any: events received, our own re-reads left out.
+pub const EVENTS_SEEN: &str = "events.seen";
+/// Counter {channel}, phase Any: events that reached a stage or were one of its members.
+pub const EVENTS_MATCHED: &str = "events.matched";
+/// Counter {channel, kind}, phase Any: events that repeated a (journey, stage, member).
+pub const EVENTS_DUPLICATE: &str = "events.duplicate";
+/// Counter {channel}, phase Any: events of a journey that had failed or been given up.
+pub const EVENTS_AFTER_FAILURE: &str = "events.after_failure";
+/// Counter {channel}, phase Any: events of no known journey that carry our run marker.
+pub const EVENTS_ORPHAN: &str = "events.orphan";
+/// Counter {channel}, phase Any: events that carry another run's marker.
+pub const EVENTS_FOREIGN: &str = "events.foreign";
+/// Counter {channel}, phase Any: events of no known journey and without a marker.
+pub const EVENTS_UNATTRIBUTED: &str = "events.unattributed";
+/// Counter {channel}, phase Any: events that could not be read or had no key.
+pub const EVENTS_UNDECODABLE: &str = "events.undecodable";
+/// Counter {channel}, phase Any: events read again after a reconnect and dropped by their position.
+pub const EVENTS_REREAD: &str = "events.reread";
+/// Counter {queue}, phase Any: entries that a bounded queue or table refused.
+pub const HEALTH_REFUSED: &str = "health.refused";
+
+/// Trend {journey}: max(t2, every required stage) − t0 of completed and late journeys.
+pub const JOURNEY_DURATION: &str = "journey.duration";
+/// Trend {journey, stage}: from the first observation of the stage's predecessor to its own.
+pub const STAGE_HOP: &str = "stage.hop";
+/// Trend {journey, stage}: the magnitudes of negative hops, which rank below every other hop.
+pub const STAGE_HOP_NEGATIVE: &str = "stage.hop_negative";
+/// Trend {journey, stage}: from t0 to the stage's first observation.
+pub const STAGE_SINCE_START: &str = "stage.since_start";
+/// Trend {journey, step}: completed − scheduled, of every request.
+pub const STEP_RESPONSE: &str = "step.response";
+/// Trend {journey, step}: completed − scheduled, of requests that were answered as expected.
+pub const STEP_RESPONSE_OK: &str = "step.response_ok";
+/// Trend {journey, step}: given up or refused − scheduled, of requests that failed.
+pub const STEP_RESPONSE_FAILED: &str = "step.response_failed";
+/// Trend {journey, step}: completed − begun.
+pub const STEP_SERVICE: &str = "step.service";
+/// Trend {journey, step}: first byte sent − begun: waiting for a connection, DNS, connect, TLS.
+pub const STEP_BLOCKED: &str = "step.blocked";
+/// Trend {journey, step}: resolving the name, of requests that had to.
+pub const STEP_DNS: &str = "step.dns";
+/// Trend {journey, step}: connecting, of requests that had to.
+pub const STEP_CONNECT: &str = "step.connect";
+/// Trend {journey, step}: the TLS handshake, of requests that had to.
+pub const STEP_TLS: &str = "step.tls";
+/// Trend {journey, step}: from the first byte sent to the last.
+pub const STEP_SEND: &str = "step.send";
+/// Trend {journey, step}: from the last byte sent to the first received.
+pub const STEP_WAIT: &str = "step.wait";
+/// Trend {journey, step}: from the first byte received to the last.
+pub const STEP_RECEIVE: &str = "step.receive";
+/// Trend {journey, step}, bytes: received per request, headers included.
+pub const STEP_BYTES_IN: &str = "step.bytes_in";
+/// Trend {journey, step}, bytes: sent per request, headers included.
+pub const STEP_BYTES_OUT: &str = "step.bytes_out";
+/// Trend {}: begun − scheduled: the generator's own lateness.
+pub const LAG: &str = "lag";
+
+/// Gauge {journey, stage}, phase Any: journeys that wait for this stage.
+pub const STAGE_IN_FLIGHT: &str = "stage.in_flight";
+/// Gauge {journey}, phase Any: journeys started and not ended.
+pub const JOURNEYS_IN_FLIGHT: &str = "journeys.in_flight";
+/// Gauge {thread}, phase Any: share of the interval the thread ran, 0 to 1.
+pub const HEALTH_CPU: &str = "health.cpu";
+/// Gauge {thread}, phase Any: for how long in a row a generator thread has been busier than the
+/// plan's health limit, seconds.
+pub const HEALTH_BUSY_S: &str = "health.busy_s";
+/// Gauge {thread}, phase Any: share of the interval the thread was ready and did not run, 0 to 1.
+pub const HEALTH_RUN_QUEUE: &str = "health.run_queue";
+/// Gauge {channel}, phase Any: how far the tap is behind its channel, milliseconds.
+pub const HEALTH_TAP_BEHIND_MS: &str = "health.tap_behind_ms";
+/// Gauge {generator}, phase Any: open connections.
+pub const HEALTH_CONNECTIONS: &str = "health.connections";

@@ -1,0 +1,115 @@
+//! From a run file to the report's model.
+
+mod facts;
+mod figures;
+mod health;
+mod journey;
+mod kept;
+mod ledger;
+mod lookup;
+mod step;
+mod thresholds;
+mod timeline;
+mod verdict;
+
+use sojourn_analysis::conclusion;
+use sojourn_record::RunFile;
+
+use crate::model::{ReportModel, RunIdentity, SCHEMA};
+use lookup::Lookup;
+
+impl ReportModel {
+    /// Everything that can be said of a run, whole or cut off.
+    pub fn from_run(run: &RunFile) -> Self {
+        let lookup = Lookup::new(run);
+        let identity = identity(&lookup);
+        let ledger = ledger::ledger(&lookup);
+        let journeys: Vec<_> = run
+            .identity
+            .journeys
+            .iter()
+            .map(|shape| journey::report(&lookup, shape))
+            .collect();
+        let facts: Vec<_> = journeys
+            .iter()
+            .map(|journey| facts::facts(&lookup, &ledger, journey))
+            .collect();
+        let thresholds = thresholds::rows(run);
+        let verdict = verdict::report(run, &thresholds, &ledger, &journeys);
+        let notes = run
+            .summary
+            .as_ref()
+            .map_or_else(Vec::new, |summary| summary.notes.clone());
+        Self {
+            schema: SCHEMA,
+            identity,
+            verdict,
+            thresholds,
+            health: health::health(&lookup),
+            ledger,
+            conclusions: conclusion::conclude(&facts),
+            journeys,
+            notes,
+        }
+    }
+}
+
+fn identity(lookup: &Lookup<'_>) -> RunIdentity {
+    let identity = &lookup.run.identity;
+    let summary = lookup.run.summary.as_ref();
+    RunIdentity {
+        name: identity.name.clone(),
+        suite: identity.suite.clone(),
+        run_id: identity.run_id.clone(),
+        labels: identity.labels.clone(),
+        start_unix_ns: identity.start_unix_ns,
+        start: utc(identity.start_unix_ns),
+        host: identity.host.clone(),
+        version: identity.version.clone(),
+        load: identity.load.clone(),
+        warm_up_ns: identity.phases_ns[0],
+        steady_ns: lookup.steady_ns(),
+        arrivals_end_ns: summary.map(|summary| summary.arrivals_end_ns),
+        end_ns: lookup.end_ns(),
+        channels: identity.channels.clone(),
+        plan: identity.plan.clone(),
+    }
+}
+
+/// An instant as `2026-11-21 03:15:11 UTC`; the date by Hinnant's `civil_from_days`.
+fn utc(unix_ns: u64) -> String {
+    let seconds = unix_ns / 1_000_000_000;
+    let (days, second_of_day) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = (shifted_month + 2) % 12 + 1;
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC",
+        second_of_day / 3_600,
+        second_of_day / 60 % 60,
+        second_of_day % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_instants_in_utc() {
+        for (seconds, expected) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_795_230_911, "2026-11-21 03:15:11 UTC"),
+            (4_102_444_799, "2099-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc(seconds * 1_000_000_000), expected);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the conclusions are drawn from.
+
+use sojourn_analysis::conclusion::Facts;
+
+use super::lookup::Lookup;
+use crate::model::{JourneyReport, Ledger};
+
+pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyReport) -> Facts {
+    let counts = ledger
+        .journeys
+        .iter()
+        .find(|line| line.name == journey.name)
+        .map(|line| line.steady)
+        .unwrap_or_default();
+    let order_violations = journey
+        .stages
+        .iter()
+        .map(|stage| {
+            let hops = stage.hop_ns.as_ref().map_or(0, |hop_ns| hop_ns.count);
+            (stage.name.clone(), stage.order_violations, hops)
+        })
+        .collect();
+    let sum = |kind: fn(&crate::model::Duplicates) -> u64| -> u64 {
+        journey
+            .stages
+            .iter()
+            .map(|stage| kind(&stage.duplicates))
+            .sum()
+    };
+    Facts {
+        journey: journey.name.clone(),
+        within_ns: journey.within_ns,
+        started: counts.started,
+        completed: counts.completed,
+        late: counts.late,
+        lost: counts.lost,
+        failed: counts.failed,
+        root_failed: counts.root_failed,
+        in_flight_at_cutoff: counts.in_flight_at_cutoff,
+        p50_ns: journey
+            .quantiles
+            .iter()
+            .find(|quantile| quantile.q == 0.5 && !quantile.beyond)
+            .map(|quantile| quantile.ns),
+        arrivals_per_s: lookup.per_steady_s(counts.started),
+        shares: journey.shares.clone(),
+        backlog: journey.backlog.clone(),
+        drain: journey.drain,
+        lost_last_seen: lost_last_seen(journey),
+        order_violations,
+        duplicates: vec![
+            (
+                "redelivery".to_owned(),
+                sum(|duplicates| duplicates.redelivery),
+            ),
+            (
+                "republication".to_owned(),
+                sum(|duplicates| duplicates.republication),
+            ),
+            ("unknown".to_owned(), sum(|duplicates| duplicates.unknown)),
+        ],
+        polls_ns: journey
+            .stages
+            .iter()
+            .filter_map(|stage| Some((stage.name.clone(), stage.poll_ns?)))
+            .collect(),
+    }
+}
+
+/// The last stages of the lost journeys of the steady phase that were kept, the most frequent first.
+fn lost_last_seen(journey: &JourneyReport) -> Vec<(String, u64)> {
+    let mut stages: Vec<(String, u64)> = Vec::new();
+    let lost = journey
+        .kept
+        .iter()
+        .filter(|kept| kept.role == "lost" && kept.phase == "steady");
+    for kept in lost {
+        let stage = kept.last_seen.as_deref().unwrap_or("none");
+        match stages.iter_mut().find(|(known, _)| known == stage) {
+            Some((_, n)) => *n += 1,
+            None => stages.push((stage.to_owned(), 1)),
+        }
+    }
+    stages.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    stages
+}

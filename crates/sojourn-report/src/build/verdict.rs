@@ -1,0 +1,135 @@
+//! The verdict and the one sentence that sums a run up.
+
+use sojourn_analysis::{share, words};
+use sojourn_record::{RunFile, Verdict};
+
+use crate::model::{
+    Cause, JourneyCounts, JourneyReport, Ledger, Outcome, Quantile, ThresholdRow, VerdictReport,
+};
+
+pub(super) fn report(
+    run: &RunFile,
+    thresholds: &[ThresholdRow],
+    ledger: &Ledger,
+    journeys: &[JourneyReport],
+) -> VerdictReport {
+    let outcome = match run.summary.as_ref().map(|summary| summary.verdict) {
+        Some(Verdict::Pass) => Outcome::Pass,
+        Some(Verdict::Fail) => Outcome::Fail,
+        Some(Verdict::Void) => Outcome::Void,
+        None => Outcome::Unfinished,
+    };
+    let causes: Vec<Cause> = run
+        .summary
+        .iter()
+        .flat_map(|summary| &summary.causes)
+        .map(|cause| Cause {
+            name: cause.name.clone(),
+            detail: cause.detail.clone(),
+        })
+        .collect();
+    let cut_off = run.cut_off.clone().or_else(|| {
+        run.summary
+            .is_none()
+            .then(|| "the file has no summary".to_owned())
+    });
+    VerdictReport {
+        outcome,
+        headline: headline(outcome, &causes, thresholds, ledger, journeys),
+        causes,
+        interrupted: run
+            .summary
+            .as_ref()
+            .is_some_and(|summary| summary.interrupted),
+        cut_off,
+    }
+}
+
+fn headline(
+    outcome: Outcome,
+    causes: &[Cause],
+    thresholds: &[ThresholdRow],
+    ledger: &Ledger,
+    journeys: &[JourneyReport],
+) -> String {
+    let verdict = match outcome {
+        Outcome::Pass if thresholds.is_empty() => "no thresholds were set".to_owned(),
+        Outcome::Pass => format!("{} held", all(thresholds.len())),
+        Outcome::Fail => failed(thresholds),
+        Outcome::Void => match causes.first() {
+            Some(cause) => format!(
+                "these numbers may not be believed: {} ({})",
+                cause.name, cause.detail
+            ),
+            None => "these numbers may not be believed".to_owned(),
+        },
+        Outcome::Unfinished => "the run file ends before the run did".to_owned(),
+    };
+    let mut parts = vec![capitalised(&verdict)];
+    parts.push(counts(&ledger.journeys_total.steady));
+    if let [only] = journeys {
+        parts.extend(durations(&only.quantiles));
+        let p50_ns = only.quantiles.first().filter(|first| !first.beyond);
+        parts.extend(p50_ns.and_then(|p50| share::sentence(&only.shares, p50.ns)));
+    }
+    parts.join("; ")
+}
+
+fn all(thresholds: usize) -> String {
+    match thresholds {
+        1 => "the threshold".to_owned(),
+        n => format!("all {n} thresholds"),
+    }
+}
+
+fn failed(thresholds: &[ThresholdRow]) -> String {
+    let broken: Vec<String> = thresholds
+        .iter()
+        .filter(|row| !row.held)
+        .map(|row| format!("{} (measured {})", row.text, row.measured_text))
+        .collect();
+    format!(
+        "{} of {} failed: {}",
+        broken.len(),
+        words::plural(thresholds.len() as u64, "threshold", "thresholds"),
+        words::list(&broken)
+    )
+}
+
+fn counts(counts: &JourneyCounts) -> String {
+    if counts.started == 0 {
+        return "no journey started in the steady phase".to_owned();
+    }
+    let mut parts = vec![format!("{} completed", words::count(counts.completed))];
+    let others = [
+        (counts.late, "late"),
+        (counts.lost, "lost"),
+        (counts.failed + counts.root_failed, "failed"),
+        (counts.in_flight_at_cutoff, "still in flight"),
+        (counts.missed, "missed"),
+    ];
+    for (n, word) in others {
+        if n > 0 {
+            parts.push(format!("{} {word}", words::count(n)));
+        }
+    }
+    let journeys = words::plural(counts.started, "journey", "journeys");
+    format!("of {journeys} {}", words::list(&parts))
+}
+
+fn durations(quantiles: &[Quantile]) -> Option<String> {
+    let figure = |q: f64| {
+        let quantile = quantiles.iter().find(|quantile| quantile.q == q)?;
+        let beyond = if quantile.beyond { "> " } else { "" };
+        Some(format!("{beyond}{}", words::duration(quantile.ns as f64)))
+    };
+    Some(format!("p50 {}, p99 {}", figure(0.5)?, figure(0.99)?))
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}

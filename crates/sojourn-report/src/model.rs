@@ -1,0 +1,162 @@
+//! The one thing that every renderer reads; its serialisation is the JSON report.
+//!
+//! Shape version [`SCHEMA`]: fields may be added within a version; one that is removed, renamed or
+//! changes its meaning raises it. Times are nanoseconds (`*_ns`), instants are relative to the
+//! run's start, fractions are of one. A figure that could not be measured is `null`, never 0.
+//! Figures are those of the steady phase unless their name says otherwise.
+
+mod figure;
+mod health;
+mod journey;
+mod kept;
+mod ledger;
+mod step;
+mod timeline;
+
+pub use figure::{Bin, Distribution, Quantile};
+pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
+pub use journey::{Duplicates, JourneyReport, StageRow};
+pub use kept::{KeptJourney, Span, SpanKind};
+pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
+pub use step::{ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
+pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
+
+use serde::Serialize;
+use sojourn_analysis::conclusion::Conclusion;
+
+/// Version of the serialised shape.
+pub const SCHEMA: u32 = 1;
+
+/// A whole report.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReportModel {
+    /// Version of this shape: [`SCHEMA`].
+    pub schema: u32,
+    /// Which run.
+    pub identity: RunIdentity,
+    /// Pass, fail or void, and why.
+    pub verdict: VerdictReport,
+    /// Thresholds and what became of them, in the order of the plan.
+    pub thresholds: Vec<ThresholdRow>,
+    /// Whether the generator kept up: read this before anything else.
+    pub health: Health,
+    /// The book of journeys and events.
+    pub ledger: Ledger,
+    /// Sentences drawn from the figures, the gravest first.
+    pub conclusions: Vec<Conclusion>,
+    /// Each journey's figures, in the order of the plan.
+    pub journeys: Vec<JourneyReport>,
+    /// Remarks of the run itself: residual backlog, what could not be measured.
+    pub notes: Vec<String>,
+}
+
+/// Which run this was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RunIdentity {
+    /// The plan's name.
+    pub name: String,
+    /// Suite, where given.
+    pub suite: Option<String>,
+    /// Run id.
+    pub run_id: String,
+    /// Labels, in the order given.
+    pub labels: Vec<(String, String)>,
+    /// Start, nanoseconds since the Unix epoch.
+    pub start_unix_ns: u64,
+    /// Start in words: `2026-11-21 03:15:11 UTC`.
+    pub start: String,
+    /// Host that ran the coordinator.
+    pub host: String,
+    /// Sojourn's version.
+    pub version: String,
+    /// The load as declared, one line per entry.
+    pub load: Vec<String>,
+    /// Warm-up as declared.
+    pub warm_up_ns: u64,
+    /// Steady phase as it was: shorter than declared in a run that was stopped.
+    pub steady_ns: u64,
+    /// Instant of the last arrival; `None` when the file was cut off before it.
+    pub arrivals_end_ns: Option<u64>,
+    /// Instant at which the run, or what is known of it, ended.
+    pub end_ns: u64,
+    /// Channels and what they listen to.
+    pub channels: Vec<(String, String)>,
+    /// The plan as it was run, secrets replaced.
+    pub plan: String,
+}
+
+/// How the run ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VerdictReport {
+    /// The verdict.
+    pub outcome: Outcome,
+    /// One sentence that sums the run up, without a full stop.
+    pub headline: String,
+    /// Why it is not a plain pass: (name, figures), the gravest first.
+    pub causes: Vec<Cause>,
+    /// Stopped before its end by the user or an aborting threshold.
+    pub interrupted: bool,
+    /// What the run file lacks, in words, when it was cut off.
+    pub cut_off: Option<String>,
+}
+
+/// A verdict, or the lack of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Every threshold held.
+    Pass,
+    /// A threshold failed.
+    Fail,
+    /// The numbers may not be believed.
+    Void,
+    /// The run file ends before the run did.
+    Unfinished,
+}
+
+impl Outcome {
+    /// The word that is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Void => "void",
+            Self::Unfinished => "unfinished",
+        }
+    }
+
+    /// A mark that tells it without colour.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Pass => "✓",
+            Self::Fail => "✗",
+            Self::Void => "∅",
+            Self::Unfinished => "…",
+        }
+    }
+}
+
+/// One reason for a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cause {
+    /// Short name.
+    pub name: String,
+    /// What was measured, and the limit.
+    pub detail: String,
+}
+
+/// A threshold and its outcome.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThresholdRow {
+    /// As written in the plan.
+    pub text: String,
+    /// The figure in the bound's unit; `None` when there was none or it is beyond every number (a
+    /// quantile among lost journeys), which `measured_text` tells apart.
+    pub measured: Option<f64>,
+    /// The figure in words.
+    pub measured_text: String,
+    /// Whether it held.
+    pub held: bool,
+    /// Whether its failure stops the run.
+    pub abort: bool,
+}

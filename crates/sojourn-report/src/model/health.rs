@@ -1,0 +1,75 @@
+//! Whether the generator kept up.
+
+use serde::Serialize;
+
+use super::Distribution;
+
+/// The generator's own figures. Counts and lag are those of the steady phase, levels those of the
+/// whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Health {
+    /// Arrivals scheduled.
+    pub scheduled: u64,
+    /// Arrivals that started.
+    pub started: u64,
+    /// Arrivals that could not be started.
+    pub missed: u64,
+    /// Started over scheduled; `None` without arrivals.
+    pub delivered: Option<f64>,
+    /// Sent − scheduled, nanoseconds.
+    pub lag_ns: Option<Distribution>,
+    /// CPU of each of our threads.
+    pub threads: Vec<ThreadHealth>,
+    /// Delay of each tap.
+    pub taps: Vec<TapHealth>,
+    /// Entries that a full queue or table refused, by its name.
+    pub refused: Vec<Refusal>,
+    /// Most connections open at once, all generators together.
+    pub connections_max: Option<f64>,
+    /// Most memory resident at once, bytes.
+    pub memory_bytes_max: Option<f64>,
+    /// The limits that make a run void, as applied.
+    pub limits: Vec<Limit>,
+}
+
+/// A thread's load, as fractions of one core.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ThreadHealth {
+    /// Thread's name.
+    pub thread: String,
+    /// CPU used, mean over the intervals.
+    pub cpu_mean: Option<f64>,
+    /// CPU used in the busiest interval.
+    pub cpu_max: Option<f64>,
+    /// Waiting to be run, in the worst interval.
+    pub run_queue_max: Option<f64>,
+}
+
+/// A tap's delay.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TapHealth {
+    /// Channel.
+    pub channel: String,
+    /// Behind the channel's end when the run ended, milliseconds.
+    pub behind_ms_last: f64,
+    /// At the worst moment.
+    pub behind_ms_max: f64,
+}
+
+/// What a bound refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// Queue or table.
+    pub queue: String,
+    /// Entries refused.
+    pub count: u64,
+}
+
+/// A limit that makes a run void.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Limit {
+    /// What is limited.
+    pub name: String,
+    /// The limit in words.
+    pub limit: String,
+}

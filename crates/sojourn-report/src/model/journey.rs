@@ -1,0 +1,86 @@
+//! One journey's figures.
+
+use serde::Serialize;
+use sojourn_analysis::{backlog::Backlog, drain::Drain, share::Share};
+
+use super::{Bin, Distribution, KeptJourney, Quantile, StepRow, Timeline};
+
+/// A journey's figures; those of the steady phase unless said otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JourneyReport {
+    /// Name.
+    pub name: String,
+    /// Deadline from t0.
+    pub within_ns: u64,
+    /// Started.
+    pub started: u64,
+    /// Durations of the journeys seen complete, late ones too; lost ones are not in it.
+    pub duration_ns: Option<Distribution>,
+    /// Quantiles over completed, late and lost journeys; the lost rank beyond the deadline.
+    pub quantiles: Vec<Quantile>,
+    /// Most journeys in flight at once, over the whole run.
+    pub in_flight_max: Option<f64>,
+    /// Stages in declared order.
+    pub stages: Vec<StageRow>,
+    /// HTTP steps in order.
+    pub steps: Vec<StepRow>,
+    /// Each hop's share of the journey.
+    pub shares: Vec<Share>,
+    /// What the slope of in flight says.
+    pub backlog: Option<Backlog>,
+    /// What happened after the last arrival.
+    pub drain: Option<Drain>,
+    /// Second by second, over the whole run.
+    pub timeline: Timeline,
+    /// Kept journeys: the median one, the slowest, the lost, the failed.
+    pub kept: Vec<KeptJourney>,
+}
+
+/// A stage's figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StageRow {
+    /// Name.
+    pub name: String,
+    /// Where it is seen, in words.
+    pub on: String,
+    /// `required`, `optional`, `never` or `failure`.
+    pub kind: String,
+    /// The stage or step that its hop counts from.
+    pub after: String,
+    /// Journeys that reached it.
+    pub reached: u64,
+    /// From the point it follows to its first observation; negative hops are ranked with the others.
+    pub hop_ns: Option<Distribution>,
+    /// From the journey's t0 to its first observation.
+    pub since_start_ns: Option<Distribution>,
+    /// Most journeys waiting for it at once, over the whole run.
+    pub in_flight_max: Option<f64>,
+    /// Hops that were negative.
+    pub order_violations: u64,
+    /// The same event again.
+    pub duplicates: Duplicates,
+    /// Distribution of the hop, non-empty bins in ascending order; negative hops are not in it.
+    pub hop_bins: Vec<Bin>,
+    /// For a polled stage: the interval, which is the reading error.
+    pub poll_ns: Option<u64>,
+    /// For a polled stage: requests made.
+    pub poll_requests: Option<u64>,
+}
+
+/// Duplicates by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Duplicates {
+    /// Same message id.
+    pub redelivery: u64,
+    /// Another message id.
+    pub republication: u64,
+    /// No message id to tell by.
+    pub unknown: u64,
+}
+
+impl Duplicates {
+    /// Of every kind.
+    pub fn total(&self) -> u64 {
+        self.redelivery + self.republication + self.unknown
+    }
+}

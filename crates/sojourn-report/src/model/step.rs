@@ -1,0 +1,80 @@
+//! An HTTP step's figures: those that NBomber prints, and service time and blocked beside them.
+
+use serde::Serialize;
+
+use super::Distribution;
+
+/// One step's requests in the steady phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StepRow {
+    /// Name.
+    pub name: String,
+    /// Requests that ended.
+    pub requests: u64,
+    /// With the expected answer.
+    pub ok: u64,
+    /// Refused, unexpected or unanswered.
+    pub failed: u64,
+    /// Requests per second of the steady phase.
+    pub requests_per_s: Option<f64>,
+    /// `ok` per second.
+    pub ok_per_s: Option<f64>,
+    /// `failed` per second.
+    pub failed_per_s: Option<f64>,
+    /// Completed − scheduled.
+    pub response_ns: ByOutcome,
+    /// Completed − sent.
+    pub service_ns: Option<Distribution>,
+    /// First byte sent − action begun: waiting for a connection, DNS, connect, TLS.
+    pub blocked_ns: Option<Distribution>,
+    /// Its parts, those that were measured.
+    pub phases: Vec<PhaseRow>,
+    /// Bytes received per request.
+    pub bytes_in: Option<Distribution>,
+    /// Bytes sent per request.
+    pub bytes_out: Option<Distribution>,
+    /// Answers by status code or name of the failure, in order.
+    pub statuses: Vec<StatusRow>,
+    /// Failures by reason, the most frequent first.
+    pub errors: Vec<ErrorRow>,
+}
+
+/// A distribution over all requests, and apart for those that were ok and those that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ByOutcome {
+    /// All.
+    pub all: Option<Distribution>,
+    /// Ok.
+    pub ok: Option<Distribution>,
+    /// Failed: their time until the failure was known.
+    pub failed: Option<Distribution>,
+}
+
+/// A phase of a request: `dns`, `connect`, `tls`, `send`, `wait`, `receive`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseRow {
+    /// Its name.
+    pub phase: String,
+    /// Its time, over the requests that went through it.
+    pub time_ns: Distribution,
+}
+
+/// A status and its count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StatusRow {
+    /// Status code, or the failure's name where there was no answer.
+    pub status: String,
+    /// Requests.
+    pub count: u64,
+    /// Of the step's requests.
+    pub fraction: f64,
+}
+
+/// A reason for failure and its count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ErrorRow {
+    /// In words.
+    pub reason: String,
+    /// Requests.
+    pub count: u64,
+}

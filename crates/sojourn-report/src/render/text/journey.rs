@@ -1,0 +1,266 @@
+//! A journey's part of the terminal report.
+
+use sojourn_analysis::words;
+
+use super::{
+    WIDTH, entry, heading, line,
+    paint::{Paint, clean, wrap},
+    table::Table,
+};
+use crate::model::{Distribution, JourneyReport, KeptJourney, StepRow};
+
+/// Lost and failed journeys that are listed; the others are in the HTML and JSON reports.
+const LISTED_MAX: usize = 10;
+
+pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) {
+    heading(out, &format!("JOURNEY {}", clean(&journey.name)), paint);
+    let quantiles: Vec<String> = journey
+        .quantiles
+        .iter()
+        .map(|quantile| {
+            let beyond = if quantile.beyond { "> " } else { "" };
+            let name = words::quantile(quantile.q);
+            format!("{name} {beyond}{}", words::duration(quantile.ns as f64))
+        })
+        .collect();
+    if quantiles.is_empty() {
+        entry(
+            out,
+            "duration",
+            "no journey was seen to its end in the steady phase",
+        );
+    } else {
+        entry(out, "duration", &quantiles.join(" · "));
+    }
+    if let Some(duration_ns) = &journey.duration_ns {
+        let text = format!(
+            "of {} seen complete: min {} · mean {} · max {} · stddev {}",
+            words::count(duration_ns.count),
+            words::duration(duration_ns.min as f64),
+            words::duration(duration_ns.mean),
+            words::duration(duration_ns.max as f64),
+            words::duration(duration_ns.stddev)
+        );
+        entry(out, "", &text);
+    }
+    stages(out, journey);
+    steps(out, &journey.steps);
+    kept(out, &journey.kept, paint);
+}
+
+fn stages(out: &mut String, journey: &JourneyReport) {
+    if journey.stages.is_empty() {
+        return;
+    }
+    out.push('\n');
+    let mut table = Table::new(&[
+        "stage",
+        "reached",
+        "hop p50",
+        "p95",
+        "p99",
+        "max",
+        "since p50",
+        "p99",
+        "waiting",
+        "order",
+        "dup",
+    ]);
+    for stage in &journey.stages {
+        let hop = stage.hop_ns.as_ref();
+        let since = stage.since_start_ns.as_ref();
+        let name = match stage.kind.as_str() {
+            "required" | "" => stage.name.clone(),
+            kind => format!("{} ({kind})", stage.name),
+        };
+        table.row(
+            &name,
+            [
+                words::count(stage.reached),
+                time(hop, |hop| hop.p50),
+                time(hop, |hop| hop.p95),
+                time(hop, |hop| hop.p99),
+                time(hop, |hop| hop.max),
+                time(since, |since| since.p50),
+                time(since, |since| since.p99),
+                stage
+                    .in_flight_max
+                    .map_or_else(|| "–".to_owned(), words::number),
+                words::count(stage.order_violations),
+                words::count(stage.duplicates.total()),
+            ],
+        );
+    }
+    table.render(out, WIDTH);
+}
+
+fn steps(out: &mut String, steps: &[StepRow]) {
+    if steps.is_empty() {
+        return;
+    }
+    out.push('\n');
+    let mut table = Table::new(&[
+        "http step",
+        "requests",
+        "RPS",
+        "min",
+        "mean",
+        "max",
+        "StdDev",
+        "p50",
+        "p75",
+        "p95",
+        "p99",
+    ]);
+    for step in steps {
+        let response = &step.response_ns;
+        let rows = [
+            (
+                "response",
+                step.requests,
+                step.requests_per_s,
+                &response.all,
+            ),
+            ("  ok", step.ok, step.ok_per_s, &response.ok),
+            ("  failed", step.failed, step.failed_per_s, &response.failed),
+        ];
+        for (name, requests, per_s, times) in rows {
+            let name = if name == "response" {
+                step.name.as_str()
+            } else {
+                name
+            };
+            table.row(name, figures(words::count(requests), per_s, times.as_ref()));
+        }
+        for (name, times) in [
+            ("  service", &step.service_ns),
+            ("  blocked", &step.blocked_ns),
+        ] {
+            if let Some(times) = times {
+                table.row(name, figures(String::new(), None, Some(times)));
+            }
+        }
+    }
+    table.render(out, WIDTH);
+    for step in steps {
+        step_lists(out, step);
+    }
+}
+
+fn figures(requests: String, per_s: Option<f64>, times: Option<&Distribution>) -> Vec<String> {
+    let rate = match per_s {
+        Some(per_s) => words::number(per_s),
+        None if requests.is_empty() => String::new(),
+        None => "–".to_owned(),
+    };
+    vec![
+        requests,
+        rate,
+        time(times, |times| times.min),
+        times.map_or_else(|| "–".to_owned(), |times| words::duration(times.mean)),
+        time(times, |times| times.max),
+        times.map_or_else(|| "–".to_owned(), |times| words::duration(times.stddev)),
+        time(times, |times| times.p50),
+        time(times, |times| times.p75),
+        time(times, |times| times.p95),
+        time(times, |times| times.p99),
+    ]
+}
+
+fn step_lists(out: &mut String, step: &StepRow) {
+    let name = clean(&step.name);
+    let statuses: Vec<String> = step
+        .statuses
+        .iter()
+        .map(|row| {
+            format!(
+                "{} {} ({})",
+                clean(&row.status),
+                words::count(row.count),
+                words::percent(row.fraction)
+            )
+        })
+        .collect();
+    if !statuses.is_empty() {
+        line(
+            out,
+            &wrap(
+                &format!("{name}: {}", statuses.join(", ")),
+                "  status    ",
+                12,
+                WIDTH,
+            ),
+        );
+    }
+    for (label, bytes) in [
+        ("  received  ", &step.bytes_in),
+        ("  sent      ", &step.bytes_out),
+    ] {
+        if let Some(bytes) = bytes {
+            let text = format!(
+                "{name}: min {} · mean {} · max {} · all {}",
+                words::bytes(bytes.min as f64),
+                words::bytes(bytes.mean),
+                words::bytes(bytes.max as f64),
+                words::bytes(bytes.sum)
+            );
+            line(out, &wrap(&text, label, 12, WIDTH));
+        }
+    }
+    for error in &step.errors {
+        let text = format!(
+            "{name}: {} × {}",
+            words::count(error.count),
+            clean(&error.reason)
+        );
+        line(out, &wrap(&text, "  error     ", 12, WIDTH));
+    }
+}
+
+fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
+    let told: Vec<&KeptJourney> = kept
+        .iter()
+        .filter(|kept| matches!(kept.role.as_str(), "lost" | "failed"))
+        .collect();
+    if told.is_empty() {
+        return;
+    }
+    out.push('\n');
+    for kept in told.iter().take(LISTED_MAX) {
+        let key = kept
+            .key
+            .as_deref()
+            .map_or_else(|| format!("#{}", kept.id), clean);
+        let last = kept
+            .last_seen
+            .as_deref()
+            .map_or_else(|| "no stage".to_owned(), clean);
+        let reason = kept
+            .reason
+            .as_deref()
+            .map_or_else(String::new, |reason| format!(": {}", clean(reason)));
+        let text = format!(
+            "{key} started at {}, last seen at {last}{reason}",
+            words::duration(kept.t0_ns as f64)
+        );
+        line(
+            out,
+            &wrap(&text, &format!("  {:<10}", kept.role), 12, WIDTH),
+        );
+    }
+    if told.len() > LISTED_MAX {
+        let more = words::count((told.len() - LISTED_MAX) as u64);
+        line(
+            out,
+            &paint.dim(&format!("  and {more} more, in the HTML and JSON reports")),
+        );
+    }
+}
+
+/// A figure of a distribution that may be missing.
+fn time(times: Option<&Distribution>, pick: impl Fn(&Distribution) -> i64) -> String {
+    times.map_or_else(
+        || "–".to_owned(),
+        |times| words::duration(pick(times) as f64),
+    )
+}

@@ -1,0 +1,10 @@
+//! Reports of hand-built models: one binary, a module per renderer.
+
+/// The HTML report in chromium.
+mod browser;
+/// What the HTML report loads, escapes and weighs.
+mod html;
+/// The simulated run that the others render.
+mod payments;
+/// The terminal report against golden files, and within its columns; the JSON report.
+mod text;

@@ -1,0 +1,78 @@
+//! The terminal report.
+
+use sojourn_report::{model::KeptJourney, render};
+
+use crate::payments;
+
+/// Compares with a golden file. `UPDATE_GOLDEN=1 cargo test …` writes it anew.
+fn check(name: &str, actual: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, actual).expect("the golden file is writable");
+    }
+    let expected = std::fs::read_to_string(&path).expect("there is a golden file");
+    assert!(actual == expected, "{name} differs; got:\n{actual}");
+}
+
+#[test]
+fn a_payments_run() {
+    check("payments.txt", &render::text(&payments::model(), false));
+}
+
+#[test]
+fn an_empty_run_that_was_cut_off() {
+    check("empty.txt", &render::text(&payments::empty(), false));
+}
+
+#[test]
+fn no_line_is_wider_than_a_hundred_columns() {
+    let mut model = payments::model();
+    let journey = &mut model.journeys[0];
+    journey.stages[0].name = "a stage with a very long name ".repeat(5);
+    journey.steps[0].name = "x".repeat(150);
+    journey.steps[0].statuses[0].status = "y".repeat(150);
+    journey.stages[1].reached = 123_456_789;
+    journey.kept[2].key = Some("k".repeat(300));
+    model.ledger.journeys[0].name = "z".repeat(150);
+    for line in render::text(&model, false).lines() {
+        assert!(
+            line.chars().count() <= 100,
+            "{} columns: {line}",
+            line.chars().count()
+        );
+    }
+}
+
+#[test]
+fn foreign_text_can_not_paint_the_terminal() {
+    let mut model = payments::model();
+    model.identity.name = "\u{1b}[2J".into();
+    model.journeys[0].kept.push(KeptJourney {
+        role: "lost".into(),
+        key: Some("\u{1b}]0;title\u{7}\n\rx".into()),
+        ..KeptJourney::default()
+    });
+    assert!(!render::text(&model, false).contains(['\u{1b}', '\u{7}', '\r']));
+    let coloured = render::text(&model, true);
+    assert!(coloured.contains("\u{1b}[1;31m✗ FAIL\u{1b}[0m"));
+    assert!(!coloured.contains("\u{1b}[2J"));
+}
+
+#[test]
+fn json_has_its_version_and_every_part() {
+    let json = render::json(&payments::model()).expect("serialisable");
+    for part in [
+        "\"schema\": 1",
+        "\"identity\"",
+        "\"verdict\"",
+        "\"thresholds\"",
+        "\"health\"",
+        "\"ledger\"",
+        "\"conclusions\"",
+        "\"journeys\"",
+        "\"notes\"",
+        "\"outcome\": \"fail\"",
+    ] {
+        assert!(json.contains(part), "{part}");
+    }
+}

@@ -1,0 +1,295 @@
+//! Our HTTP client in a closed loop beside wrk, against the same nginx.
+//!
+//! nginx has one core, the tool under test another. Rounds alternate between the tools, so that a
+//! machine that warms up or is disturbed disturbs both alike. What counts is CPU per request: on a
+//! machine shared with anything, requests per second tell more about the neighbours.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::bench::cpu;
+use crate::bench::table::Table;
+use crate::phase::now;
+use crate::shell::{capture, cargo, command, find_on_path, root, show};
+
+const ROUNDS: usize = 5;
+const SECONDS: &str = "5";
+const CONNECTIONS: &str = "64";
+const PACKAGE: &str = "sojourn-http";
+const BENCH: &str = super::DRIVEN;
+
+/// One run of one tool.
+struct Sample {
+    requests: f64,
+    elapsed_s: f64,
+    tool_cpu_us: f64,
+    server_cpu_us: f64,
+}
+
+/// A tool under test.
+struct Tool {
+    name: &'static str,
+    command: fn(&Path, &str) -> Command,
+    program: PathBuf,
+    /// The requests that its output reports, or why it cannot be believed.
+    read: fn(&str) -> Result<f64, String>,
+    samples: Vec<Sample>,
+}
+
+/// Runs the comparison.
+pub(crate) fn compare() -> Result<Table, String> {
+    let needs = |program| {
+        find_on_path(program).ok_or_else(|| {
+            format!("`{program}` is missing; try: apt-get install wrk nginx-light util-linux")
+        })
+    };
+    let (wrk, nginx) = (needs("wrk")?, needs("nginx")?);
+    needs("taskset")?;
+    let mut tools = [
+        Tool {
+            name: PACKAGE,
+            command: |program, url| pinned(program, &[url, CONNECTIONS, SECONDS]),
+            program: build()?,
+            read: ours,
+            samples: Vec::new(),
+        },
+        Tool {
+            name: "wrk",
+            command: |program, url| {
+                let connections = format!("-c{CONNECTIONS}");
+                let duration = format!("-d{SECONDS}s");
+                pinned(program, &["-t1", &connections, &duration, url])
+            },
+            program: wrk,
+            read: wrks,
+            samples: Vec::new(),
+        },
+    ];
+    let server = Nginx::start(&nginx)?;
+    for round in 1..=ROUNDS {
+        eprintln!("  round {round} of {ROUNDS}");
+        for tool in &mut tools {
+            tool.samples.push(sample(tool, &server)?);
+        }
+        tools.reverse();
+    }
+    tools.sort_by_key(|tool| tool.name);
+    Ok(table(&tools))
+}
+
+fn sample(tool: &Tool, server: &Nginx) -> Result<Sample, String> {
+    let mut command = (tool.command)(&tool.program, &server.url);
+    let shown = show(&command);
+    let (tool_before, server_before) = (cpu::of_ended_children()?, cpu::of_process(server.pid())?);
+    let begin = now();
+    let output = capture(&mut command)?;
+    let elapsed_s = begin.elapsed().as_secs_f64();
+    let requests = (tool.read)(&output).map_err(|error| format!("`{shown}`: {error}"))?;
+    Ok(Sample {
+        requests,
+        elapsed_s,
+        tool_cpu_us: (cpu::of_ended_children()? - tool_before) as f64,
+        server_cpu_us: (cpu::of_process(server.pid())? - server_before) as f64,
+    })
+}
+
+fn table(tools: &[Tool]) -> Table {
+    let mut table = Table::new(&[
+        "client, 64 connections, closed loop",
+        "CPU µs/request, median",
+        "min to max",
+        "requests/s, median",
+        "nginx CPU µs/request, median",
+    ]);
+    for tool in tools {
+        let sorted = |figure: fn(&Sample) -> f64| {
+            let mut figures: Vec<f64> = tool.samples.iter().map(figure).collect();
+            figures.sort_by(f64::total_cmp);
+            figures
+        };
+        let cpu = sorted(|sample| sample.tool_cpu_us / sample.requests);
+        let rate = sorted(|sample| sample.requests / sample.elapsed_s);
+        let server = sorted(|sample| sample.server_cpu_us / sample.requests);
+        let median = ROUNDS / 2;
+        table.row(&[
+            tool.name.to_owned(),
+            format!("{:.2}", cpu[median]),
+            format!("{:.2} to {:.2}", cpu[0], cpu[ROUNDS - 1]),
+            format!("{:.0}", rate[median]),
+            format!("{:.2}", server[median]),
+        ]);
+    }
+    table
+}
+
+/// Builds our benchmark as published binaries are built, and says where it lies.
+fn build() -> Result<PathBuf, String> {
+    let output = capture(&mut cargo(&[
+        "bench",
+        "--profile",
+        "dist",
+        "--package",
+        PACKAGE,
+        "--bench",
+        BENCH,
+        "--no-run",
+        "--message-format",
+        "json-render-diagnostics",
+    ]))?;
+    output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == BENCH)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .ok_or_else(|| format!("{PACKAGE} has no benchmark `{BENCH}`"))
+}
+
+/// On the last core; nginx has the first.
+fn pinned(program: &Path, arguments: &[&str]) -> Command {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut command = command("taskset", &["-c", &(cores - 1).to_string()]);
+    command.arg(program).args(arguments);
+    command
+}
+
+/// `requests=123 failures=0 …`
+fn ours(output: &str) -> Result<f64, String> {
+    let field = |name: &str| {
+        let value = output
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix(name));
+        value.and_then(|value| value.parse::<f64>().ok())
+    };
+    match (field("requests="), field("failures=")) {
+        (Some(requests), Some(0.0)) if requests > 0.0 => Ok(requests),
+        (Some(_), Some(failures)) => Err(format!("{failures} requests failed, or none were made")),
+        _ => Err("its output names no requests".to_owned()),
+    }
+}
+
+/// `  123 requests in 5.00s, 4.5MB read`
+fn wrks(output: &str) -> Result<f64, String> {
+    if output.contains("Socket errors") || output.contains("Non-2xx") {
+        return Err(format!("it met errors: {output}"));
+    }
+    output
+        .lines()
+        .find_map(|line| line.trim().split_once(" requests in "))
+        .and_then(|(count, _)| count.parse().ok())
+        .filter(|count| *count > 0.0)
+        .ok_or_else(|| "its output names no requests".to_owned())
+}
+
+/// nginx as one process on the first core, answering 15 bytes; stopped when dropped.
+struct Nginx {
+    process: Child,
+    url: String,
+}
+
+impl Nginx {
+    fn start(program: &Path) -> Result<Self, String> {
+        let folder = root().join("target/bench-http");
+        let explain = |error: std::io::Error| format!("nginx: {error}");
+        std::fs::create_dir_all(&folder).map_err(explain)?;
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(explain)?;
+        let address = listener.local_addr().map_err(explain)?;
+        drop(listener);
+        let configuration = folder.join("nginx.conf");
+        std::fs::write(&configuration, configure(&folder, &address.to_string()))
+            .map_err(explain)?;
+        let log = folder.join("error.log");
+        let process = command("taskset", &["-c", "0"])
+            .arg(program)
+            .arg("-e")
+            .arg(&log)
+            .arg("-c")
+            .arg(&configuration)
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(explain)?;
+        let server = Self {
+            process,
+            url: format!("http://{address}/"),
+        };
+        for _ in 0..100 {
+            if is_answering(&address.to_string()) {
+                return Ok(server);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let said = std::fs::read_to_string(&log).unwrap_or_default();
+        Err(format!(
+            "nginx did not answer at {address} within 5 s: {said}"
+        ))
+    }
+
+    /// taskset becomes nginx, so the pid is nginx's own.
+    fn pid(&self) -> u32 {
+        self.process.id()
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // Both fail only when it has ended already.
+        let _killed = self.process.kill();
+        let _waited = self.process.wait();
+    }
+}
+
+fn configure(folder: &Path, address: &str) -> String {
+    let folder = folder.display();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("  {name}_temp_path {folder}/{name};\n"))
+        .concat();
+    format!(
+        r#"daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off;
+  keepalive_requests 1000000000;
+{temporary}
+  server {{
+    listen {address};
+    location / {{ return 200 "hello, sojourn\n"; }}
+  }}
+}}
+"#
+    )
+}
+
+fn is_answering(address: &str) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")?;
+        let mut first = String::new();
+        BufReader::new(stream.take(1024)).read_line(&mut first)?;
+        Ok(first.contains("200"))
+    };
+    ask().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_read_and_errors_not_overlooked() {
+        let wrk = "Running 5s test\n  Latency 1ms\n  123456 requests in 5.00s, 17MB read\n";
+        assert_eq!(wrks(wrk), Ok(123_456.0));
+        assert!(wrks(&format!("{wrk}  Socket errors: connect 0, read 3\n")).is_err());
+        assert!(wrks("unable to connect").is_err());
+        assert_eq!(ours("requests=500 failures=0 per_second=100"), Ok(500.0));
+        assert!(ours("requests=500 failures=1").is_err());
+        assert!(ours("requests=0 failures=0").is_err());
+        assert!(ours("").is_err());
+    }
+}

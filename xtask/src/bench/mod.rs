@@ -1,0 +1,142 @@
+//! `cargo xtask bench`: the crates' benchmarks, and our HTTP client beside wrk.
+//!
+//! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
+//! `name value unit` a line; other lines are shown but not collected. Everything is built with the
+//! `dist` profile, as published binaries are.
+
+mod cpu;
+mod http;
+mod record;
+mod table;
+
+use crate::bench::table::Table;
+use crate::metadata::workspace;
+use crate::phase::phase;
+use crate::shell::{capture, cargo};
+use crate::{Failure, shell::root};
+
+/// The comparison, by this name, is no crate's benchmark.
+const COMPARISON: &str = "http";
+/// Run by the comparison with a server to talk to; alone it has nothing to do.
+const DRIVEN: &str = "closed_loop";
+
+/// Runs the benchmarks named by crate or benchmark, or all of them.
+pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
+    let is_flag = |option: &&&str| option.starts_with('-');
+    if let Some(flag) = options
+        .iter()
+        .filter(is_flag)
+        .find(|flag| **flag != "--record")
+    {
+        return Err(Failure::usage(&format!("`{flag}` is no option of bench")));
+    }
+    let is_recorded = options.contains(&"--record");
+    let names: Vec<&str> = options
+        .iter()
+        .copied()
+        .filter(|o| !o.starts_with('-'))
+        .collect();
+    let benches = find(&names)?;
+    let is_compared = names.is_empty() || names.contains(&COMPARISON);
+    if benches.is_empty() && !is_compared {
+        return Err(Failure::usage(&format!(
+            "no benchmark is named {}",
+            names.join(" or ")
+        )));
+    }
+    if !benches.is_empty() {
+        let mut table = Table::new(&["benchmark", "value", "unit"]);
+        for (package, bench) in &benches {
+            let output = phase(&format!("bench {bench}"), || measure(package, bench))?;
+            for [name, value, unit] in output.lines().filter_map(figure) {
+                table.row(&[name, value, unit]);
+            }
+        }
+        println!("{table}");
+        if is_recorded {
+            record::write(&root(), "crates", &table)?;
+        }
+    }
+    if is_compared {
+        let table = phase("bench http", http::compare)?;
+        println!("{table}");
+        if is_recorded {
+            record::write(&root(), "http", &table)?;
+        }
+    }
+    Ok(())
+}
+
+/// (package, benchmark) of those wanted.
+fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
+    let mut found = Vec::new();
+    for package in workspace()? {
+        for target in package
+            .targets
+            .iter()
+            .filter(|target| target.kind == "bench")
+        {
+            let is_wanted = |name: &&str| *name == package.name || *name == target.name;
+            if target.name != DRIVEN && (names.is_empty() || names.iter().any(is_wanted)) {
+                found.push((package.name.clone(), target.name.clone()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn measure(package: &str, bench: &str) -> Result<String, String> {
+    let arguments = [
+        "bench",
+        "--profile",
+        "dist",
+        "--package",
+        package,
+        "--bench",
+        bench,
+    ];
+    let output = capture(&mut cargo(&arguments))?;
+    for line in output.lines().filter(|line| figure(line).is_none()) {
+        eprintln!("  {line}");
+    }
+    Ok(output)
+}
+
+/// Reads `name value unit`.
+fn figure(line: &str) -> Option<[&str; 3]> {
+    let mut words = line.split_whitespace();
+    let figure = [words.next()?, words.next()?, words.next()?];
+    let is_number = figure[1].parse::<f64>().is_ok_and(f64::is_finite);
+    (words.next().is_none() && is_number).then_some(figure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_told_from_words() {
+        assert_eq!(
+            figure("codec.parse 310.5 ns"),
+            Some(["codec.parse", "310.5", "ns"])
+        );
+        for other in [
+            "",
+            "codec.parse 310.5",
+            "nothing to do",
+            "a 1 b c",
+            "a NaN b",
+        ] {
+            assert_eq!(figure(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_flags_are_wrong_usage() {
+        assert!(matches!(
+            run(&["no-such-benchmark"]),
+            Err(Failure::Usage(_))
+        ));
+        assert!(matches!(run(&["--fast"]), Err(Failure::Usage(_))));
+    }
+}

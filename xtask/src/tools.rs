@@ -1,0 +1,98 @@
+//! What a fresh machine lacks: rustup components and Debian packages. Each is named before it is
+//! installed; nothing is installed that is there already.
+
+use crate::shell::{cargo, command, find_on_path, run, succeeds};
+
+/// A program that building or testing needs.
+struct Tool {
+    program: &'static str,
+    package: &'static str,
+    purpose: &'static str,
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        program: "make",
+        package: "build-essential",
+        purpose: "librdkafka is built with it",
+    },
+    Tool {
+        program: "c++",
+        package: "build-essential",
+        purpose: "librdkafka is built with it",
+    },
+    Tool {
+        program: "chromium",
+        package: "chromium",
+        purpose: "tests open the HTML report in it",
+    },
+];
+
+/// Installs what is missing, or says what to install.
+pub(crate) fn ensure() -> Result<(), String> {
+    ensure_components()?;
+    let missing: Vec<&Tool> = TOOLS
+        .iter()
+        .filter(|tool| find_on_path(tool.program).is_none())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for tool in &missing {
+        eprintln!("  `{}` is missing ({})", tool.program, tool.purpose);
+    }
+    let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
+    packages.dedup();
+    install(&packages)
+}
+
+fn ensure_components() -> Result<(), String> {
+    let missing: Vec<&str> = [("fmt", "rustfmt"), ("clippy", "clippy")]
+        .into_iter()
+        .filter(|(subcommand, _)| !succeeds(&mut cargo(&[subcommand, "--version"])))
+        .map(|(_, component)| component)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if find_on_path("rustup").is_none() {
+        return Err(format!(
+            "`{}` is missing and there is no rustup to install it with; install it from where \
+             your Rust comes from",
+            missing.join("` and `")
+        ));
+    }
+    let mut arguments = vec!["component", "add"];
+    arguments.extend(missing);
+    run(&mut command("rustup", &arguments))
+}
+
+fn install(packages: &[&str]) -> Result<(), String> {
+    let by_hand = format!("apt-get install {}", packages.join(" "));
+    if find_on_path("apt-get").is_none() {
+        return Err(format!(
+            "no apt-get here; install by your system's means what Debian calls `{}`",
+            packages.join("`, `")
+        ));
+    }
+    if !is_root() {
+        return Err(format!("not root, so run this first: sudo {by_hand}"));
+    }
+    // A fresh machine's package lists may be empty or old.
+    run(&mut command("apt-get", &["update", "--quiet"]))?;
+    let mut arguments = vec!["install", "--yes", "--quiet", "--no-install-recommends"];
+    arguments.extend(packages);
+    run(command("apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+        .map_err(|error| format!("{error}; try by hand: {by_hand}"))
+}
+
+/// The owner of our own process, as the kernel says it.
+fn is_root() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix("Uid:"))
+            .and_then(|ids| ids.split_whitespace().nth(1))
+            .is_some_and(|effective| effective == "0")
+    })
+}
