@@ -1,4 +1,4 @@
-//! The JSON Schema of journey files, for editors: made from the same shapes that the reader goes by.
+//! The JSON Schema of journey files, for editors: made from the shapes that the reader goes by.
 
 use std::collections::BTreeSet;
 
@@ -44,35 +44,7 @@ fn of_shape(shape: &'static Shape, definitions: &mut Map<String, Value>) -> Map<
 }
 
 fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Value> {
-    // Any value may be given as `${NAME}`, so a number may also be text.
-    let variable = json!({ "type": "string", "pattern": "\\$\\{" });
     let value = match kind {
-        Kind::Duration => json!({
-            "anyOf": [
-                { "type": "string", "pattern": "^([0-9.]+(ns|us|µs|ms|s|sec|m|min|h|d))+$|^0$|\\$\\{" },
-                { "const": 0 },
-            ],
-        }),
-        Kind::Rate => json!({ "type": "string", "pattern": "^[0-9.]+ ?/ ?[0-9a-zµ.]+$|\\$\\{" }),
-        Kind::Fraction => json!({
-            "anyOf": [
-                { "type": "string", "pattern": "^[0-9.]+%?$|\\$\\{" },
-                { "type": "number", "minimum": 0, "maximum": 1 },
-            ],
-        }),
-        Kind::Size => json!({
-            "anyOf": [
-                { "type": "string", "pattern": "^[0-9.]+ ?[kKmMgGiI]*[bB]?$|\\$\\{" },
-                { "type": "integer", "minimum": 0 },
-            ],
-        }),
-        Kind::Count => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, variable] }),
-        Kind::Number => json!({ "anyOf": [{ "type": "number" }, variable] }),
-        Kind::Flag => json!({ "anyOf": [{ "type": "boolean" }, variable] }),
-        Kind::Text => json!({ "type": ["string", "number", "boolean"] }),
-        Kind::Selector => json!({ "type": "string", "minLength": 1 }),
-        Kind::Choice(words) => json!({ "anyOf": [{ "enum": words }, variable] }),
-        Kind::Any => json!({}),
         Kind::Conditions => json!({
             "type": "object",
             "additionalProperties": {
@@ -111,9 +83,46 @@ fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Valu
                 .collect();
             json!({ "anyOf": kinds })
         }
+        scalar => of_scalar(scalar),
     };
     match value {
         Value::Object(schema) => schema,
         _ => Map::new(),
+    }
+}
+
+/// A duration, or a variable that holds one.
+const DURATION: &str = r"^([0-9.]+(ns|us|µs|ms|s|sec|m|min|h|d))+$|^0$|\$\{";
+
+fn of_scalar(kind: Kind) -> Value {
+    // Any value may be given as `${NAME}`, so a number may also be text.
+    let variable = json!({ "type": "string", "pattern": "\\$\\{" });
+    match kind {
+        Kind::Duration => json!({
+            "anyOf": [
+                { "type": "string", "pattern": DURATION },
+                { "const": 0 },
+            ],
+        }),
+        Kind::Rate => json!({ "type": "string", "pattern": "^[0-9.]+ ?/ ?[0-9a-zµ.]+$|\\$\\{" }),
+        Kind::Fraction => json!({
+            "anyOf": [
+                { "type": "string", "pattern": "^[0-9.]+%?$|\\$\\{" },
+                { "type": "number", "minimum": 0, "maximum": 1 },
+            ],
+        }),
+        Kind::Size => json!({
+            "anyOf": [
+                { "type": "string", "pattern": "^[0-9.]+ ?[kKmMgGiI]*[bB]?$|\\$\\{" },
+                { "type": "integer", "minimum": 0 },
+            ],
+        }),
+        Kind::Count => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, variable] }),
+        Kind::Number => json!({ "anyOf": [{ "type": "number" }, variable] }),
+        Kind::Flag => json!({ "anyOf": [{ "type": "boolean" }, variable] }),
+        Kind::Text => json!({ "type": ["string", "number", "boolean"] }),
+        Kind::Selector => json!({ "type": "string", "minLength": 1 }),
+        Kind::Choice(words) => json!({ "anyOf": [{ "enum": words }, variable] }),
+        _ => json!({}),
     }
 }

@@ -1,6 +1,6 @@
-//! What is wrong with a file, and where: `errors/*.txt` hold files, each with what is said about it.
-//! A case is a file (completed with plain sections where it lacks some), a line `-----`, and the
-//! expected errors; cases are separated by `=====`.
+//! What is wrong with a file, and where: `errors/*.txt` hold files, each with what is said about
+//! it. A case is a file (completed with plain sections where it lacks some), a line `-----`, and
+//! the expected errors; cases are separated by `=====`.
 
 use sojourn_plan::{Overrides, read};
 
@@ -34,7 +34,10 @@ macro_rules! tables {
     )*};
 }
 
-tables! { channels conditions data environment fields health http journeys load stages target templates yaml }
+tables! {
+    channels conditions data environment fields health http
+    journeys load stages target templates yaml
+}
 
 #[test]
 fn an_empty_file_says_what_belongs_into_it() {

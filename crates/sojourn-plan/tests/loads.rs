@@ -44,7 +44,8 @@ fn open_loads() {
     );
     assert_eq!(
         segments(
-            "{ from: 10/s, stages: [{ to: 20/s, over: 5s }, { pause: 5s }, { to: 5/s, over: 5s }, { rate: 7/s, for: 5s }], warmup: 8s }"
+            "{ from: 10/s, stages: [{ to: 20/s, over: 5s }, { pause: 5s }, { to: 5/s, over: 5s }, \
+             { rate: 7/s, for: 5s }], warmup: 8s }"
         ),
         (
             vec![
@@ -161,7 +162,8 @@ fn closed_loads() {
     );
     assert_eq!(
         closed(
-            "{ users: { from: 5, stages: [{ to: 50, over: 30s }, { pause: 10s }, { users: 20, for: 5s }] }, until: root, iterations: 9 }"
+            "{ users: { from: 5, stages: [{ to: 50, over: 30s }, { pause: 10s }, \
+             { users: 20, for: 5s }] }, until: root, iterations: 9 }"
         ),
         (
             vec![(5, 0), (50, 30), (0, 0), (0, 10), (50, 0), (20, 0), (20, 5)],

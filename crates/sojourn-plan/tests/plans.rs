@@ -94,11 +94,20 @@ fn requests_have_their_defaults() {
 #[test]
 fn bodies_of_every_form() {
     let (plan, http) = root_plan(
-        "      http:\n        url: /x\n        json:\n          n: \"{{ int(5, 5) }}\"\n          \
-         seq: '{{ seq(10) }}'\n          pick: \"{{ pick(2) }}\"\n          word: \"{{ pick('2') }}\"\n          \
-         both: \"a{{ int(5, 5) }}\"\n          name: '{{ row.users.name }}'\n          \
-         age: \"{{ number(row.users.age) }}\"\n          run: \"\\\"{{ run_id }}\"\n          \
-         list: [1, 1.50, true, null, \"1\", {}]\n          \"k\\\"\": \"{{ '{{' }}\"\n",
+        r#"      http:
+        url: /x
+        json:
+          n: "{{ int(5, 5) }}"
+          seq: '{{ seq(10) }}'
+          pick: "{{ pick(2) }}"
+          word: "{{ pick('2') }}"
+          both: "a{{ int(5, 5) }}"
+          name: '{{ row.users.name }}'
+          age: "{{ number(row.users.age) }}"
+          run: "\"{{ run_id }}"
+          list: [1, 1.50, true, null, "1", {}]
+          "k\"": "{{ '{{' }}"
+"#,
     );
     let body = http.body.unwrap();
     let expected = |name: &str, age: &str, seq: u64| {
@@ -148,32 +157,33 @@ fn every_hole_has_a_stream_of_its_own_that_does_not_move() {
     assert_ne!(render(&seeded, &http.path, 7), path);
 }
 
-#[test]
-fn variables_and_keys_are_known_where_they_are_set() {
-    let plan = plan(&complete(
-        "\
+const ORDER: &str = r#"
 setup:
   - { name: log-in, http: POST /login, extract: { token: body.token } }
 refresh:
-  - { name: renew, every: 30s, http: \"POST /renew?t={{ token }}\", extract: { token: body.token } }
+  - { name: renew, every: 30s, http: "POST /renew?t={{ token }}", extract: { token: body.token } }
 teardown:
-  - { name: log-out, http: \"POST /logout?t={{ token }}\" }
+  - { name: log-out, http: "POST /logout?t={{ token }}" }
 journeys:
   order:
     within: 40s
     steps:
-      - { name: cart, http: \"POST /carts?t={{ token }}\", extract: { cart: body.id } }
-      - { name: pay, key: \"{{ run_id }}-{{ seq() }}\", http: \"POST /pay/{{ key }}/{{ cart }}\" }
-      - { name: confirm, after: paid, http: \"PUT /orders/{{ key }}\" }
+      - { name: cart, http: "POST /carts?t={{ token }}", extract: { cart: body.id } }
+      - { name: pay, key: "{{ run_id }}-{{ seq() }}", http: "POST /pay/{{ key }}/{{ cart }}" }
+      - { name: confirm, after: paid, http: "PUT /orders/{{ key }}" }
     stages:
-      - { name: reserved, on: events, match: { type: A }, key: { from: $.id, as: \"o:{}\" } }
+      - { name: reserved, on: events, match: { type: A }, key: { from: $.id, as: "o:{}" } }
       - { name: told, on: events, match: { type: B }, key: key, optional: true }
       - { name: paid, on: events, match: { type: C }, key: header.X-Id }
-      - { name: split, on: events, match: { type: D }, key: $.id, expect: 3, member: $.part, after: reserved }
+      - { name: split, on: events, match: { type: D }, key: $.id, expect: 3,
+          member: $.part, after: reserved }
       - { name: dead, on: dead-letters, key: $.id, failure: true }
-      - { name: seen, poll: { url: \"/orders/{{ key }}\", until: { body.state: done } } }
-",
-    ));
+      - { name: seen, poll: { url: "/orders/{{ key }}", until: { body.state: done } } }
+"#;
+
+#[test]
+fn variables_and_keys_are_known_where_they_are_set() {
+    let plan = plan(&complete(ORDER));
     assert_eq!(plan.variables, ["token", "cart"]);
     assert_eq!(
         (
@@ -226,9 +236,15 @@ journeys:
 #[test]
 fn conditions_of_every_kind() {
     let (plan, _) = root_plan(
-        "      http: /x\n      expect:\n        status: [2xx, 404]\n        body.a: 1\n        body.b: [x, 2]\n        \
-         body.c: { greater: 1, less_or_equal: 5, not: 3 }\n        body.d: { present: false }\n        \
-         body: { contains: \"é\" }\n",
+        "      http: /x
+      expect:
+        status: [2xx, 404]
+        body.a: 1
+        body.b: [x, 2]
+        body.c: { greater: 1, less_or_equal: 5, not: 3 }
+        body.d: { present: false }
+        body: { contains: é }
+",
     );
     let checks = &plan.journeys[0].steps[0].expect;
     let texts: Vec<_> = checks.iter().map(|check| check.text.as_str()).collect();
@@ -255,7 +271,8 @@ fn channels_of_every_kind() {
     let plan = plan(&complete(
         "\
 channels:
-  a: { kafka: { brokers: [\"a:1\", \"b:2\"], topics: t, properties: { sasl.password: x } }, decoder: json }
+  a: { kafka: { brokers: [\"a:1\", \"b:2\"], topics: t, properties: { sasl.password: x } },
+       decoder: json }
   b: { webhook: { listen: \"127.0.0.1:9000\", path: /hooks/*, respond: 204 }, message_id: $.id }
   c: { webhook: }
 journeys:
@@ -288,8 +305,21 @@ journeys:
 #[test]
 fn the_command_line_and_the_environment_have_the_last_word() {
     let text = complete(
-        "name: \"${NAME:-x}\"\nseed: ${COUNT}\nlabels: { a: \"${COUNT}\", b: file }\ntarget: http://u:1/\n\
-         journeys:\n  j:\n    root:\n      http:\n        url: /x\n        headers: { authorization: \"Bearer ${TOKEN}\", x-key: plain }\n        json:\n          n: ${COUNT}\n          t: \"${COUNT}\"\n          password: hunter2\n",
+        r#"name: "${NAME:-x}"
+seed: ${COUNT}
+labels: { a: "${COUNT}", b: file }
+target: http://u:1/
+journeys:
+  j:
+    root:
+      http:
+        url: /x
+        headers: { authorization: "Bearer ${TOKEN}", x-key: plain }
+        json:
+          n: ${COUNT}
+          t: "${COUNT}"
+          password: hunter2
+"#,
     );
     let overrides = Overrides {
         target: Some("https://other".into()),

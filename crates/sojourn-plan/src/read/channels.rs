@@ -16,8 +16,8 @@ const DECODERS: [(&str, Decoder); 4] = [
 ];
 
 impl Reader<'_> {
-    /// The channels, in declared order. Names are known even of channels that can't be read, so that
-    /// stages on them are not reported too; a plan with such a channel is never returned.
+    /// The channels, in declared order. Names are known even of channels that can't be read, so
+    /// that stages on them are not reported too; a plan with such a channel is never returned.
     pub(super) fn channels(&mut self, node: &Node) -> Vec<Channel> {
         let mut channels = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {

@@ -58,7 +58,7 @@ pub(crate) static LOAD: Shape = Shape {
         Field::new(
             "drain",
             Duration,
-            "Longest wait for what is in flight at the end; by default as long as a journey is watched.",
+            "Longest wait for what is in flight; by default as long as a journey is watched.",
         ),
     ],
 };

@@ -1,7 +1,7 @@
 //! YAML as a tree whose every value knows where it stands in the file.
 //!
-//! The tree is kept, rather than reading straight into types, so that one pass can report everything
-//! that is wrong with a file, each at its own place.
+//! The tree is kept, rather than reading straight into types, so that one pass can report
+//! everything that is wrong with a file, each at its own place.
 
 use std::fmt;
 use std::ops::Range;
