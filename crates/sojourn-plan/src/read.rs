@@ -1,8 +1,8 @@
 //! Reading a journey file.
 //!
 //! Text becomes a tree of values with places ([`node`]), `${NAME}` is replaced in its scalars, and
-//! each section is taken apart by its shape. Nothing stops at the first problem: each is reported at
-//! its place, and what depends on something already reported is left alone.
+//! each section is taken apart by its shape. Nothing stops at the first problem: each is reported
+//! at its place, and what depends on something already reported is left alone.
 
 mod channels;
 mod conditions;
@@ -34,7 +34,7 @@ mod users;
 
 use std::path::Path;
 
-use crate::Plan;
+use crate::{Plan, StageSource};
 
 pub(crate) use conditions::OPERATORS;
 use fields::Fields;
@@ -259,8 +259,9 @@ impl Reader<'_> {
             let stages = journeys
                 .iter()
                 .flat_map(|weighted| &weighted.journey.stages);
-            let is_used = stages.into_iter().any(|stage| {
-                matches!(&stage.source, crate::StageSource::Event { channel, .. } if *channel == place)
+            let is_used = stages.into_iter().any(|stage| match &stage.source {
+                StageSource::Event { channel, .. } => *channel == place,
+                StageSource::Poll(_) => false,
             });
             if !is_used {
                 let name = &channel.name;

@@ -51,7 +51,7 @@ fn tests(
             "" => String::new(),
             operator => format!(" {}", operator.replace('_', " ")),
         };
-        let shown = problems.offending(node);
+        let shown = written(node, problems);
         let colon = if operator.is_empty() { ":" } else { "" };
         checks.push(Check {
             text: format!("{}{colon}{operator} {shown}", key.name),
@@ -77,6 +77,19 @@ fn tests(
                 add("", node, test, problems);
             }
         }
+    }
+}
+
+/// An operand for the check's text.
+fn written(node: &Node, problems: &Problems<'_>) -> String {
+    match &node.content {
+        Content::Null => "null".to_owned(),
+        Content::Scalar(_) => problems.offending(node),
+        Content::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| written(item, problems)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Content::Map(_) => "{…}".to_owned(),
     }
 }
 

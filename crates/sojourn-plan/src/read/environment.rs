@@ -44,7 +44,10 @@ pub(super) fn substitute(
                         text.clone().into()
                     };
                     scalar.text = text;
-                    scalar.secret = looked_up;
+                    scalar.secret = !looked_up.is_empty();
+                    for value in &looked_up {
+                        problems.keep_secret(value);
+                    }
                     if plain && scalar.value.is_null() {
                         node.content = Content::Null;
                     }
@@ -68,10 +71,13 @@ struct Wrong {
     hint: String,
 }
 
-/// The text with variables in place, and whether any value came from outside the file.
-fn replaced(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(String, bool), Wrong> {
+/// The text with variables in place, and the values that came from outside the file.
+fn replaced(
+    text: &str,
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> Result<(String, Vec<String>), Wrong> {
     let mut out = String::with_capacity(text.len());
-    let mut looked_up = false;
+    let mut looked_up = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         if rest[..at].ends_with('$') {
@@ -104,12 +110,12 @@ fn replaced(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(Stri
         // As in a shell, `:-` also stands in for an empty value.
         match (lookup(name), default) {
             (Some(value), None) => {
-                looked_up = true;
                 out.push_str(&value);
+                looked_up.push(value);
             }
             (Some(value), Some(_)) if !value.is_empty() => {
-                looked_up = true;
                 out.push_str(&value);
+                looked_up.push(value);
             }
             (_, Some(default)) => out.push_str(default),
             (None, None) => {

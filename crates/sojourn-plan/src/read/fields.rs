@@ -1,13 +1,15 @@
 //! Taking a mapping apart by its shape, and scalars by their meaning.
 
 use super::node::{Content, Key, Node};
-use super::problems::{Problems, suggestion};
+use super::problems::{Problems, similar, suggestion};
 use super::shape::Shape;
 use super::units;
 
 /// A mapping whose names are all known.
 pub(super) struct Fields<'n> {
     entries: Vec<(&'n Key, &'n Node)>,
+    /// Whether names were refused: what seems to be missing may be one of them.
+    pub(super) has_unknown: bool,
 }
 
 impl<'n> Fields<'n> {
@@ -21,29 +23,39 @@ impl<'n> Fields<'n> {
                 .collect();
             problems.at(
                 node,
-                format!("expected a {}, found {}", shape.name, node.kind()),
+                format!("expected {}, found {}", shape.name, node.kind()),
                 Some(format!("it is a mapping of {}", names.join(", "))),
             );
             return None;
         };
+        let mut unknown = Vec::new();
         for (key, _) in entries {
             if !shape.fields.iter().any(|field| field.name == key.name) {
+                unknown.push(key.name.as_str());
                 problems.at_byte(
                     key.range.start,
-                    format!("unknown field `{}` in a {}", shown(&key.name), shape.name),
+                    format!("unknown field `{}` in {}", shown(&key.name), shape.name),
                     suggestion(&key.name, shape.fields.iter().map(|field| field.name)),
                 );
             }
         }
         let fields = Self {
-            entries: entries.iter().map(|(key, value)| (key, value)).collect(),
+            entries: entries
+                .iter()
+                .map(|(key, value)| (key, value))
+                .filter(|(key, _)| shape.fields.iter().any(|field| field.name == key.name))
+                .collect(),
+            has_unknown: !unknown.is_empty(),
         };
         for field in shape.fields.iter().filter(|field| field.required) {
-            if fields.get(field.name).is_none() {
+            let is_misspelt = unknown
+                .iter()
+                .any(|name| similar(name, [field.name]).is_some());
+            if fields.get(field.name).is_none() && !is_misspelt {
                 problems.at(
                     node,
-                    format!("a {} without `{}`", shape.name, field.name),
-                    Some(format!("{}: {}", field.name, field.doc)),
+                    format!("{} without `{}`", shape.name, field.name),
+                    Some(field.doc.trim_end_matches('.').to_owned()),
                 );
             }
         }
@@ -124,7 +136,8 @@ impl Problems<'_> {
                 .map_err(|_| format!("`{text}` is not a whole number"))
         })?;
         if !(least..=most).contains(&number) {
-            self.at(node, "out of range", Some(hint));
+            let shown = self.offending(node);
+            self.at(node, format!("`{shown}` is out of range"), Some(hint));
             return None;
         }
         Some(number)
@@ -222,9 +235,23 @@ impl Problems<'_> {
                     false => message,
                 };
                 self.at(node, message, Some(hint.to_owned()));
+                // What would follow from a value that is none is not worth a second line.
+                self.give_up_on(node);
                 None
             }
         }
+    }
+}
+
+/// What stands at a node, or the default where nothing does. `None`: a problem, already reported.
+pub(super) fn given_or<T>(
+    node: Option<&Node>,
+    default: T,
+    read: impl FnOnce(&Node) -> Option<T>,
+) -> Option<T> {
+    match node {
+        Some(node) => read(node),
+        None => Some(default),
     }
 }
 

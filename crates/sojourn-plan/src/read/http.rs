@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Escape, HttpAction, Part, Template};
 
 use super::Reader;
-use super::fields::{Fields, shown};
+use super::fields::{Fields, given_or, shown};
 use super::node::{Content, Node};
 use super::origin::Origin;
 use super::problems::suggestion;
@@ -43,18 +43,27 @@ impl Reader<'_> {
             .map(|node| self.headers(node, scope))
             .unwrap_or_default();
         let (body, content_type) = self.body(&fields, scope);
-        let method = match fields.get("method") {
-            Some(node) => {
-                let method = self.problems.text(node)?.to_ascii_uppercase();
-                self.check_method(node, &method)?;
-                method
-            }
-            None if body.is_some() => "POST".to_owned(),
-            None => "GET".to_owned(),
-        };
+        let usual = if body.is_some() { "POST" } else { "GET" };
+        let method = given_or(fields.get("method"), usual.to_owned(), |node| {
+            let method = self.problems.text(node)?.to_ascii_uppercase();
+            self.check_method(node, &method).map(|()| method)
+        });
+        let timeout_ns = given_or(fields.get("timeout"), TIMEOUT_NS, |node| {
+            self.problems.duration_above_zero(node)
+        });
+        let redirects_max = given_or(fields.get("redirects"), 0, |node| {
+            let most = self.problems.count(node, 0, REDIRECTS_MAX)?;
+            u32::try_from(most).ok()
+        });
+        let body_max = given_or(fields.get("body_max"), BODY_MAX, |node| {
+            self.problems.bytes(node)
+        });
         let (origin, path) = url?;
-        let mut action = action(&method, origin, path);
+        let mut action = action(&method?, origin, path);
         action.headers = headers;
+        action.timeout_ns = timeout_ns?;
+        action.redirects_max = redirects_max?;
+        action.body_max = body_max?;
         if let Some(content_type) = content_type {
             let is_given =
                 |(name, _): &(String, Template)| name.eq_ignore_ascii_case("content-type");
@@ -64,16 +73,6 @@ impl Reader<'_> {
             }
         }
         action.body = body;
-        if let Some(node) = fields.get("timeout") {
-            action.timeout_ns = self.problems.duration_above_zero(node)?;
-        }
-        if let Some(node) = fields.get("redirects") {
-            let most = self.problems.count(node, 0, REDIRECTS_MAX)?;
-            action.redirects_max = u32::try_from(most).unwrap_or_default();
-        }
-        if let Some(node) = fields.get("body_max") {
-            action.body_max = self.problems.bytes(node)?;
-        }
         Some(action)
     }
 

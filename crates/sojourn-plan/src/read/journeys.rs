@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{Action, Journey, KeyRule, Stage, StageSource, Step};
 
 use super::Reader;
-use super::fields::Fields;
+use super::fields::{Fields, given_or};
 use super::node::{Key, Node};
 use super::order;
 use super::shapes;
@@ -59,16 +59,16 @@ impl Reader<'_> {
             let hint = Some("split it into two journeys".to_owned());
             self.problems.at(node, message, hint);
         }
-        let within_ns = self.within(key, &fields, &steps, &stages)?;
-        let linger_ns = match fields.get("linger") {
-            Some(node) => self.problems.duration(node)?,
-            None if stages.is_empty() => 0,
-            None => LINGER_LEAST_NS.max(within_ns / 2),
+        let within_ns = self.within(key, &fields, &steps, &stages);
+        let usual_linger_ns = match within_ns {
+            Some(within_ns) if !stages.is_empty() => LINGER_LEAST_NS.max(within_ns / 2),
+            _ => 0,
         };
-        let weight = match fields.get("weight") {
-            Some(node) => self.weight(node)?,
-            None => 1.0,
-        };
+        let linger_ns = given_or(fields.get("linger"), usual_linger_ns, |node| {
+            self.problems.duration(node)
+        });
+        let weight = given_or(fields.get("weight"), 1.0, |node| self.weight(node));
+        let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;
         Some(Weighted {
             journey: Journey {
@@ -106,6 +106,7 @@ impl Reader<'_> {
                 self.problems.at(steps, message, Some(hint.to_owned()));
                 Vec::new()
             }
+            (None, None) if fields.has_unknown => Vec::new(),
             (None, None) => {
                 self.problems.at_byte(
                     key.range.start,

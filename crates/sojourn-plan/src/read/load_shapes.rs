@@ -6,7 +6,7 @@ use super::shape::Kind::{
 use super::shape::{Field, Shape};
 
 pub(crate) static LOAD: Shape = Shape {
-    name: "load entry",
+    name: "a load entry",
     doc: "A stream of arrivals (open), or a group of users (closed).",
     fields: &[
         Field::new("journey", Text, "The journey to start."),
@@ -58,13 +58,13 @@ pub(crate) static LOAD: Shape = Shape {
         Field::new(
             "drain",
             Duration,
-            "Longest wait for what is in flight at the end; by default as long as a journey is watched.",
+            "Longest wait for what is in flight; by default as long as a journey is watched.",
         ),
     ],
 };
 
 pub(crate) static RATE_STAGE: Shape = Shape {
-    name: "load stage",
+    name: "a stage of a load",
     doc: "A stretch of an open load.",
     fields: &[
         Field::new(
@@ -86,7 +86,7 @@ pub(crate) static RATE_STAGE: Shape = Shape {
 };
 
 pub(crate) static SPIKE: Shape = Shape {
-    name: "spike",
+    name: "a spike",
     doc: "A base rate with one peak.",
     fields: &[
         Field::new("base", Rate, "Rate before and after.").required(),
@@ -102,7 +102,7 @@ pub(crate) static SPIKE: Shape = Shape {
 };
 
 pub(crate) static SINE: Shape = Shape {
-    name: "sine",
+    name: "a sine",
     doc: "A wave around a mean; below zero it is zero.",
     fields: &[
         Field::new("mean", Rate, "Mean rate.").required(),
@@ -117,7 +117,7 @@ pub(crate) static SINE: Shape = Shape {
 };
 
 pub(crate) static RANDOM: Shape = Shape {
-    name: "random",
+    name: "a random rate",
     doc: "A rate drawn anew every so often, uniformly.",
     fields: &[
         Field::new("min", Rate, "Least.").required(),
@@ -127,7 +127,7 @@ pub(crate) static RANDOM: Shape = Shape {
 };
 
 pub(crate) static USERS: Shape = Shape {
-    name: "users",
+    name: "the users",
     doc: "Users over time.",
     fields: &[
         Field::new("from", Count, "Users at the start; 0 by default."),
@@ -141,7 +141,7 @@ pub(crate) static USERS: Shape = Shape {
 };
 
 pub(crate) static USER_STAGE: Shape = Shape {
-    name: "users stage",
+    name: "a stage of users",
     doc: "A stretch of a closed load.",
     fields: &[
         Field::new(
@@ -157,7 +157,7 @@ pub(crate) static USER_STAGE: Shape = Shape {
 };
 
 pub(crate) static THINK: Shape = Shape {
-    name: "think",
+    name: "a think time",
     doc: "A drawn pause: `min` and `max`, or `exponential`.",
     fields: &[
         Field::new("min", Duration, "Shortest, drawn uniformly up to `max`."),

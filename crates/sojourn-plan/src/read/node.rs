@@ -1,7 +1,7 @@
 //! YAML as a tree whose every value knows where it stands in the file.
 //!
-//! The tree is kept, rather than reading straight into types, so that one pass can report everything
-//! that is wrong with a file, each at its own place.
+//! The tree is kept, rather than reading straight into types, so that one pass can report
+//! everything that is wrong with a file, each at its own place.
 
 use std::fmt;
 use std::ops::Range;
@@ -240,12 +240,10 @@ fn range_of(location: Location, source: &str) -> Range<usize> {
 
 /// Puts the library's complaint in our words where a newcomer is likely to meet it.
 fn malformed(source: &str, error: &serde_saphyr::Error) -> Malformed {
-    let mut at = error
-        .location()
-        .map_or(0, |location| range_of(location, source).start);
-    while !source.is_char_boundary(at) {
-        at -= 1;
-    }
+    // Only the line and column of an error are always known.
+    let at = error.location().map_or(0, |location| {
+        byte_at(source, location.line(), location.column())
+    });
     let full = error.to_string();
     // The library ends its text with the position, which we give ourselves.
     let text = full.split(" at line ").next().unwrap_or(&full);
@@ -278,6 +276,16 @@ fn malformed(source: &str, error: &serde_saphyr::Error) -> Malformed {
         _ => (format!("malformed YAML: {text}"), None),
     };
     Malformed { at, message, hint }
+}
+
+/// The byte of a line and column, both from 1, the column in characters.
+fn byte_at(source: &str, line: u64, column: u64) -> usize {
+    let mut lines = source.split_inclusive('\n');
+    let skipped: usize = (1..line).filter_map(|_| lines.next()).map(str::len).sum();
+    let columns = lines.next().unwrap_or_default().char_indices();
+    let column = usize::try_from(column.saturating_sub(1)).unwrap_or(usize::MAX);
+    let offset = columns.map(|(at, _)| at).nth(column);
+    offset.map_or(source.len(), |offset| skipped + offset)
 }
 
 fn starts_with_tab(text: &str) -> bool {

@@ -10,9 +10,9 @@ pub(super) fn is_poll(stage: &Stage) -> bool {
     matches!(stage.source, StageSource::Poll(_))
 }
 
-/// Sets the predecessors that no one named: the nearest required stage declared before. A stage that
-/// need not happen is a poor start of a hop, and a failure's hop starts nowhere in particular: both
-/// count from the step, as does a stage that must never be seen.
+/// Sets the predecessors that no one named: the nearest required stage declared before, as one that
+/// need not happen is a poor start of a hop. A failure's hop starts nowhere in particular: it
+/// counts from the step, as does that of a stage which must never be seen.
 pub(super) fn set_predecessors(stages: &mut [Stage], explicit: &[bool]) {
     for place in 0..stages.len() {
         let is_end = matches!(stages[place].kind, StageKind::Failure | StageKind::Never);
@@ -65,7 +65,7 @@ pub(super) fn check_distinct(stages: &[Stage], nodes: &[&Node], problems: &mut P
         let twin = seen.iter().find(|(_, other)| *other == likeness);
         if let Some((other, _)) = twin {
             problems.at(
-                *node,
+                node,
                 format!(
                     "nothing distinguishes stage `{}` from stage `{}`",
                     stage.name, other.name

@@ -115,6 +115,9 @@ impl Reader<'_> {
         let fields = Fields::of(node, &load_shapes::RATE_STAGE, &mut self.problems)?;
         let kinds = fields.given(&["to", "rate", "sine", "random", "pause"]);
         let [(kind, value)] = kinds.as_slice() else {
+            if kinds.is_empty() && fields.has_unknown {
+                return None;
+            }
             let hint = "a stage is `{ to: 200/s, over: 30s }`, `{ rate: 50/s, for: 1m }`, \
                         `{ pause: 10s }`, or `sine` or `random` with `for`";
             let message = "a stage says one of `to`, `rate`, `sine`, `random`, `pause`";

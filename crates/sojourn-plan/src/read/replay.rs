@@ -42,22 +42,7 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let mut offsets = match parse(&text, unit_ns) {
-            Ok(offsets) => offsets,
-            Err((line, message)) => {
-                self.problems.push(PlanError {
-                    file: path.to_owned(),
-                    line,
-                    column: 1,
-                    message,
-                    hint: Some(
-                        "one instant per line: seconds (or `unit`) from the start, or RFC 3339"
-                            .to_owned(),
-                    ),
-                });
-                return None;
-            }
-        };
+        let mut offsets = self.offsets(path, &text, unit_ns)?;
         if !offsets.is_sorted() {
             offsets.sort_unstable();
             self.warnings
@@ -95,6 +80,24 @@ impl Reader<'_> {
                 limit,
             },
         })
+    }
+
+    /// A file's instants as offsets in nanoseconds; problems are reported at their lines.
+    fn offsets(&mut self, path: &str, text: &str, unit_ns: i128) -> Option<Vec<u64>> {
+        match parse(text, unit_ns) {
+            Ok(offsets) => Some(offsets),
+            Err((line, message)) => {
+                let hint = "one instant per line: seconds (or `unit`) from the start, or RFC 3339";
+                self.problems.push(PlanError {
+                    file: path.to_owned(),
+                    line,
+                    column: 1,
+                    message,
+                    hint: Some(hint.to_owned()),
+                });
+                None
+            }
+        }
     }
 }
 
@@ -195,8 +198,8 @@ fn number(text: &str) -> Option<i128> {
     fits.then(|| text.parse().ok())?
 }
 
-/// Days of the proleptic Gregorian calendar, with years taken to begin in March so that the leap day
-/// is their last.
+/// Days of the proleptic Gregorian calendar, with years taken to begin in March so that the leap
+/// day is their last.
 fn days_from_1970(year: i128, month: i128, day: i128) -> i128 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = (month + 9) % 12;

@@ -131,9 +131,10 @@ fn pattern(text: &str) -> Regex {
 }
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^["']?(?i:bearer |basic )?(?:\$\{[A-Za-z0-9_]+\}|\{\{[\sA-Za-z0-9_.()-]*\}\})+["']?\s*$"#,
-    )
+    let hole = r"\$\{[A-Za-z0-9_]+\}|\{\{[\sA-Za-z0-9_.()-]*\}\}";
+    pattern(&format!(
+        r#"^["']?(?i:bearer |basic )?(?:{hole})+["']?\s*$"#
+    ))
 });
 
 /// The password of `scheme://user:password@host`.

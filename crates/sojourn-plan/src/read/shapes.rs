@@ -8,7 +8,7 @@ use super::shape::Kind::{
 use super::shape::{Field, Kind, Shape};
 
 pub(crate) static FILE: Shape = Shape {
-    name: "file",
+    name: "the file",
     doc: "A journey file: what a run of Sojourn will do.",
     fields: &[
         Field::new("name", Text, "Name of the plan, for reports."),
@@ -71,13 +71,13 @@ pub(crate) static FILE: Shape = Shape {
 };
 
 pub(crate) static DATA: Shape = Shape {
-    name: "data source",
+    name: "a data source",
     doc: "Rows of a file. Journey k takes row k, starting over at the end.",
     fields: &[Field::new("csv", Text, "CSV file whose first line names the columns.").required()],
 };
 
 pub(crate) static CHANNEL: Shape = Shape {
-    name: "channel",
+    name: "a channel",
     doc: "What a tap listens to.",
     fields: &[
         Field::new(
@@ -109,7 +109,7 @@ pub(crate) static CHANNEL: Shape = Shape {
 };
 
 pub(crate) static KAFKA: Shape = Shape {
-    name: "kafka channel",
+    name: "a kafka channel",
     doc: "Kafka topics.",
     fields: &[
         Field::new(
@@ -124,7 +124,7 @@ pub(crate) static KAFKA: Shape = Shape {
 };
 
 pub(crate) static WEBHOOK: Shape = Shape {
-    name: "webhook channel",
+    name: "a webhook channel",
     doc: "A receiver of webhooks.",
     fields: &[
         Field::new(
@@ -163,13 +163,13 @@ const KEY: Field = Field::new(
 );
 
 pub(crate) static ROOT: Shape = Shape {
-    name: "root",
+    name: "a root",
     doc: "The one request that starts a journey.",
     fields: &[NAME, HTTP_FIELD, EXPECT, EXTRACT, KEY],
 };
 
 pub(crate) static STEP: Shape = Shape {
-    name: "step",
+    name: "a step",
     doc: "A named request.",
     fields: &[
         NAME.required(),
@@ -186,7 +186,7 @@ pub(crate) static STEP: Shape = Shape {
 };
 
 pub(crate) static REFRESH: Shape = Shape {
-    name: "refresh step",
+    name: "a refresh step",
     doc: "A request repeated during the run, such as a token's renewal.",
     fields: &[
         Field::new("every", Duration, "How often.").required(),
@@ -198,7 +198,7 @@ pub(crate) static REFRESH: Shape = Shape {
 };
 
 pub(crate) static KEY_MAP: Shape = Shape {
-    name: "key",
+    name: "a key",
     doc: "A key and the text around it.",
     fields: &[
         Field::new("from", Selector, "Where the value is.").required(),
@@ -211,7 +211,7 @@ pub(crate) static KEY_MAP: Shape = Shape {
 };
 
 pub(crate) static HTTP: Shape = Shape {
-    name: "http request",
+    name: "an HTTP request",
     doc: "An HTTP request. Templates `{{ … }}` in path, query, headers and body.",
     fields: &[
         Field::new("method", Text, "Method; POST with a body, else GET."),
@@ -231,13 +231,13 @@ pub(crate) static HTTP: Shape = Shape {
 };
 
 pub(crate) static BODY_FILE: Shape = Shape {
-    name: "body",
+    name: "a body",
     doc: "A body from a file; templates in it work.",
     fields: &[Field::new("file", Text, "File, relative to this one.").required()],
 };
 
 pub(crate) static JOURNEY: Shape = Shape {
-    name: "journey",
+    name: "a journey",
     doc: "One root action and the events it causes.",
     fields: &[
         Field::new("root", Map(&ROOT), "The request that starts it."),
@@ -266,7 +266,7 @@ pub(crate) static JOURNEY: Shape = Shape {
 };
 
 pub(crate) static STAGE: Shape = Shape {
-    name: "stage",
+    name: "a stage",
     doc: "A point that a journey must, may or must not reach.",
     fields: &[
         NAME.required(),
@@ -314,7 +314,7 @@ pub(crate) static STAGE: Shape = Shape {
 };
 
 pub(crate) static POLL: Shape = Shape {
-    name: "poll",
+    name: "a poll",
     doc: "A request repeated until its answer fits.",
     fields: &[
         Field::new(
@@ -334,7 +334,7 @@ pub(crate) static POLL: Shape = Shape {
 };
 
 pub(crate) static THRESHOLD: Shape = Shape {
-    name: "threshold",
+    name: "a threshold",
     doc: "A condition with more to say.",
     fields: &[
         Field::new("threshold", Text, "The condition, such as `lost == 0`.").required(),
@@ -343,7 +343,7 @@ pub(crate) static THRESHOLD: Shape = Shape {
 };
 
 pub(crate) static HEALTH: Shape = Shape {
-    name: "health",
+    name: "the health limits",
     doc: "Limits beyond which a run is void: its numbers may not be believed.",
     fields: &[
         Field::new("missed_max", Fraction, "Most arrivals missed; 0.1%."),

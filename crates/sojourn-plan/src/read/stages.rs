@@ -6,8 +6,8 @@ use crate::{Poll, Stage, StageKind, StageSource};
 
 use super::Reader;
 use super::conditions::conditions;
-use super::fields::Fields;
-use super::node::Node;
+use super::fields::{Fields, given_or};
+use super::node::{Content, Node};
 use super::order;
 use super::selectors::{self, Place};
 use super::shapes;
@@ -15,6 +15,9 @@ use super::templates::Scope;
 
 /// Most stages of a journey: the ledger keeps one bit for each.
 pub(super) const STAGES_MAX: usize = 32;
+
+/// Most distinct members a stage may wait for.
+const MEMBERS_MAX: u64 = 1_000_000;
 
 const POLL_EVERY_NS: u64 = 500_000_000;
 const POLL_BUDGET_PER_S: f64 = 50.0;
@@ -91,39 +94,31 @@ impl Reader<'_> {
         let fields = &raw.fields;
         let source = self.stage_source(raw, scope);
         let kind = self.stage_kind(fields);
-        let after = match fields.get("after") {
-            Some(node) => Some(self.problems.lookup(node, "stage", names)?),
-            None => None,
-        };
-        let expect = match fields.get("expect") {
-            Some(node) => {
-                let count = self.problems.count(node, 1, 1_000_000)?;
-                u32::try_from(count).unwrap_or(u32::MAX)
-            }
-            None => 1,
-        };
-        let member = match fields.get("member") {
-            Some(node) => Some(selectors::selector(node, Place::Event, &mut self.problems)?),
-            None => None,
-        };
-        if expect > 1 && member.is_none() {
+        let after = given_or(fields.get("after"), None, |node| {
+            self.problems.lookup(node, "stage", names).map(Some)
+        });
+        let expect = given_or(fields.get("expect"), 1, |node| {
+            let count = self.problems.count(node, 1, MEMBERS_MAX)?;
+            u32::try_from(count).ok()
+        });
+        let member = given_or(fields.get("member"), None, |node| {
+            selectors::selector(node, Place::Event, &mut self.problems).map(Some)
+        });
+        let shared = given_or(fields.get("shared"), false, |node| self.problems.flag(node));
+        if let (Some(expect @ 2..), Some(None)) = (expect, &member) {
             let node = fields.get("expect").unwrap_or(raw.node);
             let message = format!("stage `{}` expects {expect} events, all alike", raw.name);
             let hint = "say what tells them apart: `member: $.id`";
             self.problems.at(node, message, Some(hint.to_owned()));
         }
-        let shared = match fields.get("shared") {
-            Some(node) => self.problems.flag(node)?,
-            None => false,
-        };
         Some(Stage {
             name: raw.name.clone(),
             source: source?,
             kind: kind?,
-            after,
-            expect,
-            member,
-            shared,
+            after: after?,
+            expect: expect?,
+            member: member?,
+            shared: shared?,
         })
     }
 
@@ -169,6 +164,7 @@ impl Reader<'_> {
                 self.problems.at(on, "both `on` and `poll`", hint);
                 None
             }
+            (None, None) if fields.has_unknown => None,
             (None, None) => {
                 let message = format!("stage `{}` has neither `on` nor `poll`", raw.name);
                 let hint = Some("say where it is seen: `on: CHANNEL`".to_owned());
@@ -226,27 +222,25 @@ impl Reader<'_> {
         };
         let until = match fields.get("until") {
             Some(node) => {
-                let until = conditions(node, Place::Answer, &mut self.problems);
-                if until.is_empty() && self.problems.is_empty() {
-                    self.problems.at(node, "a poll until nothing", None);
+                if matches!(&node.content, Content::Map(entries) if entries.is_empty()) {
+                    let hint = Some("such as `until: { body.state: done }`".to_owned());
+                    self.problems.at(node, "a poll until nothing", hint);
                 }
-                until
+                conditions(node, Place::Answer, &mut self.problems)
             }
             None => Vec::new(),
         };
-        let every_ns = match fields.get("every") {
-            Some(node) => self.problems.duration_above_zero(node)?,
-            None => POLL_EVERY_NS,
-        };
-        let budget_per_s = match fields.get("budget") {
-            Some(node) => self.rate_above_zero(node)?,
-            None => POLL_BUDGET_PER_S,
-        };
+        let every_ns = given_or(fields.get("every"), POLL_EVERY_NS, |node| {
+            self.problems.duration_above_zero(node)
+        });
+        let budget_per_s = given_or(fields.get("budget"), POLL_BUDGET_PER_S, |node| {
+            self.rate_above_zero(node)
+        });
         Some(Poll {
             action: action?,
             until,
-            every_ns,
-            budget_per_s,
+            every_ns: every_ns?,
+            budget_per_s: budget_per_s?,
         })
     }
 

@@ -104,6 +104,7 @@ impl Compiler {
         problems: &mut Problems<'_>,
         parts: &mut Parts,
     ) -> Option<()> {
+        let mut is_whole = true;
         match &node.content {
             Content::Null => parts.literal("null"),
             Content::Scalar(scalar) if scalar.value.is_string() => {
@@ -122,7 +123,7 @@ impl Compiler {
                     if at > 0 {
                         parts.literal(",");
                     }
-                    self.append_json(item, scope, problems, parts)?;
+                    is_whole &= self.append_json(item, scope, problems, parts).is_some();
                 }
                 parts.literal("]");
             }
@@ -132,12 +133,12 @@ impl Compiler {
                     parts.literal(if at > 0 { ",\"" } else { "\"" });
                     parts.literal(&json_inside(&key.name));
                     parts.literal("\":");
-                    self.append_json(value, scope, problems, parts)?;
+                    is_whole &= self.append_json(value, scope, problems, parts).is_some();
                 }
                 parts.literal("}");
             }
         }
-        Some(())
+        is_whole.then_some(())
     }
 
     /// The hole of `{{ int(1, 5) }}` and its like, when the text is nothing else. Problems are left
@@ -166,7 +167,7 @@ impl Compiler {
             other if is_numeric(&other) => other,
             _ => return None,
         };
-        self.hole(node, &expression, scope, problems)
+        self.hole(node, &inside[..end], &expression, scope, problems)
     }
 
     fn append(
@@ -192,7 +193,7 @@ impl Compiler {
             rest = &inside[end + 2..];
             match expression::parse(source) {
                 Ok(Expression::Text(text)) => parts.literal(&escaped_literal(&text, escape)),
-                Ok(expression) => match self.hole(node, &expression, scope, problems) {
+                Ok(expression) => match self.hole(node, source, &expression, scope, problems) {
                     Some(hole) => parts.hole(hole, escape),
                     None => is_whole = false,
                 },
@@ -200,7 +201,7 @@ impl Compiler {
                     let part = source.trim();
                     let message = format!("`{}`: {message}", shown(part));
                     let hint = "such as {{ int(1, 100) }}, {{ pick('a', 'b') }} or {{ name }}";
-                    problems.within(node, part, message, Some(hint.to_owned()));
+                    problems.within_both(node, source, part, message, Some(hint.to_owned()));
                     is_whole = false;
                 }
             }
@@ -209,9 +210,11 @@ impl Compiler {
         is_whole.then_some(())
     }
 
+    /// The hole of an expression; `source` is its text.
     fn hole(
         &mut self,
         node: &Node,
+        source: &str,
         expression: &Expression,
         scope: &Scope,
         problems: &mut Problems<'_>,
@@ -226,7 +229,7 @@ impl Compiler {
         match resolved {
             Ok(hole) => Some(hole),
             Err((part, message, hint)) => {
-                problems.within(node, &part, message, hint);
+                problems.within_both(node, source, &part, message, hint);
                 None
             }
         }

@@ -150,9 +150,10 @@ impl Reader<'_> {
             ("busy_max", &mut limits.busy_max),
         ];
         for (name, limit) in fractions {
-            if let Some(node) = fields.get(name) {
-                *limit = self.problems.fraction(node)?;
-            }
+            let given = fields
+                .get(name)
+                .and_then(|node| self.problems.fraction(node));
+            *limit = given.unwrap_or(*limit);
         }
         let durations = [
             ("lag_p99_max", &mut limits.lag_p99_max_ns),
@@ -161,9 +162,9 @@ impl Reader<'_> {
             ("silent_max", &mut limits.silent_max_ns),
         ];
         for (name, limit) in durations {
-            if let Some(node) = fields.get(name) {
-                *limit = self.problems.duration_above_zero(node)?;
-            }
+            let given = fields.get(name);
+            let given = given.and_then(|node| self.problems.duration_above_zero(node));
+            *limit = given.unwrap_or(*limit);
         }
         Some(limits)
     }

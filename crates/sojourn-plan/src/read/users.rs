@@ -3,7 +3,7 @@
 use crate::{Model, Think, Until, UserStage};
 
 use super::Reader;
-use super::fields::Fields;
+use super::fields::{Fields, given_or};
 use super::load_shapes;
 use super::loads::{Phases, Shaped};
 use super::node::{Content, Node};
@@ -21,32 +21,27 @@ impl Reader<'_> {
         fields: &Fields<'_>,
         phases: Phases,
     ) -> Option<Shaped> {
-        let think = match fields.get("think") {
-            Some(node) => self.think(node)?,
-            None => Think::None,
-        };
-        let until = match fields.get("until") {
-            Some(node) => {
-                [Until::Journey, Until::Root][self.problems.choice(node, &["journey", "root"])?]
-            }
-            None => Until::Journey,
-        };
-        let iterations = match fields.get("iterations") {
-            Some(node) => Some(self.problems.count(node, 1, u64::MAX)?),
-            None => None,
-        };
+        let think = given_or(fields.get("think"), Think::None, |node| self.think(node));
+        let until = given_or(fields.get("until"), Until::Journey, |node| {
+            let place = self.problems.choice(node, &["journey", "root"])?;
+            Some([Until::Journey, Until::Root][place])
+        });
+        let iterations = given_or(fields.get("iterations"), None, |node| {
+            self.problems.count(node, 1, u64::MAX).map(Some)
+        });
+        let is_limited = !matches!(iterations, Some(None));
         let (stages, total_ns, declared) = match users.content {
             Content::Map(_) => self.user_stages(users)?,
             _ => {
                 let count = self.user_count(users, 1)?;
                 let Some(total_ns) = phases.total_ns() else {
-                    let message = match iterations {
-                        Some(_) => "iterations take as long as the system lets them",
-                        None => "how long?",
+                    let message = match is_limited {
+                        true => "iterations take as long as the system lets them",
+                        false => "how long?",
                     };
-                    let hint = match iterations {
-                        Some(_) => "say the longest time: `steady: 10m`",
-                        None => "say how long to measure: `steady: 30s`",
+                    let hint = match is_limited {
+                        true => "say the longest time: `steady: 10m`",
+                        false => "say how long to measure: `steady: 30s`",
                     };
                     self.problems.at(entry, message, Some(hint.to_owned()));
                     return None;
@@ -63,6 +58,7 @@ impl Reader<'_> {
                 (vec![at_once, hold], total_ns, shown)
             }
         };
+        let (think, until, iterations) = (think?, until?, iterations?);
         let declared = match iterations {
             Some(iterations) => format!("{declared}, at most {iterations} journeys"),
             None => declared,
@@ -120,6 +116,9 @@ impl Reader<'_> {
         let fields = Fields::of(node, &load_shapes::USER_STAGE, &mut self.problems)?;
         let kinds = fields.given(&["to", "users", "pause"]);
         let [(kind, value)] = kinds.as_slice() else {
+            if kinds.is_empty() && fields.has_unknown {
+                return None;
+            }
             let message = "a stage says one of `to`, `users`, `pause`";
             let hint = "a stage is `{ to: 50, over: 30s }`, `{ users: 50, for: 1m }` or \
                         `{ pause: 10s }`";
