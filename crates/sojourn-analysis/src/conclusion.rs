@@ -253,8 +253,8 @@ mod tests {
         assert_eq!(
             said(2.0),
             [
-                "sustainable at 50 arrivals/s as far as this run can tell: growth of up to 2.10/s is \
-              not ruled out"
+                "sustainable at 50 arrivals/s as far as this run can tell: growth of up to 2.10/s \
+              is not ruled out"
             ]
         );
     }
