@@ -72,7 +72,7 @@ pub struct Load {
 }
 
 /// Growth slower than this fraction of the arrivals is not called growth.
-const MATERIAL: f64 = 0.01;
+pub(crate) const MATERIAL: f64 = 0.01;
 /// Fewer points than this decide nothing.
 const POINTS_MIN: usize = 8;
 

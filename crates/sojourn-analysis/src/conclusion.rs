@@ -233,6 +233,33 @@ mod tests {
     }
 
     #[test]
+    fn a_wide_interval_is_not_called_sustainable_without_saying_so() {
+        let said = |half_width_per_s| {
+            let slope = Slope {
+                per_s: 0.1,
+                half_width_per_s,
+                points: 30,
+            };
+            texts(Facts {
+                backlog: Some(Backlog::Sustainable { slope }),
+                arrivals_per_s: Some(50.0),
+                ..payment()
+            })
+        };
+        assert_eq!(
+            said(0.2),
+            ["sustainable at 50 arrivals/s: what is in flight does not grow"]
+        );
+        assert_eq!(
+            said(2.0),
+            [
+                "sustainable at 50 arrivals/s as far as this run can tell: growth of up to 2.10/s \
+              is not ruled out"
+            ]
+        );
+    }
+
+    #[test]
     fn the_gravest_comes_first() {
         let hops =
             [("created", 5_000_000_000), ("completed", 10_100_000_000)].map(|(name, p50_ns)| Hop {

@@ -1,8 +1,8 @@
 //! A report of a run file that was written, read back, and turned into a model.
 //!
 //! The run: one second of warm-up and ten steady ones, ten journeys a second. Of the hundred steady
-//! journeys the k-th (1-based) takes k ms from root to `created`, except that numbers 99 and 100 are
-//! lost and that number 1 is seen 2 ms too early.
+//! journeys the k-th (1-based) takes k ms from root to `created`, except that numbers 99 and 100
+//! are lost and that number 1 is seen 2 ms too early.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Facts, Weight, conclusion};
 use crate::{
-    backlog::{Backlog, Slope},
+    backlog::{Backlog, MATERIAL, Slope},
     share, words,
 };
 
@@ -24,13 +24,7 @@ pub(super) fn growth(facts: &Facts) -> Option<Conclusion> {
             ))
         }
         Backlog::Sustainable { slope } => {
-            let text = match facts.arrivals_per_s {
-                Some(rate) => format!(
-                    "sustainable at {} arrivals/s: what is in flight does not grow",
-                    words::number(rate)
-                ),
-                None => "sustainable: what is in flight does not grow".to_owned(),
-            };
+            let text = sustainable(facts, slope);
             let evidence = slope_evidence(facts, slope);
             Some(conclusion(
                 facts,
@@ -53,6 +47,20 @@ pub(super) fn growth(facts: &Facts) -> Option<Conclusion> {
                 "backlog-slope",
             ))
         }
+    }
+}
+
+/// No growth was found. Where the interval is too wide to rule out a growth that would matter, the
+/// sentence says how much.
+fn sustainable(facts: &Facts, slope: &Slope) -> String {
+    let rate = facts.arrivals_per_s.unwrap_or(0.0);
+    let at = format!("sustainable at {} arrivals/s", words::number(rate));
+    let most_per_s = slope.per_s + slope.half_width_per_s;
+    if most_per_s > MATERIAL * rate {
+        let most = words::number(most_per_s);
+        format!("{at} as far as this run can tell: growth of up to {most}/s is not ruled out")
+    } else {
+        format!("{at}: what is in flight does not grow")
     }
 }
 

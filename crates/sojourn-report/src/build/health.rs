@@ -59,6 +59,7 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
                 ),
                 cpu_max: max("health.cpu"),
                 run_queue_max: max("health.run_queue"),
+                busy_s_max: max("health.busy_s"),
             }
         })
         .collect()

@@ -43,6 +43,8 @@ pub struct ThreadHealth {
     pub cpu_max: Option<f64>,
     /// Waiting to be run, in the worst interval.
     pub run_queue_max: Option<f64>,
+    /// Longest time in a row that it was busier than the limit, seconds.
+    pub busy_s_max: Option<f64>,
 }
 
 /// A tap's delay.

@@ -466,6 +466,7 @@ fn health(steady: &[&Payment]) -> Health {
                 cpu_mean: Some(mean),
                 cpu_max: Some(mean * 1.6),
                 run_queue_max: Some(0.011),
+                busy_s_max: Some(0.0),
             })
             .collect(),
         taps: vec![TapHealth {
