@@ -57,7 +57,7 @@ pub const STEP_REQUESTS: &str = "step.requests";
 /// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
 /// one.
 pub const STEP_FAILED: &str = "step.failed";
-/// Counter {journey, stage}: requests made to poll the stage.
+/// Counter {journey, stage}, phase Any: requests made to poll the stage.
 pub const POLL_REQUESTS: &str = "poll.requests";
 
 /// Counter {channel}, phase Any: events received, our own re-reads left out.

@@ -15,6 +15,9 @@ use super::{
 };
 use crate::model::{Duplicates, JourneyReport, POINTS_MAX, Quantile, StageRow};
 
+/// The kind of a stage without which a journey is not complete.
+pub(super) const REQUIRED: &str = "required";
+
 pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport {
     let tags = [("journey", shape.name.as_str())];
     let durations = lookup.trend("journey.duration", &tags);
@@ -27,6 +30,8 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         .collect();
     let hops: Vec<Hop> = stages
         .iter()
+        // What a journey waits for: not the stages it may or must not reach.
+        .filter(|stage| stage.kind == REQUIRED)
         .filter_map(|stage| {
             let hop_ns = stage.hop_ns.as_ref()?;
             Some(Hop {
@@ -51,7 +56,7 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
             .map(|name| step::row(lookup, &shape.name, name))
             .collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
-        drain: drain(lookup, &shape.name),
+        drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
         timeline: timeline::timeline(lookup, shape).thin(POINTS_MAX),
         kept: kept::kept(lookup, shape, seen(&quantiles, 0.5)),
         quantiles,
@@ -84,8 +89,9 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         reached: lookup.steady("stage.reached", &tags),
         hop_ns: signed(hops, negative),
         since_start_ns: distribution(lookup.trend("stage.since_start", &tags)),
-        in_flight_max: lookup
-            .gauge("stage.in_flight", &tags)
+        in_flight_max: (stage.kind == REQUIRED)
+            .then(|| lookup.gauge("stage.in_flight", &tags))
+            .flatten()
             .map(|(_, _, max)| max),
         order_violations: negative.map_or(0, sojourn_metrics::Histogram::count),
         duplicates: Duplicates {
@@ -95,7 +101,7 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         },
         hop_bins: bins(hops),
         poll_ns: stage.poll_ns,
-        poll_requests: stage.poll_ns.map(|_| lookup.steady("poll.requests", &tags)),
+        poll_requests: stage.poll_ns.map(|_| lookup.whole("poll.requests", &tags)),
     }
 }
 

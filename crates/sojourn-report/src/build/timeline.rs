@@ -3,7 +3,7 @@
 use sojourn_metrics::SeriesKey;
 use sojourn_record::{Interval, IntervalRow, JourneyShape};
 
-use super::lookup::Lookup;
+use super::{journey::REQUIRED, lookup::Lookup};
 use crate::model::{Statistic, TimeSeries, Timeline};
 
 /// Every series of a journey over the whole run, not yet thinned.
@@ -13,7 +13,9 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
     for stage in &shape.stages {
         let tag = ("stage", stage.name.as_str());
         series.extend(trends(intervals, "stage.hop", &shape.name, tag));
-        series.push(level(intervals, "stage.in_flight", &shape.name, Some(tag)));
+        if stage.kind == REQUIRED {
+            series.push(level(intervals, "stage.in_flight", &shape.name, Some(tag)));
+        }
     }
     for step in &shape.steps {
         let tag = ("step", step.as_str());

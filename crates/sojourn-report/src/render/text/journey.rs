@@ -69,9 +69,9 @@ fn stages(out: &mut String, journey: &JourneyReport) {
     for stage in &journey.stages {
         let hop = stage.hop_ns.as_ref();
         let since = stage.since_start_ns.as_ref();
-        let name = match stage.kind.as_str() {
-            "required" | "" => stage.name.clone(),
-            kind => format!("{} ({kind})", stage.name),
+        let name = match mark(&stage.kind) {
+            Some((mark, _)) => format!("{} {mark}", stage.name),
+            None => stage.name.clone(),
         };
         table.row(
             &name,
@@ -92,6 +92,21 @@ fn stages(out: &mut String, journey: &JourneyReport) {
         );
     }
     table.render(out, WIDTH);
+    let mut marks: Vec<_> = journey.stages.iter().filter_map(|stage| mark(&stage.kind)).collect();
+    marks.dedup();
+    for (mark, meaning) in marks {
+        out.push_str(&format!("  {mark} {meaning}\n"));
+    }
+}
+
+/// The mark of a stage that is not required, and what it says.
+fn mark(kind: &str) -> Option<(char, &'static str)> {
+    match kind {
+        "failure" => Some(('✗', "reaching it fails the journey")),
+        "never" => Some(('!', "must not be reached")),
+        "optional" => Some(('?', "may be reached")),
+        _ => None,
+    }
 }
 
 fn steps(out: &mut String, steps: &[StepRow]) {
