@@ -28,6 +28,7 @@ mod once;
 mod options;
 mod poller;
 mod preflight;
+mod process_health;
 mod progress;
 mod refresh;
 mod shape;

@@ -135,6 +135,7 @@ impl Poller {
     fn new(spec: PollerSpec, mut client: Client, start_ns: u64) -> Self {
         // Poller's snapshots carry a number no generator has.
         let mut recorder = Recorder::new(u32::from(spec.source.0));
+        recorder.start_at(start_ns);
         let plan = Arc::clone(&spec.plan);
         let mut stages = Vec::new();
         for (kind, journey) in (0u16..).zip(&plan.journeys) {

@@ -122,6 +122,15 @@ pub const LAG: &str = "lag";
 pub const STAGE_IN_FLIGHT: &str = "stage.in_flight";
 /// Gauge {journey}, phase Any: journeys started and not ended.
 pub const JOURNEYS_IN_FLIGHT: &str = "journeys.in_flight";
+/// Gauge, phase Any: memory resident in this process, bytes.
+pub const HEALTH_MEMORY_BYTES: &str = "health.memory_bytes";
+/// Gauge, phase Any: descriptors that this process may still open.
+pub const HEALTH_DESCRIPTORS_LEFT: &str = "health.descriptors_left";
+/// Gauge, phase Any: ports left for one target, were every open descriptor a connection to it.
+pub const HEALTH_PORTS_LEFT: &str = "health.ports_left";
+/// Gauge {thread}, phase Any: longest turn of a generator's event loop, milliseconds: for so long it
+/// looked neither at arrivals nor at sockets.
+pub const HEALTH_STALL_MS: &str = "health.stall_ms";
 /// Gauge {thread}, phase Any: share of the interval the thread ran, 0 to 1.
 pub const HEALTH_CPU: &str = "health.cpu";
 /// Gauge {thread}, phase Any: for how long in a row a generator thread has been busier than the

@@ -75,8 +75,8 @@ impl Book {
         })
     }
 
-    /// Takes a generator's report; gives back a snapshot that is done with, as a spare.
-    pub(super) fn generator(&mut self, index: u32, report: FromGenerator) -> Option<Box<Snapshot>> {
+    /// Takes a generator's report.
+    pub(super) fn generator(&mut self, index: u32, report: FromGenerator) {
         match report {
             FromGenerator::Snapshot(snapshot) => {
                 self.snapshot(snapshot);
@@ -89,7 +89,6 @@ impl Book {
                 }
             }
         }
-        None
     }
 
     pub(super) fn tap(&mut self, report: TapReport) {
@@ -147,9 +146,10 @@ impl Book {
         self.levels.push(at_s, in_flight as f64);
     }
 
-    /// Ends a second: its snapshots go to the run file. `steady`: the warm-up is over.
-    pub(super) fn second(&mut self, steady: bool) -> Result<(), RunError> {
-        let pending = std::mem::take(&mut self.pending);
+    /// Ends a second: its snapshots go to the run file and come back as spares. `steady`: the
+    /// warm-up is over.
+    pub(super) fn second(&mut self, steady: bool) -> Result<Vec<Snapshot>, RunError> {
+        let mut pending = std::mem::take(&mut self.pending);
         if !pending.is_empty() {
             let written = self.writer.interval(&pending);
             written.map_err(|error| self.unwritable(&error))?;
@@ -160,7 +160,8 @@ impl Book {
             self.steady_marked |= steady;
             self.checkpoint()?;
         }
-        Ok(())
+        pending.iter_mut().for_each(Snapshot::recycle);
+        Ok(pending)
     }
 
     pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {

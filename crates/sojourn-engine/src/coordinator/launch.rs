@@ -222,12 +222,7 @@ impl Launched {
         // Ready or not, everything is looked at; the wait only saves turns.
         let _ = select.ready_timeout(wait);
         while let Ok((index, report)) = self.from_generators.try_recv() {
-            if let Some(spare) = book.generator(index, report) {
-                if let Some(sender) = self.spares.get(index as usize) {
-                    // A generator that has a spare already needs no second.
-                    let _ = sender.try_send(spare);
-                }
-            }
+            book.generator(index, report);
         }
         while let Ok(report) = self.from_taps.try_recv() {
             book.tap(report);
@@ -240,6 +235,16 @@ impl Launched {
         }
         while let Ok(failure) = self.refresh_failures.try_recv() {
             book.note(format!("refresh failed: {failure}"));
+        }
+    }
+
+    /// Hands generators' snapshots back, to be written to again.
+    pub(super) fn give_back(&self, spares: Vec<Snapshot>) {
+        for spare in spares {
+            if let Some(generator) = self.spares.get(spare.source as usize) {
+                // A generator that has spares already needs no further one.
+                let _ = generator.try_send(Box::new(spare));
+            }
         }
     }
 

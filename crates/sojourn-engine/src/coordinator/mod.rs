@@ -108,8 +108,8 @@ impl Coordinator<'_> {
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if now >= tick_ns {
-                self.book
-                    .second(is_draining || now > start_ns + warmup_ns)?;
+                let spares = self.book.second(is_draining || now > start_ns + warmup_ns)?;
+                self.launched.give_back(spares);
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;
                 let stretch = match (is_draining, elapsed_ns < warmup_ns) {

@@ -120,6 +120,7 @@ impl Generator {
             of: spec.of,
         };
         let mut recorder = Recorder::new(spec.index);
+        recorder.start_at(start_ns);
         let entries = || (0u16..).zip(&plan.load);
         Self {
             prepared: PreparedPlan::new(&plan, &mut client),
@@ -155,6 +156,7 @@ impl Generator {
     fn run(mut self) -> Result<(), String> {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut snapshot_ns = self.start_ns + SECOND_NS;
+        let mut turn_ns = now_ns();
         loop {
             if !self.obey() {
                 break;
@@ -168,6 +170,7 @@ impl Generator {
             }
             // Everything stamped so far is in the outbox; whatever comes later is stamped later.
             let watermark_ns = now_ns();
+            self.health.turn(watermark_ns.saturating_sub(turn_ns));
             self.outbox.flush(watermark_ns);
             let deadline_ns = if more {
                 watermark_ns
@@ -179,6 +182,7 @@ impl Generator {
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
+            turn_ns = now_ns();
             for completion in completions.drain(..) {
                 self.complete(completion);
                 if !self.closed.is_empty() {

@@ -24,6 +24,7 @@ use crate::{
     health::ThreadHealth,
     link::ToActor,
     options::{RunOptions, narrate},
+    process_health::ProcessHealth,
     shape::ledger_spec,
 };
 use audit::Audit;
@@ -92,6 +93,7 @@ pub(crate) struct Observer {
     recorder: Recorder,
     series: ObserverSeries,
     health: ThreadHealth,
+    process: ProcessHealth,
     audit: Audit,
     /// Kinds whose end a generator waits for.
     tells_end: Vec<bool>,
@@ -108,6 +110,7 @@ impl Observer {
     pub(crate) fn new(spec: ObserverSpec) -> Self {
         let sources: Vec<SourceId> = spec.sources.iter().map(|(source, _)| *source).collect();
         let mut recorder = Recorder::new(spec.recorder_number);
+        recorder.start_at(spec.start_ns);
         let plan = &spec.plan;
         let tells_end = (0u16..)
             .zip(&plan.journeys)
@@ -125,6 +128,7 @@ impl Observer {
             sequencer: Sequencer::new(&sources, HELD_MAX),
             series: ObserverSeries::new(plan, &mut recorder),
             health: ThreadHealth::new("observer", &mut recorder),
+            process: ProcessHealth::new(&mut recorder),
             audit: Audit::new(plan, spec.start_ns, spec.options.keep_all),
             recorder,
             tells_end,
@@ -313,6 +317,7 @@ impl Observer {
         self.series
             .levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
+        self.process.measure(&mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
             self.health
                 .refused(queue, std::mem::take(count), &mut self.recorder);

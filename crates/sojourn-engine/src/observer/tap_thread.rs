@@ -121,9 +121,12 @@ pub(crate) fn run_tap(spec: TapSpec) {
     let mut snapshot_ns = now_ns() + SECOND_NS;
     let mut lost = None;
     while !stop.load(Ordering::Relaxed) {
-        if !sink.started && start.try_recv().is_ok() {
+        if !sink.started
+            && let Ok(start_ns) = start.try_recv()
+        {
             sink.started = true;
-            snapshot_ns = now_ns() + SECOND_NS;
+            recorder.start_at(start_ns);
+            snapshot_ns = start_ns + SECOND_NS;
         }
         if let Err(error) = tap.poll(Duration::from_millis(2), &mut sink) {
             lost = Some(format!("tap {channel} was lost: {error}"));

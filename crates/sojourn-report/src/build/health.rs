@@ -28,6 +28,12 @@ pub(super) fn health(lookup: &Lookup<'_>) -> Health {
         memory_bytes_max: lookup
             .gauge("health.memory_bytes", &[])
             .map(|(_, _, max)| max),
+        descriptors_left_min: lookup
+            .gauge("health.descriptors_left", &[])
+            .map(|(_, min, _)| min),
+        ports_left_min: lookup
+            .gauge("health.ports_left", &[])
+            .map(|(_, min, _)| min),
         limits: lookup
             .run
             .identity
@@ -59,6 +65,7 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
                 ),
                 cpu_max: max("health.cpu"),
                 run_queue_max: max("health.run_queue"),
+                stall_ms_max: max("health.stall_ms"),
                 busy_s_max: max("health.busy_s"),
             }
         })

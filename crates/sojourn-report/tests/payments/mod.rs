@@ -466,6 +466,7 @@ fn health(steady: &[&Payment]) -> Health {
                 cpu_mean: Some(mean),
                 cpu_max: Some(mean * 1.6),
                 run_queue_max: Some(0.011),
+                stall_ms_max: Some(0.4),
                 busy_s_max: Some(0.0),
             })
             .collect(),
@@ -476,6 +477,8 @@ fn health(steady: &[&Payment]) -> Health {
         }],
         refused: Vec::new(),
         connections_max: Some(4.0),
+        descriptors_left_min: Some(19_900.0),
+        ports_left_min: Some(28_100.0),
         memory_bytes_max: Some(41.2e6),
         limits: [
             ("missed arrivals", "at most 0.1 % of arrivals"),

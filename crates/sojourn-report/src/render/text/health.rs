@@ -54,15 +54,21 @@ pub(super) fn health(out: &mut String, health: &Health, paint: &Paint) {
     process.extend(
         health
             .memory_bytes_max
-            .map(|max| format!("memory at most {}", words::bytes(max))),
+            .map(|max| format!("memory {}", words::bytes(max))),
     );
     process.extend(
         health
             .connections_max
-            .map(|max| format!("connections at most {}", words::number(max))),
+            .map(|max| format!("connections {}", words::number(max))),
     );
+    process.extend(
+        health
+            .descriptors_left_min
+            .map(|min| format!("descriptors left {}", words::number(min))),
+    );
+    process.extend(health.ports_left_min.map(|min| format!("ports left {}", words::number(min))));
     if !process.is_empty() {
-        entry(out, "process", &process.join(", "));
+        entry(out, "process", &process.join(" · "));
     }
 }
 
@@ -70,13 +76,16 @@ fn threads(out: &mut String, health: &Health) {
     for thread in &health.threads {
         let part = |fraction: Option<f64>| fraction.map_or_else(|| "–".to_owned(), words::percent);
         let text = format!(
-            "{}: mean {} · max {} · waiting for a core at most {}",
+            "{}: mean {} · max {} · waited for a core {}",
             clean(&thread.thread),
             part(thread.cpu_mean),
             part(thread.cpu_max),
             part(thread.run_queue_max)
         );
-        entry(out, "cpu", &text);
+        let stall = thread.stall_ms_max.map_or_else(String::new, |stall_ms| {
+            format!(" · longest turn {}", words::duration(stall_ms * 1e6))
+        });
+        entry(out, "cpu", &format!("{text}{stall}"));
     }
 }
 
