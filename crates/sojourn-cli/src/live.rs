@@ -51,7 +51,7 @@ impl ProgressLine {
             eprintln!("{line}");
         }
         // A terminal that is gone takes no progress line.
-        let _ = std::io::stderr().flush();
+        let _ignored = std::io::stderr().flush();
     }
 
     /// Leaves the line as it stands and goes to the next.

@@ -59,8 +59,8 @@ pub(crate) fn print_text(model: &ReportModel) {
 /// Writes to standard output; a reader that has gone is no error.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
+    let _ignored = out.write_all(text.as_bytes());
+    let _ignored = out.flush();
 }
 
 /// Errs when no format goes with a report's name: better before the run than after it.

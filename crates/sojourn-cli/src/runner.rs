@@ -101,7 +101,7 @@ pub(crate) fn make(
     drop(options);
     if let Some(thread) = narration {
         // It ends when the last sender is gone.
-        let _ = thread.join();
+        let _ignored = thread.join();
     }
     let summary = summary?;
     let model = outputs::model(&run_file)?;

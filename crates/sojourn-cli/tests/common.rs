@@ -8,14 +8,14 @@ use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 
 /// Every connector of the default build.
-pub fn registry() -> Registry {
+pub(crate) fn registry() -> Registry {
     Registry::new()
         .with("kafka", sojourn_broker_kafka::tap)
         .with("webhook", sojourn_broker_webhook::tap)
 }
 
 /// A plan from its text, with values for `${NAME}`.
-pub fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
+pub(crate) fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
     struct NoFiles;
     impl Files for NoFiles {
         fn read(&self, path: &Path) -> std::io::Result<String> {
@@ -33,7 +33,7 @@ pub fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
 }
 
 /// A finished run.
-pub struct Run {
+pub(crate) struct Run {
     pub summary: Summary,
     pub file: RunFile,
     pub path: PathBuf,
@@ -41,7 +41,7 @@ pub struct Run {
 }
 
 /// Makes a run; `change` adjusts the options.
-pub fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
+pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.sojourn");
     let mut options = RunOptions::new(path.clone(), "test-run".into());

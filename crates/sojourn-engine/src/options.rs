@@ -62,6 +62,6 @@ impl RunOptions {
 pub(crate) fn narrate(narrator: Option<&Sender<String>>, words: impl FnOnce() -> String) {
     if let Some(narrator) = narrator {
         // A full narrator drops lines rather than slow the run.
-        let _ = narrator.try_send(words());
+        let _ignored = narrator.try_send(words());
     }
 }

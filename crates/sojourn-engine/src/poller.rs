@@ -294,7 +294,7 @@ impl Poller {
         self.health
             .refused("journeys to poll", refused, &mut self.recorder);
         // A lost snapshot shows as a gap in their numbers.
-        let _ = self
+        let _ignored = self
             .spec
             .snapshots
             .try_send(Box::new(self.recorder.take(now, None)));

@@ -21,7 +21,7 @@ pub(crate) fn raise_descriptors() -> u64 {
         maximum: limit.maximum,
     };
     // Not allowed: the soft limit stays, and running out of descriptors is counted as such.
-    let _ = setrlimit(Resource::Nofile, raised);
+    let _ignored = setrlimit(Resource::Nofile, raised);
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 

@@ -54,13 +54,13 @@ pub(crate) fn run(
                                 value: value.clone(),
                             };
                             // A generator that has ended needs no value.
-                            let _ = generator.send(message);
+                            let _ignored = generator.send(message);
                         }
                     }
                 }
                 Err(why) => {
                     // Beyond the bound, more of the same would say nothing new.
-                    let _ = failures.try_send(why);
+                    let _ignored = failures.try_send(why);
                 }
             }
         }

@@ -14,7 +14,7 @@ impl Stop {
     /// Asks once more.
     pub fn request(&self) {
         // Two is the most that means anything.
-        let _ = self
+        let _ignored = self
             .0
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| {
                 (n < 2).then_some(n + 1)

@@ -122,7 +122,7 @@ impl Book {
             FromObserver::Snapshot(snapshot) => self.snapshot(snapshot),
             FromObserver::Kept(record) => {
                 // A full disk is met by the next second's figures too, and said there.
-                let _ = self.writer.journey(&record);
+                let _ignored = self.writer.journey(&record);
             }
             FromObserver::Void(why) => self.defects.push(why),
             FromObserver::Closed(balance) => self.balance = Some(balance),

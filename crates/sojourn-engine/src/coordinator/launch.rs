@@ -162,7 +162,7 @@ pub(super) fn launch(
         launched.spawn("poller", move || {
             if let Err(why) = poller::run(spec) {
                 // The run is void; there is room, or it is being told so already.
-                let _ = defects.try_send(FromObserver::Void(why));
+                let _ignored = defects.try_send(FromObserver::Void(why));
             }
         })?;
         source += 1;
@@ -185,10 +185,10 @@ impl Launched {
         let at_ns = self.start_ns;
         // Each of these channels has room for its one message, and a reader.
         for tap in &self.tap_starts {
-            let _ = tap.send(at_ns);
+            let _ignored = tap.send(at_ns);
         }
         if let Some(poller) = &self.poll_start {
-            let _ = poller.send(at_ns);
+            let _ignored = poller.send(at_ns);
         }
         self.tell_generators(&ToGenerator::Start { at_ns });
     }
@@ -196,7 +196,7 @@ impl Launched {
     pub(super) fn tell_generators(&self, message: &ToGenerator) {
         for (generator, waker) in self.to_generators.iter().zip(&self.wakers) {
             // One that has ended is told nothing.
-            let _ = generator.send(message.clone());
+            let _ignored = generator.send(message.clone());
             waker.wake();
         }
     }
@@ -220,7 +220,7 @@ impl Launched {
         select.recv(&self.from_generators);
         select.recv(&self.from_observer);
         // Ready or not, everything is looked at; the wait only saves turns.
-        let _ = select.ready_timeout(wait);
+        let _ignored = select.ready_timeout(wait);
         while let Ok((index, report)) = self.from_generators.try_recv() {
             book.generator(index, report);
         }
@@ -243,7 +243,7 @@ impl Launched {
         for spare in spares {
             if let Some(generator) = self.spares.get(spare.source as usize) {
                 // A generator that has spares already needs no further one.
-                let _ = generator.try_send(Box::new(spare));
+                let _ignored = generator.try_send(Box::new(spare));
             }
         }
     }
@@ -258,7 +258,7 @@ impl Launched {
         drop(to_generators);
         for thread in threads {
             // A thread that panicked has been missed already: its source fell silent.
-            let _ = thread.join();
+            let _ignored = thread.join();
         }
     }
 

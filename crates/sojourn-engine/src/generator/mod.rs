@@ -69,18 +69,18 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.
-            let _ = ready.send(Err(format!("cannot make an HTTP client: {error}")));
+            let _ignored = ready.send(Err(format!("cannot make an HTTP client: {error}")));
             return;
         }
     };
     sojourn_clock::request_short_slice();
-    let _ = ready.send(Ok(client.waker()));
+    let _ignored = ready.send(Ok(client.waker()));
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => Generator::new(spec, client, at_ns).run(),
         _ => Ok(()),
     };
     // The coordinator may be gone already after an abort.
-    let _ = reports.send((index, FromGenerator::Ended(ended)));
+    let _ignored = reports.send((index, FromGenerator::Ended(ended)));
 }
 
 struct Generator {
@@ -422,7 +422,7 @@ impl Generator {
         let snapshot = Box::new(self.recorder.take(now, spare));
         // The coordinator's queue holds minutes of snapshots. A lost one shows as a gap in their
         // numbers, which makes the run void.
-        let _ = self
+        let _ignored = self
             .spec
             .reports
             .try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));

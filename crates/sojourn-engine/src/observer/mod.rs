@@ -226,7 +226,7 @@ impl Observer {
                     resume: true,
                     ..
                 } => {
-                    let _ = kind;
+                    let _ignored = kind;
                     self.wake(
                         journey.0,
                         ToActor::Reached {
@@ -330,7 +330,7 @@ impl Observer {
             .store(self.ledger.balance().journeys.started, Ordering::Relaxed);
         let snapshot = Box::new(self.recorder.take(now, None));
         // A lost snapshot shows as a gap in their numbers, which makes the run void.
-        let _ = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
+        let _ignored = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
     }
 
     /// The book closes: what is overdue is lost, the rest was in flight at the cutoff.
@@ -346,7 +346,7 @@ impl Observer {
         self.report(now);
         let balance = Box::new(self.ledger.balance());
         // The coordinator waits for this message with a time limit of its own.
-        let _ = self.spec.reports.send(FromObserver::Closed(balance));
+        let _ignored = self.spec.reports.send(FromObserver::Closed(balance));
     }
 
     fn tell(&self, decision: &Decision) {

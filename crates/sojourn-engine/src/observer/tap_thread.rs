@@ -153,7 +153,7 @@ pub(crate) fn run_tap(spec: TapSpec) {
                 &mut recorder,
             );
             // A lost snapshot shows as a gap in their numbers, which makes the run void.
-            let _ = reports.try_send(TapReport::Snapshot(Box::new(recorder.take(now, None))));
+            let _ignored = reports.try_send(TapReport::Snapshot(Box::new(recorder.take(now, None))));
             snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
         }
     }
@@ -161,12 +161,12 @@ pub(crate) fn run_tap(spec: TapSpec) {
     recorder.add(reread, sink.router.rereads() - rereads_told);
     health.measure(now_ns(), &mut recorder);
     // The coordinator reads until every tap has ended.
-    let _ = reports.send(TapReport::Snapshot(Box::new(recorder.take(now_ns(), None))));
+    let _ignored = reports.send(TapReport::Snapshot(Box::new(recorder.take(now_ns(), None))));
     if let Some(why) = lost {
-        let _ = reports.send(TapReport::Lost(why));
+        let _ignored = reports.send(TapReport::Lost(why));
     }
     let undecodable = sink.router.undecodable_samples().to_vec();
-    let _ = reports.send(TapReport::Ended {
+    let _ignored = reports.send(TapReport::Ended {
         channel,
         undecodable,
         residual: sink.residual,
