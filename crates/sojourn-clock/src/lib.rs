@@ -4,7 +4,8 @@
 //! of one machine share it, it never steps, and the vDSO reads it without a system call. Durations
 //! are nanoseconds too. Wall time exists once per run, as an [`Anchor`].
 //!
-//! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed instants.
+//! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed
+//! instants.
 
 mod cpu;
 mod slice;

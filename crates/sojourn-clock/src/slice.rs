@@ -1,8 +1,8 @@
 //! Asking the scheduler for a short slice.
 //!
-//! A generator thread wakes, works for microseconds and sleeps again. With the default slice of some
-//! milliseconds it may wait behind a busy neighbour; a thread that asks for a short one is put ahead
-//! (EEVDF, Linux 6.12 and later). Beside 1.4 busy cores this took lag p99 from 3.1 to 1.3 ms.
+//! A generator thread wakes, works for microseconds and sleeps again. With the default slice of
+//! some milliseconds it may wait behind a busy neighbour; a thread that asks for a short one is put
+//! ahead (EEVDF, Linux 6.12 and later). Beside 1.4 busy cores this took lag p99 from 3.1 to 1.3 ms.
 #![allow(
     unsafe_code,
     reason = "sched_setattr has no wrapper in rustix or libc; proof at the calls"

@@ -78,7 +78,11 @@ impl ThreadHealth {
             recorder.set(self.run_queue, waiting);
             if let Some(watched) = &mut self.watched {
                 let is_busy = on_processor + waiting > watched.busy_max;
-                watched.stretch_s = if is_busy { watched.stretch_s + elapsed / 1e9 } else { 0.0 };
+                watched.stretch_s = if is_busy {
+                    watched.stretch_s + elapsed / 1e9
+                } else {
+                    0.0
+                };
                 recorder.set(watched.busy_s, watched.stretch_s);
                 let stall_ns = std::mem::take(&mut watched.turn_ns_max);
                 recorder.set(watched.stall_ms, stall_ns as f64 / 1e6);

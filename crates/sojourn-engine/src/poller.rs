@@ -1,8 +1,8 @@
 //! Polled stages: asking for a state until it holds.
 //!
 //! One thread of its own with its own client, so that polls are neither load nor lag. A stage's
-//! instant is the moment its answer was read; it may have held for up to one interval before, and the
-//! report says so.
+//! instant is the moment its answer was read; it may have held for up to one interval before, and
+//! the report says so.
 
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
 

@@ -46,7 +46,8 @@ fn resident_bytes() -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Open descriptors: the size of `/proc/self/fd`, which Linux 6.2 and later know without listing it.
+/// Open descriptors: the size of `/proc/self/fd`, which Linux 6.2 and later know without listing
+/// it.
 fn open_descriptors() -> Option<u64> {
     let size = std::fs::metadata("/proc/self/fd").ok()?.len();
     (size > 0).then_some(size)
@@ -57,7 +58,9 @@ fn ephemeral_ports() -> u64 {
     const USUAL: u64 = 28_232;
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let Ok(range) = range else { return USUAL };
-    let mut bounds = range.split_ascii_whitespace().filter_map(|bound| bound.parse::<u64>().ok());
+    let mut bounds = range
+        .split_ascii_whitespace()
+        .filter_map(|bound| bound.parse::<u64>().ok());
     match (bounds.next(), bounds.next()) {
         (Some(low), Some(high)) if high >= low => high - low + 1,
         _ => USUAL,

@@ -14,8 +14,8 @@ use sojourn_plan::Plan;
 
 use crate::{RunOptions, link::ToGenerator, steps::StepRunner};
 
-/// The thread's body: runs each refresh step on its interval and hands new values to the generators.
-/// Failures go to `failures` in words; the old value stays in use.
+/// The thread's body: runs each refresh step on its interval and hands new values to the
+/// generators. Failures go to `failures` in words; the old value stays in use.
 pub(crate) fn run(
     plan: &Plan,
     options: &RunOptions,

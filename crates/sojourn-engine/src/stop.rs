@@ -5,8 +5,8 @@ use std::sync::{
     atomic::{AtomicU8, Ordering},
 };
 
-/// Shared with signal handlers: the first request ends arrivals and drains nothing further than what
-/// is known, with a full report; the second ends at once.
+/// Shared with signal handlers: the first request ends arrivals and drains nothing further than
+/// what is known, with a full report; the second ends at once.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicU8>);
 

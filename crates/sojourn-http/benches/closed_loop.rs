@@ -1,4 +1,5 @@
-//! Closed loop against a URL: requests per second and CPU per request; or, paced, how late waits end.
+//! Closed loop against a URL: requests per second and CPU per request; or, paced, how late waits
+//! end.
 //!
 //! ```text
 //! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS

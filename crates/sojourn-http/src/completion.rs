@@ -23,9 +23,9 @@ pub struct Completion {
 }
 
 /// A request's phases, nanoseconds. Zero where a phase did not happen (a connection used again has
-/// no dns, connect and tls). `blocked = wait for a connection + dns + connect + tls`, and
-/// `blocked + send + wait + receive` is the whole, exactly. A failed request's last phase is the one
-/// it was given up in. See [`crate::Client::wait_until`] for the error of the stamps.
+/// no dns, connect and tls). `blocked = wait for a connection + dns + connect + tls`, and `blocked
+/// + send + wait + receive` is the whole, exactly. A failed request's last phase is the one it was
+/// given up in. See [`crate::Client::wait_until`] for the error of the stamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// First byte sent − t1.

@@ -128,8 +128,8 @@ pub const HEALTH_MEMORY_BYTES: &str = "health.memory_bytes";
 pub const HEALTH_DESCRIPTORS_LEFT: &str = "health.descriptors_left";
 /// Gauge, phase Any: ports left for one target, were every open descriptor a connection to it.
 pub const HEALTH_PORTS_LEFT: &str = "health.ports_left";
-/// Gauge {thread}, phase Any: longest turn of a generator's event loop, milliseconds: for so long it
-/// looked neither at arrivals nor at sockets.
+/// Gauge {thread}, phase Any: longest turn of a generator's event loop, milliseconds: for so long
+/// it looked neither at arrivals nor at sockets.
 pub const HEALTH_STALL_MS: &str = "health.stall_ms";
 /// Gauge {thread}, phase Any: share of the interval the thread ran, 0 to 1.
 pub const HEALTH_CPU: &str = "health.cpu";

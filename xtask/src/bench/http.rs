@@ -75,7 +75,10 @@ pub(crate) fn compare() -> Result<Table, String> {
                 let target = format!("URL={url}");
                 let (plan, run_file) = (scratch("closed.yaml"), scratch("closed.sojourn"));
                 let mut command = pinned(program, &["run", "--quiet", "--format", "json"]);
-                command.args(["-e", &target, "--output"]).arg(run_file).arg(plan);
+                command
+                    .args(["-e", &target, "--output"])
+                    .arg(run_file)
+                    .arg(plan);
                 command
             },
             program: build_sojourn()?,
@@ -176,7 +179,13 @@ fn build() -> Result<PathBuf, String> {
 
 /// Builds `sojourn` likewise.
 fn build_sojourn() -> Result<PathBuf, String> {
-    capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
+    capture(&mut cargo(&[
+        "build",
+        "--profile",
+        "dist",
+        "--package",
+        "sojourn-cli",
+    ]))?;
     Ok(root().join("target/dist/sojourn"))
 }
 
@@ -216,7 +225,10 @@ fn whole_runs(output: &str) -> Result<f64, String> {
         return Err(format!("its verdict is {outcome:?}, not pass"));
     }
     let completed = &report["ledger"]["journeys_total"]["whole_run"]["completed"];
-    completed.as_f64().filter(|count| *count > 0.0).ok_or_else(|| "it completed nothing".to_owned())
+    completed
+        .as_f64()
+        .filter(|count| *count > 0.0)
+        .ok_or_else(|| "it completed nothing".to_owned())
 }
 
 /// `  123 requests in 5.00s, 4.5MB read`

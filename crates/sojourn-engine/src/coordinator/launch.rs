@@ -11,7 +11,7 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use sojourn_broker::{Registry, Router};
+use sojourn_broker::{Registry, Router, Tap};
 use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns};
 use sojourn_ledger::{Batch, SourceId};
 use sojourn_metrics::Snapshot;
@@ -49,7 +49,9 @@ pub(super) struct Launched {
     pub(super) ledger: Arc<LedgerState>,
     /// Channels with what their taps listen to.
     pub(super) channels: Vec<(String, String)>,
-    stop: Arc<AtomicBool>,
+    stop: StopOnDrop,
+    /// Every source of facts, with its name for messages.
+    sources: Vec<(SourceId, String)>,
     to_generators: Vec<Sender<ToGenerator>>,
     wakers: Vec<sojourn_http::Waker>,
     spares: Vec<Sender<Box<Snapshot>>>,
@@ -85,14 +87,7 @@ pub(super) fn launch(
     registry: &Registry,
     variables: &[Option<Box<str>>],
 ) -> Result<Launched, RunError> {
-    let mut taps = Vec::new();
-    let mut channels = Vec::new();
-    for channel in &plan.channels {
-        let mut tap = registry.open(channel)?;
-        let info = tap.open()?;
-        channels.push((channel.name.clone(), info.listens_to));
-        taps.push(tap);
-    }
+    let (taps, channels) = open_taps(plan, registry)?;
     let (batches_sender, batches) = bounded(BATCHES_MAX);
     let (generator_sender, from_generators) = bounded(REPORTS_MAX);
     let (observer_sender, from_observer) = bounded(KEPT_MAX);
@@ -105,7 +100,8 @@ pub(super) fn launch(
         anchor: Anchor::now(),
         ledger: Arc::default(),
         channels,
-        stop: Arc::default(),
+        stop: StopOnDrop::default(),
+        sources: Vec::new(),
         to_generators: Vec::new(),
         wakers: Vec::new(),
         spares: Vec::new(),
@@ -121,62 +117,47 @@ pub(super) fn launch(
     let (polls, poll_tasks) = poller::channel(plan);
     let ends =
         launched.generators_of(plan, variables, &batches_sender, &generator_sender, &polls)?;
-    let mut source = options.threads as u16;
-    let mut sources: Vec<_> = (0..source)
-        .map(|index| (SourceId(index), format!("generator {index}")))
-        .collect();
     for (index, tap) in taps.into_iter().enumerate() {
-        let channel = plan.channels[index].name.clone();
-        sources.push((SourceId(source), format!("tap {channel}")));
-        let (start_sender, start) = bounded(1);
-        launched.tap_starts.push(start_sender);
-        let spec = TapSpec {
-            router: Router::new(plan, index, &options.run_id),
-            channel,
-            tap,
-            source: SourceId(source),
-            facts: batches_sender.clone(),
-            reports: tap_sender.clone(),
-            stop: Arc::clone(&launched.stop),
-            start,
-            narrator: options.narrator.clone(),
-        };
-        launched.spawn(&format!("tap-{index}"), move || run_tap(spec))?;
-        source += 1;
+        launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
     if let Some(tasks) = poll_tasks {
-        sources.push((SourceId(source), "poller".to_owned()));
-        let (start_sender, start) = bounded(1);
-        launched.poll_start = Some(start_sender);
-        let spec = PollerSpec {
-            plan: Arc::clone(plan),
-            options: options.clone(),
-            source: SourceId(source),
-            facts: batches_sender.clone(),
-            snapshots: poller_sender,
+        launched.poller(
+            plan,
             tasks,
-            start,
-            stop: Arc::clone(&launched.stop),
-        };
-        let defects = observer_sender.clone();
-        launched.spawn("poller", move || {
-            if let Err(why) = poller::run(spec) {
-                // The run is void; there is room, or it is being told so already.
-                let _ignored = defects.try_send(FromObserver::Void(why));
-            }
-        })?;
-        source += 1;
+            batches_sender,
+            poller_sender,
+            observer_sender.clone(),
+        )?;
     }
-    launched.observe(
-        plan,
-        sources,
-        u32::from(source),
-        batches,
-        observer_sender,
-        ends,
-    )?;
+    launched.observe(plan, batches, observer_sender, ends)?;
     launched.refresh(plan, variables, failure_sender)?;
     Ok(launched)
+}
+
+/// What each channel's tap listens to, by the channel's name.
+type Listening = Vec<(String, String)>;
+
+fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Vec<Box<dyn Tap>>, Listening), RunError> {
+    let mut taps = Vec::new();
+    let mut channels = Vec::new();
+    for channel in &plan.channels {
+        let mut tap = registry.open(channel)?;
+        let info = tap.open()?;
+        channels.push((channel.name.clone(), info.listens_to));
+        taps.push(tap);
+    }
+    Ok((taps, channels))
+}
+
+/// Tells taps, poller and refresh to end, at the latest when it is dropped: a run that could not be
+/// launched leaves no thread behind.
+#[derive(Default)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 impl Launched {
@@ -203,7 +184,7 @@ impl Launched {
 
     /// Asks taps and poller to end.
     pub(super) fn stop_sources(&self) {
-        self.stop.store(true, Ordering::SeqCst);
+        self.stop.0.store(true, Ordering::SeqCst);
     }
 
     pub(super) fn generators(&self) -> usize {
@@ -272,6 +253,7 @@ impl Launched {
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         let mut ends = Vec::new();
         for index in 0..self.options.threads {
+            self.source(format!("generator {index}"));
             let (control_sender, control) = bounded(1_024);
             let (actors_sender, actors) = bounded(WAKE_UPS_MAX);
             let (spare_sender, spares) = bounded(2);
@@ -307,11 +289,72 @@ impl Launched {
         Ok(ends)
     }
 
+    /// The next source's number, under this name.
+    fn source(&mut self, name: String) -> SourceId {
+        // Generators are at most some dozens, channels as many as a plan has: far below 65,536.
+        let source = SourceId(self.sources.len() as u16);
+        self.sources.push((source, name));
+        source
+    }
+
+    fn tap(
+        &mut self,
+        plan: &Plan,
+        index: usize,
+        tap: Box<dyn Tap>,
+        facts: Sender<Batch>,
+        reports: Sender<TapReport>,
+    ) -> Result<(), RunError> {
+        let channel = plan.channels[index].name.clone();
+        let source = self.source(format!("tap {channel}"));
+        let (start_sender, start) = bounded(1);
+        self.tap_starts.push(start_sender);
+        let spec = TapSpec {
+            router: Router::new(plan, index, &self.options.run_id),
+            channel,
+            tap,
+            source,
+            facts,
+            reports,
+            stop: Arc::clone(&self.stop.0),
+            start,
+            narrator: self.options.narrator.clone(),
+        };
+        self.spawn(&format!("tap-{index}"), move || run_tap(spec))
+    }
+
+    fn poller(
+        &mut self,
+        plan: &Arc<Plan>,
+        tasks: Receiver<poller::Task>,
+        facts: Sender<Batch>,
+        snapshots: Sender<Box<Snapshot>>,
+        defects: Sender<FromObserver>,
+    ) -> Result<(), RunError> {
+        let source = self.source("poller".to_owned());
+        let (start_sender, start) = bounded(1);
+        self.poll_start = Some(start_sender);
+        let spec = PollerSpec {
+            plan: Arc::clone(plan),
+            options: self.options.clone(),
+            source,
+            facts,
+            snapshots,
+            tasks,
+            start,
+            stop: Arc::clone(&self.stop.0),
+        };
+        self.spawn("poller", move || {
+            if let Err(why) = poller::run(spec) {
+                // The run is void; there is room, or it is being told so already.
+                let _ignored = defects.try_send(FromObserver::Void(why));
+            }
+        })
+    }
+
     fn observe(
         &mut self,
         plan: &Arc<Plan>,
-        sources: Vec<(SourceId, String)>,
-        recorder_number: u32,
         batches: Receiver<Batch>,
         reports: Sender<FromObserver>,
         generators: Vec<GeneratorEnd>,
@@ -320,8 +363,9 @@ impl Launched {
             plan: Arc::clone(plan),
             options: self.options.clone(),
             start_ns: self.start_ns,
-            sources,
-            recorder_number,
+            sources: self.sources.clone(),
+            // The number after the last source's: each recorder has its own.
+            recorder_number: self.sources.len() as u32,
             batches,
             reports,
             generators,
@@ -343,7 +387,7 @@ impl Launched {
         let options = self.options.clone();
         let variables = variables.to_vec();
         let generators = self.to_generators.clone();
-        let stop = Arc::clone(&self.stop);
+        let stop = Arc::clone(&self.stop.0);
         self.spawn("refresh", move || {
             refresh::run(&plan, &options, variables, &generators, &failures, &stop);
         })

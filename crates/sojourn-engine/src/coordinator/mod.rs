@@ -27,8 +27,8 @@ const LAST_WORDS_NS: u64 = 5 * SECOND_NS;
 
 /// Makes a run: from the plan to a closed run file. `progress` is called about once a second.
 ///
-/// Errs only when nothing was measured: a broker or target out of reach, a setup step refused, a run
-/// file that cannot be written. Whatever happens later is in the summary.
+/// Errs only when nothing was measured: a broker or target out of reach, a setup step refused, a
+/// run file that cannot be written. Whatever happens later is in the summary.
 pub fn run(
     plan: &Plan,
     options: &RunOptions,
@@ -108,7 +108,9 @@ impl Coordinator<'_> {
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if now >= tick_ns {
-                let spares = self.book.second(is_draining || now > start_ns + warmup_ns)?;
+                let spares = self
+                    .book
+                    .second(is_draining || now > start_ns + warmup_ns)?;
                 self.launched.give_back(spares);
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;

@@ -87,9 +87,10 @@ impl ClosedStream {
     /// Takes the next journey; returns its number, which randomness is drawn by.
     pub(crate) fn take(&mut self) -> u64 {
         if let Some(Reverse((_, user))) = self.ready.pop()
-            && user + 1 == self.next_user {
-                self.bring_in();
-            }
+            && user + 1 == self.next_user
+        {
+            self.bring_in();
+        }
         if let Some(remaining) = &mut self.remaining {
             *remaining -= 1;
         }

@@ -1,10 +1,13 @@
 //! A plan's journey as an actor: its HTTP steps, one after the other.
 //!
-//! The root steps run from t0; when the root is done an actor without further steps is gone, and the
-//! journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
+//! The root steps run from t0; when the root is done an actor without further steps is gone, and
+//! the journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
 //! ledger to wake them.
 
-use sojourn_http::{BodyPolicy, Completion, Exchange, Origin, Response};
+mod narration;
+mod redirect;
+
+use sojourn_http::{BodyPolicy, Completion, Exchange, Response};
 use sojourn_ledger::{Fact, JourneyId, Key, Phase};
 use sojourn_plan::{Action, HttpAction, KeyRule, RenderContext, VariableId};
 
@@ -14,6 +17,7 @@ use super::{
     prepared::{PreparedRequest, RenderError},
 };
 use crate::options::narrate;
+use narration::{redacted, told};
 
 /// Who a journey is and when it was due: everything fixed at its start.
 #[derive(Clone, Copy, Debug)]
@@ -323,7 +327,8 @@ impl JourneyActor {
         self.next_follow_up(context, ended_ns)
     }
 
-    /// Begins the next step whose stage was reached; says whether there is anything left to wait for.
+    /// Begins the next step whose stage was reached; says whether there is anything left to wait
+    /// for.
     fn next_follow_up(&mut self, context: &mut Context<'_>, due_ns: u64) -> Step {
         let prepared = &context.prepared.journeys[self.kind()];
         if !prepared.has_follow_ups {
@@ -421,49 +426,6 @@ impl JourneyActor {
         recorder.record(series.bytes_out, completion.bytes_out);
     }
 
-    /// Sends the next request of a redirect chain, if the plan follows them; `None`: the answer
-    /// stands as it is.
-    fn follow_redirect(
-        &mut self,
-        context: &mut Context<'_>,
-        under_way: UnderWay,
-        response: &Response,
-        now_ns: u64,
-    ) -> Option<Step> {
-        let Action::Http(action) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
-        if under_way.redirects >= action.redirects_max {
-            return None;
-        }
-        let method = sojourn_http::redirected_method(response.status, &action.method)?;
-        let location = response.header("location")?;
-        let prepared = &context.prepared.journeys[self.kind()].steps[under_way.step];
-        let path = request_path(&context.scratch.path);
-        let (origin, path) =
-            match sojourn_http::next_location(&prepared.origin_name, path, location) {
-                Ok(next) => next,
-                Err(error) => {
-                    return Some(self.refused(context, under_way, now_ns, &error.to_string()));
-                }
-            };
-        if !context.prepared.hosts.contains(&origin.host) {
-            let reason = format!("redirect to {}, a host the plan does not name", origin.host);
-            return Some(self.refused(context, under_way, now_ns, &reason));
-        }
-        let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
-        let redirected = redirected(action, method, &path, &origin);
-        let request = PreparedRequest::of_action(&redirected, true, context.client);
-        if self.render(context, &redirected, &request).is_err() {
-            return Some(self.refused(context, under_way, now_ns, "redirect cannot be followed"));
-        }
-        self.request = Some(UnderWay {
-            redirects: under_way.redirects + 1,
-            ..under_way
-        });
-        let timeout_ns = action.timeout_ns.saturating_sub(elapsed_ns);
-        send(context, &redirected, request.origin, true, timeout_ns);
-        Some(Step::Requesting)
-    }
-
     fn start_polls(&self, context: &mut Context<'_>) {
         let prepared = &context.prepared.journeys[self.kind()];
         for &stage in &prepared.polled {
@@ -533,72 +495,4 @@ fn send(
             body,
         },
     );
-}
-
-/// The request that a redirect asks for.
-fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) -> HttpAction {
-    let is_same_host = action.host == origin.host;
-    let mut next = action.clone();
-    next.tls = origin.tls;
-    next.host.clone_from(&origin.host);
-    next.port = origin.port;
-    next.path = sojourn_plan::Template::literal(path);
-    if method != action.method {
-        next.method = method.to_owned();
-        next.body = None;
-        next.headers
-            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-    }
-    if !is_same_host {
-        // Credentials stay with the host they were meant for.
-        next.headers.retain(|(name, _)| {
-            !name.eq_ignore_ascii_case("authorization") && !name.eq_ignore_ascii_case("cookie")
-        });
-    }
-    next
-}
-
-fn request_path(path: &[u8]) -> &str {
-    std::str::from_utf8(path).unwrap_or("/")
-}
-
-/// A request's text for the narrator, credentials replaced.
-fn redacted(message: &[u8]) -> String {
-    String::from_utf8_lossy(message)
-        .lines()
-        .map(|line| match line.split_once(':') {
-            Some((name, _)) if is_secret_header(name) => format!("  {name}: ***\n"),
-            _ => format!("  {line}\n"),
-        })
-        .collect()
-}
-
-fn is_secret_header(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "authorization",
-        "cookie",
-        "token",
-        "secret",
-        "api-key",
-        "apikey",
-    ]
-    .iter()
-    .any(|secret| name.contains(secret))
-}
-
-fn told(completion: &Completion) -> String {
-    const BODY_SHOWN_MAX: usize = 500;
-    let took_ms = (completion.ended_ns - completion.began_ns) as f64 / 1e6;
-    match &completion.outcome {
-        Ok(response) => {
-            let shown = &response.body[..response.body.len().min(BODY_SHOWN_MAX)];
-            let body = String::from_utf8_lossy(shown);
-            format!(
-                "<- status {} after {took_ms:.2} ms\n  {body}",
-                response.status
-            )
-        }
-        Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
-    }
 }

@@ -36,8 +36,8 @@ pub(crate) use outbox::Outbox;
 pub(crate) use prepared::{PreparedPlan, PreparedRequest};
 use series::Series;
 
-/// Journeys with a request under way at once; a further arrival is missed. What a generator can have
-/// open is bounded by descriptors long before.
+/// Journeys with a request under way at once; a further arrival is missed. What a generator can
+/// have open is bounded by descriptors long before.
 const ACTORS_MAX: usize = 200_000;
 /// Facts that wait for a place in the ledger's channel.
 const FACTS_MAX: usize = 1_000_000;

@@ -4,7 +4,8 @@ use crossbeam_channel::{Sender, TrySendError};
 use sojourn_ledger::{Batch, Fact, SourceId, Stamped};
 
 /// Collects facts and sends them in batches with a watermark. Never blocks: while the channel is
-/// full, facts wait here up to a bound; beyond it they are refused and counted, and the run is void.
+/// full, facts wait here up to a bound; beyond it they are refused and counted, and the run is
+/// void.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     source: SourceId,

@@ -124,9 +124,10 @@ impl Audit {
                 .is_some_and(|Reverse((least, _))| duration_ns > *least);
         if is_slow {
             if kind.slowest.len() == SLOWEST_MAX
-                && let Some(Reverse((_, gone))) = kind.slowest.pop() {
-                    kind.slowest_records.retain(|record| record.id != gone);
-                }
+                && let Some(Reverse((_, gone))) = kind.slowest.pop()
+            {
+                kind.slowest_records.retain(|record| record.id != gone);
+            }
             kind.slowest.push(Reverse((duration_ns, number)));
             kind.slowest_records.push(record_slow);
         }

@@ -142,8 +142,8 @@ impl Driver {
         ready: &mut Vec<Ready>,
     ) -> io::Result<Waited> {
         if !self.slack_set {
-            // Default slack lets the kernel end waits 50 µs late. Where a sandbox forbids to set it,
-            // lag shows it.
+            // Default slack lets the kernel end waits 50 µs late. Where a sandbox forbids to set
+            // it, lag shows it.
             rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
             self.slack_set = true;
         }

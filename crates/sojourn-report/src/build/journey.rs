@@ -56,7 +56,9 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
             .map(|name| step::row(lookup, &shape.name, name))
             .collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
-        drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
+        drain: (!shape.stages.is_empty())
+            .then(|| drain(lookup, &shape.name))
+            .flatten(),
         timeline: timeline::timeline(lookup, shape).thin(POINTS_MAX),
         kept: kept::kept(lookup, shape, seen(&quantiles, 0.5)),
         quantiles,

@@ -66,7 +66,11 @@ pub(super) fn health(out: &mut String, health: &Health, paint: &Paint) {
             .descriptors_left_min
             .map(|min| format!("descriptors left {}", words::number(min))),
     );
-    process.extend(health.ports_left_min.map(|min| format!("ports left {}", words::number(min))));
+    process.extend(
+        health
+            .ports_left_min
+            .map(|min| format!("ports left {}", words::number(min))),
+    );
     if !process.is_empty() {
         entry(out, "process", &process.join(" · "));
     }

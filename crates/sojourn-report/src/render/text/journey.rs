@@ -92,7 +92,11 @@ fn stages(out: &mut String, journey: &JourneyReport) {
         );
     }
     table.render(out, WIDTH);
-    let mut marks: Vec<_> = journey.stages.iter().filter_map(|stage| mark(&stage.kind)).collect();
+    let mut marks: Vec<_> = journey
+        .stages
+        .iter()
+        .filter_map(|stage| mark(&stage.kind))
+        .collect();
     marks.dedup();
     for (mark, meaning) in marks {
         out.push_str(&format!("  {mark} {meaning}\n"));
