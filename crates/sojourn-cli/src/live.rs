@@ -33,8 +33,8 @@ impl ProgressLine {
             Stretch::Drain => "drain",
         };
         let line = format!(
-            "{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  failed {}  \
-             lag p99 {:.2} ms",
+            "{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  \
+             failed {}  lag p99 {:.2} ms",
             progress.elapsed_ns as f64 / 1e9,
             progress.planned_ns as f64 / 1e9,
             progress.rate_per_s,

@@ -26,7 +26,7 @@ const EXPERIMENT: &str = include_str!("../../../../examples/published-experiment
   sojourn demo --drop 1 --redeliver 2          lose and repeat some events; see who notices
   sojourn demo --slow-stage completed          a stage of 5 to 9 seconds
   sojourn demo --rate 200/s --steady 10s
-  sojourn demo --published-experiment          one payment a second against a relay polling every 5 s
+  sojourn demo --published-experiment          one payment a second, a relay polling every 5 s
   sojourn demo --serve --listen 127.0.0.1:8080 only the system, to be loaded from elsewhere")]
 pub(crate) struct Demo {
     /// Only serve the system; load it from another terminal
@@ -242,13 +242,12 @@ fn suggest(made: &Made) {
         .reports
         .first()
         .map_or_else(String::new, |path| path.display().to_string());
-    eprintln!("\nthree things to try:");
-    eprintln!("  open {page} in a browser");
     eprintln!(
-        "  sojourn demo --drop 1 --redeliver 2 --poison 1     the same with faults: the ledger finds each"
-    );
-    eprintln!(
-        "  sojourn init > journey.yaml                        a first journey file for your own system"
+        "
+three things to try:
+  open {page} in a browser
+  sojourn demo --drop 1 --redeliver 2 --poison 1   faults: the ledger finds each of them
+  sojourn init > journey.yaml                      a first journey file for your own system"
     );
 }
 

@@ -8,7 +8,7 @@ use crate::{errors::UsageError, outputs};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn init > journey.yaml
-  sojourn init --kafka 127.0.0.1:9092 --topic orders.events --target http://127.0.0.1:8080 > journey.yaml")]
+  sojourn init --kafka 127.0.0.1:9092 --topic orders.events > journey.yaml")]
 pub(crate) struct Init {
     /// Base of the URLs
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]

@@ -106,8 +106,8 @@ impl Book {
                 self.taps_ended += 1;
                 if residual > 0 {
                     self.notes.push(format!(
-                        "residual backlog: {residual} events of earlier runs came on {channel} before \
-                         the first arrival"
+                        "residual backlog: {residual} events of earlier runs came on {channel} \
+                         before the first arrival"
                     ));
                 }
                 let samples = undecodable.iter().take(3);
@@ -306,8 +306,8 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
             let p99_ns = store.trend(&key)?.quantile(0.99)?;
             (warmup_ns < p99_ns).then(|| {
                 format!(
-                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so the \
-                     first steady journeys met an empty system",
+                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so \
+                     the first steady journeys met an empty system",
                     warmup_ns as f64 / 1e9,
                     journey.name,
                     p99_ns as f64 / 1e9

@@ -156,52 +156,24 @@ fn sample_store() -> Store {
     let mut store = Store::new();
     let payment = ("journey", "payment");
     let refund = ("journey", "refund");
-    put(
-        &mut store,
-        names::JOURNEY_DURATION,
-        &[payment],
-        samples(&[1000; 98]),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_LOST,
-        &[payment],
-        Figure::Counter(2),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_STARTED,
-        &[payment],
-        Figure::Counter(100),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_STARTED,
-        &[refund],
-        Figure::Counter(300),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_LATE,
-        &[refund],
-        Figure::Counter(3),
-    );
-    for journey in [payment, refund] {
-        let settled = [journey, ("stage", "settled")];
-        put(&mut store, names::STAGE_HOP, &settled, samples(&[10, 20]));
+    let count = Figure::Counter;
+    let settled = [refund, ("stage", "settled")];
+    let unknown = [settled[0], settled[1], ("kind", "unknown")];
+    let hops = [payment, ("stage", "settled")];
+    let figures: [(&str, &[(&str, &str)], Figure); 9] = [
+        (names::JOURNEY_DURATION, &[payment], samples(&[1000; 98])),
+        (names::JOURNEYS_LOST, &[payment], count(2)),
+        (names::JOURNEYS_STARTED, &[payment], count(100)),
+        (names::JOURNEYS_STARTED, &[refund], count(300)),
+        (names::JOURNEYS_LATE, &[refund], count(3)),
+        (names::STAGE_HOP, &hops, samples(&[10, 20])),
+        (names::STAGE_HOP, &settled, samples(&[10, 20])),
+        (names::STAGE_HOP_NEGATIVE, &settled, samples(&[7])),
+        (names::STAGE_DUPLICATES, &unknown, count(5)),
+    ];
+    for (metric, tags, figure) in figures {
+        put(&mut store, metric, tags, figure);
     }
-    put(
-        &mut store,
-        names::STAGE_HOP_NEGATIVE,
-        &[refund, ("stage", "settled")],
-        samples(&[7]),
-    );
-    put(
-        &mut store,
-        names::STAGE_DUPLICATES,
-        &[refund, ("stage", "settled"), ("kind", "unknown")],
-        Figure::Counter(5),
-    );
     let create = [payment, ("step", "create")];
     for (status, n) in [("200", 90), ("500", 10)] {
         let tags = [create[0], create[1], ("status", status)];
