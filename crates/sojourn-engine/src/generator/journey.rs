@@ -9,7 +9,7 @@ mod redirect;
 
 use sojourn_http::{BodyPolicy, Completion, Exchange, Response};
 use sojourn_ledger::{Fact, JourneyId, Key, Phase};
-use sojourn_plan::{Action, HttpAction, KeyRule, RenderContext, VariableId};
+use sojourn_plan::{Action, HttpAction, KeyRule, Plan, RenderContext, Template, VariableId};
 
 use super::{
     actor::{Actor, Context, Step, Wake},
@@ -41,6 +41,8 @@ pub(crate) struct JourneyActor {
     variables: Vec<Option<Box<str>>>,
     key: String,
     request: Option<UnderWay>,
+    /// The last request of a redirect chain under way.
+    redirected: Option<Box<HttpAction>>,
     root_done: usize,
     /// Stages reached, by bit, whose steps have not begun.
     stages_reached: u32,
@@ -72,6 +74,7 @@ impl JourneyActor {
             variables: Vec::new(),
             key: String::new(),
             request: None,
+            redirected: None,
             root_done: 0,
             stages_reached: 0,
             follow_ups_begun: 0,
@@ -149,46 +152,45 @@ impl JourneyActor {
         Step::Requesting
     }
 
+    /// What templates are rendered from.
+    fn values<'a>(
+        &'a self,
+        plan: &'a Plan,
+        run_id: &'a str,
+        of_setup: &'a [Option<Box<str>>],
+    ) -> RenderContext<'a> {
+        RenderContext {
+            seed: plan.seed,
+            k: self.arrival.k,
+            run_id,
+            key: &self.key,
+            variables: if self.variables.is_empty() {
+                of_setup
+            } else {
+                &self.variables
+            },
+            data: &plan.data,
+        }
+    }
+
     fn render(
         &self,
         context: &mut Context<'_>,
         action: &HttpAction,
         request: &PreparedRequest,
     ) -> Result<(), RenderError> {
-        let values = RenderContext {
-            seed: context.plan.seed,
-            k: self.arrival.k,
-            run_id: context.run_id,
-            key: &self.key,
-            variables: if self.variables.is_empty() {
-                context.variables
-            } else {
-                &self.variables
-            },
-            data: &context.plan.data,
-        };
+        let values = self.values(context.plan, context.run_id, context.variables);
         request.render(action, &values, context.scratch)
     }
 
     fn render_text(
         &self,
         context: &Context<'_>,
-        template: &sojourn_plan::Template,
+        template: &Template,
         out: &mut Vec<u8>,
     ) -> Result<(), VariableId> {
         template.render(
-            &RenderContext {
-                seed: context.plan.seed,
-                k: self.arrival.k,
-                run_id: context.run_id,
-                key: &self.key,
-                variables: if self.variables.is_empty() {
-                    context.variables
-                } else {
-                    &self.variables
-                },
-                data: &context.plan.data,
-            },
+            &self.values(context.plan, context.run_id, context.variables),
             out,
         )
     }
@@ -228,11 +230,14 @@ impl JourneyActor {
         let ended_ns = completion.ended_ns;
         let followed = match &completion.outcome {
             Ok(response) => self.follow_redirect(context, under_way, response, ended_ns),
-            Err(_) => None,
+            Err(_) => Ok(None),
         };
-        if let Some(step) = followed {
-            return step;
-        }
+        let redirect_refused = match followed {
+            Ok(Some(step)) => return step,
+            Ok(None) => None,
+            Err(reason) => Some(reason),
+        };
+        self.redirected = None;
         self.record(context, under_way, &completion);
         narrate(context.narrator, || told(&completion));
         match completion.outcome {
@@ -256,7 +261,11 @@ impl JourneyActor {
                     response.status,
                 );
                 context.recorder.add(series, 1);
-                match self.judge(context, under_way.step, &response) {
+                let judged = redirect_refused.map_or_else(
+                    || self.judge(context, under_way.step, &response),
+                    Judged::Refused,
+                );
+                match judged {
                     Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
                     Judged::Accepted { key } => self.accepted(context, under_way, ended_ns, key),
                 }
@@ -429,18 +438,7 @@ impl JourneyActor {
     fn start_polls(&self, context: &mut Context<'_>) {
         let prepared = &context.prepared.journeys[self.kind()];
         for &stage in &prepared.polled {
-            let values = RenderContext {
-                seed: context.plan.seed,
-                k: self.arrival.k,
-                run_id: context.run_id,
-                key: &self.key,
-                variables: if self.variables.is_empty() {
-                    context.variables
-                } else {
-                    &self.variables
-                },
-                data: &context.plan.data,
-            };
+            let values = self.values(context.plan, context.run_id, context.variables);
             if !context
                 .polls
                 .start(context.plan, &self.arrival, stage, &values)

@@ -11,46 +11,54 @@ use crate::generator::{
 
 impl JourneyActor {
     /// Sends the next request of a redirect chain, if the plan follows them; `None`: the answer
-    /// stands as it is.
+    /// stands as it is. Errs in words when the redirect must not or cannot be followed.
     pub(super) fn follow_redirect(
         &mut self,
         context: &mut Context<'_>,
         under_way: UnderWay,
         response: &Response,
         now_ns: u64,
-    ) -> Option<Step> {
-        let Action::Http(action) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
-        if under_way.redirects >= action.redirects_max {
-            return None;
+    ) -> Result<Option<Step>, String> {
+        let Action::Http(first) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
+        if under_way.redirects >= first.redirects_max {
+            return Ok(None);
         }
-        let method = sojourn_http::redirected_method(response.status, &action.method)?;
-        let location = response.header("location")?;
-        let prepared = &context.prepared.journeys[self.kind()].steps[under_way.step];
-        let path = request_path(&context.scratch.path);
-        let (origin, path) =
-            match sojourn_http::next_location(&prepared.origin_name, path, location) {
-                Ok(next) => next,
-                Err(error) => {
-                    return Some(self.refused(context, under_way, now_ns, &error.to_string()));
-                }
-            };
+        let previous = self.redirected.as_deref().unwrap_or(first);
+        let method = sojourn_http::redirected_method(response.status, &previous.method);
+        let (Some(method), Some(location)) = (method, response.header("location")) else {
+            return Ok(None);
+        };
+        let base = Origin {
+            tls: previous.tls,
+            host: previous.host.clone(),
+            port: previous.port,
+        };
+        let mut base_path = Vec::new();
+        let unset = |_| "redirect cannot be followed: a value is not set".to_owned();
+        self.render_text(context, &previous.path, &mut base_path)
+            .map_err(unset)?;
+        let base_path = String::from_utf8_lossy(&base_path);
+        let (origin, path) = sojourn_http::next_location(&base, &base_path, location)
+            .map_err(|error| error.to_string())?;
         if !context.prepared.hosts.contains(&origin.host) {
-            let reason = format!("redirect to {}, a host the plan does not name", origin.host);
-            return Some(self.refused(context, under_way, now_ns, &reason));
+            return Err(format!(
+                "redirect to {}, a host the plan does not name",
+                origin.host
+            ));
         }
+        let next = redirected(previous, method, &path, &origin);
+        let request = PreparedRequest::of_action(&next, true, context.client);
+        self.render(context, &next, &request)
+            .map_err(|_| "redirect cannot be followed: its request cannot be written".to_owned())?;
         let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
-        let redirected = redirected(action, method, &path, &origin);
-        let request = PreparedRequest::of_action(&redirected, true, context.client);
-        if self.render(context, &redirected, &request).is_err() {
-            return Some(self.refused(context, under_way, now_ns, "redirect cannot be followed"));
-        }
         self.request = Some(UnderWay {
             redirects: under_way.redirects + 1,
             ..under_way
         });
-        let timeout_ns = action.timeout_ns.saturating_sub(elapsed_ns);
-        send(context, &redirected, request.origin, true, timeout_ns);
-        Some(Step::Requesting)
+        let timeout_ns = first.timeout_ns.saturating_sub(elapsed_ns);
+        send(context, &next, request.origin, true, timeout_ns);
+        self.redirected = Some(Box::new(next));
+        Ok(Some(Step::Requesting))
     }
 }
 
@@ -75,8 +83,4 @@ fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) ->
         });
     }
     next
-}
-
-fn request_path(path: &[u8]) -> &str {
-    std::str::from_utf8(path).unwrap_or("/")
 }
