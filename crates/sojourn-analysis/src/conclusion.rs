@@ -102,12 +102,7 @@ fn of_journey(facts: &Facts) -> Vec<Conclusion> {
     ]
     .into_iter()
     .flatten()
-    .chain(
-        facts
-            .polls_ns
-            .iter()
-            .map(|poll| events::polled(facts, poll)),
-    )
+    .chain(facts.polls_ns.iter().map(|poll| events::polled(facts, poll)))
     .collect()
 }
 
@@ -118,13 +113,7 @@ fn conclusion(
     evidence: Vec<String>,
     definition: &'static str,
 ) -> Conclusion {
-    Conclusion {
-        weight,
-        journey: facts.journey.clone(),
-        text,
-        evidence,
-        definition,
-    }
+    Conclusion { weight, journey: facts.journey.clone(), text, evidence, definition }
 }
 
 #[cfg(test)]
@@ -146,10 +135,7 @@ mod tests {
     }
 
     fn texts(facts: Facts) -> Vec<String> {
-        conclude(&[facts])
-            .into_iter()
-            .map(|conclusion| conclusion.text)
-            .collect()
+        conclude(&[facts]).into_iter().map(|conclusion| conclusion.text).collect()
     }
 
     #[test]
@@ -166,32 +152,22 @@ mod tests {
         });
         assert_eq!(
             said,
-            [
-                "3 of 6,000 journeys were lost; their last seen stage was settled (2) and created \
-              (1)"
-            ]
+            ["3 of 6,000 journeys were lost; their last seen stage was settled (2) and created \
+              (1)"]
         );
     }
 
     #[test]
     fn lost_journeys_that_were_never_seen_say_so() {
-        let said = |lost_last_seen| {
-            texts(Facts {
-                lost: 3,
-                lost_last_seen,
-                ..payment()
-            })
-        };
+        let said = |lost_last_seen| texts(Facts { lost: 3, lost_last_seen, ..payment() });
         assert_eq!(
             said(vec![(None, 3)]),
             ["3 of 6,000 journeys were lost; none was seen at any stage"]
         );
         assert_eq!(
             said(vec![(Some("created".into()), 2), (None, 1)]),
-            [
-                "3 of 6,000 journeys were lost; their last seen stage was created (2), and 1 was \
-              seen at none"
-            ]
+            ["3 of 6,000 journeys were lost; their last seen stage was created (2), and 1 was \
+              seen at none"]
         );
     }
 
@@ -207,20 +183,14 @@ mod tests {
 
     #[test]
     fn a_growing_queue_warns_about_its_percentiles() {
-        let slope = Slope {
-            per_s: 12.3,
-            half_width_per_s: 0.4,
-            points: 30,
-        };
+        let slope = Slope { per_s: 12.3, half_width_per_s: 0.4, points: 30 };
         let conclusions = conclude(&[Facts {
             backlog: Some(Backlog::Growing { slope }),
             arrivals_per_s: Some(50.0),
             ..payment()
         }]);
         assert!(
-            conclusions[0]
-                .text
-                .starts_with("growing by 12.3/s: percentiles of a growing queue")
+            conclusions[0].text.starts_with("growing by 12.3/s: percentiles of a growing queue")
         );
         assert_eq!(conclusions[0].weight, Weight::Grave);
         assert_eq!(
@@ -235,38 +205,25 @@ mod tests {
     #[test]
     fn a_wide_interval_is_not_called_sustainable_without_saying_so() {
         let said = |half_width_per_s| {
-            let slope = Slope {
-                per_s: 0.1,
-                half_width_per_s,
-                points: 30,
-            };
+            let slope = Slope { per_s: 0.1, half_width_per_s, points: 30 };
             texts(Facts {
                 backlog: Some(Backlog::Sustainable { slope }),
                 arrivals_per_s: Some(50.0),
                 ..payment()
             })
         };
-        assert_eq!(
-            said(0.2),
-            ["sustainable at 50 arrivals/s: what is in flight does not grow"]
-        );
+        assert_eq!(said(0.2), ["sustainable at 50 arrivals/s: what is in flight does not grow"]);
         assert_eq!(
             said(2.0),
-            [
-                "sustainable at 50 arrivals/s as far as this run can tell: growth of up to 2.10/s \
-              is not ruled out"
-            ]
+            ["sustainable at 50 arrivals/s as far as this run can tell: growth of up to 2.10/s \
+              is not ruled out"]
         );
     }
 
     #[test]
     fn the_gravest_comes_first() {
-        let hops =
-            [("created", 5_000_000_000), ("completed", 10_100_000_000)].map(|(name, p50_ns)| Hop {
-                name: name.into(),
-                p50_ns,
-                p95_ns: p50_ns,
-            });
+        let hops = [("created", 5_000_000_000), ("completed", 10_100_000_000)]
+            .map(|(name, p50_ns)| Hop { name: name.into(), p50_ns, p95_ns: p50_ns });
         let conclusions = conclude(&[Facts {
             late: 2,
             lost: 1,
@@ -274,16 +231,9 @@ mod tests {
             shares: shares(&hops, Some(23_100_000_000), None),
             ..payment()
         }]);
-        let weights: Vec<_> = conclusions
-            .iter()
-            .map(|conclusion| conclusion.weight)
-            .collect();
+        let weights: Vec<_> = conclusions.iter().map(|conclusion| conclusion.weight).collect();
         assert_eq!(weights, [Weight::Grave, Weight::Caution, Weight::Finding]);
-        assert!(
-            conclusions[2]
-                .text
-                .ends_with("44 % of the journey's 23.1 s: the bottleneck")
-        );
+        assert!(conclusions[2].text.ends_with("44 % of the journey's 23.1 s: the bottleneck"));
     }
 
     #[test]
@@ -308,11 +258,7 @@ mod tests {
         assert_eq!(conclusions.len(), 8);
         for conclusion in &conclusions {
             assert!(!conclusion.evidence.is_empty(), "{}", conclusion.text);
-            assert!(
-                conclusion.text.chars().any(|c| c.is_ascii_digit()),
-                "{}",
-                conclusion.text
-            );
+            assert!(conclusion.text.chars().any(|c| c.is_ascii_digit()), "{}", conclusion.text);
         }
     }
 }

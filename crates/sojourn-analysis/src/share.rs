@@ -94,9 +94,7 @@ pub fn bottleneck(shares: &[Share]) -> Option<Bottleneck> {
         .map(|share| share.name.clone())
         .collect();
     Some(if names.len() == 1 {
-        Bottleneck::One {
-            name: longest.name.clone(),
-        }
+        Bottleneck::One { name: longest.name.clone() }
     } else {
         Bottleneck::Several { names }
     })
@@ -107,10 +105,7 @@ pub fn bottleneck(shares: &[Share]) -> Option<Bottleneck> {
 pub fn sentence(shares: &[Share], journey_p50_ns: u64) -> Option<String> {
     let figure = |name: &str| {
         let share = shares.iter().find(|share| share.name == name)?;
-        Some((
-            words::duration(share.p50_ns as f64),
-            words::percent(share.p50_share?),
-        ))
+        Some((words::duration(share.p50_ns as f64), words::percent(share.p50_share?)))
     };
     let journey = words::duration(journey_p50_ns as f64);
     match bottleneck(shares)? {
@@ -141,11 +136,7 @@ mod tests {
     use super::*;
 
     fn hop(name: &str, p50_ms: i64) -> Hop {
-        Hop {
-            name: name.into(),
-            p50_ns: p50_ms * 1_000_000,
-            p95_ns: p50_ms * 2_000_000,
-        }
+        Hop { name: name.into(), p50_ns: p50_ms * 1_000_000, p95_ns: p50_ms * 2_000_000 }
     }
 
     fn of(hops: &[Hop]) -> Vec<Share> {
@@ -154,11 +145,7 @@ mod tests {
 
     #[test]
     fn the_longest_hop_is_the_bottleneck() {
-        let shares = of(&[
-            hop("created", 5_060),
-            hop("settled", 5_060),
-            hop("completed", 10_100),
-        ]);
+        let shares = of(&[hop("created", 5_060), hop("settled", 5_060), hop("completed", 10_100)]);
         assert_eq!(shares[2].p95_share, shares[2].p50_share);
         assert_eq!(
             sentence(&shares, 23_100_000_000).as_deref(),
@@ -171,9 +158,7 @@ mod tests {
         let shares = of(&[hop("a", 10_000), hop("b", 9_500), hop("c", 100)]);
         assert_eq!(
             bottleneck(&shares),
-            Some(Bottleneck::Several {
-                names: vec!["a".into(), "b".into()]
-            })
+            Some(Bottleneck::Several { names: vec!["a".into(), "b".into()] })
         );
     }
 

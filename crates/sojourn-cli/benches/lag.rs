@@ -30,11 +30,7 @@ fn main() {
     let target = server.url("");
     for rate in [1_000, 10_000] {
         let rate_text = format!("{rate}/s");
-        measure(
-            &format!("lag.{rate}_per_s"),
-            API,
-            &[("TARGET", &target), ("RATE", &rate_text)],
-        );
+        measure(&format!("lag.{rate}_per_s"), API, &[("TARGET", &target), ("RATE", &rate_text)]);
     }
     let demo = Demo::start(DemoConfig::default()).unwrap();
     let environment = [
@@ -67,14 +63,9 @@ fn measure(name: &str, text: &str, environment: &[(&str, &str)]) {
             None
         }
     }
-    let environment = environment
-        .iter()
-        .map(|(name, value)| ((*name).into(), (*value).into()))
-        .collect();
-    let overrides = Overrides {
-        environment,
-        ..Overrides::default()
-    };
+    let environment =
+        environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let overrides = Overrides { environment, ..Overrides::default() };
     let plan = sojourn_plan::read("bench.yaml", text, &NoFiles, &overrides).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.sojourn");
@@ -82,14 +73,8 @@ fn measure(name: &str, text: &str, environment: &[(&str, &str)]) {
     let options = RunOptions::new(path.clone(), "bench".into());
     sojourn_engine::run(&plan, &options, &registry, &Stop::default(), &mut |_| {}).unwrap();
     let run = RunFile::open(&path).unwrap();
-    let lag = run
-        .store
-        .trend(&SeriesKey::new("lag", &[], SeriesPhase::Steady))
-        .unwrap();
+    let lag = run.store.trend(&SeriesKey::new("lag", &[], SeriesPhase::Steady)).unwrap();
     for (label, q) in [("p50", 0.5), ("p99", 0.99), ("max", 1.0)] {
-        println!(
-            "{name}.{label} {:.1} µs",
-            lag.quantile(q).unwrap() as f64 / 1e3
-        );
+        println!("{name}.{label} {:.1} µs", lag.quantile(q).unwrap() as f64 / 1e3);
     }
 }

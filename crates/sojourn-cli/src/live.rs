@@ -13,11 +13,7 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self {
-            quiet,
-            is_terminal: std::io::stderr().is_terminal(),
-            calls: 0,
-        }
+        Self { quiet, is_terminal: std::io::stderr().is_terminal(), calls: 0 }
     }
 
     /// Shows a second of the run.

@@ -25,15 +25,9 @@ pub(crate) fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
             None
         }
     }
-    let environment = environment
-        .iter()
-        .map(|(name, value)| ((*name).into(), (*value).into()))
-        .collect();
-    let overrides = Overrides {
-        environment,
-        seed: Some(7),
-        ..Overrides::default()
-    };
+    let environment =
+        environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let overrides = Overrides { environment, seed: Some(7), ..Overrides::default() };
     sojourn_plan::read("test.yaml", text, &NoFiles, &overrides)
         .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
@@ -55,10 +49,5 @@ pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Run {
-        summary,
-        file,
-        path,
-        _folder: folder,
-    }
+    Run { summary, file, path, _folder: folder }
 }

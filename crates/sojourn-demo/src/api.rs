@@ -45,13 +45,7 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) fn new(ids: PaymentIds, store: StoreHandle, common: Common) -> Self {
-        Self {
-            ids,
-            anchor: Anchor::now(),
-            store,
-            common,
-            creating: Semaphore::new(CREATING_MAX),
-        }
+        Self { ids, anchor: Anchor::now(), store, common, creating: Semaphore::new(CREATING_MAX) }
     }
 
     /// The HTTP interface.
@@ -76,10 +70,7 @@ impl Api {
     }
 
     fn refusal(&self, status: StatusCode, problem: &str) -> Response {
-        self.common.truth.note(|| Record::Rejected {
-            at_ns: now_ns(),
-            status: status.as_u16(),
-        });
+        self.common.truth.note(|| Record::Rejected { at_ns: now_ns(), status: status.as_u16() });
         error(status, problem)
     }
 
@@ -105,11 +96,7 @@ async fn hello() -> &'static str {
 
 async fn health(State(api): State<Arc<Api>>) -> Json<Value> {
     let problems = api.common.problems.texts();
-    let status = if problems.is_empty() {
-        "ok"
-    } else {
-        "doubtful"
-    };
+    let status = if problems.is_empty() { "ok" } else { "doubtful" };
     Json(json!({ "status": status, "problems": problems }))
 }
 
@@ -124,9 +111,7 @@ async fn create(State(api): State<Arc<Api>>, body: Bytes) -> Response {
     if let Some(retention) = &api.common.retention
         && !retention.promise()
     {
-        api.common
-            .problems
-            .report(format!("API refuses payments: {FULL}"));
+        api.common.problems.report(format!("API refuses payments: {FULL}"));
         return api.unavailable(FULL);
     }
     loop {

@@ -86,15 +86,9 @@ impl DemoConfig {
     /// The published experiment: a relay that polls every 5 s, 300 ms of work per stage and a last
     /// stage of 5 to 9 s.
     pub fn published_experiment() -> Self {
-        let work = |service| StageConfig {
-            service,
-            ..StageConfig::default()
-        };
+        let work = |service| StageConfig { service, ..StageConfig::default() };
         Self {
-            relay: RelayConfig {
-                poll_ms: 5_000,
-                ..RelayConfig::default()
-            },
+            relay: RelayConfig { poll_ms: 5_000, ..RelayConfig::default() },
             created: work(ServiceTime::fixed_ms(300)),
             settled: work(ServiceTime::fixed_ms(300)),
             completed: work(crate::faults::five_to_nine_seconds()),
@@ -176,11 +170,7 @@ impl DemoConfig {
             ("relay.batch", u64::from(self.relay.batch), 10_000),
             ("created.concurrency", concurrency(&self.created), 100_000),
             ("settled.concurrency", concurrency(&self.settled), 100_000),
-            (
-                "completed.concurrency",
-                concurrency(&self.completed),
-                100_000,
-            ),
+            ("completed.concurrency", concurrency(&self.completed), 100_000),
         ];
         for (field, value, max) in bounds {
             if !(1..=max).contains(&value) {
@@ -192,18 +182,12 @@ impl DemoConfig {
 }
 
 fn refuse(field: &str, problem: impl Into<String>) -> Result<(), ConfigError> {
-    Err(ConfigError {
-        field: field.to_owned(),
-        problem: problem.into(),
-    })
+    Err(ConfigError { field: field.to_owned(), problem: problem.into() })
 }
 
 impl Default for DemoConfig {
     fn default() -> Self {
-        let work = |service| StageConfig {
-            service,
-            ..StageConfig::default()
-        };
+        let work = |service| StageConfig { service, ..StageConfig::default() };
         Self {
             api_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             kafka: KafkaChoice::Embedded,
@@ -212,17 +196,9 @@ impl Default for DemoConfig {
             partitions: 16,
             fetch_wait_ms: 2,
             relay: RelayConfig::default(),
-            created: work(ServiceTime::LogNormal {
-                ns_median: 20_000_000,
-                ns_p99: 80_000_000,
-            }),
-            settled: work(ServiceTime::Uniform {
-                ns_min: 20_000_000,
-                ns_max: 60_000_000,
-            }),
-            completed: work(ServiceTime::Exponential {
-                ns_mean: 20_000_000,
-            }),
+            created: work(ServiceTime::LogNormal { ns_median: 20_000_000, ns_p99: 80_000_000 }),
+            settled: work(ServiceTime::Uniform { ns_min: 20_000_000, ns_max: 60_000_000 }),
+            completed: work(ServiceTime::Exponential { ns_mean: 20_000_000 }),
             psp_latency: ServiceTime::fixed_ms(2),
             notification_latency: ServiceTime::fixed_ms(2),
             faults: FaultConfig::default(),
@@ -236,29 +212,19 @@ impl Default for DemoConfig {
 
 impl Default for RelayConfig {
     fn default() -> Self {
-        Self {
-            poll_ms: 100,
-            batch: 500,
-        }
+        Self { poll_ms: 100, batch: 500 }
     }
 }
 
 impl Default for StageConfig {
     fn default() -> Self {
-        Self {
-            service: ServiceTime::fixed_ms(20),
-            concurrency: 2_048,
-        }
+        Self { service: ServiceTime::fixed_ms(20), concurrency: 2_048 }
     }
 }
 
 impl From<String> for KafkaChoice {
     fn from(text: String) -> Self {
-        if text == "embedded" {
-            Self::Embedded
-        } else {
-            Self::External(text)
-        }
+        if text == "embedded" { Self::Embedded } else { Self::External(text) }
     }
 }
 
@@ -324,44 +290,27 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check(&|it| it.faults.drop_percent = -1.0, "faults.drop_percent");
-        check(
-            &|it| it.faults.drop_percent = f64::NAN,
-            "not between 0 and 100",
-        );
+        check(&|it| it.faults.drop_percent = f64::NAN, "not between 0 and 100");
         check(
             &|it| (it.faults.drop_percent, it.faults.poison_percent) = (60.0, 60.0),
             "add up to 120",
         );
-        check(
-            &|it| it.kafka = KafkaChoice::External("kafka".into()),
-            "not HOST:PORT",
-        );
-        check(
-            &|it| it.kafka = KafkaChoice::External("a:9092,".into()),
-            "not HOST:PORT",
-        );
+        check(&|it| it.kafka = KafkaChoice::External("kafka".into()), "not HOST:PORT");
+        check(&|it| it.kafka = KafkaChoice::External("a:9092,".into()), "not HOST:PORT");
         check(&|it| it.partitions = 0, "partitions: 0");
         check(&|it| it.relay.poll_ms = 0, "relay.poll_ms");
         check(&|it| it.settled.concurrency = 0, "settled.concurrency");
-        check(
-            &|it| it.events_topic = it.dead_letter_topic.clone(),
-            "dead_letter_topic",
-        );
+        check(&|it| it.events_topic = it.dead_letter_topic.clone(), "dead_letter_topic");
         check(
             &|it| {
-                it.faults.stop_stage = Some(StopStage {
-                    stage: Stage::Initiated,
-                    after_ms: 0,
-                });
+                it.faults.stop_stage = Some(StopStage { stage: Stage::Initiated, after_ms: 0 });
             },
             "faults.stop_stage",
         );
         check(
             &|it| {
-                it.faults.slow_stage = Some(SlowStage {
-                    stage: Stage::Initiated,
-                    service: ServiceTime::fixed_ms(1),
-                });
+                it.faults.slow_stage =
+                    Some(SlowStage { stage: Stage::Initiated, service: ServiceTime::fixed_ms(1) });
             },
             "faults.slow_stage",
         );

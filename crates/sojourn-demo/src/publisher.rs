@@ -60,10 +60,7 @@ impl Publisher {
         let producer = kafka
             .producer_config()
             .create_with_context(Deliveries { common })
-            .map_err(|source| DemoError::Kafka {
-                action: "create a producer".into(),
-                source,
-            })?;
+            .map_err(|source| DemoError::Kafka { action: "create a producer".into(), source })?;
         Ok(Self {
             producer,
             events_topic: config.events_topic.clone(),
@@ -113,12 +110,10 @@ impl Publisher {
 
     /// Waits until the broker has acknowledged everything.
     pub(crate) fn flush(&self, timeout: Duration) -> Result<(), DemoError> {
-        self.producer
-            .flush(timeout)
-            .map_err(|source| DemoError::Kafka {
-                action: "acknowledge the last events".into(),
-                source,
-            })
+        self.producer.flush(timeout).map_err(|source| DemoError::Kafka {
+            action: "acknowledge the last events".into(),
+            source,
+        })
     }
 }
 
@@ -135,10 +130,7 @@ fn headers(message: &Outgoing) -> OwnedHeaders {
 }
 
 fn bytes_of(headers: &OwnedHeaders) -> usize {
-    headers
-        .iter()
-        .map(|header| header.key.len() + header.value.map_or(0, <[u8]>::len))
-        .sum()
+    headers.iter().map(|header| header.key.len() + header.value.map_or(0, <[u8]>::len)).sum()
 }
 
 /// Who hears of a delivery.
@@ -216,15 +208,7 @@ impl ProducerContext for Deliveries {
         let delivered = match result {
             Ok(message) => {
                 let at = (message.partition(), message.offset());
-                let Ticket {
-                    kind,
-                    key,
-                    stage,
-                    message_id,
-                    publish_ns,
-                    bytes,
-                    done,
-                } = *ticket;
+                let Ticket { kind, key, stage, message_id, publish_ns, bytes, done } = *ticket;
                 self.delivered(kind, at.0, bytes);
                 self.common.truth.note(|| match kind {
                     Some(kind) => Record::Published(Publication {
@@ -250,9 +234,7 @@ impl ProducerContext for Deliveries {
                 (done, true)
             }
             Err((error, _)) => {
-                self.common
-                    .problems
-                    .report(format!("event not delivered: {error}"));
+                self.common.problems.report(format!("event not delivered: {error}"));
                 (ticket.done, false)
             }
         };

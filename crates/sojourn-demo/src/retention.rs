@@ -52,21 +52,17 @@ impl Retention {
     pub(crate) fn promise(&self) -> bool {
         let partitions = self.published.len() as u64;
         let limit = PARTITION_BYTES_MAX * partitions * PROMISED_PERCENT_MAX / 100;
-        let promised = self
-            .promised
-            .fetch_add(self.payment_bytes, Ordering::Relaxed);
+        let promised = self.promised.fetch_add(self.payment_bytes, Ordering::Relaxed);
         if promised + self.payment_bytes > limit {
-            self.promised
-                .fetch_sub(self.payment_bytes, Ordering::Relaxed);
+            self.promised.fetch_sub(self.payment_bytes, Ordering::Relaxed);
         }
         promised + self.payment_bytes <= limit
     }
 
     /// Counts a delivered message: key, payload and headers, bytes.
     pub(crate) fn add(&self, partition: i32, bytes: u64) {
-        let Some(published) = usize::try_from(partition)
-            .ok()
-            .and_then(|index| self.published.get(index))
+        let Some(published) =
+            usize::try_from(partition).ok().and_then(|index| self.published.get(index))
         else {
             return;
         };

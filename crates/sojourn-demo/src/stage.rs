@@ -20,12 +20,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in the order of a journey.
-    pub const ALL: [Self; 4] = [
-        Self::Initiated,
-        Self::Created,
-        Self::Settled,
-        Self::Completed,
-    ];
+    pub const ALL: [Self; 4] = [Self::Initiated, Self::Created, Self::Settled, Self::Completed];
 
     /// Position in a journey, from zero.
     pub const fn index(self) -> usize {
@@ -54,9 +49,7 @@ impl Stage {
 
     /// The stage that an event type reaches.
     pub fn of_event_type(event_type: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|stage| stage.event_type() == event_type)
+        Self::ALL.into_iter().find(|stage| stage.event_type() == event_type)
     }
 
     /// The stage after this one.
@@ -84,9 +77,7 @@ impl FromStr for Stage {
         Self::ALL
             .into_iter()
             .find(|stage| stage.name() == text)
-            .ok_or_else(|| StageError {
-                text: text.to_owned(),
-            })
+            .ok_or_else(|| StageError { text: text.to_owned() })
     }
 }
 

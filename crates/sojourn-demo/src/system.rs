@@ -132,8 +132,7 @@ impl Demo {
         );
         self.start_work(config, store.clone(), publisher, outtake)?;
         self.start_consumer(config, &kafka, intake)?;
-        self.work
-            .push(Thread::spawn("demo-relay", move || relay.run())?);
+        self.work.push(Thread::spawn("demo-relay", move || relay.run())?);
         self.start_api(config, store, listener)
     }
 
@@ -143,10 +142,8 @@ impl Demo {
             return Ok(path.clone());
         }
         let folder = std::env::temp_dir().join(format!("sojourn-demo-{}", Uuid::new_v4()));
-        std::fs::create_dir(&folder).map_err(|source| DemoError::File {
-            path: folder.clone(),
-            source,
-        })?;
+        std::fs::create_dir(&folder)
+            .map_err(|source| DemoError::File { path: folder.clone(), source })?;
         let path = folder.join("events.db");
         self.folder = Some(folder);
         Ok(path)
@@ -216,11 +213,7 @@ impl Demo {
     ) -> Result<(), DemoError> {
         // A broker or a store that outlives the demo may know the seeded ids already.
         let repeatable = config.kafka == KafkaChoice::Embedded && config.store_path.is_none();
-        let ids = if repeatable {
-            PaymentIds::seeded(config.seed)
-        } else {
-            PaymentIds::Random
-        };
+        let ids = if repeatable { PaymentIds::seeded(config.seed) } else { PaymentIds::Random };
         let router = Api::new(ids, store, self.common.clone()).router();
         let stop = Arc::clone(&self.stop_api);
         let problems = Arc::clone(&self.common.problems);
@@ -258,12 +251,7 @@ impl Demo {
             Some(writer) => writer.close(),
             None => Ok(()),
         };
-        api.and(work)
-            .and(published)
-            .and(store)
-            .and(kafka)
-            .and(folder)
-            .and(truth)
+        api.and(work).and(published).and(store).and(kafka).and(folder).and(truth)
     }
 }
 

@@ -88,11 +88,7 @@ impl Workers {
     }
 
     fn has_stopped(&self, produces: Stage) -> bool {
-        let first_ns = self
-            .common
-            .counters
-            .first_accepted_ns
-            .load(Ordering::Relaxed);
+        let first_ns = self.common.counters.first_accepted_ns.load(Ordering::Relaxed);
         self.stopped.is_some_and(|it| {
             let from_ns = first_ns.saturating_add(it.after_ms.saturating_mul(MILLISECOND_NS));
             it.stage == produces && first_ns > 0 && now_ns() >= from_ns
@@ -145,11 +141,7 @@ impl Workers {
         }
         let mut worked = None;
         for _ in 0..CONFLICTS_MAX {
-            let events = self
-                .store
-                .load(&stream)
-                .await
-                .map_err(|it| it.to_string())?;
+            let events = self.store.load(&stream).await.map_err(|it| it.to_string())?;
             let payment = Payment::of(&events);
             if !self.naive {
                 if payment.version == 0 {
@@ -197,9 +189,7 @@ impl Workers {
         payment: &Payment,
     ) -> Result<String, String> {
         let about = 0x776f_726b_0000_0000 | produces.index() as u64;
-        let service_ns = config
-            .service
-            .sample_ns(random::draw(self.seed, stream, about));
+        let service_ns = config.service.sample_ns(random::draw(self.seed, stream, about));
         tokio::time::sleep(Duration::from_nanos(service_ns)).await;
         let idempotency_key = (!self.naive).then_some(stream);
         let third_parties = &self.third_parties;

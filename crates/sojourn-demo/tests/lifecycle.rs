@@ -8,10 +8,7 @@ use std::net::TcpListener;
 #[test]
 fn a_taken_port_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let config = DemoConfig {
-        api_listen: taken.local_addr().unwrap(),
-        ..DemoConfig::default()
-    };
+    let config = DemoConfig { api_listen: taken.local_addr().unwrap(), ..DemoConfig::default() };
     let error = Demo::start(config).err().unwrap();
     assert!(matches!(error, DemoError::Listen { .. }));
     let port = taken.local_addr().unwrap().port().to_string();
@@ -24,15 +21,10 @@ fn an_unreachable_kafka_is_named_in_time() {
     let address = free.local_addr().unwrap().to_string();
     drop(free);
     let begun_ns = now_ns();
-    let config = DemoConfig {
-        kafka: KafkaChoice::External(address.clone()),
-        ..DemoConfig::default()
-    };
+    let config =
+        DemoConfig { kafka: KafkaChoice::External(address.clone()), ..DemoConfig::default() };
     let error = Demo::start(config).err().unwrap();
-    assert!(
-        matches!(error, DemoError::KafkaUnreachable { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, DemoError::KafkaUnreachable { .. }), "{error}");
     assert!(error.to_string().contains(&address), "{error}");
     assert!(now_ns() - begun_ns < 20 * SECOND_NS);
 }
@@ -98,9 +90,7 @@ fn a_nearly_full_embedded_broker_refuses_payments_and_forgets_nothing() {
     let body = r#"{"amount": 1, "currency": "GBP"}"#;
     let mut send = || client.send("POST", "/api/payment/create", body);
     // Five mebibytes are 20,000 events of some 250 bytes.
-    let refused = (0..20_000)
-        .map(|_| send())
-        .find(|(status, _)| *status != 200);
+    let refused = (0..20_000).map(|_| send()).find(|(status, _)| *status != 200);
     let (status, answer) = refused.unwrap();
     assert_eq!(status, 503);
     assert!(answer.contains("more partitions"), "{answer}");

@@ -78,11 +78,7 @@ impl ThreadHealth {
             recorder.set(self.run_queue, waiting);
             if let Some(watched) = &mut self.watched {
                 let is_busy = on_processor + waiting > watched.busy_max;
-                watched.stretch_s = if is_busy {
-                    watched.stretch_s + elapsed / 1e9
-                } else {
-                    0.0
-                };
+                watched.stretch_s = if is_busy { watched.stretch_s + elapsed / 1e9 } else { 0.0 };
                 recorder.set(watched.busy_s, watched.stretch_s);
                 let stall_ns = std::mem::take(&mut watched.turn_ns_max);
                 recorder.set(watched.stall_ms, stall_ns as f64 / 1e6);
@@ -95,11 +91,7 @@ impl ThreadHealth {
     pub(crate) fn refused(&self, queue: &str, count: u64, recorder: &mut Recorder) {
         if count > 0 {
             let queue = format!("{}: {queue}", self.name);
-            let key = SeriesKey::new(
-                names::HEALTH_REFUSED,
-                &[("queue", &queue)],
-                SeriesPhase::Any,
-            );
+            let key = SeriesKey::new(names::HEALTH_REFUSED, &[("queue", &queue)], SeriesPhase::Any);
             let series = recorder.series(Kind::Counter, key);
             recorder.add(series, count);
         }

@@ -58,9 +58,7 @@ fn ephemeral_ports() -> u64 {
     const USUAL: u64 = 28_232;
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let Ok(range) = range else { return USUAL };
-    let mut bounds = range
-        .split_ascii_whitespace()
-        .filter_map(|bound| bound.parse::<u64>().ok());
+    let mut bounds = range.split_ascii_whitespace().filter_map(|bound| bound.parse::<u64>().ok());
     match (bounds.next(), bounds.next()) {
         (Some(low), Some(high)) if high >= low => high - low + 1,
         _ => USUAL,

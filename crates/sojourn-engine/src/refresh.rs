@@ -28,11 +28,8 @@ pub(crate) fn run(
         return;
     };
     let start_ns = now_ns();
-    let mut due: Vec<u64> = plan
-        .refresh
-        .iter()
-        .map(|refresh| start_ns + refresh.every_ns)
-        .collect();
+    let mut due: Vec<u64> =
+        plan.refresh.iter().map(|refresh| start_ns + refresh.every_ns).collect();
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(20));
         for (refresh, due_ns) in plan.refresh.iter().zip(&mut due) {
@@ -49,10 +46,8 @@ pub(crate) fn run(
                             continue;
                         };
                         for generator in generators {
-                            let message = ToGenerator::SetVariable {
-                                variable,
-                                value: value.clone(),
-                            };
+                            let message =
+                                ToGenerator::SetVariable { variable, value: value.clone() };
                             // A generator that has ended needs no value.
                             let _ignored = generator.send(message);
                         }

@@ -14,11 +14,8 @@ impl Stop {
     /// Asks once more.
     pub fn request(&self) {
         // Two is the most that means anything.
-        let _ignored = self
-            .0
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| {
-                (n < 2).then_some(n + 1)
-            });
+        let _ignored =
+            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| (n < 2).then_some(n + 1));
     }
 
     /// Asked to end arrivals and report.

@@ -22,14 +22,9 @@ pub(crate) fn void_causes(
     balance: Option<&Balance>,
     defects: &[String],
 ) -> Vec<Cause> {
-    let cause = |name: &str, detail: String| Cause {
-        name: name.to_owned(),
-        detail,
-    };
-    let mut causes: Vec<Cause> = defects
-        .iter()
-        .map(|defect| cause("defect", defect.clone()))
-        .collect();
+    let cause = |name: &str, detail: String| Cause { name: name.to_owned(), detail };
+    let mut causes: Vec<Cause> =
+        defects.iter().map(|defect| cause("defect", defect.clone())).collect();
     let book = match balance {
         None => Some("the book was not closed".to_owned()),
         Some(balance) => balance.imbalance(),
@@ -56,9 +51,7 @@ fn arrivals_short(plan: &Plan, store: &Store) -> Option<String> {
     let missed = sum(store, names::JOURNEYS_MISSED);
     if missed as f64 > plan.health.missed_max * scheduled as f64 {
         let limit = plan.health.missed_max * 100.0;
-        return Some(format!(
-            "{missed} of {scheduled} were never started (limit {limit} %)"
-        ));
+        return Some(format!("{missed} of {scheduled} were never started (limit {limit} %)"));
     }
     let started = sum(store, names::JOURNEYS_STARTED);
     let is_short = (started as f64) < plan.health.delivered_min * scheduled as f64;
@@ -98,13 +91,10 @@ fn greatest<'a>(
     metric: &'a str,
     tag: &'a str,
 ) -> impl Iterator<Item = (&'a str, f64)> {
-    store
-        .series()
-        .filter(move |(key, _)| key.metric == metric)
-        .map(move |(key, _)| {
-            let most = store.gauge(key).map_or(0.0, |(_, _, max)| max);
-            (key.tag(tag).unwrap_or("?"), most)
-        })
+    store.series().filter(move |(key, _)| key.metric == metric).map(move |(key, _)| {
+        let most = store.gauge(key).map_or(0.0, |(_, _, max)| max);
+        (key.tag(tag).unwrap_or("?"), most)
+    })
 }
 
 /// Journeys started as the generators count them against the classes as the ledger does.
@@ -147,11 +137,7 @@ fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
 
 /// A counter over all its tags and phases.
 pub(crate) fn sum(store: &Store, metric: &str) -> u64 {
-    store
-        .series()
-        .filter(|(key, _)| key.metric == metric)
-        .map(|(key, _)| store.counter(key))
-        .sum()
+    store.series().filter(|(key, _)| key.metric == metric).map(|(key, _)| store.counter(key)).sum()
 }
 
 #[cfg(test)]

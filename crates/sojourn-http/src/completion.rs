@@ -59,15 +59,12 @@ impl Response {
     /// The first header of this name, whatever its case.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         // The head has been parsed as valid; its first line is the status.
-        self.head
-            .split(|byte| *byte == b'\n')
-            .skip(1)
-            .find_map(|line| {
-                let colon = line.iter().position(|byte| *byte == b':')?;
-                line[..colon]
-                    .eq_ignore_ascii_case(name.as_bytes())
-                    .then(|| line[colon + 1..].trim_ascii())
-            })
+        self.head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            line[..colon]
+                .eq_ignore_ascii_case(name.as_bytes())
+                .then(|| line[colon + 1..].trim_ascii())
+        })
     }
 }
 

@@ -32,19 +32,13 @@ fn main() {
         println!("ledger_facts_{name}_slowest {slowest:.0} 1/s");
         println!("ledger_facts_{name}_median {:.0} 1/s", rounds[2]);
         println!("ledger_facts_{name}_fastest {fastest:.0} 1/s");
-        println!(
-            "ledger_events_{name}_median {:.0} 1/s",
-            rounds[2] * 4.0 / 7.0
-        );
+        println!("ledger_events_{name}_median {:.0} 1/s", rounds[2] * 4.0 / 7.0);
     }
     for journeys in [10_000, 100_000, 115_000, 1_000_000] {
         let (in_flight, remembered) = bytes_per_journey(journeys);
         let key = key_of(0).len() as f64;
         println!("ledger_bytes_in_flight_{journeys} {in_flight:.1} B");
-        println!(
-            "ledger_bytes_in_flight_beyond_key_{journeys} {:.1} B",
-            in_flight - key
-        );
+        println!("ledger_bytes_in_flight_beyond_key_{journeys} {:.1} B", in_flight - key);
         println!("ledger_bytes_tombstone_{journeys} {remembered:.1} B");
     }
 }
@@ -110,9 +104,7 @@ fn decision_bytes() -> usize {
 fn spec() -> LedgerSpec {
     let stage = |at: u8| StageSpec {
         kind: StageKind::Required,
-        after: at
-            .checked_sub(1)
-            .map_or(Predecessor::Step, Predecessor::Stage),
+        after: at.checked_sub(1).map_or(Predecessor::Step, Predecessor::Stage),
         expect: 1,
         shared: false,
         resumes: false,
@@ -142,22 +134,10 @@ fn journey(number: u64, t0_ns: u64) -> Vec<(u64, Fact)> {
     let Some(key) = Key::new(key_of(number).as_bytes()) else {
         return Vec::new();
     };
-    let started = Fact::Started {
-        journey,
-        kind: 0,
-        phase: Phase::Steady,
-        t0_ns,
-        key: None,
-    };
+    let started = Fact::Started { journey, kind: 0, phase: Phase::Steady, t0_ns, key: None };
     let mut facts = vec![
         (t0_ns + 50_000, started),
-        (
-            t0_ns + 3 * MS,
-            Fact::Keyed {
-                journey,
-                key: key.clone(),
-            },
-        ),
+        (t0_ns + 3 * MS, Fact::Keyed { journey, key: key.clone() }),
         (t0_ns + 3 * MS + 100, Fact::RootCompleted { journey }),
     ];
     for stage in 0..STAGES {
@@ -170,11 +150,7 @@ fn journey(number: u64, t0_ns: u64) -> Vec<(u64, Fact)> {
         };
         // One journey in ten is overtaken by its first event.
         let early = stage == 0 && number.is_multiple_of(10);
-        let delay_ns = if early {
-            2 * MS
-        } else {
-            (stage + 1) * 100 * MS
-        };
+        let delay_ns = if early { 2 * MS } else { (stage + 1) * 100 * MS };
         let observation = Observation {
             channel: 0,
             candidates: [candidate].into_iter().collect(),
@@ -202,12 +178,7 @@ fn batches(rate: u64, journeys: u64) -> Vec<Batch> {
         for (mut facts, source) in pair.into_iter().zip([GENERATOR, TAP]) {
             facts.sort_by_key(|fact| fact.stamp_ns);
             let (sequence, watermark_ns) = (sequence as u64, (sequence as u64 + 1) * MS);
-            batches.push(Batch {
-                source,
-                sequence,
-                facts,
-                watermark_ns,
-            });
+            batches.push(Batch { source, sequence, facts, watermark_ns });
         }
     }
     batches

@@ -54,11 +54,7 @@ impl Ledger {
             return;
         };
         let in_time = end_ns <= kind.deadline_ns(journey);
-        let class = if in_time {
-            FinishClass::Completed
-        } else {
-            FinishClass::Late
-        };
+        let class = if in_time { FinishClass::Completed } else { FinishClass::Late };
         self.finish(slot, class, end_ns, out);
     }
 

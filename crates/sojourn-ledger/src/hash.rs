@@ -21,10 +21,7 @@ impl KeyHash {
 
     /// Of the bytes alone; [`Self::of_kind`] makes it a name.
     pub(crate) fn of(key: &Key) -> Self {
-        Self {
-            low: half(LOW_PREFIX, key),
-            high: half(HIGH_PREFIX, key),
-        }
+        Self { low: half(LOW_PREFIX, key), high: half(HIGH_PREFIX, key) }
     }
 
     /// Several kinds may use one key value: each is a name of its own.

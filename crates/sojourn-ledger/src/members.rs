@@ -32,10 +32,7 @@ impl Members {
         stamp_ns: u64,
         expect: u32,
     ) -> Noted {
-        match self
-            .known
-            .binary_search_by_key(&member, |&(known, _)| known)
-        {
+        match self.known.binary_search_by_key(&member, |&(known, _)| known) {
             Ok(at) => Noted::Again(duplicate_kind(self.known[at].1, message_id)),
             Err(at) => {
                 let expect = expect as usize;
@@ -74,14 +71,8 @@ mod tests {
         let mut members = Members::default();
         let again = |kind| Noted::Again(kind);
         assert_eq!(members.note(10, 1, 100, 3), Noted::Member);
-        assert_eq!(
-            members.note(10, 1, 101, 3),
-            again(DuplicateKind::Redelivery)
-        );
-        assert_eq!(
-            members.note(10, 2, 102, 3),
-            again(DuplicateKind::Republication)
-        );
+        assert_eq!(members.note(10, 1, 101, 3), again(DuplicateKind::Redelivery));
+        assert_eq!(members.note(10, 2, 102, 3), again(DuplicateKind::Republication));
         assert_eq!(members.note(10, 0, 103, 3), again(DuplicateKind::Unknown));
         assert_eq!(members.note(5, 0, 300, 3), Noted::Member);
         assert_eq!(members.note(7, 1, 200, 3), Noted::Reaches(300));

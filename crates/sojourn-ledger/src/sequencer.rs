@@ -112,10 +112,7 @@ impl Sequencer {
 
     fn lower_watermark(&mut self) {
         let going_on = self.sources.iter().filter(|source| !source.ended);
-        self.watermark_ns = going_on
-            .map(|source| source.watermark_ns)
-            .min()
-            .unwrap_or(u64::MAX);
+        self.watermark_ns = going_on.map(|source| source.watermark_ns).min().unwrap_or(u64::MAX);
     }
 }
 
@@ -129,21 +126,13 @@ struct Source {
 
 impl Source {
     fn new(id: SourceId) -> Self {
-        Self {
-            id,
-            next_sequence: 0,
-            watermark_ns: 0,
-            ended: false,
-        }
+        Self { id, next_sequence: 0, watermark_ns: 0, ended: false }
     }
 
     fn admit(&self, batch: &Batch) -> Result<(), String> {
         let id = self.id.0;
         if self.ended {
-            return Err(format!(
-                "source {id} sent batch {} after its end",
-                batch.sequence
-            ));
+            return Err(format!("source {id} sent batch {} after its end", batch.sequence));
         }
         if batch.sequence != self.next_sequence {
             return Err(format!(

@@ -25,13 +25,7 @@ fn wild_plan(bounds: (usize, usize, usize)) -> LedgerSpec {
     kinds[1].has_follow_ups = true;
     let (journeys_max, early_max, tombstones_max) = bounds;
     let spec = plan(kinds.into());
-    LedgerSpec {
-        journeys_max,
-        early_max,
-        tombstones_max,
-        tombstone_ttl_ns: 700,
-        ..spec
-    }
+    LedgerSpec { journeys_max, early_max, tombstones_max, tombstone_ttl_ns: 700, ..spec }
 }
 
 fn any_key() -> impl Strategy<Value = sojourn_ledger::Key> {
@@ -40,44 +34,29 @@ fn any_key() -> impl Strategy<Value = sojourn_ledger::Key> {
 
 fn any_candidate() -> impl Strategy<Value = Candidate> {
     let member = prop::option::of(0..5_u64);
-    (
-        0..4_u16,
-        0..5_u8,
-        any_key(),
-        member,
-        prop::bool::weighted(0.1),
-    )
-        .prop_map(|(kind, stage, key, member, check_failed)| Candidate {
+    (0..4_u16, 0..5_u8, any_key(), member, prop::bool::weighted(0.1)).prop_map(
+        |(kind, stage, key, member, check_failed)| Candidate {
             kind,
             stage,
             key,
             member,
             check_failed,
-        })
+        },
+    )
 }
 
 fn any_observation() -> impl Strategy<Value = Observation> {
-    let marker = prop_oneof![
-        Just(Marker::Ours),
-        Just(Marker::Foreign),
-        Just(Marker::Absent)
-    ];
+    let marker = prop_oneof![Just(Marker::Ours), Just(Marker::Foreign), Just(Marker::Absent)];
     let message_id = prop::option::of(0..3_u64);
-    (
-        vec(any_candidate(), 0..4),
-        message_id,
-        marker,
-        prop::bool::weighted(0.05),
+    (vec(any_candidate(), 0..4), message_id, marker, prop::bool::weighted(0.05)).prop_map(
+        |(candidates, message_id, marker, undecodable)| Observation {
+            channel: 0,
+            candidates: candidates.into_iter().collect(),
+            message_id,
+            marker,
+            undecodable,
+        },
     )
-        .prop_map(
-            |(candidates, message_id, marker, undecodable)| Observation {
-                channel: 0,
-                candidates: candidates.into_iter().collect(),
-                message_id,
-                marker,
-                undecodable,
-            },
-        )
 }
 
 fn any_fact() -> impl Strategy<Value = Fact> {

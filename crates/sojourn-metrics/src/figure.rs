@@ -108,8 +108,7 @@ impl Figure {
             // Numbers of another run's sources mean nothing here: they follow ours.
             let next = own.sources.last().map_or(0, |&(source, _)| source + 1);
             let renumbered = (next..).zip(&other.sources);
-            own.sources
-                .extend(renumbered.map(|(source, &(_, level))| (source, level)));
+            own.sources.extend(renumbered.map(|(source, &(_, level))| (source, level)));
         })
     }
 
@@ -170,10 +169,7 @@ impl Figure {
             Self::Trend(own) => return own.merge_encoded(bytes),
             Self::Counter(_) => Self::Counter(varint::read(bytes)?),
             Self::Gauge(_) => Self::Gauge(Levels::decode(bytes)?),
-            Self::Rate { .. } => Self::Rate {
-                yes: varint::read(bytes)?,
-                no: varint::read(bytes)?,
-            },
+            Self::Rate { .. } => Self::Rate { yes: varint::read(bytes)?, no: varint::read(bytes)? },
         };
         self.append(&later).then_some(())
     }

@@ -128,9 +128,8 @@ impl Histogram {
     /// Sparse encoding, appended to `out`: totals, then (gap, count) pairs as varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let numbers = self.pages.filled();
-        let buckets: Vec<_> = numbers
-            .map(|(page, slot, count)| (page * layout::PAGE + slot, count))
-            .collect();
+        let buckets: Vec<_> =
+            numbers.map(|(page, slot, count)| (page * layout::PAGE + slot, count)).collect();
         codec::encode(&self.totals, buckets.iter().copied(), out);
     }
 
@@ -146,9 +145,7 @@ impl Histogram {
     pub fn merge_encoded(&mut self, bytes: &mut &[u8]) -> Option<()> {
         let mut checked = *bytes;
         let totals = codec::decode(&mut checked, |_, _, _| ())?;
-        codec::decode(bytes, |page, slot, count| {
-            self.add_to_bucket(page, slot, count)
-        })?;
+        codec::decode(bytes, |page, slot, count| self.add_to_bucket(page, slot, count))?;
         self.totals.merge(&totals);
         Some(())
     }
@@ -177,11 +174,7 @@ impl PartialEq for Histogram {
 pub fn nearest_rank(q: f64, count: u64) -> u64 {
     let product = q * count as f64;
     let whole = product.round();
-    let rank = if (product - whole).abs() <= whole * 1e-15 {
-        whole
-    } else {
-        product.ceil()
-    };
+    let rank = if (product - whole).abs() <= whole * 1e-15 { whole } else { product.ceil() };
     // The cast turns NaN and negative numbers into zero and saturates above.
     (rank as u64).clamp(count.min(1), count)
 }

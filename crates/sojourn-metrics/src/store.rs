@@ -162,10 +162,7 @@ impl Store {
             .range(first..)
             .take_while(move |(key, _)| key.metric == metric)
             .filter(move |(key, _)| {
-                key.phase == phase
-                    && tags
-                        .iter()
-                        .all(|&(name, value)| key.tag(name) == Some(value))
+                key.phase == phase && tags.iter().all(|&(name, value)| key.tag(name) == Some(value))
             })
             .map(|(key, &place)| (key, &self.figures[place]))
     }
@@ -204,9 +201,7 @@ impl Store {
             return Err(format!("source {source} names more series than it may"));
         }
         if self.figure_mut(key, kind).kind() != kind {
-            return Err(format!(
-                "source {source} has another kind of series named {key}"
-            ));
+            return Err(format!("source {source} has another kind of series named {key}"));
         }
         let place = self.index.get(key).copied();
         let places = &mut self.sources.entry(source).or_default().places;
@@ -234,9 +229,7 @@ impl Store {
 impl PartialEq for Store {
     fn eq(&self, other: &Self) -> bool {
         let filled = |(_, figure): &(&SeriesKey, &Figure)| !figure.is_empty();
-        self.figures()
-            .filter(filled)
-            .eq(other.figures().filter(filled))
+        self.figures().filter(filled).eq(other.figures().filter(filled))
     }
 }
 

@@ -56,10 +56,7 @@ pub struct Threshold {
 
 /// Which figure of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(
-    missing_docs,
-    reason = "named for the figure; defined in docs/definitions.md"
-)]
+#[allow(missing_docs, reason = "named for the figure; defined in docs/definitions.md")]
 pub enum Statistic {
     /// A quantile in 0..=1: `p99.9` is 0.999.
     Quantile(f64),

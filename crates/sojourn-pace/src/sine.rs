@@ -32,11 +32,7 @@ impl Sine {
     /// A wave; `amplitude_per_s` must not be zero, `period_s` must be positive, all finite.
     pub(crate) fn new(mean_per_s: f64, amplitude_per_s: f64, period_s: f64, phase: f64) -> Self {
         // A negative swing is a positive one half a turn on.
-        let phase = if amplitude_per_s < 0.0 {
-            phase + 0.5
-        } else {
-            phase
-        };
+        let phase = if amplitude_per_s < 0.0 { phase + 0.5 } else { phase };
         let amplitude_per_s = amplitude_per_s.abs();
         let lead = (mean_per_s / amplitude_per_s).clamp(-1.0, 1.0).asin() / TAU;
         Self {
@@ -107,11 +103,8 @@ impl Sine {
             }
             let slope = self.mean_per_s + self.amplitude_per_s * (TAU * (y - self.lead)).sin();
             let newton = y - error / slope;
-            let next = if newton > low && newton < high {
-                newton
-            } else {
-                low + (high - low) / 2.0
-            };
+            let next =
+                if newton > low && newton < high { newton } else { low + (high - low) / 2.0 };
             if (next - y).abs() <= f64::EPSILON * 0.25 {
                 return next;
             }

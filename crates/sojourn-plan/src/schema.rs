@@ -11,10 +11,7 @@ use crate::read::{OPERATORS, shapes};
 pub(crate) fn of_file() -> Value {
     let mut definitions = Map::new();
     let mut schema = Map::new();
-    schema.insert(
-        "$schema".to_owned(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
+    schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
     schema.insert("title".to_owned(), "Sojourn journey file".into());
     schema.extend(of_shape(&shapes::FILE, &mut definitions));
     schema.insert("$defs".to_owned(), Value::Object(definitions));
@@ -64,10 +61,7 @@ fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Valu
         }),
         Kind::Map(shape) => {
             // Without its article.
-            let name = shape
-                .name
-                .split_once(' ')
-                .map_or(shape.name, |(_, name)| name);
+            let name = shape.name.split_once(' ').map_or(shape.name, |(_, name)| name);
             let name = name.replace(' ', "_");
             if !definitions.contains_key(&name) {
                 definitions.insert(name.clone(), Value::Null);
@@ -77,10 +71,7 @@ fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Valu
             json!({ "$ref": format!("#/$defs/{name}") })
         }
         Kind::Either(kinds) => {
-            let kinds: Vec<_> = kinds
-                .iter()
-                .map(|kind| of_kind(*kind, definitions))
-                .collect();
+            let kinds: Vec<_> = kinds.iter().map(|kind| of_kind(*kind, definitions)).collect();
             json!({ "anyOf": kinds })
         }
         scalar => of_scalar(scalar),

@@ -42,25 +42,15 @@ tables! {
 #[test]
 fn an_empty_file_says_what_belongs_into_it() {
     let errors = read_text("").unwrap_err();
-    assert!(
-        errors
-            .to_string()
-            .starts_with("plan.yaml:1:1: expected the file, found nothing")
-    );
+    assert!(errors.to_string().starts_with("plan.yaml:1:1: expected the file, found nothing"));
 }
 
 #[test]
 fn a_wrong_target_of_the_command_line_is_named() {
-    let overrides = Overrides {
-        target: Some("localhost:8080".into()),
-        ..Overrides::default()
-    };
+    let overrides = Overrides { target: Some("localhost:8080".into()), ..Overrides::default() };
     let errors = read("plan.yaml", &complete(""), &memory(), &overrides).unwrap_err();
     let shown = errors.to_string();
-    assert_eq!(
-        shown,
-        "--target:1:1: not an absolute URL\n  hint: such as `http://127.0.0.1:8080`"
-    );
+    assert_eq!(shown, "--target:1:1: not an absolute URL\n  hint: such as `http://127.0.0.1:8080`");
 }
 
 #[test]

@@ -10,10 +10,7 @@ const S: u64 = 1_000_000_000;
 fn load(entry: &str) -> (Load, Vec<String>) {
     let plan = plan(&complete(&format!("load:\n  - {entry}\n")));
     let of_load = |warning: &String| !warning.starts_with("no stage is seen on channel");
-    (
-        plan.load[0].clone(),
-        plan.warnings.into_iter().filter(of_load).collect(),
-    )
+    (plan.load[0].clone(), plan.warnings.into_iter().filter(of_load).collect())
 }
 
 fn segments(entry: &str) -> (Vec<Segment>, u64, u64) {
@@ -25,11 +22,7 @@ fn segments(entry: &str) -> (Vec<Segment>, u64, u64) {
 }
 
 fn linear(from_per_s: f64, to_per_s: f64, seconds: u64) -> Segment {
-    Segment::Linear {
-        from_per_s,
-        to_per_s,
-        duration_ns: seconds * S,
-    }
+    Segment::Linear { from_per_s, to_per_s, duration_ns: seconds * S }
 }
 
 #[test]
@@ -38,10 +31,7 @@ fn open_loads() {
         segments("{ rate: 90/min, warmup: 5s, steady: 30s }"),
         (vec![linear(1.5, 1.5, 35)], 5 * S, 30 * S)
     );
-    assert_eq!(
-        segments("{ rate: 50/s, count: 1000 }"),
-        (vec![linear(50.0, 50.0, 20)], 0, 20 * S)
-    );
+    assert_eq!(segments("{ rate: 50/s, count: 1000 }"), (vec![linear(50.0, 50.0, 20)], 0, 20 * S));
     assert_eq!(
         segments(
             "{ from: 10/s, stages: [{ to: 20/s, over: 5s }, { pause: 5s }, { to: 5/s, over: 5s }, \
@@ -64,15 +54,7 @@ fn open_loads() {
     );
     assert_eq!(
         segments("{ spike: { base: 0/s, peak: 9/s, at: 2s, for: 3s }, steady: 10s }"),
-        (
-            vec![
-                linear(0.0, 0.0, 2),
-                linear(9.0, 9.0, 3),
-                linear(0.0, 0.0, 5)
-            ],
-            0,
-            10 * S
-        )
+        (vec![linear(0.0, 0.0, 2), linear(9.0, 9.0, 3), linear(0.0, 0.0, 5)], 0, 10 * S)
     );
     let sine = Segment::Sine {
         mean_per_s: 5.0,
@@ -85,80 +67,41 @@ fn open_loads() {
         segments("{ sine: { mean: 5/s, amplitude: 9/s, period: 10s, phase: 25% }, steady: 20s }").0,
         [sine]
     );
-    let random = Segment::RandomSteps {
-        min_per_s: 1.0,
-        max_per_s: 5.0,
-        every_ns: S,
-        duration_ns: 20 * S,
-    };
-    assert_eq!(
-        segments("{ random: { min: 1/s, max: 5/s, every: 1s }, steady: 20s }").0,
-        [random]
-    );
+    let random =
+        Segment::RandomSteps { min_per_s: 1.0, max_per_s: 5.0, every_ns: S, duration_ns: 20 * S };
+    assert_eq!(segments("{ random: { min: 1/s, max: 5/s, every: 1s }, steady: 20s }").0, [random]);
 }
 
 #[test]
 fn replays() {
     let instants = |entry: &str| match load(entry) {
         (
-            Load {
-                model:
-                    Model::Open {
-                        arrivals: Arrivals::Replay(at),
-                        ..
-                    },
-                steady_ns,
-                ..
-            },
+            Load { model: Model::Open { arrivals: Arrivals::Replay(at), .. }, steady_ns, .. },
             warnings,
         ) => (at.to_vec(), steady_ns, warnings.len()),
         _ => panic!("a replay"),
     };
-    assert_eq!(
-        instants("{ file: instants.txt }"),
-        (vec![0, S / 2, 2 * S], 2 * S + 1, 0)
-    );
+    assert_eq!(instants("{ file: instants.txt }"), (vec![0, S / 2, 2 * S], 2 * S + 1, 0));
     assert_eq!(
         instants("{ arrivals: replay, file: instants.txt, unit: ms, steady: 2ms }"),
         (vec![0, 500_000], 2_000_000, 1)
     );
-    assert_eq!(
-        instants("{ file: unsorted.txt, count: 1 }"),
-        (vec![S], S + 1, 1)
-    );
+    assert_eq!(instants("{ file: unsorted.txt, count: 1 }"), (vec![S], S + 1, 1));
 }
 
 #[test]
 fn closed_loads() {
     let closed = |entry: &str| match load(entry).0 {
-        Load {
-            model:
-                Model::Closed {
-                    stages,
-                    think,
-                    until,
-                    iterations,
-                },
-            steady_ns,
-            ..
-        } => {
-            let stages = stages
-                .iter()
-                .map(|stage| (stage.to, stage.over_ns / S))
-                .collect::<Vec<_>>();
+        Load { model: Model::Closed { stages, think, until, iterations }, steady_ns, .. } => {
+            let stages =
+                stages.iter().map(|stage| (stage.to, stage.over_ns / S)).collect::<Vec<_>>();
             (stages, think, until, iterations, steady_ns / S)
         }
         _ => panic!("a closed load"),
     };
     assert_eq!(
         closed("{ users: 50, warmup: 5s, steady: 30s, think: 1s }"),
-        (
-            vec![(50, 0), (50, 35)],
-            Think::Fixed(S),
-            Until::Journey,
-            None,
-            30
-        )
+        (vec![(50, 0), (50, 35)], Think::Fixed(S), Until::Journey, None, 30)
     );
     assert_eq!(
         closed(

@@ -16,11 +16,8 @@ fn http(step: &Step) -> &HttpAction {
 
 /// Renders with the key `k1` and every variable set to its own name.
 fn render(plan: &Plan, template: &Template, k: u64) -> String {
-    let variables: Vec<_> = plan
-        .variables
-        .iter()
-        .map(|name| Some(format!("<{name}>").into_boxed_str()))
-        .collect();
+    let variables: Vec<_> =
+        plan.variables.iter().map(|name| Some(format!("<{name}>").into_boxed_str())).collect();
     let context = RenderContext {
         seed: plan.seed,
         k,
@@ -45,25 +42,16 @@ fn root_plan(root: &str) -> (Plan, HttpAction) {
 #[test]
 fn urls_join_the_target_and_encode_what_they_must() {
     for (target, url, expected) in [
-        (
-            "http://h:1",
-            "/a b?q=ä&r={{ row.name }}#f",
-            "/a%20b?q=%C3%A4&r=Ann",
-        ),
+        ("http://h:1", "/a b?q=ä&r={{ row.name }}#f", "/a%20b?q=%C3%A4&r=Ann"),
         ("http://h:1/api/", "things", "/api/things"),
         ("http://h:1/api", "/things", "/api/things"),
         ("http://h:1/api", "?q=1", "/api?q=1"),
         ("http://h:1", "?q=1", "/?q=1"),
-        (
-            "http://h:1",
-            "http://other:2/x?u=http://y/",
-            "/x?u=http://y/",
-        ),
+        ("http://h:1", "http://other:2/x?u=http://y/", "/x?u=http://y/"),
         ("http://h:1", "https://other", "/"),
     ] {
-        let (plan, http) = root_plan(&format!(
-            "      http: {{ url: \"{url}\" }}\ntarget: {target}\n"
-        ));
+        let (plan, http) =
+            root_plan(&format!("      http: {{ url: \"{url}\" }}\ntarget: {target}\n"));
         assert_eq!(render(&plan, &http.path, 0), expected, "{url}");
         let is_other = url.starts_with("http");
         assert_eq!(http.host, if is_other { "other" } else { "h" });
@@ -73,14 +61,8 @@ fn urls_join_the_target_and_encode_what_they_must() {
 #[test]
 fn requests_have_their_defaults() {
     let (_, http) = root_plan("      http: /x\n");
-    assert_eq!(
-        (http.method.as_str(), http.tls, http.port),
-        ("GET", false, 8080)
-    );
-    assert_eq!(
-        (http.timeout_ns, http.redirects_max, http.body_max),
-        (10 * S, 0, 10_000_000)
-    );
+    assert_eq!((http.method.as_str(), http.tls, http.port), ("GET", false, 8080));
+    assert_eq!((http.timeout_ns, http.redirects_max, http.body_max), (10 * S, 0, 10_000_000));
     assert!(http.body.is_none() && http.headers.is_empty());
     let (_, http) = root_plan("      http: { url: /x, json: null }\n");
     assert_eq!(http.method, "POST");
@@ -124,21 +106,12 @@ fn bodies_of_every_form() {
 
     let (plan, http) =
         root_plan("      http: { url: /x, form: { \"a b\": \"c&d\", n: \"={{ row.name }}\" } }\n");
-    assert_eq!(
-        render(&plan, &http.body.unwrap(), 1),
-        "a%20b=c%26d&n=%3DBob%20%22B%22"
-    );
-    assert_eq!(
-        render(&plan, &http.headers[0].1, 0),
-        "application/x-www-form-urlencoded"
-    );
+    assert_eq!(render(&plan, &http.body.unwrap(), 1), "a%20b=c%26d&n=%3DBob%20%22B%22");
+    assert_eq!(render(&plan, &http.headers[0].1, 0), "application/x-www-form-urlencoded");
 
     let (plan, http) = root_plan("      http: { url: /x, body: { file: body.xml } }\n");
     let body = render(&plan, &http.body.unwrap(), 1);
-    assert!(
-        body.starts_with("<id>") && body.len() == 4 + 36 + 5,
-        "{body}"
-    );
+    assert!(body.starts_with("<id>") && body.len() == 4 + 36 + 5, "{body}");
     assert!(http.headers.is_empty());
 }
 
@@ -185,23 +158,13 @@ journeys:
 fn variables_and_keys_are_known_where_they_are_set() {
     let plan = plan(&complete(ORDER));
     assert_eq!(plan.variables, ["token", "cart"]);
-    assert_eq!(
-        (
-            plan.setup.len(),
-            plan.refresh[0].every_ns,
-            plan.teardown.len()
-        ),
-        (1, 30 * S, 1)
-    );
+    assert_eq!((plan.setup.len(), plan.refresh[0].every_ns, plan.teardown.len()), (1, 30 * S, 1));
     let order = &plan.journeys[0];
     assert_eq!((order.within_ns, order.linger_ns), (40 * S, 20 * S));
     let [cart, pay, confirm] = order.steps.as_slice() else {
         panic!("three steps");
     };
-    assert_eq!(
-        [cart.after, pay.after, confirm.after],
-        [None, None, Some(2)]
-    );
+    assert_eq!([cart.after, pay.after, confirm.after], [None, None, Some(2)]);
     assert_eq!(render(&plan, &http(cart).path, 0), "/carts?t=%3Ctoken%3E");
     assert_eq!(render(&plan, &http(pay).path, 0), "/pay/k1/%3Ccart%3E");
     let Some(KeyRule::Made(key)) = &pay.key else {
@@ -216,13 +179,7 @@ fn variables_and_keys_are_known_where_they_are_set() {
     assert_eq!(kinds[1], StageKind::Optional);
     assert_eq!(kinds[4], StageKind::Failure);
     assert_eq!(order.stages[3].expect, 3);
-    let StageSource::Event {
-        key,
-        key_format,
-        channel,
-        ..
-    } = &order.stages[0].source
-    else {
+    let StageSource::Event { key, key_format, channel, .. } = &order.stages[0].source else {
         panic!("an event");
     };
     assert!(matches!(key, Selector::Body(path) if path.text == "$.id"));
@@ -294,10 +251,7 @@ journeys:
     let Connector::Webhook(hook) = &plan.channels[2].connector else {
         panic!("webhook");
     };
-    assert_eq!(
-        (hook.listen.as_str(), hook.path.as_str()),
-        ("127.0.0.1:0", "/*")
-    );
+    assert_eq!((hook.listen.as_str(), hook.path.as_str()), ("127.0.0.1:0", "/*"));
     assert_eq!(plan.warnings.len(), 3, "{:?}", plan.warnings);
     assert!(!plan.text.contains("sasl.password: x"));
 }
@@ -325,27 +279,17 @@ journeys:
         target: Some("https://other".into()),
         labels: vec![("b".into(), "line".into()), ("c".into(), "new".into())],
         seed: Some(9),
-        environment: vec![
-            ("NAME".into(), "given".into()),
-            ("COUNT".into(), "6".into()),
-        ],
+        environment: vec![("NAME".into(), "given".into()), ("COUNT".into(), "6".into())],
     };
     let plan = match read("plan.yaml", &text, &memory(), &overrides) {
         Ok(plan) => plan,
         Err(errors) => panic!("{errors}"),
     };
     assert_eq!((plan.name.as_str(), plan.seed), ("given", 9));
-    let labels: Vec<_> = plan
-        .labels
-        .iter()
-        .map(|(n, v)| format!("{n}={v}"))
-        .collect();
+    let labels: Vec<_> = plan.labels.iter().map(|(n, v)| format!("{n}={v}")).collect();
     assert_eq!(labels, ["a=6", "b=line", "c=new"]);
     let http = http(&plan.journeys[0].steps[0]);
-    assert_eq!(
-        (http.host.as_str(), http.port, http.tls),
-        ("other", 443, true)
-    );
+    assert_eq!((http.host.as_str(), http.port, http.tls), ("other", 443, true));
     assert_eq!(render(&plan, &http.headers[0].1, 0), "Bearer s3cret-t0ken");
     let body = render(&plan, http.body.as_ref().unwrap(), 0);
     assert_eq!(body, r#"{"n":6,"t":"6","password":"hunter2"}"#);
@@ -364,15 +308,7 @@ fn anchors_and_merges_are_yaml_like_any_other() {
 
 #[test]
 fn health_limits() {
-    let plan = plan(&complete(
-        "health: { missed_max: 1%, lag_p99_max: 20ms, silent_max: 2s }\n",
-    ));
-    assert_eq!(
-        (plan.health.missed_max, plan.health.delivered_min),
-        (0.01, 0.995)
-    );
-    assert_eq!(
-        (plan.health.lag_p99_max_ns, plan.health.silent_max_ns),
-        (20_000_000, 2 * S)
-    );
+    let plan = plan(&complete("health: { missed_max: 1%, lag_p99_max: 20ms, silent_max: 2s }\n"));
+    assert_eq!((plan.health.missed_max, plan.health.delivered_min), (0.01, 0.995));
+    assert_eq!((plan.health.lag_p99_max_ns, plan.health.silent_max_ns), (20_000_000, 2 * S));
 }

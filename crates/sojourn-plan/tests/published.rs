@@ -13,18 +13,12 @@ const FROM_NBOMBER: &str = include_str!("../../../docs/from-nbomber.md");
 pub(crate) fn files() -> Vec<(String, String)> {
     let mut files = vec![
         ("payments.yaml".to_owned(), PAYMENTS.to_owned()),
-        (
-            "published-experiment.yaml".to_owned(),
-            EXPERIMENT.to_owned(),
-        ),
+        ("published-experiment.yaml".to_owned(), EXPERIMENT.to_owned()),
     ];
     for kind in [StarterKind::Http, StarterKind::Kafka, StarterKind::Webhook] {
         files.push((format!("{kind:?}"), starter(kind)));
     }
-    for (page, text) in [
-        ("journey-files.md", JOURNEY_FILES),
-        ("from-nbomber.md", FROM_NBOMBER),
-    ] {
+    for (page, text) in [("journey-files.md", JOURNEY_FILES), ("from-nbomber.md", FROM_NBOMBER)] {
         for (number, block) in blocks(text).into_iter().enumerate() {
             files.push((format!("{page} block {number}"), complete(&block)));
         }
@@ -58,21 +52,8 @@ fn the_examples_are_what_they_say() {
     let [payment, rejected] = payments.journeys.as_slice() else {
         panic!("two journeys");
     };
-    let stages: Vec<_> = payment
-        .stages
-        .iter()
-        .map(|stage| stage.name.as_str())
-        .collect();
-    assert_eq!(
-        stages,
-        [
-            "initiated",
-            "created",
-            "settled",
-            "completed",
-            "dead_letter"
-        ]
-    );
+    let stages: Vec<_> = payment.stages.iter().map(|stage| stage.name.as_str()).collect();
+    assert_eq!(stages, ["initiated", "created", "settled", "completed", "dead_letter"]);
     assert!(rejected.stages.is_empty());
     assert_eq!(payments.load[0].journeys, [(0, 49.0), (1, 1.0)]);
     assert_eq!(
@@ -93,19 +74,12 @@ fn a_page_names_every_field() {
     let schema = sojourn_plan::schema();
     let mut shapes = vec![("file".to_owned(), schema.clone())];
     let definitions = schema["$defs"].as_object().unwrap();
-    shapes.extend(
-        definitions
-            .iter()
-            .map(|(name, shape)| (name.clone(), shape.clone())),
-    );
+    shapes.extend(definitions.iter().map(|(name, shape)| (name.clone(), shape.clone())));
     for (shape, schema) in shapes {
         for field in schema["properties"].as_object().unwrap().keys() {
             let words = JOURNEY_FILES.split(|c: char| !c.is_alphanumeric() && c != '_');
             let is_named = words.into_iter().any(|word| word == field);
-            assert!(
-                is_named,
-                "docs/journey-files.md does not name `{field}` of a {shape}"
-            );
+            assert!(is_named, "docs/journey-files.md does not name `{field}` of a {shape}");
         }
     }
 }

@@ -37,11 +37,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         change("/load/0", "arrivals", json!("random")),
         change("/journeys/a", "within", json!("soon")),
         change("/journeys/a", "stages", json!([{ "on": "x" }])),
-        change(
-            "/journeys/a/root",
-            "expect",
-            json!({ "status": { "above": 1 } }),
-        ),
+        change("/journeys/a/root", "expect", json!({ "status": { "above": 1 } })),
         change("/journeys/a/root", "http", json!({ "uri": "/" })),
         json!({ "load": [] }),
     ] {
@@ -89,10 +85,7 @@ fn fits(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<(), Str
     {
         return wrong("is not one of the words");
     }
-    if schema
-        .get("const")
-        .is_some_and(|expected| expected != value)
-    {
+    if schema.get("const").is_some_and(|expected| expected != value) {
         return wrong("is not the value");
     }
     if let (Some(pattern), Some(text)) = (schema["pattern"].as_str(), value.as_str())

@@ -29,10 +29,7 @@ impl Files for Memory {
 pub(crate) fn memory() -> Memory {
     Memory {
         files: [
-            (
-                "users.csv",
-                "id,name,age\n1,Ann,30\n2,\"Bob \"\"B\"\"\",x\n",
-            ),
+            ("users.csv", "id,name,age\n1,Ann,30\n2,\"Bob \"\"B\"\"\",x\n"),
             ("empty.csv", "id,name\n"),
             ("uneven.csv", "id,name\n1\n"),
             ("instants.txt", "0\n0.5\n2 # last\n"),

@@ -79,17 +79,11 @@ impl RunFile {
 
 impl ReadError {
     fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            path: path.display().to_string(),
-            source,
-        }
+        Self::Io { path: path.display().to_string(), source }
     }
 
     fn format(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Format {
-            path: path.display().to_string(),
-            reason: reason.into(),
-        }
+        Self::Format { path: path.display().to_string(), reason: reason.into() }
     }
 }
 

@@ -114,8 +114,7 @@ impl RunWriter {
         self.stage_new_names()?;
         self.content.clear();
         write_figures(&self.series.numbered(store), &mut self.content);
-        self.output
-            .stage_packed(RecordType::Checkpoint, &self.content)
+        self.output.stage_packed(RecordType::Checkpoint, &self.content)
     }
 
     fn stage_new_names(&mut self) -> io::Result<()> {
@@ -177,8 +176,7 @@ impl Output {
 
     /// Writes what was staged, in one go.
     fn write_staged(&mut self) -> io::Result<()> {
-        self.try_write()
-            .map_err(|source| name_error(&self.path, &source))
+        self.try_write().map_err(|source| name_error(&self.path, &source))
     }
 
     fn try_write(&mut self) -> io::Result<()> {
@@ -194,17 +192,12 @@ impl Output {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file
-            .sync_all()
-            .map_err(|source| name_error(&self.path, &source))
+        self.file.sync_all().map_err(|source| name_error(&self.path, &source))
     }
 
     fn too_long(&self, kind: RecordType) -> io::Error {
         let reason = format!("a record of type {kind:?} is longer than a run file may hold");
-        name_error(
-            &self.path,
-            &io::Error::new(io::ErrorKind::InvalidData, reason),
-        )
+        name_error(&self.path, &io::Error::new(io::ErrorKind::InvalidData, reason))
     }
 }
 
@@ -224,14 +217,9 @@ mod tests {
     fn a_write_that_failed_half_way_leaves_no_trace() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run.sojourn");
-        let mut writer = RunWriter::create(
-            &path,
-            &Identity {
-                run_id: "a".to_owned(),
-                ..Identity::default()
-            },
-        )
-        .unwrap();
+        let mut writer =
+            RunWriter::create(&path, &Identity { run_id: "a".to_owned(), ..Identity::default() })
+                .unwrap();
         let mut recorder = Recorder::new(0);
         let mut store = Store::new();
         for second in 0..3 {

@@ -58,10 +58,7 @@ fn browse(folder: &Path, page: &Path, width: u32) -> Output {
         .arg(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
         .args(["--disable-background-networking", "--enable-logging=stderr"])
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("--window-size={width},900"))
         .arg(format!("file://{}", page.display()))
         .output()
@@ -72,14 +69,8 @@ fn check(model: &ReportModel, width: u32) -> serde_json::Value {
     let (report, output) = inspect(model, width);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(report["errors"], serde_json::json!([]), "at {width} px");
-    assert!(
-        !said.contains(":CONSOLE"),
-        "the console is not empty: {said}"
-    );
-    assert_eq!(
-        report["overflow"], false,
-        "the page is wider than {width} px"
-    );
+    assert!(!said.contains(":CONSOLE"), "the console is not empty: {said}");
+    assert_eq!(report["overflow"], false, "the page is wider than {width} px");
     assert_eq!(report["flat"], 0, "a chart has no size: {report}");
     report
 }
@@ -89,11 +80,7 @@ fn charts_are_drawn_and_work() {
     for width in [1280, 500] {
         let report = check(&payments::model(), width);
         assert!(report["svgs"].as_u64() > Some(20), "{report}");
-        assert!(
-            report["tip"]
-                .as_str()
-                .is_some_and(|tip| tip.contains("waiting for initiated: "))
-        );
+        assert!(report["tip"].as_str().is_some_and(|tip| tip.contains("waiting for initiated: ")));
         assert_eq!(report["zoomed"], "250 0 500 240");
         assert_eq!(report["stepped"], true);
         assert_eq!(report["reset"], "0 0 1000 240");
@@ -120,9 +107,5 @@ fn foreign_names_do_not_run() {
         }
     }
     let report = check(&model, 1280);
-    assert!(
-        report["tip"]
-            .as_str()
-            .is_some_and(|tip| tip.contains("<img src=x"))
-    );
+    assert!(report["tip"].as_str().is_some_and(|tip| tip.contains("<img src=x")));
 }

@@ -78,11 +78,7 @@ fn journey(writer: &mut Writer<'_>, k: u64) {
     writer.add("journeys.scheduled", &[order], 1);
     writer.add("journeys.started", &[order], 1);
     writer.record("lag", &[], 20_000);
-    writer.add(
-        "step.requests",
-        &[order, ("step", "place"), ("status", "200")],
-        1,
-    );
+    writer.add("step.requests", &[order, ("step", "place"), ("status", "200")], 1);
     writer.record("step.response", &place, MS);
     writer.record("step.response_ok", &place, MS);
     writer.record("step.bytes_in", &place, 100);
@@ -105,26 +101,15 @@ fn journey(writer: &mut Writer<'_>, k: u64) {
 }
 
 fn events(recorder: &mut Recorder, matched: u64, redelivered: u64) {
-    let mut writer = Writer {
-        recorder,
-        phase: SeriesPhase::Any,
-    };
+    let mut writer = Writer { recorder, phase: SeriesPhase::Any };
     let events = ("channel", "events");
     writer.add("events.seen", &[events], matched + redelivered);
     writer.add("events.matched", &[events], matched);
     if redelivered > 0 {
-        writer.add(
-            "events.duplicate",
-            &[events, ("kind", "redelivery")],
-            redelivered,
-        );
+        writer.add("events.duplicate", &[events, ("kind", "redelivery")], redelivered);
     }
     writer.set("journeys.in_flight", &[("journey", "order")], 5.0);
-    writer.set(
-        "stage.in_flight",
-        &[("journey", "order"), ("stage", "created")],
-        4.0,
-    );
+    writer.set("stage.in_flight", &[("journey", "order"), ("stage", "created")], 4.0);
     writer.set("health.cpu", &[("thread", "generator-0")], 0.25);
     writer.set("health.run_queue", &[("thread", "generator-0")], 0.01);
     writer.set("health.tap_behind_ms", &[events], 3.0);
@@ -143,11 +128,7 @@ fn kept(id: u64, class: &str, kept_as: &str) -> JourneyRecord {
         t0_ns,
         t1_ns: t0_ns + 20_000,
         t2_ns: Some(t0_ns + MS),
-        end_ns: if class == "lost" {
-            t0_ns + 2 * SECOND
-        } else {
-            t0_ns + id * MS
-        },
+        end_ns: if class == "lost" { t0_ns + 2 * SECOND } else { t0_ns + id * MS },
         stages: vec![StageInstant {
             name: "created".into(),
             seen_ns: (class == "completed").then_some(t0_ns + id * MS),
@@ -162,22 +143,11 @@ fn write(path: &Path, is_whole: bool) {
     let mut recorder = Recorder::new(0);
     let mut store = Store::new();
     for second in 0..12 {
-        let phase = if second == 0 {
-            SeriesPhase::WarmUp
-        } else {
-            SeriesPhase::Steady
-        };
-        let mut writer = Writer {
-            recorder: &mut recorder,
-            phase,
-        };
+        let phase = if second == 0 { SeriesPhase::WarmUp } else { SeriesPhase::Steady };
+        let mut writer = Writer { recorder: &mut recorder, phase };
         if second < 11 {
             for nth in 1..=10 {
-                let k = if second == 0 {
-                    0
-                } else {
-                    (second - 1) * 10 + nth
-                };
+                let k = if second == 0 { 0 } else { (second - 1) * 10 + nth };
                 journey(&mut writer, k);
             }
         }
@@ -191,8 +161,7 @@ fn write(path: &Path, is_whole: bool) {
         let mut snapshot = recorder.take(START + (second + 1) * SECOND, None);
         snapshot.start_ns = START + second * SECOND;
         store.apply(&snapshot).expect("in sequence");
-        run.interval(std::slice::from_ref(&snapshot))
-            .expect("written");
+        run.interval(std::slice::from_ref(&snapshot)).expect("written");
     }
     for record in [
         kept(50, "completed", "sample"),
@@ -251,10 +220,7 @@ fn the_ledger_is_the_runs() {
     assert_eq!((line.steady.started, line.whole_run.started), (100, 110));
     assert_eq!((line.steady.completed, line.steady.lost), (98, 2));
     let events = &ledger.events[0].whole_run;
-    assert_eq!(
-        (events.seen, events.matched, events.redelivery),
-        (109, 108, 1)
-    );
+    assert_eq!((events.seen, events.matched, events.redelivery), (109, 108, 1));
     assert_eq!(ledger.events_total.whole_run, *events);
 }
 
@@ -275,22 +241,12 @@ fn quantiles_rank_lost_journeys_last_and_negative_hops_first() {
     assert!((duration_ns.mean - 49.5e6).abs() < 1.0);
     let hop_ns = journey.stages[0].hop_ns.expect("98 hops");
     assert_eq!((hop_ns.count, hop_ns.min), (98, -2 * MS as i64));
-    assert!(
-        near(hop_ns.p50, 49),
-        "rank 49 of 98: the 49th, number 1 being negative"
-    );
+    assert!(near(hop_ns.p50, 49), "rank 49 of 98: the 49th, number 1 being negative");
     let sum_ms = (2..=98).sum::<i64>() - 2;
     assert!((hop_ns.mean - sum_ms as f64 / 98.0 * 1e6).abs() < 1.0);
     assert_eq!(journey.stages[0].order_violations, 1);
     assert_eq!(journey.stages[0].duplicates.redelivery, 1);
-    assert_eq!(
-        journey.stages[0]
-            .hop_bins
-            .iter()
-            .map(|bin| bin.count)
-            .sum::<u64>(),
-        97
-    );
+    assert_eq!(journey.stages[0].hop_bins.iter().map(|bin| bin.count).sum::<u64>(), 97);
 }
 
 #[test]
@@ -316,29 +272,13 @@ fn time_and_kept_journeys_come_through() {
     let model = model(true);
     let journey = &model.journeys[0];
     assert_eq!(journey.timeline.starts_ns.len(), 12);
-    let names: Vec<_> = journey
-        .timeline
-        .series
-        .iter()
-        .map(|series| series.metric.as_str())
-        .collect();
-    for metric in [
-        "stage.hop",
-        "stage.in_flight",
-        "step.response",
-        "journeys.started",
-    ] {
+    let names: Vec<_> =
+        journey.timeline.series.iter().map(|series| series.metric.as_str()).collect();
+    for metric in ["stage.hop", "stage.in_flight", "step.response", "journeys.started"] {
         assert!(names.contains(&metric), "{metric} in {names:?}");
     }
-    let roles: Vec<_> = journey
-        .kept
-        .iter()
-        .map(|kept| (kept.role.as_str(), kept.id))
-        .collect();
-    assert_eq!(
-        roles,
-        [("median", 50), ("slowest", 98), ("lost", 99), ("lost", 100)]
-    );
+    let roles: Vec<_> = journey.kept.iter().map(|kept| (kept.role.as_str(), kept.id)).collect();
+    assert_eq!(roles, [("median", 50), ("slowest", 98), ("lost", 99), ("lost", 100)]);
     assert_eq!(journey.kept[0].spans[1].to_ns, Some(50 * MS as i64));
     assert_eq!(journey.kept[0].spans[1].from_ns, Some(20_000));
     assert_eq!(journey.kept[2].last_seen, None);
@@ -356,10 +296,7 @@ fn the_verdict_and_its_sentences() {
     assert_eq!(model.thresholds[0].measured_text, "50.0 ms");
     assert_eq!(model.thresholds[1].measured, None);
     let lost = &model.conclusions[0].text;
-    assert_eq!(
-        lost,
-        "2 of 100 journeys were lost; none was seen at any stage"
-    );
+    assert_eq!(lost, "2 of 100 journeys were lost; none was seen at any stage");
     assert_eq!(model.notes, ["a note"]);
 }
 
@@ -369,11 +306,7 @@ fn every_renderer_takes_a_real_run_whole_or_cut_off() {
         let model = model(is_whole);
         let html = render::html(&model).expect("the template renders");
         let text = render::text(&model, false);
-        assert!(
-            render::json(&model)
-                .expect("serialisable")
-                .contains("\"order-99\"")
-        );
+        assert!(render::json(&model).expect("serialisable").contains("\"order-99\""));
         assert!(text.lines().all(|line| line.chars().count() <= 100));
         assert_eq!(html.contains("The run file was cut off"), !is_whole);
         assert_eq!(text.contains("THE RUN FILE WAS CUT OFF"), !is_whole);

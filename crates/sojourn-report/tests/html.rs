@@ -17,18 +17,13 @@ fn html(model: &ReportModel) -> String {
 /// Every value of an attribute.
 fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!(" {name}=\"");
-    html.split(&start)
-        .skip(1)
-        .filter_map(|rest| rest.split('"').next())
-        .collect()
+    html.split(&start).skip(1).filter_map(|rest| rest.split('"').next()).collect()
 }
 
 #[test]
 fn it_loads_nothing() {
     for html in [html(&payments::model()), html(&payments::empty())] {
-        for loading in [
-            " src=", "url(", "@import", "<iframe", "<img", "fetch(", "import(",
-        ] {
+        for loading in [" src=", "url(", "@import", "<iframe", "<img", "fetch(", "import("] {
             assert!(!html.contains(loading), "{loading}");
         }
         for href in attributes(&html, "href") {
@@ -67,31 +62,18 @@ fn foreign_names_are_text() {
         }
     }
     journey.steps[0].name = evil.into();
-    journey.steps[0].statuses.push(StatusRow {
-        status: evil.into(),
-        ..StatusRow::default()
-    });
-    journey.steps[0].errors.push(ErrorRow {
-        reason: evil.into(),
-        count: 1,
-    });
+    journey.steps[0].statuses.push(StatusRow { status: evil.into(), ..StatusRow::default() });
+    journey.steps[0].errors.push(ErrorRow { reason: evil.into(), count: 1 });
     journey.kept[0].key = Some(evil.into());
     journey.kept[0].reason = Some(evil.into());
     journey.kept[0].spans[1].name = evil.into();
     let evil_html = html(&model);
     let good_html = html(&payments::model());
     for tag in ["<script", "</script", "<style", "</style"] {
-        assert_eq!(
-            evil_html.matches(tag).count(),
-            good_html.matches(tag).count(),
-            "{tag}"
-        );
+        assert_eq!(evil_html.matches(tag).count(), good_html.matches(tag).count(), "{tag}");
     }
     assert!(!evil_html.contains(" onload=\""));
-    assert!(
-        !evil_html.contains("123580457"),
-        "a name was taken for a template"
-    );
+    assert!(!evil_html.contains("123580457"), "a name was taken for a template");
     assert!(evil_html.matches("&lt;script&gt;alert(1)").count() > 20);
 }
 
@@ -101,10 +83,8 @@ fn every_figure_links_to_a_definition_that_is_there() {
     let ids = attributes(&html, "id");
     let distinct: BTreeSet<_> = ids.iter().collect();
     assert_eq!(ids.len(), distinct.len(), "an id appears twice");
-    let links: BTreeSet<_> = attributes(&html, "href")
-        .into_iter()
-        .filter_map(|href| href.strip_prefix('#'))
-        .collect();
+    let links: BTreeSet<_> =
+        attributes(&html, "href").into_iter().filter_map(|href| href.strip_prefix('#')).collect();
     assert!(links.iter().filter(|link| link.starts_with("def-")).count() > 40);
     for link in links {
         assert!(distinct.contains(&link), "#{link} leads nowhere");

@@ -44,11 +44,7 @@ pub struct Program {
 impl Program {
     /// This executable, without arguments, in the current folder, with an empty stdin.
     pub fn new(path: impl AsRef<OsStr>) -> Self {
-        Self {
-            command: Command::new(path),
-            input: Vec::new(),
-            timeout: PATIENCE,
-        }
+        Self { command: Command::new(path), input: Vec::new(), timeout: PATIENCE }
     }
 
     /// Adds arguments.
@@ -94,10 +90,7 @@ impl Program {
     /// # Errors
     /// The program is missing or cannot be started; the message names its path.
     pub fn start(mut self) -> io::Result<Running> {
-        self.command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own, so that it can be ended with all that it started.
         self.command.process_group(0);
         let path = PathBuf::from(self.command.get_program());
@@ -197,19 +190,13 @@ impl Running {
 
     fn collect(&mut self, code: Option<i32>) -> Output {
         let text = |thread: Option<JoinHandle<Vec<u8>>>| {
-            let bytes = thread
-                .and_then(|thread| thread.join().ok())
-                .unwrap_or_default();
+            let bytes = thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
         if let Some(writer) = self.writer.take() {
             let _joined = writer.join();
         }
-        Output {
-            stdout: text(self.stdout.take()),
-            stderr: text(self.stderr.take()),
-            code,
-        }
+        Output { stdout: text(self.stdout.take()), stderr: text(self.stderr.take()), code }
     }
 }
 
@@ -232,15 +219,8 @@ pub struct Output {
 
 impl fmt::Display for Output {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            stdout,
-            stderr,
-            code,
-        } = self;
-        write!(
-            formatter,
-            "exit code {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n---"
-        )
+        let Self { stdout, stderr, code } = self;
+        write!(formatter, "exit code {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n---")
     }
 }
 
@@ -260,9 +240,7 @@ fn sojourn_path() -> OsString {
     }
     // Test binaries lie in target/<profile>/deps.
     let test = std::env::current_exe().unwrap_or_default();
-    let profile = test
-        .parent()
-        .and_then(Path::parent)
-        .unwrap_or_else(|| Path::new("target/release"));
+    let profile =
+        test.parent().and_then(Path::parent).unwrap_or_else(|| Path::new("target/release"));
     profile.join("sojourn").into_os_string()
 }

@@ -12,11 +12,8 @@ fn shell(script: &str) -> Program {
 #[test]
 fn output_code_folder_and_environment() {
     let folder = temp_dir().unwrap();
-    let output = shell("pwd; echo $COLOUR >&2; exit 3")
-        .in_dir(&folder)
-        .env("COLOUR", "blue")
-        .run()
-        .unwrap();
+    let output =
+        shell("pwd; echo $COLOUR >&2; exit 3").in_dir(&folder).env("COLOUR", "blue").run().unwrap();
     let real = folder.path().canonicalize().unwrap();
     assert_eq!(output.stdout.trim(), real.to_str().unwrap());
     assert_eq!((output.stderr.as_str(), output.code), ("blue\n", Some(3)));

@@ -75,10 +75,7 @@ pub(crate) fn compare() -> Result<Table, String> {
                 let target = format!("URL={url}");
                 let (plan, run_file) = (scratch("closed.yaml"), scratch("closed.sojourn"));
                 let mut command = pinned(program, &["run", "--quiet", "--format", "json"]);
-                command
-                    .args(["-e", &target, "--output"])
-                    .arg(run_file)
-                    .arg(plan);
+                command.args(["-e", &target, "--output"]).arg(run_file).arg(plan);
                 command
             },
             program: build_sojourn()?,
@@ -179,13 +176,7 @@ fn build() -> Result<PathBuf, String> {
 
 /// Builds `sojourn` likewise.
 fn build_sojourn() -> Result<PathBuf, String> {
-    capture(&mut cargo(&[
-        "build",
-        "--profile",
-        "dist",
-        "--package",
-        "sojourn-cli",
-    ]))?;
+    capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
     Ok(root().join("target/dist/sojourn"))
 }
 
@@ -205,9 +196,7 @@ fn pinned(program: &Path, arguments: &[&str]) -> Command {
 /// `requests=123 failures=0 …`
 fn ours(output: &str) -> Result<f64, String> {
     let field = |name: &str| {
-        let value = output
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix(name));
+        let value = output.split_whitespace().find_map(|word| word.strip_prefix(name));
         value.and_then(|value| value.parse::<f64>().ok())
     };
     match (field("requests="), field("failures=")) {
@@ -225,10 +214,7 @@ fn whole_runs(output: &str) -> Result<f64, String> {
         return Err(format!("its verdict is {outcome:?}, not pass"));
     }
     let completed = &report["ledger"]["journeys_total"]["whole_run"]["completed"];
-    completed
-        .as_f64()
-        .filter(|count| *count > 0.0)
-        .ok_or_else(|| "it completed nothing".to_owned())
+    completed.as_f64().filter(|count| *count > 0.0).ok_or_else(|| "it completed nothing".to_owned())
 }
 
 /// `  123 requests in 5.00s, 4.5MB read`
@@ -271,10 +257,7 @@ impl Nginx {
             .stdout(Stdio::null())
             .spawn()
             .map_err(explain)?;
-        let server = Self {
-            process,
-            url: format!("http://{address}/"),
-        };
+        let server = Self { process, url: format!("http://{address}/") };
         for _ in 0..100 {
             if is_answering(&address.to_string()) {
                 return Ok(server);
@@ -282,9 +265,7 @@ impl Nginx {
             std::thread::sleep(Duration::from_millis(50));
         }
         let said = std::fs::read_to_string(&log).unwrap_or_default();
-        Err(format!(
-            "nginx did not answer at {address} within 5 s: {said}"
-        ))
+        Err(format!("nginx did not answer at {address} within 5 s: {said}"))
     }
 
     /// taskset becomes nginx, so the pid is nginx's own.

@@ -51,20 +51,13 @@ fn judge(config: &Config, packages: &[Package]) -> Vec<String> {
         if config.denied.iter().any(|spec| spec.matches(name, version)) {
             problems.push(format!("{name} {version} is banned"));
         }
-        if !config
-            .skipped
-            .iter()
-            .any(|spec| spec.matches(name, version))
-        {
+        if !config.skipped.iter().any(|spec| spec.matches(name, version)) {
             versions.entry(name).or_default().push(version);
         }
     }
     for (name, versions) in versions {
         if versions.len() > 1 {
-            problems.push(format!(
-                "{name} is there in versions {}",
-                versions.join(" and ")
-            ));
+            problems.push(format!("{name} is there in versions {}", versions.join(" and ")));
         }
     }
     problems
@@ -73,16 +66,10 @@ fn judge(config: &Config, packages: &[Package]) -> Vec<String> {
 /// The source that most packages come from.
 fn usual_source(packages: &[Package]) -> Option<&String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-    for source in packages
-        .iter()
-        .filter_map(|package| package.source.as_ref())
-    {
+    for source in packages.iter().filter_map(|package| package.source.as_ref()) {
         *counts.entry(source).or_default() += 1;
     }
-    counts
-        .into_iter()
-        .max_by_key(|(_, count)| *count)
-        .map(|(source, _)| source)
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(source, _)| source)
 }
 
 #[cfg(test)]
@@ -140,18 +127,10 @@ mod tests {
         let packages = [
             package("a", "1.0.0", "MIT", HOME),
             package("b", "1.0.0", "MIT", HOME),
-            package(
-                "c",
-                "1.0.0",
-                "MIT",
-                "registry+https://elsewhere.example/index",
-            ),
+            package("c", "1.0.0", "MIT", "registry+https://elsewhere.example/index"),
         ];
         let problems = judge(&Config::read(&unlisted).unwrap(), &packages);
-        assert_eq!(
-            problems,
-            ["c 1.0.0 comes from registry+https://elsewhere.example/index"]
-        );
+        assert_eq!(problems, ["c 1.0.0 comes from registry+https://elsewhere.example/index"]);
     }
 
     #[test]

@@ -21,13 +21,7 @@ pub(super) fn order(facts: &Facts) -> Option<Conclusion> {
     );
     let all: u64 = facts.order_violations.iter().map(|(_, n, _)| n).sum();
     let evidence = vec![words::plural(all, "negative hop", "negative hops")];
-    Some(conclusion(
-        facts,
-        Weight::Caution,
-        text,
-        evidence,
-        "order-violations",
-    ))
+    Some(conclusion(facts, Weight::Caution, text, evidence, "order-violations"))
 }
 
 pub(super) fn duplicates(facts: &Facts) -> Option<Conclusion> {
@@ -45,22 +39,13 @@ pub(super) fn duplicates(facts: &Facts) -> Option<Conclusion> {
             _ => format!("{} of unknown kind", words::count(*n)),
         })
         .collect();
-    let text = format!(
-        "{} came again: {}",
-        words::plural(all, "event", "events"),
-        words::list(&kinds)
-    );
+    let text =
+        format!("{} came again: {}", words::plural(all, "event", "events"), words::list(&kinds));
     let evidence = vec![format!(
         "{} per journey started",
         words::number(all as f64 / facts.started.max(1) as f64)
     )];
-    Some(conclusion(
-        facts,
-        Weight::Caution,
-        text,
-        evidence,
-        "duplicates",
-    ))
+    Some(conclusion(facts, Weight::Caution, text, evidence, "duplicates"))
 }
 
 pub(super) fn polled(facts: &Facts, (stage, poll_ns): &(String, u64)) -> Conclusion {

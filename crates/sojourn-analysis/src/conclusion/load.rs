@@ -15,37 +15,18 @@ pub(super) fn growth(facts: &Facts) -> Option<Conclusion> {
                 words::number(slope.per_s)
             );
             let evidence = slope_evidence(facts, slope);
-            Some(conclusion(
-                facts,
-                Weight::Grave,
-                text,
-                evidence,
-                "backlog-slope",
-            ))
+            Some(conclusion(facts, Weight::Grave, text, evidence, "backlog-slope"))
         }
         Backlog::Sustainable { slope } => {
             let text = sustainable(facts, slope);
             let evidence = slope_evidence(facts, slope);
-            Some(conclusion(
-                facts,
-                Weight::Finding,
-                text,
-                evidence,
-                "backlog-slope",
-            ))
+            Some(conclusion(facts, Weight::Finding, text, evidence, "backlog-slope"))
         }
         Backlog::Undecided { reason, slope } => {
             let text = format!("whether the backlog grows can't be told: {reason}");
-            let evidence = slope
-                .as_ref()
-                .map_or_else(Vec::new, |slope| slope_evidence(facts, slope));
-            Some(conclusion(
-                facts,
-                Weight::Caution,
-                text,
-                evidence,
-                "backlog-slope",
-            ))
+            let evidence =
+                slope.as_ref().map_or_else(Vec::new, |slope| slope_evidence(facts, slope));
+            Some(conclusion(facts, Weight::Caution, text, evidence, "backlog-slope"))
         }
     }
 }
@@ -103,15 +84,9 @@ pub(super) fn drained(facts: &Facts) -> Option<Conclusion> {
         Some(drain_ns) if drain_ns < 1_000_000_000 => return None,
         Some(drain_ns) => (
             Weight::Finding,
-            format!(
-                "the last arrivals took {} to drain",
-                words::duration(drain_ns as f64)
-            ),
+            format!("the last arrivals took {} to drain", words::duration(drain_ns as f64)),
         ),
-        None => (
-            Weight::Caution,
-            format!("not drained {observed} after the last arrival"),
-        ),
+        None => (Weight::Caution, format!("not drained {observed} after the last arrival")),
     };
     let mut evidence = vec![format!(
         "{} completed after the last arrival",

@@ -20,10 +20,7 @@ pub(super) fn lost(facts: &Facts) -> Option<Conclusion> {
     text.push_str(&last_seen(facts));
     let kept: u64 = facts.lost_last_seen.iter().map(|(_, n)| n).sum();
     if kept > 0 && kept < facts.lost {
-        evidence.push(format!(
-            "last stages known of the {} that were kept",
-            words::count(kept)
-        ));
+        evidence.push(format!("last stages known of the {} that were kept", words::count(kept)));
     }
     Some(conclusion(facts, Weight::Grave, text, evidence, "lost"))
 }
@@ -53,14 +50,12 @@ fn last_seen(facts: &Facts) -> String {
 }
 
 pub(super) fn failed(facts: &Facts) -> Option<Conclusion> {
-    let parts: Vec<String> = [
-        (facts.root_failed, "at the root"),
-        (facts.failed, "at a failure stage"),
-    ]
-    .iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, place)| format!("{} {place}", words::count(*n)))
-    .collect();
+    let parts: Vec<String> =
+        [(facts.root_failed, "at the root"), (facts.failed, "at a failure stage")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, place)| format!("{} {place}", words::count(*n)))
+            .collect();
     if parts.is_empty() {
         return None;
     }
@@ -90,13 +85,7 @@ pub(super) fn in_flight(facts: &Facts) -> Option<Conclusion> {
         "{} of the journeys started",
         words::percent(n as f64 / facts.started.max(1) as f64)
     )];
-    Some(conclusion(
-        facts,
-        Weight::Caution,
-        text,
-        evidence,
-        "in-flight-at-cutoff",
-    ))
+    Some(conclusion(facts, Weight::Caution, text, evidence, "in-flight-at-cutoff"))
 }
 
 pub(super) fn late(facts: &Facts) -> Option<Conclusion> {

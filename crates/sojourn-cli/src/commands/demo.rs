@@ -106,10 +106,7 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         "starting the payments system: API, event store, relay, consumers, third parties, Kafka"
     );
     let system = System::start(config).map_err(|error| {
-        UsageError::new(
-            error.to_string(),
-            "choose another --listen or --kafka, or none",
-        )
+        UsageError::new(error.to_string(), "choose another --listen or --kafka, or none")
     })?;
     let (target, brokers) = (system.api_url().to_owned(), system.brokers().to_owned());
     if command.serve {
@@ -117,21 +114,10 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         stop(system);
         return Ok(0);
     }
-    eprintln!(
-        "API {target}, Kafka {brokers}; loading it with {} journeys",
-        command.rate
-    );
+    eprintln!("API {target}, Kafka {brokers}; loading it with {} journeys", command.rate);
     let plan = read_text(
-        if command.published_experiment {
-            "published-experiment.yaml"
-        } else {
-            "payments.yaml"
-        },
-        if command.published_experiment {
-            EXPERIMENT
-        } else {
-            PLAN
-        },
+        if command.published_experiment { "published-experiment.yaml" } else { "payments.yaml" },
+        if command.published_experiment { EXPERIMENT } else { PLAN },
         PathBuf::new(),
         &overrides(command, &target, &brokers),
     )?;
@@ -173,11 +159,7 @@ fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
         }
     }
     if let Some(concurrency) = command.concurrency {
-        for consumer in [
-            &mut config.created,
-            &mut config.settled,
-            &mut config.completed,
-        ] {
+        for consumer in [&mut config.created, &mut config.settled, &mut config.completed] {
             consumer.concurrency = concurrency;
         }
     }
@@ -187,14 +169,10 @@ fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
     faults.republish_percent = command.republish;
     faults.reorder_percent = command.reorder;
     faults.poison_percent = command.poison;
-    faults.slow_stage = command.slow_stage.map(|stage| SlowStage {
-        stage,
-        service: sojourn_demo::five_to_nine_seconds(),
-    });
-    faults.stop_stage = command.stop_stage.map(|stage| StopStage {
-        stage,
-        after_ms: 10_000,
-    });
+    faults.slow_stage = command
+        .slow_stage
+        .map(|stage| SlowStage { stage, service: sojourn_demo::five_to_nine_seconds() });
+    faults.stop_stage = command.stop_stage.map(|stage| StopStage { stage, after_ms: 10_000 });
     config.naive = command.naive;
     config.seed = command.seed;
     config.truth_path.clone_from(&command.truth);
@@ -211,9 +189,7 @@ fn overrides(command: &Demo, target: &str, brokers: &str) -> Overrides {
         ("WITHIN", &command.within),
     ];
     Overrides {
-        environment: environment
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec(),
+        environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         seed: Some(command.seed),
         ..Overrides::default()
     }
@@ -238,10 +214,7 @@ fn stop(system: System) {
 }
 
 fn suggest(made: &Made) {
-    let page = made
-        .reports
-        .first()
-        .map_or_else(String::new, |path| path.display().to_string());
+    let page = made.reports.first().map_or_else(String::new, |path| path.display().to_string());
     eprintln!(
         "
 three things to try:
@@ -257,8 +230,6 @@ fn stage(name: &str) -> Result<Stage, String> {
         "created" => Ok(Stage::Created),
         "settled" => Ok(Stage::Settled),
         "completed" => Ok(Stage::Completed),
-        other => Err(format!(
-            "no stage {other}; there are created, settled and completed"
-        )),
+        other => Err(format!("no stage {other}; there are created, settled and completed")),
     }
 }

@@ -24,7 +24,8 @@ pub(super) struct Book {
     /// Snapshots of the present second.
     pending: Vec<Snapshot>,
     seconds: u64,
-    arrivals_done: Vec<u64>,
+    /// Per generator: its last arrival, and when it said so.
+    arrivals_done: Vec<(u64, u64)>,
     generators_ended: usize,
     taps_ended: usize,
     defects: Vec<String>,
@@ -43,13 +44,8 @@ impl Book {
         launched: &Launched,
     ) -> Result<Self, RunError> {
         let path = options.run_file.display().to_string();
-        let identity = identity(
-            plan,
-            options,
-            &launched.anchor,
-            launched.start_ns,
-            launched.channels.clone(),
-        );
+        let identity =
+            identity(plan, options, &launched.anchor, launched.start_ns, launched.channels.clone());
         let writer = RunWriter::create(&options.run_file, &identity).map_err(|error| {
             RunError::new(
                 format!("cannot write the run file {path}: {error}"),
@@ -81,7 +77,9 @@ impl Book {
             FromGenerator::Snapshot(snapshot) => {
                 self.snapshot(snapshot);
             }
-            FromGenerator::ArrivalsDone { at_ns } => self.arrivals_done.push(at_ns),
+            FromGenerator::ArrivalsDone { last_t0_ns, at_ns } => {
+                self.arrivals_done.push((last_t0_ns, at_ns));
+            }
             FromGenerator::Ended(result) => {
                 self.generators_ended += 1;
                 if let Err(why) = result {
@@ -98,11 +96,7 @@ impl Book {
                 self.tap_lost = true;
                 self.defects.push(why);
             }
-            TapReport::Ended {
-                channel,
-                undecodable,
-                residual,
-            } => {
+            TapReport::Ended { channel, undecodable, residual } => {
                 self.taps_ended += 1;
                 if residual > 0 {
                     self.notes.push(format!(
@@ -186,16 +180,12 @@ impl Book {
 
     /// The last arrival's scheduled instant, or the start where there was none.
     pub(super) fn arrivals_end_ns(&self) -> u64 {
-        self.arrivals_done
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(self.start_ns)
+        self.arrivals_done.iter().map(|(last_t0_ns, _)| *last_t0_ns).max().unwrap_or(self.start_ns)
     }
 
     /// The instant that the ledger must have passed before nothing in flight means drained.
     pub(super) fn arrivals_done_ns(&self) -> u64 {
-        self.arrivals_end_ns()
+        self.arrivals_done.iter().map(|(_, at_ns)| *at_ns).max().unwrap_or(self.start_ns)
     }
 
     pub(super) fn sources_ended(&self, generators: usize, taps: usize) -> bool {
@@ -219,9 +209,7 @@ impl Book {
         [SeriesPhase::Steady, SeriesPhase::WarmUp]
             .iter()
             .find_map(|phase| {
-                self.store
-                    .trend(&SeriesKey::new(names::LAG, &[], *phase))?
-                    .quantile(0.99)
+                self.store.trend(&SeriesKey::new(names::LAG, &[], *phase))?.quantile(0.99)
             })
             .unwrap_or(0)
     }
@@ -236,10 +224,7 @@ impl Book {
     }
 
     pub(super) fn thresholds(&self, plan: &Plan, drain_ns: Option<u64>) -> Vec<ThresholdOutcome> {
-        plan.thresholds
-            .iter()
-            .map(|threshold| self.evaluate(threshold, plan, drain_ns))
-            .collect()
+        plan.thresholds.iter().map(|threshold| self.evaluate(threshold, plan, drain_ns)).collect()
     }
 
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
@@ -258,12 +243,7 @@ impl Book {
         plan: &Plan,
         drain_ns: Option<u64>,
     ) -> ThresholdOutcome {
-        let steady_ns = plan
-            .load
-            .iter()
-            .map(|load| load.steady_ns)
-            .max()
-            .unwrap_or(0);
+        let steady_ns = plan.load.iter().map(|load| load.steady_ns).max().unwrap_or(0);
         let context = ThresholdContext {
             steady_ns,
             drain_ns,
@@ -288,12 +268,7 @@ impl Book {
 
 /// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.
 fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
-    let warmup_ns = plan
-        .load
-        .iter()
-        .map(|load| load.warmup_ns)
-        .max()
-        .unwrap_or(0);
+    let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
     plan.journeys
         .iter()
         .filter(|journey| !journey.stages.is_empty())

@@ -67,17 +67,12 @@ pub(super) struct Launched {
 
 /// Whether the run file can be made, before anything else happens.
 pub(super) fn check_writable(path: &Path) -> Result<(), RunError> {
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map(drop)
-        .map_err(|error| {
-            RunError::new(
-                format!("cannot write the run file {}: {error}", path.display()),
-                "choose another place with --output",
-            )
-        })
+    std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop).map_err(|error| {
+        RunError::new(
+            format!("cannot write the run file {}: {error}", path.display()),
+            "choose another place with --output",
+        )
+    })
 }
 
 /// Opens the taps, then makes every thread; nothing is sent before [`Launched::start`].
@@ -121,13 +116,7 @@ pub(super) fn launch(
         launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
     if let Some(tasks) = poll_tasks {
-        launched.poller(
-            plan,
-            tasks,
-            batches_sender,
-            poller_sender,
-            observer_sender.clone(),
-        )?;
+        launched.poller(plan, tasks, batches_sender, poller_sender, observer_sender.clone())?;
     }
     launched.observe(plan, batches, observer_sender, ends)?;
     launched.refresh(plan, variables, failure_sender)?;
@@ -231,11 +220,7 @@ impl Launched {
 
     /// Waits for the threads, which have all been asked to end.
     pub(super) fn join(self) {
-        let Self {
-            threads,
-            to_generators,
-            ..
-        } = self;
+        let Self { threads, to_generators, .. } = self;
         drop(to_generators);
         for thread in threads {
             // A thread that panicked has been missed already: its source fell silent.
@@ -271,9 +256,7 @@ impl Launched {
                 spares,
                 polls: polls.clone(),
             };
-            self.spawn(&format!("generator-{index}"), move || {
-                generator::run(spec, &ready_sender)
-            })?;
+            self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
             let waker = ready
                 .recv()
                 .unwrap_or_else(|_| Err("a generator thread ended before it began".to_owned()))
@@ -281,10 +264,7 @@ impl Launched {
             self.wakers.push(waker.clone());
             self.to_generators.push(control_sender);
             self.spares.push(spare_sender);
-            ends.push(GeneratorEnd {
-                actors: actors_sender,
-                waker,
-            });
+            ends.push(GeneratorEnd { actors: actors_sender, waker });
         }
         Ok(ends)
     }
@@ -394,14 +374,9 @@ impl Launched {
     }
 
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
-        let thread = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(body);
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
         let thread = thread.map_err(|error| {
-            RunError::new(
-                format!("cannot make thread {name}: {error}"),
-                "check ulimit -u",
-            )
+            RunError::new(format!("cannot make thread {name}: {error}"), "check ulimit -u")
         })?;
         self.threads.push(thread);
         Ok(())

@@ -36,11 +36,7 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, RunError> {
-    let plan = Arc::new(if options.once {
-        once(plan)
-    } else {
-        plan.clone()
-    });
+    let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan)?;
     launch::check_writable(&options.run_file)?;
@@ -59,13 +55,7 @@ pub fn run(
     }
     let launched = launch::launch(&plan, options, registry, &variables)?;
     let book = Book::create(&plan, options, &launched)?;
-    let coordinator = Coordinator {
-        plan: &plan,
-        launched,
-        book,
-        stop,
-        stop_told: false,
-    };
+    let coordinator = Coordinator { plan: &plan, launched, book, stop, stop_told: false };
     let mut summary = coordinator.conduct(progress)?;
     summary.notes.extend(teardown(&plan, options, variables));
     Ok(summary)
@@ -83,20 +73,8 @@ impl Coordinator<'_> {
     fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Summary, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
-        let drain_ns = self
-            .plan
-            .load
-            .iter()
-            .map(|load| load.drain_ns)
-            .max()
-            .unwrap_or(0);
-        let warmup_ns = self
-            .plan
-            .load
-            .iter()
-            .map(|load| load.warmup_ns)
-            .max()
-            .unwrap_or(0);
+        let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
+        let warmup_ns = self.plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
         let start_ns = self.launched.start_ns;
         // A little after the sources' own seconds, so that each second's figures are all there.
         let mut tick_ns = start_ns + SECOND_NS + 150 * MILLISECOND_NS;
@@ -108,9 +86,7 @@ impl Coordinator<'_> {
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if now >= tick_ns {
-                let spares = self
-                    .book
-                    .second(is_draining || now > start_ns + warmup_ns)?;
+                let spares = self.book.second(is_draining || now > start_ns + warmup_ns)?;
                 self.launched.give_back(spares);
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;
@@ -174,10 +150,7 @@ impl Coordinator<'_> {
         let give_up_ns = now_ns() + LAST_WORDS_NS;
         while !self.book.is_closed() && now_ns() < give_up_ns {
             self.hear(Duration::from_millis(10));
-            if self
-                .book
-                .sources_ended(self.launched.generators(), self.launched.taps())
-            {
+            if self.book.sources_ended(self.launched.generators(), self.launched.taps()) {
                 self.launched.ledger.closing.store(true, Ordering::SeqCst);
             }
         }
@@ -204,15 +177,10 @@ impl Coordinator<'_> {
         } else {
             Verdict::Fail
         };
-        causes.extend(
-            thresholds
-                .iter()
-                .filter(|outcome| !outcome.held)
-                .map(|outcome| Cause {
-                    name: "threshold".into(),
-                    detail: outcome.threshold.text.clone(),
-                }),
-        );
+        causes.extend(thresholds.iter().filter(|outcome| !outcome.held).map(|outcome| Cause {
+            name: "threshold".into(),
+            detail: outcome.threshold.text.clone(),
+        }));
         let mut notes = self.book.notes(self.plan);
         notes
             .extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));

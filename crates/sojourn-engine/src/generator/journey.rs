@@ -46,6 +46,8 @@ pub(crate) struct JourneyActor {
     root_done: usize,
     /// Stages reached, by bit, whose steps have not begun.
     stages_reached: u32,
+    /// The ledger has ended the journey: no further step begins.
+    ended: bool,
     /// Follow-up steps begun, by bit.
     follow_ups_begun: u32,
 }
@@ -77,8 +79,15 @@ impl JourneyActor {
             redirected: None,
             root_done: 0,
             stages_reached: 0,
+            ended: false,
             follow_ups_begun: 0,
         }
+    }
+
+    /// The ledger has ended the journey; true when no request is under way, so that the actor can go.
+    pub(crate) fn end(&mut self) -> bool {
+        self.ended = true;
+        self.request.is_none()
     }
 
     fn kind(&self) -> usize {
@@ -103,19 +112,9 @@ impl JourneyActor {
         };
         let journey = self.arrival.journey;
         if self.root_done == 0 && spec.after.is_none() {
-            let Arrival {
-                kind, phase, t0_ns, ..
-            } = self.arrival;
-            context
-                .recorder
-                .record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
-            let started = Fact::Started {
-                journey,
-                kind,
-                phase,
-                t0_ns,
-                key: made,
-            };
+            let Arrival { kind, phase, t0_ns, .. } = self.arrival;
+            context.recorder.record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
+            let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
             context.outbox.push(now_ns, started);
         } else {
             context.outbox.push(now_ns, Fact::StepBegan { journey });
@@ -130,25 +129,10 @@ impl JourneyActor {
         }
         narrate(context.narrator, || {
             let host = &request.origin_name.host;
-            format!(
-                "{} -> {host}\n{}",
-                spec.name,
-                redacted(&context.scratch.message)
-            )
+            format!("{} -> {host}\n{}", spec.name, redacted(&context.scratch.message))
         });
-        self.request = Some(UnderWay {
-            step,
-            due_ns,
-            began_ns: now_ns,
-            redirects: 0,
-        });
-        send(
-            context,
-            action,
-            request.origin,
-            request.keeps_body,
-            action.timeout_ns,
-        );
+        self.request = Some(UnderWay { step, due_ns, began_ns: now_ns, redirects: 0 });
+        send(context, action, request.origin, request.keeps_body, action.timeout_ns);
         Step::Requesting
     }
 
@@ -164,11 +148,7 @@ impl JourneyActor {
             k: self.arrival.k,
             run_id,
             key: &self.key,
-            variables: if self.variables.is_empty() {
-                of_setup
-            } else {
-                &self.variables
-            },
+            variables: if self.variables.is_empty() { of_setup } else { &self.variables },
             data: &plan.data,
         }
     }
@@ -189,10 +169,7 @@ impl JourneyActor {
         template: &Template,
         out: &mut Vec<u8>,
     ) -> Result<(), VariableId> {
-        template.render(
-            &self.values(context.plan, context.run_id, context.variables),
-            out,
-        )
+        template.render(&self.values(context.plan, context.run_id, context.variables), out)
     }
 
     /// A request that could not even be written is a failed step.
@@ -206,20 +183,11 @@ impl JourneyActor {
         let reason = match error {
             RenderError::Unset(variable) => format!(
                 "variable {} has no value",
-                context
-                    .plan
-                    .variables
-                    .get(usize::from(variable.0))
-                    .map_or("?", String::as_str)
+                context.plan.variables.get(usize::from(variable.0)).map_or("?", String::as_str)
             ),
             RenderError::Invalid(what) => what.clone(),
         };
-        let under_way = UnderWay {
-            step,
-            due_ns,
-            began_ns: context.now_ns,
-            redirects: 0,
-        };
+        let under_way = UnderWay { step, due_ns, began_ns: context.now_ns, redirects: 0 };
         self.refused(context, under_way, context.now_ns, &reason)
     }
 
@@ -312,25 +280,18 @@ impl JourneyActor {
     ) -> Step {
         let (kind, phase) = (self.arrival.kind, self.arrival.phase);
         let series = context.series.step(kind, under_way.step, phase).response_ok;
-        context
-            .recorder
-            .record(series, ended_ns.saturating_sub(under_way.due_ns));
+        context.recorder.record(series, ended_ns.saturating_sub(under_way.due_ns));
         let journey = self.arrival.journey;
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
         }
         let root = &context.prepared.journeys[self.kind()].root;
-        if context.plan.journeys[self.kind()].steps[under_way.step]
-            .after
-            .is_none()
-        {
+        if context.plan.journeys[self.kind()].steps[under_way.step].after.is_none() {
             self.root_done += 1;
             if let Some(&next) = root.get(self.root_done) {
                 return self.begin(context, next, ended_ns);
             }
-            context
-                .outbox
-                .push(ended_ns, Fact::RootCompleted { journey });
+            context.outbox.push(ended_ns, Fact::RootCompleted { journey });
             self.start_polls(context);
         }
         self.next_follow_up(context, ended_ns)
@@ -340,7 +301,7 @@ impl JourneyActor {
     /// for.
     fn next_follow_up(&mut self, context: &mut Context<'_>, due_ns: u64) -> Step {
         let prepared = &context.prepared.journeys[self.kind()];
-        if !prepared.has_follow_ups {
+        if !prepared.has_follow_ups || self.ended {
             return Step::Done;
         }
         if self.request.is_some() || self.root_done < prepared.root.len() {
@@ -351,9 +312,7 @@ impl JourneyActor {
             steps[*index].after.is_some() && self.follow_ups_begun & (1 << index) == 0
         };
         let ready = (0..steps.len()).filter(not_begun).find(|&index| {
-            steps[index]
-                .after
-                .is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
+            steps[index].after.is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
         });
         if let Some(step) = ready {
             self.follow_ups_begun |= 1 << step;
@@ -363,9 +322,7 @@ impl JourneyActor {
             return Step::Idle;
         }
         let journey = self.arrival.journey;
-        context
-            .outbox
-            .push(due_ns, Fact::FollowUpsCompleted { journey });
+        context.outbox.push(due_ns, Fact::FollowUpsCompleted { journey });
         Step::Done
     }
 
@@ -376,50 +333,25 @@ impl JourneyActor {
         ended_ns: u64,
         reason: &str,
     ) -> Step {
-        let Arrival {
-            journey,
-            kind,
-            phase,
-            ..
-        } = self.arrival;
+        let Arrival { journey, kind, phase, .. } = self.arrival;
         narrate(context.narrator, || format!("refused: {reason}"));
-        let series = context
-            .series
-            .reason(context.recorder, kind, under_way.step, phase, reason);
+        let series = context.series.reason(context.recorder, kind, under_way.step, phase, reason);
         context.recorder.add(series, 1);
-        let failed = context
-            .series
-            .step(kind, under_way.step, phase)
-            .response_failed;
-        context
-            .recorder
-            .record(failed, ended_ns.saturating_sub(under_way.due_ns));
-        let is_root = context.plan.journeys[self.kind()].steps[under_way.step]
-            .after
-            .is_none();
-        let fact = if is_root {
-            Fact::RootFailed { journey }
-        } else {
-            Fact::FollowUpFailed { journey }
-        };
+        let failed = context.series.step(kind, under_way.step, phase).response_failed;
+        context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
+        let fact =
+            if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
         context.outbox.push(ended_ns, fact);
         Step::Done
     }
 
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
-        let series = context
-            .series
-            .step(self.arrival.kind, under_way.step, self.arrival.phase);
+        let series = context.series.step(self.arrival.kind, under_way.step, self.arrival.phase);
         let recorder = &mut *context.recorder;
         let timings = &completion.timings;
-        recorder.record(
-            series.response,
-            completion.ended_ns.saturating_sub(under_way.due_ns),
-        );
-        recorder.record(
-            series.service,
-            completion.ended_ns.saturating_sub(under_way.began_ns),
-        );
+        recorder.record(series.response, completion.ended_ns.saturating_sub(under_way.due_ns));
+        recorder.record(series.service, completion.ended_ns.saturating_sub(under_way.began_ns));
         recorder.record(series.blocked, timings.blocked_ns);
         if timings.connect_ns > 0 {
             recorder.record(series.dns, timings.dns_ns);
@@ -439,10 +371,7 @@ impl JourneyActor {
         let prepared = &context.prepared.journeys[self.kind()];
         for &stage in &prepared.polled {
             let values = self.values(context.plan, context.run_id, context.variables);
-            if !context
-                .polls
-                .start(context.plan, &self.arrival, stage, &values)
-            {
+            if !context.polls.start(context.plan, &self.arrival, stage, &values) {
                 context.outbox.refuse();
             }
         }
@@ -476,9 +405,7 @@ fn send(
     timeout_ns: u64,
 ) {
     let body = if keeps_body {
-        BodyPolicy::Keep {
-            bytes_max: action.body_max,
-        }
+        BodyPolicy::Keep { bytes_max: action.body_max }
     } else {
         BodyPolicy::Discard
     };

@@ -48,12 +48,7 @@ impl Outbox {
         self.facts.sort_by_key(|fact| fact.stamp_ns);
         let capacity = self.facts.len();
         let facts = std::mem::replace(&mut self.facts, Vec::with_capacity(capacity.min(1024)));
-        let batch = Batch {
-            source: self.source,
-            sequence: self.sequence,
-            facts,
-            watermark_ns,
-        };
+        let batch = Batch { source: self.source, sequence: self.sequence, facts, watermark_ns };
         match self.sender.try_send(batch) {
             Ok(()) => {
                 self.sequence += 1;

@@ -149,6 +149,9 @@ impl Observer {
         loop {
             let is_open = self.take_batches();
             self.apply();
+            if !is_open {
+                break;
+            }
             let now = now_ns();
             if now >= snapshot_ns {
                 self.check_silence(now, closing_since_ns.is_some());
@@ -157,7 +160,7 @@ impl Observer {
             }
             if self.spec.state.closing.load(Ordering::SeqCst) {
                 let since_ns = *closing_since_ns.get_or_insert(now);
-                let have_ended = self.sequencer.watermark_ns() == u64::MAX || !is_open;
+                let have_ended = self.sequencer.watermark_ns() == u64::MAX;
                 if have_ended || now > since_ns + CLOSE_WAIT_NS {
                     if !have_ended {
                         self.void(
@@ -206,9 +209,7 @@ impl Observer {
             self.decide();
         }
         let state = &self.spec.state;
-        state
-            .in_flight
-            .store(self.ledger.in_flight() as u64, Ordering::SeqCst);
+        state.in_flight.store(self.ledger.in_flight() as u64, Ordering::SeqCst);
         state.watermark_ns.store(watermark_ns, Ordering::SeqCst);
     }
 
@@ -219,25 +220,13 @@ impl Observer {
             self.series.count(&decision, &mut self.recorder);
             self.tell(&decision);
             match decision {
-                Decision::Reached {
-                    journey,
-                    kind,
-                    stage,
-                    resume: true,
-                    ..
-                } => {
+                Decision::Reached { journey, kind, stage, resume: true, .. } => {
                     let _ignored = kind;
-                    self.wake(
-                        journey.0,
-                        ToActor::Reached {
-                            journey: journey.0,
-                            stage,
-                        },
-                    );
+                    self.wake(journey.0, ToActor::Reached { journey: journey.0, stage });
                 }
                 Decision::Overdue { journey, kind } if self.tells_end[usize::from(kind)] => {
                     // A user stops waiting at the deadline; the journey may still complete, late.
-                    self.wake(journey.0, ToActor::Ended { journey: journey.0 });
+                    self.wake(journey.0, ToActor::Overdue { journey: journey.0 });
                 }
                 Decision::Finished(finished) => self.finished(*finished),
                 _ => {}
@@ -256,9 +245,7 @@ impl Observer {
             _ => &state.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        state
-            .last_end_ns
-            .fetch_max(finished.end_ns, Ordering::Relaxed);
+        state.last_end_ns.fetch_max(finished.end_ns, Ordering::Relaxed);
         if self.tells_end[usize::from(finished.kind)] {
             let journey = finished.journey.0;
             self.wake(journey, ToActor::Ended { journey });
@@ -280,12 +267,7 @@ impl Observer {
     }
 
     fn keep(&mut self, record: JourneyRecord) {
-        if self
-            .spec
-            .reports
-            .try_send(FromObserver::Kept(Box::new(record)))
-            .is_err()
-        {
+        if self.spec.reports.try_send(FromObserver::Kept(Box::new(record))).is_err() {
             self.kept_refused += 1;
         }
     }
@@ -302,10 +284,7 @@ impl Observer {
         let silent = self.sequencer.silent(now, silent_max_ns);
         if let (Some(source), false, false) = (silent.first(), self.silent_told, is_closing) {
             let names = &self.spec.sources;
-            let name = names
-                .iter()
-                .find(|(id, _)| id == source)
-                .map_or("?", |(_, name)| name);
+            let name = names.iter().find(|(id, _)| id == source).map_or("?", |(_, name)| name);
             let seconds = silent_max_ns as f64 / SECOND_NS as f64;
             let why =
                 format!("{name} said nothing for more than {seconds} s: its facts may be missing");
@@ -314,20 +293,15 @@ impl Observer {
     }
 
     fn report(&mut self, now: u64) {
-        self.series
-            .levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
+        self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         self.process.measure(&mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
-            self.health
-                .refused(queue, std::mem::take(count), &mut self.recorder);
+            self.health.refused(queue, std::mem::take(count), &mut self.recorder);
         };
         refused("wake-ups to generators", &mut self.wake_ups_refused);
         refused("journeys to keep", &mut self.kept_refused);
-        self.spec
-            .state
-            .started
-            .store(self.ledger.balance().journeys.started, Ordering::Relaxed);
+        self.spec.state.started.store(self.ledger.balance().journeys.started, Ordering::Relaxed);
         let snapshot = Box::new(self.recorder.take(now, None));
         // A lost snapshot shows as a gap in their numbers, which makes the run void.
         let _ignored = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
@@ -353,27 +327,15 @@ impl Observer {
         narrate(self.spec.options.narrator.as_ref(), || {
             let plan = &self.spec.plan;
             let stage_name = |kind: u16, stage: u8| {
-                plan.journeys[usize::from(kind)].stages[usize::from(stage)]
-                    .name
-                    .clone()
+                plan.journeys[usize::from(kind)].stages[usize::from(stage)].name.clone()
             };
             match decision {
-                Decision::Reached {
-                    kind,
-                    stage,
-                    since_start_ns,
-                    ..
-                } => format!(
+                Decision::Reached { kind, stage, since_start_ns, .. } => format!(
                     "ledger: stage {} reached {:.2} ms after the start",
                     stage_name(*kind, *stage),
                     *since_start_ns as f64 / 1e6
                 ),
-                Decision::Hop {
-                    kind,
-                    stage,
-                    hop_ns,
-                    ..
-                } => format!(
+                Decision::Hop { kind, stage, hop_ns, .. } => format!(
                     "ledger: hop to {} took {:.2} ms",
                     stage_name(*kind, *stage),
                     *hop_ns as f64 / 1e6

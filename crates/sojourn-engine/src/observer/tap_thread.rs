@@ -40,11 +40,7 @@ pub(crate) enum TapReport {
     /// The tap is lost: the run is void.
     Lost(String),
     /// It ended as asked; samples of what could not be decoded, and events seen before the start.
-    Ended {
-        channel: String,
-        undecodable: Vec<String>,
-        residual: u64,
-    },
+    Ended { channel: String, undecodable: Vec<String>, residual: u64 },
 }
 
 struct ToLedger {
@@ -60,54 +56,31 @@ impl Sink for ToLedger {
     fn message(&mut self, message: &RawMessage<'_>) {
         let observed = self.router.observe(message);
         narrate(self.narrator.as_ref(), || {
-            let key = message
-                .key
-                .map_or_else(String::new, |key| String::from_utf8_lossy(key).into());
+            let key =
+                message.key.map_or_else(String::new, |key| String::from_utf8_lossy(key).into());
             let shown = &message.payload[..message.payload.len().min(200)];
-            let fits = observed
-                .as_ref()
-                .map_or(0, |observation| observation.candidates.len());
+            let fits = observed.as_ref().map_or(0, |observation| observation.candidates.len());
             format!(
                 "event on {} key {key}: {} (fits {fits} stages)",
                 message.topic,
                 String::from_utf8_lossy(shown)
             )
         });
-        if self
-            .start_ns
-            .is_none_or(|start_ns| message.stamp_ns < start_ns)
-        {
+        if self.start_ns.is_none_or(|start_ns| message.stamp_ns < start_ns) {
             self.residual += 1;
             return;
         }
         if let Some(observation) = observed {
-            self.outbox
-                .push(message.stamp_ns, Fact::Observed(Box::new(observation)));
+            self.outbox.push(message.stamp_ns, Fact::Observed(Box::new(observation)));
         }
     }
 }
 
 /// The thread's body: from the tap's opening until `stop`, or until the tap is lost.
 pub(crate) fn run_tap(spec: TapSpec) {
-    let TapSpec {
-        channel,
-        mut tap,
-        router,
-        source,
-        facts,
-        reports,
-        stop,
-        start,
-        narrator,
-    } = spec;
+    let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator } = spec;
     let outbox = Outbox::new(source, facts, FACTS_MAX);
-    let mut sink = ToLedger {
-        router,
-        outbox,
-        narrator,
-        start_ns: None,
-        residual: 0,
-    };
+    let mut sink = ToLedger { router, outbox, narrator, start_ns: None, residual: 0 };
     let mut figures = Figures::new(&channel, source);
     let mut lost = None;
     while !stop.load(Ordering::Relaxed) {
@@ -137,11 +110,7 @@ pub(crate) fn run_tap(spec: TapSpec) {
         let _ignored = reports.send(TapReport::Lost(why));
     }
     let undecodable = sink.router.undecodable_samples().to_vec();
-    let ended = TapReport::Ended {
-        channel,
-        undecodable,
-        residual: sink.residual,
-    };
+    let ended = TapReport::Ended { channel, undecodable, residual: sink.residual };
     let _ignored = reports.send(ended);
 }
 
@@ -160,10 +129,7 @@ impl Figures {
     fn new(channel: &str, source: SourceId) -> Self {
         let mut recorder = Recorder::new(u32::from(source.0));
         let mut series = |kind: Kind, metric: &str| {
-            recorder.series(
-                kind,
-                SeriesKey::new(metric, &[("channel", channel)], SeriesPhase::Any),
-            )
+            recorder.series(kind, SeriesKey::new(metric, &[("channel", channel)], SeriesPhase::Any))
         };
         let behind = series(Kind::Gauge, names::HEALTH_TAP_BEHIND_MS);
         let reread = series(Kind::Counter, names::EVENTS_REREAD);
@@ -195,12 +161,8 @@ impl Figures {
             return None;
         }
         self.snapshot_ns += SECOND_NS * (1 + (now - self.snapshot_ns) / SECOND_NS);
-        let behind_ns = tap
-            .behind_ns()
-            .unwrap_or(0)
-            .max(now.saturating_sub(tap.watermark_ns()));
-        self.recorder
-            .set(self.behind, behind_ns as f64 / MILLISECOND_NS as f64);
+        let behind_ns = tap.behind_ns().unwrap_or(0).max(now.saturating_sub(tap.watermark_ns()));
+        self.recorder.set(self.behind, behind_ns as f64 / MILLISECOND_NS as f64);
         Some(self.take(now, tap, sink))
     }
 
@@ -210,12 +172,10 @@ impl Figures {
         self.rereads_told = rereads;
         self.health.measure(now, &mut self.recorder);
         let refused = sink.outbox.take_refused();
-        self.health
-            .refused("facts to the ledger", refused, &mut self.recorder);
+        self.health.refused("facts to the ledger", refused, &mut self.recorder);
         let by_tap = tap.refused() - self.refused_told;
         self.refused_told += by_tap;
-        self.health
-            .refused("messages received", by_tap, &mut self.recorder);
+        self.health.refused("messages received", by_tap, &mut self.recorder);
         Box::new(self.recorder.take(now, None))
     }
 }

@@ -123,12 +123,7 @@ impl Client {
             self.fail(slot, Cause::NoOrigin);
             return;
         }
-        self.add_deadline(Deadline {
-            at_ns,
-            serial,
-            slot,
-            connecting: false,
-        });
+        self.add_deadline(Deadline { at_ns, serial, slot, connecting: false });
         let pool = &mut self.pools[origin as usize];
         if let Some(connection) = pool.take_idle() {
             self.assign(connection, slot, now_ns);
@@ -136,9 +131,8 @@ impl Client {
             self.dial(slot);
         } else {
             let exchanges = &self.exchanges;
-            let waits = pool.wait(Waiting { slot, serial }, |waiting| {
-                is_waiting(exchanges, waiting)
-            });
+            let waits =
+                pool.wait(Waiting { slot, serial }, |waiting| is_waiting(exchanges, waiting));
             if !waits {
                 self.counters.refused += 1;
                 self.fail(slot, Cause::WaitingFull);
@@ -169,17 +163,12 @@ impl Client {
 
     fn add_deadline(&mut self, deadline: Deadline) {
         let exchanges = &self.exchanges;
-        self.deadlines.push(deadline, exchanges.len(), |deadline| {
-            is_due(exchanges, deadline)
-        });
+        self.deadlines.push(deadline, exchanges.len(), |deadline| is_due(exchanges, deadline));
     }
 
     fn connection_id(&self, slot: u32) -> Option<ConnectionId> {
         let connection = self.connections.get(slot as usize)?;
-        Some(ConnectionId {
-            slot,
-            generation: connection.generation,
-        })
+        Some(ConnectionId { slot, generation: connection.generation })
     }
 
     /// Whether the connection still exists, as an event's or an earlier look's.
@@ -207,16 +196,12 @@ impl std::fmt::Debug for Client {
 
 /// Whether a queued request still waits.
 fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
-    exchanges
-        .get(waiting.slot as usize)
-        .is_some_and(|exchange| exchange.serial == waiting.serial)
+    exchanges.get(waiting.slot as usize).is_some_and(|exchange| exchange.serial == waiting.serial)
 }
 
 /// Whether a deadline still concerns somebody.
 fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
-    exchanges
-        .get(deadline.slot as usize)
-        .is_some_and(|exchange| {
-            exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
-        })
+    exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
+        exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
+    })
 }

@@ -21,11 +21,7 @@ impl Totals {
     #[inline]
     pub(super) fn record(&mut self, value: u64, count: u64) {
         let wide = u128::from(value);
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count = self.count.saturating_add(count);
         self.sum = self.sum.saturating_add(wide * u128::from(count));
@@ -37,11 +33,7 @@ impl Totals {
         if other.count == 0 {
             return;
         }
-        self.min = if self.count == 0 {
-            other.min
-        } else {
-            self.min.min(other.min)
-        };
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);

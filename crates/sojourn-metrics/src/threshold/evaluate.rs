@@ -30,11 +30,7 @@ impl Threshold {
         let holds = |figure: f64| self.comparison.holds(figure, self.bound);
         let is_final = figure.is_none_or(|figure| !holds(figure)) || !self.awaits_cutoff(store);
         let measured = figure.filter(|_| is_final);
-        ThresholdOutcome {
-            threshold: self.clone(),
-            measured,
-            held: measured.is_some_and(holds),
-        }
+        ThresholdOutcome { threshold: self.clone(), measured, held: measured.is_some_and(holds) }
     }
 
     /// Whether journeys in flight at the cutoff leave the figure open.
@@ -65,9 +61,7 @@ fn measure(
         }
         Subject::Trend(metric, tag, name) => {
             let (journey, own) = journey_and(store, metric, tag, name)?;
-            of(store
-                .merged(metric, &tags(journey, tag, own), STEADY)
-                .into())
+            of(store.merged(metric, &tags(journey, tag, own), STEADY).into())
         }
         Subject::Lag => of(store.merged(names::LAG, &[], STEADY).into()),
         Subject::Journeys(metric, journey, whole) => {
@@ -140,14 +134,9 @@ fn journey_and<'a>(
     tag: &str,
     name: &'a str,
 ) -> Option<(Option<&'a str>, &'a str)> {
-    let splits = name
-        .match_indices('/')
-        .map(|(at, _)| (Some(&name[..at]), &name[at + 1..]));
-    [(None, name)]
-        .into_iter()
-        .chain(splits)
-        .find(|&(journey, own)| {
-            let tags = tags(journey, tag, own);
-            store.select(metric, &tags, STEADY).next().is_some()
-        })
+    let splits = name.match_indices('/').map(|(at, _)| (Some(&name[..at]), &name[at + 1..]));
+    [(None, name)].into_iter().chain(splits).find(|&(journey, own)| {
+        let tags = tags(journey, tag, own);
+        store.select(metric, &tags, STEADY).next().is_some()
+    })
 }

@@ -18,11 +18,7 @@ enum Word {
 
 pub(super) fn serialize<S: Serializer>(figure: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     let written = figure.map(|figure| {
-        if figure == f64::INFINITY {
-            Figure::Word(Word::Infinity)
-        } else {
-            Figure::Finite(figure)
-        }
+        if figure == f64::INFINITY { Figure::Word(Word::Infinity) } else { Figure::Finite(figure) }
     });
     written.serialize(to)
 }

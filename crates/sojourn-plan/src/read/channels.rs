@@ -22,9 +22,7 @@ impl Reader<'_> {
         let mut channels = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {
             self.channel_names.push(key.name.clone());
-            let named = self
-                .problems
-                .check_name(key.range.start, &key.name, "channel");
+            let named = self.problems.check_name(key.range.start, &key.name, "channel");
             let channel = self.channel(&key.name, value);
             channels.extend(named.and(channel));
         }
@@ -92,11 +90,7 @@ impl Reader<'_> {
                 properties.push((key.name.clone(), self.problems.text(value)?.to_owned()));
             }
         }
-        Some(KafkaChannel {
-            brokers: brokers?.join(","),
-            topics: topics?,
-            properties,
-        })
+        Some(KafkaChannel { brokers: brokers?.join(","), topics: topics?, properties })
     }
 
     fn webhook(&mut self, node: &Node) -> Option<WebhookChannel> {
@@ -146,9 +140,7 @@ impl Reader<'_> {
     }
 
     fn check_address(&mut self, node: &Node, text: &str, what: &str) {
-        let port = text
-            .rsplit_once(':')
-            .map(|(host, port)| (host, port.parse::<u16>()));
+        let port = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
         if !matches!(port, Some((host, Ok(_))) if !host.is_empty() && !host.contains("://")) {
             let shown = self.problems.offending(node);
             let message = format!("`{shown}` is not {what}");
@@ -159,9 +151,5 @@ impl Reader<'_> {
 }
 
 fn default_webhook() -> WebhookChannel {
-    WebhookChannel {
-        listen: "127.0.0.1:0".to_owned(),
-        path: "/*".to_owned(),
-        respond: 200,
-    }
+    WebhookChannel { listen: "127.0.0.1:0".to_owned(), path: "/*".to_owned(), respond: 200 }
 }

@@ -31,18 +31,12 @@ pub(super) fn substitute(
             let lookup = |name: &str| {
                 let given = overrides.environment.iter().rev();
                 let given = given.clone().find(|(known, _)| known == name);
-                given
-                    .map(|(_, value)| value.clone())
-                    .or_else(|| files.variable(name))
+                given.map(|(_, value)| value.clone()).or_else(|| files.variable(name))
             };
             match replaced(&scalar.text, &lookup) {
                 Ok((text, looked_up)) => {
                     let plain = source.get(node.range.clone()) == Some(scalar.text.as_str());
-                    scalar.value = if plain {
-                        plain_value(&text)
-                    } else {
-                        text.clone().into()
-                    };
+                    scalar.value = if plain { plain_value(&text) } else { text.clone().into() };
                     scalar.text = text;
                     scalar.secret = !looked_up.is_empty();
                     for value in &looked_up {
@@ -52,11 +46,7 @@ pub(super) fn substitute(
                         node.content = Content::Null;
                     }
                 }
-                Err(Wrong {
-                    part,
-                    message,
-                    hint,
-                }) => {
+                Err(Wrong { part, message, hint }) => {
                     problems.within(node, &part, message, Some(hint));
                     problems.give_up_on(node);
                 }
@@ -150,11 +140,7 @@ mod tests {
         };
         let got = replaced(text, &lookup);
         let got = got.as_ref().map(|(text, _)| text.as_str());
-        assert_eq!(
-            got.map_err(|wrong| wrong.message.as_str()),
-            expected,
-            "{text}"
-        );
+        assert_eq!(got.map_err(|wrong| wrong.message.as_str()), expected, "{text}");
     }
 
     #[test]

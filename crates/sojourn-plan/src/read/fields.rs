@@ -16,11 +16,8 @@ impl<'n> Fields<'n> {
     /// Takes a mapping apart. Unknown and missing names are reported; `None` when it is none.
     pub(super) fn of(node: &'n Node, shape: &Shape, problems: &mut Problems<'_>) -> Option<Self> {
         let Content::Map(entries) = &node.content else {
-            let names: Vec<String> = shape
-                .fields
-                .iter()
-                .map(|field| format!("`{}`", field.name))
-                .collect();
+            let names: Vec<String> =
+                shape.fields.iter().map(|field| format!("`{}`", field.name)).collect();
             problems.at(
                 node,
                 format!("expected {}, found {}", shape.name, node.kind()),
@@ -48,9 +45,7 @@ impl<'n> Fields<'n> {
             has_unknown: !unknown.is_empty(),
         };
         for field in shape.fields.iter().filter(|field| field.required) {
-            let is_misspelt = unknown
-                .iter()
-                .any(|name| similar(name, [field.name]).is_some());
+            let is_misspelt = unknown.iter().any(|name| similar(name, [field.name]).is_some());
             if fields.get(field.name).is_none() && !is_misspelt {
                 problems.at(
                     node,
@@ -69,10 +64,7 @@ impl<'n> Fields<'n> {
 
     /// The value of this name, even an empty one.
     pub(super) fn with_null(&self, name: &str) -> Option<&'n Node> {
-        self.entries
-            .iter()
-            .find(|(key, _)| key.name == name)
-            .map(|(_, node)| *node)
+        self.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| *node)
     }
 
     /// The names of `some` that have a value, in the file's order.
@@ -132,8 +124,7 @@ impl Problems<'_> {
     pub(super) fn count(&mut self, node: &Node, least: u64, most: u64) -> Option<u64> {
         let hint = format!("a whole number from {least} to {most}");
         let number = self.parsed(node, "a whole number", &hint, |text| {
-            text.parse::<u64>()
-                .map_err(|_| format!("`{text}` is not a whole number"))
+            text.parse::<u64>().map_err(|_| format!("`{text}` is not a whole number"))
         })?;
         if !(least..=most).contains(&number) {
             let shown = self.offending(node);
@@ -145,26 +136,19 @@ impl Problems<'_> {
 
     /// A finite number.
     pub(super) fn number(&mut self, node: &Node) -> Option<f64> {
-        self.parsed(node, "a number", "write `2` or `0.5`", |text| {
-            match text.parse::<f64>() {
-                Ok(number) if number.is_finite() => Ok(number),
-                _ => Err(format!("`{text}` is not a number")),
-            }
+        self.parsed(node, "a number", "write `2` or `0.5`", |text| match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(format!("`{text}` is not a number")),
         })
     }
 
     /// `true` or `false`.
     pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
-        self.parsed(
-            node,
-            "true or false",
-            "write `true` or `false`",
-            |text| match text {
-                "true" => Ok(true),
-                "false" => Ok(false),
-                _ => Err(format!("`{text}` is neither true nor false")),
-            },
-        )
+        self.parsed(node, "true or false", "write `true` or `false`", |text| match text {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(format!("`{text}` is neither true nor false")),
+        })
     }
 
     /// One of some words, by its place among them.

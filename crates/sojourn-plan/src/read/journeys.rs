@@ -37,9 +37,7 @@ impl Reader<'_> {
     }
 
     fn journey(&mut self, key: &Key, node: &Node, scope: &Scope) -> Option<Weighted> {
-        let named = self
-            .problems
-            .check_name(key.range.start, &key.name, "journey");
+        let named = self.problems.check_name(key.range.start, &key.name, "journey");
         let fields = Fields::of(node, &shapes::JOURNEY, &mut self.problems)?;
         let raw = self.journey_steps(key, &fields);
         let mut scope = scope.clone();
@@ -52,10 +50,7 @@ impl Reader<'_> {
         let stages = self.stages(raw_stages, &scope);
         self.check_key(key, &raw, &steps, &stages);
         if let (Some(node), true) = (stage_nodes, stages.len() > STAGES_MAX) {
-            let message = format!(
-                "{} stages: a journey has at most {STAGES_MAX}",
-                stages.len()
-            );
+            let message = format!("{} stages: a journey has at most {STAGES_MAX}", stages.len());
             let hint = Some("split it into two journeys".to_owned());
             self.problems.at(node, message, hint);
         }
@@ -64,20 +59,13 @@ impl Reader<'_> {
             Some(within_ns) if !stages.is_empty() => LINGER_LEAST_NS.max(within_ns / 2),
             _ => 0,
         };
-        let linger_ns = given_or(fields.get("linger"), usual_linger_ns, |node| {
-            self.problems.duration(node)
-        });
+        let linger_ns =
+            given_or(fields.get("linger"), usual_linger_ns, |node| self.problems.duration(node));
         let weight = given_or(fields.get("weight"), 1.0, |node| self.weight(node));
         let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;
         Some(Weighted {
-            journey: Journey {
-                name: key.name.clone(),
-                steps,
-                stages,
-                within_ns,
-                linger_ns,
-            },
+            journey: Journey { name: key.name.clone(), steps, stages, within_ns, linger_ns },
             weight,
         })
     }
@@ -95,10 +83,9 @@ impl Reader<'_> {
 
     fn journey_steps<'n>(&mut self, key: &Key, fields: &Fields<'n>) -> Vec<RawStep<'n>> {
         match (fields.get("root"), fields.get("steps")) {
-            (Some(root), None) => self
-                .raw_step(root, &shapes::ROOT, Some("root"))
-                .into_iter()
-                .collect(),
+            (Some(root), None) => {
+                self.raw_step(root, &shapes::ROOT, Some("root")).into_iter().collect()
+            }
             (None, Some(steps)) => self.raw_steps(steps, &shapes::STEP),
             (Some(_), Some(steps)) => {
                 let hint = "put the root's request first among `steps`";
@@ -159,10 +146,7 @@ impl Reader<'_> {
             for (name, id, _) in &step.extracts {
                 scope.set(name, *id);
             }
-            steps.extend(read.zip(place).map(|(step, place)| Step {
-                after: Some(place),
-                ..step
-            }));
+            steps.extend(read.zip(place).map(|(step, place)| Step { after: Some(place), ..step }));
         }
     }
 

@@ -33,8 +33,7 @@ pub(super) struct Phases {
 impl Phases {
     /// Warm-up and steady together, when both are known.
     pub(super) fn total_ns(&self) -> Option<u64> {
-        self.steady_ns
-            .map(|steady| self.warmup_ns.saturating_add(steady))
+        self.steady_ns.map(|steady| self.warmup_ns.saturating_add(steady))
     }
 }
 
@@ -79,11 +78,7 @@ impl Reader<'_> {
         };
         let shaped = match fields.get("users") {
             Some(users) => {
-                self.misplaced(
-                    &fields,
-                    &[&OPEN[..], &OPEN_ONLY[..]].concat(),
-                    "an open load",
-                );
+                self.misplaced(&fields, &[&OPEN[..], &OPEN_ONLY[..]].concat(), "an open load");
                 self.closed(node, users, &fields, phases)
             }
             None => {
@@ -115,10 +110,8 @@ impl Reader<'_> {
 
     /// Which journeys an entry starts, with their weights.
     fn chosen(&mut self, fields: &Fields<'_>, journeys: &[Weighted]) -> Option<Vec<(usize, f64)>> {
-        let names: Vec<&str> = journeys
-            .iter()
-            .map(|journey| journey.journey.name.as_str())
-            .collect();
+        let names: Vec<&str> =
+            journeys.iter().map(|journey| journey.journey.name.as_str()).collect();
         match (fields.get("journey"), fields.get("journeys")) {
             (Some(node), None) => {
                 let known = self.lookup_journey(node, &names)?;
@@ -143,8 +136,7 @@ impl Reader<'_> {
                 (!chosen.is_empty()).then_some(chosen)
             }
             (Some(_), Some(node)) => {
-                self.problems
-                    .at(node, "both `journey` and `journeys`", None);
+                self.problems.at(node, "both `journey` and `journeys`", None);
                 None
             }
             (None, None) => Some(
@@ -177,9 +169,7 @@ impl Reader<'_> {
 
     fn open(&mut self, node: &Node, fields: &Fields<'_>, phases: Phases) -> Option<Shaped> {
         let arrivals = match fields.get("arrivals") {
-            Some(node) => self
-                .problems
-                .choice(node, &["constant", "poisson", "replay"])?,
+            Some(node) => self.problems.choice(node, &["constant", "poisson", "replay"])?,
             None if fields.get("file").is_some() => 2,
             None => 0,
         };
@@ -263,8 +253,7 @@ impl Reader<'_> {
         if steady_ns == 0 {
             let at = fields.get("steady").unwrap_or(node);
             let hint = "say how long to measure: `steady: 30s`, beyond the warm-up";
-            self.problems
-                .at(at, "a run of zero length", Some(hint.to_owned()));
+            self.problems.at(at, "a run of zero length", Some(hint.to_owned()));
             return None;
         }
         Some(steady_ns)

@@ -25,13 +25,7 @@ const SECRET_LENGTH_LEAST: usize = 4;
 
 impl<'a> Problems<'a> {
     pub(super) fn new(file: &'a str, source: &'a str) -> Self {
-        Self {
-            file,
-            source,
-            found: Vec::new(),
-            broken: HashSet::new(),
-            secrets: Vec::new(),
-        }
+        Self { file, source, found: Vec::new(), broken: HashSet::new(), secrets: Vec::new() }
     }
 
     /// Something is wrong with a whole value.
@@ -129,8 +123,7 @@ impl<'a> Problems<'a> {
 
     /// What was found, in the order of the file.
     pub(super) fn into_errors(mut self) -> PlanErrors {
-        self.found
-            .sort_by_key(|error| (error.file != self.file, error.line, error.column));
+        self.found.sort_by_key(|error| (error.file != self.file, error.line, error.column));
         PlanErrors(self.found)
     }
 }
@@ -161,22 +154,15 @@ pub(super) fn suggestion<'n>(
     known: impl IntoIterator<Item = &'n str>,
 ) -> Option<String> {
     let mut seen = HashSet::new();
-    let known: Vec<&str> = known
-        .into_iter()
-        .filter(|name| seen.insert(*name))
-        .collect();
+    let known: Vec<&str> = known.into_iter().filter(|name| seen.insert(*name)).collect();
     if let Some(name) = similar(wrong, known.iter().copied()) {
         return Some(format!("did you mean `{name}`?"));
     }
     if known.is_empty() {
         return None;
     }
-    let mut list = known
-        .iter()
-        .take(16)
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut list =
+        known.iter().take(16).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if known.len() > 16 {
         list.push_str(", …");
     }
@@ -185,9 +171,7 @@ pub(super) fn suggestion<'n>(
 
 /// The text with `***` in place of a secret, however its letters are written.
 fn without(text: &str, secret: &str) -> String {
-    let pattern = regex::RegexBuilder::new(&regex::escape(secret))
-        .case_insensitive(true)
-        .build();
+    let pattern = regex::RegexBuilder::new(&regex::escape(secret)).case_insensitive(true).build();
     match pattern {
         Ok(pattern) => pattern.replace_all(text, "***").into_owned(),
         // Too long to compile: then it is too long for a message, too.
@@ -213,17 +197,11 @@ mod tests {
 
     #[test]
     fn suggests_the_nearest_name_or_lists_all() {
-        assert_eq!(
-            similar("matchh", ["name", "match", "member"]),
-            Some("match")
-        );
+        assert_eq!(similar("matchh", ["name", "match", "member"]), Some("match"));
         assert_eq!(similar("Name", ["name", "match"]), Some("name"));
         assert_eq!(similar("paymnt", ["payment", "refund"]), Some("payment"));
         assert_eq!(similar("zzz", ["name", "match"]), None);
-        assert_eq!(
-            suggestion("zzz", ["a", "b"]).as_deref(),
-            Some("there is `a`, `b`")
-        );
+        assert_eq!(suggestion("zzz", ["a", "b"]).as_deref(), Some("there is `a`, `b`"));
         assert_eq!(suggestion("zzz", []), None);
     }
 

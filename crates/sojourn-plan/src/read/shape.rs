@@ -64,12 +64,7 @@ pub(crate) enum Kind {
 
 impl Field {
     pub(crate) const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            required: false,
-            doc,
-        }
+        Self { name, kind, required: false, doc }
     }
 
     pub(crate) const fn required(mut self) -> Self {

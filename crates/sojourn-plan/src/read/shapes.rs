@@ -13,54 +13,21 @@ pub(crate) static FILE: Shape = Shape {
     fields: &[
         Field::new("name", Text, "Name of the plan, for reports."),
         Field::new("suite", Text, "Suite the plan belongs to."),
-        Field::new(
-            "labels",
-            Named(&Text),
-            "Labels of every run, such as a team or a service.",
-        ),
+        Field::new("labels", Named(&Text), "Labels of every run, such as a team or a service."),
         Field::new(
             "seed",
             Count,
             "Seed of everything random; 0 by default, so that two runs send the same.",
         ),
-        Field::new(
-            "target",
-            Text,
-            "Base of relative URLs: http(s)://host[:port][/path].",
-        ),
-        Field::new(
-            "allow_hosts",
-            List(&Text),
-            "Further hosts that redirects may go to.",
-        ),
+        Field::new("target", Text, "Base of relative URLs: http(s)://host[:port][/path]."),
+        Field::new("allow_hosts", List(&Text), "Further hosts that redirects may go to."),
         Field::new("data", Named(&Map(&DATA)), "Rows from files, by name."),
-        Field::new(
-            "channels",
-            Named(&Map(&CHANNEL)),
-            "What taps listen to, by name.",
-        ),
-        Field::new(
-            "setup",
-            List(&Map(&STEP)),
-            "Steps run once before the load.",
-        ),
-        Field::new(
-            "teardown",
-            List(&Map(&STEP)),
-            "Steps run once after the load.",
-        ),
-        Field::new(
-            "refresh",
-            List(&Map(&REFRESH)),
-            "Steps repeated during the run.",
-        ),
+        Field::new("channels", Named(&Map(&CHANNEL)), "What taps listen to, by name."),
+        Field::new("setup", List(&Map(&STEP)), "Steps run once before the load."),
+        Field::new("teardown", List(&Map(&STEP)), "Steps run once after the load."),
+        Field::new("refresh", List(&Map(&REFRESH)), "Steps repeated during the run."),
         Field::new("journeys", Named(&Map(&JOURNEY)), "Journeys, by name.").required(),
-        Field::new(
-            "load",
-            Either(&[List(&Map(&LOAD)), Map(&LOAD)]),
-            "How much, when.",
-        )
-        .required(),
+        Field::new("load", Either(&[List(&Map(&LOAD)), Map(&LOAD)]), "How much, when.").required(),
         Field::new(
             "thresholds",
             List(&Either(&[Text, Map(&THRESHOLD)])),
@@ -85,11 +52,7 @@ pub(crate) static CHANNEL: Shape = Shape {
             Map(&KAFKA),
             "Kafka topics, read from their end without joining a group.",
         ),
-        Field::new(
-            "webhook",
-            Map(&WEBHOOK),
-            "Requests that Sojourn itself receives.",
-        ),
+        Field::new("webhook", Map(&WEBHOOK), "Requests that Sojourn itself receives."),
         Field::new(
             "decoder",
             Choice(&["auto", "json", "cloudevents", "masstransit"]),
@@ -112,12 +75,8 @@ pub(crate) static KAFKA: Shape = Shape {
     name: "a kafka channel",
     doc: "Kafka topics.",
     fields: &[
-        Field::new(
-            "brokers",
-            Either(&[Text, List(&Text)]),
-            "host:port, comma-separated.",
-        )
-        .required(),
+        Field::new("brokers", Either(&[Text, List(&Text)]), "host:port, comma-separated.")
+            .required(),
         Field::new("topics", Either(&[Text, List(&Text)]), "Topics.").required(),
         Field::new("properties", Named(&Text), "Further librdkafka properties."),
     ],
@@ -127,16 +86,8 @@ pub(crate) static WEBHOOK: Shape = Shape {
     name: "a webhook channel",
     doc: "A receiver of webhooks.",
     fields: &[
-        Field::new(
-            "listen",
-            Text,
-            "Address to listen on; 127.0.0.1:0, a free port, by default.",
-        ),
-        Field::new(
-            "path",
-            Text,
-            "Path, or a prefix ending in `*`; `/*` by default.",
-        ),
+        Field::new("listen", Text, "Address to listen on; 127.0.0.1:0, a free port, by default."),
+        Field::new("path", Text, "Path, or a prefix ending in `*`; `/*` by default."),
         Field::new("respond", Count, "Status to answer with; 200 by default."),
     ],
 };
@@ -146,16 +97,10 @@ const KEY_RULE: Kind = Either(&[Text, Map(&KEY_MAP)]);
 const NAME: Field = Field::new("name", Text, "Name, in reports and thresholds.");
 const HTTP_FIELD: Field =
     Field::new("http", REQUEST, "The request; `GET /path` for short.").required();
-const EXPECT: Field = Field::new(
-    "expect",
-    Conditions,
-    "Conditions on the answer; by default a 2xx or 3xx status.",
-);
-const EXTRACT: Field = Field::new(
-    "extract",
-    Named(&Selector),
-    "Values taken from the answer, by variable.",
-);
+const EXPECT: Field =
+    Field::new("expect", Conditions, "Conditions on the answer; by default a 2xx or 3xx status.");
+const EXTRACT: Field =
+    Field::new("extract", Named(&Selector), "Values taken from the answer, by variable.");
 const KEY: Field = Field::new(
     "key",
     KEY_RULE,
@@ -177,11 +122,7 @@ pub(crate) static STEP: Shape = Shape {
         EXPECT,
         EXTRACT,
         KEY,
-        Field::new(
-            "after",
-            Text,
-            "Stage to wait for; without it the step is part of the root.",
-        ),
+        Field::new("after", Text, "Stage to wait for; without it the step is part of the root."),
     ],
 };
 
@@ -202,11 +143,7 @@ pub(crate) static KEY_MAP: Shape = Shape {
     doc: "A key and the text around it.",
     fields: &[
         Field::new("from", Selector, "Where the value is.").required(),
-        Field::new(
-            "as",
-            Text,
-            "Text around the value in place of `{}`, such as `pay:{}`.",
-        ),
+        Field::new("as", Text, "Text around the value in place of `{}`, such as `pay:{}`."),
     ],
 };
 
@@ -218,11 +155,7 @@ pub(crate) static HTTP: Shape = Shape {
         Field::new("url", Text, "URL, absolute or relative to the target.").required(),
         Field::new("headers", Named(&Text), "Headers."),
         Field::new("json", Any, "Body as JSON."),
-        Field::new(
-            "body",
-            Either(&[Text, Map(&BODY_FILE)]),
-            "Body as text, or from a file.",
-        ),
+        Field::new("body", Either(&[Text, Map(&BODY_FILE)]), "Body as text, or from a file."),
         Field::new("form", Named(&Text), "Body as form fields."),
         Field::new("timeout", Duration, "10s by default."),
         Field::new("redirects", Count, "Most redirects followed; 0 by default."),
@@ -241,27 +174,15 @@ pub(crate) static JOURNEY: Shape = Shape {
     doc: "One root action and the events it causes.",
     fields: &[
         Field::new("root", Map(&ROOT), "The request that starts it."),
-        Field::new(
-            "steps",
-            List(&Map(&STEP)),
-            "Several requests, instead of `root`.",
-        ),
-        Field::new(
-            "stages",
-            List(&Map(&STAGE)),
-            "Points to reach. None: an API test.",
-        ),
+        Field::new("steps", List(&Map(&STEP)), "Several requests, instead of `root`."),
+        Field::new("stages", List(&Map(&STAGE)), "Points to reach. None: an API test."),
         Field::new("within", Duration, "Deadline, from the scheduled start."),
         Field::new(
             "linger",
             Duration,
             "How long it is watched beyond the deadline; half of `within`, at least 10s.",
         ),
-        Field::new(
-            "weight",
-            Number,
-            "Share of load entries that name no journey; 1 by default.",
-        ),
+        Field::new("weight", Number, "Share of load entries that name no journey; 1 by default."),
     ],
 };
 
@@ -277,16 +198,8 @@ pub(crate) static STAGE: Shape = Shape {
             Either(&[Selector, Map(&KEY_MAP)]),
             "Where the event has the journey's key.",
         ),
-        Field::new(
-            "check",
-            Conditions,
-            "What must hold for the event, else the journey fails.",
-        ),
-        Field::new(
-            "poll",
-            Map(&POLL),
-            "A state to ask for, instead of an event.",
-        ),
+        Field::new("check", Conditions, "What must hold for the event, else the journey fails."),
+        Field::new("poll", Map(&POLL), "A state to ask for, instead of an event."),
         Field::new(
             "after",
             Text,
@@ -294,22 +207,10 @@ pub(crate) static STAGE: Shape = Shape {
         ),
         Field::new("optional", Flag, "It may be reached."),
         Field::new("never", Flag, "It must not be reached."),
-        Field::new(
-            "failure",
-            Flag,
-            "Reaching it is a terminal failure, such as a dead letter.",
-        ),
-        Field::new(
-            "expect",
-            Count,
-            "How many distinct members reach it; 1 by default.",
-        ),
+        Field::new("failure", Flag, "Reaching it is a terminal failure, such as a dead letter."),
+        Field::new("expect", Count, "How many distinct members reach it; 1 by default."),
         Field::new("member", Selector, "What tells members apart."),
-        Field::new(
-            "shared",
-            Flag,
-            "An event counts for this stage even if another took it.",
-        ),
+        Field::new("shared", Flag, "An event counts for this stage even if another took it."),
     ],
 };
 
@@ -317,19 +218,11 @@ pub(crate) static POLL: Shape = Shape {
     name: "a poll",
     doc: "A request repeated until its answer fits.",
     fields: &[
-        Field::new(
-            "http",
-            Either(&[Text, Map(&HTTP)]),
-            "The request; `GET /path` for short.",
-        ),
+        Field::new("http", Either(&[Text, Map(&HTTP)]), "The request; `GET /path` for short."),
         Field::new("url", Text, "A GET of this URL, instead of `http`."),
         Field::new("every", Duration, "Interval; 500ms by default."),
         Field::new("until", Conditions, "What the answer must hold.").required(),
-        Field::new(
-            "budget",
-            Rate,
-            "Most requests of all journeys together; 50/s by default.",
-        ),
+        Field::new("budget", Rate, "Most requests of all journeys together; 50/s by default."),
     ],
 };
 
@@ -347,32 +240,12 @@ pub(crate) static HEALTH: Shape = Shape {
     doc: "Limits beyond which a run is void: its numbers may not be believed.",
     fields: &[
         Field::new("missed_max", Fraction, "Most arrivals missed; 0.1%."),
-        Field::new(
-            "delivered_min",
-            Fraction,
-            "Least delivered of those scheduled; 99.5%.",
-        ),
+        Field::new("delivered_min", Fraction, "Least delivered of those scheduled; 99.5%."),
         Field::new("lag_p99_max", Duration, "Most lag at p99; 10ms."),
-        Field::new(
-            "lag_share_max",
-            Fraction,
-            "Or this share of the response p50, if larger; 10%.",
-        ),
-        Field::new(
-            "busy_max",
-            Fraction,
-            "Most of a generator thread's time in use; 95%.",
-        ),
+        Field::new("lag_share_max", Fraction, "Or this share of the response p50, if larger; 10%."),
+        Field::new("busy_max", Fraction, "Most of a generator thread's time in use; 95%."),
         Field::new("busy_for", Duration, "For so long; 10s."),
-        Field::new(
-            "tap_behind_max",
-            Duration,
-            "Most that a tap may be behind; 1s.",
-        ),
-        Field::new(
-            "silent_max",
-            Duration,
-            "How long a source may be silent; 1s.",
-        ),
+        Field::new("tap_behind_max", Duration, "Most that a tap may be behind; 1s."),
+        Field::new("silent_max", Duration, "How long a source may be silent; 1s."),
     ],
 };

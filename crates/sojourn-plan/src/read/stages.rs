@@ -47,11 +47,7 @@ impl Reader<'_> {
                 None => format!("stage-{}", place + 1),
             };
             let at = fields.get("name").unwrap_or(item);
-            if self
-                .problems
-                .check_name(at.range.start, &name, "stage")
-                .is_none()
-            {
+            if self.problems.check_name(at.range.start, &name, "stage").is_none() {
                 continue;
             }
             if names.insert(name.clone(), stages.len()).is_some() {
@@ -59,11 +55,7 @@ impl Reader<'_> {
                 let hint = Some("reports and thresholds tell stages apart by name".to_owned());
                 self.problems.at(at, message, hint);
             }
-            stages.push(RawStage {
-                node: item,
-                fields,
-                name,
-            });
+            stages.push(RawStage { node: item, fields, name });
         }
         (stages, names)
     }
@@ -79,10 +71,8 @@ impl Reader<'_> {
         // Predecessors and likeness mean something only when every stage could be read.
         if stages.len() == raw.len() {
             let nodes: Vec<&Node> = raw.iter().map(|stage| stage.node).collect();
-            let explicit: Vec<bool> = raw
-                .iter()
-                .map(|stage| stage.fields.get("after").is_some())
-                .collect();
+            let explicit: Vec<bool> =
+                raw.iter().map(|stage| stage.fields.get("after").is_some()).collect();
             order::set_predecessors(&mut stages, &explicit);
             order::check_cycles(&stages, &nodes, &mut self.problems);
             order::check_distinct(&stages, &nodes, &mut self.problems);
@@ -186,23 +176,15 @@ impl Reader<'_> {
         let key = match fields.get("key") {
             Some(node) => self.keyed(node, Place::Event),
             None => {
-                let message = format!(
-                    "stage `{}` does not say where its event has the key",
-                    raw.name
-                );
+                let message =
+                    format!("stage `{}` does not say where its event has the key", raw.name);
                 let hint = Some("such as `key: $.id`, `key: key` or `key: header.X`".to_owned());
                 self.problems.at(raw.node, message, hint);
                 None
             }
         };
         let (key, key_format) = key?;
-        Some(StageSource::Event {
-            channel: channel?,
-            matches,
-            checks,
-            key,
-            key_format,
-        })
+        Some(StageSource::Event { channel: channel?, matches, checks, key, key_format })
     }
 
     fn poll(&mut self, node: &Node, scope: &Scope) -> Option<Poll> {
@@ -233,15 +215,9 @@ impl Reader<'_> {
         let every_ns = given_or(fields.get("every"), POLL_EVERY_NS, |node| {
             self.problems.duration_above_zero(node)
         });
-        let budget_per_s = given_or(fields.get("budget"), POLL_BUDGET_PER_S, |node| {
-            self.rate_above_zero(node)
-        });
-        Some(Poll {
-            action: action?,
-            until,
-            every_ns: every_ns?,
-            budget_per_s: budget_per_s?,
-        })
+        let budget_per_s =
+            given_or(fields.get("budget"), POLL_BUDGET_PER_S, |node| self.rate_above_zero(node));
+        Some(Poll { action: action?, until, every_ns: every_ns?, budget_per_s: budget_per_s? })
     }
 
     /// A rate above zero.

@@ -12,17 +12,8 @@ use super::node::{Content, Node};
 use super::problems::{Problems, suggestion};
 
 /// Functions and names that every template knows, besides variables.
-pub(super) const BUILT_IN: [&str; 9] = [
-    "int",
-    "uuid",
-    "seq",
-    "pick",
-    "number",
-    "row",
-    "random_row",
-    "key",
-    "run_id",
-];
+pub(super) const BUILT_IN: [&str; 9] =
+    ["int", "uuid", "seq", "pick", "number", "row", "random_row", "key", "run_id"];
 
 /// The first of the random streams that templates draw from; those below are for arrivals, the
 /// choice of journeys and think times.
@@ -52,10 +43,7 @@ pub(super) struct Compiler {
 
 impl Compiler {
     pub(super) fn new(data: Vec<Arc<DataSource>>) -> Self {
-        Self {
-            data,
-            streams: STREAMS_FROM,
-        }
+        Self { data, streams: STREAMS_FROM }
     }
 
     /// A scalar as a template, its holes written with `escape`.
@@ -157,13 +145,12 @@ impl Compiler {
         }
         let expression = expression::parse(&inside[..end]).ok()?;
         let expression = match expression {
-            Expression::Call {
-                name,
-                mut arguments,
-            } if name == "number" => match (arguments.pop(), arguments.is_empty()) {
-                (Some(Argument::Expression(inner)), true) => *inner,
-                _ => return None,
-            },
+            Expression::Call { name, mut arguments } if name == "number" => {
+                match (arguments.pop(), arguments.is_empty()) {
+                    (Some(Argument::Expression(inner)), true) => *inner,
+                    _ => return None,
+                }
+            }
             other if is_numeric(&other) => other,
             _ => return None,
         };
@@ -240,12 +227,7 @@ impl Compiler {
         name: &str,
         arguments: &[Argument],
     ) -> Result<Hole, (String, Option<String>)> {
-        let usage = |form: &str| {
-            (
-                format!("`{name}` takes other values"),
-                Some(form.to_owned()),
-            )
-        };
+        let usage = |form: &str| (format!("`{name}` takes other values"), Some(form.to_owned()));
         match (name, arguments) {
             ("int", [low, high]) => {
                 let form = "write int(1, 100): whole numbers, the lower first";
@@ -261,9 +243,7 @@ impl Compiler {
                 Ok(Hole::Int { low, high, stream })
             }
             ("int", _) => Err(usage("write int(1, 100)")),
-            ("uuid", []) => Ok(Hole::Uuid {
-                stream: self.stream(),
-            }),
+            ("uuid", []) => Ok(Hole::Uuid { stream: self.stream() }),
             ("uuid", _) => Err(usage("write uuid()")),
             ("seq", []) => Ok(Hole::Seq { from: 0 }),
             ("seq", [from]) => {
@@ -309,9 +289,7 @@ impl Compiler {
             ),
             ["key"] => fail("`key` belongs to a journey".to_owned(), None),
             ["run_id"] => Ok(Hole::RunId),
-            ["uuid"] => Ok(Hole::Uuid {
-                stream: self.stream(),
-            }),
+            ["uuid"] => Ok(Hole::Uuid { stream: self.stream() }),
             ["seq"] => Ok(Hole::Seq { from: 0 }),
             [name] => match (scope.variables.get(*name), scope.later.get(*name)) {
                 (Some(id), _) => Ok(Hole::Variable(*id)),
@@ -359,16 +337,9 @@ impl Compiler {
         let place = data.columns.iter().position(|name| name == column);
         let column = place.ok_or_else(|| {
             let message = format!("`{}` has no column `{}`", data.name, shown(column));
-            (
-                message,
-                suggestion(column, data.columns.iter().map(String::as_str)),
-            )
+            (message, suggestion(column, data.columns.iter().map(String::as_str)))
         })?;
-        Ok(Hole::Row {
-            source,
-            column,
-            stream: random.then(|| self.stream()),
-        })
+        Ok(Hole::Row { source, column, stream: random.then(|| self.stream()) })
     }
 
     fn stream(&mut self) -> u64 {
@@ -404,9 +375,7 @@ fn is_numeric(expression: &Expression) -> bool {
     match expression {
         Expression::Call { name, arguments } => match name.as_str() {
             "int" | "seq" => true,
-            "pick" => arguments
-                .iter()
-                .all(|argument| matches!(argument, Argument::Number(_))),
+            "pick" => arguments.iter().all(|argument| matches!(argument, Argument::Number(_))),
             _ => false,
         },
         Expression::Name(path) => path.len() == 1 && path[0] == "seq",

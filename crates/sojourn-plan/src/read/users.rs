@@ -46,14 +46,8 @@ impl Reader<'_> {
                     self.problems.at(entry, message, Some(hint.to_owned()));
                     return None;
                 };
-                let at_once = UserStage {
-                    to: count,
-                    over_ns: 0,
-                };
-                let hold = UserStage {
-                    to: count,
-                    over_ns: total_ns,
-                };
+                let at_once = UserStage { to: count, over_ns: 0 };
+                let hold = UserStage { to: count, over_ns: total_ns };
                 let shown = format!("{count} users for {}", show_ns(total_ns));
                 (vec![at_once, hold], total_ns, shown)
             }
@@ -66,12 +60,7 @@ impl Reader<'_> {
         Some(Shaped {
             total_ns,
             declared,
-            model: Model::Closed {
-                stages,
-                think,
-                until,
-                iterations,
-            },
+            model: Model::Closed { stages, think, until, iterations },
         })
     }
 
@@ -83,10 +72,7 @@ impl Reader<'_> {
         };
         let mut stages = Vec::new();
         if users > 0 {
-            stages.push(UserStage {
-                to: users,
-                over_ns: 0,
-            });
+            stages.push(UserStage { to: users, over_ns: 0 });
         }
         let mut declared = Vec::new();
         let mut is_whole = true;
@@ -105,9 +91,7 @@ impl Reader<'_> {
             self.problems.at(node, "a load of no users", hint);
             return None;
         }
-        let total_ns = stages
-            .iter()
-            .fold(0_u64, |sum, stage| sum.saturating_add(stage.over_ns));
+        let total_ns = stages.iter().fold(0_u64, |sum, stage| sum.saturating_add(stage.over_ns));
         is_whole.then(|| (stages, total_ns, declared.join(", then ")))
     }
 
@@ -149,32 +133,20 @@ impl Reader<'_> {
                 let stages = vec![
                     UserStage { to: 0, over_ns: 0 },
                     UserStage { to: 0, over_ns },
-                    UserStage {
-                        to: *users,
-                        over_ns: 0,
-                    },
+                    UserStage { to: *users, over_ns: 0 },
                 ];
                 Some((stages, format!("pause {shown}")))
             }
             "users" => {
                 *users = self.user_count(value, 0)?;
-                let at_once = UserStage {
-                    to: *users,
-                    over_ns: 0,
-                };
-                let hold = UserStage {
-                    to: *users,
-                    over_ns,
-                };
+                let at_once = UserStage { to: *users, over_ns: 0 };
+                let hold = UserStage { to: *users, over_ns };
                 Some((vec![at_once, hold], format!("{users} users for {shown}")))
             }
             _ => {
                 let from = *users;
                 *users = self.user_count(value, 0)?;
-                let ramp = UserStage {
-                    to: *users,
-                    over_ns,
-                };
+                let ramp = UserStage { to: *users, over_ns };
                 Some((vec![ramp], format!("{from} to {users} users over {shown}")))
             }
         }
@@ -203,8 +175,7 @@ impl Reader<'_> {
             (None, None, Some(mean)) => Some(Think::Exponential(mean)),
             _ => {
                 let hint = "write `1s`, `{ min: 1s, max: 3s }` or `{ exponential: 1s }`";
-                self.problems
-                    .at(node, "not a think time", Some(hint.to_owned()));
+                self.problems.at(node, "not a think time", Some(hint.to_owned()));
                 None
             }
         }

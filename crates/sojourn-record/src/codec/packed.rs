@@ -30,9 +30,6 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
     }
     let mut content = Vec::new();
     let stated = (length as u64).saturating_add(1);
-    DeflateDecoder::new(stream)
-        .take(stated)
-        .read_to_end(&mut content)
-        .ok()?;
+    DeflateDecoder::new(stream).take(stated).read_to_end(&mut content).ok()?;
     (content.len() == length).then_some(content)
 }

@@ -21,11 +21,7 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
         })
         .collect();
     let sum = |kind: fn(&crate::model::Duplicates) -> u64| -> u64 {
-        journey
-            .stages
-            .iter()
-            .map(|stage| kind(&stage.duplicates))
-            .sum()
+        journey.stages.iter().map(|stage| kind(&stage.duplicates)).sum()
     };
     Facts {
         journey: journey.name.clone(),
@@ -49,14 +45,8 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
         lost_last_seen: lost_last_seen(journey),
         order_violations,
         duplicates: vec![
-            (
-                "redelivery".to_owned(),
-                sum(|duplicates| duplicates.redelivery),
-            ),
-            (
-                "republication".to_owned(),
-                sum(|duplicates| duplicates.republication),
-            ),
+            ("redelivery".to_owned(), sum(|duplicates| duplicates.redelivery)),
+            ("republication".to_owned(), sum(|duplicates| duplicates.republication)),
             ("unknown".to_owned(), sum(|duplicates| duplicates.unknown)),
         ],
         polls_ns: journey
@@ -71,15 +61,9 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
 /// first.
 fn lost_last_seen(journey: &JourneyReport) -> Vec<(Option<String>, u64)> {
     let mut stages: Vec<(Option<String>, u64)> = Vec::new();
-    let lost = journey
-        .kept
-        .iter()
-        .filter(|kept| kept.role == "lost" && kept.phase == "steady");
+    let lost = journey.kept.iter().filter(|kept| kept.role == "lost" && kept.phase == "steady");
     for kept in lost {
-        match stages
-            .iter_mut()
-            .find(|(known, _)| *known == kept.last_seen)
-        {
+        match stages.iter_mut().find(|(known, _)| *known == kept.last_seen) {
             Some((_, n)) => *n += 1,
             None => stages.push((kept.last_seen.clone(), 1)),
         }

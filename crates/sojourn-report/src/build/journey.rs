@@ -23,22 +23,15 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
     let durations = lookup.trend("journey.duration", &tags);
     let lost = lookup.steady("journeys.lost", &tags);
     let quantiles = journey_quantiles(durations, lost, shape.within_ns);
-    let stages: Vec<StageRow> = shape
-        .stages
-        .iter()
-        .map(|stage| stage_row(lookup, &shape.name, stage))
-        .collect();
+    let stages: Vec<StageRow> =
+        shape.stages.iter().map(|stage| stage_row(lookup, &shape.name, stage)).collect();
     let hops: Vec<Hop> = stages
         .iter()
         // What a journey waits for: not the stages it may or must not reach.
         .filter(|stage| stage.kind == REQUIRED)
         .filter_map(|stage| {
             let hop_ns = stage.hop_ns.as_ref()?;
-            Some(Hop {
-                name: stage.name.clone(),
-                p50_ns: hop_ns.p50,
-                p95_ns: hop_ns.p95,
-            })
+            Some(Hop { name: stage.name.clone(), p50_ns: hop_ns.p50, p95_ns: hop_ns.p95 })
         })
         .collect();
     let shares = share::shares(&hops, seen(&quantiles, 0.5), seen(&quantiles, 0.95));
@@ -47,18 +40,10 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         within_ns: shape.within_ns,
         started: lookup.steady("journeys.started", &tags),
         duration_ns: distribution(durations),
-        in_flight_max: lookup
-            .gauge("journeys.in_flight", &tags)
-            .map(|(_, _, max)| max),
-        steps: shape
-            .steps
-            .iter()
-            .map(|name| step::row(lookup, &shape.name, name))
-            .collect(),
+        in_flight_max: lookup.gauge("journeys.in_flight", &tags).map(|(_, _, max)| max),
+        steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
-        drain: (!shape.stages.is_empty())
-            .then(|| drain(lookup, &shape.name))
-            .flatten(),
+        drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
         timeline: timeline::timeline(lookup, shape).thin(POINTS_MAX),
         kept: kept::kept(lookup, shape, seen(&quantiles, 0.5)),
         quantiles,
@@ -126,10 +111,7 @@ fn backlog(
             let IntervalRow::Gauge([last, _, _]) = row.1 else {
                 return None;
             };
-            Some(Level {
-                at_ns: interval.end_ns,
-                value: last,
-            })
+            Some(Level { at_ns: interval.end_ns, value: last })
         })
         .collect();
     if levels.is_empty() {
@@ -162,10 +144,5 @@ fn drain(lookup: &Lookup<'_>, journey: &str) -> Option<drain::Drain> {
             ),
         })
         .collect();
-    Some(drain::drain(
-        summary.arrivals_end_ns,
-        summary.drain_ns,
-        summary.end_ns,
-        &completions,
-    ))
+    Some(drain::drain(summary.arrivals_end_ns, summary.drain_ns, summary.end_ns, &completions))
 }

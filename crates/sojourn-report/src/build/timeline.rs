@@ -24,14 +24,8 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
     series.push(level(intervals, "journeys.in_flight", &shape.name, None));
     let rates: [(&str, &[&str]); 3] = [
         ("journeys.started", &["journeys.started"]),
-        (
-            "journeys.completed",
-            &["journeys.completed", "journeys.late"],
-        ),
-        (
-            "journeys.failed",
-            &["journeys.failed", "journeys.root_failed", "journeys.lost"],
-        ),
+        ("journeys.completed", &["journeys.completed", "journeys.late"]),
+        ("journeys.failed", &["journeys.failed", "journeys.root_failed", "journeys.lost"]),
     ];
     for (name, metrics) in rates {
         series.push(rate(intervals, name, metrics, &shape.name));
@@ -75,13 +69,9 @@ fn trends(
                 .iter()
                 .filter(|(key, _)| is(key, metric, journey, Some(tag)))
                 .filter_map(|(_, row)| match *row {
-                    IntervalRow::Trend {
-                        count,
-                        p50,
-                        p95,
-                        p99,
-                        ..
-                    } if count > 0 => Some([count, p50, p95, p99]),
+                    IntervalRow::Trend { count, p50, p95, p99, .. } if count > 0 => {
+                        Some([count, p50, p95, p99])
+                    }
                     _ => None,
                 })
                 .max_by_key(|row| row[0])
@@ -91,16 +81,9 @@ fn trends(
         metric: metric.to_owned(),
         of: tag.1.to_owned(),
         statistic,
-        values: rows
-            .iter()
-            .map(|row| row.map(|figures| figures[column] as f64))
-            .collect(),
+        values: rows.iter().map(|row| row.map(|figures| figures[column] as f64)).collect(),
     };
-    [
-        pick(Statistic::P50, 1),
-        pick(Statistic::P95, 2),
-        pick(Statistic::P99, 3),
-    ]
+    [pick(Statistic::P50, 1), pick(Statistic::P95, 2), pick(Statistic::P99, 3)]
 }
 
 /// A gauge's highest level.

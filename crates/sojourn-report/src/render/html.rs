@@ -59,15 +59,8 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
 }
 
 fn busiest(health: &Health) -> Option<&ThreadHealth> {
-    let measured = health
-        .threads
-        .iter()
-        .filter(|thread| thread.cpu_max.is_some());
-    measured.max_by(|a, b| {
-        a.cpu_max
-            .unwrap_or(0.0)
-            .total_cmp(&b.cpu_max.unwrap_or(0.0))
-    })
+    let measured = health.threads.iter().filter(|thread| thread.cpu_max.is_some());
+    measured.max_by(|a, b| a.cpu_max.unwrap_or(0.0).total_cmp(&b.cpu_max.unwrap_or(0.0)))
 }
 
 fn slowest_tap(health: &Health) -> Option<&TapHealth> {
@@ -77,10 +70,7 @@ fn slowest_tap(health: &Health) -> Option<&TapHealth> {
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()?;
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
     environment.set_syntax(syntax);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -104,7 +94,5 @@ fn serialised(value: impl Serialize) -> Value {
 
 /// JSON that may stand within a script element: nothing in it can end the element.
 fn script_json(json: &str) -> String {
-    json.replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }

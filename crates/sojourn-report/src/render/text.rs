@@ -51,34 +51,18 @@ fn entry(out: &mut String, label: &str, text: &str) {
 fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
     let identity = &model.identity;
     let verdict = &model.verdict;
-    let word = format!(
-        "{} {}",
-        verdict.outcome.mark(),
-        verdict.outcome.word().to_uppercase()
-    );
+    let word = format!("{} {}", verdict.outcome.mark(), verdict.outcome.word().to_uppercase());
     let word = match verdict.outcome {
         Outcome::Pass => paint.green(&word),
         Outcome::Fail | Outcome::Void => paint.red(&word),
         Outcome::Unfinished => paint.yellow(&word),
     };
-    let interrupted = if verdict.interrupted {
-        " (interrupted)"
-    } else {
-        ""
-    };
-    line(
-        out,
-        &format!(
-            "{}  {word}{interrupted}",
-            paint.bold(&clean(&identity.name))
-        ),
-    );
+    let interrupted = if verdict.interrupted { " (interrupted)" } else { "" };
+    line(out, &format!("{}  {word}{interrupted}", paint.bold(&clean(&identity.name))));
     line(out, &wrap(&clean(&verdict.headline), "", 0, WIDTH));
     if let Some(cut_off) = &verdict.cut_off {
-        let text = format!(
-            "THE RUN FILE WAS CUT OFF: {}. What follows is what it holds.",
-            clean(cut_off)
-        );
+        let text =
+            format!("THE RUN FILE WAS CUT OFF: {}. What follows is what it holds.", clean(cut_off));
         line(out, &paint.yellow(&wrap(&text, "", 0, WIDTH)));
     }
     for cause in &verdict.causes {
@@ -91,24 +75,13 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
         clean(&identity.host),
         format!("sojourn {}", clean(&identity.version)),
     ];
+    facts.extend(identity.suite.iter().map(|suite| format!("suite {}", clean(suite))));
     facts.extend(
-        identity
-            .suite
-            .iter()
-            .map(|suite| format!("suite {}", clean(suite))),
-    );
-    facts.extend(
-        identity
-            .labels
-            .iter()
-            .map(|(name, value)| format!("{}={}", clean(name), clean(value))),
+        identity.labels.iter().map(|(name, value)| format!("{}={}", clean(name), clean(value))),
     );
     line(out, &paint.dim(&wrap(&facts.join(" · "), "", 0, WIDTH)));
     for load in &identity.load {
-        line(
-            out,
-            &paint.dim(&wrap(&format!("load {}", clean(load)), "", 2, WIDTH)),
-        );
+        line(out, &paint.dim(&wrap(&format!("load {}", clean(load)), "", 2, WIDTH)));
     }
 }
 
@@ -118,11 +91,7 @@ fn thresholds(out: &mut String, thresholds: &[ThresholdRow], paint: &Paint) {
         line(out, "  none were set");
     }
     for row in thresholds {
-        let text = format!(
-            "{}  (measured {})",
-            clean(&row.text),
-            clean(&row.measured_text)
-        );
+        let text = format!("{}  (measured {})", clean(&row.text), clean(&row.measured_text));
         let text = if row.held {
             wrap(&text, "  ✓ held    ", 12, WIDTH)
         } else {
@@ -142,11 +111,7 @@ fn conclusions(out: &mut String, model: &ReportModel, paint: &Paint) {
             Weight::Caution => "  ~ ",
             Weight::Finding => "  · ",
         };
-        let text = format!(
-            "{}: {}",
-            clean(&conclusion.journey),
-            clean(&conclusion.text)
-        );
+        let text = format!("{}: {}", clean(&conclusion.journey), clean(&conclusion.text));
         line(out, &wrap(&text, mark, 4, WIDTH));
         let evidence = clean(&conclusion.evidence.join("; "));
         line(out, &paint.dim(&wrap(&evidence, "    ", 4, WIDTH)));

@@ -25,10 +25,8 @@ use simulation::{
 /// The run.
 pub(crate) fn model() -> ReportModel {
     let payments = simulate();
-    let steady: Vec<&Payment> = payments
-        .iter()
-        .filter(|payment| payment.t0 >= WARM_UP_S * SECOND)
-        .collect();
+    let steady: Vec<&Payment> =
+        payments.iter().filter(|payment| payment.t0 >= WARM_UP_S * SECOND).collect();
     let journey = journey(&payments, &steady);
     let ledger = ledger(&payments, &steady);
     let facts = facts(&journey, &ledger);
@@ -85,18 +83,12 @@ pub(crate) fn empty() -> ReportModel {
         thresholds: Vec::new(),
         health: Health::default(),
         ledger: Ledger {
-            journeys_total: JourneyLine {
-                name: "total".into(),
-                ..JourneyLine::default()
-            },
+            journeys_total: JourneyLine { name: "total".into(), ..JourneyLine::default() },
             balanced: true,
             ..Ledger::default()
         },
         conclusions: Vec::new(),
-        journeys: vec![JourneyReport {
-            name: "nothing".into(),
-            ..JourneyReport::default()
-        }],
+        journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         notes: Vec::new(),
     }
 }
@@ -111,21 +103,11 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         (0.95, durations.p95),
         (0.99, durations.p99),
     ]
-    .map(|(q, ns)| Quantile {
-        q,
-        ns: ns as u64,
-        beyond: false,
-    })
+    .map(|(q, ns)| Quantile { q, ns: ns as u64, beyond: false })
     .into_iter()
-    .chain([Quantile {
-        q: 0.999,
-        ns: WITHIN_NS,
-        beyond: true,
-    }])
+    .chain([Quantile { q: 0.999, ns: WITHIN_NS, beyond: true }])
     .collect();
-    let stages: Vec<StageRow> = (0..4)
-        .map(|stage| stage_row(payments, steady, stage))
-        .collect();
+    let stages: Vec<StageRow> = (0..4).map(|stage| stage_row(payments, steady, stage)).collect();
     let hops: Vec<Hop> = stages
         .iter()
         .map(|stage| Hop {
@@ -144,11 +126,7 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         in_flight_max: Some(in_flight_max(&timeline, "journeys.in_flight", "")),
         stages,
         steps: vec![step(steady)],
-        shares: shares(
-            &hops,
-            Some(durations.p50 as u64),
-            Some(durations.p95 as u64),
-        ),
+        shares: shares(&hops, Some(durations.p50 as u64), Some(durations.p95 as u64)),
         backlog: Some(backlog(&timeline, durations.p99 as u64)),
         drain: Some(Drain {
             drain_ns: None,
@@ -162,19 +140,12 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
 }
 
 fn backlog(timeline: &Timeline, p99_ns: u64) -> Backlog {
-    let series = timeline
-        .find("journeys.in_flight", "", Statistic::Max)
-        .expect("measured");
+    let series = timeline.find("journeys.in_flight", "", Statistic::Max).expect("measured");
     let levels: Vec<Level> = timeline
         .starts_ns
         .iter()
         .zip(&series.values)
-        .filter_map(|(&at_ns, value)| {
-            Some(Level {
-                at_ns,
-                value: (*value)?,
-            })
-        })
+        .filter_map(|(&at_ns, value)| Some(Level { at_ns, value: (*value)? }))
         .collect();
     let load = Load {
         start_ns: 0,
@@ -193,26 +164,16 @@ fn in_flight_max(timeline: &Timeline, metric: &str, of: &str) -> f64 {
 
 fn stage_row(payments: &[Payment], steady: &[&Payment], stage: usize) -> StageRow {
     let hops = || steady.iter().filter_map(move |payment| hop(payment, stage));
-    let since = steady
-        .iter()
-        .filter_map(|payment| Some(payment.seen.get(stage)? - payment.t0));
+    let since = steady.iter().filter_map(|payment| Some(payment.seen.get(stage)? - payment.t0));
     StageRow {
         name: STAGES[stage].into(),
         on: "events (kafka)".into(),
         kind: "required".into(),
-        after: if stage == 0 {
-            "create".into()
-        } else {
-            STAGES[stage - 1].into()
-        },
+        after: if stage == 0 { "create".into() } else { STAGES[stage - 1].into() },
         reached: hops().count() as u64,
         hop_ns: distribution(hops()),
         since_start_ns: distribution(since),
-        in_flight_max: Some(in_flight_max(
-            &timeline(payments),
-            "stage.in_flight",
-            STAGES[stage],
-        )),
+        in_flight_max: Some(in_flight_max(&timeline(payments), "stage.in_flight", STAGES[stage])),
         order_violations: if stage == 2 { 1 } else { 0 },
         duplicates: Duplicates {
             redelivery: if stage == 1 { 4 } else { 0 },
@@ -236,16 +197,8 @@ fn step(steady: &[&Payment]) -> StepRow {
         requests_per_s: Some(requests as f64 / STEADY_S),
         ok_per_s: Some(requests as f64 / STEADY_S),
         failed_per_s: Some(0.0),
-        response_ns: ByOutcome {
-            all: response,
-            ok: response,
-            failed: None,
-        },
-        service_ns: distribution(
-            steady
-                .iter()
-                .map(|payment| payment.t2 - payment.t0 - 30_000.0),
-        ),
+        response_ns: ByOutcome { all: response, ok: response, failed: None },
+        service_ns: distribution(steady.iter().map(|payment| payment.t2 - payment.t0 - 30_000.0)),
         blocked_ns: distribution(steady.iter().map(|_| 9_000.0)),
         phases: parts
             .into_iter()
@@ -253,20 +206,14 @@ fn step(steady: &[&Payment]) -> StepRow {
                 Some(PhaseRow {
                     phase: phase.into(),
                     time_ns: distribution(
-                        steady
-                            .iter()
-                            .map(|payment| (payment.t2 - payment.t0) * part),
+                        steady.iter().map(|payment| (payment.t2 - payment.t0) * part),
                     )?,
                 })
             })
             .collect(),
         bytes_in: distribution(steady.iter().map(|_| 187.0)),
         bytes_out: distribution(steady.iter().map(|_| 242.0)),
-        statuses: vec![StatusRow {
-            status: "200".into(),
-            count: requests,
-            fraction: 1.0,
-        }],
+        statuses: vec![StatusRow { status: "200".into(), count: requests, fraction: 1.0 }],
         errors: Vec::<ErrorRow>::new(),
     }
 }
@@ -281,10 +228,7 @@ fn kept(payments: &[Payment], p50: f64) -> Vec<KeptJourney> {
     let median = complete()
         .min_by(|(a, _), (b, _)| (length(a) - p50).abs().total_cmp(&(length(b) - p50).abs()));
     let slowest = complete().max_by(|(a, _), (b, _)| length(a).total_cmp(&length(b)));
-    let lost = payments
-        .iter()
-        .zip(0u64..)
-        .filter(|(p, _)| p.seen.len() < 4);
+    let lost = payments.iter().zip(0u64..).filter(|(p, _)| p.seen.len() < 4);
     median
         .into_iter()
         .map(|(payment, id)| kept_one("median", payment, id))
@@ -320,20 +264,12 @@ fn kept_one(role: &str, payment: &Payment, id: u64) -> KeptJourney {
             id * 2_654_435_761 % 0xffff_ffff,
             id * 7_919
         )),
-        class: if role == "lost" {
-            "lost".into()
-        } else {
-            "completed".into()
-        },
+        class: if role == "lost" { "lost".into() } else { "completed".into() },
         phase: "steady".into(),
         t0_ns: payment.t0 as u64,
         duration_ns: duration(payment).map_or(WITHIN_NS, |duration| duration as u64),
         spans,
-        last_seen: payment
-            .seen
-            .len()
-            .checked_sub(1)
-            .map(|last| STAGES[last].into()),
+        last_seen: payment.seen.len().checked_sub(1).map(|last| STAGES[last].into()),
         reason: None,
     }
 }
@@ -348,19 +284,10 @@ fn ledger(payments: &[Payment], steady: &[&Payment]) -> Ledger {
     };
     let line = JourneyLine {
         name: "payment".into(),
-        steady: counts(
-            steady.len(),
-            steady.iter().filter(|p| p.seen.len() == 4).count(),
-        ),
-        whole_run: counts(
-            payments.len(),
-            payments.iter().filter(|p| p.seen.len() == 4).count(),
-        ),
+        steady: counts(steady.len(), steady.iter().filter(|p| p.seen.len() == 4).count()),
+        whole_run: counts(payments.len(), payments.iter().filter(|p| p.seen.len() == 4).count()),
     };
-    let matched: u64 = payments
-        .iter()
-        .map(|payment| payment.seen.len() as u64)
-        .sum();
+    let matched: u64 = payments.iter().map(|payment| payment.seen.len() as u64).sum();
     let events = EventLine {
         channel: "events".into(),
         whole_run: EventCounts {
@@ -372,15 +299,9 @@ fn ledger(payments: &[Payment], steady: &[&Payment]) -> Ledger {
         },
     };
     Ledger {
-        journeys_total: JourneyLine {
-            name: "total".into(),
-            ..line.clone()
-        },
+        journeys_total: JourneyLine { name: "total".into(), ..line.clone() },
         journeys: vec![line],
-        events_total: EventLine {
-            channel: "total".into(),
-            ..events.clone()
-        },
+        events_total: EventLine { channel: "total".into(), ..events.clone() },
         events: vec![events],
         balanced: true,
     }
@@ -411,10 +332,7 @@ fn identity() -> RunIdentity {
         name: "payments".into(),
         suite: Some("nightly".into()),
         run_id: "01JD6Y3ZK8".into(),
-        labels: vec![
-            ("git".into(), "4b1f0c2".into()),
-            ("env".into(), "bench".into()),
-        ],
+        labels: vec![("git".into(), "4b1f0c2".into()), ("env".into(), "bench".into())],
         start_unix_ns: 1_795_230_911_000_000_000,
         start: "2026-11-21 03:15:11 UTC".into(),
         host: "bench-1".into(),
@@ -424,10 +342,7 @@ fn identity() -> RunIdentity {
         steady_ns: (STEADY_S * SECOND) as u64,
         arrivals_end_ns: Some(((WARM_UP_S + STEADY_S) * SECOND) as u64),
         end_ns: 95_000_000_000,
-        channels: vec![(
-            "events".into(),
-            "kafka 127.0.0.1:9092, payments.events".into(),
-        )],
+        channels: vec![("events".into(), "kafka 127.0.0.1:9092, payments.events".into())],
         plan: "name: payments\ntarget: http://127.0.0.1:8080\njourneys:\n  payment:\n    \
                within: 30s\n"
             .into(),
@@ -487,10 +402,7 @@ fn health(steady: &[&Payment]) -> Health {
             ("tap delay", "at most 1 s"),
         ]
         .into_iter()
-        .map(|(name, limit)| Limit {
-            name: name.into(),
-            limit: limit.into(),
-        })
+        .map(|(name, limit)| Limit { name: name.into(), limit: limit.into() })
         .collect(),
     }
 }

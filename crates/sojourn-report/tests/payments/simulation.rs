@@ -105,18 +105,12 @@ pub(super) fn distribution(samples: impl IntoIterator<Item = f64>) -> Option<Dis
 pub(super) fn bins(samples: impl IntoIterator<Item = f64>) -> Vec<Bin> {
     let mut counts = std::collections::BTreeMap::new();
     for sample in samples {
-        *counts
-            .entry((sample.max(1.0).log10() * 40.0).floor() as i32)
-            .or_insert(0) += 1;
+        *counts.entry((sample.max(1.0).log10() * 40.0).floor() as i32).or_insert(0) += 1;
     }
     let edge = |index: i32| 10f64.powf(f64::from(index) / 40.0);
     counts
         .into_iter()
-        .map(|(index, count)| Bin {
-            low_ns: edge(index),
-            high_ns: edge(index + 1),
-            count,
-        })
+        .map(|(index, count)| Bin { low_ns: edge(index), high_ns: edge(index + 1), count })
         .collect()
 }
 
@@ -135,17 +129,13 @@ pub(super) fn timeline(payments: &[Payment]) -> Timeline {
     for (metric, point) in [("journeys.started", 0), ("journeys.completed", 4)] {
         let counts = (0..SECONDS).map(|second| {
             let within = |instant: f64| (instant / SECOND) as usize == second;
-            let passed = payments
-                .iter()
-                .filter(|p| p.passed(point).is_some_and(within));
+            let passed = payments.iter().filter(|p| p.passed(point).is_some_and(within));
             Some(passed.count() as f64)
         });
         series.push(named(metric, "", Statistic::PerSecond, counts.collect()));
     }
     Timeline {
-        starts_ns: (0..SECONDS as u64)
-            .map(|second| second * 1_000_000_000)
-            .collect(),
+        starts_ns: (0..SECONDS as u64).map(|second| second * 1_000_000_000).collect(),
         end_ns: SECONDS as u64 * 1_000_000_000,
         seconds_per_point: 1,
         series,
@@ -194,10 +184,5 @@ pub(super) fn named(
     statistic: Statistic,
     values: Vec<Option<f64>>,
 ) -> TimeSeries {
-    TimeSeries {
-        metric: metric.into(),
-        of: of.into(),
-        statistic,
-        values,
-    }
+    TimeSeries { metric: metric.into(), of: of.into(), statistic, values }
 }

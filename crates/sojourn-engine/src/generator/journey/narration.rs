@@ -15,16 +15,9 @@ pub(super) fn redacted(message: &[u8]) -> String {
 
 fn is_secret_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    [
-        "authorization",
-        "cookie",
-        "token",
-        "secret",
-        "api-key",
-        "apikey",
-    ]
-    .iter()
-    .any(|secret| name.contains(secret))
+    ["authorization", "cookie", "token", "secret", "api-key", "apikey"]
+        .iter()
+        .any(|secret| name.contains(secret))
 }
 
 /// What came of a request.
@@ -35,10 +28,7 @@ pub(super) fn told(completion: &Completion) -> String {
         Ok(response) => {
             let shown = &response.body[..response.body.len().min(BODY_SHOWN_MAX)];
             let body = String::from_utf8_lossy(shown);
-            format!(
-                "<- status {} after {took_ms:.2} ms\n  {body}",
-                response.status
-            )
+            format!("<- status {} after {took_ms:.2} ms\n  {body}", response.status)
         }
         Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
     }

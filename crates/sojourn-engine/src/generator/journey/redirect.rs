@@ -28,33 +28,22 @@ impl JourneyActor {
         let (Some(method), Some(location)) = (method, response.header("location")) else {
             return Ok(None);
         };
-        let base = Origin {
-            tls: previous.tls,
-            host: previous.host.clone(),
-            port: previous.port,
-        };
+        let base = Origin { tls: previous.tls, host: previous.host.clone(), port: previous.port };
         let mut base_path = Vec::new();
         let unset = |_| "redirect cannot be followed: a value is not set".to_owned();
-        self.render_text(context, &previous.path, &mut base_path)
-            .map_err(unset)?;
+        self.render_text(context, &previous.path, &mut base_path).map_err(unset)?;
         let base_path = String::from_utf8_lossy(&base_path);
         let (origin, path) = sojourn_http::next_location(&base, &base_path, location)
             .map_err(|error| error.to_string())?;
         if !context.prepared.hosts.contains(&origin.host) {
-            return Err(format!(
-                "redirect to {}, a host the plan does not name",
-                origin.host
-            ));
+            return Err(format!("redirect to {}, a host the plan does not name", origin.host));
         }
         let next = redirected(previous, method, &path, &origin);
         let request = PreparedRequest::of_action(&next, true, context.client);
         self.render(context, &next, &request)
             .map_err(|_| "redirect cannot be followed: its request cannot be written".to_owned())?;
         let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
-        self.request = Some(UnderWay {
-            redirects: under_way.redirects + 1,
-            ..under_way
-        });
+        self.request = Some(UnderWay { redirects: under_way.redirects + 1, ..under_way });
         let timeout_ns = first.timeout_ns.saturating_sub(elapsed_ns);
         send(context, &next, request.origin, true, timeout_ns);
         self.redirected = Some(Box::new(next));
@@ -73,8 +62,7 @@ fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) ->
     if method != action.method {
         next.method = method.to_owned();
         next.body = None;
-        next.headers
-            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        next.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     }
     if !is_same_host {
         // Credentials stay with the host they were meant for.

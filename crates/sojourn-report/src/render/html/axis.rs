@@ -56,16 +56,10 @@ impl Vertical {
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = values
             .filter(|value| value.is_finite())
-            .fold((0.0f64, 0.0f64), |(low, high), value| {
-                (low.min(value), high.max(value))
-            });
+            .fold((0.0f64, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
         let high = if high > low { high } else { low + 1.0 };
         let step = round_step((high - low) / 4.0);
-        Self {
-            low: (low / step).floor() * step,
-            high: (high / step).ceil() * step,
-            step,
-        }
+        Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
     }
 
     /// Where a value lies on the canvas, whose y grows downwards.
@@ -81,11 +75,7 @@ impl Vertical {
                 Tick {
                     at: tenths(self.y(value)),
                     percent: tenths(f64::from(index) / f64::from(count) * 100.0),
-                    label: if value == 0.0 {
-                        "0".to_owned()
-                    } else {
-                        unit.print(value)
-                    },
+                    label: if value == 0.0 { "0".to_owned() } else { unit.print(value) },
                 }
             })
             .collect()
@@ -104,9 +94,8 @@ fn round_step(least: f64) -> f64 {
 
 /// Ticks of a time axis from 0 to `end_ns`.
 pub(super) fn time_ticks(end_ns: u64) -> Vec<Tick> {
-    const STEPS_S: [u64; 15] = [
-        1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600,
-    ];
+    const STEPS_S: [u64; 15] =
+        [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600];
     let end_s = end_ns as f64 / 1e9;
     if end_s <= 0.0 {
         return Vec::new();
@@ -134,12 +123,7 @@ fn clock(second: u64, end_s: f64) -> String {
     } else if end_s <= 7_200.0 {
         format!("{}:{:02}", second / 60, second % 60)
     } else {
-        format!(
-            "{}:{:02}:{:02}",
-            second / 3_600,
-            second / 60 % 60,
-            second % 60
-        )
+        format!("{}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
     }
 }
 
@@ -155,11 +139,8 @@ mod tests {
     #[test]
     fn an_axis_holds_its_values_between_round_ticks() {
         let axis = Vertical::of([0.3, 9.7].into_iter());
-        let labels: Vec<String> = axis
-            .ticks(Unit::Count)
-            .into_iter()
-            .map(|tick| tick.label)
-            .collect();
+        let labels: Vec<String> =
+            axis.ticks(Unit::Count).into_iter().map(|tick| tick.label).collect();
         assert_eq!(labels, ["0", "5", "10"]);
         assert_eq!(axis.y(0.0), HEIGHT);
         assert_eq!(axis.y(10.0), 0.0);
@@ -176,11 +157,7 @@ mod tests {
     fn time_ticks_are_round_and_few() {
         for end_s in [1, 3, 30, 95, 600, 3_600, 86_400, 1_000_000] {
             let ticks = time_ticks(end_s * 1_000_000_000);
-            assert!(
-                (2..=8).contains(&ticks.len()),
-                "{end_s} s: {} ticks",
-                ticks.len()
-            );
+            assert!((2..=8).contains(&ticks.len()), "{end_s} s: {} ticks", ticks.len());
         }
         assert_eq!(time_ticks(600_000_000_000)[1].label, "2:00");
         assert!(time_ticks(0).is_empty());

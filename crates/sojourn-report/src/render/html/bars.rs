@@ -43,10 +43,7 @@ pub(super) fn charts(stages: &[StageRow]) -> Vec<BarChart> {
         return Vec::new();
     }
     // A third of a decade of room, so that a single bin is a bar and not the whole chart.
-    let axis = Logarithmic {
-        low: low.max(1.0).log10() - 0.15,
-        high: high.log10() + 0.15,
-    };
+    let axis = Logarithmic { low: low.max(1.0).log10() - 0.15, high: high.log10() + 0.15 };
     stages
         .iter()
         .filter(|stage| !stage.hop_bins.is_empty())
@@ -56,12 +53,7 @@ pub(super) fn charts(stages: &[StageRow]) -> Vec<BarChart> {
 
 fn chart(stage: &StageRow, axis: &Logarithmic) -> BarChart {
     let all: u64 = stage.hop_bins.iter().map(|bin| bin.count).sum();
-    let most = stage
-        .hop_bins
-        .iter()
-        .map(|bin| bin.count)
-        .max()
-        .unwrap_or(1);
+    let most = stage.hop_bins.iter().map(|bin| bin.count).max().unwrap_or(1);
     let bar = |bin: &Bin| {
         let x = axis.x(bin.low_ns);
         let height = bin.count as f64 / most as f64 * (HEIGHT - 8.0);
@@ -82,11 +74,7 @@ fn chart(stage: &StageRow, axis: &Logarithmic) -> BarChart {
         }
     };
     let quantiles = stage.hop_ns.map_or_else(Vec::new, |hop_ns| {
-        vec![
-            ("p50", hop_ns.p50),
-            ("p95", hop_ns.p95),
-            ("p99", hop_ns.p99),
-        ]
+        vec![("p50", hop_ns.p50), ("p95", hop_ns.p95), ("p99", hop_ns.p99)]
     });
     let described: Vec<String> = quantiles
         .iter()
@@ -125,11 +113,7 @@ impl Logarithmic {
 
     /// Ticks at powers of ten, and at 2 and 5 times them where there is room.
     fn ticks(&self) -> Vec<Tick> {
-        let factors: &[f64] = if self.high - self.low <= 2.0 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
-        };
+        let factors: &[f64] = if self.high - self.low <= 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let first = self.low.floor() as i32;
         let last = self.high.ceil() as i32;
         (first..=last)
@@ -154,11 +138,7 @@ mod tests {
             name: "created".into(),
             hop_bins: bins
                 .iter()
-                .map(|&(low_ns, high_ns, count)| Bin {
-                    low_ns,
-                    high_ns,
-                    count,
-                })
+                .map(|&(low_ns, high_ns, count)| Bin { low_ns, high_ns, count })
                 .collect(),
             ..StageRow::default()
         }
@@ -168,10 +148,7 @@ mod tests {
     fn bars_lie_on_the_canvas_and_the_highest_is_the_fullest() {
         let charts = charts(&[stage(&[(1e6, 1.06e6, 1), (1e9, 1.06e9, 1_000_000)])]);
         let bars = &charts[0].bars;
-        assert!(
-            bars.iter()
-                .all(|bar| bar.x >= 0.0 && bar.x + bar.width <= WIDTH)
-        );
+        assert!(bars.iter().all(|bar| bar.x >= 0.0 && bar.x + bar.width <= WIDTH));
         assert!(bars.iter().all(|bar| bar.height >= 1.5 && bar.y >= 0.0));
         assert!(bars[1].height > 100.0 * bars[0].height);
     }

@@ -11,11 +11,7 @@ pub(super) fn html() -> String {
     let mut out = String::new();
     for block in SOURCE.split("\n\n").map(str::trim) {
         if let Some(title) = block.strip_prefix("### ") {
-            out.push_str(&format!(
-                "<h4 id=\"def-{}\">{}</h4>\n",
-                slug(title),
-                inline(title)
-            ));
+            out.push_str(&format!("<h4 id=\"def-{}\">{}</h4>\n", slug(title), inline(title)));
         } else if let Some(title) = block.strip_prefix("## ") {
             out.push_str(&format!("<h3>{}</h3>\n", inline(title)));
         } else if !block.is_empty() && !block.starts_with("# ") {
@@ -40,11 +36,8 @@ pub(super) fn slug(title: &str) -> String {
 
 /// `code` and **strong** within escaped text.
 fn inline(text: &str) -> String {
-    let escaped = text
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('\n', " ");
+    let escaped =
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\n', " ");
     let code = alternate(&escaped, "`", ["<code>", "</code>"]);
     alternate(&code, "**", ["<strong>", "</strong>"])
 }
@@ -66,10 +59,7 @@ mod tests {
     use super::*;
 
     fn titles() -> Vec<&'static str> {
-        SOURCE
-            .lines()
-            .filter_map(|line| line.strip_prefix("### "))
-            .collect()
+        SOURCE.lines().filter_map(|line| line.strip_prefix("### ")).collect()
     }
 
     #[test]
@@ -98,10 +88,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_marked() {
-        assert_eq!(
-            inline("a `b < c` **d**"),
-            "a <code>b &lt; c</code> <strong>d</strong>"
-        );
+        assert_eq!(inline("a `b < c` **d**"), "a <code>b &lt; c</code> <strong>d</strong>");
         assert_eq!(slug("Per second (RPS)"), "per-second-rps");
     }
 }

@@ -47,17 +47,11 @@ pub(super) fn view(kept: &[KeptJourney]) -> KeptView {
         // The first of each kind stands open: one lost journey explains more than their number.
         let open = !roles_open.contains(&journey.role.as_str());
         roles_open.push(&journey.role);
-        drawn.push(KeptRow {
-            rows: rows(journey),
-            ..row(journey, open)
-        });
+        drawn.push(KeptRow { rows: rows(journey), ..row(journey, open) });
     }
     KeptView {
         drawn,
-        listed: kept[drawn_end..listed_end]
-            .iter()
-            .map(|journey| row(journey, false))
-            .collect(),
+        listed: kept[drawn_end..listed_end].iter().map(|journey| row(journey, false)).collect(),
         left_out: kept.len() - listed_end,
     }
 }
@@ -66,10 +60,7 @@ fn row(journey: &KeptJourney, open: bool) -> KeptRow {
     let duration = words::duration(journey.duration_ns as f64);
     KeptRow {
         role: journey.role.clone(),
-        name: journey
-            .key
-            .clone()
-            .unwrap_or_else(|| format!("#{}", journey.id)),
+        name: journey.key.clone().unwrap_or_else(|| format!("#{}", journey.id)),
         length: match journey.class.as_str() {
             "completed" | "late" => format!("took {duration}"),
             "lost" | "in_flight_at_cutoff" => format!("not complete after {duration}"),
@@ -77,10 +68,7 @@ fn row(journey: &KeptJourney, open: bool) -> KeptRow {
         },
         started: words::duration(journey.t0_ns as f64),
         phase: journey.phase.replace('_', "-"),
-        last_seen: journey
-            .last_seen
-            .clone()
-            .unwrap_or_else(|| "no stage".to_owned()),
+        last_seen: journey.last_seen.clone().unwrap_or_else(|| "no stage".to_owned()),
         reason: journey.reason.clone(),
         open,
         rows: Vec::new(),
@@ -93,16 +81,10 @@ mod tests {
 
     #[test]
     fn none_is_forgotten_and_the_page_stays_bounded() {
-        let lost = KeptJourney {
-            role: "lost".into(),
-            ..KeptJourney::default()
-        };
+        let lost = KeptJourney { role: "lost".into(), ..KeptJourney::default() };
         let view = view(&vec![lost; 1_000]);
         assert_eq!(view.drawn.len() + view.listed.len() + view.left_out, 1_000);
-        assert_eq!(
-            (view.drawn.len(), view.listed.len()),
-            (DRAWN_MAX, LISTED_MAX)
-        );
+        assert_eq!((view.drawn.len(), view.listed.len()), (DRAWN_MAX, LISTED_MAX));
         assert_eq!(view.drawn.iter().filter(|row| row.open).count(), 1);
     }
 }

@@ -63,11 +63,7 @@ pub(super) fn chart(
     subject: Subject,
     series: &[(String, &TimeSeries)],
 ) -> Option<LineChart> {
-    let known = || {
-        series
-            .iter()
-            .flat_map(|(_, series)| series.values.iter().flatten().copied())
-    };
+    let known = || series.iter().flat_map(|(_, series)| series.values.iter().flatten().copied());
     known().next()?;
     let vertical = Vertical::of(known());
     let end_ns = timeline.end_ns.max(1);
@@ -124,8 +120,7 @@ fn line(name: &str, style: usize, xs: &[f64], values: &[Option<f64>], vertical: 
         } else {
             line.path.push_str(&format!("M{x},{y}"));
             if let Some((_, (last_x, last_y))) = last {
-                line.bridges
-                    .push_str(&format!("M{last_x},{last_y}L{x},{y}"));
+                line.bridges.push_str(&format!("M{last_x},{last_y}L{x},{y}"));
             }
         }
         if !joined && at(index + 1).is_none() {
@@ -140,13 +135,10 @@ fn line(name: &str, style: usize, xs: &[f64], values: &[Option<f64>], vertical: 
 fn bands(subject: &Subject, end_ns: u64) -> Vec<(f64, f64, &'static str)> {
     let x = |ns: u64| tenths((ns.min(end_ns)) as f64 / end_ns as f64 * WIDTH);
     let drain_from = subject.drain_from_ns.unwrap_or(end_ns);
-    [
-        (0.0, x(subject.warm_up_ns), "warm-up"),
-        (x(drain_from), WIDTH - x(drain_from), "drain"),
-    ]
-    .into_iter()
-    .filter(|(_, width, _)| *width > 0.0)
-    .collect()
+    [(0.0, x(subject.warm_up_ns), "warm-up"), (x(drain_from), WIDTH - x(drain_from), "drain")]
+        .into_iter()
+        .filter(|(_, width, _)| *width > 0.0)
+        .collect()
 }
 
 fn description(subject: &Subject, timeline: &Timeline, series: &[(String, &TimeSeries)]) -> String {
@@ -197,9 +189,7 @@ mod tests {
 
     fn series(values: &[Option<f64>]) -> (Timeline, TimeSeries) {
         let timeline = Timeline {
-            starts_ns: (0..values.len() as u64)
-                .map(|s| s * 1_000_000_000)
-                .collect(),
+            starts_ns: (0..values.len() as u64).map(|s| s * 1_000_000_000).collect(),
             end_ns: values.len() as u64 * 1_000_000_000,
             seconds_per_point: 1,
             series: Vec::new(),
@@ -221,15 +211,8 @@ mod tests {
         assert_eq!(line.path, "M100,240L300,0M900,120");
         assert_eq!(line.bridges, "M300,0L900,120");
         assert_eq!(line.dots, "M900,120h0");
-        assert_eq!(
-            chart.bands,
-            [(0.0, 200.0, "warm-up"), (800.0, 200.0, "drain")]
-        );
-        assert!(
-            chart
-                .description
-                .contains("x between 0 and 10, highest 1 s into the run")
-        );
+        assert_eq!(chart.bands, [(0.0, 200.0, "warm-up"), (800.0, 200.0, "drain")]);
+        assert!(chart.description.contains("x between 0 and 10, highest 1 s into the run"));
     }
 
     #[test]

@@ -43,11 +43,7 @@ pub(super) struct JourneyView {
 }
 
 pub(super) fn journeys(model: &ReportModel) -> Vec<JourneyView> {
-    let series: usize = model
-        .journeys
-        .iter()
-        .map(|journey| journey.timeline.series.len())
-        .sum();
+    let series: usize = model.journeys.iter().map(|journey| journey.timeline.series.len()).sum();
     let points_max = (VALUES_MAX / series.max(1)).max(POINTS_MIN);
     model
         .journeys
@@ -64,19 +60,9 @@ fn view(
     points_max: usize,
 ) -> JourneyView {
     let timeline = journey.timeline.clone().thin(points_max);
-    let draw = Draw {
-        model,
-        timeline: &timeline,
-        journey: index,
-    };
-    let hops = journey
-        .stages
-        .iter()
-        .map(|stage| ("stage.hop", &stage.name, "hop"));
-    let responses = journey
-        .steps
-        .iter()
-        .map(|step| ("step.response", &step.name, "response-time"));
+    let draw = Draw { model, timeline: &timeline, journey: index };
+    let hops = journey.stages.iter().map(|stage| ("stage.hop", &stage.name, "hop"));
+    let responses = journey.steps.iter().map(|step| ("step.response", &step.name, "response-time"));
     let latency = hops
         .chain(responses)
         .enumerate()
@@ -92,11 +78,7 @@ fn view(
         distributions: bars::charts(&journey.stages),
         kept: kept::view(&journey.kept),
         seconds_per_point: timeline.seconds_per_point,
-        starts_s: timeline
-            .starts_ns
-            .iter()
-            .map(|ns| (*ns as f64 / 1e8).round() / 10.0)
-            .collect(),
+        starts_s: timeline.starts_ns.iter().map(|ns| (*ns as f64 / 1e8).round() / 10.0).collect(),
         end_s: timeline.end_ns as f64 / 1e9,
     }
 }
@@ -143,9 +125,7 @@ impl Draw<'_> {
             .stages
             .iter()
             .filter_map(|stage| {
-                let found = self
-                    .timeline
-                    .find("stage.in_flight", &stage.name, Statistic::Max)?;
+                let found = self.timeline.find("stage.in_flight", &stage.name, Statistic::Max)?;
                 Some((format!("waiting for {}", stage.name), found))
             })
             .collect();

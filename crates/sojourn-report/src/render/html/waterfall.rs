@@ -32,14 +32,8 @@ pub(super) struct Row {
 /// The flow of stages: each hop's median, placed at the stage's median since the start, with a line
 /// to the p99.
 pub(super) fn flow(journey: &JourneyReport) -> Vec<Row> {
-    let ends = journey
-        .stages
-        .iter()
-        .filter_map(|stage| Some(stage.since_start_ns?.p99));
-    let responses = journey
-        .steps
-        .iter()
-        .filter_map(|step| Some(step.response_ns.all?.p99));
+    let ends = journey.stages.iter().filter_map(|stage| Some(stage.since_start_ns?.p99));
+    let responses = journey.steps.iter().filter_map(|step| Some(step.response_ns.all?.p99));
     let end_ns = ends.chain(responses).max().unwrap_or(0).max(1) as f64;
     let percent = |ns: f64| tenths((ns / end_ns * 100.0).clamp(0.0, 100.0));
     let longest = journey
@@ -86,19 +80,8 @@ pub(super) fn flow(journey: &JourneyReport) -> Vec<Row> {
 
 /// A kept journey's steps and stages.
 pub(super) fn rows(kept: &KeptJourney) -> Vec<Row> {
-    let last_ns = kept
-        .spans
-        .iter()
-        .filter_map(|span| span.to_ns)
-        .max()
-        .unwrap_or(0);
-    let first_ns = kept
-        .spans
-        .iter()
-        .filter_map(|span| span.from_ns)
-        .min()
-        .unwrap_or(0)
-        .min(0);
+    let last_ns = kept.spans.iter().filter_map(|span| span.to_ns).max().unwrap_or(0);
+    let first_ns = kept.spans.iter().filter_map(|span| span.from_ns).min().unwrap_or(0).min(0);
     let end_ns = last_ns.max(i64::try_from(kept.duration_ns).unwrap_or(i64::MAX));
     let width_ns = (end_ns as f64 - first_ns as f64).max(1.0);
     let percent =
@@ -117,11 +100,7 @@ pub(super) fn rows(kept: &KeptJourney) -> Vec<Row> {
             let negative = to_ns < from_ns;
             Row {
                 name: span.name.clone(),
-                kind: if span.kind == SpanKind::Step {
-                    "step"
-                } else {
-                    "stage"
-                },
+                kind: if span.kind == SpanKind::Step { "step" } else { "stage" },
                 x: start.min(99.6),
                 width: tenths(end - start).max(0.4),
                 whisker: None,
@@ -162,13 +141,7 @@ mod tests {
     use super::*;
 
     fn span(name: &str, from_ns: Option<i64>, to_ns: Option<i64>) -> Span {
-        Span {
-            name: name.into(),
-            kind: SpanKind::Stage,
-            from_ns,
-            to_ns,
-            status: None,
-        }
+        Span { name: name.into(), kind: SpanKind::Stage, from_ns, to_ns, status: None }
     }
 
     #[test]
@@ -185,14 +158,8 @@ mod tests {
             ..KeptJourney::default()
         };
         let rows = rows(&kept);
-        assert!(
-            rows.iter()
-                .all(|row| row.x >= 0.0 && row.x + row.width <= 100.05)
-        );
-        assert_eq!(
-            (rows[1].x, rows[1].width, rows[1].longest),
-            (10.0, 50.0, true)
-        );
+        assert!(rows.iter().all(|row| row.x >= 0.0 && row.x + row.width <= 100.05));
+        assert_eq!((rows[1].x, rows[1].width, rows[1].longest), (10.0, 50.0, true));
         assert_eq!(rows[2].took, "−20 ns");
         assert_eq!(rows[2].remark, "before the point it follows");
         assert_eq!(rows[3].kind, "missing");

@@ -37,13 +37,7 @@ pub(super) fn health(out: &mut String, health: &Health, paint: &Paint) {
     let refused: Vec<String> = health
         .refused
         .iter()
-        .map(|refusal| {
-            format!(
-                "{} by {}",
-                words::count(refusal.count),
-                clean(&refusal.queue)
-            )
-        })
+        .map(|refusal| format!("{} by {}", words::count(refusal.count), clean(&refusal.queue)))
         .collect();
     let refused = match refused.as_slice() {
         [] => "nothing".to_owned(),
@@ -51,26 +45,12 @@ pub(super) fn health(out: &mut String, health: &Health, paint: &Paint) {
     };
     entry(out, "refused", &refused);
     let mut process = Vec::new();
+    process.extend(health.memory_bytes_max.map(|max| format!("memory {}", words::bytes(max))));
+    process.extend(health.connections_max.map(|max| format!("connections {}", words::number(max))));
     process.extend(
-        health
-            .memory_bytes_max
-            .map(|max| format!("memory {}", words::bytes(max))),
+        health.descriptors_left_min.map(|min| format!("descriptors left {}", words::number(min))),
     );
-    process.extend(
-        health
-            .connections_max
-            .map(|max| format!("connections {}", words::number(max))),
-    );
-    process.extend(
-        health
-            .descriptors_left_min
-            .map(|min| format!("descriptors left {}", words::number(min))),
-    );
-    process.extend(
-        health
-            .ports_left_min
-            .map(|min| format!("ports left {}", words::number(min))),
-    );
+    process.extend(health.ports_left_min.map(|min| format!("ports left {}", words::number(min))));
     if !process.is_empty() {
         entry(out, "process", &process.join(" · "));
     }

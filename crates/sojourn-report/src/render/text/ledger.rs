@@ -6,11 +6,7 @@ use super::{WIDTH, heading, paint::Paint, table::Table};
 use crate::model::{EventLine, JourneyLine, Ledger};
 
 pub(super) fn ledger(out: &mut String, ledger: &Ledger, paint: &Paint) {
-    let balance = if ledger.balanced {
-        "adds up"
-    } else {
-        "DOES NOT ADD UP"
-    };
+    let balance = if ledger.balanced { "adds up" } else { "DOES NOT ADD UP" };
     heading(out, &format!("LEDGER ({balance})"), paint);
     journeys(out, ledger);
     if !ledger.events.is_empty() {
@@ -36,10 +32,7 @@ fn journeys(out: &mut String, ledger: &Ledger) {
         lines.push(&ledger.journeys_total);
     }
     for journey in lines {
-        for (counts, phase) in [
-            (&journey.steady, "steady"),
-            (&journey.whole_run, "whole run"),
-        ] {
+        for (counts, phase) in [(&journey.steady, "steady"), (&journey.whole_run, "whole run")] {
             let numbers = [
                 counts.started,
                 counts.missed,
@@ -50,10 +43,7 @@ fn journeys(out: &mut String, ledger: &Ledger) {
                 counts.root_failed,
                 counts.in_flight_at_cutoff,
             ];
-            table.row(
-                &format!("{}, {phase}", journey.name),
-                numbers.map(words::count),
-            );
+            table.row(&format!("{}, {phase}", journey.name), numbers.map(words::count));
         }
     }
     table.render(out, WIDTH);

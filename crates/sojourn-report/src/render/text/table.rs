@@ -10,14 +10,7 @@ pub(super) struct Table {
 impl Table {
     /// A table with these headings.
     pub(super) fn new(headings: &[&str]) -> Self {
-        Self {
-            rows: vec![
-                headings
-                    .iter()
-                    .map(|heading| (*heading).to_owned())
-                    .collect(),
-            ],
-        }
+        Self { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()] }
     }
 
     /// Adds a row: a name, which may be foreign, and its figures.
@@ -38,11 +31,7 @@ impl Table {
             })
             .collect();
         let figures: usize = widths[1..].iter().sum();
-        let gap = if 2 + 8 + figures + 2 * (columns - 1) <= width {
-            2
-        } else {
-            1
-        };
+        let gap = if 2 + 8 + figures + 2 * (columns - 1) <= width { 2 } else { 1 };
         let taken = 2 + figures + gap * (columns - 1);
         widths[0] = widths[0].min(width.saturating_sub(taken).max(8));
         for row in &self.rows {
@@ -78,10 +67,7 @@ mod tests {
     fn figures_align_to_the_right_and_long_names_are_shortened() {
         let mut table = Table::new(&["stage", "p50", "p99"]);
         table.row("created", ["5.06 s".into(), "9 s".into()]);
-        table.row(
-            "a-very-long-stage-name-indeed",
-            ["1 ms".into(), "12.3 ms".into()],
-        );
+        table.row("a-very-long-stage-name-indeed", ["1 ms".into(), "12.3 ms".into()]);
         let mut out = String::new();
         table.render(&mut out, 34);
         let lines: Vec<&str> = out.lines().collect();
