@@ -84,7 +84,7 @@ impl JourneyActor {
         }
     }
 
-    /// The ledger has ended the journey; true when no request is under way, so that the actor can go.
+    /// The ledger has ended the journey; true when no request is under way: the actor can go.
     pub(crate) fn end(&mut self) -> bool {
         self.ended = true;
         self.request.is_none()

@@ -10,6 +10,7 @@ use super::node::{Key, Node};
 use super::order;
 use super::shapes;
 use super::stages::STAGES_MAX;
+use super::steps::STEPS_MAX;
 use super::steps::{RawStep, announce};
 use super::templates::Scope;
 
@@ -86,7 +87,15 @@ impl Reader<'_> {
             (Some(root), None) => {
                 self.raw_step(root, &shapes::ROOT, Some("root")).into_iter().collect()
             }
-            (None, Some(steps)) => self.raw_steps(steps, &shapes::STEP),
+            (None, Some(node)) => {
+                let steps = self.raw_steps(node, &shapes::STEP);
+                if steps.len() > STEPS_MAX {
+                    let message =
+                        format!("{} steps: a journey has at most {STEPS_MAX}", steps.len());
+                    self.problems.at(node, message, Some("make it several journeys".to_owned()));
+                }
+                steps
+            }
             (Some(_), Some(steps)) => {
                 let hint = "put the root's request first among `steps`";
                 let message = "both `root` and `steps`";

@@ -12,6 +12,9 @@ use super::shape::Shape;
 use super::shapes;
 use super::templates::Scope;
 
+/// Most steps of a journey: its actor keeps one bit for each.
+pub(super) const STEPS_MAX: usize = 32;
+
 /// A step's mapping, before anything in it is compiled: names and variables must be known first.
 pub(super) struct RawStep<'n> {
     pub(super) node: &'n Node,
