@@ -269,6 +269,10 @@ impl Book {
 /// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.
 fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
     let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
+    if plan.load.iter().all(|load| load.steady_ns == 0) {
+        // One journey only: there is no steady phase to settle.
+        return Vec::new();
+    }
     plan.journeys
         .iter()
         .filter(|journey| !journey.stages.is_empty())

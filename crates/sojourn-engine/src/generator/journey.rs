@@ -129,7 +129,9 @@ impl JourneyActor {
         }
         narrate(context.narrator, || {
             let host = &request.origin_name.host;
-            format!("{} -> {host}\n{}", spec.name, redacted(&context.scratch.message))
+            let journey = &plan.journeys[self.kind()].name;
+            let request = redacted(&context.scratch.message);
+            format!("{journey}/{} -> {host}\n{request}", spec.name)
         });
         self.request = Some(UnderWay { step, due_ns, began_ns: now_ns, redirects: 0 });
         send(context, action, request.origin, request.keeps_body, action.timeout_ns);

@@ -20,8 +20,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Writes the table, indented by two. Names are shortened where it would be too wide; where
-    /// even that is not enough, the gaps between columns are halved.
+    /// Writes the table, indented by two. Where it would be too wide, the gaps between columns are
+    /// halved; where that is not enough, names are shortened.
     pub(super) fn render(&self, out: &mut String, width: usize) {
         let columns = self.rows[0].len();
         let mut widths: Vec<usize> = (0..columns)
@@ -31,7 +31,8 @@ impl Table {
             })
             .collect();
         let figures: usize = widths[1..].iter().sum();
-        let gap = if 2 + 8 + figures + 2 * (columns - 1) <= width { 2 } else { 1 };
+        let named = widths[0].min(NAME_WHOLE);
+        let gap = if 2 + named + figures + 2 * (columns - 1) <= width { 2 } else { 1 };
         let taken = 2 + figures + gap * (columns - 1);
         widths[0] = widths[0].min(width.saturating_sub(taken).max(8));
         for row in &self.rows {
@@ -46,6 +47,9 @@ impl Table {
         }
     }
 }
+
+/// Names up to this length are worth narrower gaps.
+const NAME_WHOLE: usize = 24;
 
 /// Text padded to a width, or shortened in its middle, so that both ends stay readable.
 pub(super) fn fit(text: &str, width: usize) -> String {
@@ -74,9 +78,9 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "  stage               p50      p99",
-                "  created          5.06 s      9 s",
-                "  a-very-…-indeed    1 ms  12.3 ms",
+                "  stage                p50     p99",
+                "  created           5.06 s     9 s",
+                "  a-very-l…e-indeed   1 ms 12.3 ms",
             ]
         );
         assert!(out.lines().all(|line| line.chars().count() <= 34));
