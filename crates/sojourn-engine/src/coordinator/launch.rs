@@ -55,8 +55,9 @@ pub(super) struct Launched {
     to_generators: Vec<Sender<ToGenerator>>,
     wakers: Vec<sojourn_http::Waker>,
     spares: Vec<Sender<Box<Snapshot>>>,
-    tap_starts: Vec<Sender<u64>>,
-    poll_start: Option<Sender<u64>>,
+    taps: usize,
+    /// Observer, taps and poller wait here for the run's start.
+    starts: Vec<Sender<u64>>,
     from_generators: Receiver<(u32, FromGenerator)>,
     from_observer: Receiver<FromObserver>,
     from_taps: Receiver<TapReport>,
@@ -91,7 +92,7 @@ pub(super) fn launch(
     let (failure_sender, refresh_failures) = bounded(100);
     let mut launched = Launched {
         options: options.clone(),
-        start_ns: now_ns() + SETTLE_NS,
+        start_ns: 0,
         anchor: Anchor::now(),
         ledger: Arc::default(),
         channels,
@@ -100,8 +101,8 @@ pub(super) fn launch(
         to_generators: Vec::new(),
         wakers: Vec::new(),
         spares: Vec::new(),
-        tap_starts: Vec::new(),
-        poll_start: None,
+        taps: 0,
+        starts: Vec::new(),
         from_generators,
         from_observer,
         from_taps,
@@ -150,15 +151,23 @@ impl Drop for StopOnDrop {
 }
 
 impl Launched {
+    /// Sets the run's start a moment from now, and returns it.
+    pub(super) fn set_start(&mut self) -> u64 {
+        self.start_ns = now_ns() + SETTLE_NS;
+        self.start_ns
+    }
+
+    /// Whether what had to be done before the start took so long that it is (nearly) over.
+    pub(super) fn start_is_near(&self) -> bool {
+        now_ns() + SETTLE_NS / 2 > self.start_ns
+    }
+
     /// Lets everything start at one instant.
     pub(super) fn start(&self) {
         let at_ns = self.start_ns;
-        // Each of these channels has room for its one message, and a reader.
-        for tap in &self.tap_starts {
-            let _ignored = tap.send(at_ns);
-        }
-        if let Some(poller) = &self.poll_start {
-            let _ignored = poller.send(at_ns);
+        for waiting in &self.starts {
+            // Each of these channels has room for its one message, and a reader.
+            let _ignored = waiting.send(at_ns);
         }
         self.tell_generators(&ToGenerator::Start { at_ns });
     }
@@ -181,7 +190,7 @@ impl Launched {
     }
 
     pub(super) fn taps(&self) -> usize {
-        self.tap_starts.len()
+        self.taps
     }
 
     /// Takes every report there is into the book, waiting up to `wait` for a first one.
@@ -288,7 +297,8 @@ impl Launched {
         let channel = plan.channels[index].name.clone();
         let source = self.source(format!("tap {channel}"));
         let (start_sender, start) = bounded(1);
-        self.tap_starts.push(start_sender);
+        self.taps += 1;
+        self.starts.push(start_sender);
         let spec = TapSpec {
             router: Router::new(plan, index, &self.options.run_id),
             channel,
@@ -313,7 +323,7 @@ impl Launched {
     ) -> Result<(), RunError> {
         let source = self.source("poller".to_owned());
         let (start_sender, start) = bounded(1);
-        self.poll_start = Some(start_sender);
+        self.starts.push(start_sender);
         let spec = PollerSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
@@ -339,10 +349,11 @@ impl Launched {
         reports: Sender<FromObserver>,
         generators: Vec<GeneratorEnd>,
     ) -> Result<(), RunError> {
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
         let spec = ObserverSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
-            start_ns: self.start_ns,
             sources: self.sources.clone(),
             // The number after the last source's: each recorder has its own.
             recorder_number: self.sources.len() as u32,
@@ -351,7 +362,12 @@ impl Launched {
             generators,
             state: Arc::clone(&self.ledger),
         };
-        self.spawn("observer", move || Observer::new(spec).run())
+        self.spawn("observer", move || {
+            // Never started: there is nothing to observe.
+            if let Ok(start_ns) = start.recv() {
+                Observer::new(spec, start_ns).run();
+            }
+        })
     }
 
     fn refresh(

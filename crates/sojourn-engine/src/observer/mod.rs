@@ -75,7 +75,6 @@ pub(crate) struct GeneratorEnd {
 pub(crate) struct ObserverSpec {
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
-    pub(crate) start_ns: u64,
     /// Every source, with its name for messages.
     pub(crate) sources: Vec<(SourceId, String)>,
     pub(crate) recorder_number: u32,
@@ -88,6 +87,7 @@ pub(crate) struct ObserverSpec {
 /// The observer.
 pub(crate) struct Observer {
     spec: ObserverSpec,
+    start_ns: u64,
     ledger: Ledger,
     sequencer: Sequencer,
     recorder: Recorder,
@@ -107,10 +107,10 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    pub(crate) fn new(spec: ObserverSpec) -> Self {
+    pub(crate) fn new(spec: ObserverSpec, start_ns: u64) -> Self {
         let sources: Vec<SourceId> = spec.sources.iter().map(|(source, _)| *source).collect();
         let mut recorder = Recorder::new(spec.recorder_number);
-        recorder.start_at(spec.start_ns);
+        recorder.start_at(start_ns);
         let plan = &spec.plan;
         let tells_end = (0u16..)
             .zip(&plan.journeys)
@@ -129,7 +129,7 @@ impl Observer {
             series: ObserverSeries::new(plan, &mut recorder),
             health: ThreadHealth::new("observer", &mut recorder),
             process: ProcessHealth::new(&mut recorder),
-            audit: Audit::new(plan, spec.start_ns, spec.options.keep_all),
+            audit: Audit::new(plan, start_ns, spec.options.keep_all),
             recorder,
             tells_end,
             in_flight: vec![0; spec.plan.journeys.len()],
@@ -139,12 +139,13 @@ impl Observer {
             silent_told: false,
             void_told: false,
             spec,
+            start_ns,
         }
     }
 
     /// The thread's body: until every source has ended.
     pub(crate) fn run(mut self) {
-        let mut snapshot_ns = self.spec.start_ns + SECOND_NS;
+        let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut closing_since_ns = None;
         loop {
             let is_open = self.take_batches();

@@ -92,6 +92,11 @@ impl Client {
     /// Registers an origin; the same origin gets the same number.
     pub fn origin(&mut self, origin: &Origin) -> OriginId {
         let known = self.pools.iter().position(|pool| pool.origin == *origin);
+        if origin.tls && self.tls.is_none() {
+            // Reading the system's certificates takes milliseconds: now, not at the first request.
+            // A failure is met again, and said, when a connection is made.
+            self.tls = crate::tls::tls_config(&self.extra_roots, self.config.insecure).ok();
+        }
         let place = known.unwrap_or_else(|| {
             let mut pool = Pool::new(origin);
             if pool.addresses.is_empty()
