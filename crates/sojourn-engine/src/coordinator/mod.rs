@@ -16,8 +16,11 @@ use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
-    Progress, RunError, RunOptions, Stop, Stretch, link::ToGenerator, once::once, preflight,
-    steps::StepRunner,
+    Progress, RunError, RunOptions, Stop, Stretch,
+    link::ToGenerator,
+    once::once,
+    preflight,
+    steps::{Latest, StepRunner},
 };
 use book::Book;
 use launch::Launched;
@@ -53,12 +56,24 @@ pub fn run(
         }
         variables = setup.variables;
     }
-    let launched = launch::launch(&plan, options, registry, &variables)?;
-    let book = Book::create(&plan, options, &launched)?;
-    let coordinator = Coordinator { plan: &plan, launched, book, stop, stop_told: false };
-    let mut summary = coordinator.conduct(progress)?;
-    summary.notes.extend(teardown(&plan, options, variables));
+    let latest = Latest::new(variables);
+    let measured = launch::launch(&plan, options, registry, &latest).and_then(|launched| {
+        let book = Book::create(&plan, options, &launched)?;
+        Coordinator { plan: &plan, launched, book, stop, stop_told: false }.conduct(progress)
+    });
+    let notes = teardown(&plan, options, latest.values());
+    let Measured { mut summary, book, launched } = measured?;
+    summary.notes.extend(notes);
+    book.finish(&summary)?;
+    launched.join();
     Ok(summary)
+}
+
+/// A run that is over, but for its teardown and the end of its file.
+struct Measured {
+    summary: Summary,
+    book: Book,
+    launched: Launched,
 }
 
 struct Coordinator<'a> {
@@ -70,7 +85,7 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
-    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Summary, RunError> {
+    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Measured, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
         let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
@@ -161,7 +176,7 @@ impl Coordinator<'_> {
         self.hear(Duration::ZERO);
     }
 
-    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Summary, RunError> {
+    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {
         let start_ns = self.launched.start_ns;
         let end_ns = now_ns();
         let arrivals_end_ns = self.book.arrivals_end_ns();
@@ -200,9 +215,7 @@ impl Coordinator<'_> {
             drain_ns,
             notes,
         };
-        self.book.finish(&summary)?;
-        self.launched.join();
-        Ok(summary)
+        Ok(Measured { summary, book: self.book, launched: self.launched })
     }
 
     fn progress(
