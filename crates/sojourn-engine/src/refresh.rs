@@ -12,19 +12,23 @@ use crossbeam_channel::Sender;
 use sojourn_clock::now_ns;
 use sojourn_plan::Plan;
 
-use crate::{RunOptions, link::ToGenerator, steps::StepRunner};
+use crate::{
+    RunOptions,
+    link::ToGenerator,
+    steps::{Latest, StepRunner},
+};
 
 /// The thread's body: runs each refresh step on its interval and hands new values to the
-/// generators. Failures go to `failures` in words; the old value stays in use.
+/// generators, and to the teardown. Failures go to `failures` in words; the old value stays in use.
 pub(crate) fn run(
     plan: &Plan,
     options: &RunOptions,
-    variables: Vec<Option<Box<str>>>,
+    variables: &Latest,
     generators: &[Sender<ToGenerator>],
     failures: &Sender<String>,
     stop: &Arc<AtomicBool>,
 ) {
-    let Ok(mut runner) = StepRunner::new(plan, options, variables) else {
+    let Ok(mut runner) = StepRunner::new(plan, options, variables.values()) else {
         return;
     };
     let start_ns = now_ns();
@@ -39,6 +43,7 @@ pub(crate) fn run(
             *due_ns += refresh.every_ns;
             match runner.run(&refresh.step) {
                 Ok(()) => {
+                    variables.set(runner.variables.clone());
                     for extract in &refresh.step.extract {
                         let variable = extract.variable.0;
                         let value = &runner.variables[usize::from(variable)];

@@ -1,5 +1,7 @@
 //! Steps outside journeys: setup, teardown, refresh. One after the other, waited for.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Exchange};
 use sojourn_plan::{Action, Plan, RenderContext, Step};
@@ -9,6 +11,24 @@ use crate::{
     generator::{Answer, PreparedRequest, Scratch},
     options::narrate,
 };
+
+/// The newest values of what setup and refresh extracted, which the teardown needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Latest(Arc<Mutex<Vec<Option<Box<str>>>>>);
+
+impl Latest {
+    pub(crate) fn new(variables: Vec<Option<Box<str>>>) -> Self {
+        Self(Arc::new(Mutex::new(variables)))
+    }
+
+    pub(crate) fn values(&self) -> Vec<Option<Box<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, variables: Vec<Option<Box<str>>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = variables;
+    }
+}
 
 /// Runs steps with a client of its own and keeps the variables they set.
 pub(crate) struct StepRunner<'a> {

@@ -4,7 +4,7 @@ use sojourn_ledger::Balance;
 use sojourn_metrics::{
     SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
 };
-use sojourn_plan::Plan;
+use sojourn_plan::{Model, Plan};
 use sojourn_record::{Cause, RunWriter, Summary};
 
 use super::{launch::Launched, levels::Levels};
@@ -234,6 +234,7 @@ impl Book {
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
         let mut notes = self.notes.clone();
         notes.extend(unsettled(plan, &self.store));
+        notes.extend(closed(plan));
         notes
     }
 
@@ -264,6 +265,16 @@ impl Book {
             "free some space; the file is readable up to its last whole second",
         )
     }
+}
+
+/// What response times under users who wait cannot show.
+fn closed(plan: &Plan) -> Option<String> {
+    let is_closed = plan.load.iter().any(|load| matches!(load.model, Model::Closed { .. }));
+    is_closed.then(|| {
+        "closed load: a user who waits asks for nothing more, so its response times omit the load \
+         that a stall prevented; an open load (rate) shows it"
+            .to_owned()
+    })
 }
 
 /// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.

@@ -28,6 +28,7 @@ use crate::{
     },
     poller::{self, PollSender, PollerSpec},
     refresh,
+    steps::Latest,
 };
 
 /// Batches on their way to the ledger, of all sources together.
@@ -81,7 +82,7 @@ pub(super) fn launch(
     plan: &Arc<Plan>,
     options: &RunOptions,
     registry: &Registry,
-    variables: &[Option<Box<str>>],
+    variables: &Latest,
 ) -> Result<Launched, RunError> {
     let (taps, channels) = open_taps(plan, registry)?;
     let (batches_sender, batches) = bounded(BATCHES_MAX);
@@ -111,8 +112,13 @@ pub(super) fn launch(
         threads: Vec::new(),
     };
     let (polls, poll_tasks) = poller::channel(plan);
-    let ends =
-        launched.generators_of(plan, variables, &batches_sender, &generator_sender, &polls)?;
+    let ends = launched.generators_of(
+        plan,
+        &variables.values(),
+        &batches_sender,
+        &generator_sender,
+        &polls,
+    )?;
     for (index, tap) in taps.into_iter().enumerate() {
         launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
@@ -373,7 +379,7 @@ impl Launched {
     fn refresh(
         &mut self,
         plan: &Arc<Plan>,
-        variables: &[Option<Box<str>>],
+        variables: &Latest,
         failures: Sender<String>,
     ) -> Result<(), RunError> {
         if plan.refresh.is_empty() {
@@ -381,11 +387,11 @@ impl Launched {
         }
         let plan = Arc::clone(plan);
         let options = self.options.clone();
-        let variables = variables.to_vec();
+        let variables = variables.clone();
         let generators = self.to_generators.clone();
         let stop = Arc::clone(&self.stop.0);
         self.spawn("refresh", move || {
-            refresh::run(&plan, &options, variables, &generators, &failures, &stop);
+            refresh::run(&plan, &options, &variables, &generators, &failures, &stop);
         })
     }
 

@@ -16,14 +16,15 @@ use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
-    Progress, RunError, RunOptions, Stop, Stretch, link::ToGenerator, once::once, preflight,
-    steps::StepRunner,
+    Progress, RunError, RunOptions, Stop, Stretch,
+    link::ToGenerator,
+    once::once,
+    preflight,
+    steps::{Latest, StepRunner},
 };
 use book::Book;
 use launch::Launched;
 
-/// How often the start is put off when the run file takes long to make.
-const STARTS_MAX: usize = 5;
 /// How long the last reports are waited for.
 const LAST_WORDS_NS: u64 = 5 * SECOND_NS;
 
@@ -55,21 +56,24 @@ pub fn run(
         }
         variables = setup.variables;
     }
-    let mut launched = launch::launch(&plan, options, registry, &variables)?;
-    launched.set_start();
-    let mut book = Book::create(&plan, options, &launched)?;
-    for _ in 0..STARTS_MAX {
-        if !launched.start_is_near() {
-            break;
-        }
-        // A slow disk, a starved machine: what it took is nobody's lag.
-        launched.set_start();
-        book = Book::create(&plan, options, &launched)?;
-    }
-    let coordinator = Coordinator { plan: &plan, launched, book, stop, stop_told: false };
-    let mut summary = coordinator.conduct(progress)?;
-    summary.notes.extend(teardown(&plan, options, variables));
+    let latest = Latest::new(variables);
+    let measured = launch::launch(&plan, options, registry, &latest).and_then(|launched| {
+        let book = Book::create(&plan, options, &launched)?;
+        Coordinator { plan: &plan, launched, book, stop, stop_told: false }.conduct(progress)
+    });
+    let notes = teardown(&plan, options, latest.values());
+    let Measured { mut summary, book, launched } = measured?;
+    summary.notes.extend(notes);
+    book.finish(&summary)?;
+    launched.join();
     Ok(summary)
+}
+
+/// A run that is over, but for its teardown and the end of its file.
+struct Measured {
+    summary: Summary,
+    book: Book,
+    launched: Launched,
 }
 
 struct Coordinator<'a> {
@@ -81,7 +85,7 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
-    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Summary, RunError> {
+    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Measured, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
         let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
@@ -172,7 +176,7 @@ impl Coordinator<'_> {
         self.hear(Duration::ZERO);
     }
 
-    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Summary, RunError> {
+    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {
         let start_ns = self.launched.start_ns;
         let end_ns = now_ns();
         let arrivals_end_ns = self.book.arrivals_end_ns();
@@ -211,9 +215,7 @@ impl Coordinator<'_> {
             drain_ns,
             notes,
         };
-        self.book.finish(&summary)?;
-        self.launched.join();
-        Ok(summary)
+        Ok(Measured { summary, book: self.book, launched: self.launched })
     }
 
     fn progress(

@@ -39,14 +39,6 @@ impl ClosedStream {
             return None;
         };
         let end_ns = start_ns.saturating_add(load.warmup_ns).saturating_add(load.steady_ns);
-        let of = match share {
-            Share::Stripe { of, .. } => u64::from(of),
-            Share::Segment { .. } => 1,
-        };
-        let index = match share {
-            Share::Stripe { index, .. } => u64::from(index),
-            Share::Segment { .. } => 0,
-        };
         let mut stream = Self {
             entry,
             stages: stages.clone(),
@@ -54,7 +46,7 @@ impl ClosedStream {
             seed: sojourn_pace::random_u64(seed, 0xC105ED, u64::from(entry)),
             start_ns,
             end_ns,
-            remaining: iterations.map(|n| n / of + u64::from(index < n % of)),
+            remaining: iterations.map(|n| iterations_of(n, stages, share)),
             started: 0,
             share,
             ready: BinaryHeap::new(),
@@ -164,6 +156,16 @@ impl ClosedStream {
     }
 }
 
+/// How many of `n` journeys this share starts: none where it has no users to start them.
+fn iterations_of(n: u64, stages: &[UserStage], share: Share) -> u64 {
+    let users_max = stages.iter().map(|stage| stage.to).max().unwrap_or(0);
+    let (index, of) = match share {
+        Share::Stripe { index, of } => (u64::from(index), u64::from(of.min(users_max).max(1))),
+        Share::Segment { .. } => (0, 1),
+    };
+    if index < of { n / of + u64::from(index < n % of) } else { 0 }
+}
+
 /// How many users a closed load has at an offset from its start.
 fn users_at(stages: &[UserStage], offset_ns: u64) -> f64 {
     let mut at_ns = 0u64;
@@ -257,6 +259,16 @@ mod tests {
             }
         }
         assert_eq!(total, 7);
+    }
+
+    #[test]
+    fn iterations_go_to_generators_that_have_users() {
+        let load = load(vec![UserStage { to: 2, over_ns: 0 }], 1000, Some(7));
+        let of_share = |index| {
+            let share = Share::Stripe { index, of: 3 };
+            ClosedStream::new(0, &load, 1, share, 0).unwrap().remaining
+        };
+        assert_eq!([0, 1, 2].map(of_share), [Some(4), Some(3), Some(0)]);
     }
 
     #[test]

@@ -354,6 +354,10 @@ impl Generator {
             let plan = Arc::clone(&self.spec.plan);
             let entry = arrival.user.map_or(0, |(entry, _)| entry);
             if !waits_for_journey(&plan, &plan.load[usize::from(entry)], arrival.kind) {
+                if let Some(slot) = self.slots.get_mut(index) {
+                    // The user is gone: the steps that follow must not let it go on again.
+                    slot.actor.arrival.user = None;
+                }
                 self.user_goes_on(arrival);
             }
         }
