@@ -1,6 +1,6 @@
 //! What the tests share: plans from text, runs in a temporary folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sojourn_broker::Registry;
 use sojourn_engine::{RunOptions, Stop};
@@ -36,7 +36,6 @@ pub(crate) fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
 pub(crate) struct Run {
     pub summary: Summary,
     pub file: RunFile,
-    pub path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -49,5 +48,5 @@ pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Run { summary, file, path, _folder: folder }
+    Run { summary, file, _folder: folder }
 }

@@ -100,6 +100,9 @@ fn samples(values: &[u64]) -> Figure {
     Figure::Trend(Box::new(histogram))
 }
 
+/// Metric, tags, figure.
+type Named<'a> = (&'a str, &'a [(&'a str, &'a str)], Figure);
+
 fn sample_store() -> Store {
     let mut store = Store::new();
     let payment = ("journey", "payment");
@@ -108,7 +111,7 @@ fn sample_store() -> Store {
     let settled = [refund, ("stage", "settled")];
     let unknown = [settled[0], settled[1], ("kind", "unknown")];
     let hops = [payment, ("stage", "settled")];
-    let figures: [(&str, &[(&str, &str)], Figure); 9] = [
+    let figures: [Named<'_>; 9] = [
         (names::JOURNEY_DURATION, &[payment], samples(&[1000; 98])),
         (names::JOURNEYS_LOST, &[payment], count(2)),
         (names::JOURNEYS_STARTED, &[payment], count(100)),
