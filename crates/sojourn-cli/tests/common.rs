@@ -1,6 +1,7 @@
 //! What the tests share: plans from text, runs in a temporary folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sojourn_broker::Registry;
 use sojourn_engine::{RunOptions, Stop};
@@ -30,6 +31,13 @@ pub fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
     let overrides = Overrides { environment, seed: Some(7), ..Overrides::default() };
     sojourn_plan::read("test.yaml", text, &NoFiles, &overrides)
         .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
+}
+
+/// Waits for its turn: runs whose timing matters go one after the other, or they would measure each
+/// other.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A finished run.
