@@ -7,12 +7,13 @@
 //!
 //! Small by default; `SOJOURN_TRUTH=full` makes it 200 journeys a second for 30 s.
 
-mod counts;
-mod hops;
-mod journeys;
-mod log;
+pub(crate) mod counts;
+pub(crate) mod hops;
+pub(crate) mod journeys;
+pub(crate) mod log;
 mod report;
 
+use sojourn_clock::MILLISECOND_NS;
 use sojourn_demo::{
     Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, TruthLog,
     five_to_nine_seconds,
@@ -124,42 +125,38 @@ fn size() -> Size {
     }
 }
 
-/// What a case must have brought about, or it has shown nothing: by the ledger's words.
+/// What a case must have brought about, in the ledger's words, or it has shown nothing.
 type Expected = &'static [&'static str];
 
-/// Runs a case and compares everything; returns the examination for what else is to be said.
-fn examine(case: Case, expected: Expected) {
-    let _turn = common::alone();
-    let size = size();
+/// A run of the demo that has been compared with the demo's log, and agrees.
+pub(crate) struct Agreed {
+    pub(crate) run: common::Run,
+    pub(crate) examination: Examination,
+    pub(crate) log: Log,
+    /// Figures in words.
+    pub(crate) told: String,
+}
+
+/// Runs a plan (as text, with `${TARGET}` and `${KAFKA}`) against a demo and compares everything.
+pub(crate) fn agree(
+    config: DemoConfig,
+    text: &str,
+    environment: &[(&str, &str)],
+    taps_linger_ms: u64,
+) -> Agreed {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let truth_path = folder.path().join("truth.ndjson");
     let demo = Demo::start(DemoConfig {
-        // Short, so that what is measured is spread and not a multiple of the relay's interval.
-        relay: RelayConfig {
-            poll_ms: 20,
-            ..RelayConfig::default()
-        },
-        faults: case.faults.clone(),
         seed: SEED,
         truth_path: Some(truth_path.clone()),
-        ..DemoConfig::default()
+        ..config
     })
     .expect("the demo starts");
-    let plan = common::plan(
-        PLAN,
-        &[
-            ("TARGET", demo.api_url()),
-            ("KAFKA", demo.brokers()),
-            ("WITHIN", &case.within_ms.to_string()),
-            ("LINGER", &case.linger_ms.to_string()),
-            ("RATE", &size.rate_per_s.to_string()),
-            ("WARMUP", &size.warmup_s.to_string()),
-            ("STEADY", &size.steady_s.to_string()),
-        ],
-    );
+    let addresses = [("TARGET", demo.api_url()), ("KAFKA", demo.brokers())];
+    let plan = common::plan(text, &[&addresses, environment].concat());
     let run = common::run(&plan, |options| {
         options.keep_all = true;
-        options.linger_ns = case.taps_linger_ms * 1_000_000;
+        options.linger_ns = taps_linger_ms * MILLISECOND_NS;
     });
     let demo_counts = demo.stop().expect("the demo ends");
     let truth = TruthLog::read(&truth_path).expect("the log is readable");
@@ -177,14 +174,43 @@ fn examine(case: Case, expected: Expected) {
     log.compare_with_its_own_totals(&truth, &examination.counts);
     let told = hops::compare(&run.file, &examination, &log);
     report::compare(&run.file, &examination);
-    let classes = examination.classes();
-    println!("{}: {classes:?}, {}\n{told}", case.name, log.told());
-    for class in expected {
-        assert!(
-            examination.happened(class),
-            "{}: nothing was {class}: the case shows nothing; {classes:?}",
-            case.name
-        );
+    Agreed {
+        told: format!("{:?}, {}\n{told}", examination.classes(), log.told()),
+        run,
+        examination,
+        log,
+    }
+}
+
+fn examine(case: Case, expected: Expected) {
+    let _turn = common::alone();
+    let size = size();
+    let config = DemoConfig {
+        // Short, so that what is measured is spread and not a multiple of the relay's interval.
+        relay: RelayConfig {
+            poll_ms: 20,
+            ..RelayConfig::default()
+        },
+        faults: case.faults,
+        ..DemoConfig::default()
+    };
+    let environment = [
+        ("WITHIN", case.within_ms),
+        ("LINGER", case.linger_ms),
+        ("RATE", size.rate_per_s),
+        ("WARMUP", size.warmup_s),
+        ("STEADY", size.steady_s),
+    ]
+    .map(|(name, value)| (name, value.to_string()));
+    let environment: Vec<_> = environment
+        .iter()
+        .map(|(name, value)| (*name, &**value))
+        .collect();
+    let agreed = agree(config, PLAN, &environment, case.taps_linger_ms);
+    println!("{}: {}", case.name, agreed.told);
+    for what in expected {
+        let happened = agreed.examination.happened(what);
+        assert!(happened, "{}: the case shows nothing: no {what}", case.name);
     }
 }
 

@@ -6,16 +6,16 @@ use sojourn_metrics::{Figure, SeriesKey, SeriesPhase};
 use sojourn_record::RunFile;
 
 /// Counters, and trends by their number of samples; zeros left out.
-pub(super) type Counts = BTreeMap<SeriesKey, u64>;
+pub(crate) type Counts = BTreeMap<SeriesKey, u64>;
 
 /// What happens to depend on connections, not on journeys.
 const NOT_OF_JOURNEYS: [&str; 3] = ["step.dns", "step.connect", "step.tls"];
 
-pub(super) fn key(metric: &str, tags: &[(&str, &str)], phase: SeriesPhase) -> SeriesKey {
+pub(crate) fn key(metric: &str, tags: &[(&str, &str)], phase: SeriesPhase) -> SeriesKey {
     SeriesKey::new(metric, tags, phase)
 }
 
-pub(super) fn count(counts: &mut Counts, key: SeriesKey, n: u64) {
+pub(crate) fn count(counts: &mut Counts, key: SeriesKey, n: u64) {
     if n > 0 {
         *counts.entry(key).or_default() += n;
     }
@@ -23,7 +23,7 @@ pub(super) fn count(counts: &mut Counts, key: SeriesKey, n: u64) {
 
 /// No counter may differ, and none may be there that the log does not explain: no orphan, no refusal,
 /// no re-read, no failed request.
-pub(super) fn compare(run: &RunFile, expected: &Counts) {
+pub(crate) fn compare(run: &RunFile, expected: &Counts) {
     let measured: Counts = run
         .store
         .figures()

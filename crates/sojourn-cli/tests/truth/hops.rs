@@ -7,8 +7,6 @@
 //! client to its acknowledgement, in the same run. The tap's delay is not taken for it: a slow tap
 //! would allow itself what it gets wrong.
 
-use std::fmt::Write;
-
 use sojourn_metrics::{Histogram, SeriesPhase};
 use sojourn_record::RunFile;
 
@@ -17,10 +15,13 @@ use super::journeys::{DEAD_LETTER, Examination, Examined, STAGES};
 use super::log::{Log, quantile};
 
 /// A duration as measured, and as the log has it, nanoseconds.
-type Sample = (i64, i64);
+pub(crate) type Sample = (i64, i64);
+
+/// Quantiles that are compared with the log's.
+const QUANTILES: [f64; 2] = [0.5, 0.99];
 
 /// Compares every stage's hop and the whole journey; the figures in words.
-pub(super) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> String {
+pub(crate) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> String {
     let mut told = String::new();
     for phase in [SeriesPhase::WarmUp, SeriesPhase::Steady] {
         let journeys = || examination.journeys.iter().filter(|it| it.phase == phase);
@@ -38,7 +39,8 @@ pub(super) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> St
             same(stage, trend("stage.since_start"), since_start);
             if phase == SeriesPhase::Steady {
                 let ledger = run.store.hops(Some("payment"), stage, phase);
-                close(stage, |q| ledger.quantile(q), &hops, log, &mut told);
+                let ledger = |q| ledger.quantile(q);
+                told += &close(stage, &QUANTILES, ledger, &hops, log);
             }
         }
         let tags = [("journey", "payment")];
@@ -49,7 +51,7 @@ pub(super) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> St
         if phase == SeriesPhase::Steady {
             // Lost ones rank above these: see the report's comparison.
             let ledger = |q| trend.and_then(|trend| Some(trend.quantile(q)? as f64));
-            close("journey", ledger, &durations, log, &mut told);
+            told += &close("journey", &QUANTILES, ledger, &durations, log);
         }
         let tags = [("journey", "payment"), ("step", "root")];
         let step = |metric: &str| run.store.trend(&key(metric, &tags, phase));
@@ -68,14 +70,8 @@ pub(super) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> St
         .map(|it| it.at_ns as i64 - it.publish_ns as i64)
         .collect();
     let ms = |q| quantile(delays.clone(), q).unwrap_or(0) as f64 / 1e6;
-    // The string is in memory: writing to it does not fail.
-    let _ = write!(
-        told,
-        "  tap − publish: p50 {:.2} ms, p99 {:.2} ms",
-        ms(0.5),
-        ms(0.99)
-    );
-    told
+    let (p50, p99) = (ms(0.5), ms(0.99));
+    told + &format!("  tap − publish: p50 {p50:.2} ms, p99 {p99:.2} ms")
 }
 
 /// From the first observation of the predecessor; from t1 for those that follow the root.
@@ -94,7 +90,8 @@ fn hop(journey: &Examined, index: usize) -> Option<Sample> {
     ))
 }
 
-fn duration(journey: &Examined) -> Option<Sample> {
+/// The whole journey, of one that was completed.
+pub(crate) fn duration(journey: &Examined) -> Option<Sample> {
     if !["completed", "late"].contains(&journey.class.as_str()) {
         return None;
     }
@@ -116,14 +113,16 @@ fn same(name: &str, trend: Option<&Histogram>, samples: impl Iterator<Item = i64
     }
 }
 
-fn close(
+/// Quantiles of the ledger lie as close to the log's as two observers can be; the figures in words.
+pub(crate) fn close(
     name: &str,
+    quantiles: &[f64],
     ledger: impl Fn(f64) -> Option<f64>,
     samples: &[Sample],
     log: &Log,
-    told: &mut String,
-) {
-    for q in [0.5, 0.99] {
+) -> String {
+    let mut told = String::new();
+    for &q in quantiles {
         let truth = quantile(samples.iter().map(|it| it.1).collect(), q);
         let (Some(measured), Some(truth)) = (ledger(q), truth) else {
             assert!(
@@ -137,12 +136,12 @@ fn close(
         let tolerance = (truth.abs() / 100.0).max(2.0 * log.delivery_p99_ns as f64 / 1e6);
         let difference = measured - truth;
         let line = format!(
-            "  {name:<11} p{:<2.0} measured {measured:>9.3} ms, log {truth:>9.3} ms, difference \
-             {difference:>6.3} of {tolerance:.3} ms",
+            "  {name:<11} p{:<3.0} measured {measured:>9.3} ms, log {truth:>9.3} ms, difference \
+             {difference:>6.3} of {tolerance:.3} ms\n",
             q * 100.0
         );
         assert!(difference.abs() <= tolerance, "{line}");
-        told.push_str(&line);
-        told.push('\n');
+        told += &line;
     }
+    told
 }

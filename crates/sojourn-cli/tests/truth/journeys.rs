@@ -16,8 +16,8 @@ use super::counts::{Counts, count, key};
 use super::log::{Log, is_out_of_order};
 
 /// The stage that a dead letter reaches.
-pub(super) const DEAD_LETTER: usize = 4;
-pub(super) const STAGES: [&str; 5] = [
+pub(crate) const DEAD_LETTER: usize = 4;
+pub(crate) const STAGES: [&str; 5] = [
     "initiated",
     "created",
     "settled",
@@ -26,35 +26,34 @@ pub(super) const STAGES: [&str; 5] = [
 ];
 
 /// All journeys of a run, compared with the log.
-pub(super) struct Examination {
+pub(crate) struct Examination {
     /// What the counters must be.
-    pub(super) counts: Counts,
-    pub(super) journeys: Vec<Examined>,
-    pub(super) rejected: Vec<JourneyRecord>,
+    pub(crate) counts: Counts,
+    pub(crate) journeys: Vec<Examined>,
     differences: Vec<String>,
 }
 
 /// One payment. Instants are CLOCK_MONOTONIC.
-pub(super) struct Examined {
-    pub(super) phase: SeriesPhase,
-    pub(super) class: String,
-    pub(super) t0_ns: u64,
-    pub(super) t1_ns: u64,
-    pub(super) t2_ns: u64,
-    pub(super) end_ns: u64,
+pub(crate) struct Examined {
+    pub(crate) phase: SeriesPhase,
+    pub(crate) class: String,
+    pub(crate) t0_ns: u64,
+    pub(crate) t1_ns: u64,
+    pub(crate) t2_ns: u64,
+    pub(crate) end_ns: u64,
     /// Per stage: when the ledger has it, and when the broker acknowledged it.
-    pub(super) stages: [Option<Seen>; 5],
+    pub(crate) stages: [Option<Seen>; 5],
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
-    pub(super) at_ns: u64,
-    pub(super) publish_ns: u64,
-    pub(super) delivered_ns: u64,
+pub(crate) struct Seen {
+    pub(crate) at_ns: u64,
+    pub(crate) publish_ns: u64,
+    pub(crate) delivered_ns: u64,
 }
 
 impl Examination {
-    pub(super) fn of(run: &RunFile, log: &Log, plan: &Journey) -> Self {
+    pub(crate) fn of(run: &RunFile, log: &Log, plan: &Journey) -> Self {
         let mut examiner = Examiner {
             start_ns: run.identity.start_monotonic_ns,
             within_ns: plan.within_ns,
@@ -92,12 +91,11 @@ impl Examination {
         Self {
             counts: examiner.counts,
             journeys,
-            rejected: rejected.into_iter().cloned().collect(),
             differences: examiner.differences,
         }
     }
 
-    pub(super) fn assert_no_differences(&self) {
+    pub(crate) fn assert_no_differences(&self) {
         let first: Vec<_> = self.differences.iter().take(10).collect();
         assert!(
             first.is_empty(),
@@ -107,7 +105,7 @@ impl Examination {
     }
 
     /// Payments by class.
-    pub(super) fn classes(&self) -> BTreeMap<&str, usize> {
+    pub(crate) fn classes(&self) -> BTreeMap<&str, usize> {
         let mut classes = BTreeMap::new();
         for journey in &self.journeys {
             *classes.entry(journey.class.as_str()).or_default() += 1;
@@ -116,7 +114,7 @@ impl Examination {
     }
 
     /// Whether anything was of this class, this kind of duplicate, after failure or out of order.
-    pub(super) fn happened(&self, what: &str) -> bool {
+    pub(crate) fn happened(&self, what: &str) -> bool {
         self.counts.keys().any(|key| match what {
             "after failure" => key.metric == "events.after_failure",
             "out of order" => key.metric == "stage.hop_negative",
@@ -173,9 +171,9 @@ impl Examiner {
     /// The instants of the stages that the ledger has, each with its event.
     fn stages(&mut self, record: &JourneyRecord, truth: &JourneyTruth) -> [Option<Seen>; 5] {
         let names: Vec<&str> = record.stages.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, STAGES);
+        assert!(STAGES.starts_with(&names), "{names:?}");
         std::array::from_fn(|index| {
-            let at_ns = self.start_ns + record.stages[index].seen_ns?;
+            let at_ns = self.start_ns + record.stages.get(index)?.seen_ns?;
             let Some((publish_ns, delivered_ns)) = first_event(truth, index) else {
                 self.differs(record, &format!("{} was never published", STAGES[index]));
                 return None;

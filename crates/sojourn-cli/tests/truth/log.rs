@@ -14,18 +14,18 @@ const QUIET_NS: u64 = 300_000_000;
 
 /// A log cut where the run ended. The demo lives a little longer, and what it held back until its own
 /// end no tap was there to see.
-pub(super) struct Log {
-    pub(super) journeys: BTreeMap<String, JourneyTruth>,
-    pub(super) rejected: u64,
+pub(crate) struct Log {
+    pub(crate) journeys: BTreeMap<String, JourneyTruth>,
+    pub(crate) rejected: u64,
     /// From handing a message to the broker's client to the broker's acknowledgement, at p99.
-    pub(super) delivery_p99_ns: u64,
+    pub(crate) delivery_p99_ns: u64,
     /// Messages after the end of the run.
     hidden: usize,
     visible: usize,
 }
 
 impl Log {
-    pub(super) fn until_the_end_of(run: &RunFile, truth: &Truth) -> Self {
+    pub(crate) fn until_the_end_of(run: &RunFile, truth: &Truth) -> Self {
         let summary = run.summary.as_ref().expect("a whole run file");
         let end_ns = run.identity.start_monotonic_ns + summary.end_ns;
         let quiet_ns = end_ns - QUIET_NS;
@@ -46,14 +46,13 @@ impl Log {
             .iter()
             .map(|it| (it.delivered_ns - it.publish_ns) as i64)
             .collect();
-        let [(&400, &rejected)] = truth.rejected.iter().collect::<Vec<_>>()[..] else {
-            panic!(
-                "only currencies that are not traded are refused: {:?}",
-                truth.rejected
-            );
-        };
+        assert!(
+            truth.rejected.keys().all(|status| *status == 400),
+            "refused without a reason: {:?}",
+            truth.rejected
+        );
         Self {
-            rejected,
+            rejected: truth.rejected.values().sum(),
             delivery_p99_ns: quantile(deliveries, 0.99).unwrap_or(0) as u64,
             hidden: truth.publications().count() - visible.len(),
             visible: visible.len(),
@@ -63,7 +62,7 @@ impl Log {
 
     /// What the log's reader sums up, against the ledger's counters. Only where all of the log was
     /// seen and nothing came after its journey's end: the log knows nothing of deadlines.
-    pub(super) fn compare_with_its_own_totals(&self, truth: &Truth, counts: &Counts) {
+    pub(crate) fn compare_with_its_own_totals(&self, truth: &Truth, counts: &Counts) {
         let of = |metric: &str, tags: &[(&str, &str)]| -> u64 {
             let is_meant = |of: &sojourn_metrics::SeriesKey| {
                 of.metric == metric && tags.iter().all(|(tag, value)| of.tag(tag) == Some(value))
@@ -135,7 +134,7 @@ impl Log {
     }
 
     /// Counts what was seen on the channels, whatever became of it.
-    pub(super) fn count_seen(&self, counts: &mut Counts) {
+    pub(crate) fn count_seen(&self, counts: &mut Counts) {
         let dead_letters = self.journeys.values().flat_map(|it| &it.dead_letters);
         let lines = [
             ("events", self.visible),
@@ -147,7 +146,7 @@ impl Log {
         }
     }
 
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         format!(
             "{} events ({} after the run), acknowledged in {:.2} ms at p99",
             self.visible,
@@ -158,7 +157,7 @@ impl Log {
 }
 
 /// Whether a stage's first event stands on the topic before its predecessor's.
-pub(super) fn is_out_of_order(journey: &JourneyTruth, stage: Stage) -> bool {
+pub(crate) fn is_out_of_order(journey: &JourneyTruth, stage: Stage) -> bool {
     let first = |stage: Stage| journey.first(stage).map(|it| (it.partition, it.offset));
     match (stage.previous().and_then(first), first(stage)) {
         (Some(before), Some(own)) => {
@@ -170,7 +169,7 @@ pub(super) fn is_out_of_order(journey: &JourneyTruth, stage: Stage) -> bool {
 }
 
 /// Nearest rank, as definitions have it.
-pub(super) fn quantile(mut samples: Vec<i64>, q: f64) -> Option<i64> {
+pub(crate) fn quantile(mut samples: Vec<i64>, q: f64) -> Option<i64> {
     samples.sort_unstable();
     let rank = nearest_rank(q, samples.len() as u64) as usize;
     samples.get(rank.checked_sub(1)?).copied()
