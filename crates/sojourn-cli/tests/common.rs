@@ -9,14 +9,14 @@ use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 
 /// Every connector of the default build.
-pub fn registry() -> Registry {
+pub(crate) fn registry() -> Registry {
     Registry::new()
         .with("kafka", sojourn_broker_kafka::tap)
         .with("webhook", sojourn_broker_webhook::tap)
 }
 
 /// A plan from its text, with values for `${NAME}`.
-pub fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
+pub(crate) fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
     struct NoFiles;
     impl Files for NoFiles {
         fn read(&self, path: &Path) -> std::io::Result<String> {
@@ -26,30 +26,36 @@ pub fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
             None
         }
     }
-    let environment =
-        environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-    let overrides = Overrides { environment, seed: Some(7), ..Overrides::default() };
+    let environment = environment
+        .iter()
+        .map(|(name, value)| ((*name).into(), (*value).into()))
+        .collect();
+    let overrides = Overrides {
+        environment,
+        seed: Some(7),
+        ..Overrides::default()
+    };
     sojourn_plan::read("test.yaml", text, &NoFiles, &overrides)
         .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
 
 /// Waits for its turn: runs whose timing matters go one after the other, or they would measure each
 /// other.
-pub fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A finished run.
-pub struct Run {
-    pub summary: Summary,
-    pub file: RunFile,
-    pub path: PathBuf,
+pub(crate) struct Run {
+    pub(crate) summary: Summary,
+    pub(crate) file: RunFile,
+    pub(crate) path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 /// Makes a run; `change` adjusts the options.
-pub fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
+pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("run.sojourn");
     let mut options = RunOptions::new(path.clone(), "test-run".into());
@@ -57,5 +63,10 @@ pub fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Run { summary, file, path, _folder: folder }
+    Run {
+        summary,
+        file,
+        path,
+        _folder: folder,
+    }
 }

@@ -169,7 +169,7 @@ pub(crate) fn agree(
 
     let log = Log::until_the_end_of(&run.file, &truth);
     let examination = Examination::of(&run.file, &log, &plan.journeys[0]);
-    examination.assert_no_differences();
+    examination.assert_no_differences(&run.file);
     counts::compare(&run.file, &examination.counts);
     log.compare_with_its_own_totals(&truth, &examination.counts);
     let told = hops::compare(&run.file, &examination, &log);
@@ -182,6 +182,10 @@ pub(crate) fn agree(
     }
 }
 
+#[expect(
+    clippy::print_stdout,
+    reason = "clippy.toml allows it in tests, but not in their helpers"
+)]
 fn examine(case: Case, expected: Expected) {
     let _turn = common::alone();
     let size = size();

@@ -95,12 +95,16 @@ impl Examination {
         }
     }
 
-    pub(crate) fn assert_no_differences(&self) {
+    pub(crate) fn assert_no_differences(&self, run: &RunFile) {
         let first: Vec<_> = self.differences.iter().take(10).collect();
         assert!(
             first.is_empty(),
-            "{} differences, such as {first:#?}",
-            self.differences.len()
+            "{} differences, such as {first:#?}; failed requests: {:?}",
+            self.differences.len(),
+            run.store
+                .figures()
+                .filter(|(key, _)| key.metric == "step.failed")
+                .collect::<Vec<_>>()
         );
     }
 
@@ -375,7 +379,12 @@ impl Examiner {
 
     fn differs(&mut self, record: &JourneyRecord, what: &str) {
         let name = record.key.as_deref().unwrap_or("without a key");
-        let line = format!("journey {} ({name}): {what}", record.id);
+        let line = format!(
+            "journey {} ({name}), {}, due {:.3} s: {what}",
+            record.id,
+            record.class,
+            record.t0_ns as f64 / 1e9
+        );
         self.differences.push(line);
     }
 }
