@@ -6,11 +6,7 @@
 //!
 //! Progress goes to stderr, results to stdout. Exit codes: 0 done, 1 a check failed, 2 wrong usage.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "it speaks to the terminal"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it speaks to the terminal")]
 
 mod bench;
 mod deny;
@@ -49,9 +45,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         [] => Err(Failure::usage("which task?")),
-        [other, ..] => Err(Failure::usage(&format!(
-            "`{other}` is no task, or has too many words"
-        ))),
+        [other, ..] => Err(Failure::usage(&format!("`{other}` is no task, or has too many words"))),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -31,13 +31,7 @@ pub(crate) struct Target {
 
 /// The workspace's own packages; needs no network.
 pub(crate) fn workspace() -> Result<Vec<Package>, String> {
-    let arguments = [
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-        "--offline",
-    ];
+    let arguments = ["metadata", "--format-version", "1", "--no-deps", "--offline"];
     parse(&capture(&mut cargo(&arguments))?)
 }
 
@@ -53,16 +47,12 @@ pub(crate) fn dependencies(triples: &[String]) -> Result<Vec<Package>, String> {
 fn parse(text: &str) -> Result<Vec<Package>, String> {
     let root: Value =
         serde_json::from_str(text).map_err(|error| format!("cargo metadata: {error}"))?;
-    let packages = root["packages"]
-        .as_array()
-        .ok_or("cargo metadata lists no packages")?;
+    let packages = root["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     packages.iter().map(package).collect()
 }
 
 fn package(value: &Value) -> Result<Package, String> {
-    let targets = value["targets"]
-        .as_array()
-        .ok_or("a package without targets")?;
+    let targets = value["targets"].as_array().ok_or("a package without targets")?;
     Ok(Package {
         name: text(value, "name")?,
         version: text(value, "version")?,
@@ -85,8 +75,7 @@ fn target(value: &Value) -> Result<Target, String> {
 
 fn text(value: &Value, field: &str) -> Result<String, String> {
     let text = value[field].as_str();
-    text.map(str::to_owned)
-        .ok_or_else(|| format!("cargo metadata: no `{field}`"))
+    text.map(str::to_owned).ok_or_else(|| format!("cargo metadata: no `{field}`"))
 }
 
 #[cfg(test)]
@@ -96,10 +85,7 @@ mod tests {
     #[test]
     fn xtask_finds_itself() {
         let packages = workspace().unwrap();
-        let own = packages
-            .iter()
-            .find(|package| package.name == "xtask")
-            .unwrap();
+        let own = packages.iter().find(|package| package.name == "xtask").unwrap();
         assert_eq!(own.license.as_deref(), Some("Apache-2.0 OR MIT"));
         assert_eq!(own.source, None);
         assert!(own.manifest.ends_with("xtask/Cargo.toml"));

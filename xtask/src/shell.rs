@@ -13,10 +13,7 @@ pub(crate) fn root() -> PathBuf {
 /// A command that runs in the workspace's root, without input.
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .current_dir(root())
-        .stdin(Stdio::null());
+    command.args(arguments).current_dir(root()).stdin(Stdio::null());
     command
 }
 
@@ -30,9 +27,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let shown = show(command);
     eprintln!("  $ {shown}");
-    let status = command
-        .status()
-        .map_err(|error| format!("`{shown}`: {error}"))?;
+    let status = command.status().map_err(|error| format!("`{shown}`: {error}"))?;
     if status.success() {
         return Ok(());
     }
@@ -43,9 +38,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
 pub(crate) fn capture(command: &mut Command) -> Result<String, String> {
     let shown = show(command);
     command.stderr(Stdio::inherit());
-    let output = command
-        .output()
-        .map_err(|error| format!("`{shown}`: {error}"))?;
+    let output = command.output().map_err(|error| format!("`{shown}`: {error}"))?;
     if !output.status.success() {
         return Err(format!("`{shown}` ended with {}", output.status));
     }
@@ -93,17 +86,11 @@ mod tests {
     #[test]
     fn failures_name_the_command() {
         let error = run(&mut command("sh", &["-c", "exit 3"])).unwrap_err();
-        assert!(
-            error.contains("sh -c exit 3") && error.contains('3'),
-            "{error}"
-        );
+        assert!(error.contains("sh -c exit 3") && error.contains('3'), "{error}");
         let error = capture(&mut command("/nowhere/tool", &["x"])).unwrap_err();
         assert!(error.contains("tool x"), "{error}");
         assert!(!succeeds(&mut command("/nowhere/tool", &[])));
-        assert_eq!(
-            capture(&mut command("echo", &["hello"])).unwrap(),
-            "hello\n"
-        );
+        assert_eq!(capture(&mut command("echo", &["hello"])).unwrap(), "hello\n");
     }
 
     #[test]

@@ -40,15 +40,7 @@ fn format() -> Result<(), String> {
 
 /// In the release profile, so that build scripts and macros are those of the tests.
 fn clippy() -> Result<(), String> {
-    let arguments = [
-        "clippy",
-        "--release",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let arguments = ["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"];
     run_command(&mut cargo(&arguments))
 }
 
@@ -59,14 +51,7 @@ fn cargo_deny() -> Result<(), String> {
         eprintln!("  cargo-deny is not installed: tidy's reading of deny.toml must do");
         return Ok(());
     }
-    run_command(&mut cargo(&[
-        "deny",
-        "--all-features",
-        "check",
-        "licenses",
-        "bans",
-        "sources",
-    ]))
+    run_command(&mut cargo(&["deny", "--all-features", "check", "licenses", "bans", "sources"]))
 }
 
 /// Every test and doctest. The last line counts them.
@@ -86,12 +71,7 @@ fn test() -> Result<(), String> {
         }
     }
     let status = child.wait().map_err(explain)?;
-    let Count {
-        suites,
-        passed,
-        failed,
-        ignored,
-    } = count;
+    let Count { suites, passed, failed, ignored } = count;
     println!("cargo test: {passed} passed, {failed} failed, {ignored} ignored in {suites} suites");
     if !status.success() {
         return Err(format!("`{shown}` ended with {status}"));
@@ -147,12 +127,7 @@ mod tests {
         ] {
             count.read(line);
         }
-        let expected = Count {
-            suites: 2,
-            passed: 15,
-            failed: 2,
-            ignored: 1,
-        };
+        let expected = Count { suites: 2, passed: 15, failed: 2, ignored: 1 };
         assert_eq!(count, expected);
     }
 

@@ -11,30 +11,16 @@ struct Tool {
 }
 
 const TOOLS: &[Tool] = &[
-    Tool {
-        program: "make",
-        package: "build-essential",
-        purpose: "librdkafka is built with it",
-    },
-    Tool {
-        program: "c++",
-        package: "build-essential",
-        purpose: "librdkafka is built with it",
-    },
-    Tool {
-        program: "chromium",
-        package: "chromium",
-        purpose: "tests open the HTML report in it",
-    },
+    Tool { program: "make", package: "build-essential", purpose: "librdkafka is built with it" },
+    Tool { program: "c++", package: "build-essential", purpose: "librdkafka is built with it" },
+    Tool { program: "chromium", package: "chromium", purpose: "tests open the HTML report in it" },
 ];
 
 /// Installs what is missing, or says what to install.
 pub(crate) fn ensure() -> Result<(), String> {
     ensure_components()?;
-    let missing: Vec<&Tool> = TOOLS
-        .iter()
-        .filter(|tool| find_on_path(tool.program).is_none())
-        .collect();
+    let missing: Vec<&Tool> =
+        TOOLS.iter().filter(|tool| find_on_path(tool.program).is_none()).collect();
     if missing.is_empty() {
         return Ok(());
     }

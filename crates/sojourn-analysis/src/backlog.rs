@@ -1,12 +1,13 @@
 //! Does the backlog grow? The least-squares slope of what is in flight, with its 95 % confidence
 //! interval, and what it says about the load.
 //!
-//! Levels of neighbouring seconds resemble each other, which makes the textbook interval too narrow.
-//! It is therefore computed for the effective number of points, n·(1 − r)/(1 + r), where r is the
-//! lag-1 autocorrelation of the residuals (Santer et al., J. Geophys. Res. 105, 2000).
+//! Levels of neighbouring seconds resemble each other, which makes the textbook interval too
+//! narrow. It is therefore computed for the effective number of points, n·(1 − r)/(1 + r), where r
+//! is the lag-1 autocorrelation of the residuals (Santer et al., J. Geophys. Res. 105, 2000).
 //!
 //! A pipeline that is still filling up looks like a backlog that grows. So the first journey-p99 of
-//! load is left out; where that leaves less than half of it, the judgement is [`Backlog::Undecided`].
+//! load is left out; where that leaves less than half of it, the judgement is
+//! [`Backlog::Undecided`].
 
 use serde::Serialize;
 
@@ -71,15 +72,13 @@ pub struct Load {
 }
 
 /// Growth slower than this fraction of the arrivals is not called growth.
-const MATERIAL: f64 = 0.01;
+pub(crate) const MATERIAL: f64 = 0.01;
 /// Fewer points than this decide nothing.
 const POINTS_MIN: usize = 8;
 
 /// Judges the levels seen in the steady phase.
 pub fn judge(levels: &[Level], load: &Load) -> Backlog {
-    let filled_ns = load
-        .start_ns
-        .saturating_add(load.journey_p99_ns.unwrap_or(0));
+    let filled_ns = load.start_ns.saturating_add(load.journey_p99_ns.unwrap_or(0));
     let from_ns = filled_ns.max(load.steady_ns);
     let points: Vec<(f64, f64)> = levels
         .iter()
@@ -90,8 +89,8 @@ pub fn judge(levels: &[Level], load: &Load) -> Backlog {
     let loaded_ns = load.end_ns.saturating_sub(load.start_ns);
     if filled_ns > load.start_ns + loaded_ns / 2 {
         let reason = format!(
-            "the journey's p99 ({}) is more than half of the loaded time ({}): too short a run to tell \
-             a pipeline that fills up from a queue that grows",
+            "the journey's p99 ({}) is more than half of the loaded time ({}): too short a run to \
+             tell a pipeline that fills up from a queue that grows",
             words::duration(load.journey_p99_ns.unwrap_or(0) as f64),
             words::duration(loaded_ns as f64),
         );
@@ -102,10 +101,7 @@ pub fn judge(levels: &[Level], load: &Load) -> Backlog {
             "{} of steady load: {POINTS_MIN} are needed",
             words::plural(points.len() as u64, "second", "seconds")
         );
-        return Backlog::Undecided {
-            reason,
-            slope: None,
-        };
+        return Backlog::Undecided { reason, slope: None };
     };
     let least_per_s = slope.per_s - slope.half_width_per_s;
     if least_per_s > 0.0 && slope.per_s > MATERIAL * load.arrivals_per_s {
@@ -128,15 +124,10 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     if spread <= 0.0 {
         return None;
     }
-    let product: f64 = points
-        .iter()
-        .map(|(x, y)| (x - mean_x) * (y - mean_y))
-        .sum();
+    let product: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
     let per_s = product / spread;
-    let residuals: Vec<f64> = points
-        .iter()
-        .map(|(x, y)| y - mean_y - per_s * (x - mean_x))
-        .collect();
+    let residuals: Vec<f64> =
+        points.iter().map(|(x, y)| y - mean_y - per_s * (x - mean_x)).collect();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let effective = effective_points(&residuals, squares);
     let variance = squares / (effective - 2.0);
@@ -162,9 +153,8 @@ fn effective_points(residuals: &[f64], squares: f64) -> f64 {
 /// The two-sided 95 % point of Student's t: a table for whole degrees of freedom up to 10, above it
 /// the Cornish–Fisher expansion about the normal quantile (Abramowitz and Stegun, 26.7.5).
 fn t_95(degrees: f64) -> f64 {
-    const TABLE: [f64; 10] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    ];
+    const TABLE: [f64; 10] =
+        [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     if degrees < 11.0 {
         // Rounded down: the wider interval.
         let row = (degrees.floor() as usize).clamp(1, TABLE.len());
@@ -189,10 +179,7 @@ mod tests {
 
     fn levels(seconds: u64, level: impl Fn(u64) -> f64) -> Vec<Level> {
         (0..seconds)
-            .map(|second| Level {
-                at_ns: second * 1_000_000_000,
-                value: level(second),
-            })
+            .map(|second| Level { at_ns: second * 1_000_000_000, value: level(second) })
             .collect()
     }
 
@@ -208,9 +195,7 @@ mod tests {
 
     #[test]
     fn a_perfect_line_has_its_slope_and_no_width() {
-        let points: Vec<_> = (0..20)
-            .map(|x| (f64::from(x), 3.0 * f64::from(x) + 7.0))
-            .collect();
+        let points: Vec<_> = (0..20).map(|x| (f64::from(x), 3.0 * f64::from(x) + 7.0)).collect();
         let slope = slope(&points).expect("twenty points");
         assert!((slope.per_s - 3.0).abs() < 1e-9);
         assert!(slope.half_width_per_s < 1e-6);
@@ -254,10 +239,7 @@ mod tests {
     #[test]
     fn a_level_that_only_wavers_is_sustainable() {
         let wavers = levels(120, |second| 1_000.0 + 40.0 * noise(second));
-        assert!(matches!(
-            judge(&wavers, &load(120, 20)),
-            Backlog::Sustainable { .. }
-        ));
+        assert!(matches!(judge(&wavers, &load(120, 20)), Backlog::Sustainable { .. }));
     }
 
     #[test]
@@ -267,27 +249,18 @@ mod tests {
         let long = judge(&levels(120, fills), &load(120, 20));
         assert!(matches!(long, Backlog::Sustainable { .. }), "{long:?}");
         let short = judge(&levels(30, fills), &load(30, 20));
-        assert!(
-            matches!(short, Backlog::Undecided { slope: Some(_), .. }),
-            "{short:?}"
-        );
+        assert!(matches!(short, Backlog::Undecided { slope: Some(_), .. }), "{short:?}");
     }
 
     #[test]
     fn growth_below_a_hundredth_of_the_arrivals_is_not_called_growth() {
         let creeps = levels(120, |second| 0.1 * second as f64);
-        assert!(matches!(
-            judge(&creeps, &load(120, 1)),
-            Backlog::Sustainable { .. }
-        ));
+        assert!(matches!(judge(&creeps, &load(120, 1)), Backlog::Sustainable { .. }));
     }
 
     #[test]
     fn nothing_measured_is_undecided() {
-        assert!(matches!(
-            judge(&[], &load(30, 1)),
-            Backlog::Undecided { slope: None, .. }
-        ));
+        assert!(matches!(judge(&[], &load(30, 1)), Backlog::Undecided { slope: None, .. }));
     }
 
     #[test]

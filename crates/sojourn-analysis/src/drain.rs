@@ -82,12 +82,8 @@ mod tests {
 
     #[test]
     fn only_completions_after_the_last_arrival_count() {
-        let drained = drain(
-            2 * SECOND,
-            Some(2 * SECOND),
-            5 * SECOND,
-            &each_second(&[9, 9, 40, 20, 0]),
-        );
+        let drained =
+            drain(2 * SECOND, Some(2 * SECOND), 5 * SECOND, &each_second(&[9, 9, 40, 20, 0]));
         assert_eq!(drained.completed, 60);
         assert_eq!(drained.completed_per_s, Some(30.0));
         assert_eq!(drained.observed_ns, 3 * SECOND);

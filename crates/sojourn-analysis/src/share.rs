@@ -1,7 +1,7 @@
 //! Each hop's share of the journey, and which hop is the bottleneck.
 //!
-//! A share is the hop's quantile over the journey's same quantile. Quantiles do not add up, and hops
-//! may run side by side: shares need not sum to one.
+//! A share is the hop's quantile over the journey's same quantile. Quantiles do not add up, and
+//! hops may run side by side: shares need not sum to one.
 
 use serde::Serialize;
 
@@ -29,7 +29,8 @@ pub struct Share {
     pub p50_share: Option<f64>,
     /// The hop's 95th percentile, nanoseconds.
     pub p95_ns: i64,
-    /// Over the journey's 95th percentile; `None` when that is unknown, zero, or among lost journeys.
+    /// Over the journey's 95th percentile; `None` when that is unknown, zero, or among lost
+    /// journeys.
     pub p95_share: Option<f64>,
 }
 
@@ -75,8 +76,8 @@ pub fn shares(
         .collect()
 }
 
-/// The hop with the greatest median, or the several that are within a tenth of it; `None` with fewer
-/// than two hops, or when even the longest has no notable share.
+/// The hop with the greatest median, or the several that are within a tenth of it; `None` with
+/// fewer than two hops, or when even the longest has no notable share.
 pub fn bottleneck(shares: &[Share]) -> Option<Bottleneck> {
     if shares.len() < 2 {
         return None;
@@ -93,9 +94,7 @@ pub fn bottleneck(shares: &[Share]) -> Option<Bottleneck> {
         .map(|share| share.name.clone())
         .collect();
     Some(if names.len() == 1 {
-        Bottleneck::One {
-            name: longest.name.clone(),
-        }
+        Bottleneck::One { name: longest.name.clone() }
     } else {
         Bottleneck::Several { names }
     })
@@ -106,10 +105,7 @@ pub fn bottleneck(shares: &[Share]) -> Option<Bottleneck> {
 pub fn sentence(shares: &[Share], journey_p50_ns: u64) -> Option<String> {
     let figure = |name: &str| {
         let share = shares.iter().find(|share| share.name == name)?;
-        Some((
-            words::duration(share.p50_ns as f64),
-            words::percent(share.p50_share?),
-        ))
+        Some((words::duration(share.p50_ns as f64), words::percent(share.p50_share?)))
     };
     let journey = words::duration(journey_p50_ns as f64);
     match bottleneck(shares)? {
@@ -140,11 +136,7 @@ mod tests {
     use super::*;
 
     fn hop(name: &str, p50_ms: i64) -> Hop {
-        Hop {
-            name: name.into(),
-            p50_ns: p50_ms * 1_000_000,
-            p95_ns: p50_ms * 2_000_000,
-        }
+        Hop { name: name.into(), p50_ns: p50_ms * 1_000_000, p95_ns: p50_ms * 2_000_000 }
     }
 
     fn of(hops: &[Hop]) -> Vec<Share> {
@@ -153,11 +145,7 @@ mod tests {
 
     #[test]
     fn the_longest_hop_is_the_bottleneck() {
-        let shares = of(&[
-            hop("created", 5_060),
-            hop("settled", 5_060),
-            hop("completed", 10_100),
-        ]);
+        let shares = of(&[hop("created", 5_060), hop("settled", 5_060), hop("completed", 10_100)]);
         assert_eq!(shares[2].p95_share, shares[2].p50_share);
         assert_eq!(
             sentence(&shares, 23_100_000_000).as_deref(),
@@ -170,9 +158,7 @@ mod tests {
         let shares = of(&[hop("a", 10_000), hop("b", 9_500), hop("c", 100)]);
         assert_eq!(
             bottleneck(&shares),
-            Some(Bottleneck::Several {
-                names: vec!["a".into(), "b".into()]
-            })
+            Some(Bottleneck::Several { names: vec!["a".into(), "b".into()] })
         );
     }
 

@@ -20,10 +20,7 @@ pub fn duration(ns: f64) -> String {
     // Rounding to three digits may carry into the next unit: 999.6 µs is 1.00 ms.
     for (unit_ns, unit) in [(1.0, "ns"), (1e3, "µs"), (1e6, "ms")] {
         if size < 999.5 * unit_ns {
-            return format!(
-                "{sign}{} {unit}",
-                significant(size / unit_ns, unit_ns == 1.0)
-            );
+            return format!("{sign}{} {unit}", significant(size / unit_ns, unit_ns == 1.0));
         }
     }
     format!("{sign}{} s", significant(size / 1e9, false))
@@ -88,10 +85,7 @@ pub fn bytes(amount: f64) -> String {
     }
     for (unit_bytes, unit) in [(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB")] {
         if amount < 999.5 * unit_bytes {
-            return format!(
-                "{} {unit}",
-                significant(amount / unit_bytes, unit_bytes == 1.0)
-            );
+            return format!("{} {unit}", significant(amount / unit_bytes, unit_bytes == 1.0));
         }
     }
     format!("{} TB", significant(amount / 1e12, false))

@@ -26,13 +26,7 @@ fn main() {
             let rank = (quantile * delays_us.len() as f64).ceil() as usize;
             delays_us[rank.max(1) - 1]
         };
-        println!(
-            "{wait_ms:>17} {:>8} {:>8} {:>8} {:>8}",
-            at(0.5),
-            at(0.9),
-            at(0.99),
-            at(1.0)
-        );
+        println!("{wait_ms:>17} {:>8} {:>8} {:>8} {:>8}", at(0.5), at(0.9), at(0.99), at(1.0));
     }
 }
 
@@ -47,10 +41,7 @@ fn measure(wait_ms: u32) -> Vec<u64> {
     let mut tap = KafkaTap::new(kafka.clone());
     tap.open().unwrap();
     let sender = std::thread::spawn(move || {
-        let plain = KafkaChannel {
-            properties: Vec::new(),
-            ..kafka
-        };
+        let plain = KafkaChannel { properties: Vec::new(), ..kafka };
         let mut publisher = KafkaPublisher::new(&plain, 1_000).unwrap();
         let mut outcomes = Vec::new();
         let begun_ns = now_ns() + 100 * MILLISECOND_NS;
@@ -58,9 +49,7 @@ fn measure(wait_ms: u32) -> Vec<u64> {
             sleep_until(begun_ns + number * INTERVAL_NS);
             let key = number.to_be_bytes();
             let sent = now_ns().to_be_bytes();
-            publisher
-                .try_publish(number, "events", Some(&key), &[], &sent)
-                .unwrap();
+            publisher.try_publish(number, "events", Some(&key), &[], &sent).unwrap();
             publisher.poll(&mut outcomes);
         }
         while outcomes.len() < MESSAGES as usize {

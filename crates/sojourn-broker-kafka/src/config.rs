@@ -122,10 +122,9 @@ impl Redactor {
                 "kafka property `{name}` has a value that this build of librdkafka refuses"
             ))
             .with_hint("its values are listed in docs/brokers/kafka.md and librdkafka's own page"),
-            KafkaError::ClientCreation(reason) => TapError::new(format!(
-                "cannot make a kafka client: {}",
-                self.redact(reason)
-            )),
+            KafkaError::ClientCreation(reason) => {
+                TapError::new(format!("cannot make a kafka client: {}", self.redact(reason)))
+            }
             other => TapError::new(self.redact(&format!("cannot make a kafka client: {other}"))),
         }
     }

@@ -26,9 +26,8 @@ pub const FEATURE: &str = "kafka";
 pub fn tap(channel: &Channel) -> Result<Box<dyn Tap>, TapError> {
     match &channel.connector {
         Connector::Kafka(kafka) => Ok(Box::new(KafkaTap::new(kafka.clone()))),
-        Connector::Webhook(_) => Err(TapError::new(format!(
-            "channel `{}` is not a kafka channel",
-            channel.name
-        ))),
+        Connector::Webhook(_) => {
+            Err(TapError::new(format!("channel `{}` is not a kafka channel", channel.name)))
+        }
     }
 }

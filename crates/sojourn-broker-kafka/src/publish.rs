@@ -32,12 +32,7 @@ impl KafkaPublisher {
         let producer = publisher_config(kafka, queue_max)
             .create_with_context(Deliveries { delivered })
             .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
-        Ok(Self {
-            producer,
-            outcomes,
-            queue_max,
-            pending: 0,
-        })
+        Ok(Self { producer, outcomes, queue_max, pending: 0 })
     }
 }
 
@@ -61,12 +56,10 @@ impl Publisher for KafkaPublisher {
         }
         if !headers.is_empty() {
             let list = OwnedHeaders::new_with_capacity(headers.len());
-            record = record.headers(headers.iter().fold(list, |list, (key, value)| {
-                list.insert(Header {
-                    key,
-                    value: Some(*value),
-                })
-            }));
+            record =
+                record.headers(headers.iter().fold(list, |list, (key, value)| {
+                    list.insert(Header { key, value: Some(*value) })
+                }));
         }
         match self.producer.send(record) {
             Ok(()) => {
@@ -89,9 +82,7 @@ impl Publisher for KafkaPublisher {
 
 impl std::fmt::Debug for KafkaPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KafkaPublisher")
-            .field("pending", &self.pending)
-            .finish_non_exhaustive()
+        f.debug_struct("KafkaPublisher").field("pending", &self.pending).finish_non_exhaustive()
     }
 }
 

@@ -115,10 +115,8 @@ impl KafkaTap {
             key: message.key(),
             headers: headers(message),
             payload: message.payload().unwrap_or_default(),
-            position: index.map(|index| Position {
-                partition: (index as u64) << 32 | partition,
-                offset,
-            }),
+            position: index
+                .map(|index| Position { partition: (index as u64) << 32 | partition, offset }),
         }
     }
 
@@ -202,9 +200,7 @@ impl KafkaTap {
             }
         }
         if added.count() > 0 {
-            consumer
-                .incremental_assign(&added)
-                .map_err(|error| self.failed(&error))?;
+            consumer.incremental_assign(&added).map_err(|error| self.failed(&error))?;
             self.partitions_added += added.count();
         }
         Ok(())
@@ -216,9 +212,8 @@ impl KafkaTap {
         consumer: &BaseConsumer<Watch>,
         deadline_ns: u64,
     ) -> Result<TopicPartitionList, TapError> {
-        let metadata = self.until(consumer, deadline_ns, |step| {
-            consumer.fetch_metadata(None, step)
-        })?;
+        let metadata =
+            self.until(consumer, deadline_ns, |step| consumer.fetch_metadata(None, step))?;
         let mut partitions = TopicPartitionList::new();
         for topic in &self.topics {
             let known = metadata.topics().iter().find(|known| known.name() == topic);
@@ -243,17 +238,13 @@ impl KafkaTap {
         mut partitions: TopicPartitionList,
         deadline_ns: u64,
     ) -> Result<TopicPartitionList, TapError> {
-        partitions
-            .set_all_offsets(Offset::End)
-            .map_err(|error| self.failed(&error))?;
+        partitions.set_all_offsets(Offset::End).map_err(|error| self.failed(&error))?;
         self.until(consumer, deadline_ns, |step| {
             let ends = consumer.offsets_for_times(partitions.clone(), step)?;
             for end in ends.elements() {
                 end.error()?;
                 if !matches!(end.offset(), Offset::Offset(_)) {
-                    return Err(KafkaError::OffsetFetch(
-                        RDKafkaErrorCode::LeaderNotAvailable,
-                    ));
+                    return Err(KafkaError::OffsetFetch(RDKafkaErrorCode::LeaderNotAvailable));
                 }
             }
             Ok(ends)
@@ -300,10 +291,8 @@ impl KafkaTap {
 
     fn missing(&self, topic: &str, metadata: &Metadata) -> TapError {
         let similar = similar_topics(topic, metadata.topics().iter().map(|known| known.name()));
-        let error = TapError::new(format!(
-            "kafka at {} has no topic `{topic}`",
-            self.kafka.brokers
-        ));
+        let error =
+            TapError::new(format!("kafka at {} has no topic `{topic}`", self.kafka.brokers));
         if similar.is_empty() {
             error.with_hint("create it first: a tap never creates topics")
         } else {
@@ -312,11 +301,7 @@ impl KafkaTap {
     }
 
     fn failed(&self, error: &KafkaError) -> TapError {
-        TapError::new(format!(
-            "{}: {}",
-            self.name(),
-            self.redactor.redact(&error.to_string())
-        ))
+        TapError::new(format!("{}: {}", self.name(), self.redactor.redact(&error.to_string())))
     }
 
     fn name(&self) -> String {
@@ -349,9 +334,7 @@ impl Tap for KafkaTap {
             .map_err(|error| self.redactor.refused_config(&error))?;
         let partitions = self.find_partitions(&consumer, deadline_ns)?;
         let ends = self.at_their_ends(&consumer, partitions, deadline_ns)?;
-        consumer
-            .assign(&ends)
-            .map_err(|error| self.failed(&error))?;
+        consumer.assign(&ends).map_err(|error| self.failed(&error))?;
         // What brokers said while we were finding them is past.
         consumer.context().health().last_error = None;
         self.watermark_ns = now_ns();
@@ -361,10 +344,7 @@ impl Tap for KafkaTap {
 
     fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), TapError> {
         let Some(consumer) = self.consumer.take() else {
-            return Err(TapError::new(format!(
-                "{}: the tap is not open",
-                self.name()
-            )));
+            return Err(TapError::new(format!("{}: the tap is not open", self.name())));
         };
         consumer.context().health().begin_poll();
         let polled = self
@@ -397,10 +377,8 @@ impl std::fmt::Debug for KafkaTap {
 /// Up to five topics to offer instead of a missing one, the most similar first.
 fn similar_topics<'t>(wanted: &str, known: impl Iterator<Item = &'t str>) -> Vec<String> {
     let known: BTreeSet<&str> = known.filter(|name| !name.starts_with("__")).collect();
-    let mut scored: Vec<_> = known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(wanted, name), *name))
-        .collect();
+    let mut scored: Vec<_> =
+        known.iter().map(|name| (strsim::jaro_winkler(wanted, name), *name)).collect();
     scored.sort_by(|left, right| right.0.total_cmp(&left.0));
     let offered = scored.iter().take(5);
     offered.map(|(_, name)| format!("`{name}`")).collect()

@@ -75,13 +75,7 @@ fn publish(publisher: &mut KafkaPublisher, topic: &str, messages: &[(&str, &str)
     for (token, (key, payload)) in (0..).zip(messages) {
         let headers = [("sojourn-run", &b"r1"[..]), ("empty", b"")];
         publisher
-            .try_publish(
-                token,
-                topic,
-                Some(key.as_bytes()),
-                &headers,
-                payload.as_bytes(),
-            )
+            .try_publish(token, topic, Some(key.as_bytes()), &headers, payload.as_bytes())
             .unwrap();
     }
     outcomes(publisher, messages.len())
@@ -134,47 +128,25 @@ fn poll_until(tap: &mut KafkaTap, what: &str, mut done: impl FnMut(&KafkaTap) ->
 fn reads_only_what_comes_after_open() {
     let cluster = cluster(&[("events", 1)]);
     let mut publisher = publisher(&cluster);
-    publish(
-        &mut publisher,
-        "events",
-        &[("k", "before 1"), ("k", "before 2")],
-    );
+    publish(&mut publisher, "events", &[("k", "before 1"), ("k", "before 2")]);
     let mut tap = KafkaTap::new(settings(&cluster.bootstrap_servers(), &["events"]));
     let info = tap.open().unwrap();
     assert_eq!(
         info.listens_to,
-        format!(
-            "kafka {}, topic events, 1 partition from their end",
-            cluster.bootstrap_servers()
-        )
+        format!("kafka {}, topic events, 1 partition from their end", cluster.bootstrap_servers())
     );
     let sent_ns = now_ns();
-    publish(
-        &mut publisher,
-        "events",
-        &[("pay:1", "after 1"), ("pay:2", "after 2")],
-    );
+    publish(&mut publisher, "events", &[("pay:1", "after 1"), ("pay:2", "after 2")]);
     let seen = read(&mut tap, 2);
     assert_eq!(seen[0].payload, "after 1");
     assert_eq!(seen[0].topic, "events");
     assert_eq!(seen[0].key.as_deref(), Some(&b"pay:1"[..]));
     assert_eq!(
         seen[0].headers,
-        [
-            ("sojourn-run".to_owned(), b"r1".to_vec()),
-            ("empty".to_owned(), Vec::new())
-        ]
+        [("sojourn-run".to_owned(), b"r1".to_vec()), ("empty".to_owned(), Vec::new())]
     );
-    let position = |offset| {
-        Some(Position {
-            partition: 0,
-            offset,
-        })
-    };
-    assert_eq!(
-        (seen[0].position, seen[1].position),
-        (position(2), position(3))
-    );
+    let position = |offset| Some(Position { partition: 0, offset });
+    assert_eq!((seen[0].position, seen[1].position), (position(2), position(3)));
     assert!(sent_ns < seen[0].stamp_ns && seen[0].stamp_ns <= seen[1].stamp_ns);
 }
 
@@ -186,11 +158,7 @@ fn nothing_published_right_after_open_is_missed() {
         let payload = round.to_string();
         let mut tap = open(&cluster, &["events"]);
         // The tap has not been polled even once.
-        publish(
-            &mut publisher,
-            "events",
-            &[("a", &payload), ("b", &payload), ("c", &payload)],
-        );
+        publish(&mut publisher, "events", &[("a", &payload), ("b", &payload), ("c", &payload)]);
         let seen = read(&mut tap, 3);
         assert!(seen.iter().all(|seen| seen.payload == payload), "{seen:?}");
     }
@@ -234,19 +202,13 @@ fn the_watermark_is_behind_every_message_to_come() {
     while seen.0.len() < 500 && now_ns() < deadline_ns {
         if sent < 500 {
             let key = sent.to_string();
-            publisher
-                .try_publish(sent, "events", Some(key.as_bytes()), &[], b"x")
-                .unwrap();
+            publisher.try_publish(sent, "events", Some(key.as_bytes()), &[], b"x").unwrap();
             sent += 1;
         }
         let known = seen.0.len();
         let watermark_ns = tap.watermark_ns();
         tap.poll(Duration::from_millis(1), &mut seen).unwrap();
-        assert!(
-            seen.0[known..]
-                .iter()
-                .all(|seen| seen.stamp_ns >= watermark_ns)
-        );
+        assert!(seen.0[known..].iter().all(|seen| seen.stamp_ns >= watermark_ns));
         assert!(tap.watermark_ns() >= watermark_ns);
         watermarks.push(watermark_ns);
     }
@@ -260,11 +222,7 @@ fn the_watermark_is_behind_every_message_to_come() {
 fn no_group_is_joined_and_nothing_committed() {
     let cluster = cluster(&[("events", 2)]);
     let mut tap = open(&cluster, &["events"]);
-    publish(
-        &mut publisher(&cluster),
-        "events",
-        &[("a", "1"), ("b", "2")],
-    );
+    publish(&mut publisher(&cluster), "events", &[("a", "1"), ("b", "2")]);
     read(&mut tap, 2);
     let requests = |tap: &KafkaTap| tap.watch().unwrap().health().requests.clone();
     poll_until(&mut tap, "statistics", |tap| {
@@ -291,9 +249,7 @@ fn no_group_is_joined_and_nothing_committed() {
         .unwrap();
     let mut partitions = TopicPartitionList::new();
     partitions.add_partition_range("events", 0, 1);
-    let committed = member
-        .committed_offsets(partitions, Duration::from_secs(5))
-        .unwrap();
+    let committed = member.committed_offsets(partitions, Duration::from_secs(5)).unwrap();
     for partition in committed.elements() {
         assert_eq!(partition.offset(), rdkafka::Offset::Invalid);
     }
@@ -304,14 +260,8 @@ fn a_missing_topic_is_an_error_that_offers_similar_ones() {
     let cluster = cluster(&[("payments.events", 1), ("orders", 1)]);
     let mut tap = KafkaTap::new(settings(&cluster.bootstrap_servers(), &["payment.events"]));
     let error = tap.open().unwrap_err();
-    assert!(
-        error.message.contains("no topic `payment.events`"),
-        "{error}"
-    );
-    assert!(
-        error.message.contains(&cluster.bootstrap_servers()),
-        "{error}"
-    );
+    assert!(error.message.contains("no topic `payment.events`"), "{error}");
+    assert!(error.message.contains(&cluster.bootstrap_servers()), "{error}");
     let hint = error.hint.unwrap();
     assert!(hint.starts_with("it has `payments.events`"), "{hint}");
     // Asking did not create it.
@@ -360,18 +310,12 @@ fn partitions_added_during_the_run_are_read_from_their_beginning() {
     // The mock can't add partitions to a topic, so the tap is made to not know one.
     let mut forgotten = TopicPartitionList::new();
     forgotten.add_partition("events", 2);
-    tap.consumer()
-        .unwrap()
-        .incremental_unassign(&forgotten)
-        .unwrap();
+    tap.consumer().unwrap().incremental_unassign(&forgotten).unwrap();
     let keys: Vec<String> = (0..30).map(|number| number.to_string()).collect();
     let messages: Vec<_> = keys.iter().map(|key| (key.as_str(), "x")).collect();
     publish(&mut publisher(&cluster), "events", &messages);
     let seen = read(&mut tap, 30);
-    assert!(
-        seen.iter()
-            .any(|seen| seen.position.unwrap().partition == 2)
-    );
+    assert!(seen.iter().any(|seen| seen.position.unwrap().partition == 2));
     assert_eq!(tap.partitions_added(), 1);
 }
 
@@ -415,12 +359,8 @@ fn a_broker_that_answers_nothing_leaves_the_tap_behind() {
     let mut tap = open(&cluster, &["events"]);
     poll_until(&mut tap, "statistics", |tap| tap.behind_ns().is_some());
     // The connection stays, answers come ten seconds late.
-    cluster
-        .broker_round_trip_time(1, Duration::from_secs(10))
-        .unwrap();
-    poll_until(&mut tap, "silence", |tap| {
-        tap.behind_ns().is_some_and(|ns| ns > SECOND_NS)
-    });
+    cluster.broker_round_trip_time(1, Duration::from_secs(10)).unwrap();
+    poll_until(&mut tap, "silence", |tap| tap.behind_ns().is_some_and(|ns| ns > SECOND_NS));
 }
 
 #[test]
@@ -434,19 +374,12 @@ fn errors_do_not_tell_secrets() {
     ] {
         kafka.properties = vec![(name.to_owned(), value.to_owned())];
         if name == "sasl.password" {
-            kafka
-                .properties
-                .push(("sasl.mechanism".to_owned(), "hunter2".to_owned()));
-            kafka
-                .properties
-                .push(("security.protocol".to_owned(), "sasl_plaintext".to_owned()));
+            kafka.properties.push(("sasl.mechanism".to_owned(), "hunter2".to_owned()));
+            kafka.properties.push(("security.protocol".to_owned(), "sasl_plaintext".to_owned()));
         }
         let mut tap = KafkaTap::new(kafka.clone());
         let error = tap.open().unwrap_err();
-        assert!(
-            !format!("{error:?}{tap:?}").contains("hunter"),
-            "{name}: {error:?}"
-        );
+        assert!(!format!("{error:?}{tap:?}").contains("hunter"), "{name}: {error:?}");
         assert!(!error.message.is_empty());
     }
 }
@@ -458,9 +391,7 @@ fn a_publisher_stamps_acknowledgements_and_refuses_beyond_its_bound() {
         KafkaPublisher::new(&settings(&cluster.bootstrap_servers(), &[]), 2).unwrap();
     let begun_ns = now_ns();
     for token in [7, 8] {
-        publisher
-            .try_publish(token, "events", None, &[], b"x")
-            .unwrap();
+        publisher.try_publish(token, "events", None, &[], b"x").unwrap();
     }
     assert!(publisher.try_publish(9, "events", None, &[], b"x").is_err());
     let mut acked = outcomes(&mut publisher, 2);

@@ -61,11 +61,7 @@ pub(crate) struct Health {
 
 impl Watch {
     pub(crate) fn new(redactor: Redactor) -> Self {
-        Self {
-            redactor,
-            served: AtomicU64::new(0),
-            health: Mutex::default(),
-        }
+        Self { redactor, served: AtomicU64::new(0), health: Mutex::default() }
     }
 
     /// Callbacks served so far.
@@ -135,17 +131,13 @@ impl Health {
         self.unassigned.clear();
         let mut leaders = Vec::new();
         for (topic, Topic { partitions }) in &statistics.topics {
-            for partition in partitions
-                .values()
-                .filter(|partition| partition.partition >= 0)
-            {
+            for partition in partitions.values().filter(|partition| partition.partition >= 0) {
                 if partition.desired {
                     // −1 while there is none: then no one can publish to it either.
                     leaders.extend(Some(partition.leader).filter(|leader| *leader >= 0));
                     behind_ns = behind_ns.max(self.end_unread_ns(topic, partition, made_ns));
                 } else if partition.leader >= 0 {
-                    self.unassigned
-                        .push((topic.to_string(), partition.partition));
+                    self.unassigned.push((topic.to_string(), partition.partition));
                 }
             }
         }
@@ -159,10 +151,7 @@ impl Health {
                 behind_ns = behind_ns.max(silent_us.saturating_mul(1_000));
             } else {
                 let since_ns = *self.down_since_ns.entry(broker.nodeid).or_insert(made_ns);
-                if unreachable
-                    .as_ref()
-                    .is_none_or(|(other_ns, _)| since_ns < *other_ns)
-                {
+                if unreachable.as_ref().is_none_or(|(other_ns, _)| since_ns < *other_ns) {
                     unreachable = Some((since_ns, broker.nodename.to_string()));
                 }
             }
@@ -185,18 +174,11 @@ impl Health {
     /// How long an end of the partition has been known without being read up to, nanoseconds.
     fn end_unread_ns(&mut self, topic: &str, partition: &Partition, made_ns: u64) -> u64 {
         // Under read_committed the last stable offset; the same as the end without transactions.
-        let end = if partition.ls_offset >= 0 {
-            partition.ls_offset
-        } else {
-            partition.hi_offset
-        };
+        let end = if partition.ls_offset >= 0 { partition.ls_offset } else { partition.hi_offset };
         // With nothing held for us, all that was fetched has been handed over. The fetch position
         // passes transaction markers, which no one is handed.
-        let position = if partition.fetchq_cnt == 0 {
-            partition.next_offset
-        } else {
-            partition.app_offset
-        };
+        let position =
+            if partition.fetchq_cnt == 0 { partition.next_offset } else { partition.app_offset };
         let name = (topic.to_owned(), partition.partition);
         let reached = |end: i64| end < 0 || position < 0 || position >= end;
         match self.ends.get(&name) {
@@ -314,18 +296,12 @@ mod tests {
         assert_eq!(health.unreachable, None);
         for (second, state) in [(2, "CONNECT"), (3, "DOWN"), (4, "APIVERSION_QUERY")] {
             update(&mut health, second, 0, json!({ STATE: state }));
-            assert_eq!(
-                health.unreachable,
-                Some((2 * 1_000_000_000, "h:1".to_owned()))
-            );
+            assert_eq!(health.unreachable, Some((2 * 1_000_000_000, "h:1".to_owned())));
         }
         update(&mut health, 5, 0, json!({}));
         assert_eq!(health.unreachable, None);
         update(&mut health, 6, 0, json!({ STATE: "DOWN" }));
-        assert_eq!(
-            health.unreachable,
-            Some((6 * 1_000_000_000, "h:1".to_owned()))
-        );
+        assert_eq!(health.unreachable, Some((6 * 1_000_000_000, "h:1".to_owned())));
         // A partition without leader makes no broker, nor the bootstrap connection, ours.
         update(&mut health, 7, 0, json!({ STATE: "DOWN", LEADER: -1 }));
         assert_eq!(health.unreachable, None);
@@ -341,13 +317,7 @@ mod tests {
         assert_eq!(behind(1, json!({})), 0);
         // A moving end that is always reached by the next time is being kept up with.
         for second in 2..6 {
-            assert_eq!(
-                behind(
-                    second,
-                    json!({ END: 5 * second + 10, NEXT: 5 * second + 5 })
-                ),
-                0
-            );
+            assert_eq!(behind(second, json!({ END: 5 * second + 10, NEXT: 5 * second + 5 })), 0);
         }
         assert_eq!(behind(6, json!({ END: 100, NEXT: 40 })), 0);
         assert_eq!(behind(7, json!({ END: 200, NEXT: 60 })), 1);
@@ -362,12 +332,7 @@ mod tests {
     #[test]
     fn silence_and_late_polls_count_as_behind() {
         let mut health = Health::default();
-        update(
-            &mut health,
-            1,
-            0,
-            json!({ "/brokers/b/rxidle": 3 * SECOND_US }),
-        );
+        update(&mut health, 1, 0, json!({ "/brokers/b/rxidle": 3 * SECOND_US }));
         assert_eq!(health.behind_ns, Some(3_000_000_000));
         update(&mut health, 2, 700_000, json!({}));
         assert_eq!(health.behind_ns, Some(700_000_000));

@@ -17,11 +17,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            messages_max: 10_000,
-            bytes_max: 256 << 20,
-            body_bytes_max: 10 << 20,
-        }
+        Self { messages_max: 10_000, bytes_max: 256 << 20, body_bytes_max: 10 << 20 }
     }
 }
 

@@ -28,9 +28,8 @@ pub const FEATURE: &str = "webhook";
 pub fn tap(channel: &Channel) -> Result<Box<dyn Tap>, TapError> {
     match &channel.connector {
         Connector::Webhook(webhook) => Ok(Box::new(WebhookTap::new(webhook.clone()))),
-        Connector::Kafka(_) => Err(TapError::new(format!(
-            "channel `{}` is not a webhook",
-            channel.name
-        ))),
+        Connector::Kafka(_) => {
+            Err(TapError::new(format!("channel `{}` is not a webhook", channel.name)))
+        }
     }
 }

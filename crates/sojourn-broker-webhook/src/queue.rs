@@ -83,12 +83,7 @@ impl Queue {
                 return false;
             }
             let stamp_ns = now_ns();
-            state.messages.push_back(Received {
-                stamp_ns,
-                path,
-                headers,
-                body,
-            });
+            state.messages.push_back(Received { stamp_ns, path, headers, body });
         }
         self.arrived.notify_one();
         true
@@ -132,10 +127,7 @@ impl Queue {
 impl Body {
     /// An empty body whose bytes will count.
     pub(crate) fn new(queue: &Arc<Queue>) -> Self {
-        Self {
-            bytes: Vec::new(),
-            queue: Arc::clone(queue),
-        }
+        Self { bytes: Vec::new(), queue: Arc::clone(queue) }
     }
 
     /// Adds a piece; false when the queue's bound on bytes does not allow it.
@@ -158,8 +150,6 @@ impl Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        self.queue
-            .bytes
-            .fetch_sub(self.bytes.len(), Ordering::Relaxed);
+        self.queue.bytes.fetch_sub(self.bytes.len(), Ordering::Relaxed);
     }
 }

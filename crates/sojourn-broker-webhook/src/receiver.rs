@@ -41,35 +41,26 @@ impl Receiver {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let bound = listener.local_addr()?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = {
             let _guard = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
         };
         let (stop, stopped) = oneshot::channel::<()>();
-        let thread = std::thread::Builder::new()
-            .name("webhook".to_owned())
-            .spawn(move || {
-                // However the thread ends, the tap learns of it.
-                let _ending = Ending(Arc::clone(&endpoint.queue));
-                let app = Router::new()
-                    .fallback(answer)
-                    .with_state(Arc::new(endpoint));
-                runtime.block_on(async {
-                    tokio::select! {
-                        _served = axum::serve(listener, app) => {}
-                        _dropped = stopped => {}
-                    }
-                });
-                // Connections still open are the senders' to repeat.
-                runtime.shutdown_background();
-            })?;
-        let receiver = Self {
-            stop: Some(stop),
-            thread: Some(thread),
-        };
+        let thread = std::thread::Builder::new().name("webhook".to_owned()).spawn(move || {
+            // However the thread ends, the tap learns of it.
+            let _ending = Ending(Arc::clone(&endpoint.queue));
+            let app = Router::new().fallback(answer).with_state(Arc::new(endpoint));
+            runtime.block_on(async {
+                tokio::select! {
+                    _served = axum::serve(listener, app) => {}
+                    _dropped = stopped => {}
+                }
+            });
+            // Connections still open are the senders' to repeat.
+            runtime.shutdown_background();
+        })?;
+        let receiver = Self { stop: Some(stop), thread: Some(thread) };
         Ok((receiver, bound))
     }
 }
@@ -96,10 +87,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Stat
     if !endpoint.path.fits(request.uri().path()) {
         return StatusCode::NOT_FOUND;
     }
-    if !matches!(
-        *request.method(),
-        Method::POST | Method::PUT | Method::PATCH
-    ) {
+    if !matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) {
         return StatusCode::METHOD_NOT_ALLOWED;
     }
     let (parts, body) = request.into_parts();

@@ -55,9 +55,7 @@ impl Tap for WebhookTap {
     fn open(&mut self) -> Result<TapInfo, TapError> {
         if self.receiver.is_some() {
             let listen = &self.webhook.listen;
-            return Err(TapError::new(format!(
-                "webhook on {listen} is already open"
-            )));
+            return Err(TapError::new(format!("webhook on {listen} is already open")));
         }
         let path = PathPattern::new(&self.webhook.path);
         let endpoint = Endpoint {
@@ -91,9 +89,7 @@ impl Tap for WebhookTap {
                 stamp_ns: received.stamp_ns,
                 topic: &received.path,
                 key: None,
-                headers: headers
-                    .map(|(name, value)| (name.as_str(), value.as_bytes()))
-                    .collect(),
+                headers: headers.map(|(name, value)| (name.as_str(), value.as_bytes())).collect(),
                 payload: received.body.bytes(),
                 position: None,
             });

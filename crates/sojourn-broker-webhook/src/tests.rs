@@ -33,9 +33,7 @@ impl Sink for Collect {
         self.0.push(Seen {
             stamp_ns: message.stamp_ns,
             topic: message.topic.to_owned(),
-            headers: headers
-                .map(|(name, value)| ((*name).to_owned(), text(value)))
-                .collect(),
+            headers: headers.map(|(name, value)| ((*name).to_owned(), text(value))).collect(),
             payload: message.payload.to_vec(),
             event_type: decode(Decoder::Auto, message).unwrap().event_type,
         });
@@ -43,30 +41,21 @@ impl Sink for Collect {
 }
 
 fn settings(path: &str) -> WebhookChannel {
-    WebhookChannel {
-        listen: "127.0.0.1:0".to_owned(),
-        path: path.to_owned(),
-        respond: 204,
-    }
+    WebhookChannel { listen: "127.0.0.1:0".to_owned(), path: path.to_owned(), respond: 204 }
 }
 
 fn open(path: &str, limits: Limits) -> (WebhookTap, SocketAddr) {
     let mut tap = WebhookTap::with_limits(settings(path), limits);
     let info = tap.open().unwrap();
     let address = info.address.unwrap();
-    assert_eq!(
-        info.listens_to,
-        format!("webhook http://{address}{}", PathPattern::new(path))
-    );
+    assert_eq!(info.listens_to, format!("webhook http://{address}{}", PathPattern::new(path)));
     (tap, address)
 }
 
 /// Sends a request as it is, and returns the status of the answer.
 fn request(address: SocketAddr, text: &str) -> u16 {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     // A refusal may come, and the connection go, before all is sent.
     let _refused_early = stream.write_all(text.as_bytes());
     status(&mut stream)
@@ -119,10 +108,7 @@ fn a_request_becomes_a_message() {
     assert_eq!(seen.topic, "/hooks/paid");
     assert_eq!(seen.payload, br#"{"type":"Paid"}"#);
     assert_eq!(seen.event_type.as_deref(), Some("Paid"));
-    assert!(
-        seen.headers
-            .contains(&("sojourn-run".to_owned(), "r1".to_owned()))
-    );
+    assert!(seen.headers.contains(&("sojourn-run".to_owned(), "r1".to_owned())));
     assert!(sent_ns < seen.stamp_ns && seen.stamp_ns < answered_ns);
     assert_eq!(tap.refused(), 0);
 }
@@ -163,10 +149,7 @@ fn only_its_path_and_methods_are_events() {
     let (mut tap, address) = open("/hooks", Limits::default());
     assert_eq!(post(address, "/hooks/x", "", "a"), 404);
     assert_eq!(post(address, "/", "", "b"), 404);
-    assert_eq!(
-        request(address, "GET /hooks HTTP/1.1\r\nHost: x\r\n\r\n"),
-        405
-    );
+    assert_eq!(request(address, "GET /hooks HTTP/1.1\r\nHost: x\r\n\r\n"), 405);
     assert_eq!(post(address, "/hooks", "", "c"), 204);
     assert_eq!(read(&mut tap, 1)[0].payload, b"c");
     assert_eq!(tap.refused(), 0);
@@ -185,20 +168,13 @@ fn path_patterns() {
         ("", "/anything", true),
         ("/", "/anything", false),
     ] {
-        assert_eq!(
-            PathPattern::new(pattern).fits(path),
-            fits,
-            "{pattern} {path}"
-        );
+        assert_eq!(PathPattern::new(pattern).fits(path), fits, "{pattern} {path}");
     }
 }
 
 #[test]
 fn a_full_queue_refuses_and_counts() {
-    let limits = Limits {
-        messages_max: 2,
-        ..Limits::default()
-    };
+    let limits = Limits { messages_max: 2, ..Limits::default() };
     let (mut tap, address) = open("/*", limits);
     let statuses = [0; 4].map(|_| post(address, "/", "", "x"));
     assert_eq!(statuses, [204, 204, 503, 503]);
@@ -211,10 +187,7 @@ fn a_full_queue_refuses_and_counts() {
 
 #[test]
 fn bytes_held_are_bounded_and_given_back() {
-    let limits = Limits {
-        bytes_max: 250,
-        ..Limits::default()
-    };
+    let limits = Limits { bytes_max: 250, ..Limits::default() };
     let (mut tap, address) = open("/*", limits);
     let hundred = "x".repeat(100);
     for _ in 0..3 {
@@ -227,10 +200,7 @@ fn bytes_held_are_bounded_and_given_back() {
 
 #[test]
 fn a_body_too_large_is_refused_however_it_is_sent() {
-    let limits = Limits {
-        body_bytes_max: 10,
-        ..Limits::default()
-    };
+    let limits = Limits { body_bytes_max: 10, ..Limits::default() };
     let (mut tap, address) = open("/*", limits);
     assert_eq!(post(address, "/", "", "12345678901"), 413);
     let head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -243,10 +213,7 @@ fn a_body_too_large_is_refused_however_it_is_sent() {
 
 #[test]
 fn a_request_broken_off_is_no_event_and_holds_no_bytes() {
-    let limits = Limits {
-        bytes_max: 100,
-        ..Limits::default()
-    };
+    let limits = Limits { bytes_max: 100, ..Limits::default() };
     let (mut tap, address) = open("/*", limits);
     for _ in 0..5 {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -265,25 +232,15 @@ fn a_request_broken_off_is_no_event_and_holds_no_bytes() {
 fn a_port_in_use_is_an_error_with_its_address() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
-    let mut tap = WebhookTap::new(WebhookChannel {
-        listen: listen.clone(),
-        ..settings("/")
-    });
+    let mut tap = WebhookTap::new(WebhookChannel { listen: listen.clone(), ..settings("/") });
     let error = tap.open().unwrap_err();
     let expected = format!("webhook cannot listen on {listen}: the address is in use");
     assert_eq!(error.message, expected);
     assert!(error.hint.is_some());
     // Nor does nonsense panic.
-    for (listen, respond) in [
-        ("nonsense", 204),
-        ("127.0.0.1:99999", 204),
-        ("127.0.0.1:0", 99),
-    ] {
-        let mut tap = WebhookTap::new(WebhookChannel {
-            listen: listen.to_owned(),
-            respond,
-            ..settings("/")
-        });
+    for (listen, respond) in [("nonsense", 204), ("127.0.0.1:99999", 204), ("127.0.0.1:0", 99)] {
+        let mut tap =
+            WebhookTap::new(WebhookChannel { listen: listen.to_owned(), respond, ..settings("/") });
         assert!(tap.open().is_err(), "{listen} {respond}");
         assert!(tap.poll(Duration::ZERO, &mut Collect::default()).is_err());
     }
@@ -297,10 +254,8 @@ fn a_dropped_tap_frees_its_port_with_connections_open() {
     idle.write_all(request.as_bytes()).unwrap();
     assert_eq!(status(&mut idle), 204);
     drop(tap);
-    let mut again = WebhookTap::new(WebhookChannel {
-        listen: address.to_string(),
-        ..settings("/")
-    });
+    let mut again =
+        WebhookTap::new(WebhookChannel { listen: address.to_string(), ..settings("/") });
     again.open().unwrap();
 }
 
@@ -329,11 +284,7 @@ fn the_watermark_is_behind_every_message_to_come() {
         let watermark_ns = tap.watermark_ns();
         tap.poll(Duration::from_micros(100), &mut seen).unwrap();
         assert!(tap.watermark_ns() > watermark_ns);
-        assert!(
-            seen.0[known..]
-                .iter()
-                .all(|seen| seen.stamp_ns >= watermark_ns)
-        );
+        assert!(seen.0[known..].iter().all(|seen| seen.stamp_ns >= watermark_ns));
     }
     assert_eq!(seen.0.len(), SENDERS * EACH);
     assert!(seen.0.is_sorted_by_key(|seen| seen.stamp_ns));

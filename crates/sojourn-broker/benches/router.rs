@@ -16,12 +16,8 @@ use sojourn_plan::{
 
 const EVENTS: usize = 4_000;
 const ROUNDS: usize = 50;
-const TYPES: [&str; 4] = [
-    "PaymentInitiated",
-    "PaymentCreated",
-    "PaymentSettled",
-    "PaymentCompleted",
-];
+const TYPES: [&str; 4] =
+    ["PaymentInitiated", "PaymentCreated", "PaymentSettled", "PaymentCompleted"];
 
 fn main() {
     let id = |number: usize| format!("pay:00000000-0000-4000-8000-{number:012}");
@@ -49,9 +45,7 @@ fn main() {
         })
     };
     let payloads = |event: &dyn Fn(usize) -> serde_json::Value| -> Vec<String> {
-        (0..EVENTS)
-            .map(|number| event(number).to_string())
-            .collect()
+        (0..EVENTS).map(|number| event(number).to_string()).collect()
     };
     measure("plain JSON", &payloads(&plain));
     measure("CloudEvents, structured", &payloads(&cloud_event));

@@ -48,15 +48,9 @@ pub(crate) fn read(decoder: Decoder, message: &RawMessage<'_>, keep_envelope: bo
     let binary = recognises_cloud_events && headers.is_binary_cloud_event();
     let mut decoded = match parse(message.payload) {
         Ok(_) if headers.is_cloud_events_batch() && recognises_cloud_events => {
-            return unread(
-                &headers,
-                "a CloudEvents batch: one message with several events",
-            );
+            return unread(&headers, "a CloudEvents batch: one message with several events");
         }
-        Ok(document) if binary => Decoded {
-            body: Some(document),
-            ..Decoded::default()
-        },
+        Ok(document) if binary => Decoded { body: Some(document), ..Decoded::default() },
         Ok(document) => match unwrap(decoder, document, &headers, keep_envelope) {
             Ok(decoded) => decoded,
             Err(problem) => return unread(&headers, problem),
@@ -73,10 +67,7 @@ pub(crate) fn read(decoder: Decoder, message: &RawMessage<'_>, keep_envelope: bo
     if decoded.message_id.is_none() {
         decoded.message_id = headers.message_id();
     }
-    Reading {
-        decoded,
-        problem: None,
-    }
+    Reading { decoded, problem: None }
 }
 
 /// Takes the body out of its envelope, as the decoder says or as recognised.
@@ -103,10 +94,7 @@ fn unwrap(
             Err("not a MassTransit envelope: no field message")
         };
     }
-    Ok(Decoded {
-        body: Some(document),
-        ..Decoded::default()
-    })
+    Ok(Decoded { body: Some(document), ..Decoded::default() })
 }
 
 fn parse(payload: &[u8]) -> Result<Value, String> {
@@ -143,10 +131,7 @@ mod tests {
             stamp_ns: 0,
             topic: "t",
             key: None,
-            headers: headers
-                .iter()
-                .map(|(name, value)| (*name, value.as_bytes()))
-                .collect(),
+            headers: headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect(),
             payload,
             position: None,
         }
@@ -165,11 +150,7 @@ mod tests {
         let got = decode(decoder, &message(headers, payload.as_bytes()));
         match (got, expect) {
             (Ok(got), Ok(expect)) => assert_eq!(
-                (
-                    got.event_type.as_deref(),
-                    got.message_id.as_deref(),
-                    got.body
-                ),
+                (got.event_type.as_deref(), got.message_id.as_deref(), got.body),
                 expect,
                 "{headers:?} {payload}"
             ),
@@ -183,12 +164,7 @@ mod tests {
         let body = json!({"type": "A", "n": 1});
         let payload = r#"{"type":"A","n":1}"#;
         for decoder in [Decoder::Auto, Decoder::Json] {
-            check(
-                decoder,
-                &[],
-                payload,
-                Ok((Some("A"), None, Some(body.clone()))),
-            );
+            check(decoder, &[], payload, Ok((Some("A"), None, Some(body.clone()))));
             check(
                 decoder,
                 &[("Type", "H"), ("messageId", "m1")],
@@ -197,12 +173,7 @@ mod tests {
             );
         }
         for name in ["message-id", "message_id", "Message-Id"] {
-            check(
-                Decoder::Json,
-                &[(name, "m2")],
-                "[1]",
-                Ok((None, Some("m2"), Some(json!([1])))),
-            );
+            check(Decoder::Json, &[(name, "m2")], "[1]", Ok((None, Some("m2"), Some(json!([1])))));
         }
         check(Decoder::Json, &[], "{oops", Err("not JSON"));
         check(Decoder::Json, &[], "", Err("empty"));
@@ -210,25 +181,15 @@ mod tests {
 
     #[test]
     fn auto_reads_what_is_not_json_as_bytes() {
-        check(
-            Decoder::Auto,
-            &[("type", "Bin")],
-            "\u{1}\u{2}",
-            Ok((Some("Bin"), None, None)),
-        );
+        check(Decoder::Auto, &[("type", "Bin")], "\u{1}\u{2}", Ok((Some("Bin"), None, None)));
     }
 
     #[test]
     fn structured_cloud_events() {
         let payload =
             r#"{"specversion":"1.0","type":"paid","id":"7","source":"/s","data":{"type":"x"}}"#;
-        for headers in [
-            &[][..],
-            &[(
-                "content-type",
-                "application/cloudevents+json; charset=utf-8",
-            )],
-        ] {
+        for headers in [&[][..], &[("content-type", "application/cloudevents+json; charset=utf-8")]]
+        {
             for decoder in [Decoder::Auto, Decoder::CloudEvents] {
                 check(
                     decoder,
@@ -248,12 +209,7 @@ mod tests {
                 Some(json!({"specversion": "1.0", "type": "paid", "id": "7"})),
             )),
         );
-        check(
-            Decoder::CloudEvents,
-            &[],
-            r#"{"a":1}"#,
-            Err("not a CloudEvent"),
-        );
+        check(Decoder::CloudEvents, &[], r#"{"a":1}"#, Err("not a CloudEvent"));
         check(
             Decoder::CloudEvents,
             &[("content-type", "application/cloudevents-batch+json")],
@@ -291,11 +247,7 @@ mod tests {
 
     #[test]
     fn binary_cloud_events_by_either_header_form() {
-        for (kind, id) in [
-            ("ce-type", "ce-id"),
-            ("ce_type", "ce_id"),
-            ("CE-Type", "CE-Id"),
-        ] {
+        for (kind, id) in [("ce-type", "ce-id"), ("ce_type", "ce_id"), ("CE-Type", "CE-Id")] {
             for decoder in [Decoder::Auto, Decoder::CloudEvents] {
                 check(
                     decoder,
@@ -321,11 +273,7 @@ mod tests {
                 decoder,
                 &[],
                 payload,
-                Ok((
-                    Some("Pay.Events:Paid"),
-                    Some("m"),
-                    Some(json!({"aggregateId": "pay:1"})),
-                )),
+                Ok((Some("Pay.Events:Paid"), Some("m"), Some(json!({"aggregateId": "pay:1"})))),
             );
         }
         let decoded = decode(Decoder::Auto, &message(&[], payload.as_bytes())).unwrap();
@@ -338,12 +286,7 @@ mod tests {
             r#"{"message":{"a":1}}"#,
             Ok((None, None, Some(json!({"a": 1})))),
         );
-        check(
-            Decoder::MassTransit,
-            &[],
-            r#"{"a":1}"#,
-            Err("not a MassTransit"),
-        );
+        check(Decoder::MassTransit, &[], r#"{"a":1}"#, Err("not a MassTransit"));
     }
 
     proptest::proptest! {

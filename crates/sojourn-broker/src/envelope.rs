@@ -96,9 +96,7 @@ impl<'a> Headers<'a> {
         self.content_type.is_some_and(|content| {
             let essence = content.split(|byte| *byte == b';').next();
             essence.is_some_and(|essence| {
-                essence
-                    .trim_ascii()
-                    .eq_ignore_ascii_case(media_type.as_bytes())
+                essence.trim_ascii().eq_ignore_ascii_case(media_type.as_bytes())
             })
         })
     }
@@ -149,13 +147,7 @@ pub(crate) fn mass_transit(mut document: Value, keep: bool) -> Decoded {
     });
     let message_id = field_text(&document, "messageId");
     let body = extract(&mut document, "message", keep);
-    Decoded {
-        event_type,
-        type_alias,
-        message_id,
-        body,
-        envelope: keep.then_some(document),
-    }
+    Decoded { event_type, type_alias, message_id, body, envelope: keep.then_some(document) }
 }
 
 /// Base64 data: a JSON value where it is one, else its text; bytes that are neither have no body to
@@ -174,11 +166,7 @@ fn from_base64(encoded: &Value) -> Result<Value, &'static str> {
 }
 
 fn extract(document: &mut Value, field: &str, keep: bool) -> Option<Value> {
-    if keep {
-        document.get(field).cloned()
-    } else {
-        document.get_mut(field).map(Value::take)
-    }
+    if keep { document.get(field).cloned() } else { document.get_mut(field).map(Value::take) }
 }
 
 fn field_text(document: &Value, field: &str) -> Option<String> {

@@ -95,9 +95,7 @@ mod tests {
     #[test]
     fn the_connector_of_the_channel_is_asked() {
         let registry = Registry::new()
-            .with("webhook", |_: &Channel| {
-                Err(TapError::new("the webhook one"))
-            })
+            .with("webhook", |_: &Channel| Err(TapError::new("the webhook one")))
             .with("kafka", |channel: &Channel| {
                 Err(TapError::new(format!("the kafka one, {}", channel.name)))
             });

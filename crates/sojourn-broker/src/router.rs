@@ -184,10 +184,7 @@ impl Router {
         if self.samples.len() >= SAMPLES_MAX {
             return;
         }
-        let reason = match (
-            &reading.problem,
-            unkeyed.and_then(|rule| self.rules.get(rule)),
-        ) {
+        let reason = match (&reading.problem, unkeyed.and_then(|rule| self.rules.get(rule))) {
             (Some(problem), _) => problem.clone(),
             (None, Some(rule)) => format!("no key at {} for {}", rule.key_place(), rule.name),
             (None, None) => return,

@@ -11,10 +11,7 @@ use super::*;
 const PAYMENT: &[u8] = br#"{"type":"PaymentCreated","aggregateId":"pay:1"}"#;
 
 fn path(text: &str) -> Selector {
-    let relative = text
-        .strip_prefix("$envelope")
-        .or_else(|| text.strip_prefix('$'))
-        .unwrap();
+    let relative = text.strip_prefix("$envelope").or_else(|| text.strip_prefix('$')).unwrap();
     let names = relative.split('.').skip(1);
     Selector::Body(JsonPath {
         text: text.to_owned(),
@@ -24,11 +21,7 @@ fn path(text: &str) -> Selector {
 }
 
 fn equals(selector: Selector, value: &str) -> Check {
-    Check {
-        text: String::new(),
-        selector,
-        test: Test::Equals(json!(value)),
-    }
+    Check { text: String::new(), selector, test: Test::Equals(json!(value)) }
 }
 
 fn stage(name: &str, matches: Vec<Check>, key: Selector) -> Stage {
@@ -51,11 +44,7 @@ fn stage(name: &str, matches: Vec<Check>, key: Selector) -> Stage {
 
 /// A stage on events of a type, keyed by `$.aggregateId`.
 fn typed(event_type: &str) -> Stage {
-    stage(
-        event_type,
-        vec![equals(Selector::Type, event_type)],
-        path("$.aggregateId"),
-    )
+    stage(event_type, vec![equals(Selector::Type, event_type)], path("$.aggregateId"))
 }
 
 fn plan(stages: Vec<Stage>) -> Plan {
@@ -114,27 +103,17 @@ fn an_event_fits_the_stages_of_its_type_in_declared_order() {
     });
     let mut router = Router::new(&plan, 0, "run-1");
     let observation = router.observe(&message(PAYMENT)).unwrap();
-    assert_eq!(
-        fits(&observation),
-        [(0, 1, "pay:1".to_owned()), (1, 0, "pay:1".to_owned())]
-    );
+    assert_eq!(fits(&observation), [(0, 1, "pay:1".to_owned()), (1, 0, "pay:1".to_owned())]);
     assert!(!observation.undecodable);
     // Stages of another channel are none of this router's.
-    let elsewhere = Router::new(&plan, 1, "run-1")
-        .observe(&message(PAYMENT))
-        .unwrap();
+    let elsewhere = Router::new(&plan, 1, "run-1").observe(&message(PAYMENT)).unwrap();
     assert!(elsewhere.candidates.is_empty() && !elsewhere.undecodable);
 }
 
 #[test]
 fn an_event_of_no_stage_is_not_undecodable() {
     let mut router = router(vec![typed("PaymentCreated")]);
-    for payload in [
-        r#"{"type":"Else"}"#,
-        r#"{"type":"Else","aggregateId":null}"#,
-        "{}",
-        "[]",
-    ] {
+    for payload in [r#"{"type":"Else"}"#, r#"{"type":"Else","aggregateId":null}"#, "{}", "[]"] {
         let observation = router.observe(&message(payload.as_bytes())).unwrap();
         assert!(observation.candidates.is_empty(), "{payload}");
         assert!(!observation.undecodable, "{payload}");
@@ -152,18 +131,11 @@ fn a_missing_null_or_empty_key_is_undecodable_with_a_sample() {
         r#"{"type":"A","aggregateId":{"x":1}}"#,
     ] {
         let observation = router.observe(&message(payload.as_bytes())).unwrap();
-        assert!(
-            observation.candidates.is_empty() && observation.undecodable,
-            "{payload}"
-        );
+        assert!(observation.candidates.is_empty() && observation.undecodable, "{payload}");
     }
     let samples = router.undecodable_samples();
     assert_eq!(samples.len(), 4);
-    assert!(
-        samples[0].contains("no key at $.aggregateId for payment/A"),
-        "{}",
-        samples[0]
-    );
+    assert!(samples[0].contains("no key at $.aggregateId for payment/A"), "{}", samples[0]);
     assert!(samples[0].contains(r#"{"type":"A"}"#), "{}", samples[0]);
 }
 
@@ -172,20 +144,10 @@ fn samples_are_bounded_in_number_and_length() {
     let mut router = router(vec![typed("A")]);
     let long = format!(r#"{{"type":"A","text":"{}"}}"#, "é".repeat(500));
     for _ in 0..50 {
-        assert!(
-            router
-                .observe(&message(long.as_bytes()))
-                .unwrap()
-                .undecodable
-        );
+        assert!(router.observe(&message(long.as_bytes())).unwrap().undecodable);
     }
     assert_eq!(router.undecodable_samples().len(), 10);
-    assert!(
-        router
-            .undecodable_samples()
-            .iter()
-            .all(|sample| sample.len() <= 200)
-    );
+    assert!(router.undecodable_samples().iter().all(|sample| sample.len() <= 200));
 }
 
 #[test]
@@ -207,16 +169,9 @@ fn an_unreadable_payload_is_undecodable_where_a_stage_needs_it() {
         garbage.key = Some(b"k1");
         let observation = router.observe(&garbage).unwrap();
         assert_eq!(observation.undecodable, undecodable, "{name}");
-        assert_eq!(
-            router.undecodable_samples().len(),
-            usize::from(undecodable),
-            "{name}"
-        );
+        assert_eq!(router.undecodable_samples().len(), usize::from(undecodable), "{name}");
         if undecodable {
-            assert!(
-                router.undecodable_samples()[0].contains("not JSON"),
-                "{name}"
-            );
+            assert!(router.undecodable_samples()[0].contains("not JSON"), "{name}");
         }
         if name == "key" {
             assert_eq!(fits(&observation), [(0, 0, "k1".to_owned())]);
@@ -230,11 +185,7 @@ fn a_header_type_decides_though_the_payload_is_unreadable() {
     for (header, undecodable) in [("A", true), ("B", false)] {
         let mut garbage = message(b"garbage");
         garbage.headers = vec![("type", header.as_bytes())];
-        assert_eq!(
-            router.observe(&garbage).unwrap().undecodable,
-            undecodable,
-            "{header}"
-        );
+        assert_eq!(router.observe(&garbage).unwrap().undecodable, undecodable, "{header}");
     }
 }
 
@@ -242,23 +193,16 @@ fn a_header_type_decides_though_the_payload_is_unreadable() {
 fn keys_are_text_and_take_their_format() {
     let key_of = |format: &str, payload: Value| {
         let mut stage = typed("A");
-        let StageSource::Event { key_format, .. } = &mut stage.source else {
-            unreachable!()
-        };
+        let StageSource::Event { key_format, .. } = &mut stage.source else { unreachable!() };
         format.clone_into(key_format);
         let payload = payload.to_string();
-        let observation = router(vec![stage])
-            .observe(&message(payload.as_bytes()))
-            .unwrap();
+        let observation = router(vec![stage]).observe(&message(payload.as_bytes())).unwrap();
         fits(&observation).pop().map(|(_, _, key)| key)
     };
     let event = |id: Value| json!({"type": "A", "aggregateId": id});
     assert_eq!(key_of("{}", event(json!("x"))).as_deref(), Some("x"));
     assert_eq!(key_of("", event(json!("x"))).as_deref(), Some("x"));
-    assert_eq!(
-        key_of("pay:{}", event(json!("x"))).as_deref(),
-        Some("pay:x")
-    );
+    assert_eq!(key_of("pay:{}", event(json!("x"))).as_deref(), Some("pay:x"));
     assert_eq!(key_of("<{}>", event(json!(42))).as_deref(), Some("<42>"));
     assert_eq!(
         key_of("{}", event(json!(18_446_744_073_709_551_615_u64))).as_deref(),
@@ -266,10 +210,7 @@ fn keys_are_text_and_take_their_format() {
     );
     assert_eq!(key_of("{}", event(json!(true))).as_deref(), Some("true"));
     let long = "k".repeat(100);
-    assert_eq!(
-        key_of("pay:{}", event(json!(long))),
-        Some(format!("pay:{long}"))
-    );
+    assert_eq!(key_of("pay:{}", event(json!(long))), Some(format!("pay:{long}")));
     assert_eq!(key_of("pay:{}", event(json!(""))), None);
 }
 
@@ -285,9 +226,7 @@ fn keys_come_from_headers_message_keys_and_topics() {
         let mut message = message(PAYMENT);
         message.headers = vec![("payment-id", b"h1")];
         message.key = Some(b"k1");
-        let observation = router(vec![stage("s", vec![], selector)])
-            .observe(&message)
-            .unwrap();
+        let observation = router(vec![stage("s", vec![], selector)]).observe(&message).unwrap();
         assert_eq!(fits(&observation), [(0, 0, expect.to_owned())]);
     }
 }
@@ -308,9 +247,7 @@ fn a_key_that_is_not_utf8_matches_nothing() {
 #[test]
 fn a_content_check_that_does_not_hold_is_said_of_the_candidate() {
     let mut stage = typed("A");
-    let StageSource::Event { checks, .. } = &mut stage.source else {
-        unreachable!()
-    };
+    let StageSource::Event { checks, .. } = &mut stage.source else { unreachable!() };
     checks.push(equals(path("$.currency"), "GBP"));
     let mut router = router(vec![stage]);
     let mut failed = |currency: Value| {
@@ -347,11 +284,9 @@ fn members_are_told_apart_by_value() {
 fn mass_transit_types_match_by_full_and_bare_name() {
     let payload = br#"{"messageId":"m1","messageType":["urn:message:Pay.Events:PaymentCreated"],
         "message":{"aggregateId":"pay:1"}}"#;
-    for (name, fits_it) in [
-        ("PaymentCreated", true),
-        ("Pay.Events:PaymentCreated", true),
-        ("Created", false),
-    ] {
+    for (name, fits_it) in
+        [("PaymentCreated", true), ("Pay.Events:PaymentCreated", true), ("Created", false)]
+    {
         let mut router = router(vec![typed(name)]);
         let observation = router.observe(&message(payload)).unwrap();
         assert_eq!(observation.candidates.len(), usize::from(fits_it), "{name}");
@@ -370,11 +305,7 @@ fn envelope_paths_see_the_whole_document() {
     ] {
         let mut router = router(vec![stage("s", vec![], path(selector))]);
         let observation = router.observe(&message(payload)).unwrap();
-        assert_eq!(
-            fits(&observation),
-            [(0, 0, expect.to_owned())],
-            "{selector}"
-        );
+        assert_eq!(fits(&observation), [(0, 0, expect.to_owned())], "{selector}");
     }
 }
 
@@ -388,17 +319,12 @@ fn the_marker_tells_our_run_from_others() {
         (Some(""), Marker::Absent),
     ] {
         let mut message = message(PAYMENT);
-        message.headers = header
-            .iter()
-            .map(|id| ("Sojourn-Run", id.as_bytes()))
-            .collect();
+        message.headers = header.iter().map(|id| ("Sojourn-Run", id.as_bytes())).collect();
         let observation = Router::new(&plan, 0, "run-1").observe(&message).unwrap();
         assert_eq!(observation.marker, expect, "{header:?}");
     }
     plan.channels[0].marker = Some(path("$.aggregateId"));
-    let observation = Router::new(&plan, 0, "pay:1")
-        .observe(&message(PAYMENT))
-        .unwrap();
+    let observation = Router::new(&plan, 0, "pay:1").observe(&message(PAYMENT)).unwrap();
     assert_eq!(observation.marker, Marker::Ours);
 }
 

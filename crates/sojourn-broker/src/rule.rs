@@ -43,14 +43,7 @@ impl Rule {
         (index, stage): (u8, &Stage),
         on_channel: usize,
     ) -> Option<Self> {
-        let StageSource::Event {
-            channel,
-            matches,
-            checks,
-            key,
-            key_format,
-        } = &stage.source
-        else {
+        let StageSource::Event { channel, matches, checks, key, key_format } = &stage.source else {
             return None;
         };
         (*channel == on_channel).then(|| Self {
@@ -99,9 +92,7 @@ impl Rule {
 
     /// Whether a content check does not hold.
     pub(crate) fn check_failed(&self, message: &RawMessage<'_>, decoded: &Decoded) -> bool {
-        self.checks
-            .iter()
-            .any(|check| !check.holds(message, decoded))
+        self.checks.iter().any(|check| !check.holds(message, decoded))
     }
 
     /// Where the key is looked for, for samples.
@@ -142,10 +133,7 @@ struct Condition {
 
 impl Condition {
     fn new(check: &Check) -> Self {
-        Self {
-            selector: check.selector.clone(),
-            test: check.test.clone(),
-        }
+        Self { selector: check.selector.clone(), test: check.test.clone() }
     }
 
     fn holds(&self, message: &RawMessage<'_>, decoded: &Decoded) -> bool {
@@ -174,9 +162,9 @@ impl Condition {
                 text == expected
             }
             (_, Some(Found::Json(value))) => self.test.holds(Some(value)),
-            (_, Some(Found::Text(text))) => self
-                .test
-                .holds(Some(&Value::String(text.clone().into_owned()))),
+            (_, Some(Found::Text(text))) => {
+                self.test.holds(Some(&Value::String(text.clone().into_owned())))
+            }
             (_, None) => self.test.holds(None),
         }
     }
@@ -207,10 +195,7 @@ impl KeyFormat {
     /// A format without `{}` leaves the value as it is.
     fn new(format: &str) -> Self {
         let (before, after) = format.split_once("{}").unwrap_or_default();
-        Self {
-            before: before.to_owned(),
-            after: after.to_owned(),
-        }
+        Self { before: before.to_owned(), after: after.to_owned() }
     }
 
     fn key(&self, value: &str) -> Option<Key> {

@@ -64,10 +64,9 @@ pub(crate) fn find<'a>(
         }
         Selector::MessageKey => utf8(message.key?),
         Selector::Topic => Some(Found::Text(Cow::Borrowed(message.topic))),
-        Selector::Type => decoded
-            .event_type
-            .as_deref()
-            .map(|text| Found::Text(Cow::Borrowed(text))),
+        Selector::Type => {
+            decoded.event_type.as_deref().map(|text| Found::Text(Cow::Borrowed(text)))
+        }
     }
 }
 

@@ -60,10 +60,7 @@ pub struct TapError {
 impl TapError {
     /// An error without a hint.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: None,
-        }
+        Self { message: message.into(), hint: None }
     }
 
     /// The same with what to do about it.

@@ -11,10 +11,7 @@ pub(crate) struct UsageError {
 
 impl UsageError {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: Some(hint.into()),
-        }
+        Self { message: message.into(), hint: Some(hint.into()) }
     }
 }
 
@@ -30,19 +27,13 @@ impl fmt::Display for UsageError {
 
 impl From<sojourn_engine::RunError> for UsageError {
     fn from(error: sojourn_engine::RunError) -> Self {
-        Self {
-            message: error.message,
-            hint: error.hint,
-        }
+        Self { message: error.message, hint: error.hint }
     }
 }
 
 impl From<sojourn_plan::PlanErrors> for UsageError {
     fn from(errors: sojourn_plan::PlanErrors) -> Self {
-        Self {
-            message: errors.to_string(),
-            hint: None,
-        }
+        Self { message: errors.to_string(), hint: None }
     }
 }
 
@@ -57,9 +48,6 @@ impl From<sojourn_report::render::RenderError> for UsageError {
 
 impl From<sojourn_record::ReadError> for UsageError {
     fn from(error: sojourn_record::ReadError) -> Self {
-        Self {
-            message: error.to_string(),
-            hint: None,
-        }
+        Self { message: error.to_string(), hint: None }
     }
 }

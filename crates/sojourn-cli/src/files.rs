@@ -40,10 +40,5 @@ pub(crate) fn read_text(
     folder: PathBuf,
     overrides: &Overrides,
 ) -> Result<Plan, UsageError> {
-    Ok(sojourn_plan::read(
-        name,
-        text,
-        &PlanFolder { folder },
-        overrides,
-    )?)
+    Ok(sojourn_plan::read(name, text, &PlanFolder { folder }, overrides)?)
 }

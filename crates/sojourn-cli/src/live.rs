@@ -13,11 +13,7 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self {
-            quiet,
-            is_terminal: std::io::stderr().is_terminal(),
-            calls: 0,
-        }
+        Self { quiet, is_terminal: std::io::stderr().is_terminal(), calls: 0 }
     }
 
     /// Shows a second of the run.
@@ -33,8 +29,8 @@ impl ProgressLine {
             Stretch::Drain => "drain",
         };
         let line = format!(
-            "{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  failed {}  \
-             lag p99 {:.2} ms",
+            "{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  \
+             failed {}  lag p99 {:.2} ms",
             progress.elapsed_ns as f64 / 1e9,
             progress.planned_ns as f64 / 1e9,
             progress.rate_per_s,
@@ -51,7 +47,7 @@ impl ProgressLine {
             eprintln!("{line}");
         }
         // A terminal that is gone takes no progress line.
-        let _ = std::io::stderr().flush();
+        let _ignored = std::io::stderr().flush();
     }
 
     /// Leaves the line as it stands and goes to the next.

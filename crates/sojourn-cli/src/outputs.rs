@@ -20,22 +20,13 @@ pub(crate) fn run_file(
         || {
             let safe: String = name
                 .chars()
-                .map(|c| {
-                    if c.is_ascii_alphanumeric() || c == '-' || c == '_' {
-                        c
-                    } else {
-                        '-'
-                    }
-                })
+                .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
                 .collect();
             PathBuf::from(format!("reports/{safe}-{run_id}.sojourn"))
         },
         Path::to_path_buf,
     );
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| {
             UsageError::new(
                 format!("cannot make the folder {}: {error}", folder.display()),
@@ -59,8 +50,8 @@ pub(crate) fn print_text(model: &ReportModel) {
 /// Writes to standard output; a reader that has gone is no error.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
+    let _ignored = out.write_all(text.as_bytes());
+    let _ignored = out.flush();
 }
 
 /// Errs when no format goes with a report's name: better before the run than after it.

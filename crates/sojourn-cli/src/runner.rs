@@ -101,7 +101,7 @@ pub(crate) fn make(
     drop(options);
     if let Some(thread) = narration {
         // It ends when the last sender is gone.
-        let _ = thread.join();
+        let _ignored = thread.join();
     }
     let summary = summary?;
     let model = outputs::model(&run_file)?;
@@ -110,19 +110,12 @@ pub(crate) fn make(
         Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
         Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
     }
-    let reports = if flags.report.is_empty() {
-        vec![beside(&run_file)]
-    } else {
-        flags.report.clone()
-    };
+    let reports =
+        if flags.report.is_empty() { vec![beside(&run_file)] } else { flags.report.clone() };
     for report in &reports {
         outputs::write_report(&model, report)?;
     }
-    Ok(Made {
-        code: exit_code(&summary),
-        run_file,
-        reports,
-    })
+    Ok(Made { code: exit_code(&summary), run_file, reports })
 }
 
 /// Says where everything is.
@@ -141,10 +134,7 @@ fn narrate(options: &mut RunOptions) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || {
         for words in receiver {
             let at_ms = (sojourn_clock::now_ns() - start_ns) as f64 / 1e6;
-            eprintln!(
-                "{at_ms:>10.2} ms  {}",
-                words.trim_end().replace('\n', "\n               ")
-            );
+            eprintln!("{at_ms:>10.2} ms  {}", words.trim_end().replace('\n', "\n               "));
         }
     })
 }

@@ -17,7 +17,7 @@ pub(crate) fn stop_on_signals() -> Stop {
             for (count, _) in signals.forever().enumerate() {
                 match count {
                     0 => eprintln!(
-                        "\nstopping: no new arrivals, waiting for what is in flight (again: at once)"
+                        "\nstopping: no new arrivals, the rest is waited for (again: at once)"
                     ),
                     1 => eprintln!("\nstopping at once"),
                     _ => std::process::exit(105),

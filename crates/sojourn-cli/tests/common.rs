@@ -1,7 +1,9 @@
 //! What the tests share: plans from text, runs in a temporary folder.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use sojourn_broker::Registry;
 use sojourn_engine::{RunOptions, Stop};
@@ -26,15 +28,9 @@ pub(crate) fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
             None
         }
     }
-    let environment = environment
-        .iter()
-        .map(|(name, value)| ((*name).into(), (*value).into()))
-        .collect();
-    let overrides = Overrides {
-        environment,
-        seed: Some(7),
-        ..Overrides::default()
-    };
+    let environment =
+        environment.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    let overrides = Overrides { environment, seed: Some(7), ..Overrides::default() };
     sojourn_plan::read("test.yaml", text, &NoFiles, &overrides)
         .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
@@ -48,9 +44,9 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 
 /// A finished run.
 pub(crate) struct Run {
-    pub(crate) summary: Summary,
-    pub(crate) file: RunFile,
-    pub(crate) path: PathBuf,
+    pub summary: Summary,
+    pub file: RunFile,
+    pub path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -63,10 +59,5 @@ pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Run {
-        summary,
-        file,
-        path,
-        _folder: folder,
-    }
+    Run { summary, file, path, _folder: folder }
 }

@@ -13,42 +13,19 @@ const PLAN: &str = include_str!("../../../examples/published-experiment.yaml");
 #[test]
 fn the_published_experiment_is_measured_as_it_was() {
     // One request a second takes no one's time: it need not wait for its turn.
-    let Agreed {
-        run,
-        examination,
-        log,
-        told,
-    } = agree(DemoConfig::published_experiment(), PLAN, &[], 1_000);
+    let Agreed { run, examination, log, told } =
+        agree(DemoConfig::published_experiment(), PLAN, &[], 1_000);
     let payment = &ReportModel::from_run(&run.file).journeys[0];
-    let durations = examination
-        .journeys
-        .iter()
-        .filter_map(hops::duration)
-        .collect::<Vec<_>>();
-    let ledger: Distribution = run
-        .file
-        .store
-        .journey_durations(Some("payment"), SeriesPhase::Steady);
+    let durations = examination.journeys.iter().filter_map(hops::duration).collect::<Vec<_>>();
+    let ledger: Distribution =
+        run.file.store.journey_durations(Some("payment"), SeriesPhase::Steady);
     let quantiles = [0.0, 0.5, 0.95, 0.99, 1.0];
-    let journey = hops::close(
-        "journey",
-        &quantiles,
-        |q| ledger.quantile(q),
-        &durations,
-        &log,
-    );
+    let journey = hops::close("journey", &quantiles, |q| ledger.quantile(q), &durations, &log);
     println!("{told}\n{journey}");
 
     // Nothing lost, duplicated or late: every journey has every stage.
-    assert!(
-        run.summary.thresholds.iter().all(|outcome| outcome.held),
-        "{:?}",
-        run.summary
-    );
-    assert_eq!(
-        examination.classes().into_iter().collect::<Vec<_>>(),
-        [("completed", 30)]
-    );
+    assert!(run.summary.thresholds.iter().all(|outcome| outcome.held), "{:?}", run.summary);
+    assert_eq!(examination.classes().into_iter().collect::<Vec<_>>(), [("completed", 30)]);
     let reached: Vec<u64> = payment.stages.iter().map(|stage| stage.reached).collect();
     assert_eq!(reached, [30; 4]);
 
@@ -59,10 +36,7 @@ fn the_published_experiment_is_measured_as_it_was() {
         [hop.min, hop.max].map(|ns| ns as f64 / MILLISECOND_NS as f64)
     };
     let [least, most] = hop_ms(0);
-    assert!(
-        0.0 <= least && most <= 5_100.0,
-        "initiated: {least} to {most} ms"
-    );
+    assert!(0.0 <= least && most <= 5_100.0, "initiated: {least} to {most} ms");
     for (index, expected) in [(1, 5_000.0), (2, 5_000.0), (3, 10_000.0)] {
         let [least, most] = hop_ms(index);
         let around = expected - 100.0..=expected + 100.0;

@@ -1,1 +1,1 @@
-//! Journeys of several steps: setup, extraction, steps that follow a stage, several journeys with weights.
+//! Journeys of several steps: setup, extraction, steps that follow a stage, weights.

@@ -26,11 +26,8 @@ load:
 /// A run of so many seconds, frozen from `freeze_s` on, with so many connections at most.
 fn frozen(steady_s: u64, freeze_s: u64, connections_max: usize) -> (common::Run, u64) {
     let from_ns = freeze_s * SECOND_NS;
-    let server = FreezingServer::start(&[Window {
-        from_ns,
-        to_ns: from_ns + FREEZE_NS,
-    }])
-    .expect("a server");
+    let server =
+        FreezingServer::start(&[Window { from_ns, to_ns: from_ns + FREEZE_NS }]).expect("a server");
     let plan = common::plan(
         PLAN,
         &[
@@ -49,10 +46,7 @@ fn trend<'a>(run: &'a common::Run, metric: &str) -> &'a Histogram {
         _ => &[("journey", "request"), ("step", "root")],
     };
     let key = SeriesKey::new(metric, tags, SeriesPhase::Steady);
-    run.file
-        .store
-        .trend(&key)
-        .unwrap_or_else(|| panic!("no {metric}"))
+    run.file.store.trend(&key).unwrap_or_else(|| panic!("no {metric}"))
 }
 
 fn quantile_ms(run: &common::Run, metric: &str, q: f64) -> f64 {
@@ -71,19 +65,8 @@ fn told(run: &common::Run) -> String {
 /// Every arrival was due, was started, reached the server and was answered, once.
 fn assert_nothing_omitted(run: &common::Run, requests: u64, expected: u64) {
     let counter = |metric: &str| run.file.store.sum(metric, &[], SeriesPhase::Steady);
-    let counts = [
-        "journeys.scheduled",
-        "journeys.started",
-        "journeys.completed",
-        "step.requests",
-    ];
-    assert_eq!(
-        run.summary.verdict,
-        Verdict::Pass,
-        "{:?}\n{}",
-        run.summary,
-        told(run)
-    );
+    let counts = ["journeys.scheduled", "journeys.started", "journeys.completed", "step.requests"];
+    assert_eq!(run.summary.verdict, Verdict::Pass, "{:?}\n{}", run.summary, told(run));
     assert_eq!(counts.map(counter), [expected; 4], "{}", told(run));
     assert_eq!(counter("journeys.missed"), 0);
     assert_eq!(requests, expected, "requests at the server");
@@ -100,25 +83,13 @@ fn a_frozen_target_is_measured_from_the_schedule() {
     assert_nothing_omitted(&run, requests, 20 * RATE_PER_S);
     // A tenth of all requests fell into the freeze, evenly: p99 is the one due 0.2 s after its start.
     let p99 = quantile_ms(&run, "step.response", 0.99);
-    assert!(
-        (1_500.0..2_000.0).contains(&p99),
-        "response p99 {p99} ms\n{}",
-        told(&run)
-    );
+    assert!((1_500.0..2_000.0).contains(&p99), "response p99 {p99} ms\n{}", told(&run));
     let max = quantile_ms(&run, "step.response", 1.0);
-    assert!(
-        (1_990.0..2_500.0).contains(&max),
-        "response max {max} ms\n{}",
-        told(&run)
-    );
+    assert!((1_990.0..2_500.0).contains(&max), "response max {max} ms\n{}", told(&run));
     // No one waited for us: arrivals went out on time throughout, each on a connection of its own,
     // so service time says the same as response.
     let service = quantile_ms(&run, "step.service", 0.99);
-    assert!(
-        (p99 - service).abs() <= 10.0,
-        "service p99 {service} ms\n{}",
-        told(&run)
-    );
+    assert!((p99 - service).abs() <= 10.0, "service p99 {service} ms\n{}", told(&run));
     // Nine tenths were not touched.
     let p50 = quantile_ms(&run, "step.response", 0.5);
     assert!(p50 < 50.0, "response p50 {p50} ms\n{}", told(&run));
@@ -134,10 +105,6 @@ fn waiting_for_a_connection_is_no_lag() {
     // A third fell into the freeze: p99 is the one due 0.06 s after its start.
     for metric in ["step.response", "step.service", "step.blocked"] {
         let p99 = quantile_ms(&run, metric, 0.99);
-        assert!(
-            (1_500.0..2_500.0).contains(&p99),
-            "{metric} p99 {p99} ms\n{}",
-            told(&run)
-        );
+        assert!((1_500.0..2_500.0).contains(&p99), "{metric} p99 {p99} ms\n{}", told(&run));
     }
 }

@@ -1,8 +1,8 @@
 //! Whole runs, checked against what is known to be true.
 
-mod common;
 mod bad_input;
 mod closed;
+mod common;
 mod crash;
 mod experiment;
 mod follow_up;

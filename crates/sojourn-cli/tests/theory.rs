@@ -48,12 +48,7 @@ fn the_mean_response_of_an_mm1_queue() {
     let truth = server.truth();
     let counter = |metric: &str| run.file.store.sum(metric, &[], SeriesPhase::Steady);
     let count = truth.len() as u64;
-    let counts = [
-        "journeys.scheduled",
-        "journeys.started",
-        "journeys.completed",
-    ]
-    .map(counter);
+    let counts = ["journeys.scheduled", "journeys.started", "journeys.completed"].map(counter);
     assert_eq!(counts, [count; 3]);
     assert_eq!((server.refused(), server.server().requests()), (0, count));
 
@@ -64,10 +59,8 @@ fn the_mean_response_of_an_mm1_queue() {
     let measured_ms = response.sum as f64 / count as f64 / MILLISECOND_NS as f64;
     let truth_ns: u64 = truth.iter().map(|it| it.finish_ns - it.arrival_ns).sum();
     let truth_ms = truth_ns as f64 / count as f64 / MILLISECOND_NS as f64;
-    let mm1 = Mm1 {
-        utilization: UTILIZATION,
-        service_mean: SERVICE_NS as f64 / MILLISECOND_NS as f64,
-    };
+    let mm1 =
+        Mm1 { utilization: UTILIZATION, service_mean: SERVICE_NS as f64 / MILLISECOND_NS as f64 };
     let interval = mm1.mean_response_interval(count, Z);
     let told = format!(
         "{count} requests: mean response {measured_ms:.3} ms, the server's book {truth_ms:.3} ms, \
@@ -84,25 +77,14 @@ fn the_mean_response_of_an_mm1_queue() {
 /// Request by request: due and begun before it arrived, answered after it was finished.
 fn each_request(run: &common::Run, truth: &[TruthRecord]) {
     let start_ns = run.file.identity.start_monotonic_ns;
-    let mut left: BTreeMap<String, &TruthRecord> = truth
-        .iter()
-        .map(|record| (record.id.to_string(), record))
-        .collect();
+    let mut left: BTreeMap<String, &TruthRecord> =
+        truth.iter().map(|record| (record.id.to_string(), record)).collect();
     for record in &run.file.journeys {
         let key = record.key.as_deref().unwrap_or_default();
-        let truth = left
-            .remove(key)
-            .unwrap_or_else(|| panic!("no request {key}: {record:?}"));
+        let truth = left.remove(key).unwrap_or_else(|| panic!("no request {key}: {record:?}"));
         let [t0_ns, t1_ns, t2_ns] =
             [record.t0_ns, record.t1_ns, record.t2_ns.unwrap_or(0)].map(|ns| start_ns + ns);
-        let instants = [
-            t0_ns,
-            t1_ns,
-            truth.arrival_ns,
-            truth.start_ns,
-            truth.finish_ns,
-            t2_ns,
-        ];
+        let instants = [t0_ns, t1_ns, truth.arrival_ns, truth.start_ns, truth.finish_ns, t2_ns];
         assert!(instants.is_sorted(), "request {key}: {instants:?}");
     }
     assert!(left.is_empty(), "never measured: {:?}", left.keys());

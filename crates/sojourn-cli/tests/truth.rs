@@ -86,21 +86,11 @@ struct Case {
 impl Case {
     /// Deadlines that everything meets which is not lost.
     fn new(name: &'static str, faults: FaultConfig) -> Self {
-        Self {
-            name,
-            faults,
-            within_ms: 3_000,
-            linger_ms: 1_000,
-            taps_linger_ms: 1_000,
-        }
+        Self { name, faults, within_ms: 3_000, linger_ms: 1_000, taps_linger_ms: 1_000 }
     }
 
     fn within(self, within_ms: u64, linger_ms: u64) -> Self {
-        Self {
-            within_ms,
-            linger_ms,
-            ..self
-        }
+        Self { within_ms, linger_ms, ..self }
     }
 }
 
@@ -112,16 +102,8 @@ struct Size {
 
 fn size() -> Size {
     match std::env::var("SOJOURN_TRUTH").as_deref() {
-        Ok("full") => Size {
-            rate_per_s: 200,
-            warmup_s: 2,
-            steady_s: 30,
-        },
-        _ => Size {
-            rate_per_s: 50,
-            warmup_s: 1,
-            steady_s: 3,
-        },
+        Ok("full") => Size { rate_per_s: 200, warmup_s: 2, steady_s: 30 },
+        _ => Size { rate_per_s: 50, warmup_s: 1, steady_s: 3 },
     }
 }
 
@@ -146,12 +128,9 @@ pub(crate) fn agree(
 ) -> Agreed {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let truth_path = folder.path().join("truth.ndjson");
-    let demo = Demo::start(DemoConfig {
-        seed: SEED,
-        truth_path: Some(truth_path.clone()),
-        ..config
-    })
-    .expect("the demo starts");
+    let demo =
+        Demo::start(DemoConfig { seed: SEED, truth_path: Some(truth_path.clone()), ..config })
+            .expect("the demo starts");
     let addresses = [("TARGET", demo.api_url()), ("KAFKA", demo.brokers())];
     let plan = common::plan(text, &[&addresses, environment].concat());
     let run = common::run(&plan, |options| {
@@ -182,19 +161,13 @@ pub(crate) fn agree(
     }
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "clippy.toml allows it in tests, but not in their helpers"
-)]
+#[expect(clippy::print_stdout, reason = "clippy.toml allows it in tests, but not in their helpers")]
 fn examine(case: Case, expected: Expected) {
     let _turn = common::alone();
     let size = size();
     let config = DemoConfig {
         // Short, so that what is measured is spread and not a multiple of the relay's interval.
-        relay: RelayConfig {
-            poll_ms: 20,
-            ..RelayConfig::default()
-        },
+        relay: RelayConfig { poll_ms: 20, ..RelayConfig::default() },
         faults: case.faults,
         ..DemoConfig::default()
     };
@@ -206,10 +179,7 @@ fn examine(case: Case, expected: Expected) {
         ("STEADY", size.steady_s),
     ]
     .map(|(name, value)| (name, value.to_string()));
-    let environment: Vec<_> = environment
-        .iter()
-        .map(|(name, value)| (*name, &**value))
-        .collect();
+    let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
     let agreed = agree(config, PLAN, &environment, case.taps_linger_ms);
     println!("{}: {}", case.name, agreed.told);
     for what in expected {
@@ -226,49 +196,31 @@ fn without_faults() {
 
 #[test]
 fn dropped_events() {
-    let faults = FaultConfig {
-        drop_percent: 5.0,
-        ..FaultConfig::default()
-    };
+    let faults = FaultConfig { drop_percent: 5.0, ..FaultConfig::default() };
     examine(Case::new("drop", faults), &["completed", "lost"]);
 }
 
 #[test]
 fn redelivered_events() {
-    let faults = FaultConfig {
-        redeliver_percent: 10.0,
-        ..FaultConfig::default()
-    };
+    let faults = FaultConfig { redeliver_percent: 10.0, ..FaultConfig::default() };
     examine(Case::new("redeliver", faults), &["completed", "redelivery"]);
 }
 
 #[test]
 fn republished_events() {
-    let faults = FaultConfig {
-        republish_percent: 10.0,
-        ..FaultConfig::default()
-    };
-    examine(
-        Case::new("republish", faults),
-        &["completed", "republication"],
-    );
+    let faults = FaultConfig { republish_percent: 10.0, ..FaultConfig::default() };
+    examine(Case::new("republish", faults), &["completed", "republication"]);
 }
 
 #[test]
 fn reordered_events() {
-    let faults = FaultConfig {
-        reorder_percent: 10.0,
-        ..FaultConfig::default()
-    };
+    let faults = FaultConfig { reorder_percent: 10.0, ..FaultConfig::default() };
     examine(Case::new("reorder", faults), &["completed", "out of order"]);
 }
 
 #[test]
 fn poisoned_events() {
-    let faults = FaultConfig {
-        poison_percent: 5.0,
-        ..FaultConfig::default()
-    };
+    let faults = FaultConfig { poison_percent: 5.0, ..FaultConfig::default() };
     examine(Case::new("poison", faults), &["completed", "failed"]);
 }
 
@@ -291,10 +243,7 @@ fn a_stage_too_slow_for_its_observation() {
 
 #[test]
 fn a_stage_that_stops() {
-    let faults = FaultConfig {
-        stop_stage: Some(stop_settled()),
-        ..FaultConfig::default()
-    };
+    let faults = FaultConfig { stop_stage: Some(stop_settled()), ..FaultConfig::default() };
     examine(Case::new("stop stage", faults), &["completed", "lost"]);
 }
 
@@ -311,24 +260,13 @@ fn all_faults_together() {
     };
     examine(
         Case::new("all", faults).within(7_000, 5_000),
-        &[
-            "completed",
-            "late",
-            "lost",
-            "failed",
-            "redelivery",
-            "republication",
-            "out of order",
-        ],
+        &["completed", "late", "lost", "failed", "redelivery", "republication", "out of order"],
     );
 }
 
 fn slow_completed() -> FaultConfig {
     FaultConfig {
-        slow_stage: Some(SlowStage {
-            stage: Stage::Completed,
-            service: five_to_nine_seconds(),
-        }),
+        slow_stage: Some(SlowStage { stage: Stage::Completed, service: five_to_nine_seconds() }),
         ..FaultConfig::default()
     }
 }
@@ -336,8 +274,5 @@ fn slow_completed() -> FaultConfig {
 /// Stops when three quarters of the load are over.
 fn stop_settled() -> StopStage {
     let size = size();
-    StopStage {
-        stage: Stage::Settled,
-        after_ms: (size.warmup_s + size.steady_s) * 750,
-    }
+    StopStage { stage: Stage::Settled, after_ms: (size.warmup_s + size.steady_s) * 750 }
 }

@@ -14,16 +14,12 @@ pub struct ThreadCpu {
 
 /// The calling thread's accounting (`/proc/thread-self/schedstat`, first two fields).
 pub fn thread_cpu() -> ThreadCpu {
-    let from_schedstat = std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|text| {
+    let from_schedstat =
+        std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| {
             let mut fields = text.split_ascii_whitespace();
             let cpu_ns = fields.next()?.parse().ok()?;
             let run_queue_ns = fields.next()?.parse().ok()?;
-            Some(ThreadCpu {
-                cpu_ns,
-                run_queue_ns,
-            })
+            Some(ThreadCpu { cpu_ns, run_queue_ns })
         });
     from_schedstat.unwrap_or_else(|| ThreadCpu {
         cpu_ns: super::to_ns(clock_gettime(ClockId::ThreadCPUTime)),

@@ -4,7 +4,8 @@
 //! of one machine share it, it never steps, and the vDSO reads it without a system call. Durations
 //! are nanoseconds too. Wall time exists once per run, as an [`Anchor`].
 //!
-//! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed instants.
+//! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed
+//! instants.
 
 mod cpu;
 mod slice;
@@ -50,17 +51,12 @@ impl Anchor {
     pub fn now() -> Self {
         let monotonic_ns = now_ns();
         let unix_ns = to_ns(clock_gettime(ClockId::Realtime));
-        Self {
-            monotonic_ns,
-            unix_ns,
-        }
+        Self { monotonic_ns, unix_ns }
     }
 
     /// Wall time, nanoseconds since the Unix epoch, of a monotonic instant.
     pub fn unix_ns_at(&self, instant_ns: u64) -> u64 {
-        self.unix_ns
-            .saturating_add(instant_ns)
-            .saturating_sub(self.monotonic_ns)
+        self.unix_ns.saturating_add(instant_ns).saturating_sub(self.monotonic_ns)
     }
 }
 
@@ -83,10 +79,7 @@ mod tests {
 
     #[test]
     fn the_anchor_maps_instants_to_wall_time() {
-        let anchor = Anchor {
-            monotonic_ns: 1_000,
-            unix_ns: 5_000_000,
-        };
+        let anchor = Anchor { monotonic_ns: 1_000, unix_ns: 5_000_000 };
         assert_eq!(anchor.unix_ns_at(1_500), 5_000_500);
         assert_eq!(anchor.unix_ns_at(500), 4_999_500);
     }

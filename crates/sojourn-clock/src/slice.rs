@@ -1,8 +1,8 @@
 //! Asking the scheduler for a short slice.
 //!
-//! A generator thread wakes, works for microseconds and sleeps again. With the default slice of some
-//! milliseconds it may wait behind a busy neighbour; a thread that asks for a short one is put ahead
-//! (EEVDF, Linux 6.12 and later). Beside 1.4 busy cores this took lag p99 from 3.1 to 1.3 ms.
+//! A generator thread wakes, works for microseconds and sleeps again. With the default slice of
+//! some milliseconds it may wait behind a busy neighbour; a thread that asks for a short one is put
+//! ahead (EEVDF, Linux 6.12 and later). Beside 1.4 busy cores this took lag p99 from 3.1 to 1.3 ms.
 #![allow(
     unsafe_code,
     reason = "sched_setattr has no wrapper in rustix or libc; proof at the calls"
@@ -29,10 +29,7 @@ struct SchedAttr {
 /// kernel does not grant it, which costs only lag beside busy neighbours.
 pub fn request_short_slice() -> bool {
     const SIZE: u32 = size_of::<SchedAttr>() as u32;
-    let mut attributes = SchedAttr {
-        size: SIZE,
-        ..SchedAttr::default()
-    };
+    let mut attributes = SchedAttr { size: SIZE, ..SchedAttr::default() };
     // SAFETY: pid 0 is the calling thread; the kernel writes at most `SIZE` bytes into the struct,
     // which is that large, is not aliased, and has no invalid bit patterns.
     let read = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) };
@@ -57,11 +54,7 @@ mod tests {
         // Fields 18 and 19 (priority, nice) follow the closing parenthesis of the name.
         let nice = |stat: &str| {
             let rest = stat.rsplit_once(')').unwrap().1.to_owned();
-            rest.split_whitespace()
-                .skip(15)
-                .take(2)
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
+            rest.split_whitespace().skip(15).take(2).map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(nice(&before), nice(&after));
     }

@@ -1,6 +1,6 @@
 //! What the demo costs: processor time by thread, at so many payments a second.
 //!
-//! `cargo run --release -p sojourn-demo --example measure -- [RATE] [SECONDS] [RELAY_POLL_MS] [TAPS]`
+//! `cargo run --release -p sojourn-demo --example measure -- [RATE [SECONDS [POLL_MS [TAPS]]]]`
 //!
 //! The client is one thread with one connection and a fixed schedule; a tap is a further consumer
 //! of the events topic, as a load tool would have one.
@@ -28,16 +28,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (poll_ms, taps) = (argument(100)?, argument(1)?.min(4));
 
     let truth_path = std::env::temp_dir().join(format!("measure-{}.ndjson", std::process::id()));
-    let mut config = DemoConfig {
-        truth_path: Some(truth_path.clone()),
-        ..DemoConfig::default()
-    };
+    let mut config = DemoConfig { truth_path: Some(truth_path.clone()), ..DemoConfig::default() };
     config.relay.poll_ms = poll_ms;
     let partitions = i32::from(config.partitions);
     let demo = Demo::start(config)?;
-    let taps = (0..taps)
-        .map(|_| tap(demo.brokers(), partitions))
-        .collect::<Result<Vec<_>, _>>()?;
+    let taps = (0..taps).map(|_| tap(demo.brokers(), partitions)).collect::<Result<Vec<_>, _>>()?;
 
     let before = processor_ticks()?;
     let begun_ns = now_ns();
@@ -45,21 +40,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let elapsed = (now_ns() - begun_ns) as f64 / SECOND_NS as f64;
     let after = processor_ticks()?;
 
-    println!(
-        "{rate}/s for {elapsed:.1} s, relay every {poll_ms} ms, {} tap(s)",
-        taps.len()
-    );
+    println!("{rate}/s for {elapsed:.1} s, relay every {poll_ms} ms, {} tap(s)", taps.len());
     println!("slowest answer {:.1} ms", latest_ns as f64 / 1e6);
     let mut sum = 0.0;
     for (name, ticks) in &after {
-        let used = (ticks - before.get(name).copied().unwrap_or(0)) as f64 / TICKS / elapsed;
+        let used =
+            ticks.saturating_sub(before.get(name).copied().unwrap_or(0)) as f64 / TICKS / elapsed;
         sum += used;
         println!("{:6.2} % of a core  {name}", used * 100.0);
     }
-    println!(
-        "{:6.2} % of a core  in all, client and taps included",
-        sum * 100.0
-    );
+    println!("{:6.2} % of a core  in all, client and taps included", sum * 100.0);
 
     let begun_ns = now_ns();
     println!("{:?}", demo.stop()?);
@@ -117,16 +107,13 @@ fn tap(brokers: &str, partitions: i32) -> Result<BaseConsumer, Box<dyn Error>> {
 fn processor_ticks() -> Result<BTreeMap<String, u64>, Box<dyn Error>> {
     let mut ticks = BTreeMap::new();
     for entry in std::fs::read_dir("/proc/self/task")? {
-        let stat = std::fs::read_to_string(entry?.path().join("stat"))?;
+        // A thread may end while we read about it.
+        let stat = std::fs::read_to_string(entry?.path().join("stat")).unwrap_or_default();
         let (Some(open), Some(close)) = (stat.find('('), stat.rfind(')')) else {
             continue;
         };
         let fields = stat[close + 1..].split_ascii_whitespace();
-        let used: u64 = fields
-            .skip(11)
-            .take(2)
-            .filter_map(|it| it.parse::<u64>().ok())
-            .sum();
+        let used: u64 = fields.skip(11).take(2).filter_map(|it| it.parse::<u64>().ok()).sum();
         *ticks.entry(stat[open + 1..close].to_owned()).or_default() += used;
     }
     Ok(ticks)

@@ -1,7 +1,8 @@
 //! The payments API: what a load test loads.
 //!
-//! `POST /api/payment/create` `{"amount": 86.10, "currency": "GBP"}` → 200 `{"paymentId": "<uuid>"}`;
-//! `GET /api/payment/{id}/status` → `{"status": "settled"}`; `GET /` and `GET /health`.
+//! `POST /api/payment/create` `{"amount": 86.10, "currency": "GBP"}` → 200
+//! `{"paymentId": "<uuid>"}`; `GET /api/payment/{id}/status` → `{"status": "settled"}`; `GET /` and
+//! `GET /health`.
 //! What is refused is answered with 400 (the payment), 404 (no such payment) or 503 (too busy, or
 //! the embedded broker is full) and `{"error": "…"}`.
 
@@ -9,7 +10,7 @@ use crate::common::Common;
 use crate::counters::bump;
 use crate::payment::Payment;
 use crate::random::PaymentIds;
-use crate::retention::{FULL, Room};
+use crate::retention::FULL;
 use crate::stage::Stage;
 use crate::store::{AppendError, NewEvent, StoreHandle};
 use crate::truth_record::Record;
@@ -44,13 +45,7 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) fn new(ids: PaymentIds, store: StoreHandle, common: Common) -> Self {
-        Self {
-            ids,
-            anchor: Anchor::now(),
-            store,
-            common,
-            creating: Semaphore::new(CREATING_MAX),
-        }
+        Self { ids, anchor: Anchor::now(), store, common, creating: Semaphore::new(CREATING_MAX) }
     }
 
     /// The HTTP interface.
@@ -75,10 +70,7 @@ impl Api {
     }
 
     fn refusal(&self, status: StatusCode, problem: &str) -> Response {
-        self.common.truth.note(|| Record::Rejected {
-            at_ns: now_ns(),
-            status: status.as_u16(),
-        });
+        self.common.truth.note(|| Record::Rejected { at_ns: now_ns(), status: status.as_u16() });
         error(status, problem)
     }
 
@@ -98,16 +90,13 @@ impl Api {
 }
 
 async fn hello() -> &'static str {
-    "a payments system to load: POST /api/payment/create {\"amount\": 86.10, \"currency\": \"GBP\"}\n"
+    "a payments system to load: \
+     POST /api/payment/create {\"amount\": 86.10, \"currency\": \"GBP\"}\n"
 }
 
 async fn health(State(api): State<Arc<Api>>) -> Json<Value> {
     let problems = api.common.problems.texts();
-    let status = if problems.is_empty() {
-        "ok"
-    } else {
-        "doubtful"
-    };
+    let status = if problems.is_empty() { "ok" } else { "doubtful" };
     Json(json!({ "status": status, "problems": problems }))
 }
 
@@ -120,11 +109,9 @@ async fn create(State(api): State<Arc<Api>>, body: Bytes) -> Response {
         return api.unavailable("too many payments at once");
     };
     if let Some(retention) = &api.common.retention
-        && retention.room() >= Room::NoMorePayments
+        && !retention.promise()
     {
-        api.common
-            .problems
-            .report(format!("API refuses payments: {FULL}"));
+        api.common.problems.report(format!("API refuses payments: {FULL}"));
         return api.unavailable(FULL);
     }
     loop {

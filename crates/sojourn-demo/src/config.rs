@@ -86,15 +86,9 @@ impl DemoConfig {
     /// The published experiment: a relay that polls every 5 s, 300 ms of work per stage and a last
     /// stage of 5 to 9 s.
     pub fn published_experiment() -> Self {
-        let work = |service| StageConfig {
-            service,
-            ..StageConfig::default()
-        };
+        let work = |service| StageConfig { service, ..StageConfig::default() };
         Self {
-            relay: RelayConfig {
-                poll_ms: 5_000,
-                ..RelayConfig::default()
-            },
+            relay: RelayConfig { poll_ms: 5_000, ..RelayConfig::default() },
             created: work(ServiceTime::fixed_ms(300)),
             settled: work(ServiceTime::fixed_ms(300)),
             completed: work(crate::faults::five_to_nine_seconds()),
@@ -121,83 +115,79 @@ impl DemoConfig {
 
     /// Checks what types can't.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let refuse = |field: &str, problem: String| {
-            Err(ConfigError {
-                field: field.to_owned(),
-                problem,
-            })
-        };
+        self.validate_faults()?;
+        self.validate_bounds()?;
+        if let KafkaChoice::External(servers) = &self.kafka {
+            for server in servers.split(',') {
+                let port = server.rsplit_once(':').map(|(_, port)| port.parse::<u16>());
+                if !matches!(port, Some(Ok(_))) {
+                    return refuse("kafka", format!("{server:?} is not HOST:PORT"));
+                }
+            }
+        }
+        if self.events_topic.is_empty() || self.dead_letter_topic.is_empty() {
+            return refuse("events_topic and dead_letter_topic", "must be named");
+        }
+        if self.events_topic == self.dead_letter_topic {
+            return refuse("dead_letter_topic", "must not be the events topic");
+        }
+        Ok(())
+    }
+
+    fn validate_faults(&self) -> Result<(), ConfigError> {
         let mut sum = 0.0;
-        for (field, percent) in self.faults.percentages() {
+        for (name, percent) in self.faults.percentages() {
             if !(0.0..=100.0).contains(&percent) {
-                return refuse(
-                    &format!("faults.{field}"),
-                    format!("{percent} is not between 0 and 100"),
-                );
+                let problem = format!("{percent} is not between 0 and 100");
+                return refuse(&format!("faults.{name}"), problem);
             }
             sum += percent;
         }
         if sum > 100.0 {
-            return refuse(
-                "faults",
-                format!("the percentages add up to {sum}; one event has one fault, so at most 100"),
-            );
+            let problem =
+                format!("the percentages add up to {sum}; an event has one fault at most");
+            return refuse("faults", problem);
         }
-        let faulty_stages = [
+        let stages = [
             ("slow_stage", self.faults.slow_stage.map(|it| it.stage)),
             ("stop_stage", self.faults.stop_stage.map(|it| it.stage)),
         ];
-        for (field, stage) in faulty_stages {
+        for (name, stage) in stages {
             if stage == Some(Stage::Initiated) {
-                return refuse(
-                    &format!("faults.{field}"),
-                    "initiated has no consumer; take created, settled or completed".into(),
-                );
+                let problem = "initiated has no consumer; take created, settled or completed";
+                return refuse(&format!("faults.{name}"), problem);
             }
         }
-        let concurrency = [
-            self.created.concurrency,
-            self.settled.concurrency,
-            self.completed.concurrency,
-        ];
+        Ok(())
+    }
+
+    fn validate_bounds(&self) -> Result<(), ConfigError> {
+        let concurrency = |it: &StageConfig| u64::from(it.concurrency);
         let bounds = [
-            ("partitions", u64::from(self.partitions), 1, 1_000),
-            ("fetch_wait_ms", u64::from(self.fetch_wait_ms), 1, 1_000),
-            ("relay.poll_ms", self.relay.poll_ms, 1, 600_000),
-            ("relay.batch", u64::from(self.relay.batch), 1, 10_000),
-            ("created.concurrency", u64::from(concurrency[0]), 1, 100_000),
-            ("settled.concurrency", u64::from(concurrency[1]), 1, 100_000),
-            (
-                "completed.concurrency",
-                u64::from(concurrency[2]),
-                1,
-                100_000,
-            ),
+            ("partitions", u64::from(self.partitions), 1_000),
+            ("fetch_wait_ms", u64::from(self.fetch_wait_ms), 1_000),
+            ("relay.poll_ms", self.relay.poll_ms, 600_000),
+            ("relay.batch", u64::from(self.relay.batch), 10_000),
+            ("created.concurrency", concurrency(&self.created), 100_000),
+            ("settled.concurrency", concurrency(&self.settled), 100_000),
+            ("completed.concurrency", concurrency(&self.completed), 100_000),
         ];
-        for (field, value, min, max) in bounds {
-            if !(min..=max).contains(&value) {
-                return refuse(field, format!("{value} is not between {min} and {max}"));
+        for (field, value, max) in bounds {
+            if !(1..=max).contains(&value) {
+                return refuse(field, format!("{value} is not between 1 and {max}"));
             }
-        }
-        if self.events_topic.is_empty() || self.events_topic == self.dead_letter_topic {
-            return refuse(
-                "events_topic",
-                "must be named, and not as dead_letter_topic".into(),
-            );
-        }
-        if self.dead_letter_topic.is_empty() {
-            return refuse("dead_letter_topic", "must be named".into());
         }
         Ok(())
     }
 }
 
+fn refuse(field: &str, problem: impl Into<String>) -> Result<(), ConfigError> {
+    Err(ConfigError { field: field.to_owned(), problem: problem.into() })
+}
+
 impl Default for DemoConfig {
     fn default() -> Self {
-        let work = |service| StageConfig {
-            service,
-            ..StageConfig::default()
-        };
+        let work = |service| StageConfig { service, ..StageConfig::default() };
         Self {
             api_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             kafka: KafkaChoice::Embedded,
@@ -206,17 +196,9 @@ impl Default for DemoConfig {
             partitions: 16,
             fetch_wait_ms: 2,
             relay: RelayConfig::default(),
-            created: work(ServiceTime::LogNormal {
-                ns_median: 20_000_000,
-                ns_p99: 80_000_000,
-            }),
-            settled: work(ServiceTime::Uniform {
-                ns_min: 20_000_000,
-                ns_max: 60_000_000,
-            }),
-            completed: work(ServiceTime::Exponential {
-                ns_mean: 20_000_000,
-            }),
+            created: work(ServiceTime::LogNormal { ns_median: 20_000_000, ns_p99: 80_000_000 }),
+            settled: work(ServiceTime::Uniform { ns_min: 20_000_000, ns_max: 60_000_000 }),
+            completed: work(ServiceTime::Exponential { ns_mean: 20_000_000 }),
             psp_latency: ServiceTime::fixed_ms(2),
             notification_latency: ServiceTime::fixed_ms(2),
             faults: FaultConfig::default(),
@@ -230,29 +212,19 @@ impl Default for DemoConfig {
 
 impl Default for RelayConfig {
     fn default() -> Self {
-        Self {
-            poll_ms: 100,
-            batch: 500,
-        }
+        Self { poll_ms: 100, batch: 500 }
     }
 }
 
 impl Default for StageConfig {
     fn default() -> Self {
-        Self {
-            service: ServiceTime::fixed_ms(20),
-            concurrency: 2_048,
-        }
+        Self { service: ServiceTime::fixed_ms(20), concurrency: 2_048 }
     }
 }
 
 impl From<String> for KafkaChoice {
     fn from(text: String) -> Self {
-        if text == "embedded" {
-            Self::Embedded
-        } else {
-            Self::External(text)
-        }
+        if text == "embedded" { Self::Embedded } else { Self::External(text) }
     }
 }
 
@@ -318,36 +290,27 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         };
         check(&|it| it.faults.drop_percent = -1.0, "faults.drop_percent");
-        check(
-            &|it| it.faults.drop_percent = f64::NAN,
-            "not between 0 and 100",
-        );
+        check(&|it| it.faults.drop_percent = f64::NAN, "not between 0 and 100");
         check(
             &|it| (it.faults.drop_percent, it.faults.poison_percent) = (60.0, 60.0),
             "add up to 120",
         );
+        check(&|it| it.kafka = KafkaChoice::External("kafka".into()), "not HOST:PORT");
+        check(&|it| it.kafka = KafkaChoice::External("a:9092,".into()), "not HOST:PORT");
         check(&|it| it.partitions = 0, "partitions: 0");
         check(&|it| it.relay.poll_ms = 0, "relay.poll_ms");
         check(&|it| it.settled.concurrency = 0, "settled.concurrency");
-        check(
-            &|it| it.events_topic = it.dead_letter_topic.clone(),
-            "events_topic",
-        );
+        check(&|it| it.events_topic = it.dead_letter_topic.clone(), "dead_letter_topic");
         check(
             &|it| {
-                it.faults.stop_stage = Some(StopStage {
-                    stage: Stage::Initiated,
-                    after_ms: 0,
-                });
+                it.faults.stop_stage = Some(StopStage { stage: Stage::Initiated, after_ms: 0 });
             },
             "faults.stop_stage",
         );
         check(
             &|it| {
-                it.faults.slow_stage = Some(SlowStage {
-                    stage: Stage::Initiated,
-                    service: ServiceTime::fixed_ms(1),
-                });
+                it.faults.slow_stage =
+                    Some(SlowStage { stage: Stage::Initiated, service: ServiceTime::fixed_ms(1) });
             },
             "faults.slow_stage",
         );

@@ -44,10 +44,7 @@ impl Intake {
     pub(crate) fn new(common: Common) -> (Self, Outtake) {
         let queue = || mpsc::channel(QUEUE_EVENTS);
         let ((one, from_one), (two, from_two), (three, from_three)) = (queue(), queue(), queue());
-        let intake = Self {
-            queues: [one, two, three],
-            common,
-        };
+        let intake = Self { queues: [one, two, three], common };
         (intake, [from_one, from_two, from_three])
     }
 
@@ -126,9 +123,6 @@ fn read(message: &BorrowedMessage<'_>) -> Result<Option<Consumption>, &'static s
         stage,
         key: message.key().and_then(text).ok_or("without a key")?,
         message_id: message_id.and_then(text).unwrap_or_default(),
-        payload: message
-            .payload()
-            .and_then(text)
-            .ok_or("without a payload")?,
+        payload: message.payload().and_then(text).ok_or("without a payload")?,
     }))
 }

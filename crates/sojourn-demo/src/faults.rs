@@ -54,10 +54,7 @@ pub struct StopStage {
 
 /// The published experiment's slow step: 5 to 9 seconds.
 pub const fn five_to_nine_seconds() -> ServiceTime {
-    ServiceTime::Uniform {
-        ns_min: 5_000_000_000,
-        ns_max: 9_000_000_000,
-    }
+    ServiceTime::Uniform { ns_min: 5_000_000_000, ns_max: 9_000_000_000 }
 }
 
 impl FaultConfig {
@@ -114,25 +111,17 @@ impl Faults {
     /// Reordering needs a successor that will be published, and a predecessor that was in order:
     /// the held event is released by its successor, so two in a row would wait for each other.
     fn may_reorder(&self, key: &str, stage: Stage) -> bool {
-        let successor_published = stage
-            .next()
-            .is_some_and(|next| self.drawn(key, next) != Fate::Drop);
-        let predecessor_in_order = stage
-            .previous()
-            .is_none_or(|previous| self.fate(key, previous) != Fate::Reorder);
+        let successor_published =
+            stage.next().is_some_and(|next| self.drawn(key, next) != Fate::Drop);
+        let predecessor_in_order =
+            stage.previous().is_none_or(|previous| self.fate(key, previous) != Fate::Reorder);
         successor_published && predecessor_in_order
     }
 
     fn drawn(&self, key: &str, stage: Stage) -> Fate {
         let about = 0x6661_7465_0000_0000 | stage.index() as u64;
         let mut point = random::percent(random::draw(self.seed, key, about));
-        let fates = [
-            Fate::Drop,
-            Fate::Poison,
-            Fate::Redeliver,
-            Fate::Republish,
-            Fate::Reorder,
-        ];
+        let fates = [Fate::Drop, Fate::Poison, Fate::Redeliver, Fate::Republish, Fate::Reorder];
         for (fate, (_, percent)) in fates.into_iter().zip(self.config.percentages()) {
             if point < percent {
                 return fate;
@@ -151,39 +140,25 @@ mod tests {
     fn counts(config: FaultConfig) -> [usize; 4] {
         let faults = Faults::new(3, config);
         Stage::ALL.map(|stage| {
-            (0..20_000)
-                .filter(|k| faults.fate(&format!("pay:{k}"), stage) != Fate::Whole)
-                .count()
+            (0..20_000).filter(|k| faults.fate(&format!("pay:{k}"), stage) != Fate::Whole).count()
         })
     }
 
     #[test]
     fn percentages_are_of_events() {
-        let drops = counts(FaultConfig {
-            drop_percent: 5.0,
-            ..FaultConfig::default()
-        });
+        let drops = counts(FaultConfig { drop_percent: 5.0, ..FaultConfig::default() });
         for count in drops {
             assert!((850..1_150).contains(&count), "{count}");
         }
-        let poisoned = counts(FaultConfig {
-            poison_percent: 100.0,
-            ..FaultConfig::default()
-        });
+        let poisoned = counts(FaultConfig { poison_percent: 100.0, ..FaultConfig::default() });
         assert_eq!(poisoned, [20_000, 20_000, 20_000, 0]);
-        let reordered = counts(FaultConfig {
-            reorder_percent: 100.0,
-            ..FaultConfig::default()
-        });
+        let reordered = counts(FaultConfig { reorder_percent: 100.0, ..FaultConfig::default() });
         assert_eq!(reordered, [20_000, 0, 20_000, 0]);
     }
 
     #[test]
     fn another_seed_is_another_fate() {
-        let config = FaultConfig {
-            drop_percent: 50.0,
-            ..FaultConfig::default()
-        };
+        let config = FaultConfig { drop_percent: 50.0, ..FaultConfig::default() };
         let (one, two) = (Faults::new(1, config.clone()), Faults::new(2, config));
         let differing = (0..1_000)
             .map(|k| format!("pay:{k}"))

@@ -32,11 +32,7 @@ pub(crate) struct Answer {
 
 impl HttpClient {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        Self {
-            address,
-            idle: Mutex::default(),
-            in_flight: Semaphore::new(IN_FLIGHT_MAX),
-        }
+        Self { address, idle: Mutex::default(), in_flight: Semaphore::new(IN_FLIGHT_MAX) }
     }
 
     /// Posts JSON; the error says in words what failed.
@@ -69,22 +65,16 @@ impl HttpClient {
             self.keep(kept, keep);
             return Ok(answer);
         }
-        let mut stream = TcpStream::connect(self.address)
-            .await
-            .map_err(|error| error.to_string())?;
-        stream
-            .set_nodelay(true)
-            .map_err(|error| error.to_string())?;
+        let mut stream =
+            TcpStream::connect(self.address).await.map_err(|error| error.to_string())?;
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let (answer, keep) = exchange_on(&mut stream, request).await?;
         self.keep(stream, keep);
         Ok(answer)
     }
 
     fn take_idle(&self) -> Option<TcpStream> {
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     fn keep(&self, stream: TcpStream, keep: bool) {
@@ -96,9 +86,8 @@ impl HttpClient {
 }
 
 fn render(address: SocketAddr, path: &str, idempotency_key: Option<&str>, body: &str) -> Vec<u8> {
-    let key_line = idempotency_key
-        .map(|key| format!("idempotency-key: {key}\r\n"))
-        .unwrap_or_default();
+    let key_line =
+        idempotency_key.map(|key| format!("idempotency-key: {key}\r\n")).unwrap_or_default();
     format!(
         "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
          {key_line}content-length: {}\r\n\r\n{body}",
@@ -109,16 +98,10 @@ fn render(address: SocketAddr, path: &str, idempotency_key: Option<&str>, body: 
 
 /// One request and its answer; whether the connection may be kept.
 async fn exchange_on(stream: &mut TcpStream, request: &[u8]) -> Result<(Answer, bool), String> {
-    stream
-        .write_all(request)
-        .await
-        .map_err(|error| error.to_string())?;
+    stream.write_all(request).await.map_err(|error| error.to_string())?;
     let mut received = Vec::with_capacity(1_024);
     loop {
-        let read = stream
-            .read_buf(&mut received)
-            .await
-            .map_err(|error| error.to_string())?;
+        let read = stream.read_buf(&mut received).await.map_err(|error| error.to_string())?;
         if read == 0 {
             return Err("connection closed before the answer was whole".into());
         }
@@ -155,10 +138,7 @@ fn parse(received: &[u8]) -> Result<Option<(Answer, bool)>, String> {
         return Ok(None);
     };
     let keep = field("connection").is_none_or(|value| !value.eq_ignore_ascii_case("close"));
-    let answer = Answer {
-        status: response.code.unwrap_or(0),
-        body: body.to_vec(),
-    };
+    let answer = Answer { status: response.code.unwrap_or(0), body: body.to_vec() };
     Ok(Some((answer, keep && received.len() == head + length)))
 }
 
@@ -174,10 +154,7 @@ mod tests {
         for cut in 0..WHOLE.len() {
             assert_eq!(parse(&WHOLE[..cut]), Ok(None), "{cut}");
         }
-        let answer = Answer {
-            status: 202,
-            body: b"hello".to_vec(),
-        };
+        let answer = Answer { status: 202, body: b"hello".to_vec() };
         assert_eq!(parse(WHOLE), Ok(Some((answer, true))));
     }
 

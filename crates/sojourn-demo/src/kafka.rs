@@ -23,6 +23,10 @@ use std::time::Duration;
 /// How long an external Kafka has to answer, seconds.
 const REACH_S: u64 = 5;
 
+/// Pause before each operation on the embedded broker. One that follows another at once may lose
+/// its wake-up to it (`rdkafka_mock.c`, `rd_kafka_mock_cluster_op_io`) and then takes a second.
+const BROKER_PAUSE: Duration = Duration::from_millis(5);
+
 /// A Kafka that is there, with its topics.
 pub(crate) struct Kafka {
     pub(crate) servers: String,
@@ -41,11 +45,8 @@ impl Kafka {
         match &config.kafka {
             KafkaChoice::Embedded => {
                 let (servers, thread) = start_embedded(config, stop)?;
-                let kafka = Self {
-                    servers,
-                    partitions: i32::from(config.partitions),
-                    embedded: true,
-                };
+                let kafka =
+                    Self { servers, partitions: i32::from(config.partitions), embedded: true };
                 Ok((kafka, Some(thread)))
             }
             KafkaChoice::External(servers) => {
@@ -79,20 +80,14 @@ impl Kafka {
                 0
             } else {
                 consumer
-                    .fetch_watermarks(
-                        &config.events_topic,
-                        partition,
-                        Duration::from_secs(REACH_S),
-                    )
+                    .fetch_watermarks(&config.events_topic, partition, Duration::from_secs(REACH_S))
                     .map_err(failed("tell where the events topic ends"))?
                     .1
             };
             list.add_partition_offset(&config.events_topic, partition, Offset::Offset(offset))
                 .map_err(failed("take an offset"))?;
         }
-        consumer
-            .assign(&list)
-            .map_err(failed("assign partitions"))?;
+        consumer.assign(&list).map_err(failed("assign partitions"))?;
         Ok(consumer)
     }
 
@@ -123,14 +118,12 @@ fn start_embedded(
 ) -> Result<(String, Thread), DemoError> {
     let (told, servers) = sync_channel(1);
     let partitions = i32::from(config.partitions);
-    let topics = [
-        config.events_topic.clone(),
-        config.dead_letter_topic.clone(),
-    ];
+    let topics = [config.events_topic.clone(), config.dead_letter_topic.clone()];
     let stop = Arc::clone(stop);
     let thread = Thread::spawn("demo-kafka", move || {
         let made = MockCluster::new(1).and_then(|cluster| {
             for topic in &topics {
+                std::thread::sleep(BROKER_PAUSE);
                 cluster.create_topic(topic, partitions, 1)?;
             }
             Ok(cluster)
@@ -146,10 +139,7 @@ fn start_embedded(
     let servers = servers
         .recv()
         .map_err(|_| DemoError::Panicked { name: "demo-kafka" })?
-        .map_err(|source| DemoError::Kafka {
-            action: "start embedded".into(),
-            source,
-        })?;
+        .map_err(|source| DemoError::Kafka { action: "start embedded".into(), source })?;
     Ok((servers, thread))
 }
 
@@ -162,14 +152,9 @@ fn prepare_external(config: &DemoConfig, servers: &str) -> Result<i32, DemoError
     };
     let admin: AdminClient<DefaultClientContext> =
         AdminClient::from_config(&client(servers)).map_err(failed("create an admin client"))?;
-    let metadata = admin
-        .inner()
-        .fetch_metadata(None, timeout)
-        .map_err(|source| DemoError::KafkaUnreachable {
-            servers: servers.to_owned(),
-            seconds: REACH_S,
-            source,
-        })?;
+    let metadata = admin.inner().fetch_metadata(None, timeout).map_err(|source| {
+        DemoError::KafkaUnreachable { servers: servers.to_owned(), seconds: REACH_S, source }
+    })?;
     let partitions_of = |topic: &str| {
         metadata
             .topics()
@@ -191,21 +176,13 @@ fn create_topic(
     topic: &str,
     partitions: i32,
 ) -> Result<(), DemoError> {
-    let failed = |source| DemoError::Kafka {
-        action: format!("create topic {topic}"),
-        source,
-    };
+    let failed = |source| DemoError::Kafka { action: format!("create topic {topic}"), source };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
-        .map_err(|source| DemoError::Thread {
-            name: "kafka admin",
-            source,
-        })?;
+        .map_err(|source| DemoError::Thread { name: "kafka admin", source })?;
     let new = NewTopic::new(topic, partitions, TopicReplication::Fixed(1));
     let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(REACH_S)));
-    let results = runtime
-        .block_on(admin.create_topics([&new], &options))
-        .map_err(failed)?;
+    let results = runtime.block_on(admin.create_topics([&new], &options)).map_err(failed)?;
     for result in results {
         match result {
             Ok(_) | Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}

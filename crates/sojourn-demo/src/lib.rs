@@ -59,7 +59,7 @@ pub use counters::DemoCounts;
 pub use error::DemoError;
 pub use faults::{Fate, FaultConfig, Faults, SlowStage, StopStage, five_to_nine_seconds};
 pub use service_time::{ServiceTime, ServiceTimeError};
-pub use stage::Stage;
+pub use stage::{Stage, StageError};
 pub use system::Demo;
 pub use truth_read::{
     DeadLetter, JourneyEnd, JourneyTruth, StageTruth, Totals, Truth, TruthError, TruthLog,

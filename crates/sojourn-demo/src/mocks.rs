@@ -99,10 +99,7 @@ struct Remembered {
 /// The answer for a request, and whether it is a new one.
 fn remember(remembered: &Mutex<Remembered>, headers: &HeaderMap) -> (Uuid, bool) {
     let fresh = Uuid::new_v4();
-    let Some(key) = headers
-        .get("idempotency-key")
-        .and_then(|value| value.to_str().ok())
-    else {
+    let Some(key) = headers.get("idempotency-key").and_then(|value| value.to_str().ok()) else {
         return (fresh, true);
     };
     let mut known = remembered.lock().unwrap_or_else(PoisonError::into_inner);

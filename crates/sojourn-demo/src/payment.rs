@@ -63,17 +63,9 @@ mod tests {
 
     #[test]
     fn events_tell_the_payment() {
-        let event = |version, stage, data: String| StoredEvent {
-            version,
-            stage,
-            data,
-        };
+        let event = |version, stage, data: String| StoredEvent { version, stage, data };
         let mut events = vec![
-            event(
-                1,
-                Stage::Initiated,
-                Payment::initiated("x", &json!(86.1), "GBP"),
-            ),
+            event(1, Stage::Initiated, Payment::initiated("x", &json!(86.1), "GBP")),
             event(2, Stage::Created, Payment::created("ref-1")),
         ];
         let payment = Payment::of(&events);

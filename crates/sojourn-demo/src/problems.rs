@@ -16,10 +16,7 @@ pub(crate) struct Problems {
 
 impl Problems {
     pub(crate) fn new(truth: TruthSink) -> Self {
-        Self {
-            texts: Mutex::default(),
-            truth,
-        }
+        Self { texts: Mutex::default(), truth }
     }
 
     /// Adds a problem, once.
@@ -29,17 +26,11 @@ impl Problems {
         if texts.len() < PROBLEMS_MAX && !texts.contains(&text) {
             texts.push(text.clone());
             drop(texts);
-            self.truth.note(|| Record::Problem {
-                at_ns: now_ns(),
-                text,
-            });
+            self.truth.note(|| Record::Problem { at_ns: now_ns(), text });
         }
     }
 
     pub(crate) fn texts(&self) -> Vec<String> {
-        self.texts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -9,7 +9,7 @@ use crate::stage::Stage;
 use crate::truth_record::{Kind, Publication, Record};
 use rdkafka::ClientContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::{Header, Message as _, OwnedHeaders};
+use rdkafka::message::{Header, Headers, Message as _, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer};
 use sojourn_clock::now_ns;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -24,9 +24,6 @@ pub(crate) const MESSAGE_ID_HEADER: &str = "message-id";
 pub(crate) const HANDED_HEADER: &str = "handed";
 /// Header that tells why an event was given up.
 pub(crate) const REASON_HEADER: &str = "reason";
-
-/// Names and values of a message's headers, from above.
-const HEADER_BYTES: usize = 160;
 
 /// A message to be put on a topic.
 #[derive(Clone, Debug)]
@@ -63,10 +60,7 @@ impl Publisher {
         let producer = kafka
             .producer_config()
             .create_with_context(Deliveries { common })
-            .map_err(|source| DemoError::Kafka {
-                action: "create a producer".into(),
-                source,
-            })?;
+            .map_err(|source| DemoError::Kafka { action: "create a producer".into(), source })?;
         Ok(Self {
             producer,
             events_topic: config.events_topic.clone(),
@@ -92,7 +86,7 @@ impl Publisher {
             stage: message.stage,
             message_id: message.message_id.clone(),
             publish_ns: now_ns(),
-            bytes: (message.key.len() + message.payload.len() + HEADER_BYTES) as u64,
+            bytes: (message.key.len() + message.payload.len() + bytes_of(&headers)) as u64,
             done,
         });
         let mut record = BaseRecord::with_opaque_to(topic, ticket)
@@ -116,12 +110,10 @@ impl Publisher {
 
     /// Waits until the broker has acknowledged everything.
     pub(crate) fn flush(&self, timeout: Duration) -> Result<(), DemoError> {
-        self.producer
-            .flush(timeout)
-            .map_err(|source| DemoError::Kafka {
-                action: "acknowledge the last events".into(),
-                source,
-            })
+        self.producer.flush(timeout).map_err(|source| DemoError::Kafka {
+            action: "acknowledge the last events".into(),
+            source,
+        })
     }
 }
 
@@ -135,6 +127,10 @@ fn headers(message: &Outgoing) -> OwnedHeaders {
         Purpose::Event(_) => headers,
         Purpose::DeadLetter(reason) => headers.insert(header(REASON_HEADER, Some(reason.as_str()))),
     }
+}
+
+fn bytes_of(headers: &OwnedHeaders) -> usize {
+    headers.iter().map(|header| header.key.len() + header.value.map_or(0, <[u8]>::len)).sum()
 }
 
 /// Who hears of a delivery.
@@ -212,15 +208,7 @@ impl ProducerContext for Deliveries {
         let delivered = match result {
             Ok(message) => {
                 let at = (message.partition(), message.offset());
-                let Ticket {
-                    kind,
-                    key,
-                    stage,
-                    message_id,
-                    publish_ns,
-                    bytes,
-                    done,
-                } = *ticket;
+                let Ticket { kind, key, stage, message_id, publish_ns, bytes, done } = *ticket;
                 self.delivered(kind, at.0, bytes);
                 self.common.truth.note(|| match kind {
                     Some(kind) => Record::Published(Publication {
@@ -246,9 +234,7 @@ impl ProducerContext for Deliveries {
                 (done, true)
             }
             Err((error, _)) => {
-                self.common
-                    .problems
-                    .report(format!("event not delivered: {error}"));
+                self.common.problems.report(format!("event not delivered: {error}"));
                 (ticket.done, false)
             }
         };

@@ -47,10 +47,7 @@ pub(crate) enum PaymentIds {
 
 impl PaymentIds {
     pub(crate) fn seeded(seed: u64) -> Self {
-        Self::Seeded {
-            seed,
-            count: AtomicU64::new(0),
-        }
+        Self::Seeded { seed, count: AtomicU64::new(0) }
     }
 
     pub(crate) fn next(&self) -> Uuid {

@@ -18,7 +18,7 @@ use crate::counters::bump;
 use crate::faults::{Fate, Faults};
 use crate::publisher::{Batch, Done, Outgoing, Publisher, Purpose};
 use crate::random;
-use crate::retention::{FULL, Room};
+use crate::retention::FULL;
 use crate::store::{Outbox, OutboxEvent};
 use crate::timestamp::rfc3339;
 use crate::truth_record::{Kind, Record};
@@ -122,15 +122,9 @@ impl Relay {
     }
 
     fn has_room(&self) -> bool {
-        let full = self
-            .common
-            .retention
-            .as_ref()
-            .is_some_and(|retention| retention.room() == Room::Full);
+        let full = self.common.retention.as_ref().is_some_and(|retention| retention.is_full());
         if full {
-            self.common
-                .problems
-                .report(format!("relay stopped: {FULL}"));
+            self.common.problems.report(format!("relay stopped: {FULL}"));
         }
         !full
     }
@@ -176,10 +170,7 @@ impl Relay {
             message_id: message.message_id,
             payload: message.payload,
         });
-        let held = Held {
-            since_ns: now_ns(),
-            event,
-        };
+        let held = Held { since_ns: now_ns(), event };
         self.held.insert(held.event.stream.clone(), held);
     }
 
@@ -191,10 +182,8 @@ impl Relay {
             .map(|(_, held)| held)
             .collect();
         overdue.sort_by_key(|held| held.event.position);
-        let messages: Vec<_> = overdue
-            .iter()
-            .map(|held| outgoing(self.seed, &held.event, Kind::Reordered))
-            .collect();
+        let messages: Vec<_> =
+            overdue.iter().map(|held| outgoing(self.seed, &held.event, Kind::Reordered)).collect();
         self.publish_all(&messages);
     }
 
@@ -208,9 +197,7 @@ impl Relay {
             for (index, message) in left.iter().enumerate() {
                 let done = Done::Batch(Arc::clone(&batch), index);
                 if let Err(error) = self.publisher.publish(message, done) {
-                    self.common
-                        .problems
-                        .report(format!("event not published: {error}"));
+                    self.common.problems.report(format!("event not published: {error}"));
                     refused.push(index);
                 }
             }

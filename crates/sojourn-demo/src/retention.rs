@@ -3,7 +3,12 @@
 //! librdkafka's mock cluster keeps 5 MiB or 100,000 batches per partition and then deletes the
 //! oldest (`rdkafka_mock.c`, `max_size`, `max_cnt`). A tap that is a little behind would lose
 //! messages and the demo would look lossy. So bytes are counted from above, as if each message
-//! were a batch of its own, and the demo stops taking payments, then publishing, before the limit.
+//! were a batch of its own. Each accepted payment is a promise of four events: no more are taken
+//! than there is room for. Should more events come than were promised (naive consumers repeat whole
+//! journeys), nothing is published beyond the limit.
+//!
+//! The dead-letter topic needs no watch: each partition of it gets fewer messages than the same
+//! partition of the events topic, which is therefore full first.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,62 +16,66 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const PARTITION_BYTES_MAX: u64 = 5 * 1024 * 1024;
 /// What a partition keeps, batches.
 const PARTITION_BATCHES_MAX: u64 = 100_000;
-/// Of the limit, percent: from here on the API takes no more payments.
-const NO_MORE_PAYMENTS_PERCENT: u64 = 80;
-/// Of the limit, percent: from here on nothing is published.
-const NO_MORE_EVENTS_PERCENT: u64 = 95;
-/// A record batch's header (61 bytes) and a record's lengths and deltas, from above.
-const OVERHEAD_BYTES: u64 = 61 + 40;
+/// Of the limit, percent: promises end here. The rest is for keys that hash unevenly.
+const PROMISED_PERCENT_MAX: u64 = 80;
+/// Of the limit, percent: nothing is published beyond it.
+const PUBLISHED_PERCENT_MAX: u64 = 95;
+/// A batch's header (61 bytes) and a record's varints, from above.
+const OVERHEAD_BYTES: u64 = 61 + 19;
+/// Key, payload and headers of the longest event, from above, bytes.
+const EVENT_BYTES: u64 = 270;
 
-/// How full a topic of the embedded broker is.
+/// How full the events topic of the embedded broker is.
 pub(crate) struct Retention {
-    partitions: Vec<AtomicU64>,
-    /// The fullest partition, bytes or batches scaled to bytes.
-    fullest: AtomicU64,
-}
-
-/// What is still allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Room {
-    /// Everything.
-    Enough,
-    /// Journeys in flight may end, none may start.
-    NoMorePayments,
-    /// Nothing more fits.
-    Full,
+    /// Bytes per partition.
+    published: Vec<AtomicU64>,
+    published_in_fullest: AtomicU64,
+    /// Bytes of all partitions that the accepted payments will need.
+    promised: AtomicU64,
+    /// What one payment will need, bytes.
+    payment_bytes: u64,
 }
 
 impl Retention {
-    pub(crate) fn new(partitions: u16) -> Self {
+    /// For a topic on which `duplicated_percent` of the events are published twice.
+    pub(crate) fn new(partitions: u16, duplicated_percent: f64) -> Self {
+        let events = 4.0 * (1.0 + duplicated_percent / 100.0);
         Self {
-            partitions: (0..partitions).map(|_| AtomicU64::new(0)).collect(),
-            fullest: AtomicU64::new(0),
+            published: (0..partitions).map(|_| AtomicU64::new(0)).collect(),
+            published_in_fullest: AtomicU64::new(0),
+            promised: AtomicU64::new(0),
+            payment_bytes: (events * (EVENT_BYTES + OVERHEAD_BYTES) as f64).ceil() as u64,
         }
+    }
+
+    /// Makes room for a payment; false when there is none left.
+    pub(crate) fn promise(&self) -> bool {
+        let partitions = self.published.len() as u64;
+        let limit = PARTITION_BYTES_MAX * partitions * PROMISED_PERCENT_MAX / 100;
+        let promised = self.promised.fetch_add(self.payment_bytes, Ordering::Relaxed);
+        if promised + self.payment_bytes > limit {
+            self.promised.fetch_sub(self.payment_bytes, Ordering::Relaxed);
+        }
+        promised + self.payment_bytes <= limit
     }
 
     /// Counts a delivered message: key, payload and headers, bytes.
     pub(crate) fn add(&self, partition: i32, bytes: u64) {
-        let Some(kept) = usize::try_from(partition)
-            .ok()
-            .and_then(|index| self.partitions.get(index))
+        let Some(published) =
+            usize::try_from(partition).ok().and_then(|index| self.published.get(index))
         else {
             return;
         };
         // A message takes its bytes, and at worst one of the batches.
-        let share = (bytes + OVERHEAD_BYTES).max(PARTITION_BYTES_MAX / PARTITION_BATCHES_MAX);
-        let now = kept.fetch_add(share, Ordering::Relaxed) + share;
-        self.fullest.fetch_max(now, Ordering::Relaxed);
+        let share = (bytes + OVERHEAD_BYTES).max(PARTITION_BYTES_MAX / PARTITION_BATCHES_MAX + 1);
+        let now = published.fetch_add(share, Ordering::Relaxed) + share;
+        self.published_in_fullest.fetch_max(now, Ordering::Relaxed);
     }
 
-    pub(crate) fn room(&self) -> Room {
-        let percent = self.fullest.load(Ordering::Relaxed) * 100 / PARTITION_BYTES_MAX;
-        if percent >= NO_MORE_EVENTS_PERCENT {
-            Room::Full
-        } else if percent >= NO_MORE_PAYMENTS_PERCENT {
-            Room::NoMorePayments
-        } else {
-            Room::Enough
-        }
+    /// Whether nothing more may be published.
+    pub(crate) fn is_full(&self) -> bool {
+        let fullest = self.published_in_fullest.load(Ordering::Relaxed);
+        fullest >= PARTITION_BYTES_MAX * PUBLISHED_PERCENT_MAX / 100
     }
 }
 
@@ -79,32 +88,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warns_before_the_broker_forgets() {
-        let retention = Retention::new(2);
-        let message = 1_000;
-        let mut events = 0;
-        let mut events_at = Vec::new();
-        let mut room = Room::Enough;
-        while room != Room::Full {
-            retention.add(1, message);
-            events += 1;
-            if retention.room() != room {
-                room = retention.room();
-                events_at.push((room, events * message));
-            }
+    fn promises_fit_and_use_most_of_the_room() {
+        for duplicated_percent in [0.0, 50.0, 100.0] {
+            let retention = Retention::new(3, duplicated_percent);
+            let payments = (0..).take_while(|_| retention.promise()).count();
+            let events = payments as f64 * 4.0 * (1.0 + duplicated_percent / 100.0);
+            let bytes = events * (EVENT_BYTES + OVERHEAD_BYTES) as f64;
+            let share = bytes / (3 * PARTITION_BYTES_MAX) as f64;
+            assert!((0.79..=0.8).contains(&share), "{share}");
+            assert!(!retention.promise());
         }
-        assert_eq!(events_at[0].0, Room::NoMorePayments);
-        assert!(events_at[1].1 < PARTITION_BYTES_MAX, "{events_at:?}");
-        assert!(events_at[0].1 > PARTITION_BYTES_MAX / 2, "{events_at:?}");
-        retention.add(9, message);
+    }
+
+    #[test]
+    fn is_full_before_the_broker_forgets() {
+        let retention = Retention::new(2, 0.0);
+        let mut bytes = 0;
+        while !retention.is_full() {
+            retention.add(1, 1_000);
+            bytes += 1_000;
+        }
+        let range = PARTITION_BYTES_MAX * 8 / 10..PARTITION_BYTES_MAX;
+        assert!(range.contains(&bytes), "{bytes}");
+        // A partition that is not ours.
+        retention.add(9, 1_000);
     }
 
     #[test]
     fn small_messages_count_as_batches() {
-        let retention = Retention::new(1);
+        let retention = Retention::new(1, 0.0);
         for _ in 0..PARTITION_BATCHES_MAX {
             retention.add(0, 0);
         }
-        assert_eq!(retention.room(), Room::Full);
+        assert!(retention.is_full());
     }
 }

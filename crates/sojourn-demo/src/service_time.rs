@@ -91,26 +91,17 @@ impl FromStr for ServiceTime {
     type Err = ServiceTimeError;
 
     fn from_str(text: &str) -> Result<Self, ServiceTimeError> {
-        parse(text.trim()).map_err(|problem| ServiceTimeError {
-            text: text.to_owned(),
-            problem,
-        })
+        parse(text.trim()).map_err(|problem| ServiceTimeError { text: text.to_owned(), problem })
     }
 }
 
 fn parse(text: &str) -> Result<ServiceTime, String> {
     let Some((name, rest)) = text.split_once('(') else {
-        return Ok(ServiceTime::Fixed {
-            ns: duration_ns(text)?,
-        });
+        return Ok(ServiceTime::Fixed { ns: duration_ns(text)? });
     };
-    let inner = rest
-        .strip_suffix(')')
-        .ok_or("the closing parenthesis is missing")?;
-    let arguments = inner
-        .split(',')
-        .map(|part| duration_ns(part.trim()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let inner = rest.strip_suffix(')').ok_or("the closing parenthesis is missing")?;
+    let arguments =
+        inner.split(',').map(|part| duration_ns(part.trim())).collect::<Result<Vec<_>, _>>()?;
     match (name.trim(), arguments.as_slice()) {
         ("fixed", &[ns]) => Ok(ServiceTime::Fixed { ns }),
         ("exp", &[ns_mean]) => Ok(ServiceTime::Exponential { ns_mean }),
@@ -122,23 +113,15 @@ fn parse(text: &str) -> Result<ServiceTime, String> {
             Ok(ServiceTime::LogNormal { ns_median, ns_p99 })
         }
         ("lognormal", &[_, _]) => Err("the median is above the p99".into()),
-        ("fixed" | "exp" | "uniform" | "lognormal", given) => Err(format!(
-            "{} does not take {} value(s)",
-            name.trim(),
-            given.len()
-        )),
+        ("fixed" | "exp" | "uniform" | "lognormal", given) => {
+            Err(format!("{} does not take {} value(s)", name.trim(), given.len()))
+        }
         (other, _) => Err(format!("there is no distribution named {other:?}")),
     }
 }
 
 /// Units, longest suffix first, so that `ms` is not read as `s`.
-const UNITS: [(&str, f64); 5] = [
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("m", 6e10),
-];
+const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10)];
 
 fn duration_ns(text: &str) -> Result<u64, String> {
     if text == "0" {
@@ -148,10 +131,7 @@ fn duration_ns(text: &str) -> Result<u64, String> {
         .iter()
         .find_map(|&(unit, scale)| text.strip_suffix(unit).map(|number| (number, scale)))
         .ok_or_else(|| format!("{text:?} has no unit (ns, us, ms, s, m)"))?;
-    let value: f64 = number
-        .trim()
-        .parse()
-        .map_err(|_| format!("{number:?} is not a number"))?;
+    let value: f64 = number.trim().parse().map_err(|_| format!("{number:?} is not a number"))?;
     let ns = value * scale;
     if (0.0..=SAMPLE_NS_MAX).contains(&ns) {
         Ok(ns.round() as u64)
@@ -209,9 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn quantile(time: ServiceTime, q: f64) -> f64 {
-        let mut samples: Vec<u64> = (0..20_000)
-            .map(|k| time.sample_ns(random::mix(k)))
-            .collect();
+        let mut samples: Vec<u64> = (0..20_000).map(|k| time.sample_ns(random::mix(k))).collect();
         samples.sort_unstable();
         samples[(q * samples.len() as f64) as usize] as f64
     }
@@ -224,23 +202,12 @@ mod tests {
             ("0", ServiceTime::Fixed { ns: 0 }),
             (
                 "uniform(5s, 9s)",
-                ServiceTime::Uniform {
-                    ns_min: 5_000_000_000,
-                    ns_max: 9_000_000_000,
-                },
+                ServiceTime::Uniform { ns_min: 5_000_000_000, ns_max: 9_000_000_000 },
             ),
-            (
-                "exp(20ms)",
-                ServiceTime::Exponential {
-                    ns_mean: 20_000_000,
-                },
-            ),
+            ("exp(20ms)", ServiceTime::Exponential { ns_mean: 20_000_000 }),
             (
                 "lognormal(20ms,80ms)",
-                ServiceTime::LogNormal {
-                    ns_median: 20_000_000,
-                    ns_p99: 80_000_000,
-                },
+                ServiceTime::LogNormal { ns_median: 20_000_000, ns_p99: 80_000_000 },
             ),
         ];
         for (text, expected) in cases {

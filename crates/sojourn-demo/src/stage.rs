@@ -1,6 +1,7 @@
 //! The four stages of a payment, each named for the event that reaches it.
 
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// A stage of a payment's journey. Work is named for the event it produces: the service time of
 /// `created` is what the consumer of `PaymentInitiated` takes to append `PaymentCreated`.
@@ -19,12 +20,7 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in the order of a journey.
-    pub const ALL: [Self; 4] = [
-        Self::Initiated,
-        Self::Created,
-        Self::Settled,
-        Self::Completed,
-    ];
+    pub const ALL: [Self; 4] = [Self::Initiated, Self::Created, Self::Settled, Self::Completed];
 
     /// Position in a journey, from zero.
     pub const fn index(self) -> usize {
@@ -53,9 +49,7 @@ impl Stage {
 
     /// The stage that an event type reaches.
     pub fn of_event_type(event_type: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|stage| stage.event_type() == event_type)
+        Self::ALL.into_iter().find(|stage| stage.event_type() == event_type)
     }
 
     /// The stage after this one.
@@ -66,6 +60,24 @@ impl Stage {
     /// The stage before this one.
     pub fn previous(self) -> Option<Self> {
         self.index().checked_sub(1).map(|index| Self::ALL[index])
+    }
+}
+
+/// A text that names no stage.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no stage {text:?}; the stages are initiated, created, settled and completed")]
+pub struct StageError {
+    text: String,
+}
+
+impl FromStr for Stage {
+    type Err = StageError;
+
+    fn from_str(text: &str) -> Result<Self, StageError> {
+        Self::ALL
+            .into_iter()
+            .find(|stage| stage.name() == text)
+            .ok_or_else(|| StageError { text: text.to_owned() })
     }
 }
 
@@ -95,10 +107,13 @@ mod tests {
         assert_eq!(Stage::Completed.next(), None);
         for stage in Stage::ALL {
             assert_eq!(Stage::of_event_type(stage.event_type()), Some(stage));
+            assert_eq!(stage.name().parse(), Ok(stage));
             if let Some(next) = stage.next() {
                 assert_eq!(next.previous(), Some(stage));
             }
         }
         assert_eq!(Stage::of_event_type("PaymentRefunded"), None);
+        let error = "refunded".parse::<Stage>().unwrap_err().to_string();
+        assert!(error.contains("\"refunded\""), "{error}");
     }
 }

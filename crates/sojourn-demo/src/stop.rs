@@ -14,11 +14,7 @@ pub(crate) struct StopSignal {
 
 impl StopSignal {
     pub(crate) fn new() -> Self {
-        Self {
-            raised: watch::Sender::new(false),
-            lock: Mutex::new(()),
-            wake: Condvar::new(),
-        }
+        Self { raised: watch::Sender::new(false), lock: Mutex::new(()), wake: Condvar::new() }
     }
 
     pub(crate) fn raise(&self) {

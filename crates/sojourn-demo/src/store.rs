@@ -92,24 +92,15 @@ impl StoreHandle {
     /// Appends an event; done when it is committed.
     pub(crate) async fn append(&self, event: NewEvent) -> Result<(), AppendError> {
         let (reply, answer) = oneshot::channel();
-        self.to
-            .send(Command::Append { event, reply })
-            .await
-            .map_err(|_| StoreError::Stopped)?;
+        self.to.send(Command::Append { event, reply }).await.map_err(|_| StoreError::Stopped)?;
         answer.await.map_err(|_| StoreError::Stopped)?
     }
 
     /// Loads a stream, oldest event first; empty when there is none.
     pub(crate) async fn load(&self, stream: &str) -> Result<Vec<StoredEvent>, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let command = Command::Load {
-            stream: stream.to_owned(),
-            reply,
-        };
-        self.to
-            .send(command)
-            .await
-            .map_err(|_| StoreError::Stopped)?;
+        let command = Command::Load { stream: stream.to_owned(), reply };
+        self.to.send(command).await.map_err(|_| StoreError::Stopped)?;
         answer.await.map_err(|_| StoreError::Stopped)?
     }
 }
@@ -120,10 +111,8 @@ pub(crate) fn start(
     durability: Durability,
     common: Common,
 ) -> Result<(StoreHandle, Thread), DemoError> {
-    let connection = open(path, durability).map_err(|source| DemoError::Store {
-        path: path.to_owned(),
-        source,
-    })?;
+    let connection = open(path, durability)
+        .map_err(|source| DemoError::Store { path: path.to_owned(), source })?;
     let (to, from) = mpsc::channel(QUEUE_COMMANDS);
     let thread = Thread::spawn("demo-store", move || run(&connection, from, &common))?;
     Ok((StoreHandle { to }, thread))
@@ -144,10 +133,7 @@ impl Outbox {
                 let end = connection.query_row(newest, [], |row| row.get(0))?;
                 Ok(Self { connection, end })
             })
-            .map_err(|source| DemoError::Store {
-                path: path.to_owned(),
-                source,
-            })
+            .map_err(|source| DemoError::Store { path: path.to_owned(), source })
     }
 
     /// The newest position when the outbox was opened; 0 when nothing was ever appended.
@@ -179,23 +165,13 @@ impl Outbox {
 }
 
 enum Command {
-    Append {
-        event: NewEvent,
-        reply: oneshot::Sender<Result<(), AppendError>>,
-    },
-    Load {
-        stream: String,
-        reply: oneshot::Sender<Result<Vec<StoredEvent>, StoreError>>,
-    },
+    Append { event: NewEvent, reply: oneshot::Sender<Result<(), AppendError>> },
+    Load { stream: String, reply: oneshot::Sender<Result<Vec<StoredEvent>, StoreError>> },
 }
 
 /// An answer that waits for the commit.
 enum Answer {
-    Append(
-        NewEvent,
-        Result<(), AppendError>,
-        oneshot::Sender<Result<(), AppendError>>,
-    ),
+    Append(NewEvent, Result<(), AppendError>, oneshot::Sender<Result<(), AppendError>>),
     Load(
         Result<Vec<StoredEvent>, StoreError>,
         oneshot::Sender<Result<Vec<StoredEvent>, StoreError>>,
@@ -235,9 +211,7 @@ fn run(connection: &Connection, mut from: mpsc::Receiver<Command>, common: &Comm
         {
             group.push(command);
         }
-        let writes = group
-            .iter()
-            .any(|command| matches!(command, Command::Append { .. }));
+        let writes = group.iter().any(|command| matches!(command, Command::Append { .. }));
         let begun = if writes {
             connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)
         } else {
@@ -247,11 +221,7 @@ fn run(connection: &Connection, mut from: mpsc::Receiver<Command>, common: &Comm
             answers.push(execute(connection, command, &begun));
         }
         let committed = begun.and_then(|()| {
-            if writes {
-                connection.execute_batch("COMMIT").map_err(failed)
-            } else {
-                Ok(())
-            }
+            if writes { connection.execute_batch("COMMIT").map_err(failed) } else { Ok(()) }
         });
         if committed.is_err() && !connection.is_autocommit() {
             // Nothing of this group may stay; its callers are told below.
@@ -308,18 +278,11 @@ fn append(connection: &Connection, event: &NewEvent) -> Result<(), AppendError> 
         .prepare_cached(
             "SELECT version FROM events WHERE stream = ?1 ORDER BY version DESC LIMIT 1",
         )
-        .and_then(|mut statement| {
-            statement
-                .query_row([&event.stream], |row| row.get(0))
-                .optional()
-        })
+        .and_then(|mut statement| statement.query_row([&event.stream], |row| row.get(0)).optional())
         .map_err(failed)?
         .unwrap_or(0);
     if actual != event.expected_version {
-        return Err(AppendError::Conflict {
-            expected: event.expected_version,
-            actual,
-        });
+        return Err(AppendError::Conflict { expected: event.expected_version, actual });
     }
     connection
         .prepare_cached(
@@ -344,11 +307,7 @@ fn load(connection: &Connection, stream: &str) -> rusqlite::Result<Vec<StoredEve
         "SELECT version, type, data FROM events WHERE stream = ?1 ORDER BY version",
     )?;
     let rows = statement.query_map([stream], |row| {
-        Ok(StoredEvent {
-            version: row.get(0)?,
-            stage: stage_column(row, 1)?,
-            data: row.get(2)?,
-        })
+        Ok(StoredEvent { version: row.get(0)?, stage: stage_column(row, 1)?, data: row.get(2)? })
     })?;
     rows.collect()
 }
@@ -391,9 +350,7 @@ mod tests {
         let common = Common::new(TruthSink::none(), None);
         let (store, thread) = start(&path, Durability::Process, common).unwrap();
         let outbox = Outbox::open(&path, Durability::Process).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let result = runtime.block_on(body(store, outbox));
         join_all(&mut vec![thread]).unwrap();
         result
@@ -404,15 +361,10 @@ mod tests {
         with_store(async |store, outbox| {
             for round in 0..200 {
                 let stream = format!("pay:{round}");
-                let (one, two) = tokio::join!(
-                    store.append(event(&stream, 0)),
-                    store.append(event(&stream, 0))
-                );
+                let (one, two) =
+                    tokio::join!(store.append(event(&stream, 0)), store.append(event(&stream, 0)));
                 let loser = if one.is_ok() { two } else { one };
-                let conflict = AppendError::Conflict {
-                    expected: 0,
-                    actual: 1,
-                };
+                let conflict = AppendError::Conflict { expected: 0, actual: 1 };
                 assert_eq!(loser, Err(conflict));
                 let version = store.load(&stream).await.unwrap().len() as u32;
                 store.append(event(&stream, version)).await.unwrap();
@@ -442,21 +394,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (durability, expected) in [(Durability::Process, 0), (Durability::Machine, 1)] {
             let connection = open(&folder.path().join("events.db"), durability).unwrap();
-            let synchronous: i32 = connection
-                .pragma_query_value(None, "synchronous", |row| row.get(0))
-                .unwrap();
+            let synchronous: i32 =
+                connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
             assert_eq!(synchronous, expected, "{durability:?}");
         }
     }
 
     #[test]
     fn a_file_that_can_not_be_opened_is_named() {
-        let error = start(
-            Path::new("/nowhere/events.db"),
-            Durability::Machine,
-            Common::new(TruthSink::none(), None),
-        )
-        .err();
+        let common = Common::new(TruthSink::none(), None);
+        let error = start(Path::new("/nowhere/events.db"), Durability::Machine, common).err();
         assert!(error.unwrap().to_string().contains("/nowhere/events.db"));
     }
 

@@ -63,7 +63,10 @@ impl Demo {
             None => (None, TruthSink::none()),
         };
         let embedded = config.kafka == KafkaChoice::Embedded;
-        let retention = embedded.then(|| Retention::new(config.partitions));
+        let retention = embedded.then(|| {
+            let duplicated = config.faults.redeliver_percent + config.faults.republish_percent;
+            Retention::new(config.partitions, duplicated)
+        });
         // From here on a failure drops the demo, which ends what was begun.
         let mut demo = Self {
             api_url: format!("http://{address}"),
@@ -133,8 +136,7 @@ impl Demo {
         );
         self.start_work(config, store.clone(), publisher, outtake)?;
         self.start_consumer(config, &kafka, intake)?;
-        self.work
-            .push(Thread::spawn("demo-relay", move || relay.run())?);
+        self.work.push(Thread::spawn("demo-relay", move || relay.run())?);
         self.start_api(config, store, listener)
     }
 
@@ -144,10 +146,8 @@ impl Demo {
             return Ok(path.clone());
         }
         let folder = std::env::temp_dir().join(format!("sojourn-demo-{}", Uuid::new_v4()));
-        std::fs::create_dir(&folder).map_err(|source| DemoError::File {
-            path: folder.clone(),
-            source,
-        })?;
+        std::fs::create_dir(&folder)
+            .map_err(|source| DemoError::File { path: folder.clone(), source })?;
         let path = folder.join("events.db");
         self.folder = Some(folder);
         Ok(path)
@@ -217,11 +217,7 @@ impl Demo {
     ) -> Result<(), DemoError> {
         // A broker or a store that outlives the demo may know the seeded ids already.
         let repeatable = config.kafka == KafkaChoice::Embedded && config.store_path.is_none();
-        let ids = if repeatable {
-            PaymentIds::seeded(config.seed)
-        } else {
-            PaymentIds::Random
-        };
+        let ids = if repeatable { PaymentIds::seeded(config.seed) } else { PaymentIds::Random };
         let router = Api::new(ids, store, self.common.clone()).router();
         let stop = Arc::clone(&self.stop_api);
         let problems = Arc::clone(&self.common.problems);
@@ -259,12 +255,7 @@ impl Demo {
             Some(writer) => writer.close(),
             None => Ok(()),
         };
-        api.and(work)
-            .and(published)
-            .and(store)
-            .and(kafka)
-            .and(folder)
-            .and(truth)
+        api.and(work).and(published).and(store).and(kafka).and(folder).and(truth)
     }
 }
 

@@ -55,9 +55,5 @@ impl ThirdParties {
 }
 
 fn expect(answer: &Answer, status: u16, path: &str) -> Result<(), String> {
-    if answer.status == status {
-        Ok(())
-    } else {
-        Err(format!("{path} answered {}", answer.status))
-    }
+    if answer.status == status { Ok(()) } else { Err(format!("{path} answered {}", answer.status)) }
 }

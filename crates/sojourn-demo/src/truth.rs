@@ -32,10 +32,7 @@ pub(crate) struct TruthSink {
 impl TruthSink {
     /// A sink that keeps nothing.
     pub(crate) fn none() -> Self {
-        Self {
-            to: None,
-            waited: Arc::default(),
-        }
+        Self { to: None, waited: Arc::default() }
     }
 
     /// Notes a record; waits when the queue is full. The record is only made when it is kept.
@@ -68,33 +65,17 @@ pub(crate) struct TruthWriter {
 impl TruthWriter {
     /// Creates the file, notes the opening line and starts the thread.
     pub(crate) fn open(path: &Path, seed: u64) -> Result<(Self, TruthSink), DemoError> {
-        let file = File::create(path).map_err(|source| DemoError::File {
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = File::create(path)
+            .map_err(|source| DemoError::File { path: path.to_owned(), source })?;
         let (to, from) = sync_channel(QUEUE_RECORDS);
         let thread = std::thread::Builder::new()
             .name("demo-truth".into())
             .spawn(move || write(&from, file))
-            .map_err(|source| DemoError::Thread {
-                name: "demo-truth",
-                source,
-            })?;
-        let sink = TruthSink {
-            to: Some(to.clone()),
-            waited: Arc::default(),
-        };
+            .map_err(|source| DemoError::Thread { name: "demo-truth", source })?;
+        let sink = TruthSink { to: Some(to.clone()), waited: Arc::default() };
         let anchor = Anchor::now();
-        sink.note(|| Record::Opened {
-            at_ns: anchor.monotonic_ns,
-            unix_ns: anchor.unix_ns,
-            seed,
-        });
-        let writer = Self {
-            path: path.to_owned(),
-            to,
-            thread,
-        };
+        sink.note(|| Record::Opened { at_ns: anchor.monotonic_ns, unix_ns: anchor.unix_ns, seed });
+        let writer = Self { path: path.to_owned(), to, thread };
         Ok((writer, sink))
     }
 
@@ -103,10 +84,7 @@ impl TruthWriter {
         // A writer that failed has already gone; its error comes with the join.
         drop(self.to.send(Message::Close));
         match self.thread.join() {
-            Ok(written) => written.map_err(|source| DemoError::File {
-                path: self.path,
-                source,
-            }),
+            Ok(written) => written.map_err(|source| DemoError::File { path: self.path, source }),
             Err(_) => Err(DemoError::Panicked { name: "demo-truth" }),
         }
     }

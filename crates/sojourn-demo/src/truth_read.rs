@@ -134,10 +134,7 @@ impl TruthLog {
     /// Reads a log. A last line without its end, of a demo that was killed, is left out.
     pub fn read(path: impl AsRef<Path>) -> Result<Truth, TruthError> {
         let path = path.as_ref();
-        let in_file = |source| TruthError::File {
-            path: path.to_owned(),
-            source,
-        };
+        let in_file = |source| TruthError::File { path: path.to_owned(), source };
         let mut lines = BufReader::new(File::open(path).map_err(in_file)?);
         let mut truth = Truth::default();
         let mut text = Vec::new();
@@ -198,32 +195,22 @@ impl Truth {
             Record::Opened { at_ns, unix_ns, .. } => self.anchor = Some((at_ns, unix_ns)),
             Record::Accepted { at_ns, key } => self.journey(key).accepted_ns = Some(at_ns),
             Record::Rejected { status, .. } => *self.rejected.entry(status).or_default() += 1,
-            Record::Appended {
-                at_ns, key, stage, ..
-            } => self.stage(key, stage).appended_ns.push(at_ns),
+            Record::Appended { at_ns, key, stage, .. } => {
+                self.stage(key, stage).appended_ns.push(at_ns)
+            }
             Record::Published(publication) => self
                 .stage(publication.key.clone(), publication.stage)
                 .publications
                 .push(publication),
             Record::Dropped { key, stage, .. } => self.stage(key, stage).dropped += 1,
-            Record::Consumed {
-                key,
-                stage,
-                outcome,
-                ..
-            } => self.stage(key, stage).outcomes.push(outcome),
+            Record::Consumed { key, stage, outcome, .. } => {
+                self.stage(key, stage).outcomes.push(outcome)
+            }
             Record::Unconsumed { key, stage, .. } => self.stage(key, stage).unconsumed += 1,
-            Record::DeadLettered {
-                key,
-                stage,
-                publish_ns,
-                delivered_ns,
-                ..
-            } => self.journey(key).dead_letters.push(DeadLetter {
-                stage,
-                publish_ns,
-                delivered_ns,
-            }),
+            Record::DeadLettered { key, stage, publish_ns, delivered_ns, .. } => {
+                let letter = DeadLetter { stage, publish_ns, delivered_ns };
+                self.journey(key).dead_letters.push(letter);
+            }
             Record::Problem { text, .. } => self.problems.push(text),
             Record::Closed { .. } => self.complete = true,
         }
@@ -244,6 +231,18 @@ impl Truth {
 
     fn stage(&mut self, key: String, stage: Stage) -> &mut StageTruth {
         &mut self.journey(key).stages[stage.index()]
+    }
+}
+
+impl Totals {
+    /// Journeys that a tool with a deadline counts as lost.
+    pub fn lost(&self) -> u64 {
+        self.dropped + self.stopped
+    }
+
+    /// Messages that a tool counts as duplicates.
+    pub fn duplicates(&self) -> u64 {
+        self.redeliveries + self.republications
     }
 }
 

@@ -165,6 +165,8 @@ pub enum Outcome {
     AlreadyDone,
     /// The append lost against another one, and the naive consumer did not care.
     ConflictIgnored,
+    /// The store knows no such payment: another system's event on the same topic, left alone.
+    Foreign,
     /// Nothing follows this event.
     EndOfJourney,
     /// Given up and sent to the dead-letter topic.

@@ -64,7 +64,7 @@ impl Workers {
         }
     }
 
-    /// Works on a stage's queue until the demo stops; what is in work then is abandoned.
+    /// Works on a stage's queue; ends with its runtime, which abandons what is in work.
     pub(crate) async fn run_stage(
         self: Arc<Self>,
         produces: Stage,
@@ -72,16 +72,9 @@ impl Workers {
         mut queue: mpsc::Receiver<Consumption>,
     ) {
         let slots = Arc::new(Semaphore::new(config.concurrency as usize));
-        loop {
-            let next = tokio::select! {
-                // The semaphore is never closed.
-                slot = Arc::clone(&slots).acquire_owned() => match (slot, queue.recv().await) {
-                    (Ok(slot), Some(event)) => Some((slot, event)),
-                    _ => None,
-                },
-                () = self.common.stop.raised() => None,
-            };
-            let Some((slot, event)) = next else { return };
+        while let Ok(slot) = Arc::clone(&slots).acquire_owned().await
+            && let Some(event) = queue.recv().await
+        {
             if self.has_stopped(produces) {
                 self.leave(event);
                 continue;
@@ -95,11 +88,7 @@ impl Workers {
     }
 
     fn has_stopped(&self, produces: Stage) -> bool {
-        let first_ns = self
-            .common
-            .counters
-            .first_accepted_ns
-            .load(Ordering::Relaxed);
+        let first_ns = self.common.counters.first_accepted_ns.load(Ordering::Relaxed);
         self.stopped.is_some_and(|it| {
             let from_ns = first_ns.saturating_add(it.after_ms.saturating_mul(MILLISECOND_NS));
             it.stage == produces && first_ns > 0 && now_ns() >= from_ns
@@ -152,13 +141,12 @@ impl Workers {
         }
         let mut worked = None;
         for _ in 0..CONFLICTS_MAX {
-            let events = self
-                .store
-                .load(&stream)
-                .await
-                .map_err(|it| it.to_string())?;
+            let events = self.store.load(&stream).await.map_err(|it| it.to_string())?;
             let payment = Payment::of(&events);
             if !self.naive {
+                if payment.version == 0 {
+                    return Ok(Outcome::Foreign);
+                }
                 if payment.reached >= Some(produces) {
                     return Ok(Outcome::AlreadyDone);
                 }
@@ -201,9 +189,7 @@ impl Workers {
         payment: &Payment,
     ) -> Result<String, String> {
         let about = 0x776f_726b_0000_0000 | produces.index() as u64;
-        let service_ns = config
-            .service
-            .sample_ns(random::draw(self.seed, stream, about));
+        let service_ns = config.service.sample_ns(random::draw(self.seed, stream, about));
         tokio::time::sleep(Duration::from_nanos(service_ns)).await;
         let idempotency_key = (!self.naive).then_some(stream);
         let third_parties = &self.third_parties;
@@ -234,6 +220,8 @@ impl Workers {
             payload: event.payload.clone(),
             purpose: Purpose::DeadLetter(reason),
         };
+        // Waits for a full client queue on this thread: the third parties wait with it, and that
+        // is what a broker that takes nothing more would do to them.
         let published = self.publisher.publish(&letter, Done::One(done)).is_ok();
         if published && delivered.await == Ok(true) {
             Outcome::DeadLettered

@@ -11,11 +11,8 @@ fn answers_by_the_book() {
     let demo = Demo::start(config).unwrap();
     let mut client = Client::connect(&demo);
     let create = "/api/payment/create";
-    let refused = [
-        r#"{"amount": 0, "currency": "GBP"}"#,
-        r#"{"amount": 5, "currency": "JPY"}"#,
-        "{",
-    ];
+    let refused =
+        [r#"{"amount": 0, "currency": "GBP"}"#, r#"{"amount": 5, "currency": "JPY"}"#, "{"];
     for body in refused {
         let (status, answer) = client.send("POST", create, body);
         assert_eq!(status, 400, "{answer}");
@@ -27,10 +24,7 @@ fn answers_by_the_book() {
     }
     assert_eq!(client.send("GET", "/", "").0, 200);
     let (status, health) = client.send("GET", "/health", "");
-    assert_eq!(
-        (status, json(&health)["status"].as_str()),
-        (200, Some("ok"))
-    );
+    assert_eq!((status, json(&health)["status"].as_str()), (200, Some("ok")));
     let (status, answer) = client.send("GET", "/api/payment/unknown/status", "");
     assert_eq!(status, 404);
     assert!(json(&answer)["error"].is_string());

@@ -8,13 +8,7 @@ use sojourn_demo::{
 
 #[test]
 fn dropped_events_end_their_journeys() {
-    let run = run(
-        200,
-        FaultConfig {
-            drop_percent: 10.0,
-            ..FaultConfig::default()
-        },
-    );
+    let run = run(200, FaultConfig { drop_percent: 10.0, ..FaultConfig::default() });
     run.check_types();
     let totals = run.truth.totals();
     assert!(totals.dropped > 20);
@@ -25,13 +19,7 @@ fn dropped_events_end_their_journeys() {
 
 #[test]
 fn redelivered_events_have_one_message_id_and_lead_to_one_piece_of_work() {
-    let run = run(
-        100,
-        FaultConfig {
-            redeliver_percent: 100.0,
-            ..FaultConfig::default()
-        },
-    );
+    let run = run(100, FaultConfig { redeliver_percent: 100.0, ..FaultConfig::default() });
     run.check_types();
     let totals = run.truth.totals();
     assert_eq!(totals.published, 800);
@@ -42,13 +30,7 @@ fn redelivered_events_have_one_message_id_and_lead_to_one_piece_of_work() {
 
 #[test]
 fn republished_events_have_two_message_ids_and_lead_to_one_piece_of_work() {
-    let run = run(
-        100,
-        FaultConfig {
-            republish_percent: 100.0,
-            ..FaultConfig::default()
-        },
-    );
+    let run = run(100, FaultConfig { republish_percent: 100.0, ..FaultConfig::default() });
     run.check_types();
     let totals = run.truth.totals();
     assert_eq!(totals.published, 800);
@@ -73,20 +55,9 @@ fn assert_work_is_done_once(run: &crate::support::Run) {
 
 #[test]
 fn reordered_events_come_after_their_successor() {
-    let run = run(
-        100,
-        FaultConfig {
-            reorder_percent: 100.0,
-            ..FaultConfig::default()
-        },
-    );
+    let run = run(100, FaultConfig { reorder_percent: 100.0, ..FaultConfig::default() });
     // Initiated and settled are held back, so that every pair is swapped.
-    let expected = [
-        "PaymentCreated",
-        "PaymentInitiated",
-        "PaymentCompleted",
-        "PaymentSettled",
-    ];
+    let expected = ["PaymentCreated", "PaymentInitiated", "PaymentCompleted", "PaymentSettled"];
     for key in &run.keys {
         assert_eq!(run.events.types_of(key), expected);
     }
@@ -106,13 +77,7 @@ fn reordered_events_come_after_their_successor() {
 
 #[test]
 fn poisoned_events_are_tried_thrice_and_dead_lettered() {
-    let run = run(
-        100,
-        FaultConfig {
-            poison_percent: 20.0,
-            ..FaultConfig::default()
-        },
-    );
+    let run = run(100, FaultConfig { poison_percent: 20.0, ..FaultConfig::default() });
     run.check_types();
     let totals = run.truth.totals();
     assert!(totals.dead_lettered > 20);
@@ -123,12 +88,8 @@ fn poisoned_events_are_tried_thrice_and_dead_lettered() {
     for letter in &run.dead_letters.seen {
         assert!(letter.reason.as_ref().unwrap().contains(&letter.event_type));
         // The same message, but for the reason.
-        let event = run
-            .events
-            .seen
-            .iter()
-            .find(|seen| seen.message_id == letter.message_id)
-            .unwrap();
+        let event =
+            run.events.seen.iter().find(|seen| seen.message_id == letter.message_id).unwrap();
         assert_eq!((&event.key, &event.payload), (&letter.key, &letter.payload));
         let journey = &run.truth.journeys[&letter.key];
         assert_eq!(journey.end(), JourneyEnd::DeadLettered);
@@ -171,10 +132,7 @@ fn all_faults_together_add_up() {
 fn a_stopped_stage_leaves_its_events_lying() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = quick(folder.path());
-    config.faults.stop_stage = Some(StopStage {
-        stage: Stage::Settled,
-        after_ms: 0,
-    });
+    config.faults.stop_stage = Some(StopStage { stage: Stage::Settled, after_ms: 0 });
     let truth_path = config.truth_path.clone().unwrap();
     let demo = Demo::start(config).unwrap();
     let mut client = Client::connect(&demo);
@@ -192,10 +150,8 @@ fn a_stopped_stage_leaves_its_events_lying() {
 fn a_slow_stage_shows_in_its_hop_only() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = quick(folder.path());
-    config.faults.slow_stage = Some(SlowStage {
-        stage: Stage::Settled,
-        service: ServiceTime::fixed_ms(300),
-    });
+    config.faults.slow_stage =
+        Some(SlowStage { stage: Stage::Settled, service: ServiceTime::fixed_ms(300) });
     let truth_path = config.truth_path.clone().unwrap();
     let demo = Demo::start(config).unwrap();
     let mut client = Client::connect(&demo);

@@ -3,12 +3,8 @@
 use crate::support::{Client, Tap, json, quick, run, until};
 use sojourn_demo::{Demo, DemoConfig, FaultConfig, JourneyEnd, Stage, TruthLog};
 
-const TYPES: [&str; 4] = [
-    "PaymentInitiated",
-    "PaymentCreated",
-    "PaymentSettled",
-    "PaymentCompleted",
-];
+const TYPES: [&str; 4] =
+    ["PaymentInitiated", "PaymentCreated", "PaymentSettled", "PaymentCompleted"];
 
 #[test]
 fn one_payment_is_seen_at_every_stage() {
@@ -32,10 +28,7 @@ fn one_payment_is_seen_at_every_stage() {
     let path = format!("/api/payment/{}/status", key.strip_prefix("pay:").unwrap());
     until(|| demo.counts().consumed == 4);
     let (status, answer) = client.send("GET", &path, "");
-    assert_eq!(
-        (status, answer.as_str()),
-        (200, r#"{"status":"completed"}"#)
-    );
+    assert_eq!((status, answer.as_str()), (200, r#"{"status":"completed"}"#));
 
     demo.stop().unwrap();
     let truth = TruthLog::read(truth_path).unwrap();
@@ -80,12 +73,8 @@ fn without_faults_everything_is_there_once() {
 #[test]
 fn a_seed_gives_the_same_payments() {
     let keys = |seed| {
-        let demo = Demo::start(DemoConfig {
-            seed,
-            partitions: 1,
-            ..DemoConfig::default()
-        })
-        .unwrap();
+        let demo =
+            Demo::start(DemoConfig { seed, partitions: 1, ..DemoConfig::default() }).unwrap();
         let mut client = Client::connect(&demo);
         let keys: Vec<_> = (0..3).map(|_| client.pay()).collect();
         demo.stop().unwrap();

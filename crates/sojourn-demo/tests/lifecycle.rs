@@ -8,10 +8,7 @@ use std::net::TcpListener;
 #[test]
 fn a_taken_port_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let config = DemoConfig {
-        api_listen: taken.local_addr().unwrap(),
-        ..DemoConfig::default()
-    };
+    let config = DemoConfig { api_listen: taken.local_addr().unwrap(), ..DemoConfig::default() };
     let error = Demo::start(config).err().unwrap();
     assert!(matches!(error, DemoError::Listen { .. }));
     let port = taken.local_addr().unwrap().port().to_string();
@@ -24,15 +21,10 @@ fn an_unreachable_kafka_is_named_in_time() {
     let address = free.local_addr().unwrap().to_string();
     drop(free);
     let begun_ns = now_ns();
-    let config = DemoConfig {
-        kafka: KafkaChoice::External(address.clone()),
-        ..DemoConfig::default()
-    };
+    let config =
+        DemoConfig { kafka: KafkaChoice::External(address.clone()), ..DemoConfig::default() };
     let error = Demo::start(config).err().unwrap();
-    assert!(
-        matches!(error, DemoError::KafkaUnreachable { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, DemoError::KafkaUnreachable { .. }), "{error}");
     assert!(error.to_string().contains(&address), "{error}");
     assert!(now_ns() - begun_ns < 20 * SECOND_NS);
 }
@@ -56,6 +48,11 @@ fn an_external_kafka_is_used_from_its_end_on() {
     tap.read(8);
     until(|| guest.counts().consumed == 4);
     guest.stop().unwrap();
+    // The host sees the guest's events too and leaves them alone.
+    until(|| host.counts().consumed == 8);
+    let mut dead_letters = Tap::open(host.brokers(), "payments.dead-letter", 4);
+    dead_letters.read(0);
+    assert_eq!(dead_letters.seen, []);
     assert_eq!(tap.types_of(&key).len(), 4);
     assert_eq!(tap.types_of(&old).len(), 4);
     let truth = TruthLog::read(truth_path).unwrap();
@@ -81,6 +78,36 @@ fn a_stop_in_the_middle_is_quick_and_leaves_a_whole_log() {
     let truth = TruthLog::read(truth_path).unwrap();
     assert!(truth.complete);
     assert_eq!(truth.totals().unfinished, 50);
+}
+
+#[test]
+fn a_nearly_full_embedded_broker_refuses_payments_and_forgets_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = quick(folder.path());
+    config.partitions = 1;
+    let demo = Demo::start(config).unwrap();
+    let mut client = Client::connect(&demo);
+    let body = r#"{"amount": 1, "currency": "GBP"}"#;
+    let mut send = || client.send("POST", "/api/payment/create", body);
+    // Five mebibytes are 20,000 events of some 250 bytes.
+    let refused = (0..20_000).map(|_| send()).find(|(status, _)| *status != 200);
+    let (status, answer) = refused.unwrap();
+    assert_eq!(status, 503);
+    assert!(answer.contains("more partitions"), "{answer}");
+    let accepted = demo.counts().accepted;
+    assert!(accepted > 1_000, "{accepted}");
+    // Journeys in flight end, and `read` checks that the oldest message is still there.
+    let mut tap = Tap::open(demo.brokers(), "payments.events", 1);
+    tap.read(4 * accepted as usize);
+    let counts = demo.stop().unwrap();
+    assert!(counts.refused > 0);
+    assert!(counts.problems[0].contains("more partitions"));
+}
+
+#[test]
+fn a_demo_may_change_threads() {
+    fn movable<T: Send + Sync>() {}
+    movable::<Demo>();
 }
 
 #[test]

@@ -28,11 +28,7 @@ pub(crate) fn quick(folder: &Path) -> DemoConfig {
         ..DemoConfig::default()
     };
     config.relay.poll_ms = 10;
-    for stage in [
-        &mut config.created,
-        &mut config.settled,
-        &mut config.completed,
-    ] {
+    for stage in [&mut config.created, &mut config.settled, &mut config.completed] {
         stage.service = ServiceTime::fixed_ms(1);
     }
     config
@@ -47,13 +43,9 @@ impl Client {
     pub(crate) fn connect(demo: &Demo) -> Self {
         let address = demo.api_url().strip_prefix("http://").unwrap();
         let stream = TcpStream::connect(address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         stream.set_nodelay(true).unwrap();
-        Self {
-            stream: BufReader::new(stream),
-        }
+        Self { stream: BufReader::new(stream) }
     }
 
     /// Creates a payment; its key.
@@ -127,16 +119,10 @@ impl Tap {
         let partitions = i32::from(partitions);
         let mut list = TopicPartitionList::new();
         for partition in 0..partitions {
-            list.add_partition_offset(topic, partition, Offset::Beginning)
-                .unwrap();
+            list.add_partition_offset(topic, partition, Offset::Beginning).unwrap();
         }
         consumer.assign(&list).unwrap();
-        Self {
-            consumer,
-            topic: topic.to_owned(),
-            partitions,
-            seen: Vec::new(),
-        }
+        Self { consumer, topic: topic.to_owned(), partitions, seen: Vec::new() }
     }
 
     /// Reads until so many messages have come, and then to the topic's end.
@@ -184,10 +170,8 @@ impl Tap {
         (0..self.partitions)
             .map(|partition| {
                 let timeout = Duration::from_secs(10);
-                let (low, high) = self
-                    .consumer
-                    .fetch_watermarks(&self.topic, partition, timeout)
-                    .unwrap();
+                let (low, high) =
+                    self.consumer.fetch_watermarks(&self.topic, partition, timeout).unwrap();
                 assert_eq!(low, 0, "the broker has forgotten messages");
                 high as usize
             })
@@ -221,10 +205,7 @@ pub(crate) fn run(payments: usize, faults: FaultConfig) -> Run {
     config.faults = faults;
     let faults = Faults::new(config.seed, config.faults.clone());
     let truth_path = config.truth_path.clone().unwrap();
-    let (events, letters) = (
-        config.events_topic.clone(),
-        config.dead_letter_topic.clone(),
-    );
+    let (events, letters) = (config.events_topic.clone(), config.dead_letter_topic.clone());
     let partitions = config.partitions;
 
     let demo = Demo::start(config).unwrap();
@@ -240,14 +221,7 @@ pub(crate) fn run(payments: usize, faults: FaultConfig) -> Run {
     let truth = TruthLog::read(truth_path).unwrap();
     assert!(truth.complete);
     assert_eq!(truth.problems, Vec::<String>::new());
-    let run = Run {
-        keys,
-        events,
-        dead_letters,
-        truth,
-        counts,
-        faults,
-    };
+    let run = Run { keys, events, dead_letters, truth, counts, faults };
     run.check_truth();
     run
 }
@@ -269,11 +243,8 @@ impl Run {
             .truth
             .publications()
             .map(|it| {
-                let message = [
-                    it.key.clone(),
-                    it.stage.event_type().to_owned(),
-                    it.message_id.clone(),
-                ];
+                let message =
+                    [it.key.clone(), it.stage.event_type().to_owned(), it.message_id.clone()];
                 ((it.partition, it.offset), message)
             })
             .collect();
@@ -282,21 +253,12 @@ impl Run {
             .seen
             .iter()
             .cloned()
-            .map(|it| {
-                (
-                    (it.partition, it.offset),
-                    [it.key, it.event_type, it.message_id],
-                )
-            })
+            .map(|it| ((it.partition, it.offset), [it.key, it.event_type, it.message_id]))
             .collect();
         assert_eq!(told, seen);
         assert_eq!(told.len(), self.events.seen.len());
-        let stamps: BTreeMap<Place, u64> = self
-            .events
-            .seen
-            .iter()
-            .map(|it| ((it.partition, it.offset), it.stamp_ns))
-            .collect();
+        let stamps: BTreeMap<Place, u64> =
+            self.events.seen.iter().map(|it| ((it.partition, it.offset), it.stamp_ns)).collect();
         for publication in self.truth.publications() {
             let stamp_ns = stamps[&(publication.partition, publication.offset)];
             assert!(publication.publish_ns < publication.delivered_ns);
@@ -334,11 +296,7 @@ pub(crate) struct Model {
 }
 
 pub(crate) fn model(faults: &Faults, key: &str) -> Model {
-    let mut model = Model {
-        types: Vec::new(),
-        dead_lettered: false,
-        reached: 0,
-    };
+    let mut model = Model { types: Vec::new(), dead_lettered: false, reached: 0 };
     let mut held = None;
     for stage in Stage::ALL {
         let event_type = stage.event_type();

@@ -12,18 +12,12 @@ pub struct RunError {
 
 impl RunError {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: Some(hint.into()),
-        }
+        Self { message: message.into(), hint: Some(hint.into()) }
     }
 }
 
 impl From<sojourn_broker::TapError> for RunError {
     fn from(error: sojourn_broker::TapError) -> Self {
-        Self {
-            message: error.message,
-            hint: error.hint,
-        }
+        Self { message: error.message, hint: error.hint }
     }
 }

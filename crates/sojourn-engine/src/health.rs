@@ -10,9 +10,20 @@ pub(crate) struct ThreadHealth {
     cpu: SeriesId,
     run_queue: SeriesId,
     connections: Option<SeriesId>,
-    /// Only generators are watched: the limit, the series, and the present stretch in seconds.
-    busy: Option<(f64, SeriesId, f64)>,
+    watched: Option<Watched>,
     last: Option<(u64, ThreadCpu)>,
+}
+
+/// What is watched of a generator besides.
+#[derive(Debug)]
+struct Watched {
+    busy_max: f64,
+    busy_s: SeriesId,
+    /// For how long in a row it has been busier than the limit, seconds.
+    stretch_s: f64,
+    stall_ms: SeriesId,
+    /// Longest turn of its event loop since the last measurement.
+    turn_ns_max: u64,
 }
 
 impl ThreadHealth {
@@ -27,7 +38,7 @@ impl ThreadHealth {
             run_queue: gauge(names::HEALTH_RUN_QUEUE),
             name: name.to_owned(),
             connections: None,
-            busy: None,
+            watched: None,
             last: None,
         }
     }
@@ -35,9 +46,24 @@ impl ThreadHealth {
     /// Watches how long in a row the thread is busier than `busy_max` of a processor.
     pub(crate) fn watch(mut self, busy_max: f64, recorder: &mut Recorder) -> Self {
         let tags = [("thread", self.name.as_str())];
-        let key = SeriesKey::new(names::HEALTH_BUSY_S, &tags, SeriesPhase::Any);
-        self.busy = Some((busy_max, recorder.series(Kind::Gauge, key), 0.0));
+        let mut gauge = |metric: &str| {
+            recorder.series(Kind::Gauge, SeriesKey::new(metric, &tags, SeriesPhase::Any))
+        };
+        self.watched = Some(Watched {
+            busy_max,
+            busy_s: gauge(names::HEALTH_BUSY_S),
+            stretch_s: 0.0,
+            stall_ms: gauge(names::HEALTH_STALL_MS),
+            turn_ns_max: 0,
+        });
         self
+    }
+
+    /// Takes the length of one turn of the event loop.
+    pub(crate) fn turn(&mut self, turn_ns: u64) {
+        if let Some(watched) = &mut self.watched {
+            watched.turn_ns_max = watched.turn_ns_max.max(turn_ns);
+        }
     }
 
     /// Sets the fractions of a processor used and waited for since the last call. To be called on
@@ -50,14 +76,12 @@ impl ThreadHealth {
             let waiting = (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed;
             recorder.set(self.cpu, on_processor);
             recorder.set(self.run_queue, waiting);
-            if let Some((busy_max, series, stretch_s)) = &mut self.busy {
-                let is_busy = on_processor + waiting > *busy_max;
-                *stretch_s = if is_busy {
-                    *stretch_s + elapsed / 1e9
-                } else {
-                    0.0
-                };
-                recorder.set(*series, *stretch_s);
+            if let Some(watched) = &mut self.watched {
+                let is_busy = on_processor + waiting > watched.busy_max;
+                watched.stretch_s = if is_busy { watched.stretch_s + elapsed / 1e9 } else { 0.0 };
+                recorder.set(watched.busy_s, watched.stretch_s);
+                let stall_ns = std::mem::take(&mut watched.turn_ns_max);
+                recorder.set(watched.stall_ms, stall_ns as f64 / 1e6);
             }
         }
         self.last = Some((now_ns, cpu));
@@ -67,11 +91,7 @@ impl ThreadHealth {
     pub(crate) fn refused(&self, queue: &str, count: u64, recorder: &mut Recorder) {
         if count > 0 {
             let queue = format!("{}: {queue}", self.name);
-            let key = SeriesKey::new(
-                names::HEALTH_REFUSED,
-                &[("queue", &queue)],
-                SeriesPhase::Any,
-            );
+            let key = SeriesKey::new(names::HEALTH_REFUSED, &[("queue", &queue)], SeriesPhase::Any);
             let series = recorder.series(Kind::Counter, key);
             recorder.add(series, count);
         }

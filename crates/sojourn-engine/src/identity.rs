@@ -22,10 +22,7 @@ pub(crate) fn identity(
         labels: plan.labels.clone(),
         start_unix_ns: anchor.unix_ns_at(start_ns),
         start_monotonic_ns: start_ns,
-        host: rustix::system::uname()
-            .nodename()
-            .to_string_lossy()
-            .into_owned(),
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         load: plan.load.iter().map(|load| load.declared.clone()).collect(),
         phases_ns: [
@@ -34,30 +31,20 @@ pub(crate) fn identity(
             longest(|load| load.drain_ns),
         ],
         plan: plan.text.clone(),
-        journeys: plan
-            .journeys
-            .iter()
-            .map(|journey| journey_shape(plan, journey))
-            .collect(),
+        journeys: plan.journeys.iter().map(|journey| journey_shape(plan, journey)).collect(),
         channels,
         health_limits: health_limits(plan),
     }
 }
 
 fn journey_shape(plan: &Plan, journey: &sojourn_plan::Journey) -> JourneyShape {
-    let root_steps = journey
-        .steps
-        .iter()
-        .filter(|step| step.after.is_none())
-        .count();
+    let root_steps = journey.steps.iter().filter(|step| step.after.is_none()).count();
     let mut steps: Vec<_> = journey.steps.iter().collect();
     steps.sort_by_key(|step| step.after.is_some());
     JourneyShape {
         name: journey.name.clone(),
         root_steps,
-        stages: (0..journey.stages.len())
-            .map(|index| stage_shape(plan, journey, index))
-            .collect(),
+        stages: (0..journey.stages.len()).map(|index| stage_shape(plan, journey, index)).collect(),
         within_ns: journey.within_ns,
         steps: steps.into_iter().map(|step| step.name.clone()).collect(),
     }
@@ -100,14 +87,8 @@ fn health_limits(plan: &Plan) -> Vec<(String, String)> {
     let percent = |fraction: f64| format!("{} %", fraction * 100.0);
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     vec![
-        (
-            "missed arrivals".into(),
-            format!("at most {}", percent(health.missed_max)),
-        ),
-        (
-            "delivered".into(),
-            format!("at least {} of scheduled", percent(health.delivered_min)),
-        ),
+        ("missed arrivals".into(), format!("at most {}", percent(health.missed_max))),
+        ("delivered".into(), format!("at least {} of scheduled", percent(health.delivered_min))),
         (
             "lag p99".into(),
             format!(
@@ -124,13 +105,7 @@ fn health_limits(plan: &Plan) -> Vec<(String, String)> {
                 seconds(health.busy_for_ns)
             ),
         ),
-        (
-            "tap behind".into(),
-            format!("at most {}", seconds(health.tap_behind_max_ns)),
-        ),
-        (
-            "source silent".into(),
-            format!("at most {}", seconds(health.silent_max_ns)),
-        ),
+        ("tap behind".into(), format!("at most {}", seconds(health.tap_behind_max_ns))),
+        ("source silent".into(), format!("at most {}", seconds(health.silent_max_ns))),
     ]
 }

@@ -8,8 +8,8 @@
 //!                                (sequencer, ledger)
 //! ```
 //!
-//! - **generator**: a thread with its own HTTP client, pacing and actors. Nothing on it blocks, takes
-//!   a shared lock, formats text, or allocates per request in steady state.
+//! - **generator**: a thread with its own HTTP client, pacing and actors. Nothing on it blocks,
+//!   takes a shared lock, formats text, or allocates per request in steady state.
 //! - **observer**: the thread that owns the ledger. Facts reach it in batches through a bounded
 //!   channel, each with its source's watermark, and are applied in the order of their stamps.
 //! - **coordinator**: the calling thread. It owns the truth of the run: phases, merging, the run
@@ -28,6 +28,7 @@ mod once;
 mod options;
 mod poller;
 mod preflight;
+mod process_health;
 mod progress;
 mod refresh;
 mod shape;

@@ -33,7 +33,9 @@ pub(crate) enum FromGenerator {
     Snapshot(Box<Snapshot>),
     /// Every arrival of this generator's share has been reached.
     ArrivalsDone {
-        /// When.
+        /// The last one's scheduled instant.
+        last_t0_ns: u64,
+        /// When this was said: every start has an earlier stamp.
         at_ns: u64,
     },
     /// The thread has ended; why, if not as asked.
@@ -50,7 +52,12 @@ pub(crate) enum ToActor {
         /// Which stage.
         stage: u8,
     },
-    /// The journey ended, or its deadline passed: nobody waits for it any longer.
+    /// The journey's deadline passed: its user waits no longer, though it may still complete.
+    Overdue {
+        /// Whose.
+        journey: u64,
+    },
+    /// The journey ended: no further step of it begins.
     Ended {
         /// Whose.
         journey: u64,

@@ -24,10 +24,11 @@ pub struct RunOptions {
     /// Where to tell every request, event and decision, in words; bounded, what does not fit is
     /// dropped (narration never slows a run).
     pub narrator: Option<Sender<String>>,
-    /// Keep every journey's timeline in the run file, not only the lost, the failed, the slowest and
-    /// a sample: an audit, at some 500 bytes a journey.
+    /// Keep every journey's timeline in the run file, not only the lost, the failed, the slowest
+    /// and a sample: an audit, at some 500 bytes a journey.
     pub keep_all: bool,
-    /// How long taps stay open after nothing is in flight, nanoseconds, so that duplicates are seen.
+    /// How long taps stay open after nothing is in flight, nanoseconds, so that duplicates are
+    /// seen.
     pub linger_ns: u64,
 }
 
@@ -62,6 +63,6 @@ impl RunOptions {
 pub(crate) fn narrate(narrator: Option<&Sender<String>>, words: impl FnOnce() -> String) {
     if let Some(narrator) = narrator {
         // A full narrator drops lines rather than slow the run.
-        let _ = narrator.try_send(words());
+        let _ignored = narrator.try_send(words());
     }
 }

@@ -1,8 +1,8 @@
 //! Polled stages: asking for a state until it holds.
 //!
 //! One thread of its own with its own client, so that polls are neither load nor lag. A stage's
-//! instant is the moment its answer was read; it may have held for up to one interval before, and the
-//! report says so.
+//! instant is the moment its answer was read; it may have held for up to one interval before, and
+//! the report says so.
 
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
 
@@ -55,10 +55,7 @@ pub(crate) struct PollerSpec {
 /// The two ends of the hand-over; no channel when the plan polls nothing.
 pub(crate) fn channel(plan: &Plan) -> (PollSender, Option<Receiver<Task>>) {
     let is_polled = |journey: &sojourn_plan::Journey| {
-        journey
-            .stages
-            .iter()
-            .any(|stage| matches!(stage.source, StageSource::Poll(_)))
+        journey.stages.iter().any(|stage| matches!(stage.source, StageSource::Poll(_)))
     };
     if !plan.journeys.iter().any(is_polled) {
         return (PollSender(None), None);
@@ -135,6 +132,7 @@ impl Poller {
     fn new(spec: PollerSpec, mut client: Client, start_ns: u64) -> Self {
         // Poller's snapshots carry a number no generator has.
         let mut recorder = Recorder::new(u32::from(spec.source.0));
+        recorder.start_at(start_ns);
         let plan = Arc::clone(&spec.plan);
         let mut stages = Vec::new();
         for (kind, journey) in (0u16..).zip(&plan.journeys) {
@@ -142,10 +140,7 @@ impl Poller {
                 let StageSource::Poll(poll) = &shape.source else {
                     continue;
                 };
-                let tags = [
-                    ("journey", journey.name.as_str()),
-                    ("stage", shape.name.as_str()),
-                ];
+                let tags = [("journey", journey.name.as_str()), ("stage", shape.name.as_str())];
                 let key = SeriesKey::new(names::POLL_REQUESTS, &tags, SeriesPhase::Any);
                 stages.push(PolledStage {
                     kind,
@@ -183,10 +178,7 @@ impl Poller {
             }
             let watermark_ns = now_ns();
             self.outbox.flush(watermark_ns);
-            let due_ns = self
-                .due
-                .peek()
-                .map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
+            let due_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
             let deadline_ns = due_ns.min(watermark_ns + 2 * MILLISECOND_NS);
             self.client
                 .wait_until(deadline_ns, &mut completions)
@@ -252,9 +244,7 @@ impl Poller {
                     bytes: &task.message,
                     head_only: false,
                     timeout_ns: poll.action.timeout_ns,
-                    body: BodyPolicy::Keep {
-                        bytes_max: poll.action.body_max,
-                    },
+                    body: BodyPolicy::Keep { bytes_max: poll.action.body_max },
                 },
             );
         }
@@ -275,10 +265,7 @@ impl Poller {
             .as_ref()
             .is_ok_and(|response| Answer::new(response).unexpected(&poll.until).is_none());
         if holds {
-            let fact = Fact::Polled {
-                journey: task.journey,
-                stage: task.stage,
-            };
+            let fact = Fact::Polled { journey: task.journey, stage: task.stage };
             self.outbox.push(completion.ended_ns, fact);
             self.tasks.remove(index);
         } else {
@@ -290,22 +277,14 @@ impl Poller {
     fn report(&mut self, now: u64) {
         self.health.measure(now, &mut self.recorder);
         let refused = std::mem::take(&mut self.refused) + self.outbox.take_refused();
-        self.health
-            .refused("journeys to poll", refused, &mut self.recorder);
+        self.health.refused("journeys to poll", refused, &mut self.recorder);
         // A lost snapshot shows as a gap in their numbers.
-        let _ = self
-            .spec
-            .snapshots
-            .try_send(Box::new(self.recorder.take(now, None)));
+        let _ignored = self.spec.snapshots.try_send(Box::new(self.recorder.take(now, None)));
     }
 }
 
 fn origin_of(poll: &Poll) -> Origin {
-    Origin {
-        tls: poll.action.tls,
-        host: poll.action.host.clone(),
-        port: poll.action.port,
-    }
+    Origin { tls: poll.action.tls, host: poll.action.host.clone(), port: poll.action.port }
 }
 
 fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
@@ -317,21 +296,12 @@ fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
         template.render(values, &mut value).ok()?;
         headers.push((name.as_str(), value));
     }
-    let headers: Vec<(&str, &[u8])> = headers
-        .iter()
-        .map(|(name, value)| (*name, value.as_slice()))
-        .collect();
+    let headers: Vec<(&str, &[u8])> =
+        headers.iter().map(|(name, value)| (*name, value.as_slice())).collect();
     let mut message = Vec::new();
     let host = sojourn_http::origin_host_header(&origin_of(poll));
     let path = std::str::from_utf8(&path).ok()?;
-    sojourn_http::write_request(
-        &poll.action.method,
-        path,
-        &host,
-        &headers,
-        &[],
-        &mut message,
-    )
-    .ok()?;
+    sojourn_http::write_request(&poll.action.method, path, &host, &headers, &[], &mut message)
+        .ok()?;
     Some(message)
 }

@@ -16,12 +16,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Raises the soft limit of open files to the hard one; returns it.
 pub(crate) fn raise_descriptors() -> u64 {
     let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // Not allowed: the soft limit stays, and running out of descriptors is counted as such.
-    let _ = setrlimit(Resource::Nofile, raised);
+    let _ignored = setrlimit(Resource::Nofile, raised);
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
@@ -47,10 +44,7 @@ pub(crate) fn reach_targets(plan: &Plan) -> Result<(), RunError> {
         });
         if !reached {
             let why = last.unwrap_or_else(|| "no address".to_owned());
-            return Err(RunError::new(
-                format!("cannot reach target {host}:{port} ({why})"),
-                hint,
-            ));
+            return Err(RunError::new(format!("cannot reach target {host}:{port} ({why})"), hint));
         }
     }
     Ok(())

@@ -14,8 +14,8 @@ use sojourn_plan::Plan;
 
 use crate::{RunOptions, link::ToGenerator, steps::StepRunner};
 
-/// The thread's body: runs each refresh step on its interval and hands new values to the generators.
-/// Failures go to `failures` in words; the old value stays in use.
+/// The thread's body: runs each refresh step on its interval and hands new values to the
+/// generators. Failures go to `failures` in words; the old value stays in use.
 pub(crate) fn run(
     plan: &Plan,
     options: &RunOptions,
@@ -28,11 +28,8 @@ pub(crate) fn run(
         return;
     };
     let start_ns = now_ns();
-    let mut due: Vec<u64> = plan
-        .refresh
-        .iter()
-        .map(|refresh| start_ns + refresh.every_ns)
-        .collect();
+    let mut due: Vec<u64> =
+        plan.refresh.iter().map(|refresh| start_ns + refresh.every_ns).collect();
     while !stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(20));
         for (refresh, due_ns) in plan.refresh.iter().zip(&mut due) {
@@ -49,18 +46,16 @@ pub(crate) fn run(
                             continue;
                         };
                         for generator in generators {
-                            let message = ToGenerator::SetVariable {
-                                variable,
-                                value: value.clone(),
-                            };
+                            let message =
+                                ToGenerator::SetVariable { variable, value: value.clone() };
                             // A generator that has ended needs no value.
-                            let _ = generator.send(message);
+                            let _ignored = generator.send(message);
                         }
                     }
                 }
                 Err(why) => {
                     // Beyond the bound, more of the same would say nothing new.
-                    let _ = failures.try_send(why);
+                    let _ignored = failures.try_send(why);
                 }
             }
         }

@@ -26,11 +26,8 @@ pub(crate) fn ledger_spec(plan: &Plan) -> LedgerSpec {
             .sum()
         })
         .max();
-    let longest_ns = plan
-        .journeys
-        .iter()
-        .map(|journey| journey.within_ns + journey.linger_ns)
-        .max();
+    let longest_ns =
+        plan.journeys.iter().map(|journey| journey.within_ns + journey.linger_ns).max();
     LedgerSpec {
         journeys: plan.journeys.iter().map(journey_spec).collect(),
         journeys_max: JOURNEYS_MAX,
@@ -45,9 +42,7 @@ fn journey_spec(journey: &Journey) -> JourneySpec {
     JourneySpec {
         within_ns: journey.within_ns,
         linger_ns: journey.linger_ns,
-        stages: (0..journey.stages.len())
-            .map(|index| stage_spec(journey, index))
-            .collect(),
+        stages: (0..journey.stages.len()).map(|index| stage_spec(journey, index)).collect(),
         has_follow_ups: journey.steps.iter().any(|step| step.after.is_some()),
     }
 }
@@ -70,7 +65,5 @@ fn stage_spec(journey: &Journey, index: usize) -> StageSpec {
 
 /// The reader has already put the declared order into `after`.
 pub(crate) fn predecessor(stage: &Stage) -> Predecessor {
-    stage
-        .after
-        .map_or(Predecessor::Step, |after| Predecessor::Stage(after as u8))
+    stage.after.map_or(Predecessor::Step, |after| Predecessor::Stage(after as u8))
 }

@@ -32,13 +32,7 @@ impl<'a> StepRunner<'a> {
                 "check --ca and descriptors",
             )
         })?;
-        Ok(Self {
-            plan,
-            options,
-            client,
-            scratch: Scratch::default(),
-            variables,
-        })
+        Ok(Self { plan, options, client, scratch: Scratch::default(), variables })
     }
 
     /// Runs one step; errs in words when it is not answered as expected.
@@ -56,9 +50,7 @@ impl<'a> StepRunner<'a> {
         request
             .render(action, &values, &mut self.scratch)
             .map_err(|_| format!("step {}: a value it needs is not set", step.name))?;
-        narrate(self.options.narrator.as_ref(), || {
-            format!("step {}", step.name)
-        });
+        narrate(self.options.narrator.as_ref(), || format!("step {}", step.name));
         self.client.send(
             now_ns(),
             Exchange {
@@ -67,9 +59,7 @@ impl<'a> StepRunner<'a> {
                 bytes: &self.scratch.message,
                 head_only: action.method == "HEAD",
                 timeout_ns: action.timeout_ns,
-                body: BodyPolicy::Keep {
-                    bytes_max: action.body_max,
-                },
+                body: BodyPolicy::Keep { bytes_max: action.body_max },
             },
         );
         let mut completions = Vec::new();

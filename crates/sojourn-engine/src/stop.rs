@@ -5,8 +5,8 @@ use std::sync::{
     atomic::{AtomicU8, Ordering},
 };
 
-/// Shared with signal handlers: the first request ends arrivals and drains nothing further than what
-/// is known, with a full report; the second ends at once.
+/// Shared with signal handlers: the first request ends arrivals and drains nothing further than
+/// what is known, with a full report; the second ends at once.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
@@ -14,11 +14,8 @@ impl Stop {
     /// Asks once more.
     pub fn request(&self) {
         // Two is the most that means anything.
-        let _ = self
-            .0
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| {
-                (n < 2).then_some(n + 1)
-            });
+        let _ignored =
+            self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| (n < 2).then_some(n + 1));
     }
 
     /// Asked to end arrivals and report.

@@ -22,84 +22,79 @@ pub(crate) fn void_causes(
     balance: Option<&Balance>,
     defects: &[String],
 ) -> Vec<Cause> {
-    let mut causes: Vec<Cause> = Vec::new();
-    let mut add = |name: &str, detail: String| {
-        causes.push(Cause {
-            name: name.to_owned(),
-            detail,
-        });
+    let cause = |name: &str, detail: String| Cause { name: name.to_owned(), detail };
+    let mut causes: Vec<Cause> =
+        defects.iter().map(|defect| cause("defect", defect.clone())).collect();
+    let book = match balance {
+        None => Some("the book was not closed".to_owned()),
+        Some(balance) => balance.imbalance(),
     };
-    for defect in defects {
-        add("defect", defect.clone());
-    }
-    match balance {
-        None => add("ledger", "the book was not closed".into()),
-        Some(balance) => {
-            if let Some(imbalance) = balance.imbalance() {
-                add("ledger out of balance", imbalance);
-            }
-        }
-    }
-    if let Some(difference) = counts_differ(store) {
-        add("ledger out of balance", difference);
-    }
+    let book = book.or_else(|| counts_differ(store));
+    causes.extend(book.map(|detail| cause("ledger out of balance", detail)));
     let refused = sum(store, names::HEALTH_REFUSED);
     if refused > 0 {
-        add(
-            "refused at a bound",
-            format!("{refused} entries did not fit a bounded queue"),
-        );
+        let detail = format!("{refused} entries did not fit a bounded queue");
+        causes.push(cause("refused at a bound", detail));
     }
+    causes.extend(arrivals_short(plan, store).map(|detail| cause("missed arrivals", detail)));
+    causes.extend(lag_too_high(plan, store).map(|detail| cause("generator lag", detail)));
+    let saturated = saturated(plan, store).into_iter();
+    causes.extend(saturated.map(|detail| cause("generator saturated", detail)));
+    let behind = taps_behind(plan, store).into_iter();
+    causes.extend(behind.map(|detail| cause("tap behind", detail)));
+    causes
+}
+
+/// Arrivals that were not started beyond what the plan tolerates.
+fn arrivals_short(plan: &Plan, store: &Store) -> Option<String> {
     let scheduled = sum(store, names::JOURNEYS_SCHEDULED);
     let missed = sum(store, names::JOURNEYS_MISSED);
     if missed as f64 > plan.health.missed_max * scheduled as f64 {
         let limit = plan.health.missed_max * 100.0;
-        add(
-            "missed arrivals",
-            format!("{missed} of {scheduled} were never started (limit {limit} %)"),
-        );
+        return Some(format!("{missed} of {scheduled} were never started (limit {limit} %)"));
     }
     let started = sum(store, names::JOURNEYS_STARTED);
-    if (started as f64) < plan.health.delivered_min * scheduled as f64 {
-        let limit = plan.health.delivered_min * 100.0;
-        add(
-            "under-delivered",
-            format!("{started} of {scheduled} started (limit {limit} %)"),
-        );
-    }
-    if let Some(detail) = lag_too_high(plan, store) {
-        add("generator lag", detail);
-    }
-    let busy_for_s = plan.health.busy_for_ns as f64 / 1e9;
-    for (key, _) in store
-        .series()
-        .filter(|(key, _)| key.metric == names::HEALTH_BUSY_S)
-    {
-        let longest_s = store.gauge(key).map_or(0.0, |(_, _, max)| max);
-        if longest_s >= busy_for_s {
-            let thread = key.tag("thread").unwrap_or("?");
-            let limit = plan.health.busy_max * 100.0;
-            let detail = format!(
+    let is_short = (started as f64) < plan.health.delivered_min * scheduled as f64;
+    let limit = plan.health.delivered_min * 100.0;
+    is_short.then(|| format!("only {started} of {scheduled} were started (limit {limit} %)"))
+}
+
+/// Generator threads that were busy beyond the limit for too long.
+fn saturated(plan: &Plan, store: &Store) -> Vec<String> {
+    let limit_s = plan.health.busy_for_ns as f64 / 1e9;
+    let limit = plan.health.busy_max * 100.0;
+    greatest(store, names::HEALTH_BUSY_S, "thread")
+        .filter(|(_, longest_s)| *longest_s >= limit_s)
+        .map(|(thread, longest_s)| {
+            format!(
                 "{thread} was more than {limit} % busy for {longest_s:.0} s in a row (limit \
-                 {busy_for_s} s): use --threads, or a machine of its own"
-            );
-            add("generator saturated", detail);
-        }
-    }
+                 {limit_s} s): use --threads, or a machine of its own"
+            )
+        })
+        .collect()
+}
+
+/// Taps that were behind their channel beyond the limit.
+fn taps_behind(plan: &Plan, store: &Store) -> Vec<String> {
     let limit_ms = plan.health.tap_behind_max_ns as f64 / 1e6;
-    for (key, _) in store.series() {
-        if key.metric == names::HEALTH_TAP_BEHIND_MS {
-            let most = store.gauge(key).map_or(0.0, |(_, _, max)| max);
-            if most > limit_ms {
-                let channel = key.tag("channel").unwrap_or("?");
-                add(
-                    "tap behind",
-                    format!("{channel} was {most:.0} ms behind (limit {limit_ms:.0} ms)"),
-                );
-            }
-        }
-    }
-    causes
+    greatest(store, names::HEALTH_TAP_BEHIND_MS, "channel")
+        .filter(|(_, most_ms)| *most_ms > limit_ms)
+        .map(|(channel, most_ms)| {
+            format!("{channel} was {most_ms:.0} ms behind (limit {limit_ms:.0} ms)")
+        })
+        .collect()
+}
+
+/// The greatest value of each of a gauge's series, with the value of its tag.
+fn greatest<'a>(
+    store: &'a Store,
+    metric: &'a str,
+    tag: &'a str,
+) -> impl Iterator<Item = (&'a str, f64)> {
+    store.series().filter(move |(key, _)| key.metric == metric).map(move |(key, _)| {
+        let most = store.gauge(key).map_or(0.0, |(_, _, max)| max);
+        (key.tag(tag).unwrap_or("?"), most)
+    })
 }
 
 /// Journeys started as the generators count them against the classes as the ledger does.
@@ -142,11 +137,7 @@ fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
 
 /// A counter over all its tags and phases.
 pub(crate) fn sum(store: &Store, metric: &str) -> u64 {
-    store
-        .series()
-        .filter(|(key, _)| key.metric == metric)
-        .map(|(key, _)| store.counter(key))
-        .sum()
+    store.series().filter(|(key, _)| key.metric == metric).map(|(key, _)| store.counter(key)).sum()
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Closed loop against a URL: requests per second and CPU per request; or, paced, how late waits end.
+//! Closed loop against a URL: requests per second and CPU per request; or, paced, how late waits
+//! end.
 //!
 //! ```text
 //! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS
@@ -16,10 +17,8 @@ use sojourn_http::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds `--bench`.
-    let arguments: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--bench")
-        .collect();
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         [] => println!("nothing to do: give URL CONNECTIONS SECONDS, or lag RATE SECONDS"),
@@ -32,10 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Every connection sends its next request as soon as it has its answer.
 fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig {
-        insecure: true,
-        ..ClientConfig::default()
-    })?;
+    let mut client = Client::new(ClientConfig { insecure: true, ..ClientConfig::default() })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);
     let path = url::Url::parse(url)?.path().to_owned();
@@ -98,9 +94,7 @@ fn lag(rate: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
     late_ns.sort_unstable();
     let percentile = |share: f64| {
         let rank = (share * late_ns.len() as f64).ceil() as usize;
-        late_ns
-            .get(rank.saturating_sub(1))
-            .map_or(0.0, |ns| *ns as f64 / 1e3)
+        late_ns.get(rank.saturating_sub(1)).map_or(0.0, |ns| *ns as f64 / 1e3)
     };
     let cpu_ns = clock_gettime(ClockId::ProcessCPUTime);
     println!(
@@ -130,9 +124,6 @@ impl Usage {
         let mut ticks = fields.split(' ').skip(11).map(str::parse::<u64>);
         let user = ticks.next().ok_or("no user time")??;
         let system = ticks.next().ok_or("no system time")??;
-        Ok(Self {
-            user_micros: user * 10_000,
-            system_micros: system * 10_000,
-        })
+        Ok(Self { user_micros: user * 10_000, system_micros: system * 10_000 })
     }
 }

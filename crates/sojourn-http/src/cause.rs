@@ -36,10 +36,7 @@ pub(crate) enum Cause {
 impl Cause {
     /// Whether a server that closes an idle connection just as it is used again looks like this.
     pub(crate) fn is_stale(&self) -> bool {
-        matches!(
-            self,
-            Self::Closed | Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED)
-        )
+        matches!(self, Self::Closed | Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED))
     }
 
     /// The failure in words; `label` is host and port.
@@ -51,32 +48,22 @@ impl Cause {
                     BodyError::Broken(_) | BodyError::UnknownCoding => FailureKind::Encoding,
                 };
                 let read = exchange.bytes_in;
-                (
-                    kind,
-                    format!("{label} answered with {error}, {read} bytes read"),
-                )
+                (kind, format!("{label} answered with {error}, {read} bytes read"))
             }
             Self::Closed => (
                 FailureKind::Closed,
                 format!("{label} closed the connection {}", exchange.progress()),
             ),
-            Self::Codec(error) => (
-                FailureKind::Protocol,
-                format!("{label} answered with {error}"),
-            ),
+            Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
             Self::Connect(errno) => connect_failure(label, errno),
             Self::ConnectTimeout(timeout_ns) => (
                 FailureKind::Connect,
-                format!(
-                    "no connection to {label} within {}",
-                    milliseconds(timeout_ns)
-                ),
+                format!("no connection to {label} within {}", milliseconds(timeout_ns)),
             ),
             Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
-            Self::NoOrigin => (
-                FailureKind::Connect,
-                "no such origin is registered with this client".to_owned(),
-            ),
+            Self::NoOrigin => {
+                (FailureKind::Connect, "no such origin is registered with this client".to_owned())
+            }
             Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED) => (
                 FailureKind::Reset,
                 format!("{label} reset the connection {}", exchange.progress()),
@@ -121,10 +108,7 @@ fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
         Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
         _ => {
             let error = std::io::Error::from(errno);
-            return (
-                FailureKind::Connect,
-                format!("connection to {label}: {error}"),
-            );
+            return (FailureKind::Connect, format!("connection to {label}: {error}"));
         }
     };
     (FailureKind::Local, format!("connection to {label}: {hint}"))

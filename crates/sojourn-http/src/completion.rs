@@ -23,9 +23,9 @@ pub struct Completion {
 }
 
 /// A request's phases, nanoseconds. Zero where a phase did not happen (a connection used again has
-/// no dns, connect and tls). `blocked = wait for a connection + dns + connect + tls`, and
-/// `blocked + send + wait + receive` is the whole, exactly. A failed request's last phase is the one
-/// it was given up in. See [`crate::Client::wait_until`] for the error of the stamps.
+/// no dns, connect and tls). `blocked = wait for a connection + dns + connect + tls`, and `blocked
+/// + send + wait + receive` is the whole, exactly. A failed request's last phase is the one it was
+/// given up in. See [`crate::Client::wait_until`] for the error of the stamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
     /// First byte sent − t1.
@@ -59,15 +59,12 @@ impl Response {
     /// The first header of this name, whatever its case.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         // The head has been parsed as valid; its first line is the status.
-        self.head
-            .split(|byte| *byte == b'\n')
-            .skip(1)
-            .find_map(|line| {
-                let colon = line.iter().position(|byte| *byte == b':')?;
-                line[..colon]
-                    .eq_ignore_ascii_case(name.as_bytes())
-                    .then(|| line[colon + 1..].trim_ascii())
-            })
+        self.head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            line[..colon]
+                .eq_ignore_ascii_case(name.as_bytes())
+                .then(|| line[colon + 1..].trim_ascii())
+        })
     }
 }
 

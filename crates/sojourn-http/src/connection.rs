@@ -157,9 +157,7 @@ impl Connection {
                     let alone = excess == 0 && !hangup && (drained || self.is_drained(driver));
                     let sent = exchange
                         .is_some_and(|exchange| exchange.sent_ns != 0 && exchange.keep_alive);
-                    return Step::Answered {
-                        reusable: alone && sent,
-                    };
+                    return Step::Answered { reusable: alone && sent };
                 }
                 Ok(Portion::Partial) => {}
                 Err(cause) => return self.broken(driver, cause),
@@ -242,8 +240,7 @@ fn absorb_tls(
     let mut ciphertext = ciphertext;
     let mut whole = None;
     while !ciphertext.is_empty() {
-        tls.feed(&mut ciphertext)
-            .map_err(|error| Cause::Tls(error.to_string()))?;
+        tls.feed(&mut ciphertext).map_err(|error| Cause::Tls(error.to_string()))?;
         loop {
             let length = match tls.plaintext() {
                 Plaintext::Bytes(bytes) if whole.is_some() => {

@@ -71,12 +71,7 @@ mod tests {
     use super::*;
 
     fn deadline(at_ns: u64) -> Deadline {
-        Deadline {
-            at_ns,
-            serial: at_ns,
-            slot: 0,
-            connecting: false,
-        }
+        Deadline { at_ns, serial: at_ns, slot: 0, connecting: false }
     }
 
     #[test]

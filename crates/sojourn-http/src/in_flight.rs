@@ -138,11 +138,9 @@ impl InFlight {
         let outcome = match failure {
             Some(cause) => Err(cause.failure(label, &self)),
             None => match body.finish() {
-                Ok(body) => Ok(Response {
-                    status: self.status,
-                    head: self.parser.take_head(),
-                    body,
-                }),
+                Ok(body) => {
+                    Ok(Response { status: self.status, head: self.parser.take_head(), body })
+                }
                 Err(error) => Err(Cause::Body(error).failure(label, &self)),
             },
         };

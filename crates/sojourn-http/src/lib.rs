@@ -1,9 +1,8 @@
 //! HTTP client for load.
 //!
-//! A sans-IO HTTP/1.1 codec over pre-rendered requests, connections as state machines in a slab, one
-//! event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one thread; nothing
-//! in it locks, and a request in steady state allocates nothing but a kept
-//! answer.
+//! A sans-IO HTTP/1.1 codec over pre-rendered requests, connections as state machines in a slab,
+//! one event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one thread;
+//! nothing in it locks, and a request in steady state allocates nothing but a kept answer.
 //!
 //! It knows nothing of schedules, journeys or reports.
 //!
@@ -11,8 +10,8 @@
 //! *pool* of connections; a request is *in flight* from [`Client::send`] to its [`Completion`], and
 //! every one has exactly one.
 //!
-//! Inside: `codec` parses answers, `connection` is what a connection does with bytes, `client` opens
-//! and closes connections and ends requests, `driver` makes every system call.
+//! Inside: `codec` parses answers, `connection` is what a connection does with bytes, `client`
+//! opens and closes connections and ends requests, `driver` makes every system call.
 
 mod cause;
 mod client;

@@ -59,11 +59,8 @@ impl Origin {
 /// The Host header for requests to an origin: without the port where it is the scheme's own, with
 /// brackets around an IPv6 address.
 pub fn origin_host_header(origin: &Origin) -> String {
-    let host = if origin.host.contains(':') {
-        format!("[{}]", origin.host)
-    } else {
-        origin.host.clone()
-    };
+    let host =
+        if origin.host.contains(':') { format!("[{}]", origin.host) } else { origin.host.clone() };
     if origin.port == if origin.tls { 443 } else { 80 } {
         host
     } else {
@@ -79,30 +76,14 @@ mod tests {
     fn urls_and_host_headers() {
         let check = |url: &str, tls: bool, host: &str, port: u16, header: &str| {
             let origin = Origin::parse(url).expect(url);
-            let expected = Origin {
-                tls,
-                host: host.to_owned(),
-                port,
-            };
+            let expected = Origin { tls, host: host.to_owned(), port };
             assert_eq!(origin, expected, "{url}");
             assert_eq!(origin_host_header(&origin), header, "{url}");
         };
         check("http://a.example", false, "a.example", 80, "a.example");
-        check(
-            "https://A.example:443/x?y",
-            true,
-            "a.example",
-            443,
-            "a.example",
-        );
+        check("https://A.example:443/x?y", true, "a.example", 443, "a.example");
         check("http://a:443", false, "a", 443, "a:443");
-        check(
-            "http://user:secret@127.0.0.1:8080/",
-            false,
-            "127.0.0.1",
-            8080,
-            "127.0.0.1:8080",
-        );
+        check("http://user:secret@127.0.0.1:8080/", false, "127.0.0.1", 8080, "127.0.0.1:8080");
         check("https://[::1]", true, "::1", 443, "[::1]");
         check("http://[::1]:81", false, "::1", 81, "[::1]:81");
     }
@@ -111,14 +92,7 @@ mod tests {
     fn what_is_no_origin_is_refused() {
         assert_eq!(Origin::parse("ftp://a"), Err(OriginError::Scheme));
         assert_eq!(Origin::parse("http://a:0"), Err(OriginError::Port));
-        for url in [
-            "",
-            "/path",
-            "http://",
-            "a:80",
-            "http://[::1",
-            "http://a:99999",
-        ] {
+        for url in ["", "/path", "http://", "a:80", "http://[::1", "http://a:99999"] {
             assert!(Origin::parse(url).is_err(), "{url:?}");
         }
     }

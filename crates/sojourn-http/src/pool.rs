@@ -116,11 +116,7 @@ mod tests {
     use super::*;
 
     fn pool() -> Pool {
-        Pool::new(&Origin {
-            tls: false,
-            host: "::1".to_owned(),
-            port: 80,
-        })
+        Pool::new(&Origin { tls: false, host: "::1".to_owned(), port: 80 })
     }
 
     #[test]

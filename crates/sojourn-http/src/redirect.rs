@@ -28,9 +28,8 @@ pub fn next_location(
     let location = std::str::from_utf8(location).map_err(|_| RedirectError::NotText)?;
     let scheme = if base.tls { "https" } else { "http" };
     let base = format!("{scheme}://{}{path}", origin_host_header(base));
-    let target = Url::parse(&base)
-        .and_then(|base| base.join(location))
-        .map_err(OriginError::from)?;
+    let target =
+        Url::parse(&base).and_then(|base| base.join(location)).map_err(OriginError::from)?;
     let origin = Origin::of(&target)?;
     let path = match target.query() {
         Some(query) => format!("{}?{query}", target.path()),
@@ -70,13 +69,7 @@ mod tests {
         check(http, "/x/y?q", "?r", http, "/x/y?r");
         check(http, "/x", "//b/c", "http://b", "/c");
         check(http, "/x", "https://u:p@b:1", "https://b:1", "/");
-        check(
-            "https://[::1]:9",
-            "/",
-            "../../e f",
-            "https://[::1]:9",
-            "/e%20f",
-        );
+        check("https://[::1]:9", "/", "../../e f", "https://[::1]:9", "/e%20f");
         check(http, "/", "/\u{e9}", http, "/%C3%A9");
     }
 
@@ -85,10 +78,7 @@ mod tests {
         let base = Origin::parse("http://a").expect("base");
         let follow = |location: &[u8]| next_location(&base, "/", location);
         assert_eq!(follow(b"\xff"), Err(RedirectError::NotText));
-        assert_eq!(
-            follow(b"javascript:alert(1)"),
-            Err(RedirectError::Origin(OriginError::Scheme))
-        );
+        assert_eq!(follow(b"javascript:alert(1)"), Err(RedirectError::Origin(OriginError::Scheme)));
         assert!(follow(b"http://").is_err());
     }
 

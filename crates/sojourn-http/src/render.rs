@@ -67,11 +67,8 @@ fn write_head<N: AsRef<str>, V: AsRef<[u8]>>(
     if host.is_empty() || !host.bytes().all(is_visible) {
         return Err(RequestError::Host);
     }
-    let has = |wanted: &str| {
-        headers
-            .iter()
-            .any(|(name, _)| name.as_ref().eq_ignore_ascii_case(wanted))
-    };
+    let has =
+        |wanted: &str| headers.iter().any(|(name, _)| name.as_ref().eq_ignore_ascii_case(wanted));
     out.extend_from_slice(method.as_bytes());
     out.push(b' ');
     out.extend_from_slice(path.as_bytes());
@@ -151,10 +148,7 @@ mod tests {
         let check = |request: Result<String, RequestError>, text: &str| {
             assert_eq!(request.as_deref(), Ok(text));
         };
-        check(
-            write("GET", "/a?b=%20", &[], ""),
-            "GET /a?b=%20 HTTP/1.1\r\nHost: h:1\r\n\r\n",
-        );
+        check(write("GET", "/a?b=%20", &[], ""), "GET /a?b=%20 HTTP/1.1\r\nHost: h:1\r\n\r\n");
         check(
             write("POST", "/", &[("X-A", "b c"), ("x-e", "")], "hé"),
             "POST / HTTP/1.1\r\nHost: h:1\r\nX-A: b c\r\nx-e: \r\nContent-Length: 3\r\n\r\nhé",
@@ -168,12 +162,7 @@ mod tests {
             "DELETE / HTTP/1.1\r\nHost: h:1\r\nContent-Length: 1\r\n\r\nx",
         );
         check(
-            write(
-                "POST",
-                "/",
-                &[("transfer-encoding", "chunked")],
-                "0\r\n\r\n",
-            ),
+            write("POST", "/", &[("transfer-encoding", "chunked")], "0\r\n\r\n"),
             "POST / HTTP/1.1\r\nHost: h:1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         );
     }
@@ -183,10 +172,7 @@ mod tests {
         let value = |value| write("GET", "/", &[("x", value)], "");
         for bad in ["a\r\nb: c", "a\nb", "a\rb", "a\0b", "\x7f", "\x1b[0m"] {
             assert_eq!(value(bad), Err(RequestError::HeaderValue("x".to_owned())));
-            assert_eq!(
-                write("GET", &format!("/{bad}"), &[], ""),
-                Err(RequestError::Path)
-            );
+            assert_eq!(write("GET", &format!("/{bad}"), &[], ""), Err(RequestError::Path));
             assert!(write(bad, "/", &[], "").is_err());
             assert!(write("GET", "/", &[(bad, "v")], "").is_err());
             let mut out = Vec::new();
@@ -194,11 +180,7 @@ mod tests {
             assert!(write_request("GET", "/", bad, &headers, b"", &mut out).is_err());
         }
         for path in ["", "a", "/a b", "/a#b", "http://h/"] {
-            assert_eq!(
-                write("GET", path, &[], ""),
-                Err(RequestError::Path),
-                "{path:?}"
-            );
+            assert_eq!(write("GET", path, &[], ""), Err(RequestError::Path), "{path:?}");
         }
         assert!(write("G ET", "/", &[], "").is_err());
         assert!(write("GET", "/", &[("a:", "v")], "").is_err());

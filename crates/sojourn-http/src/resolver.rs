@@ -31,22 +31,16 @@ impl Resolver {
     pub(crate) fn start(waker: Waker) -> io::Result<Self> {
         let (queries, asked) = sync_channel::<String>(QUERIES_MAX);
         let (answer, answers) = sync_channel(QUERIES_MAX);
-        std::thread::Builder::new()
-            .name("sojourn-dns".to_owned())
-            .spawn(move || {
-                for host in asked {
-                    let addresses = look_up(&host);
-                    if answer.send(Answer { host, addresses }).is_err() {
-                        return;
-                    }
-                    waker.call();
+        std::thread::Builder::new().name("sojourn-dns".to_owned()).spawn(move || {
+            for host in asked {
+                let addresses = look_up(&host);
+                if answer.send(Answer { host, addresses }).is_err() {
+                    return;
                 }
-            })?;
-        Ok(Self {
-            queries,
-            answers,
-            pending: Vec::new(),
-        })
+                waker.call();
+            }
+        })?;
+        Ok(Self { queries, answers, pending: Vec::new() })
     }
 
     /// Asks for a name once, however often it is called before the answer.
@@ -71,10 +65,7 @@ impl Resolver {
 
 fn look_up(host: &str) -> Result<Vec<IpAddr>, String> {
     let mut addresses: Vec<IpAddr> = Vec::new();
-    for socket in (host, 0)
-        .to_socket_addrs()
-        .map_err(|error| error.to_string())?
-    {
+    for socket in (host, 0).to_socket_addrs().map_err(|error| error.to_string())? {
         if !addresses.contains(&socket.ip()) {
             addresses.push(socket.ip());
         }

@@ -47,10 +47,7 @@ fn answers_byte_by_byte() {
     let completion = Load::new(&server).get();
     assert_eq!(completion.bytes_in, 57);
     let response = completion.outcome.expect("an answer");
-    assert_eq!(
-        (response.status, response.body.as_slice()),
-        (201, b"ok".as_slice())
-    );
+    assert_eq!((response.status, response.body.as_slice()), (201, b"ok".as_slice()));
     assert!(response.head.starts_with(b"HTTP/1.1 201"));
 }
 
@@ -64,11 +61,7 @@ fn bodies_that_end_with_the_connection() {
     };
     check("HTTP/1.0 200 OK\r\n\r\nall of it", 200, "all of it");
     check("HTTP/1.1 200 OK\r\n\r\n", 200, "");
-    check(
-        "HTTP/1.1 404 No\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx",
-        404,
-        "x",
-    );
+    check("HTTP/1.1 404 No\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx", 404, "x");
 }
 
 #[test]
@@ -99,10 +92,7 @@ fn an_answer_cut_off_is_a_failure() {
         "",
     ] {
         let failure = expect_failure(&Server::closing_after(answer), FailureKind::Closed);
-        assert!(
-            failure.detail.contains("closed the connection"),
-            "{failure}"
-        );
+        assert!(failure.detail.contains("closed the connection"), "{failure}");
     }
 }
 
@@ -182,10 +172,7 @@ fn an_answer_before_the_request_ends() {
     let completion = load.take(1).remove(0);
     assert!(completion.bytes_out < body.len() as u64);
     let response = completion.outcome.expect("an answer");
-    assert_eq!(
-        (response.status, response.body.as_slice()),
-        (413, b"long".as_slice())
-    );
+    assert_eq!((response.status, response.body.as_slice()), (413, b"long".as_slice()));
     assert_eq!(load.client.connections(), 0);
     drop(done);
 }
@@ -194,9 +181,7 @@ fn an_answer_before_the_request_ends() {
 fn an_early_answer_and_then_a_reset() {
     let server = Server::start(|_, mut stream| {
         stream.read_exact(&mut [0; 100]).expect("open");
-        stream
-            .write_all(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n")
-            .ok();
+        stream.write_all(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n").ok();
         // Closing with unread bytes resets the connection.
     });
     let body = vec![b'x'; 32 << 20];
@@ -218,10 +203,7 @@ fn large_requests_arrive_whole() {
         while let Some(request) = read_request(&mut stream) {
             let sum: u64 = request.iter().map(|byte| u64::from(*byte)).sum();
             let answer = format!("{sum} {}", request.len());
-            let head = format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n",
-                answer.len()
-            );
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", answer.len());
             stream.write_all(head.as_bytes()).expect("open");
             stream.write_all(answer.as_bytes()).expect("open");
         }
@@ -331,10 +313,7 @@ fn a_decompression_bomb_stops_at_the_bound() {
     // What is discarded is not decoded either.
     let mut load = Load::new(&server);
     load.send_with(1, "GET", b"", SECOND_NS * 10, BodyPolicy::Discard);
-    assert_eq!(
-        load.take(1).remove(0).outcome.expect("an answer").status,
-        200
-    );
+    assert_eq!(load.take(1).remove(0).outcome.expect("an answer").status, 200);
 }
 
 #[test]

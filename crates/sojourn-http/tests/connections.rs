@@ -37,28 +37,19 @@ fn the_bound_makes_requests_wait_which_shows_as_blocked() {
             stream.write_all(OK).expect("open");
         }
     });
-    let config = ClientConfig {
-        connections_max: 2,
-        ..ClientConfig::default()
-    };
+    let config = ClientConfig { connections_max: 2, ..ClientConfig::default() };
     let mut load = Load::with(server.address, config);
     for token in 0..10 {
         load.send(token, "GET", b"");
     }
-    assert_eq!(
-        (load.client.in_flight(), load.client.connections()),
-        (10, 2)
-    );
+    assert_eq!((load.client.in_flight(), load.client.connections()), (10, 2));
     let mut completions = load.take(10);
     completions.sort_by_key(|completion| completion.token);
     for (place, completion) in completions.iter().enumerate() {
         assert!(completion.outcome.is_ok());
         // Two at a time, in order: each waits for those before it.
         let turns_before = place as u64 / 2;
-        assert!(
-            completion.timings.blocked_ns >= turns_before * TURN_NS,
-            "{completion:?}"
-        );
+        assert!(completion.timings.blocked_ns >= turns_before * TURN_NS, "{completion:?}");
         assert!(completion.timings.wait_ns >= TURN_NS);
     }
     assert_eq!(server.accepted(), 2);
@@ -84,10 +75,7 @@ fn a_stale_connection_is_tried_once_more_on_a_fresh_one() {
     let completion = load.get();
     assert!(completion.timings.connect_ns > 0);
     // Both sendings count.
-    assert_eq!(
-        completion.bytes_out,
-        2 * "GET / HTTP/1.1\r\nHost: test\r\n\r\n".len() as u64
-    );
+    assert_eq!(completion.bytes_out, 2 * "GET / HTTP/1.1\r\nHost: test\r\n\r\n".len() as u64);
     assert_eq!(completion.outcome.expect("an answer").body, b"ok");
     assert_eq!(load.client.counters().stale_retries, 1);
     assert_eq!(server.accepted(), 2);
@@ -162,9 +150,7 @@ fn bytes_nobody_asked_for_close_an_idle_connection() {
         read_request(&mut stream);
         stream.write_all(OK).expect("open");
         told.lock().expect("unpoisoned").recv().expect("told");
-        stream
-            .write_all(b"HTTP/1.1 408 Late\r\n\r\n")
-            .expect("open");
+        stream.write_all(b"HTTP/1.1 408 Late\r\n\r\n").expect("open");
         wait_for_close(&mut stream);
     });
     let mut load = Load::new(&server);
@@ -197,10 +183,7 @@ fn a_full_queue_of_failing_requests_fails_each_once() {
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())
         .expect("a free port");
-    let config = ClientConfig {
-        connections_max: 1,
-        ..ClientConfig::default()
-    };
+    let config = ClientConfig { connections_max: 1, ..ClientConfig::default() };
     let mut load = Load::with(address, config);
     for token in 0..5_000 {
         load.send(token, "GET", b"");
@@ -209,9 +192,7 @@ fn a_full_queue_of_failing_requests_fails_each_once() {
     while tokens.len() < 5_000 {
         let mut completions = Vec::new();
         let limit_ns = sojourn_clock::now_ns() + 10_000 * MILLISECOND_NS;
-        load.client
-            .wait_until(limit_ns, &mut completions)
-            .expect("runs");
+        load.client.wait_until(limit_ns, &mut completions).expect("runs");
         assert!(!completions.is_empty());
         tokens.extend(completions.iter().map(|completion| completion.token));
     }

@@ -15,36 +15,22 @@ use crate::peers::{Load, Server, read_request, wait_for_close};
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 fn origin(tls: bool, host: &str, port: u16) -> Origin {
-    Origin {
-        tls,
-        host: host.to_owned(),
-        port,
-    }
+    Origin { tls, host: host.to_owned(), port }
 }
 
 #[test]
 fn a_name_is_resolved_once() {
     let server = Server::answering(OK);
     let target = origin(false, "localhost", server.address.port());
-    let config = ClientConfig {
-        connections_max: 2,
-        ..ClientConfig::default()
-    };
+    let config = ClientConfig { connections_max: 2, ..ClientConfig::default() };
     let mut load = Load::to(&target, config);
     for token in 0..4 {
         load.send(token, "GET", b"");
     }
     let completions = load.take(4);
     let resolved = completions.iter().filter(|c| c.timings.dns_ns > 0).count();
-    assert_eq!(
-        resolved, 2,
-        "those that opened a connection: {completions:?}"
-    );
-    assert!(
-        completions
-            .iter()
-            .all(|completion| completion.outcome.is_ok())
-    );
+    assert_eq!(resolved, 2, "those that opened a connection: {completions:?}");
+    assert!(completions.iter().all(|completion| completion.outcome.is_ok()));
     // Another origin of the same host has no look-up any more.
     let other = Server::answering(OK);
     let target = origin(false, "localhost", other.address.port());
@@ -81,19 +67,14 @@ fn tls_server(
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let certified = rcgen::generate_simple_self_signed(names).expect("valid names");
     let mut ca_file = tempfile::NamedTempFile::new().expect("a file");
-    ca_file
-        .write_all(certified.cert.pem().as_bytes())
-        .expect("room");
+    ca_file.write_all(certified.cert.pem().as_bytes()).expect("room");
     let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider's own")
         .with_no_client_auth()
-        .with_single_cert(
-            vec![certified.cert.der().clone()],
-            PrivateKeyDer::Pkcs8(key),
-        )
+        .with_single_cert(vec![certified.cert.der().clone()], PrivateKeyDer::Pkcs8(key))
         .expect("key and certificate fit");
     let config = Arc::new(config);
     let server = Server::start(move |_, stream| {
@@ -146,19 +127,14 @@ fn untrusted_certificates_are_refused_unless_told_otherwise() {
     // The right authority, the wrong name.
     let failure = tls_load(&peer, "127.0.0.1", true, false).failure();
     assert_eq!(failure.kind, FailureKind::Tls, "{failure}");
-    assert_eq!(
-        tls_load(&peer, "127.0.0.1", false, true).answer().body,
-        b"ok"
-    );
+    assert_eq!(tls_load(&peer, "127.0.0.1", false, true).answer().body, b"ok");
 }
 
 #[test]
 fn tls_to_a_plain_server_and_the_other_way_round() {
     let server = Server::start(|_, mut stream| {
         stream.read_exact(&mut [0; 5]).expect("open");
-        stream
-            .write_all(b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n")
-            .ok();
+        stream.write_all(b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n").ok();
     });
     let target = origin(true, "127.0.0.1", server.address.port());
     let failure = Load::to(&target, ClientConfig::default()).failure();
@@ -166,10 +142,7 @@ fn tls_to_a_plain_server_and_the_other_way_round() {
     let peer = tls_server(&["127.0.0.1"], answer_all);
     let target = origin(false, "127.0.0.1", peer.server.address.port());
     let failure = Load::to(&target, ClientConfig::default()).failure();
-    assert!(
-        matches!(failure.kind, FailureKind::Protocol | FailureKind::Reset),
-        "{failure}"
-    );
+    assert!(matches!(failure.kind, FailureKind::Protocol | FailureKind::Reset), "{failure}");
 }
 
 #[test]
@@ -180,9 +153,7 @@ fn large_messages_over_tls() {
             assert!(request.len() > LENGTH);
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {LENGTH}\r\n\r\n");
             stream.write_all(head.as_bytes()).expect("open");
-            stream
-                .write_all(&request[request.len() - LENGTH..])
-                .expect("open");
+            stream.write_all(&request[request.len() - LENGTH..]).expect("open");
         }
     });
     let mut load = tls_load(&peer, "127.0.0.1", true, false);
@@ -214,10 +185,8 @@ fn an_idle_tls_connection_closed_by_the_server_is_dropped() {
 #[test]
 fn a_stalled_handshake_meets_the_connect_timeout() {
     let server = Server::start(|_, mut stream| wait_for_close(&mut stream));
-    let config = ClientConfig {
-        connect_timeout_ns: 40 * MILLISECOND_NS,
-        ..ClientConfig::default()
-    };
+    let config =
+        ClientConfig { connect_timeout_ns: 40 * MILLISECOND_NS, ..ClientConfig::default() };
     let target = origin(true, "127.0.0.1", server.address.port());
     let completion = Load::to(&target, config).get();
     assert!(completion.timings.tls_ns > 0);
@@ -229,10 +198,7 @@ fn a_stalled_handshake_meets_the_connect_timeout() {
 fn a_file_without_certificates_is_told_at_the_beginning() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     for path in [file.path(), std::path::Path::new("/no/such/file.pem")] {
-        let config = ClientConfig {
-            ca_file: Some(path.to_owned()),
-            ..ClientConfig::default()
-        };
+        let config = ClientConfig { ca_file: Some(path.to_owned()), ..ClientConfig::default() };
         let error = sojourn_http::Client::new(config).expect_err("no certificate");
         let named = path.display().to_string();
         assert!(error.to_string().contains(&named), "{error}");
@@ -250,10 +216,7 @@ fn out_of_descriptors() {
     // The limit is the process's: another one has it, so that the tests beside it don't.
     let program = std::env::current_exe().expect("this test");
     let output = Command::new("sh")
-        .args([
-            "-c",
-            "ulimit -n 32 && exec \"$0\" --exact dialling::out_of_descriptors",
-        ])
+        .args(["-c", "ulimit -n 32 && exec \"$0\" --exact dialling::out_of_descriptors"])
         .arg(program)
         .env(IN_CHILD, "1")
         .output()

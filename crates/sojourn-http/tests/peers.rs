@@ -95,9 +95,7 @@ pub(crate) fn read_request(stream: &mut impl Read) -> Option<Vec<u8>> {
 /// Closes with a reset instead of an end.
 pub(crate) fn reset(stream: TcpStream) {
     let socket = socket2::Socket::from(stream);
-    socket
-        .set_linger(Some(std::time::Duration::ZERO))
-        .expect("a TCP socket");
+    socket.set_linger(Some(std::time::Duration::ZERO)).expect("a TCP socket");
 }
 
 /// Reads until the other end closes: proof that it did.
@@ -119,22 +117,14 @@ impl Load {
     }
 
     pub(crate) fn with(address: SocketAddr, config: ClientConfig) -> Self {
-        let origin = Origin {
-            tls: false,
-            host: address.ip().to_string(),
-            port: address.port(),
-        };
+        let origin = Origin { tls: false, host: address.ip().to_string(), port: address.port() };
         Self::to(&origin, config)
     }
 
     pub(crate) fn to(origin: &Origin, config: ClientConfig) -> Self {
         let mut client = Client::new(config).expect("a client");
         let origin = client.origin(origin);
-        Self {
-            client,
-            origin,
-            completions: Vec::new(),
-        }
+        Self { client, origin, completions: Vec::new() }
     }
 
     /// Sends now; ten seconds' timeout, body kept.
@@ -169,9 +159,7 @@ impl Load {
         let limit_ns = now_ns() + PATIENCE_NS;
         while self.completions.len() < count {
             assert!(now_ns() < limit_ns, "{} of {count}", self.completions.len());
-            self.client
-                .wait_until(limit_ns, &mut self.completions)
-                .expect("the loop runs");
+            self.client.wait_until(limit_ns, &mut self.completions).expect("the loop runs");
         }
         assert_eq!(self.completions.len(), count);
         for completion in &self.completions {

@@ -23,10 +23,7 @@ fn stalling(start: &'static [u8]) -> Server {
 fn a_stall_ends_at_the_timeout_and_not_before() {
     for (start, words) in [
         (b"".as_slice(), "before the first byte"),
-        (
-            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel",
-            "after 41 bytes",
-        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhel", "after 41 bytes"),
     ] {
         let server = stalling(start);
         let mut load = Load::new(&server);
@@ -67,10 +64,7 @@ fn timeouts_in_any_order_end_in_theirs() {
 #[test]
 fn a_request_that_waits_for_a_connection_times_out_too() {
     let server = stalling(b"");
-    let config = ClientConfig {
-        connections_max: 1,
-        ..ClientConfig::default()
-    };
+    let config = ClientConfig { connections_max: 1, ..ClientConfig::default() };
     let mut load = Load::with(server.address, config);
     load.send_with(1, "GET", b"", SLOW_NS, BodyPolicy::Discard);
     load.send_with(2, "GET", b"", 30 * MILLISECOND_NS, BodyPolicy::Discard);
@@ -82,10 +76,7 @@ fn a_request_that_waits_for_a_connection_times_out_too() {
     assert!((30 * MILLISECOND_NS..SLOW_NS).contains(&took_ns));
     let failure = completion.outcome.expect_err("it waits");
     assert_eq!(failure.kind, FailureKind::Timeout);
-    assert!(
-        failure.detail.contains("waiting for a connection"),
-        "{failure}"
-    );
+    assert!(failure.detail.contains("waiting for a connection"), "{failure}");
     assert_eq!((load.client.in_flight(), load.client.connections()), (1, 1));
 }
 
@@ -110,10 +101,8 @@ fn deaf_listener() -> (socket2::Socket, SocketAddr, Vec<TcpStream>) {
 #[test]
 fn connecting_has_its_own_timeout() {
     let (_listener, address, _fillers) = deaf_listener();
-    let config = ClientConfig {
-        connect_timeout_ns: 40 * MILLISECOND_NS,
-        ..ClientConfig::default()
-    };
+    let config =
+        ClientConfig { connect_timeout_ns: 40 * MILLISECOND_NS, ..ClientConfig::default() };
     let mut load = Load::with(address, config);
     let completion = load.get();
     let took_ns = completion.ended_ns - completion.began_ns;
@@ -137,10 +126,8 @@ fn the_connect_timeout_does_not_outlive_connecting() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
         stream.write_all(answer).expect("open");
     });
-    let config = ClientConfig {
-        connect_timeout_ns: 30 * MILLISECOND_NS,
-        ..ClientConfig::default()
-    };
+    let config =
+        ClientConfig { connect_timeout_ns: 30 * MILLISECOND_NS, ..ClientConfig::default() };
     let completion = Load::with(server.address, config).get();
     assert!(completion.timings.wait_ns >= 50 * MILLISECOND_NS);
     assert!(completion.outcome.is_ok());
@@ -170,14 +157,10 @@ fn a_wait_ends_at_its_deadline_and_a_past_one_at_once() {
     let mut client = Client::new(ClientConfig::default()).expect("a client");
     let mut completions = Vec::new();
     for deadline_ns in [0, 1, now_ns()] {
-        client
-            .wait_until(deadline_ns, &mut completions)
-            .expect("runs");
+        client.wait_until(deadline_ns, &mut completions).expect("runs");
     }
     let deadline_ns = now_ns() + 3 * MILLISECOND_NS;
-    client
-        .wait_until(deadline_ns, &mut completions)
-        .expect("runs");
+    client.wait_until(deadline_ns, &mut completions).expect("runs");
     assert!(now_ns() >= deadline_ns);
     assert!(completions.is_empty());
 }
@@ -189,9 +172,7 @@ fn wake_ups_end_a_wait() {
     let mut completions = Vec::new();
     let mut wait = |client: &mut Client| {
         let began_ns = now_ns();
-        client
-            .wait_until(began_ns + SLOW_NS, &mut completions)
-            .expect("runs");
+        client.wait_until(began_ns + SLOW_NS, &mut completions).expect("runs");
         now_ns() - began_ns
     };
     // Before the wait, twice: one wake-up.
@@ -208,8 +189,6 @@ fn wake_ups_end_a_wait() {
     // None is left over.
     let began_ns = now_ns();
     let mut completions = Vec::new();
-    client
-        .wait_until(began_ns + 5 * MILLISECOND_NS, &mut completions)
-        .expect("runs");
+    client.wait_until(began_ns + 5 * MILLISECOND_NS, &mut completions).expect("runs");
     assert!(now_ns() - began_ns >= 5 * MILLISECOND_NS);
 }

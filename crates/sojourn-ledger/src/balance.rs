@@ -74,8 +74,8 @@ pub struct Balance {
     pub journeys: JourneyLines,
     /// All events.
     pub events: EventLines,
-    /// Facts that named a journey the ledger did not know, starts and events refused at a bound: any
-    /// of these makes the run void. The sum of `refusals`.
+    /// Facts that named a journey the ledger did not know, starts and events refused at a bound:
+    /// any of these makes the run void. The sum of `refusals`.
     pub refused: u64,
     /// The same by cause.
     pub refusals: Refusals,
@@ -145,14 +145,8 @@ fn line(name: &str, figure: u64, parts: &[(&str, u64)]) -> Option<String> {
     if sum == figure {
         return None;
     }
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|(name, part)| format!("{name} {part}"))
-        .collect();
-    Some(format!(
-        "{name} {figure} is not {sum} = {}",
-        parts.join(" + ")
-    ))
+    let parts: Vec<String> = parts.iter().map(|(name, part)| format!("{name} {part}")).collect();
+    Some(format!("{name} {figure} is not {sum} = {}", parts.join(" + ")))
 }
 
 #[cfg(test)]
@@ -161,11 +155,9 @@ mod tests {
 
     #[test]
     fn each_line_is_checked_and_named() {
-        let broken: [(fn(&mut Balance), &str); 4] = [
-            (
-                |book| book.journeys.missed = 1,
-                "scheduled 0 is not 1 = started 0 + missed 1",
-            ),
+        type Breaks = fn(&mut Balance);
+        let broken: [(Breaks, &str); 4] = [
+            (|book| book.journeys.missed = 1, "scheduled 0 is not 1 = started 0 + missed 1"),
             (
                 |book| book.journeys.lost = 2,
                 "started 0 is not 2 = completed 0 + late 0 + lost 2 + failed 0 + root_failed 0 + \
@@ -177,10 +169,7 @@ mod tests {
                  + duplicate_unknown 0 + after_failure 0 + orphan 0 + foreign 0 + unattributed 0 \
                  + undecodable 0 + waiting 0",
             ),
-            (
-                |book| book.refusals.journeys = 1,
-                "refused 0 is not 1 = refusals 1",
-            ),
+            (|book| book.refusals.journeys = 1, "refused 0 is not 1 = refusals 1"),
         ];
         assert_eq!(Balance::default().imbalance(), None);
         for (breaks, words) in broken {

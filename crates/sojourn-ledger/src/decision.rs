@@ -19,9 +19,10 @@ pub enum Decision {
         phase: Phase,
         /// When, CLOCK_MONOTONIC nanoseconds.
         stamp_ns: u64,
-        /// stamp − t0, nanoseconds.
+        /// stamp − t0, nanoseconds; zero for a stamp before t0, which
+        /// [`crate::Balance::reached_before_t0`] counts.
         since_start_ns: u64,
-        /// A step follows this stage: wake the journey's actor.
+        /// A step follows this stage and the journey is in flight: wake its actor.
         resume: bool,
     },
     /// A hop's duration became known, nanoseconds. Negative when the stage was observed before its
@@ -54,14 +55,16 @@ pub enum Decision {
         /// Index of its spec.
         kind: u16,
     },
-    /// A key still in flight came again: the second root is failed ([`Decision::Finished`] follows).
+    /// A key still in flight came again: the second root is failed ([`Decision::Finished`]
+    /// follows).
     KeyReused {
         /// The second journey.
         journey: JourneyId,
         /// Index of its spec.
         kind: u16,
     },
-    /// A journey ended. It comes once for every started journey.
+    /// A journey ended. It comes once for every started journey, at once for one refused at the
+    /// bound (as a root failure: the run is void and nobody waits).
     Finished(Box<Finished>),
 }
 
@@ -104,7 +107,8 @@ pub enum FinishClass {
     Late,
     /// Overdue when its observation ended.
     Lost,
-    /// Reached a terminal failure stage, a `never` stage, a failed content check, or a follow-up step failed.
+    /// Reached a terminal failure stage, a `never` stage, a failed content check, or a follow-up
+    /// step failed.
     Failed,
     /// The root was refused or unanswered.
     RootFailed,
@@ -133,7 +137,8 @@ pub struct Finished {
     pub t2_ns: Option<u64>,
     /// First observation of each stage in declared order; zero where not reached.
     pub stage_ns: SmallVec<[u64; 8]>,
-    /// When it ended: the last required instant for completed and late ones, else when it was decided.
+    /// When it ended: the last required instant for completed and late ones, else when it was
+    /// decided.
     pub end_ns: u64,
     /// Stages reached whose predecessor never was: no hop sample, counted.
     pub hops_without_predecessor: u32,

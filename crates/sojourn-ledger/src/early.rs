@@ -33,12 +33,7 @@ struct Queue {
 
 impl Early {
     pub(crate) fn new(events_max: usize) -> Self {
-        Self {
-            events: Slab::new(),
-            order: List::EMPTY,
-            by_key: HashTable::new(),
-            events_max,
-        }
+        Self { events: Slab::new(), order: List::EMPTY, by_key: HashTable::new(), events_max }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -50,10 +45,7 @@ impl Early {
         if self.events.len() >= self.events_max {
             return Err(event);
         }
-        let slot = self.events.insert(Waiting {
-            event,
-            links: Links::NONE,
-        });
+        let slot = self.events.insert(Waiting { event, links: Links::NONE });
         self.order.push_back(&mut self.events, slot);
         let fits = &self.events[slot].event.fits;
         for (at, fit) in fits.iter().enumerate() {
@@ -63,10 +55,7 @@ impl Early {
             let same = |queue: &Queue| queue.hash == fit.hash;
             let spread = |queue: &Queue| queue.hash.spread();
             let entry = self.by_key.entry(fit.hash.spread(), same, spread);
-            let empty = || Queue {
-                hash: fit.hash,
-                slots: VecDeque::new(),
-            };
+            let empty = || Queue { hash: fit.hash, slots: VecDeque::new() };
             entry.or_insert_with(empty).into_mut().slots.push_back(slot);
         }
         Ok(())
@@ -78,9 +67,7 @@ impl Early {
     }
 
     pub(crate) fn take_oldest(&mut self) -> Option<Event> {
-        (self.order.len > 0)
-            .then_some(self.order.head)
-            .and_then(|slot| self.remove(slot))
+        (self.order.len > 0).then_some(self.order.head).and_then(|slot| self.remove(slot))
     }
 
     /// The oldest that waits for this key.
@@ -88,9 +75,7 @@ impl Early {
         if self.order.len == 0 {
             return None;
         }
-        let queue = self
-            .by_key
-            .find(hash.spread(), |queue| queue.hash == hash)?;
+        let queue = self.by_key.find(hash.spread(), |queue| queue.hash == hash)?;
         let slot = *queue.slots.front()?;
         self.remove(slot)
     }
@@ -137,21 +122,10 @@ mod tests {
     }
 
     fn event(stamp_ns: u64, keys: &[&str]) -> Event {
-        let fit = |key: &&str| Fit {
-            hash: hash(key),
-            member: 0,
-            kind: 0,
-            stage: 0,
-            check_failed: false,
-        };
+        let fit =
+            |key: &&str| Fit { hash: hash(key), member: 0, kind: 0, stage: 0, check_failed: false };
         let fits = keys.iter().map(fit).collect();
-        Event {
-            stamp_ns,
-            message_id: 0,
-            channel: 0,
-            marker: Marker::Absent,
-            fits,
-        }
+        Event { stamp_ns, message_id: 0, channel: 0, marker: Marker::Absent, fits }
     }
 
     #[test]
@@ -166,9 +140,6 @@ mod tests {
         assert_eq!([take("b"), take("b"), take("b")], [Some(1), Some(2), None]);
         assert_eq!(early.oldest_ns(), Some(3));
         assert_eq!(early.take_oldest().map(|event| event.stamp_ns), Some(3));
-        assert_eq!(
-            (early.len(), early.by_key.len(), early.oldest_ns()),
-            (0, 0, None)
-        );
+        assert_eq!((early.len(), early.by_key.len(), early.oldest_ns()), (0, 0, None));
     }
 }

@@ -63,32 +63,20 @@ impl Ledger {
         };
         for kind in &self.kinds {
             if let Some(slot) = kind.next_overdue() {
-                offer(
-                    kind.deadline_ns(&self.journeys[slot]),
-                    Expiry::Deadline(slot),
-                );
+                offer(kind.deadline_ns(&self.journeys[slot]), Expiry::Deadline(slot));
             }
         }
         for kind in &self.kinds {
             if kind.open().len > 0 {
                 let slot = kind.open().head;
-                offer(
-                    kind.observed_until_ns(&self.journeys[slot]),
-                    Expiry::Observation(slot),
-                );
+                offer(kind.observed_until_ns(&self.journeys[slot]), Expiry::Observation(slot));
             }
         }
         if let Some(seen_ns) = self.early.oldest_ns() {
-            offer(
-                seen_ns.saturating_add(self.bounds.early_wait_ns),
-                Expiry::EarlyEvent,
-            );
+            offer(seen_ns.saturating_add(self.bounds.early_wait_ns), Expiry::EarlyEvent);
         }
         if self.tombstones.len > 0 {
-            offer(
-                self.journeys[self.tombstones.head].t2_or_forget_ns,
-                Expiry::Tombstone,
-            );
+            offer(self.journeys[self.tombstones.head].t2_or_forget_ns, Expiry::Tombstone);
         }
         next
     }

@@ -67,8 +67,9 @@ pub enum Fact {
         /// The key, when the client makes it: registered before the request is sent.
         key: Option<Key>,
     },
-    /// An HTTP step of the journey began (stamp: its t1): what the next stage's hop counts from when
-    /// that stage follows a step. Not sent for the first step, whose t1 is [`Fact::Started`]'s stamp.
+    /// An HTTP step of the journey began (stamp: its t1): what the next stage's hop counts from
+    /// when that stage follows a step. Not sent for the first step, whose t1 is [`Fact::Started`]'s
+    /// stamp.
     StepBegan {
         /// Whose.
         journey: JourneyId,

@@ -42,8 +42,8 @@ impl Ledger {
         }
     }
 
-    /// Finishes a journey for which everything required has happened. One with a `never` stage waits
-    /// for its deadline all the same.
+    /// Finishes a journey for which everything required has happened. One with a `never` stage
+    /// waits for its deadline all the same.
     pub(crate) fn complete(&mut self, slot: u32, out: &mut Vec<Decision>) {
         let journey = &self.journeys[slot];
         let kind = &self.kinds[usize::from(journey.kind)];
@@ -54,11 +54,7 @@ impl Ledger {
             return;
         };
         let in_time = end_ns <= kind.deadline_ns(journey);
-        let class = if in_time {
-            FinishClass::Completed
-        } else {
-            FinishClass::Late
-        };
+        let class = if in_time { FinishClass::Completed } else { FinishClass::Late };
         self.finish(slot, class, end_ns, out);
     }
 

@@ -1,8 +1,8 @@
 //! Keys as 128-bit hashes: what the tables compare, so that key bytes need not be kept.
 //!
-//! Two independent 64-bit SipHashes. Two of *n* different keys share all 128 bits with a probability
-//! of about n² / 2^129: for ten million keys in the book at once that is 1.5 · 10⁻²⁵, far below the
-//! odds of a memory error, so a match of the hash is taken for a match of the key.
+//! Two independent 64-bit SipHashes. Two of *n* different keys share all 128 bits with a
+//! probability of about n² / 2^129: for ten million keys in the book at once that is 1.5 · 10⁻²⁵,
+//! far below the odds of a memory error, so a match of the hash is taken for a match of the key.
 
 use std::hash::{DefaultHasher, Hasher};
 
@@ -21,13 +21,11 @@ impl KeyHash {
 
     /// Of the bytes alone; [`Self::of_kind`] makes it a name.
     pub(crate) fn of(key: &Key) -> Self {
-        Self {
-            low: half(LOW_PREFIX, key),
-            high: half(HIGH_PREFIX, key),
-        }
+        Self { low: half(LOW_PREFIX, key), high: half(HIGH_PREFIX, key) }
     }
 
     /// Several kinds may use one key value: each is a name of its own.
+    #[inline]
     pub(crate) fn of_kind(self, kind: u16) -> Self {
         let kind = u64::from(kind) + 1;
         Self {
@@ -37,12 +35,14 @@ impl KeyHash {
     }
 
     /// Where a table looks: already as good as random.
+    #[inline]
     pub(crate) fn spread(self) -> u64 {
         self.low
     }
 }
 
 /// Spreads a journey's number over a table: one multiplication, both halves folded together.
+#[inline]
 pub(crate) fn spread_id(id: u64) -> u64 {
     let product = u128::from(id ^ LOW_PREFIX) * u128::from(GOLDEN);
     (product as u64) ^ (product >> 64) as u64
@@ -50,11 +50,13 @@ pub(crate) fn spread_id(id: u64) -> u64 {
 
 /// A declared message id (already a hash) in 32 bits; zero for none. Two different ids pass for the
 /// same, a republication for a redelivery, once in 2³² duplicates.
+#[inline]
 pub(crate) fn fold_message_id(id: Option<u64>) -> u32 {
     id.map_or(0, |id| ((id ^ (id >> 32)) as u32).max(1))
 }
 
 // `DefaultHasher::new` has fixed keys; the prefix makes two functions of it.
+#[inline]
 fn half(prefix: u64, key: &Key) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_u64(prefix);

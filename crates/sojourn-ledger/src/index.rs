@@ -19,7 +19,7 @@ pub(crate) struct Index {
 const ALIAS: u32 = 1 << 31;
 
 /// Room made at the start; more is made when needed.
-const ROOM_MAX: usize = 1 << 16;
+const ROOM_MAX: usize = 1 << 12;
 
 impl Index {
     pub(crate) fn new(journeys_max: usize) -> Self {
@@ -32,32 +32,25 @@ impl Index {
     }
 
     pub(crate) fn by_id(&self, journeys: &Slab<Journey>, id: JourneyId) -> Option<u32> {
-        self.ids
-            .find(spread_id(id.0), |&slot| journeys[slot].id == id)
-            .copied()
+        self.ids.find(spread_id(id.0), |&slot| journeys[slot].id == id).copied()
     }
 
     pub(crate) fn by_key(&self, journeys: &Slab<Journey>, hash: KeyHash) -> Option<u32> {
         let named = |&place: &u32| hash_of(journeys, &self.aliases, place) == hash;
         let place = *self.keys.find(hash.spread(), named)?;
-        Some(if place & ALIAS == 0 {
-            place
-        } else {
-            self.aliases[place & !ALIAS].journey
-        })
+        Some(if place & ALIAS == 0 { place } else { self.aliases[place & !ALIAS].journey })
     }
 
     pub(crate) fn insert_id(&mut self, journeys: &Slab<Journey>, slot: u32) {
         let spread = spread_id(journeys[slot].id.0);
-        self.ids
-            .insert_unique(spread, slot, |&slot| spread_id(journeys[slot].id.0));
+        self.ids.insert_unique(spread, slot, |&slot| spread_id(journeys[slot].id.0));
     }
 
     /// Makes `hash` name this journey, whichever it named before.
     pub(crate) fn insert_key(&mut self, journeys: &mut Slab<Journey>, slot: u32, hash: KeyHash) {
-        let former = self.keys.find_entry(hash.spread(), |&place| {
-            hash_of(journeys, &self.aliases, place) == hash
-        });
+        let former = self
+            .keys
+            .find_entry(hash.spread(), |&place| hash_of(journeys, &self.aliases, place) == hash);
         if let Ok(entry) = former {
             entry.remove();
         }
@@ -65,10 +58,7 @@ impl Index {
             journeys[slot].hash = hash;
             slot
         } else {
-            let alias = self.aliases.insert(Alias {
-                hash,
-                journey: slot,
-            });
+            let alias = self.aliases.insert(Alias { hash, journey: slot });
             journeys[slot].extra_mut().aliases.push(alias);
             alias | ALIAS
         };
@@ -80,10 +70,7 @@ impl Index {
     pub(crate) fn remove(&mut self, journey: &Journey, slot: u32) {
         remove(&mut self.ids, spread_id(journey.id.0), slot);
         remove(&mut self.keys, journey.hash.spread(), slot);
-        let aliases = journey
-            .extra
-            .as_ref()
-            .map_or(&[][..], |extra| &extra.aliases);
+        let aliases = journey.extra.as_ref().map_or(&[][..], |extra| &extra.aliases);
         for &place in aliases {
             if let Some(alias) = self.aliases.remove(place) {
                 remove(&mut self.keys, alias.hash.spread(), place | ALIAS);
@@ -92,12 +79,9 @@ impl Index {
     }
 }
 
+#[inline]
 fn hash_of(journeys: &Slab<Journey>, aliases: &Slab<Alias>, place: u32) -> KeyHash {
-    if place & ALIAS == 0 {
-        journeys[place].hash
-    } else {
-        aliases[place & !ALIAS].hash
-    }
+    if place & ALIAS == 0 { journeys[place].hash } else { aliases[place & !ALIAS].hash }
 }
 
 fn remove(table: &mut HashTable<u32>, spread: u64, place: u32) {

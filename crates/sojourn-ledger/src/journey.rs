@@ -81,6 +81,7 @@ impl Flags {
 }
 
 impl Journey {
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.class.is_none()
     }
@@ -91,17 +92,12 @@ impl Journey {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        if self.flags.has(Flags::STEADY) {
-            Phase::Steady
-        } else {
-            Phase::WarmUp
-        }
+        if self.flags.has(Flags::STEADY) { Phase::Steady } else { Phase::WarmUp }
     }
 
+    #[inline]
     pub(crate) fn has_reached(&self, stage: u8) -> bool {
-        self.reached
-            .checked_shr(stage.into())
-            .is_some_and(|bits| bits & 1 == 1)
+        self.reached.checked_shr(stage.into()).is_some_and(|bits| bits & 1 == 1)
     }
 
     pub(crate) fn t2_ns(&self) -> Option<u64> {
@@ -114,13 +110,10 @@ impl Journey {
 
     pub(crate) fn members_mut(&mut self, stage: u8) -> &mut Members {
         let members = &mut self.extra_mut().members;
-        let at = members
-            .iter()
-            .position(|&(of, _)| of == stage)
-            .unwrap_or_else(|| {
-                members.push((stage, Members::default()));
-                members.len() - 1
-            });
+        let at = members.iter().position(|&(of, _)| of == stage).unwrap_or_else(|| {
+            members.push((stage, Members::default()));
+            members.len() - 1
+        });
         &mut members[at].1
     }
 

@@ -19,10 +19,7 @@ impl Key {
         let mut inline = [0; 46];
         Some(Self(if let Some(slot) = inline.get_mut(..bytes.len()) {
             slot.copy_from_slice(bytes);
-            Repr::Inline {
-                length: bytes.len() as u8,
-                bytes: inline,
-            }
+            Repr::Inline { length: bytes.len() as u8, bytes: inline }
         } else {
             Repr::Heap(bytes.into())
         }))

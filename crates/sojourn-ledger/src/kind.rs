@@ -40,9 +40,7 @@ impl Kind {
         let stages = spec.stages.len();
         let mask = |holds: &dyn Fn(&StageSpec) -> bool| {
             let bits = spec.stages.iter().enumerate();
-            bits.fold(0, |mask, (at, stage)| {
-                mask | (u32::from(holds(stage)) << at)
-            })
+            bits.fold(0, |mask, (at, stage)| mask | (u32::from(holds(stage)) << at))
         };
         let successors = (0..stages).map(|of| {
             let follows = |stage: &StageSpec| stage.after == Predecessor::Stage(of as u8);
@@ -80,8 +78,7 @@ impl Kind {
     }
 
     pub(crate) fn observed_until_ns(&self, journey: &Journey) -> u64 {
-        self.deadline_ns(journey)
-            .saturating_add(self.spec.linger_ns)
+        self.deadline_ns(journey).saturating_add(self.spec.linger_ns)
     }
 
     /// When everything required had happened; `None` while it has not.
@@ -169,9 +166,7 @@ impl Kind {
     }
 
     pub(crate) fn waiting(&self, stage: u8) -> u64 {
-        self.waiting
-            .get(usize::from(stage))
-            .map_or(0, |waiting| waiting.now)
+        self.waiting.get(usize::from(stage)).map_or(0, |waiting| waiting.now)
     }
 
     pub(crate) fn take_waiting_max(&mut self, stage: u8) -> u64 {

@@ -65,30 +65,18 @@ impl Ledger {
         }
     }
 
-    /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What follows
-    /// from it is pushed to `decisions`.
+    /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What
+    /// follows from it is pushed to `decisions`.
     ///
-    /// Whatever was due before the fact's stamp expires first; what is due at that very instant does
-    /// not, so a stage reached exactly at the deadline is in time.
+    /// Whatever was due before the fact's stamp expires first; what is due at that very instant
+    /// does not, so a stage reached exactly at the deadline is in time.
     pub fn apply(&mut self, fact: Stamped, decisions: &mut Vec<Decision>) {
         let stamp_ns = fact.stamp_ns;
         self.advance(stamp_ns, decisions);
         match fact.fact {
             Fact::Missed { kind, .. } => self.miss(kind),
-            Fact::Started {
-                journey,
-                kind,
-                phase,
-                t0_ns,
-                key,
-            } => {
-                let start = Start {
-                    journey,
-                    kind,
-                    phase,
-                    t0_ns,
-                    t1_ns: stamp_ns,
-                };
+            Fact::Started { journey, kind, phase, t0_ns, key } => {
+                let start = Start { journey, kind, phase, t0_ns, t1_ns: stamp_ns };
                 self.start(start, key, decisions);
             }
             Fact::StepBegan { journey } => self.begin_step(journey, stamp_ns),
@@ -129,16 +117,12 @@ impl Ledger {
     /// Journeys in flight that wait for this stage: its predecessor has been reached (or, where it
     /// follows a step, the journey has started), it has not.
     pub fn in_flight_at(&self, kind: u16, stage: u8) -> u64 {
-        self.kinds
-            .get(usize::from(kind))
-            .map_or(0, |kind| kind.waiting(stage))
+        self.kinds.get(usize::from(kind)).map_or(0, |kind| kind.waiting(stage))
     }
 
     /// The most that waited for this stage at once since the last call of this function.
     pub fn take_in_flight_max(&mut self, kind: u16, stage: u8) -> u64 {
-        self.kinds
-            .get_mut(usize::from(kind))
-            .map_or(0, |kind| kind.take_waiting_max(stage))
+        self.kinds.get_mut(usize::from(kind)).map_or(0, |kind| kind.take_waiting_max(stage))
     }
 
     /// The earliest t0 of the journeys of this kind in flight; `None` without any.

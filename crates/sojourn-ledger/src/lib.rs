@@ -1,8 +1,9 @@
 //! The book of journeys and events.
 //!
-//! Time and facts go in, decisions come out; no clock, no thread, no broker. Facts come from several
-//! sources (generators, taps), each in its own order. The [`Sequencer`] merges them by stamp up to the
-//! lowest watermark ("nothing older follows"); the [`Ledger`] applies them one by one.
+//! Time and facts go in, decisions come out; no clock, no thread, no broker. Facts come from
+//! several sources (generators, taps), each in its own order. The [`Sequencer`] merges them by
+//! stamp up to the lowest watermark ("nothing older follows"); the [`Ledger`] applies them one by
+//! one.
 //!
 //! Invariants, checked by [`Ledger::balance`]:
 //! - `scheduled = started + missed`
@@ -11,6 +12,33 @@
 //!   (while the run goes on, plus events that still wait for their journey)
 //!
 //! A journey is finished exactly once; an event gets exactly one class.
+//!
+//! # Rules that the types do not say
+//!
+//! *Time.* What is due at an instant expires before a later fact is applied, and after every fact
+//! of that instant: a stage reached exactly at the deadline is in time.
+//!
+//! *Early events* are matched back with their own stamps once their key is known. A stage is
+//! reached by the observation applied first; with one key per journey that is the earliest.
+//!
+//! *Duplicates* are compared with the first observation of the same (journey, stage, member), and
+//! have no effect beyond being counted: a failing content check in one fails nothing. A member
+//! beyond the expected ones is matched.
+//!
+//! *Candidates.* The first key that names a journey in flight decides, else the first that names a
+//! finished one. Within it the event belongs to the first candidate not yet reached, else to the
+//! first; shared stages among the candidates are reached besides.
+//!
+//! *After the end.* A completed journey may still reach optional stages: matched, with its hop
+//! where the predecessor is known, and counted where not. A failure stage then is matched and
+//! counted in [`Balance::failure_after_completion`]. For all other finished journeys every event is
+//! [`EventClass::AfterFailure`]. A key that becomes known after the end names the tombstone. Facts
+//! of generators for finished journeys are expected (a root answered after its dead letter); facts
+//! for journeys never started are refused. Numbers of one generator must ascend for the two to be
+//! told apart once the tombstone is gone.
+//!
+//! *Waiting.* A journey waits for a stage from its start where the stage follows a step, whichever
+//! step that is, and from its predecessor's observation where it follows a stage.
 
 mod balance;
 mod decision;

@@ -22,8 +22,9 @@ pub(crate) enum Noted {
 }
 
 impl Members {
-    /// Notes a member. A stage is reached at the `expect`-th distinct one; further distinct ones are
-    /// members too, remembered up to four times as many (beyond that a repetition passes for new).
+    /// Notes a member. A stage is reached at the `expect`-th distinct one; further distinct ones
+    /// are members too, remembered up to four times as many (beyond that a repetition passes for
+    /// new).
     pub(crate) fn note(
         &mut self,
         member: u64,
@@ -31,17 +32,15 @@ impl Members {
         stamp_ns: u64,
         expect: u32,
     ) -> Noted {
-        match self
-            .known
-            .binary_search_by_key(&member, |&(known, _)| known)
-        {
+        match self.known.binary_search_by_key(&member, |&(known, _)| known) {
             Ok(at) => Noted::Again(duplicate_kind(self.known[at].1, message_id)),
             Err(at) => {
                 let expect = expect as usize;
                 if self.known.len() < expect.saturating_mul(4) {
                     self.known.insert(at, (member, message_id));
                 }
-                // Events of a second key may be matched back behind later ones: reached is the last.
+                // Events of a second key may be matched back behind later ones: reached is the
+                // last.
                 self.latest_ns = self.latest_ns.max(stamp_ns);
                 if self.known.len() == expect {
                     Noted::Reaches(self.latest_ns)
@@ -72,14 +71,8 @@ mod tests {
         let mut members = Members::default();
         let again = |kind| Noted::Again(kind);
         assert_eq!(members.note(10, 1, 100, 3), Noted::Member);
-        assert_eq!(
-            members.note(10, 1, 101, 3),
-            again(DuplicateKind::Redelivery)
-        );
-        assert_eq!(
-            members.note(10, 2, 102, 3),
-            again(DuplicateKind::Republication)
-        );
+        assert_eq!(members.note(10, 1, 101, 3), again(DuplicateKind::Redelivery));
+        assert_eq!(members.note(10, 2, 102, 3), again(DuplicateKind::Republication));
         assert_eq!(members.note(10, 0, 103, 3), again(DuplicateKind::Unknown));
         assert_eq!(members.note(5, 0, 300, 3), Noted::Member);
         assert_eq!(members.note(7, 1, 200, 3), Noted::Reaches(300));

@@ -87,10 +87,7 @@ impl Ledger {
     fn attribute(&mut self, slot: u32, event: &Event, out: &mut Vec<Decision>) {
         // Most events fit one stage, and then it is known that its key names this journey.
         let alone = event.fits.len() == 1;
-        let mut own = event
-            .fits
-            .iter()
-            .filter(|fit| alone || self.named(fit.hash) == Some(slot));
+        let mut own = event.fits.iter().filter(|fit| alone || self.named(fit.hash) == Some(slot));
         let journey = &self.journeys[slot];
         let phase = journey.phase();
         let Some(first) = own.next() else { return };
@@ -100,10 +97,7 @@ impl Ledger {
             return;
         }
         let unreached = |fit: &&Fit| !journey.has_reached(fit.stage);
-        let chosen = *std::iter::once(first)
-            .chain(own)
-            .find(unreached)
-            .unwrap_or(first);
+        let chosen = *std::iter::once(first).chain(own).find(unreached).unwrap_or(first);
         let belongs = Some((journey.kind, chosen.stage, phase));
         let noted = self.note(slot, &chosen, event);
         let class = match noted {
@@ -141,13 +135,12 @@ impl Ledger {
             let first = kind.rows.message_id(journey.row, fit.stage);
             return Noted::Again(duplicate_kind(first, event.message_id));
         }
-        kind.rows
-            .set_message_id(journey.row, fit.stage, event.message_id);
+        kind.rows.set_message_id(journey.row, fit.stage, event.message_id);
         Noted::Reaches(event.stamp_ns)
     }
 
-    /// Draws the consequence; says whether the journey fails by it. A duplicate has none: a stage is
-    /// judged by its first observation.
+    /// Draws the consequence; says whether the journey fails by it. A duplicate has none: a stage
+    /// is judged by its first observation.
     fn follow(&mut self, slot: u32, fit: &Fit, noted: Noted, out: &mut Vec<Decision>) -> bool {
         match noted {
             Noted::Again(_) => false,
@@ -178,22 +171,14 @@ impl Ledger {
         let hop = |journey: &Journey, stage: u8| {
             let (kind_index, phase) = (journey.kind, journey.phase());
             let hop_ns = kind.hop_ns(journey, stage)?;
-            Some(Decision::Hop {
-                kind: kind_index,
-                stage,
-                phase,
-                hop_ns,
-            })
+            Some(Decision::Hop { kind: kind_index, stage, phase, hop_ns })
         };
         let own = hop(journey, stage);
         self.book.late_hops_without_predecessor += u64::from(own.is_none() && !is_open);
         out.extend(own);
         // Those that overtook it. Once finished, theirs have been counted as without predecessor.
         if is_open {
-            out.extend(
-                kind.reached_successors(journey, stage)
-                    .filter_map(|of| hop(journey, of)),
-            );
+            out.extend(kind.reached_successors(journey, stage).filter_map(|of| hop(journey, of)));
         }
     }
 

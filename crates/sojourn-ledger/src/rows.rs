@@ -19,12 +19,7 @@ struct Page {
 
 impl Rows {
     pub(crate) fn new(stages: usize) -> Self {
-        Self {
-            stages,
-            pages: Vec::new(),
-            rows: 0,
-            vacant: Vec::new(),
-        }
+        Self { stages, pages: Vec::new(), rows: 0, vacant: Vec::new() }
     }
 
     /// A row of zeroes.

@@ -4,7 +4,8 @@ use std::{cmp::Ordering, collections::BinaryHeap, collections::binary_heap::Peek
 
 use crate::{Batch, SourceId, Stamped};
 
-/// Merges the batches of several sources by stamp (ties: by source, then by the source's own order).
+/// Merges the batches of several sources by stamp (ties: by source, then by the source's own
+/// order).
 ///
 /// A batch stays the vector it came in and is one sorted run of a merge, so a fact is moved once.
 #[derive(Debug)]
@@ -17,7 +18,8 @@ pub struct Sequencer {
 }
 
 impl Sequencer {
-    /// For the given sources, none of which has said anything yet; `held_max` bounds the facts held.
+    /// For the given sources, none of which has said anything yet; `held_max` bounds the facts
+    /// held.
     pub fn new(sources: &[SourceId], held_max: usize) -> Self {
         let mut sequencer = Self {
             sources: sources.iter().map(|&id| Source::new(id)).collect(),
@@ -110,10 +112,7 @@ impl Sequencer {
 
     fn lower_watermark(&mut self) {
         let going_on = self.sources.iter().filter(|source| !source.ended);
-        self.watermark_ns = going_on
-            .map(|source| source.watermark_ns)
-            .min()
-            .unwrap_or(u64::MAX);
+        self.watermark_ns = going_on.map(|source| source.watermark_ns).min().unwrap_or(u64::MAX);
     }
 }
 
@@ -127,21 +126,13 @@ struct Source {
 
 impl Source {
     fn new(id: SourceId) -> Self {
-        Self {
-            id,
-            next_sequence: 0,
-            watermark_ns: 0,
-            ended: false,
-        }
+        Self { id, next_sequence: 0, watermark_ns: 0, ended: false }
     }
 
     fn admit(&self, batch: &Batch) -> Result<(), String> {
         let id = self.id.0;
         if self.ended {
-            return Err(format!(
-                "source {id} sent batch {} after its end",
-                batch.sequence
-            ));
+            return Err(format!("source {id} sent batch {} after its end", batch.sequence));
         }
         if batch.sequence != self.next_sequence {
             return Err(format!(

@@ -28,11 +28,7 @@ enum Place<T> {
 
 impl<T> Slab<T> {
     pub(crate) fn new() -> Self {
-        Self {
-            pages: Vec::new(),
-            vacant: NONE,
-            len: 0,
-        }
+        Self { pages: Vec::new(), vacant: NONE, len: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -67,10 +63,7 @@ impl<T> Slab<T> {
 
     /// Empties a place; `None` when it is empty already.
     pub(crate) fn remove(&mut self, slot: u32) -> Option<T> {
-        let place = self
-            .pages
-            .get_mut(slot as usize / PAGE)?
-            .get_mut(slot as usize % PAGE)?;
+        let place = self.pages.get_mut(slot as usize / PAGE)?.get_mut(slot as usize % PAGE)?;
         if let Place::Vacant(_) = place {
             return None;
         }
@@ -89,6 +82,7 @@ impl<T> Slab<T> {
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
 
+    #[inline]
     fn index(&self, slot: u32) -> &T {
         match &self.pages[slot as usize / PAGE][slot as usize % PAGE] {
             Place::Taken(value) => value,
@@ -98,6 +92,7 @@ impl<T> Index<u32> for Slab<T> {
 }
 
 impl<T> IndexMut<u32> for Slab<T> {
+    #[inline]
     fn index_mut(&mut self, slot: u32) -> &mut T {
         match &mut self.pages[slot as usize / PAGE][slot as usize % PAGE] {
             Place::Taken(value) => value,
@@ -114,10 +109,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(crate) const NONE: Self = Self {
-        previous: NONE,
-        next: NONE,
-    };
+    pub(crate) const NONE: Self = Self { previous: NONE, next: NONE };
 }
 
 /// A value that can be in a list.
@@ -135,11 +127,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(crate) const EMPTY: Self = Self {
-        head: NONE,
-        tail: NONE,
-        len: 0,
-    };
+    pub(crate) const EMPTY: Self = Self { head: NONE, tail: NONE, len: 0 };
 
     pub(crate) fn push_back<T: Linked>(&mut self, slab: &mut Slab<T>, slot: u32) {
         self.insert_after(slab, self.tail, slot);
@@ -147,11 +135,7 @@ impl List {
 
     /// Inserts `slot` behind `previous`; in front of all when that is [`NONE`].
     pub(crate) fn insert_after<T: Linked>(&mut self, slab: &mut Slab<T>, previous: u32, slot: u32) {
-        let next = if previous == NONE {
-            self.head
-        } else {
-            slab[previous].links().next
-        };
+        let next = if previous == NONE { self.head } else { slab[previous].links().next };
         *slab[slot].links_mut() = Links { previous, next };
         match previous {
             NONE => self.head = slot,

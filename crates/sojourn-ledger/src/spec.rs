@@ -53,7 +53,8 @@ pub enum StageKind {
     Required,
     /// May be reached; does not count for completion.
     Optional,
-    /// Must not be reached: the journey fails. A journey with such a stage completes at its deadline.
+    /// Must not be reached: the journey fails. A journey with such a stage completes at its
+    /// deadline.
     Never,
     /// Terminal failure (a dead letter): the journey fails.
     Failure,

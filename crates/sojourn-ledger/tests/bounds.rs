@@ -16,21 +16,11 @@ fn bounded(bound: fn(&mut LedgerSpec)) -> Book {
 #[test]
 fn a_start_beyond_the_bound_ends_at_once() {
     let mut book = bounded(|spec| spec.journeys_max = 1);
-    book.start(100, 1, "a")
-        .start(110, 2, "b")
-        .root(120, 2)
-        .see(130, "b", 0)
-        .root(140, 1);
+    book.start(100, 1, "a").start(110, 2, "b").root(120, 2).see(130, "b", 0).root(140, 1);
     assert_eq!(book.outcome(2), Some((RootFailed, 110)));
     book.see(150, "a", 0).start(160, 3, "c").close(170);
     let balance = book.ledger.balance();
-    assert_eq!(
-        balance.refusals,
-        Refusals {
-            journeys: 1,
-            ..Refusals::default()
-        }
-    );
+    assert_eq!(balance.refusals, Refusals { journeys: 1, ..Refusals::default() });
     assert_eq!((balance.refused, balance.journeys.started), (1, 3));
 }
 
@@ -48,32 +38,19 @@ fn an_event_beyond_the_bound_gets_its_class_at_once() {
 fn the_oldest_tombstone_goes_first() {
     let mut book = bounded(|spec| spec.tombstones_max = 1);
     for (id, text) in [(1, "a"), (2, "b")] {
-        book.start(id * 100, id, text)
-            .root_failed(id * 100 + 10, id);
+        book.start(id * 100, id, text).root_failed(id * 100 + 10, id);
     }
     book.see(300, "a", 0).see(310, "b", 0);
     let events = book.ledger.balance().events;
     assert_eq!((events.waiting, events.after_failure), (1, 1));
-    assert_eq!(
-        (
-            book.ledger.tombstones(),
-            book.ledger.balance().tombstones_evicted
-        ),
-        (1, 1)
-    );
+    assert_eq!((book.ledger.tombstones(), book.ledger.balance().tombstones_evicted), (1, 1));
 }
 
 #[test]
 fn no_room_for_tombstones_at_all() {
     let mut book = bounded(|spec| spec.tombstones_max = 0);
-    book.see(90, "a", 0)
-        .see(95, "a", 0)
-        .start(100, 1, "a")
-        .root(110, 1);
-    book.start(120, 2, "b")
-        .start(130, 3, "b")
-        .see(140, "a", 0)
-        .close(150);
+    book.see(90, "a", 0).see(95, "a", 0).start(100, 1, "a").root(110, 1);
+    book.start(120, 2, "b").start(130, 3, "b").see(140, "a", 0).close(150);
     assert_eq!(book.ledger.balance().tombstones_evicted, 3);
     assert_eq!(book.ledger.balance().refused, 0);
 }
@@ -83,49 +60,20 @@ fn keys_and_steps_of_one_journey_are_bounded() {
     let mut book = bounded(|_| {});
     book.start(100, 1, "first");
     for at in 0..100 {
-        book.step(200 + at, 1)
-            .keyed(200 + at, 1, &format!("alias {at}"));
+        book.step(200 + at, 1).keyed(200 + at, 1, &format!("alias {at}"));
     }
-    assert_eq!(
-        book.ledger.balance().refusals.keys_or_steps,
-        (100 - 63) + (100 - 15)
-    );
+    assert_eq!(book.ledger.balance().refusals.keys_or_steps, (100 - 63) + (100 - 15));
 }
 
 #[test]
 fn what_contradicts_the_plan_is_counted() {
     let mut book = bounded(|_| {});
-    book.start(100, 1, "a")
-        .start(110, 1, "b")
-        .start_kind(120, 2, 7, None);
-    book.tell(
-        130,
-        Fact::Missed {
-            kind: 7,
-            phase: Phase::Steady,
-        },
-    );
-    book.tell(
-        140,
-        Fact::Polled {
-            journey: JourneyId(1),
-            stage: 7,
-        },
-    );
-    book.tell(
-        150,
-        Fact::FollowUpsCompleted {
-            journey: JourneyId(1),
-        },
-    );
+    book.start(100, 1, "a").start(110, 1, "b").start_kind(120, 2, 7, None);
+    book.tell(130, Fact::Missed { kind: 7, phase: Phase::Steady });
+    book.tell(140, Fact::Polled { journey: JourneyId(1), stage: 7 });
+    book.tell(150, Fact::FollowUpsCompleted { journey: JourneyId(1) });
     let candidates = [fit(7, 0, "a"), fit(0, 7, "a")].into_iter().collect();
-    book.observe(
-        160,
-        Observation {
-            candidates,
-            ..event("a", 0)
-        },
-    );
+    book.observe(160, Observation { candidates, ..event("a", 0) });
     assert_eq!(book.ledger.balance().refusals.contradictions, 7);
     assert_eq!(book.classes(), [Unattributed]);
     let lines = book.ledger.balance().journeys;

@@ -24,23 +24,14 @@ fn a_deadline_expires_after_its_instant() {
 fn a_fact_makes_time_pass_before_it_is_applied() {
     let mut book = Book::of(&[Required]);
     book.start(100, 1, "a").start(5_000, 2, "b");
-    assert_eq!(
-        (book.overdue(), book.outcome(1)),
-        (vec![1], Some((Lost, 1_600)))
-    );
+    assert_eq!((book.overdue(), book.outcome(1)), (vec![1], Some((Lost, 1_600))));
 }
 
 #[test]
 fn a_complete_journey_is_never_overdue() {
     let mut book = Book::of(&[Required]);
-    book.start(100, 1, "k")
-        .root(110, 1)
-        .see(1_100, "k", 0)
-        .advance(9_000);
-    assert_eq!(
-        (book.overdue(), book.outcome(1)),
-        (vec![], Some((Completed, 1_100)))
-    );
+    book.start(100, 1, "k").root(110, 1).see(1_100, "k", 0).advance(9_000);
+    assert_eq!((book.overdue(), book.outcome(1)), (vec![], Some((Completed, 1_100))));
 }
 
 #[test]
@@ -49,45 +40,21 @@ fn deadlines_follow_t0_and_not_the_order_of_starts() {
     // (t0, t1): four generators, each with its own lag.
     for (id, t0_ns, t1_ns) in [(1, 100, 100), (2, 130, 130), (3, 90, 140), (4, 110, 150)] {
         let (journey, phase) = (JourneyId(id), Phase::Steady);
-        book.tell(
-            t1_ns,
-            Fact::Started {
-                journey,
-                kind: 0,
-                phase,
-                t0_ns,
-                key: None,
-            },
-        );
+        book.tell(t1_ns, Fact::Started { journey, kind: 0, phase, t0_ns, key: None });
     }
     assert_eq!(book.ledger.oldest_in_flight_t0_ns(0), Some(90));
     book.advance(9_000);
     assert_eq!(book.overdue(), [3, 1, 4, 2]);
-    let lost: Vec<_> = book
-        .finished()
-        .iter()
-        .map(|end| (end.journey.0, end.end_ns))
-        .collect();
+    let lost: Vec<_> = book.finished().iter().map(|end| (end.journey.0, end.end_ns)).collect();
     assert_eq!(lost, [(3, 1_590), (1, 1_600), (4, 1_610), (2, 1_630)]);
 }
 
 #[test]
 fn one_that_starts_after_its_deadline_is_overdue_at_once() {
     let mut book = Book::of(&[Required]);
-    book.start(1_000, 1, "a")
-        .start(1_500, 2, "b")
-        .advance(2_100);
+    book.start(1_000, 1, "a").start(1_500, 2, "b").advance(2_100);
     let (journey, phase) = (JourneyId(3), Phase::Steady);
-    book.tell(
-        2_200,
-        Fact::Started {
-            journey,
-            kind: 0,
-            phase,
-            t0_ns: 900,
-            key: None,
-        },
-    );
+    book.tell(2_200, Fact::Started { journey, kind: 0, phase, t0_ns: 900, key: None });
     book.start(2_300, 4, "d");
     assert_eq!(book.overdue(), [1, 3]);
     book.advance(9_000);
@@ -98,15 +65,9 @@ fn one_that_starts_after_its_deadline_is_overdue_at_once() {
 
 #[test]
 fn kinds_expire_in_one_order() {
-    let quick = JourneySpec {
-        within_ns: 300,
-        linger_ns: 900,
-        ..kind(&[Required])
-    };
+    let quick = JourneySpec { within_ns: 300, linger_ns: 900, ..kind(&[Required]) };
     let mut book = Book::new(plan(vec![kind(&[Required]), quick]));
-    book.start_kind(100, 1, 0, None)
-        .start_kind(850, 2, 1, None)
-        .see(900, "nobody", 0);
+    book.start_kind(100, 1, 0, None).start_kind(850, 2, 1, None).see(900, "nobody", 0);
     book.advance(9_000);
     let told = |decision: &Decision| match decision {
         Decision::Overdue { journey, .. } => Some(format!("overdue {}", journey.0)),
@@ -116,8 +77,5 @@ fn kinds_expire_in_one_order() {
     };
     let order: Vec<String> = book.decisions.iter().filter_map(told).collect();
     // 1,100 · 1,100 · 1,150 · 1,600 · 2,050
-    assert_eq!(
-        order,
-        ["overdue 1", "event", "overdue 2", "lost 1", "lost 2"]
-    );
+    assert_eq!(order, ["overdue 1", "event", "overdue 2", "lost 1", "lost 2"]);
 }

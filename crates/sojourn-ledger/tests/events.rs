@@ -23,13 +23,8 @@ fn the_same_stage_again_is_a_duplicate_told_by_its_message_id() {
     for second_ns in [210, 500, 3_000] {
         for (first, second, class) in table {
             let mut book = Book::of(&[Required, Required]);
-            let with = |message_id| Observation {
-                message_id,
-                ..event("k", 0)
-            };
-            book.start(100, 1, "k")
-                .root(150, 1)
-                .observe(200, with(first));
+            let with = |message_id| Observation { message_id, ..event("k", 0) };
+            book.start(100, 1, "k").root(150, 1).observe(200, with(first));
             if second_ns > 300 {
                 book.see(300, "k", 1);
             }
@@ -43,31 +38,21 @@ fn the_same_stage_again_is_a_duplicate_told_by_its_message_id() {
 fn a_duplicate_is_compared_with_the_first_observation_only() {
     let mut book = Book::of(&[Required, Required]);
     book.start(100, 1, "k");
-    book.see_id(200, "k", 0, 1)
-        .see_id(210, "k", 0, 2)
-        .see_id(220, "k", 0, 2);
-    assert_eq!(
-        book.classes()[1..],
-        [Duplicate(Republication), Duplicate(Republication)]
-    );
+    book.see_id(200, "k", 0, 1).see_id(210, "k", 0, 2).see_id(220, "k", 0, 2);
+    assert_eq!(book.classes()[1..], [Duplicate(Republication), Duplicate(Republication)]);
 }
 
 #[test]
 fn what_follows_a_failure_is_told_apart_whatever_its_stage() {
     let stages = [Required, Failure];
     // Failed by a dead letter, root failed, lost: each followed by all stages.
-    let fail: [fn(&mut Book) -> &mut Book; 3] = [
-        |book| book.see(200, "k", 1),
-        |book| book.root_failed(200, 1),
-        |book| book.advance(2_000),
-    ];
+    let fail: [fn(&mut Book) -> &mut Book; 3] =
+        [|book| book.see(200, "k", 1), |book| book.root_failed(200, 1), |book| book.advance(2_000)];
     for fails in fail {
         let mut book = Book::of(&stages);
         fails(book.start(100, 1, "k"));
         let before = book.classes().len();
-        book.see(2_100, "k", 0)
-            .see(2_200, "k", 0)
-            .see(2_300, "k", 1);
+        book.see(2_100, "k", 0).see(2_200, "k", 0).see(2_300, "k", 1);
         assert_eq!(book.classes()[before..], [AfterFailure; 3]);
     }
     let mut book = Book::of(&stages);
@@ -78,31 +63,19 @@ fn what_follows_a_failure_is_told_apart_whatever_its_stage() {
 #[test]
 fn a_stage_may_be_reached_after_the_completion() {
     let mut book = Book::of(&[Required, Optional]);
-    book.start(100, 1, "k")
-        .root(150, 1)
-        .see(200, "k", 0)
-        .see(900, "k", 1)
-        .see(950, "k", 1);
+    book.start(100, 1, "k").root(150, 1).see(200, "k", 0).see(900, "k", 1).see(950, "k", 1);
     assert_eq!(book.classes(), [Matched, Matched, Duplicate(Unknown)]);
     assert_eq!(book.hops(), [(0, 100), (1, 700)]);
     assert!(book.decisions.iter().any(|decision| matches!(
         decision,
-        Decision::Reached {
-            stage: 1,
-            since_start_ns: 800,
-            resume: false,
-            ..
-        }
+        Decision::Reached { stage: 1, since_start_ns: 800, resume: false, .. }
     )));
 }
 
 #[test]
 fn without_a_journey_the_marker_decides() {
-    let table = [
-        (Marker::Ours, Orphan),
-        (Marker::Foreign, Foreign),
-        (Marker::Absent, Unattributed),
-    ];
+    let table =
+        [(Marker::Ours, Orphan), (Marker::Foreign, Foreign), (Marker::Absent, Unattributed)];
     for (marker, class) in table {
         // Fits a stage, but nobody has its key: it waits, unless it is another run's.
         let mut book = Book::of(&[Required]);
@@ -121,14 +94,7 @@ fn without_a_journey_the_marker_decides() {
         // Fits no stage: nothing to wait for.
         let mut book = Book::of(&[Required]);
         let candidates = Default::default();
-        book.observe(
-            100,
-            Observation {
-                candidates,
-                marker,
-                ..event("k", 0)
-            },
-        );
+        book.observe(100, Observation { candidates, marker, ..event("k", 0) });
         assert_eq!(book.classes(), [class]);
     }
 }
@@ -136,81 +102,50 @@ fn without_a_journey_the_marker_decides() {
 #[test]
 fn the_key_decides_before_the_marker() {
     let mut book = Book::of(&[Required]);
-    book.start(100, 1, "k")
-        .see_marked(200, "k", Marker::Foreign);
+    book.start(100, 1, "k").see_marked(200, "k", Marker::Foreign);
     assert_eq!(book.classes(), [Matched]);
 }
 
 #[test]
 fn an_undecodable_event_never_matches() {
     let mut book = Book::of(&[Required]);
-    book.start(100, 1, "k").observe(
-        200,
-        Observation {
-            undecodable: true,
-            ..event("k", 0)
-        },
-    );
+    book.start(100, 1, "k").observe(200, Observation { undecodable: true, ..event("k", 0) });
     assert_eq!(book.classes(), [Undecodable]);
 }
 
 #[test]
 fn a_decision_says_where_an_event_belongs() {
     let mut book = Book::of(&[Required, Required]);
-    book.start(100, 1, "k")
-        .see(200, "k", 1)
-        .see(210, "k", 1)
-        .root_failed(220, 1)
-        .see(230, "k", 0);
-    book.observe(
-        240,
-        Observation {
-            undecodable: true,
-            ..event("k", 0)
-        },
-    );
+    book.start(100, 1, "k").see(200, "k", 1).see(210, "k", 1).root_failed(220, 1).see(230, "k", 0);
+    book.observe(240, Observation { undecodable: true, ..event("k", 0) });
     let belongs: Vec<_> = book
         .decisions
         .iter()
         .filter_map(|decision| match decision {
-            Decision::Event {
-                belongs, stamp_ns, ..
-            } => Some((*stamp_ns, *belongs)),
+            Decision::Event { belongs, stamp_ns, .. } => Some((*stamp_ns, *belongs)),
             _ => None,
         })
         .collect();
     let at = |stage| Some((0, stage, Phase::Steady));
-    assert_eq!(
-        belongs,
-        [(200, at(1)), (210, at(1)), (230, at(0)), (240, None)]
-    );
+    assert_eq!(belongs, [(200, at(1)), (210, at(1)), (230, at(0)), (240, None)]);
 }
 
 /// Two stages that one event fits.
 fn twins(shared: bool) -> Book {
     let mut spec = kind(&[Required, Required]);
-    spec.stages[1] = StageSpec {
-        shared,
-        ..spec.stages[1].clone()
-    };
+    spec.stages[1] = StageSpec { shared, ..spec.stages[1].clone() };
     Book::new(plan(vec![spec]))
 }
 
 fn both() -> Observation {
     let candidates = [fit(0, 0, "k"), fit(0, 1, "k")].into_iter().collect();
-    Observation {
-        candidates,
-        ..event("k", 0)
-    }
+    Observation { candidates, ..event("k", 0) }
 }
 
 #[test]
 fn an_event_that_fits_two_stages_belongs_to_the_first_not_reached() {
     let mut book = twins(false);
-    book.start(100, 1, "k")
-        .observe(200, both())
-        .observe(300, both())
-        .observe(400, both());
+    book.start(100, 1, "k").observe(200, both()).observe(300, both()).observe(400, both());
     assert_eq!(book.classes(), [Matched, Matched, Duplicate(Unknown)]);
     assert_eq!(book.hops(), [(0, 100), (1, 100)]);
 }
@@ -229,24 +164,15 @@ fn an_event_of_two_kinds_goes_to_the_journey_in_flight() {
     let two = || plan(vec![kind(&[Required]), kind(&[Required])]);
     let either = || {
         let candidates = [fit(0, 0, "k"), fit(1, 0, "k")].into_iter().collect();
-        Observation {
-            candidates,
-            ..event("k", 0)
-        }
+        Observation { candidates, ..event("k", 0) }
     };
     let mut book = Book::new(two());
-    book.start_kind(100, 1, 1, Some(key("k")))
-        .root(110, 1)
-        .observe(200, either());
+    book.start_kind(100, 1, 1, Some(key("k"))).root(110, 1).observe(200, either());
     assert!(book.outcome(1).is_some());
     // One value names a journey of each kind.
     let mut book = Book::new(two());
-    book.start_kind(100, 1, 0, Some(key("k")))
-        .root(110, 1)
-        .observe(200, either());
-    book.start_kind(300, 2, 1, Some(key("k")))
-        .root(310, 2)
-        .observe(400, either());
+    book.start_kind(100, 1, 0, Some(key("k"))).root(110, 1).observe(200, either());
+    book.start_kind(300, 2, 1, Some(key("k"))).root(310, 2).observe(400, either());
     assert_eq!(book.classes(), [Matched, Matched]);
     book.observe(500, either());
     assert_eq!(book.classes()[2], Duplicate(Unknown));
@@ -262,14 +188,8 @@ fn a_fan_out_stage_is_reached_at_the_last_member_expected() {
         book.see_member(stamp_ns, "k", 0, member);
     }
     let again = Duplicate(Unknown);
-    assert_eq!(
-        book.classes(),
-        [Matched, Matched, again, Matched, Matched, again]
-    );
-    assert_eq!(
-        book.outcome(1),
-        Some((sojourn_ledger::FinishClass::Completed, 230))
-    );
+    assert_eq!(book.classes(), [Matched, Matched, again, Matched, Matched, again]);
+    assert_eq!(book.outcome(1), Some((sojourn_ledger::FinishClass::Completed, 230)));
     assert_eq!(book.hops(), [(0, 130)]);
 }
 
@@ -277,9 +197,7 @@ fn a_fan_out_stage_is_reached_at_the_last_member_expected() {
 fn a_tombstone_lasts_for_its_time() {
     let mut book = Book::of(&[Required]);
     book.start(100, 1, "k").root(150, 1).see(200, "k", 0);
-    book.see(200 + TTL, "k", 0)
-        .see(201 + TTL, "k", 0)
-        .close(10_000);
+    book.see(200 + TTL, "k", 0).see(201 + TTL, "k", 0).close(10_000);
     assert_eq!(book.classes(), [Matched, Duplicate(Unknown), Unattributed]);
     assert_eq!(book.ledger.balance().tombstones_evicted, 0);
 }

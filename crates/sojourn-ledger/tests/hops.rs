@@ -10,10 +10,7 @@ fn a_hop_counts_from_the_stage_named() {
     let mut spec = kind(&[Required, Required, Required]);
     spec.stages[2].after = Predecessor::Stage(0);
     let mut book = Book::new(plan(vec![spec]));
-    book.start(100, 1, "k")
-        .see(150, "k", 0)
-        .see(250, "k", 1)
-        .see(400, "k", 2);
+    book.start(100, 1, "k").see(150, "k", 0).see(250, "k", 1).see(400, "k", 2);
     assert_eq!(book.hops(), [(0, 50), (1, 100), (2, 250)]);
 }
 
@@ -29,29 +26,18 @@ fn a_hop_after_a_step_counts_from_the_latest_begun_before_it() {
     let mut spec = kind(&[Required, Required]);
     spec.stages[1].after = Predecessor::Step;
     let mut book = Book::new(plan(vec![spec]));
-    book.start(100, 1, "k")
-        .step(200, 1)
-        .see(250, "k", 0)
-        .step(300, 1)
-        .see(310, "k", 1);
+    book.start(100, 1, "k").step(200, 1).see(250, "k", 0).step(300, 1).see(310, "k", 1);
     assert_eq!(book.hops(), [(0, 50), (1, 10)]);
     // An early event of a journey with several steps.
     let mut book = Book::of(&[Required]);
-    book.start_kind(100, 1, 0, None)
-        .see(150, "k", 0)
-        .step(200, 1)
-        .keyed(250, 1, "k");
+    book.start_kind(100, 1, 0, None).see(150, "k", 0).step(200, 1).keyed(250, 1, "k");
     assert_eq!(book.hops(), [(0, 50)]);
 }
 
 #[test]
 fn a_predecessor_seen_later_makes_the_hop_negative() {
     let mut book = Book::of(&[Required, Required, Required]);
-    book.start(100, 1, "k")
-        .root(110, 1)
-        .see(200, "k", 1)
-        .see(230, "k", 0)
-        .see(300, "k", 2);
+    book.start(100, 1, "k").root(110, 1).see(200, "k", 1).see(230, "k", 0).see(300, "k", 2);
     assert_eq!(book.hops(), [(0, 130), (1, -30), (2, 100)]);
     assert_eq!(book.finished()[0].negative_hops, 1);
     assert_eq!(book.finished()[0].hops_without_predecessor, 0);
@@ -71,11 +57,7 @@ fn a_predecessor_never_seen_is_counted() {
 #[test]
 fn disorder_after_the_completion_is_counted_in_the_book() {
     let mut book = Book::of(&[Required, Optional, Optional]);
-    book.start(100, 1, "k")
-        .root(110, 1)
-        .see(200, "k", 0)
-        .see(300, "k", 2)
-        .see(400, "k", 1);
+    book.start(100, 1, "k").root(110, 1).see(200, "k", 0).see(300, "k", 2).see(400, "k", 1);
     assert_eq!(book.hops(), [(0, 100), (1, 200)]);
     assert_eq!(book.ledger.balance().late_hops_without_predecessor, 1);
 }
@@ -100,10 +82,7 @@ fn an_observation_before_t0_is_counted_and_never_made_up() {
 #[test]
 fn who_waits_where() {
     let mut spec = kind(&[Required, Required, Optional]);
-    spec.stages[2] = StageSpec {
-        after: Predecessor::Step,
-        ..spec.stages[2].clone()
-    };
+    spec.stages[2] = StageSpec { after: Predecessor::Step, ..spec.stages[2].clone() };
     let mut book = Book::new(plan(vec![spec]));
     let waiting = |book: &Book| [0, 1, 2].map(|stage| book.ledger.in_flight_at(0, stage));
     book.start(100, 1, "a").start(110, 2, "b");
@@ -123,8 +102,5 @@ fn who_waits_where() {
     let mut maxima = || [0, 1, 2].map(|stage| book.ledger.take_in_flight_max(0, stage));
     assert_eq!(maxima(), [2, 2, 2]);
     assert_eq!(maxima(), [0, 0, 0]);
-    assert_eq!(
-        book.ledger.in_flight_at(9, 9) + book.ledger.take_in_flight_max(9, 9),
-        0
-    );
+    assert_eq!(book.ledger.in_flight_at(9, 9) + book.ledger.take_in_flight_max(9, 9), 0);
 }

@@ -32,13 +32,7 @@ fn check(stages: &[sojourn_ledger::StageKind], story: &[Happens], expect: (Finis
                 observation.candidates[0].check_failed = true;
                 book.observe(at, observation)
             }
-            Polled(at, stage) => book.tell(
-                at,
-                Fact::Polled {
-                    journey: JourneyId(1),
-                    stage,
-                },
-            ),
+            Polled(at, stage) => book.tell(at, Fact::Polled { journey: JourneyId(1), stage }),
             Close(at) => book.close(at),
         };
     }
@@ -50,27 +44,11 @@ fn check(stages: &[sojourn_ledger::StageKind], story: &[Happens], expect: (Finis
 fn a_journey_ends_with_the_last_that_was_required() {
     // An API test has no stages.
     check(&[], &[Root(150)], (Completed, 150));
-    check(
-        &[Required, Required],
-        &[Root(150), See(200, 0), See(300, 1)],
-        (Completed, 300),
-    );
+    check(&[Required, Required], &[Root(150), See(200, 0), See(300, 1)], (Completed, 300));
     // The root may be last, and stages in any order.
-    check(
-        &[Required, Required],
-        &[See(120, 1), See(130, 0), Root(400)],
-        (Completed, 400),
-    );
-    check(
-        &[Required, Optional],
-        &[Root(150), See(200, 0)],
-        (Completed, 200),
-    );
-    check(
-        &[Required, Optional],
-        &[Root(150), See(160, 1), See(200, 0)],
-        (Completed, 200),
-    );
+    check(&[Required, Required], &[See(120, 1), See(130, 0), Root(400)], (Completed, 400));
+    check(&[Required, Optional], &[Root(150), See(200, 0)], (Completed, 200));
+    check(&[Required, Optional], &[Root(150), See(160, 1), See(200, 0)], (Completed, 200));
     check(&[Required], &[Root(150), Polled(180, 0)], (Completed, 180));
 }
 
@@ -86,70 +64,30 @@ fn a_deadline_counts_from_t0_and_includes_its_own_instant() {
 
 #[test]
 fn a_failure_is_final() {
-    check(
-        &[Required, Failure],
-        &[Root(150), See(200, 1), See(300, 0)],
-        (Failed, 200),
-    );
-    check(
-        &[Required, Never],
-        &[Root(150), See(200, 1), See(300, 0)],
-        (Failed, 200),
-    );
+    check(&[Required, Failure], &[Root(150), See(200, 1), See(300, 0)], (Failed, 200));
+    check(&[Required, Never], &[Root(150), See(200, 1), See(300, 0)], (Failed, 200));
     check(&[Required], &[Root(150), CheckFails(200, 0)], (Failed, 200));
-    check(
-        &[Required],
-        &[RootFails(150), See(200, 0)],
-        (RootFailed, 150),
-    );
-    check(
-        &[Required, Failure],
-        &[Polled(150, 1), Root(160)],
-        (Failed, 150),
-    );
+    check(&[Required], &[RootFails(150), See(200, 0)], (RootFailed, 150));
+    check(&[Required, Failure], &[Polled(150, 1), Root(160)], (Failed, 150));
     // An overdue journey that fails has failed, not been lost.
-    check(
-        &[Required, Failure],
-        &[Root(150), See(1_300, 1)],
-        (Failed, 1_300),
-    );
+    check(&[Required, Failure], &[Root(150), See(1_300, 1)], (Failed, 1_300));
 }
 
 #[test]
 fn what_must_never_come_is_waited_for_until_the_deadline() {
     let stages = [Required, Never];
     check(&stages, &[Root(150), See(200, 0)], (Completed, 200));
-    check(
-        &stages,
-        &[Root(150), See(200, 0), See(1_100, 1)],
-        (Failed, 1_100),
-    );
+    check(&stages, &[Root(150), See(200, 0), See(1_100, 1)], (Failed, 1_100));
     // Past its deadline such a journey goes on like any other.
     check(&stages, &[Root(150), See(1_200, 0)], (Late, 1_200));
-    check(
-        &stages,
-        &[Root(150), See(1_200, 1), See(1_300, 0)],
-        (Failed, 1_200),
-    );
-    check(
-        &stages,
-        &[Root(150), See(200, 0), Close(1_100)],
-        (InFlightAtCutoff, 1_100),
-    );
-    check(
-        &stages,
-        &[Root(150), See(200, 0), Close(1_101)],
-        (Completed, 200),
-    );
+    check(&stages, &[Root(150), See(1_200, 1), See(1_300, 0)], (Failed, 1_200));
+    check(&stages, &[Root(150), See(200, 0), Close(1_100)], (InFlightAtCutoff, 1_100));
+    check(&stages, &[Root(150), See(200, 0), Close(1_101)], (Completed, 200));
 }
 
 #[test]
 fn the_close_tells_lost_from_cut_off() {
-    check(
-        &[Required],
-        &[Root(150), Close(1_100)],
-        (InFlightAtCutoff, 1_100),
-    );
+    check(&[Required], &[Root(150), Close(1_100)], (InFlightAtCutoff, 1_100));
     check(&[Required], &[Root(150), Close(1_101)], (Lost, 1_101));
     let mut book = Book::of(&[Required]);
     book.start(100, 1, "k").close(200);
@@ -168,10 +106,7 @@ fn follow_ups_are_awaited_where_the_plan_has_them() {
         book.outcome(1)
     };
     let journey = JourneyId(1);
-    assert_eq!(
-        story(Fact::FollowUpsCompleted { journey }),
-        Some((Completed, 300))
-    );
+    assert_eq!(story(Fact::FollowUpsCompleted { journey }), Some((Completed, 300)));
     assert_eq!(story(Fact::FollowUpFailed { journey }), Some((Failed, 300)));
 }
 
@@ -179,59 +114,30 @@ fn follow_ups_are_awaited_where_the_plan_has_them() {
 fn a_finished_journey_tells_all_that_is_known_of_it() {
     let mut book = Book::of(&[Required, Optional, Required]);
     let (journey, t0_ns) = (JourneyId(1), 100);
-    let started = Fact::Started {
-        journey,
-        kind: 0,
-        phase: Phase::WarmUp,
-        t0_ns,
-        key: None,
-    };
-    book.tell(110, started)
-        .keyed(140, 1, "k")
-        .root(150, 1)
-        .see(200, "k", 0)
-        .see(300, "k", 2);
-    let [finished] = book.finished()[..] else {
-        panic!("one journey")
-    };
-    assert_eq!(
-        (finished.journey, finished.kind, finished.phase),
-        (journey, 0, Phase::WarmUp)
-    );
-    assert_eq!(
-        (finished.t0_ns, finished.t1_ns, finished.t2_ns),
-        (100, 110, Some(150))
-    );
+    let started = Fact::Started { journey, kind: 0, phase: Phase::WarmUp, t0_ns, key: None };
+    book.tell(110, started).keyed(140, 1, "k").root(150, 1).see(200, "k", 0).see(300, "k", 2);
+    let [finished] = book.finished()[..] else { panic!("one journey") };
+    assert_eq!((finished.journey, finished.kind, finished.phase), (journey, 0, Phase::WarmUp));
+    assert_eq!((finished.t0_ns, finished.t1_ns, finished.t2_ns), (100, 110, Some(150)));
     assert_eq!(finished.stage_ns[..], [200, 0, 300]);
     assert_eq!(finished.key, Some(key("k")));
-    assert_eq!(
-        (finished.hops_without_predecessor, finished.negative_hops),
-        (1, 0)
-    );
+    assert_eq!((finished.hops_without_predecessor, finished.negative_hops), (1, 0));
 }
 
 #[test]
 fn the_first_key_names_a_journey() {
     let mut book = Book::of(&[Required]);
-    book.start(100, 1, "first")
-        .keyed(120, 1, "second")
-        .close(150);
+    book.start(100, 1, "first").keyed(120, 1, "second").close(150);
     assert_eq!(book.finished()[0].key, Some(key("first")));
 }
 
 #[test]
 fn a_class_never_changes() {
     let mut book = Book::of(&[Required, Failure, Never]);
-    book.start(100, 1, "k")
-        .root(150, 1)
-        .see(200, "k", 0)
-        .advance(1_200);
+    book.start(100, 1, "k").root(150, 1).see(200, "k", 0).advance(1_200);
     assert_eq!(book.outcome(1), Some((Completed, 200)));
     // A dead letter after the completion: matched, and counted as what it is.
-    book.see(1_300, "k", 1)
-        .see(1_400, "k", 1)
-        .root_failed(1_500, 1)
-        .root(1_600, 1);
+    book.see(1_300, "k", 1).see(1_400, "k", 1).root_failed(1_500, 1).root(1_600, 1);
     let balance = book.ledger.balance();
     assert_eq!((balance.failure_after_completion, balance.refused), (1, 0));
     assert_eq!(balance.events.matched, 2);
@@ -242,24 +148,9 @@ fn a_class_never_changes() {
 #[test]
 fn a_missed_arrival_is_scheduled_and_not_started() {
     let mut book = Book::of(&[]);
-    book.tell(
-        100,
-        Fact::Missed {
-            kind: 0,
-            phase: Phase::Steady,
-        },
-    )
-    .start(200, 1, "k");
+    book.tell(100, Fact::Missed { kind: 0, phase: Phase::Steady }).start(200, 1, "k");
     let lines = book.ledger.balance().journeys;
-    assert_eq!(
-        (
-            lines.scheduled,
-            lines.missed,
-            lines.started,
-            lines.in_flight
-        ),
-        (2, 1, 1, 1)
-    );
+    assert_eq!((lines.scheduled, lines.missed, lines.started, lines.in_flight), (2, 1, 1, 1));
 }
 
 #[test]
@@ -268,10 +159,7 @@ fn a_stage_wakes_its_actor_while_the_journey_is_in_flight() {
     spec.stages[0].resumes = true;
     spec.stages[1].resumes = true;
     let mut book = Book::new(plan(vec![spec]));
-    book.start(100, 1, "k")
-        .root(150, 1)
-        .see(200, "k", 0)
-        .see(300, "k", 1);
+    book.start(100, 1, "k").root(150, 1).see(200, "k", 0).see(300, "k", 1);
     let resumes: Vec<bool> = book
         .decisions
         .iter()

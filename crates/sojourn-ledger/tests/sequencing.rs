@@ -9,25 +9,14 @@ const TAP: SourceId = SourceId(1);
 fn batch(source: SourceId, sequence: u64, facts: &[(u64, u64)], watermark_ns: u64) -> Batch {
     let fact = |&(stamp_ns, number): &(u64, u64)| Stamped {
         stamp_ns,
-        fact: Fact::RootCompleted {
-            journey: JourneyId(number),
-        },
+        fact: Fact::RootCompleted { journey: JourneyId(number) },
     };
-    Batch {
-        source,
-        sequence,
-        facts: facts.iter().map(fact).collect(),
-        watermark_ns,
-    }
+    Batch { source, sequence, facts: facts.iter().map(fact).collect(), watermark_ns }
 }
 
 fn drain(sequencer: &mut Sequencer) -> Vec<(u64, u64)> {
     let mut order = Vec::new();
-    while let Some(Stamped {
-        stamp_ns,
-        fact: Fact::RootCompleted { journey },
-    }) = sequencer.pop()
-    {
+    while let Some(Stamped { stamp_ns, fact: Fact::RootCompleted { journey } }) = sequencer.pop() {
         order.push((stamp_ns, journey.0));
     }
     order
@@ -36,52 +25,31 @@ fn drain(sequencer: &mut Sequencer) -> Vec<(u64, u64)> {
 #[test]
 fn facts_come_out_by_stamp_below_the_lowest_watermark() {
     let mut sequencer = Sequencer::new(&[TAP, GENERATOR], 100);
-    sequencer
-        .push(batch(GENERATOR, 0, &[(10, 1), (20, 2), (40, 3)], 50))
-        .expect("in order");
-    assert_eq!(
-        (drain(&mut sequencer), sequencer.watermark_ns()),
-        (vec![], 0)
-    );
-    sequencer
-        .push(batch(TAP, 0, &[(15, 4), (20, 5)], 40))
-        .expect("in order");
+    sequencer.push(batch(GENERATOR, 0, &[(10, 1), (20, 2), (40, 3)], 50)).expect("in order");
+    assert_eq!((drain(&mut sequencer), sequencer.watermark_ns()), (vec![], 0));
+    sequencer.push(batch(TAP, 0, &[(15, 4), (20, 5)], 40)).expect("in order");
     assert_eq!(sequencer.watermark_ns(), 40);
     // At the same stamp the lower source is first; at the watermark itself nothing comes out yet.
     assert_eq!(drain(&mut sequencer), [(10, 1), (15, 4), (20, 2), (20, 5)]);
     sequencer.push(batch(TAP, 1, &[], 60)).expect("in order");
-    assert_eq!(
-        (drain(&mut sequencer), sequencer.held()),
-        (vec![(40, 3)], 0)
-    );
+    assert_eq!((drain(&mut sequencer), sequencer.held()), (vec![(40, 3)], 0));
 }
 
 #[test]
 fn a_batch_may_reach_back_behind_the_last_but_not_behind_the_watermark() {
     let mut sequencer = Sequencer::new(&[TAP], 100);
-    sequencer
-        .push(batch(TAP, 0, &[(10, 1), (30, 2)], 15))
-        .expect("in order");
-    sequencer
-        .push(batch(TAP, 1, &[(15, 3), (30, 4)], 31))
-        .expect("in order");
+    sequencer.push(batch(TAP, 0, &[(10, 1), (30, 2)], 15)).expect("in order");
+    sequencer.push(batch(TAP, 1, &[(15, 3), (30, 4)], 31)).expect("in order");
     assert_eq!(drain(&mut sequencer), [(10, 1), (15, 3), (30, 2), (30, 4)]);
 }
 
 #[test]
 fn an_ended_source_holds_nothing_back() {
     let mut sequencer = Sequencer::new(&[GENERATOR, TAP], 100);
-    sequencer
-        .push(batch(GENERATOR, 0, &[(10, 1)], 20))
-        .expect("in order");
+    sequencer.push(batch(GENERATOR, 0, &[(10, 1)], 20)).expect("in order");
     sequencer.end(TAP);
-    assert_eq!(
-        (sequencer.watermark_ns(), drain(&mut sequencer)),
-        (20, vec![(10, 1)])
-    );
-    sequencer
-        .push(batch(GENERATOR, 1, &[(30, 2), (u64::MAX, 3)], 30))
-        .expect("in order");
+    assert_eq!((sequencer.watermark_ns(), drain(&mut sequencer)), (20, vec![(10, 1)]));
+    sequencer.push(batch(GENERATOR, 1, &[(30, 2), (u64::MAX, 3)], 30)).expect("in order");
     sequencer.end(GENERATOR);
     assert_eq!(sequencer.watermark_ns(), u64::MAX);
     assert_eq!(drain(&mut sequencer), [(30, 2), (u64::MAX, 3)]);
@@ -92,22 +60,15 @@ fn a_source_that_stops_is_named() {
     let mut sequencer = Sequencer::new(&[GENERATOR, TAP], 100);
     for second in 0..5_u64 {
         let now_ns = second * 1_000_000_000;
-        sequencer
-            .push(batch(GENERATOR, second, &[], now_ns))
-            .expect("in order");
+        sequencer.push(batch(GENERATOR, second, &[], now_ns)).expect("in order");
         // The tap crashes after two seconds.
         if second < 3 {
-            sequencer
-                .push(batch(TAP, second, &[], now_ns))
-                .expect("in order");
+            sequencer.push(batch(TAP, second, &[], now_ns)).expect("in order");
         }
     }
     assert_eq!(sequencer.silent(3_000_000_000, 1_000_000_000), []);
     assert_eq!(sequencer.silent(3_000_000_001, 1_000_000_000), [TAP]);
-    assert_eq!(
-        sequencer.silent(9_000_000_000, 1_000_000_000),
-        [GENERATOR, TAP]
-    );
+    assert_eq!(sequencer.silent(9_000_000_000, 1_000_000_000), [GENERATOR, TAP]);
     sequencer.end(TAP);
     assert_eq!(sequencer.silent(9_000_000_000, 1_000_000_000), [GENERATOR]);
 }
@@ -115,44 +76,21 @@ fn a_source_that_stops_is_named() {
 #[test]
 fn a_defect_of_a_source_is_an_error_that_says_which() {
     let table = [
-        (
-            batch(SourceId(9), 0, &[], 0),
-            "source 9 is not one of this run's sources",
-        ),
-        (
-            batch(TAP, 2, &[], 50),
-            "source 1 sent batch 2 where 1 was next: facts are missing or",
-        ),
-        (
-            batch(TAP, 0, &[], 50),
-            "source 1 sent batch 0 where 1 was next",
-        ),
+        (batch(SourceId(9), 0, &[], 0), "source 9 is not one of this run's sources"),
+        (batch(TAP, 2, &[], 50), "source 1 sent batch 2 where 1 was next: facts are missing or"),
+        (batch(TAP, 0, &[], 50), "source 1 sent batch 0 where 1 was next"),
         (
             batch(TAP, 1, &[(19, 1)], 50),
             "source 1 sent a fact stamped 19 ns after 20 ns in batch 1",
         ),
-        (
-            batch(TAP, 1, &[(30, 1), (29, 2)], 50),
-            "source 1 sent a fact stamped 29 ns after 30 ns",
-        ),
-        (
-            batch(TAP, 1, &[], 19),
-            "source 1 took its watermark back from 20 to 19 ns",
-        ),
-        (
-            batch(TAP, 1, &[(30, 1); 4], 50),
-            "source 1 sent 4 facts while 1 of at most 4 were held",
-        ),
-        (
-            batch(GENERATOR, 0, &[], 0),
-            "source 0 sent batch 0 after its end",
-        ),
+        (batch(TAP, 1, &[(30, 1), (29, 2)], 50), "source 1 sent a fact stamped 29 ns after 30 ns"),
+        (batch(TAP, 1, &[], 19), "source 1 took its watermark back from 20 to 19 ns"),
+        (batch(TAP, 1, &[(30, 1); 4], 50), "source 1 sent 4 facts while 1 of at most 4 were held"),
+        (batch(GENERATOR, 0, &[], 0), "source 0 sent batch 0 after its end"),
     ];
     for (defect, words) in table {
         let mut sequencer = Sequencer::new(&[GENERATOR, TAP], 4);
-        sequencer
-            .push(batch(TAP, 0, &[(25, 0)], 20))
-            .expect("in order");
+        sequencer.push(batch(TAP, 0, &[(25, 0)], 20)).expect("in order");
         sequencer.end(GENERATOR);
         let error = sequencer.push(defect).expect_err("a defect");
         assert!(error.starts_with(words), "{error}");

@@ -51,3 +51,34 @@ proptest! {
         run::crash(&truth, &told, tap)?;
     }
 }
+
+/// A model that is never asked proves nothing: every outcome must come up.
+#[test]
+fn the_worlds_meet_every_case() {
+    use std::collections::BTreeMap;
+
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let mut met: BTreeMap<String, u64> = BTreeMap::new();
+    for _ in 0..300 {
+        let world = world::any_world().new_tree(&mut runner).expect("no filter rejects it");
+        let expected = model::judge(&World::unfold(&world.current()));
+        let mut count = |what: String, times: u64| *met.entry(what).or_default() += times;
+        for outcome in expected.journeys.values() {
+            count(format!("{:?}", outcome.class), 1);
+            count("hop without predecessor".into(), outcome.hops_without_predecessor.into());
+            count("negative hop".into(), outcome.negative_hops.into());
+        }
+        for class in expected.events.values() {
+            count(format!("{class:?}"), 1);
+        }
+        count("key reused".into(), expected.key_reused);
+        count("failure after completion".into(), expected.failure_after_completion);
+        count("late hop without predecessor".into(), expected.late_hops);
+    }
+    // Six classes of journeys, nine of events, five attributes.
+    assert_eq!(met.len(), 20, "{met:#?}");
+    assert!(met.values().all(|&times| times > 0), "{met:#?}");
+}

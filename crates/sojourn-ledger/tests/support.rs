@@ -16,31 +16,14 @@ pub(crate) const TTL: u64 = 5_000;
 
 /// A stage that follows the one declared before it, or the step when it is the first.
 pub(crate) fn stage(kind: StageKind, at: u8) -> StageSpec {
-    let after = at
-        .checked_sub(1)
-        .map_or(Predecessor::Step, Predecessor::Stage);
-    StageSpec {
-        kind,
-        after,
-        expect: 1,
-        shared: false,
-        resumes: false,
-    }
+    let after = at.checked_sub(1).map_or(Predecessor::Step, Predecessor::Stage);
+    StageSpec { kind, after, expect: 1, shared: false, resumes: false }
 }
 
 /// A kind with stages of these kinds, each after the one before.
 pub(crate) fn kind(stages: &[StageKind]) -> JourneySpec {
-    let stages = stages
-        .iter()
-        .enumerate()
-        .map(|(at, &kind)| stage(kind, at as u8))
-        .collect();
-    JourneySpec {
-        within_ns: WITHIN,
-        linger_ns: LINGER,
-        stages,
-        has_follow_ups: false,
-    }
+    let stages = stages.iter().enumerate().map(|(at, &kind)| stage(kind, at as u8)).collect();
+    JourneySpec { within_ns: WITHIN, linger_ns: LINGER, stages, has_follow_ups: false }
 }
 
 /// A plan with ample bounds.
@@ -71,13 +54,7 @@ pub(crate) fn event(text: &str, stage: u8) -> Observation {
 }
 
 pub(crate) fn fit(kind: u16, stage: u8, text: &str) -> Candidate {
-    Candidate {
-        kind,
-        stage,
-        key: key(text),
-        member: None,
-        check_failed: false,
-    }
+    Candidate { kind, stage, key: key(text), member: None, check_failed: false }
 }
 
 /// A ledger and all it has decided.
@@ -88,10 +65,7 @@ pub(crate) struct Book {
 
 impl Book {
     pub(crate) fn new(spec: LedgerSpec) -> Self {
-        Self {
-            ledger: Ledger::new(spec),
-            decisions: Vec::new(),
-        }
+        Self { ledger: Ledger::new(spec), decisions: Vec::new() }
     }
 
     /// One kind with these stages.
@@ -100,8 +74,7 @@ impl Book {
     }
 
     pub(crate) fn tell(&mut self, stamp_ns: u64, fact: Fact) -> &mut Self {
-        self.ledger
-            .apply(Stamped { stamp_ns, fact }, &mut self.decisions);
+        self.ledger.apply(Stamped { stamp_ns, fact }, &mut self.decisions);
         assert_eq!(self.ledger.balance().imbalance(), None);
         self
     }
@@ -119,53 +92,23 @@ impl Book {
         key: Option<Key>,
     ) -> &mut Self {
         let journey = JourneyId(id);
-        self.tell(
-            t0_ns,
-            Fact::Started {
-                journey,
-                kind,
-                phase: Phase::Steady,
-                t0_ns,
-                key,
-            },
-        )
+        self.tell(t0_ns, Fact::Started { journey, kind, phase: Phase::Steady, t0_ns, key })
     }
 
     pub(crate) fn keyed(&mut self, stamp_ns: u64, id: u64, text: &str) -> &mut Self {
-        self.tell(
-            stamp_ns,
-            Fact::Keyed {
-                journey: JourneyId(id),
-                key: key(text),
-            },
-        )
+        self.tell(stamp_ns, Fact::Keyed { journey: JourneyId(id), key: key(text) })
     }
 
     pub(crate) fn root(&mut self, stamp_ns: u64, id: u64) -> &mut Self {
-        self.tell(
-            stamp_ns,
-            Fact::RootCompleted {
-                journey: JourneyId(id),
-            },
-        )
+        self.tell(stamp_ns, Fact::RootCompleted { journey: JourneyId(id) })
     }
 
     pub(crate) fn root_failed(&mut self, stamp_ns: u64, id: u64) -> &mut Self {
-        self.tell(
-            stamp_ns,
-            Fact::RootFailed {
-                journey: JourneyId(id),
-            },
-        )
+        self.tell(stamp_ns, Fact::RootFailed { journey: JourneyId(id) })
     }
 
     pub(crate) fn step(&mut self, stamp_ns: u64, id: u64) -> &mut Self {
-        self.tell(
-            stamp_ns,
-            Fact::StepBegan {
-                journey: JourneyId(id),
-            },
-        )
+        self.tell(stamp_ns, Fact::StepBegan { journey: JourneyId(id) })
     }
 
     /// An event for a stage of kind 0.
@@ -181,13 +124,7 @@ impl Book {
         message_id: u64,
     ) -> &mut Self {
         let message_id = Some(message_id);
-        self.observe(
-            stamp_ns,
-            Observation {
-                message_id,
-                ..event(text, stage)
-            },
-        )
+        self.observe(stamp_ns, Observation { message_id, ..event(text, stage) })
     }
 
     pub(crate) fn see_member(
@@ -203,13 +140,7 @@ impl Book {
     }
 
     pub(crate) fn see_marked(&mut self, stamp_ns: u64, text: &str, marker: Marker) -> &mut Self {
-        self.observe(
-            stamp_ns,
-            Observation {
-                marker,
-                ..event(text, 0)
-            },
-        )
+        self.observe(stamp_ns, Observation { marker, ..event(text, 0) })
     }
 
     pub(crate) fn observe(&mut self, stamp_ns: u64, observation: Observation) -> &mut Self {
@@ -225,13 +156,7 @@ impl Book {
     pub(crate) fn close(&mut self, now_ns: u64) -> &mut Self {
         self.ledger.close(now_ns, &mut self.decisions);
         assert_eq!(self.ledger.balance().imbalance(), None);
-        assert_eq!(
-            (
-                self.ledger.in_flight(),
-                self.ledger.balance().events.waiting
-            ),
-            (0, 0)
-        );
+        assert_eq!((self.ledger.in_flight(), self.ledger.balance().events.waiting), (0, 0));
         self
     }
 
@@ -246,10 +171,7 @@ impl Book {
 
     /// How this journey finished; `None` while it is in flight.
     pub(crate) fn outcome(&self, id: u64) -> Option<(FinishClass, u64)> {
-        let mut own = self
-            .finished()
-            .into_iter()
-            .filter(|finished| finished.journey.0 == id);
+        let mut own = self.finished().into_iter().filter(|finished| finished.journey.0 == id);
         let outcome = own.next().map(|finished| (finished.class, finished.end_ns));
         assert!(own.next().is_none(), "journey {id} finished twice");
         outcome

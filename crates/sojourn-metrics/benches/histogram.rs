@@ -44,9 +44,7 @@ fn main() {
 
     let mut spare = None;
     report("recorder_take_8_series", "ns/op", 1, || {
-        series
-            .iter()
-            .for_each(|&id| recorder.record(id, samples[0]));
+        series.iter().for_each(|&id| recorder.record(id, samples[0]));
         let mut taken: Snapshot = recorder.take(1, spare.take());
         taken.recycle();
         spare = Some(taken);

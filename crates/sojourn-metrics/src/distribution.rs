@@ -15,7 +15,8 @@ pub struct Distribution {
 }
 
 impl Store {
-    /// Durations of a journey (`None`: of all): completed and late ones as observed, lost ones above.
+    /// Durations of a journey (`None`: of all): completed and late ones as observed, lost ones
+    /// above.
     pub fn journey_durations(&self, journey: Option<&str>, phase: SeriesPhase) -> Distribution {
         let tag = journey.map(|name| (names::JOURNEY, name));
         let tags = tag.as_slice();
@@ -40,10 +41,7 @@ impl Store {
 
 impl From<Histogram> for Distribution {
     fn from(observed: Histogram) -> Self {
-        Self {
-            observed,
-            ..Self::default()
-        }
+        Self { observed, ..Self::default() }
     }
 }
 
@@ -66,13 +64,9 @@ impl Distribution {
             None
         } else if rank <= negative {
             // The most negative first: the mirror's greatest.
-            self.negative
-                .value_at_rank(negative - rank + 1)
-                .map(|magnitude| -(magnitude as f64))
+            self.negative.value_at_rank(negative - rank + 1).map(|magnitude| -(magnitude as f64))
         } else if rank <= self.samples() {
-            self.observed
-                .value_at_rank(rank - negative)
-                .map(|value| value as f64)
+            self.observed.value_at_rank(rank - negative).map(|value| value as f64)
         } else {
             Some(f64::INFINITY)
         }
@@ -133,16 +127,10 @@ mod tests {
     use super::*;
 
     fn of(samples: &[i64], lost: u64) -> Distribution {
-        let mut distribution = Distribution {
-            lost,
-            ..Distribution::default()
-        };
+        let mut distribution = Distribution { lost, ..Distribution::default() };
         for &sample in samples {
-            let half = if sample < 0 {
-                &mut distribution.negative
-            } else {
-                &mut distribution.observed
-            };
+            let half =
+                if sample < 0 { &mut distribution.negative } else { &mut distribution.observed };
             half.record(sample.unsigned_abs());
         }
         distribution
@@ -153,15 +141,9 @@ mod tests {
         let journeys = of(&[10; 98], 2);
         assert_eq!(journeys.quantile(0.98), Some(10.0));
         assert_eq!(journeys.quantile(0.99), Some(f64::INFINITY));
-        assert_eq!(
-            (journeys.max(), journeys.mean()),
-            (Some(f64::INFINITY), Some(10.0))
-        );
+        assert_eq!((journeys.max(), journeys.mean()), (Some(f64::INFINITY), Some(10.0)));
         let none = of(&[], 0);
-        assert_eq!(
-            (none.quantile(0.5), none.min(), none.max()),
-            (None, None, None)
-        );
+        assert_eq!((none.quantile(0.5), none.min(), none.max()), (None, None, None));
         assert_eq!((none.mean(), none.stddev()), (None, None));
         assert_eq!(of(&[], 3).quantile(0.5), Some(f64::INFINITY));
     }

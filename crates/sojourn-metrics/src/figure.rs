@@ -20,8 +20,8 @@ pub enum Figure {
     Trend(Box<Histogram>),
 }
 
-/// A gauge's levels, kept apart by source: over time a source's later level replaces the earlier and
-/// its range widens; over sources levels add up.
+/// A gauge's levels, kept apart by source: over time a source's later level replaces the earlier
+/// and its range widens; over sources levels add up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
     // A handful of sources: ordered by number, searched in line.
@@ -108,8 +108,7 @@ impl Figure {
             // Numbers of another run's sources mean nothing here: they follow ours.
             let next = own.sources.last().map_or(0, |&(source, _)| source + 1);
             let renumbered = (next..).zip(&other.sources);
-            own.sources
-                .extend(renumbered.map(|(source, &(_, level))| (source, level)));
+            own.sources.extend(renumbered.map(|(source, &(_, level))| (source, level)));
         })
     }
 
@@ -152,21 +151,27 @@ impl Figure {
 
     /// Takes an encoding from the front of `bytes`; `None` when it is none.
     pub fn decode(bytes: &mut &[u8]) -> Option<Self> {
+        let &number = bytes.first()?;
+        let mut figure = Self::empty(Kind::of_number(number)?);
+        figure.append_encoded(bytes)?;
+        Some(figure)
+    }
+
+    /// Takes an encoding from the front of `bytes` and adds it as what the same sources held over a
+    /// later stretch of time. `None`, and nothing is added, when it is none or of another kind.
+    pub fn append_encoded(&mut self, bytes: &mut &[u8]) -> Option<()> {
         let (&number, rest) = bytes.split_first()?;
+        if number != self.kind().number() {
+            return None;
+        }
         *bytes = rest;
-        Some(match Kind::of_number(number)? {
-            Kind::Counter => Self::Counter(varint::read(bytes)?),
-            Kind::Gauge => Self::Gauge(Levels::decode(bytes)?),
-            Kind::Rate => Self::Rate {
-                yes: varint::read(bytes)?,
-                no: varint::read(bytes)?,
-            },
-            Kind::Trend => {
-                let (histogram, rest) = Histogram::decode(bytes)?;
-                *bytes = rest;
-                Self::Trend(Box::new(histogram))
-            }
-        })
+        let later = match self {
+            Self::Trend(own) => return own.merge_encoded(bytes),
+            Self::Counter(_) => Self::Counter(varint::read(bytes)?),
+            Self::Gauge(_) => Self::Gauge(Levels::decode(bytes)?),
+            Self::Rate { .. } => Self::Rate { yes: varint::read(bytes)?, no: varint::read(bytes)? },
+        };
+        self.append(&later).then_some(())
     }
 }
 

@@ -95,7 +95,8 @@ impl Histogram {
     }
 
     /// Nearest-rank quantile: the value of sample ⌈q·N⌉ (q in 0..=1), as the greatest value of its
-    /// bucket but never above the exact maximum nor below the exact minimum. `None` without samples.
+    /// bucket but never above the exact maximum nor below the exact minimum. `None` without
+    /// samples.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         self.value_at_rank(nearest_rank(q, self.totals.count))
     }
@@ -127,16 +128,26 @@ impl Histogram {
     /// Sparse encoding, appended to `out`: totals, then (gap, count) pairs as varints.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let numbers = self.pages.filled();
-        let buckets: Vec<_> = numbers
-            .map(|(page, slot, count)| (page * layout::PAGE + slot, count))
-            .collect();
+        let buckets: Vec<_> =
+            numbers.map(|(page, slot, count)| (page * layout::PAGE + slot, count)).collect();
         codec::encode(&self.totals, buckets.iter().copied(), out);
     }
 
     /// Reads one encoding from the front of `bytes`; returns it and the rest.
     pub fn decode(mut bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let histogram = codec::decode(&mut bytes)?;
+        let mut histogram = Self::new();
+        histogram.merge_encoded(&mut bytes)?;
         Some((histogram, bytes))
+    }
+
+    /// Takes one encoding from the front of `bytes` and adds its samples, without the pages that a
+    /// histogram of its own would need. `None`, and nothing is added, when it is none.
+    pub fn merge_encoded(&mut self, bytes: &mut &[u8]) -> Option<()> {
+        let mut checked = *bytes;
+        let totals = codec::decode(&mut checked, |_, _, _| ())?;
+        codec::decode(bytes, |page, slot, count| self.add_to_bucket(page, slot, count))?;
+        self.totals.merge(&totals);
+        Some(())
     }
 
     fn add_to_bucket(&mut self, page: usize, slot: usize, count: u64) {
@@ -158,16 +169,12 @@ impl PartialEq for Histogram {
 /// The rank ⌈q·N⌉ of a quantile among `count` samples, from 1 to `count` (0 when there is none).
 ///
 /// q·N is meant in decimals: 0.07·100 is 7 and not the 7.000000000000001 of binary floating point,
-/// which would be rounded up to the eighth sample. A product within a few units in the last place of
-/// a whole number is that number.
+/// which would be rounded up to the eighth sample. A product within a few units in the last place
+/// of a whole number is that number.
 pub fn nearest_rank(q: f64, count: u64) -> u64 {
     let product = q * count as f64;
     let whole = product.round();
-    let rank = if (product - whole).abs() <= whole * 1e-15 {
-        whole
-    } else {
-        product.ceil()
-    };
+    let rank = if (product - whole).abs() <= whole * 1e-15 { whole } else { product.ceil() };
     // The cast turns NaN and negative numbers into zero and saturates above.
     (rank as u64).clamp(count.min(1), count)
 }

@@ -1,9 +1,9 @@
 //! Numbers of a run: histograms, series, snapshots, merging, thresholds.
 //!
-//! A [`Recorder`] belongs to one thread and is written without locks or allocation; once a second it
-//! yields a [`Snapshot`]. Snapshots add up in a [`Store`] without loss. Percentiles exist only there,
-//! after merging: nearest rank on merged histograms, never averaged. What the series are called stands
-//! in [`names`].
+//! A [`Recorder`] belongs to one thread and is written without locks or allocation; once a second
+//! it yields a [`Snapshot`]. Snapshots add up in a [`Store`] without loss. Percentiles exist only
+//! there, after merging: nearest rank on merged histograms, never averaged. What the series are
+//! called stands in [`names`].
 //!
 //! No I/O, no clock: instants are handed in.
 

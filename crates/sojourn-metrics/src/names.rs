@@ -1,9 +1,9 @@
 //! The names of Sojourn's own metrics: the contract between the engine, which writes them, and
 //! thresholds and reports, which read them.
 //!
-//! Each constant says what the series counts or measures and, in braces, its tags. Series of a journey
-//! carry the phase of its t0 ([`crate::SeriesPhase::WarmUp`] or `Steady`) unless "phase Any" stands
-//! beside them. Trends are nanoseconds unless another unit stands beside them.
+//! Each constant says what the series counts or measures and, in braces, its tags. Series of a
+//! journey carry the phase of its t0 ([`crate::SeriesPhase::WarmUp`] or `Steady`) unless "phase
+//! Any" stands beside them. Trends are nanoseconds unless another unit stands beside them.
 
 /// Tag: the journey's name.
 pub const JOURNEY: &str = "journey";
@@ -54,9 +54,10 @@ pub const STAGE_REACHED: &str = "stage.reached";
 pub const STAGE_DUPLICATES: &str = "stage.duplicates";
 /// Counter {journey, step, status}: requests of the step that ended, however they ended.
 pub const STEP_REQUESTS: &str = "step.requests";
-/// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected one.
+/// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
+/// one.
 pub const STEP_FAILED: &str = "step.failed";
-/// Counter {journey, stage}: requests made to poll the stage.
+/// Counter {journey, stage}, phase Any: requests made to poll the stage.
 pub const POLL_REQUESTS: &str = "poll.requests";
 
 /// Counter {channel}, phase Any: events received, our own re-reads left out.
@@ -121,6 +122,15 @@ pub const LAG: &str = "lag";
 pub const STAGE_IN_FLIGHT: &str = "stage.in_flight";
 /// Gauge {journey}, phase Any: journeys started and not ended.
 pub const JOURNEYS_IN_FLIGHT: &str = "journeys.in_flight";
+/// Gauge, phase Any: memory resident in this process, bytes.
+pub const HEALTH_MEMORY_BYTES: &str = "health.memory_bytes";
+/// Gauge, phase Any: descriptors that this process may still open.
+pub const HEALTH_DESCRIPTORS_LEFT: &str = "health.descriptors_left";
+/// Gauge, phase Any: ports left for one target, were every open descriptor a connection to it.
+pub const HEALTH_PORTS_LEFT: &str = "health.ports_left";
+/// Gauge {thread}, phase Any: longest turn of a generator's event loop, milliseconds: for so long
+/// it looked neither at arrivals nor at sockets.
+pub const HEALTH_STALL_MS: &str = "health.stall_ms";
 /// Gauge {thread}, phase Any: share of the interval the thread ran, 0 to 1.
 pub const HEALTH_CPU: &str = "health.cpu";
 /// Gauge {thread}, phase Any: for how long in a row a generator thread has been busier than the

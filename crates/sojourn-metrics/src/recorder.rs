@@ -197,9 +197,7 @@ impl Cell {
         match self {
             Self::Counter(n) => Some(mem::take(n)).filter(|&n| n > 0).map(Value::Counter),
             Self::Gauge(level) => {
-                level
-                    .take()
-                    .map(|[last, min, max]| Value::Gauge { last, min, max })
+                level.take().map(|[last, min, max]| Value::Gauge { last, min, max })
             }
             Self::Rate { yes, no } => {
                 let (yes, no) = (mem::take(yes), mem::take(no));
@@ -245,11 +243,7 @@ mod tests {
         assert_eq!(first.new_series.len(), 4);
         let mut samples = IntervalHistogram::default();
         samples.record(5);
-        let level_value = Value::Gauge {
-            last: 2.0,
-            min: -1.0,
-            max: 4.0,
-        };
+        let level_value = Value::Gauge { last: 2.0, min: -1.0, max: 4.0 };
         let expected = vec![
             (count, Value::Counter(5)),
             (level, level_value),

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// A count that adds up.
     Counter,
-    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps the
-    /// later value and the widest range; merging over sources adds the values.
+    /// A level: the last value, with the interval's minimum and maximum. Merging over time keeps
+    /// the later value and the widest range; merging over sources adds the values.
     Gauge,
     /// Yes and no: two counts that add up.
     Rate,
@@ -58,9 +58,7 @@ impl SeriesPhase {
 
     /// The phase of this number.
     pub fn of_number(number: u8) -> Option<Self> {
-        [Self::WarmUp, Self::Steady, Self::Any]
-            .into_iter()
-            .find(|phase| phase.number() == number)
+        [Self::WarmUp, Self::Steady, Self::Any].into_iter().find(|phase| phase.number() == number)
     }
 }
 
@@ -78,24 +76,15 @@ pub struct SeriesKey {
 impl SeriesKey {
     /// A key; tags are sorted by name.
     pub fn new(metric: &str, tags: &[(&str, &str)], phase: SeriesPhase) -> Self {
-        let mut tags: Vec<_> = tags
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let mut tags: Vec<_> =
+            tags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         tags.sort();
-        Self {
-            metric: metric.to_owned(),
-            tags,
-            phase,
-        }
+        Self { metric: metric.to_owned(), tags, phase }
     }
 
     /// The value of a tag.
     pub fn tag(&self, name: &str) -> Option<&str> {
-        self.tags
-            .iter()
-            .find(|(tag, _)| tag == name)
-            .map(|(_, value)| value.as_str())
+        self.tags.iter().find(|(tag, _)| tag == name).map(|(_, value)| value.as_str())
     }
 }
 

@@ -29,11 +29,11 @@ impl Store {
         Self::default()
     }
 
-    /// Adds a snapshot. Errs when its number is not the next one of its source: a snapshot was lost,
-    /// the run is void. Sources may come in any order. What can be added is added all the same, so
-    /// that the rest of a void run can still be looked at; only a snapshot that came before is not
-    /// added again. Also errs when the snapshot contradicts itself or the store: a series that was
-    /// never named, or is of another kind.
+    /// Adds a snapshot. Errs when its number is not the next one of its source: a snapshot was
+    /// lost, the run is void. Sources may come in any order. What can be added is added all the
+    /// same, so that the rest of a void run can still be looked at; only a snapshot that came
+    /// before is not added again. Also errs when the snapshot contradicts itself or the store: a
+    /// series that was never named, or is of another kind.
     pub fn apply(&mut self, snapshot: &Snapshot) -> Result<(), String> {
         let name = snapshot.source;
         let sequence = snapshot.sequence;
@@ -67,17 +67,17 @@ impl Store {
         problem.map_or(Ok(()), Err)
     }
 
-    /// Adds another store's series (another generator's, another run's). The other's sources count as
-    /// further ones, even where they bear the same numbers. A series of another kind under the same
-    /// name is left out.
+    /// Adds another store's series (another generator's, another run's). The other's sources count
+    /// as further ones, even where they bear the same numbers. A series of another kind under the
+    /// same name is left out.
     pub fn merge(&mut self, other: &Self) {
         for (key, figure) in other.figures() {
             self.figure_mut(key, figure.kind()).merge(figure);
         }
     }
 
-    /// Adds what the same sources wrote in a later stretch of time, such as a delta of the run file.
-    /// A series of another kind under the same name is left out.
+    /// Adds what the same sources wrote in a later stretch of time, such as a delta of the run
+    /// file. A series of another kind under the same name is left out.
     pub fn append(&mut self, later: &Self) {
         for (key, figure) in later.figures() {
             self.append_figure(key, figure);
@@ -87,6 +87,13 @@ impl Store {
     /// Adds a later stretch of one series; false when the name has another kind here.
     pub fn append_figure(&mut self, key: &SeriesKey, later: &Figure) -> bool {
         self.figure_mut(key, later.kind()).append(later)
+    }
+
+    /// Takes a [`Figure`]'s encoding from the front of `bytes` and adds it as a later stretch of
+    /// one series. `None`, and nothing is added, when it is none or of another kind than the
+    /// name's.
+    pub fn append_encoded(&mut self, key: &SeriesKey, kind: Kind, bytes: &mut &[u8]) -> Option<()> {
+        self.figure_mut(key, kind).append_encoded(bytes)
     }
 
     /// Empties every series and keeps their names, their pages and where each source stands: the
@@ -155,10 +162,7 @@ impl Store {
             .range(first..)
             .take_while(move |(key, _)| key.metric == metric)
             .filter(move |(key, _)| {
-                key.phase == phase
-                    && tags
-                        .iter()
-                        .all(|&(name, value)| key.tag(name) == Some(value))
+                key.phase == phase && tags.iter().all(|&(name, value)| key.tag(name) == Some(value))
             })
             .map(|(key, &place)| (key, &self.figures[place]))
     }
@@ -197,9 +201,7 @@ impl Store {
             return Err(format!("source {source} names more series than it may"));
         }
         if self.figure_mut(key, kind).kind() != kind {
-            return Err(format!(
-                "source {source} has another kind of series named {key}"
-            ));
+            return Err(format!("source {source} has another kind of series named {key}"));
         }
         let place = self.index.get(key).copied();
         let places = &mut self.sources.entry(source).or_default().places;
@@ -227,9 +229,7 @@ impl Store {
 impl PartialEq for Store {
     fn eq(&self, other: &Self) -> bool {
         let filled = |(_, figure): &(&SeriesKey, &Figure)| !figure.is_empty();
-        self.figures()
-            .filter(filled)
-            .eq(other.figures().filter(filled))
+        self.figures().filter(filled).eq(other.figures().filter(filled))
     }
 }
 

@@ -1,24 +1,31 @@
 //! Conditions that a run must hold, such as `journey.payment.p99 < 25s`.
 //!
-//! | name | what | bound |
-//! |---|---|---|
-//! | `journey.J.STAT` | duration of journey J: completed, late, and lost ones above all | time |
-//! | `stage.S.hop.STAT`, `stage.S.since_start.STAT` | stage S (`J/S` where names repeat) | time |
-//! | `step.T.FIGURE.STAT` | `response`, `response_ok`, `response_failed`, `service`, `blocked`, `dns`, `connect`, `tls`, `send`, `wait`, `receive` of step T (`J/T` where names repeat) | time |
-//! | `step.T.bytes_in.STAT`, `step.T.bytes_out.STAT` | bytes of step T | number |
-//! | `lag.STAT` | the generator's own lateness | time |
-//! | `scheduled`, `missed`, `started`, `completed`, `late`, `lost`, `failed`, `root_failed`, `key_reused` | journeys, also `journey.J.lost` | number |
-//! | `missed`, `late`, `lost`, `failed`, `root_failed` against a percentage, or `lost.share` | their share of the started (missed: of the scheduled) | `0.1%` |
-//! | `duplicates`, also `journey.J.duplicates`, `stage.S.duplicates`; `stage.S.reached` | events, journeys | number |
-//! | `orphans`, `foreign`, `unattributed`, `undecodable`, `after_failure` | events | number |
-//! | `errors.rate`, `step.T.errors.rate`; `errors.count` | failed step requests by requests; failed | share; number |
-//! | `drain` | from the last arrival until nothing was in flight | time |
-//! | `backlog.slope` | growth of what is in flight, per second | rate |
+//! Distributions, which need a statistic:
 //!
-//! STAT is `p50`…`p99.99`, `mean`, `max`, `min`, `stddev` in the subject's unit, `count`, or `rate` (per
-//! second of the steady phase). A name may contain dots: what stands between the first part and the
-//! known last ones is the name. Everything of a journey reads its steady phase; unmatched events belong
-//! to no phase.
+//! - `journey.J.STAT`: duration of journey J: completed, late, and lost ones above all;
+//! - `stage.S.hop.STAT`, `stage.S.since_start.STAT`: of stage S (`J/S` where names repeat);
+//! - `step.T.FIGURE.STAT`: of step T (`J/T` where names repeat), where FIGURE is `response`,
+//!   `response_ok`, `response_failed`, `service`, `blocked`, `dns`, `connect`, `tls`, `send`,
+//!   `wait`, `receive`, or `bytes_in` and `bytes_out`, which are compared with plain numbers;
+//! - `lag.STAT`: the generator's own lateness.
+//!
+//! Single numbers:
+//!
+//! - `scheduled`, `missed`, `started`, `completed`, `late`, `lost`, `failed`, `root_failed`,
+//!   `key_reused`, `duplicates`: of all journeys, or of one as `journey.J.lost`;
+//! - `lost < 0.1%` (or `lost.share`): the share of the started, and so for `completed`, `late`,
+//!   `failed`, `root_failed`; `missed` is a share of the scheduled;
+//! - `stage.S.reached`, `stage.S.duplicates`;
+//! - `orphans`, `foreign`, `unattributed`, `undecodable`, `after_failure`: events;
+//! - `errors.rate`, `step.T.errors.rate`: failed step requests by all of them; `errors.count`,
+//!   `step.T.errors.count`: failed step requests;
+//! - `drain`: the time from the last arrival until nothing was in flight;
+//! - `backlog.slope`: growth of what is in flight, per second.
+//!
+//! STAT is `p50`…`p99.99`, `mean`, `max`, `min`, `stddev` in the subject's unit, `count`, or `rate`
+//! (per second of the steady phase). A name may contain dots: what stands between the first part
+//! and the known last ones is the name. Everything of a journey reads its steady phase; unmatched
+//! events belong to no phase.
 
 mod bound;
 mod evaluate;
@@ -49,10 +56,7 @@ pub struct Threshold {
 
 /// Which figure of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(
-    missing_docs,
-    reason = "named for the figure; defined in docs/definitions.md"
-)]
+#[allow(missing_docs, reason = "named for the figure; defined in docs/definitions.md")]
 pub enum Statistic {
     /// A quantile in 0..=1: `p99.9` is 0.999.
     Quantile(f64),

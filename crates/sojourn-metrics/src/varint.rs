@@ -30,7 +30,8 @@ pub fn read(bytes: &mut &[u8]) -> Option<u64> {
     u64::try_from(read_wide(bytes)?).ok()
 }
 
-/// Takes a wide number from the front of `bytes`; `None` when they end early or it is above 128 bits.
+/// Takes a wide number from the front of `bytes`; `None` when they end early or it is above 128
+/// bits.
 pub fn read_wide(bytes: &mut &[u8]) -> Option<u128> {
     let mut value = 0u128;
     let mut shift = 0;

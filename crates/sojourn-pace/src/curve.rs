@@ -33,7 +33,7 @@ enum Shape {
 }
 
 /// Most drawn rates in one segment; a shorter interval is stretched to this many, which bounds the
-/// memory a profile can ask for (15 MB).
+/// memory a profile can ask for (some 20 MB).
 const MOST_STEPS: u64 = 200_000;
 
 /// Most arrivals per second: one per nanosecond, the resolution of an instant.
@@ -46,27 +46,14 @@ impl Curve {
         let mut curve = Self::default();
         for (index, segment) in profile.segments.iter().enumerate() {
             match *segment {
-                Segment::Linear {
-                    from_per_s,
-                    to_per_s,
-                    duration_ns,
-                } => curve.push_line(from_per_s, to_per_s, duration_ns),
-                Segment::Sine {
-                    mean_per_s,
-                    amplitude_per_s,
-                    period_ns,
-                    phase,
-                    duration_ns,
-                } => {
+                Segment::Linear { from_per_s, to_per_s, duration_ns } => {
+                    curve.push_line(from_per_s, to_per_s, duration_ns)
+                }
+                Segment::Sine { mean_per_s, amplitude_per_s, period_ns, phase, duration_ns } => {
                     let wave = [mean_per_s, amplitude_per_s, phase];
                     curve.push_wave(wave, period_ns, duration_ns);
                 }
-                Segment::RandomSteps {
-                    min_per_s,
-                    max_per_s,
-                    every_ns,
-                    duration_ns,
-                } => {
+                Segment::RandomSteps { min_per_s, max_per_s, every_ns, duration_ns } => {
                     let stream = STEPS_STREAM.wrapping_add(index as u64);
                     let draw = |k| random_unit(seed, stream, k);
                     curve.push_steps([min_per_s, max_per_s], every_ns, duration_ns, draw);
@@ -91,9 +78,7 @@ impl Curve {
         if !here.is_some_and(|piece| piece.from <= level && level < piece.to) {
             self.current = self.pieces.partition_point(|piece| piece.to <= level);
         }
-        self.pieces
-            .get(self.current)
-            .map(|piece| piece.instant_ns(level))
+        self.pieces.get(self.current).map(|piece| piece.instant_ns(level))
     }
 
     fn push_line(&mut self, from_per_s: f64, to_per_s: f64, duration_ns: u64) {
@@ -102,11 +87,7 @@ impl Curve {
         let area = (from + to) / 2.0 * duration_s;
         let shape = Shape::Line {
             from_per_s: from,
-            slope_per_s2: if duration_ns == 0 {
-                0.0
-            } else {
-                (to - from) / duration_s
-            },
+            slope_per_s2: if duration_ns == 0 { 0.0 } else { (to - from) / duration_s },
         };
         self.push(shape, area, duration_ns);
     }
@@ -151,13 +132,7 @@ impl Curve {
             return;
         }
         self.total = snapped(from + area);
-        self.pieces.push(Piece {
-            start_ns,
-            end_ns: self.duration_ns,
-            from,
-            to: self.total,
-            shape,
-        });
+        self.pieces.push(Piece { start_ns, end_ns: self.duration_ns, from, to: self.total, shape });
     }
 }
 
@@ -165,44 +140,27 @@ impl Piece {
     fn instant_ns(&self, level: f64) -> u64 {
         let local = (level - self.from).max(0.0);
         let after_s = match self.shape {
-            Shape::Line {
-                from_per_s,
-                slope_per_s2,
-            } => {
+            Shape::Line { from_per_s, slope_per_s2 } => {
                 let end_rate_squared = from_per_s * from_per_s + 2.0 * slope_per_s2 * local;
                 let divisor = from_per_s + end_rate_squared.max(0.0).sqrt();
-                if divisor > 0.0 {
-                    2.0 * local / divisor
-                } else {
-                    0.0
-                }
+                if divisor > 0.0 { 2.0 * local / divisor } else { 0.0 }
             }
             Shape::Wave(sine) => sine.instant(local),
         };
         // The cast saturates; the clamp keeps what rounding pushed over the edge.
         let after_ns = (after_s * NS_PER_S).round() as u64;
-        self.start_ns
-            .saturating_add(after_ns)
-            .min(self.end_ns.saturating_sub(1))
+        self.start_ns.saturating_add(after_ns).min(self.end_ns.saturating_sub(1))
     }
 }
 
 fn valid_rate(per_s: f64) -> f64 {
     // NaN compares false and becomes zero.
-    if per_s > 0.0 {
-        per_s.min(MOST_PER_S)
-    } else {
-        0.0
-    }
+    if per_s > 0.0 { per_s.min(MOST_PER_S) } else { 0.0 }
 }
 
-/// The whole number that `level` means when only rounding keeps it from being one: 12/h over an hour
-/// must not be 12.000000000000002, or a thirteenth arrival would fall on the last nanosecond.
+/// The whole number that `level` means when only rounding keeps it from being one: 12/h over an
+/// hour must not be 12.000000000000002, or a thirteenth arrival would fall on the last nanosecond.
 fn snapped(level: f64) -> f64 {
     let whole = level.round();
-    if (level - whole).abs() <= 1e-12 * whole.max(1.0) {
-        whole
-    } else {
-        level
-    }
+    if (level - whole).abs() <= 1e-12 * whole.max(1.0) { whole } else { level }
 }

@@ -12,7 +12,8 @@ pub struct Profile {
 /// One stretch of a [`Profile`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Segment {
-    /// Intensity goes in a straight line from one rate to another (equal: constant; both zero: pause).
+    /// Intensity goes in a straight line from one rate to another (equal: constant; both zero:
+    /// pause).
     Linear {
         /// Arrivals per second at the segment's start.
         from_per_s: f64,

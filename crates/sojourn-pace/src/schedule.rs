@@ -86,8 +86,8 @@ impl Schedule {
         }
     }
 
-    /// How many arrivals the whole schedule has: exact for constant and replay, the mean for Poisson
-    /// (the profile's integral), and never above the limit.
+    /// How many arrivals the whole schedule has: exact for constant and replay, the mean for
+    /// Poisson (the profile's integral), and never above the limit.
     pub fn expected_count(&self) -> f64 {
         let count = match &self.placement {
             // Levels 0, 1, 2 … below the total.

@@ -1,16 +1,16 @@
 //! A sine-shaped intensity, floored at zero: its integral and the inverse of it.
 //!
-//! In turns of a wave (θ = t/period), λ(θ) = max(0, m + a·sin 2πθ) with a > 0. It is positive on one
-//! stretch of each turn: sin 2πθ > −m/a, so with β = asin(m/a) / 2π from θ = −β to θ = ½ + β. Counted
-//! from the start of that stretch, y = θ + β, the integral over one turn is
+//! In turns of a wave (θ = t/period), λ(θ) = max(0, m + a·sin 2πθ) with a > 0. It is positive on
+//! one stretch of each turn: sin 2πθ > −m/a, so with β = asin(m/a) / 2π from θ = −β to θ = ½ + β.
+//! Counted from the start of that stretch, y = θ + β, the integral over one turn is
 //!
 //! ```text
 //! h(y) = m·y + a/π · sin(πy) · sin(π(y − 2β))      for 0 ≤ y ≤ L = ½ + 2β
 //! h(y) = h(L)                                        for L ≤ y ≤ 1
 //! ```
 //!
-//! where the product stands for (cos 2πβ − cos 2π(y − β)) / 2, which would cancel for small y. A wave
-//! that never touches zero (m ≥ a) is the case β = ¼, L = 1.
+//! where the product stands for (cos 2πβ − cos 2π(y − β)) / 2, which would cancel for small y. A
+//! wave that never touches zero (m ≥ a) is the case β = ¼, L = 1.
 
 use std::f64::consts::{PI, TAU};
 
@@ -32,11 +32,7 @@ impl Sine {
     /// A wave; `amplitude_per_s` must not be zero, `period_s` must be positive, all finite.
     pub(crate) fn new(mean_per_s: f64, amplitude_per_s: f64, period_s: f64, phase: f64) -> Self {
         // A negative swing is a positive one half a turn on.
-        let phase = if amplitude_per_s < 0.0 {
-            phase + 0.5
-        } else {
-            phase
-        };
+        let phase = if amplitude_per_s < 0.0 { phase + 0.5 } else { phase };
         let amplitude_per_s = amplitude_per_s.abs();
         let lead = (mean_per_s / amplitude_per_s).clamp(-1.0, 1.0).asin() / TAU;
         Self {
@@ -107,11 +103,8 @@ impl Sine {
             }
             let slope = self.mean_per_s + self.amplitude_per_s * (TAU * (y - self.lead)).sin();
             let newton = y - error / slope;
-            let next = if newton > low && newton < high {
-                newton
-            } else {
-                low + (high - low) / 2.0
-            };
+            let next =
+                if newton > low && newton < high { newton } else { low + (high - low) / 2.0 };
             if (next - y).abs() <= f64::EPSILON * 0.25 {
                 return next;
             }

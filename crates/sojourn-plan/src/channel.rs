@@ -9,8 +9,8 @@ pub struct Channel {
     pub connector: Connector,
     /// How its messages are read.
     pub decoder: Decoder,
-    /// Where a message declares its id, to tell redelivery from republication; `None`: the decoder's
-    /// own (CloudEvents `id`, MassTransit `messageId`, header `message-id`).
+    /// Where a message declares its id, to tell redelivery from republication; `None`: the
+    /// decoder's own (CloudEvents `id`, MassTransit `messageId`, header `message-id`).
     pub message_id: Option<crate::Selector>,
     /// Where a message carries the run marker; `None`: header `sojourn-run`.
     pub marker: Option<crate::Selector>,

@@ -1,11 +1,13 @@
 //! What a run will do.
 //!
-//! A [`Plan`] is immutable once built. It is read from a journey file by [`read`], whose errors name
-//! file, line, column, the offending text and what to do. Values that change from journey to journey
-//! are [`Template`]s: compiled once, rendered without allocation as a function of (seed, k).
+//! A [`Plan`] is immutable once built. It is read from a journey file by [`read`], whose errors
+//! name file, line, column, the offending text and what to do. Values that change from journey to
+//! journey are [`Template`]s: compiled once, rendered without allocation as a function of (seed,
+//! k).
 //!
-//! Reading text is the only thing in here that touches the outside: no clock, no network. Files that
-//! a plan names (CSV rows, replayed instants, bodies) are read through a [`Files`] the caller gives.
+//! Reading text is the only thing in here that touches the outside: no clock, no network. Files
+//! that a plan names (CSV rows, replayed instants, bodies) are read through a [`Files`] the caller
+//! gives.
 
 mod channel;
 mod journey;

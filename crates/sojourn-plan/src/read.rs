@@ -1,8 +1,8 @@
 //! Reading a journey file.
 //!
 //! Text becomes a tree of values with places ([`node`]), `${NAME}` is replaced in its scalars, and
-//! each section is taken apart by its shape. Nothing stops at the first problem: each is reported at
-//! its place, and what depends on something already reported is left alone.
+//! each section is taken apart by its shape. Nothing stops at the first problem: each is reported
+//! at its place, and what depends on something already reported is left alone.
 
 mod channels;
 mod conditions;
@@ -34,7 +34,7 @@ mod users;
 
 use std::path::Path;
 
-use crate::Plan;
+use crate::{Plan, StageSource};
 
 pub(crate) use conditions::OPERATORS;
 use fields::Fields;
@@ -87,11 +87,7 @@ pub struct PlanErrors(pub Vec<PlanError>);
 
 impl std::fmt::Display for PlanError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}:{}:{}: {}",
-            self.file, self.line, self.column, self.message
-        )?;
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
         match &self.hint {
             Some(hint) => write!(f, "\n  hint: {hint}"),
             None => Ok(()),
@@ -149,10 +145,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn plan(&mut self, root: &Node, text: &str, overrides: &Overrides) -> Option<Plan> {
         let fields = Fields::of(root, &shapes::FILE, &mut self.problems)?;
-        let mut plan = Plan {
-            text: secrets::masked(text, root),
-            ..Plan::default()
-        };
+        let mut plan = Plan { text: secrets::masked(text, root), ..Plan::default() };
         self.header(&fields, &mut plan, overrides);
         if let Some(node) = fields.get("data") {
             self.compiler.data = self.data(node);
@@ -183,10 +176,7 @@ impl Reader<'_> {
             plan.load = self.loads(node, &journeys);
         }
         self.warn_unused(&plan, &journeys);
-        plan.journeys = journeys
-            .into_iter()
-            .map(|weighted| weighted.journey)
-            .collect();
+        plan.journeys = journeys.into_iter().map(|weighted| weighted.journey).collect();
         if let Some(node) = fields.get("thresholds") {
             plan.thresholds = self.thresholds(node, &plan);
         }
@@ -238,15 +228,8 @@ impl Reader<'_> {
                 });
             }
         } else if let Some(node) = in_file {
-            let origin = self
-                .problems
-                .text(node)
-                .map(|text| Origin::target(text.trim()));
-            self.target = Some(
-                origin
-                    .as_ref()
-                    .and_then(|origin| origin.as_ref().ok().cloned()),
-            );
+            let origin = self.problems.text(node).map(|text| Origin::target(text.trim()));
+            self.target = Some(origin.as_ref().and_then(|origin| origin.as_ref().ok().cloned()));
             if let Some(Err((message, hint))) = origin {
                 self.problems.at(node, message, hint);
             }
@@ -256,24 +239,21 @@ impl Reader<'_> {
     /// What is declared but has no part in the run is probably a slip.
     fn warn_unused(&mut self, plan: &Plan, journeys: &[Weighted]) {
         for (place, channel) in plan.channels.iter().enumerate() {
-            let stages = journeys
-                .iter()
-                .flat_map(|weighted| &weighted.journey.stages);
-            let is_used = stages.into_iter().any(|stage| {
-                matches!(&stage.source, crate::StageSource::Event { channel, .. } if *channel == place)
+            let stages = journeys.iter().flat_map(|weighted| &weighted.journey.stages);
+            let is_used = stages.into_iter().any(|stage| match &stage.source {
+                StageSource::Event { channel, .. } => *channel == place,
+                StageSource::Poll(_) => false,
             });
             if !is_used {
                 let name = &channel.name;
-                self.warnings
-                    .push(format!("no stage is seen on channel `{name}`"));
+                self.warnings.push(format!("no stage is seen on channel `{name}`"));
             }
         }
         for (place, weighted) in journeys.iter().enumerate() {
             let mut chosen = plan.load.iter().flat_map(|load| &load.journeys);
             if !chosen.any(|&(chosen, _)| chosen == place) {
                 let name = &weighted.journey.name;
-                self.warnings
-                    .push(format!("no load entry starts journey `{name}`"));
+                self.warnings.push(format!("no load entry starts journey `{name}`"));
             }
         }
     }

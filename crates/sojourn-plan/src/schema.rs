@@ -1,4 +1,4 @@
-//! The JSON Schema of journey files, for editors: made from the same shapes that the reader goes by.
+//! The JSON Schema of journey files, for editors: made from the shapes that the reader goes by.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,7 @@ use crate::read::{OPERATORS, shapes};
 pub(crate) fn of_file() -> Value {
     let mut definitions = Map::new();
     let mut schema = Map::new();
-    schema.insert(
-        "$schema".to_owned(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
+    schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
     schema.insert("title".to_owned(), "Sojourn journey file".into());
     schema.extend(of_shape(&shapes::FILE, &mut definitions));
     schema.insert("$defs".to_owned(), Value::Object(definitions));
@@ -44,12 +41,57 @@ fn of_shape(shape: &'static Shape, definitions: &mut Map<String, Value>) -> Map<
 }
 
 fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Value> {
+    let value = match kind {
+        Kind::Conditions => json!({
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [
+                    { "type": ["string", "number", "boolean", "null", "array"] },
+                    {
+                        "type": "object",
+                        "propertyNames": { "enum": OPERATORS },
+                    },
+                ],
+            },
+        }),
+        Kind::List(item) => json!({ "type": "array", "items": of_kind(*item, definitions) }),
+        Kind::Named(value) => json!({
+            "type": "object",
+            "additionalProperties": of_kind(*value, definitions),
+        }),
+        Kind::Map(shape) => {
+            // Without its article.
+            let name = shape.name.split_once(' ').map_or(shape.name, |(_, name)| name);
+            let name = name.replace(' ', "_");
+            if !definitions.contains_key(&name) {
+                definitions.insert(name.clone(), Value::Null);
+                let schema = of_shape(shape, definitions);
+                definitions.insert(name.clone(), Value::Object(schema));
+            }
+            json!({ "$ref": format!("#/$defs/{name}") })
+        }
+        Kind::Either(kinds) => {
+            let kinds: Vec<_> = kinds.iter().map(|kind| of_kind(*kind, definitions)).collect();
+            json!({ "anyOf": kinds })
+        }
+        scalar => of_scalar(scalar),
+    };
+    match value {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
+
+/// A duration, or a variable that holds one.
+const DURATION: &str = r"^([0-9.]+(ns|us|µs|ms|s|sec|m|min|h|d))+$|^0$|\$\{";
+
+fn of_scalar(kind: Kind) -> Value {
     // Any value may be given as `${NAME}`, so a number may also be text.
     let variable = json!({ "type": "string", "pattern": "\\$\\{" });
-    let value = match kind {
+    match kind {
         Kind::Duration => json!({
             "anyOf": [
-                { "type": "string", "pattern": "^([0-9.]+(ns|us|µs|ms|s|sec|m|min|h|d))+$|^0$|\\$\\{" },
+                { "type": "string", "pattern": DURATION },
                 { "const": 0 },
             ],
         }),
@@ -72,43 +114,6 @@ fn of_kind(kind: Kind, definitions: &mut Map<String, Value>) -> Map<String, Valu
         Kind::Text => json!({ "type": ["string", "number", "boolean"] }),
         Kind::Selector => json!({ "type": "string", "minLength": 1 }),
         Kind::Choice(words) => json!({ "anyOf": [{ "enum": words }, variable] }),
-        Kind::Any => json!({}),
-        Kind::Conditions => json!({
-            "type": "object",
-            "additionalProperties": {
-                "anyOf": [
-                    { "type": ["string", "number", "boolean", "null", "array"] },
-                    {
-                        "type": "object",
-                        "propertyNames": { "enum": OPERATORS },
-                    },
-                ],
-            },
-        }),
-        Kind::List(item) => json!({ "type": "array", "items": of_kind(*item, definitions) }),
-        Kind::Named(value) => json!({
-            "type": "object",
-            "additionalProperties": of_kind(*value, definitions),
-        }),
-        Kind::Map(shape) => {
-            let name = shape.name.replace(' ', "_");
-            if !definitions.contains_key(&name) {
-                definitions.insert(name.clone(), Value::Null);
-                let schema = of_shape(shape, definitions);
-                definitions.insert(name.clone(), Value::Object(schema));
-            }
-            json!({ "$ref": format!("#/$defs/{name}") })
-        }
-        Kind::Either(kinds) => {
-            let kinds: Vec<_> = kinds
-                .iter()
-                .map(|kind| of_kind(*kind, definitions))
-                .collect();
-            json!({ "anyOf": kinds })
-        }
-    };
-    match value {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
+        _ => json!({}),
     }
 }

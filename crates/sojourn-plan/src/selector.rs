@@ -165,11 +165,7 @@ fn text_of(value: &Value) -> Cow<'_, str> {
 fn number_of(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
-        Value::String(text) => text
-            .trim()
-            .parse()
-            .ok()
-            .filter(|number: &f64| number.is_finite()),
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
         _ => None,
     }
 }
@@ -185,10 +181,7 @@ mod tests {
             assert!(test.holds(Some(value)), "{test:?} should hold for {value}");
         }
         for value in failing {
-            assert!(
-                !test.holds(Some(value)),
-                "{test:?} should not hold for {value}"
-            );
+            assert!(!test.holds(Some(value)), "{test:?} should not hold for {value}");
         }
     }
 
@@ -199,22 +192,10 @@ mod tests {
             &[json!(200), json!("200"), json!(200.0), json!("2e2")],
             &[json!(201), json!("x"), json!(null), json!([200])],
         );
-        check(
-            &Test::Equals(json!("200")),
-            &[json!(200), json!("200")],
-            &[json!("200 ")],
-        );
-        check(
-            &Test::Equals(json!(true)),
-            &[json!(true), json!("true")],
-            &[json!("yes"), json!(1)],
-        );
+        check(&Test::Equals(json!("200")), &[json!(200), json!("200")], &[json!("200 ")]);
+        check(&Test::Equals(json!(true)), &[json!(true), json!("true")], &[json!("yes"), json!(1)]);
         check(&Test::Equals(json!(86.1)), &[json!(86.10)], &[json!(86.11)]);
-        check(
-            &Test::Equals(json!(null)),
-            &[json!(null)],
-            &[json!("null"), json!(0)],
-        );
+        check(&Test::Equals(json!(null)), &[json!(null)], &[json!("null"), json!(0)]);
         check(
             &Test::OneOf(vec![json!("GBP"), json!(5)]),
             &[json!("GBP"), json!("5")],
@@ -222,44 +203,18 @@ mod tests {
         );
         // Beyond 2^53 whole numbers are compared exactly.
         let id = u64::MAX;
-        check(
-            &Test::Equals(json!(id)),
-            &[json!(id), json!(id.to_string())],
-            &[json!(id - 1)],
-        );
+        check(&Test::Equals(json!(id)), &[json!(id), json!(id.to_string())], &[json!(id - 1)]);
     }
 
     #[test]
     fn text_and_bounds() {
         let regex = regex::Regex::new("^2[0-9]{2}$").unwrap();
-        check(
-            &Test::Matches(regex),
-            &[json!(204), json!("200")],
-            &[json!(304)],
-        );
-        check(
-            &Test::Contains("b\":1".into()),
-            &[json!({"b": 1})],
-            &[json!({"b": 2})],
-        );
-        let less = |or_equal| Test::Less {
-            than: 5.0,
-            or_equal,
-        };
-        check(
-            &less(false),
-            &[json!(4.9), json!("4")],
-            &[json!(5), json!("x"), json!(null)],
-        );
-        check(
-            &less(true),
-            &[json!(5)],
-            &[json!(5.1), json!("NaN"), json!("-inf")],
-        );
-        let greater = |or_equal| Test::Greater {
-            than: 5.0,
-            or_equal,
-        };
+        check(&Test::Matches(regex), &[json!(204), json!("200")], &[json!(304)]);
+        check(&Test::Contains("b\":1".into()), &[json!({"b": 1})], &[json!({"b": 2})]);
+        let less = |or_equal| Test::Less { than: 5.0, or_equal };
+        check(&less(false), &[json!(4.9), json!("4")], &[json!(5), json!("x"), json!(null)]);
+        check(&less(true), &[json!(5)], &[json!(5.1), json!("NaN"), json!("-inf")]);
+        let greater = |or_equal| Test::Greater { than: 5.0, or_equal };
         check(&greater(false), &[json!(6)], &[json!(5)]);
         check(&greater(true), &[json!(5)], &[json!(4), json!(true)]);
     }
@@ -272,20 +227,13 @@ mod tests {
             Test::Differs(json!(1)),
             Test::OneOf(vec![json!(1)]),
             Test::Contains(String::new()),
-            Test::Less {
-                than: 1.0,
-                or_equal: true,
-            },
+            Test::Less { than: 1.0, or_equal: true },
         ] {
             assert!(!test.holds(None), "{test:?}");
         }
         assert!(Test::Absent.holds(None));
         check(&Test::Absent, &[json!(null)], &[json!(0), json!("")]);
         check(&Test::Present, &[json!(0), json!("")], &[json!(null)]);
-        check(
-            &Test::Differs(json!(1)),
-            &[json!(2), json!(null)],
-            &[json!("1")],
-        );
+        check(&Test::Differs(json!(1)), &[json!(2), json!(null)], &[json!("1")]);
     }
 }

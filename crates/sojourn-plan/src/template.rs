@@ -118,16 +118,12 @@ pub struct RenderContext<'a> {
 impl Template {
     /// A template without holes.
     pub fn literal(text: &str) -> Self {
-        Self {
-            parts: vec![Part::Literal(text.to_owned())],
-        }
+        Self { parts: vec![Part::Literal(text.to_owned())] }
     }
 
     /// Whether it has no holes.
     pub fn is_literal(&self) -> bool {
-        self.parts
-            .iter()
-            .all(|part| matches!(part, Part::Literal(_)))
+        self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
     /// Appends the rendered text to `out`, without allocation beyond `out`'s growth. Errs with the

@@ -35,13 +35,28 @@ fn run(path: &Path) -> Result<(), Box<dyn Error>> {
         assert_eq!(run.intervals.len() as u64, SECONDS);
     }
     println!("run_file_open {:.3} s", open_ns as f64 / 1e9);
-    let run = RunFile::open(path)?;
+    let mut run = RunFile::open(path)?;
     let start = now_ns();
     run.delta(1800)?;
-    println!(
-        "run_file_delta_load {:.3} ms",
-        (now_ns() - start) as f64 / 1e6
-    );
+    let delta_ns = now_ns() - start;
+    println!("run_file_delta_load {:.3} ms", delta_ns as f64 / 1e6);
+    crash_late_in_a_minute(path)?;
+    let mut crashed_ns = u64::MAX;
+    for _ in 0..3 {
+        let start = now_ns();
+        run = RunFile::open(path)?;
+        crashed_ns = crashed_ns.min(now_ns() - start);
+    }
+    assert!(run.summary.is_none());
+    println!("run_file_open_after_crash {:.3} s", crashed_ns as f64 / 1e9);
+    Ok(())
+}
+
+/// Cuts the file where most of a minute must be added up from its seconds.
+fn crash_late_in_a_minute(path: &Path) -> Result<(), Box<dyn Error>> {
+    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    let length = file.metadata()?.len();
+    file.set_len(length / SECONDS * (SECONDS - 95))?;
     Ok(())
 }
 

@@ -35,8 +35,8 @@ impl SeriesTable {
         }
     }
 
-    /// The payload that names what the file does not name yet; `None` when there is nothing. Once it
-    /// stands in the file, [`Self::keep_named`] says so.
+    /// The payload that names what the file does not name yet; `None` when there is nothing. Once
+    /// it stands in the file, [`Self::keep_named`] says so.
     pub(crate) fn name_new(&self) -> Option<Vec<u8>> {
         let new = &self.keys[self.kept..];
         if new.is_empty() {
@@ -65,11 +65,8 @@ impl SeriesTable {
     /// The non-empty figures of a store, every series of which was added, with ascending numbers.
     pub(crate) fn numbered<'s>(&self, store: &'s Store) -> Vec<(u32, &'s Figure)> {
         let numbered = |(key, figure)| Some((*self.numbers.get(key)?, figure));
-        let mut figures: Vec<_> = store
-            .figures()
-            .filter(|(_, figure)| !figure.is_empty())
-            .filter_map(numbered)
-            .collect();
+        let mut figures: Vec<_> =
+            store.figures().filter(|(_, figure)| !figure.is_empty()).filter_map(numbered).collect();
         figures.sort_unstable_by_key(|&(number, _)| number);
         figures
     }
@@ -91,11 +88,7 @@ pub(crate) fn read_series(mut bytes: &[u8], keys: &mut Vec<(SeriesKey, Kind)>) -
             tags.push((read_text(bytes)?, read_text(bytes)?));
         }
         tags.sort();
-        let key = SeriesKey {
-            metric,
-            tags,
-            phase,
-        };
+        let key = SeriesKey { metric, tags, phase };
         keys.push((key, kind));
     }
     bytes.is_empty().then_some(())
@@ -123,10 +116,7 @@ pub(crate) fn read_figures(
     for _ in 0..varint::read(bytes)? {
         let number = next.checked_add(usize::try_from(varint::read(bytes)?).ok()?)?;
         let (key, kind) = keys.get(number)?;
-        let figure = Figure::decode(bytes)?;
-        if figure.kind() != *kind || !store.append_figure(key, &figure) {
-            return None;
-        }
+        store.append_encoded(key, *kind, bytes)?;
         next = number + 1;
     }
     bytes.is_empty().then_some(())

@@ -12,8 +12,8 @@ pub(crate) const VERSION: u8 = MAGIC[7];
 /// Bytes of a record before its payload.
 pub(crate) const HEADER: usize = 9;
 
-/// Most bytes of a payload, and of what a compressed one unpacks to: far above any real one, so that a
-/// damaged length cannot ask for memory.
+/// Most bytes of a payload, and of what a compressed one unpacks to: far above any real one, so
+/// that a damaged length cannot ask for memory.
 pub(crate) const MOST_PAYLOAD: usize = 256 << 20;
 
 /// What a record holds. The numbers never change; readers skip those they don't know.

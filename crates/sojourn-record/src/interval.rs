@@ -46,11 +46,7 @@ impl Interval {
     pub(crate) fn of(start_ns: u64, end_ns: u64, delta: &Store) -> Self {
         let row =
             |(key, figure): (&SeriesKey, &Figure)| Some((key.clone(), IntervalRow::of(figure)?));
-        Self {
-            start_ns,
-            end_ns,
-            rows: delta.figures().filter_map(row).collect(),
-        }
+        Self { start_ns, end_ns, rows: delta.figures().filter_map(row).collect() }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The run file: everything measured, in one versioned file (`*.sojourn`).
 //!
-//! Appended once a second, readable up to its last whole record after a crash, mergeable. The writer
-//! belongs to the coordinator; the reader serves reports and comparisons. The format is described in
-//! `docs/run-file.md`.
+//! Appended once a second, readable up to its last whole record after a crash, mergeable. The
+//! writer belongs to the coordinator; the reader serves reports and comparisons. The format is
+//! described in `docs/run-file.md`.
 
 mod codec;
 mod format;

@@ -27,7 +27,8 @@ pub struct RunFile {
     pub summary: Option<Summary>,
     /// What was unreadable at the end, in words; `None` when the file is whole.
     pub cut_off: Option<String>,
-    /// Where the samples of each interval are: they stay on disk until [`Self::delta`] asks for them.
+    /// Where the samples of each interval are: they stay on disk until [`Self::delta`] asks for
+    /// them.
     pub deltas: Deltas,
 }
 
@@ -78,17 +79,11 @@ impl RunFile {
 
 impl ReadError {
     fn io(path: &Path, source: std::io::Error) -> Self {
-        Self::Io {
-            path: path.display().to_string(),
-            source,
-        }
+        Self::Io { path: path.display().to_string(), source }
     }
 
     fn format(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Format {
-            path: path.display().to_string(),
-            reason: reason.into(),
-        }
+        Self::Format { path: path.display().to_string(), reason: reason.into() }
     }
 }
 

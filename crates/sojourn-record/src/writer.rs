@@ -16,9 +16,9 @@ use crate::{
 
 /// Appends to a run file. Each call writes whole records; a crash loses at most the one under way.
 ///
-/// Memory does not grow with the run: it holds the names of the series, one interval's figures and one
-/// record. Errors name the file. After one (a full disk) the file ends with its last whole record and
-/// the next call tries again.
+/// Memory does not grow with the run: it holds the names of the series, one interval's figures and
+/// one record. Errors name the file. After one (a full disk) the file ends with its last whole
+/// record and the next call tries again.
 #[derive(Debug)]
 pub struct RunWriter {
     output: Output,
@@ -54,8 +54,8 @@ impl RunWriter {
         };
         self.window.reset();
         for snapshot in snapshots {
-            // A lost snapshot voids the run through the coordinator's own store, which says the same;
-            // here what did arrive is kept.
+            // A lost snapshot voids the run through the coordinator's own store, which says the
+            // same; here what did arrive is kept.
             drop(self.window.apply(snapshot));
         }
         let start_ns = start.saturating_sub(self.start_monotonic_ns);
@@ -64,8 +64,8 @@ impl RunWriter {
     }
 
     /// Appends everything so far, so that readers need not add up the seconds (each minute, and at
-    /// each phase's end). `store` must hold exactly the snapshots handed to [`Self::interval`] before:
-    /// readers add only later intervals to it.
+    /// each phase's end). `store` must hold exactly the snapshots handed to [`Self::interval`]
+    /// before: readers add only later intervals to it.
     pub fn checkpoint(&mut self, store: &Store) -> io::Result<()> {
         self.append(|writer| writer.stage_checkpoint(store))
     }
@@ -114,8 +114,7 @@ impl RunWriter {
         self.stage_new_names()?;
         self.content.clear();
         write_figures(&self.series.numbered(store), &mut self.content);
-        self.output
-            .stage_packed(RecordType::Checkpoint, &self.content)
+        self.output.stage_packed(RecordType::Checkpoint, &self.content)
     }
 
     fn stage_new_names(&mut self) -> io::Result<()> {
@@ -177,8 +176,7 @@ impl Output {
 
     /// Writes what was staged, in one go.
     fn write_staged(&mut self) -> io::Result<()> {
-        self.try_write()
-            .map_err(|source| name_error(&self.path, &source))
+        self.try_write().map_err(|source| name_error(&self.path, &source))
     }
 
     fn try_write(&mut self) -> io::Result<()> {
@@ -194,21 +192,58 @@ impl Output {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file
-            .sync_all()
-            .map_err(|source| name_error(&self.path, &source))
+        self.file.sync_all().map_err(|source| name_error(&self.path, &source))
     }
 
     fn too_long(&self, kind: RecordType) -> io::Error {
         let reason = format!("a record of type {kind:?} is longer than a run file may hold");
-        name_error(
-            &self.path,
-            &io::Error::new(io::ErrorKind::InvalidData, reason),
-        )
+        name_error(&self.path, &io::Error::new(io::ErrorKind::InvalidData, reason))
     }
 }
 
 fn name_error(path: &Path, source: &io::Error) -> io::Error {
     let path = path.display();
     io::Error::new(source.kind(), format!("cannot write {path}: {source}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase};
+
+    use super::*;
+    use crate::RunFile;
+
+    #[test]
+    fn a_write_that_failed_half_way_leaves_no_trace() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.sojourn");
+        let mut writer =
+            RunWriter::create(&path, &Identity { run_id: "a".to_owned(), ..Identity::default() })
+                .unwrap();
+        let mut recorder = Recorder::new(0);
+        let mut store = Store::new();
+        for second in 0..3 {
+            let key = SeriesKey::new(&format!("metric {second}"), &[], SeriesPhase::Any);
+            let series = recorder.series(Kind::Trend, key);
+            recorder.record(series, second);
+            let snapshot = recorder.take(second + 1, None);
+            if second == 1 {
+                // What a full disk leaves behind: half a record, and names that were staged.
+                writer.window.reset();
+                writer.window.apply(&snapshot).unwrap();
+                writer.stage_window(0, 1).unwrap();
+                let half = writer.output.staged[..20].to_vec();
+                writer.output.file.write_all(&half).unwrap();
+                writer.output.torn = true;
+                continue;
+            }
+            store.apply(&snapshot).unwrap_or_default();
+            writer.interval(&[snapshot]).unwrap();
+        }
+        drop(writer);
+        let run = RunFile::open(&path).unwrap();
+        assert_eq!(run.cut_off, None);
+        assert_eq!(run.intervals.len(), 2);
+        assert_eq!(run.store, store);
+    }
 }

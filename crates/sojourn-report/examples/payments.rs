@@ -2,7 +2,7 @@
 //! `cargo run --release -p sojourn-report --example payments -- /tmp/report`
 #![allow(clippy::print_stdout, reason = "an example speaks to the terminal")]
 
-#[path = "../tests/payments.rs"]
+#[path = "../tests/payments/mod.rs"]
 mod payments;
 
 use std::{error::Error, fs, path::PathBuf};

@@ -24,22 +24,13 @@ impl ReportModel {
         let lookup = Lookup::new(run);
         let identity = identity(&lookup);
         let ledger = ledger::ledger(&lookup);
-        let journeys: Vec<_> = run
-            .identity
-            .journeys
-            .iter()
-            .map(|shape| journey::report(&lookup, shape))
-            .collect();
-        let facts: Vec<_> = journeys
-            .iter()
-            .map(|journey| facts::facts(&lookup, &ledger, journey))
-            .collect();
+        let journeys: Vec<_> =
+            run.identity.journeys.iter().map(|shape| journey::report(&lookup, shape)).collect();
+        let facts: Vec<_> =
+            journeys.iter().map(|journey| facts::facts(&lookup, &ledger, journey)).collect();
         let thresholds = thresholds::rows(run);
         let verdict = verdict::report(run, &thresholds, &ledger, &journeys);
-        let notes = run
-            .summary
-            .as_ref()
-            .map_or_else(Vec::new, |summary| summary.notes.clone());
+        let notes = run.summary.as_ref().map_or_else(Vec::new, |summary| summary.notes.clone());
         Self {
             schema: SCHEMA,
             identity,

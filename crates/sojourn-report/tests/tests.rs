@@ -1,5 +1,12 @@
 //! Reports of hand-built models: one binary, a module per renderer.
 
+/// The HTML report in chromium.
+mod browser;
+/// A run file that was written and read back.
+mod from_run;
+/// What the HTML report loads, escapes and weighs.
+mod html;
+/// The simulated run that the others render.
 mod payments;
-/// The terminal report against a golden file, and within its columns.
+/// The terminal report against golden files, and within its columns; the JSON report.
 mod text;

@@ -35,11 +35,7 @@ fn no_line_is_wider_than_a_hundred_columns() {
     journey.kept[2].key = Some("k".repeat(300));
     model.ledger.journeys[0].name = "z".repeat(150);
     for line in render::text(&model, false).lines() {
-        assert!(
-            line.chars().count() <= 100,
-            "{} columns: {line}",
-            line.chars().count()
-        );
+        assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
     }
 }
 

@@ -10,12 +10,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use sojourn_clock::{SECOND_NS, now_ns};
 
 /// More output than this is cut off, which no honest test needs.
@@ -41,11 +44,7 @@ pub struct Program {
 impl Program {
     /// This executable, without arguments, in the current folder, with an empty stdin.
     pub fn new(path: impl AsRef<OsStr>) -> Self {
-        Self {
-            command: Command::new(path),
-            input: Vec::new(),
-            timeout: PATIENCE,
-        }
+        Self { command: Command::new(path), input: Vec::new(), timeout: PATIENCE }
     }
 
     /// Adds arguments.
@@ -91,10 +90,9 @@ impl Program {
     /// # Errors
     /// The program is missing or cannot be started; the message names its path.
     pub fn start(mut self) -> io::Result<Running> {
-        self.command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own, so that it can be ended with all that it started.
+        self.command.process_group(0);
         let path = PathBuf::from(self.command.get_program());
         let mut child = self.command.spawn().map_err(|error| {
             let hint = "is it built? try: cargo build --release -p sojourn-cli";
@@ -115,13 +113,14 @@ impl Program {
             stdout: child.stdout.take().map(gather),
             stderr: child.stderr.take().map(gather),
             writer: Some(writer),
+            is_reaped: false,
             path,
             child,
         })
     }
 }
 
-/// A program that runs; dropped, it is killed.
+/// A program that runs; dropped, it is killed with all that it started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -131,6 +130,7 @@ pub struct Running {
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
+    is_reaped: bool,
 }
 
 impl Running {
@@ -142,11 +142,9 @@ impl Running {
     /// Sends SIGINT, as Ctrl-C does.
     ///
     /// # Errors
-    /// It has ended.
+    /// The system refuses.
     pub fn interrupt(&self) -> io::Result<()> {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| io::Error::other("no such process id"))?;
-        Ok(kill_process(pid, Signal::INT)?)
+        Ok(kill_process(self.id()?, Signal::INT)?)
     }
 
     /// Waits for its end.
@@ -155,13 +153,9 @@ impl Running {
     /// It ran longer than its timeout and was killed; the message holds what it had printed.
     pub fn wait(mut self) -> io::Result<Output> {
         let mut pause = Duration::from_micros(200);
-        let code = loop {
-            if let Some(status) = self.child.try_wait()? {
-                break status.code();
-            }
+        while !self.has_ended()? {
             if now_ns() >= self.deadline_ns {
-                self.child.kill()?;
-                self.child.wait()?;
+                self.end()?;
                 let output = self.collect(None);
                 let seconds = self.timeout.as_nanos() as f64 / SECOND_NS as f64;
                 let message = format!("{} ran for {seconds} s: {output}", self.path.display());
@@ -169,33 +163,46 @@ impl Running {
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(10));
-        };
+        }
+        let code = self.end()?.code();
         Ok(self.collect(code))
+    }
+
+    /// Looks without reaping, so that the process id stays ours until [`Self::end`].
+    fn has_ended(&self) -> io::Result<bool> {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(self.id()?), look)?.is_some())
+    }
+
+    /// Kills it and all that it started in its group, which would hold its output open, and reaps.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if !std::mem::replace(&mut self.is_reaped, true) {
+            // Fails when the whole group has ended already.
+            let _killed = kill_process_group(self.id()?, Signal::KILL);
+        }
+        self.child.wait()
+    }
+
+    fn id(&self) -> io::Result<Pid> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        pid.ok_or_else(|| io::Error::other("no such process id"))
     }
 
     fn collect(&mut self, code: Option<i32>) -> Output {
         let text = |thread: Option<JoinHandle<Vec<u8>>>| {
-            let bytes = thread
-                .and_then(|thread| thread.join().ok())
-                .unwrap_or_default();
+            let bytes = thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
         if let Some(writer) = self.writer.take() {
             let _joined = writer.join();
         }
-        Output {
-            stdout: text(self.stdout.take()),
-            stderr: text(self.stderr.take()),
-            code,
-        }
+        Output { stdout: text(self.stdout.take()), stderr: text(self.stderr.take()), code }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Both fail only when it has ended already.
-        let _killed = self.child.kill();
-        let _waited = self.child.wait();
+        let _status = self.end();
     }
 }
 
@@ -212,15 +219,8 @@ pub struct Output {
 
 impl fmt::Display for Output {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            stdout,
-            stderr,
-            code,
-        } = self;
-        write!(
-            formatter,
-            "exit code {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n---"
-        )
+        let Self { stdout, stderr, code } = self;
+        write!(formatter, "exit code {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n---")
     }
 }
 
@@ -240,9 +240,7 @@ fn sojourn_path() -> OsString {
     }
     // Test binaries lie in target/<profile>/deps.
     let test = std::env::current_exe().unwrap_or_default();
-    let profile = test
-        .parent()
-        .and_then(Path::parent)
-        .unwrap_or_else(|| Path::new("target/release"));
+    let profile =
+        test.parent().and_then(Path::parent).unwrap_or_else(|| Path::new("target/release"));
     profile.join("sojourn").into_os_string()
 }

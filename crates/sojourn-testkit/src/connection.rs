@@ -247,15 +247,9 @@ mod tests {
         check(b"", Ok(None));
         check(b"GET / HT", Ok(None));
         check(b"GET / HTTP/1.1\r\n\r\n", Ok(Some(0)));
-        check(
-            b"POST / HTTP/1.1\r\nContent-Length: 12\r\n\r\n",
-            Ok(Some(12)),
-        );
+        check(b"POST / HTTP/1.1\r\nContent-Length: 12\r\n\r\n", Ok(Some(12)));
         check(b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", Err(400));
-        check(
-            b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
-            Err(501),
-        );
+        check(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", Err(501));
         check(b"\x16\x03\x01\x02", Err(400));
     }
 
@@ -268,10 +262,7 @@ mod tests {
         ] {
             let (length, request, _) = parse_head(text.as_bytes()).unwrap().unwrap();
             assert_eq!((length, request.close), (text.len(), expected));
-            assert_eq!(
-                (request.method.as_str(), request.path.as_str()),
-                ("GET", "/a?b=1")
-            );
+            assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a?b=1"));
         }
     }
 

@@ -33,11 +33,7 @@ impl FreezingServer {
     /// No port, descriptor or thread to be had.
     pub fn start(windows: &[Window]) -> io::Result<Self> {
         let start_ns = now_ns();
-        let server = Server::start(Freezing {
-            start_ns,
-            windows: windows.to_vec(),
-            requests: 0,
-        })?;
+        let server = Server::start(Freezing { start_ns, windows: windows.to_vec(), requests: 0 })?;
         Ok(Self { server, start_ns })
     }
 
@@ -95,21 +91,8 @@ mod tests {
 
     #[test]
     fn a_window_includes_its_start_and_not_its_end() {
-        let windows = vec![
-            Window {
-                from_ns: 10,
-                to_ns: 20,
-            },
-            Window {
-                from_ns: 20,
-                to_ns: 25,
-            },
-        ];
-        let freezing = Freezing {
-            start_ns: 1000,
-            windows,
-            requests: 0,
-        };
+        let windows = vec![Window { from_ns: 10, to_ns: 20 }, Window { from_ns: 20, to_ns: 25 }];
+        let freezing = Freezing { start_ns: 1000, windows, requests: 0 };
         let thaws = [1009, 1010, 1019, 1020, 1024, 1025].map(|at| freezing.frozen_until(at));
         let expected = [None, Some(1020), Some(1020), Some(1025), Some(1025), None];
         assert_eq!(thaws, expected);

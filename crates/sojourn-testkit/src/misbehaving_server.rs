@@ -59,10 +59,8 @@ impl MisbehavingServer {
     /// # Errors
     /// No port, descriptor or thread to be had.
     pub fn by_path(paths: &[(&str, Misbehaviour)]) -> io::Result<Self> {
-        let paths = paths
-            .iter()
-            .map(|(path, behaviour)| ((*path).to_owned(), behaviour.clone()))
-            .collect();
+        let paths =
+            paths.iter().map(|(path, behaviour)| ((*path).to_owned(), behaviour.clone())).collect();
         Self::start(Choice::ByPath(paths))
     }
 
@@ -72,10 +70,7 @@ impl MisbehavingServer {
     /// # Errors
     /// No port, descriptor or thread to be had.
     pub fn in_sequence(behaviours: &[Misbehaviour]) -> io::Result<Self> {
-        Self::start(Choice::InSequence {
-            behaviours: behaviours.to_vec(),
-            next: 0,
-        })
+        Self::start(Choice::InSequence { behaviours: behaviours.to_vec(), next: 0 })
     }
 
     /// From each instant on (nanoseconds after the start, in increasing order) its behaviour;
@@ -169,10 +164,7 @@ struct Misbehaving {
 enum Choice {
     ByPath(Vec<(String, Misbehaviour)>),
     BySchedule(Vec<(u64, Misbehaviour)>),
-    InSequence {
-        behaviours: Vec<Misbehaviour>,
-        next: usize,
-    },
+    InSequence { behaviours: Vec<Misbehaviour>, next: usize },
 }
 
 impl Responder for Misbehaving {
@@ -189,10 +181,7 @@ impl Responder for Misbehaving {
             }
             Choice::BySchedule(schedule) => {
                 let elapsed_ns = now_ns.saturating_sub(self.start_ns);
-                let begun = schedule
-                    .iter()
-                    .rev()
-                    .find(|(from_ns, _)| *from_ns <= elapsed_ns);
+                let begun = schedule.iter().rev().find(|(from_ns, _)| *from_ns <= elapsed_ns);
                 begun.map_or(&fallback, |(_, behaviour)| behaviour)
             }
             Choice::InSequence { behaviours, next } => {
@@ -222,10 +211,7 @@ mod tests {
     #[test]
     fn a_schedule_changes_at_its_instants() {
         let schedule = vec![(10, Misbehaviour::Status(503)), (20, Misbehaviour::Silence)];
-        let mut peer = Misbehaving {
-            choice: Choice::BySchedule(schedule),
-            start_ns: 1000,
-        };
+        let mut peer = Misbehaving { choice: Choice::BySchedule(schedule), start_ns: 1000 };
         let mut at = |arrival_ns| peer.respond(&request(arrival_ns));
         assert_eq!(at(1009), Misbehaviour::Status(200).reply(0));
         assert_eq!(at(1010), Misbehaviour::Status(503).reply(0));
@@ -236,10 +222,8 @@ mod tests {
     #[test]
     fn a_dribble_sends_its_bytes_one_interval_apart() {
         let Reply { steps, .. } = dribble(2, 5, 100);
-        let waits: Vec<_> = steps
-            .iter()
-            .filter(|step| matches!(step, Step::WaitUntil(_)))
-            .collect();
+        let waits: Vec<_> =
+            steps.iter().filter(|step| matches!(step, Step::WaitUntil(_))).collect();
         assert_eq!(waits, [&Step::WaitUntil(105), &Step::WaitUntil(110)]);
     }
 }

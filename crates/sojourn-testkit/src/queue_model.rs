@@ -60,20 +60,13 @@ impl QueueModel {
         if must_wait {
             self.waiting_starts_ns.push_back(start_ns);
         }
-        Some(Slot {
-            start_ns,
-            finish_ns,
-        })
+        Some(Slot { start_ns, finish_ns })
     }
 
     /// How many admitted requests wait for a server at `instant_ns`, which is no earlier than the
     /// last arrival.
     pub fn waiting(&mut self, instant_ns: u64) -> usize {
-        while self
-            .waiting_starts_ns
-            .front()
-            .is_some_and(|&start_ns| start_ns <= instant_ns)
-        {
+        while self.waiting_starts_ns.front().is_some_and(|&start_ns| start_ns <= instant_ns) {
             self.waiting_starts_ns.pop_front();
         }
         self.waiting_starts_ns.len()
@@ -132,10 +125,7 @@ mod tests {
                 let chosen = (0..count).min_by_key(|&at| free_at_ns[at]).unwrap();
                 let start_ns = free_at_ns[chosen].max(arrival_ns);
                 free_at_ns[chosen] = start_ns + service_ns;
-                Slot {
-                    start_ns,
-                    finish_ns: free_at_ns[chosen],
-                }
+                Slot { start_ns, finish_ns: free_at_ns[chosen] }
             })
             .collect()
     }

@@ -31,11 +31,7 @@ pub struct QueueShape {
 impl Default for QueueShape {
     /// One server, a waiting line of 100,000, a book of a million.
     fn default() -> Self {
-        Self {
-            servers: NonZeroUsize::MIN,
-            waiting_max: 100_000,
-            records_max: 1_000_000,
-        }
+        Self { servers: NonZeroUsize::MIN, waiting_max: 100_000, records_max: 1_000_000 }
     }
 }
 

@@ -65,12 +65,7 @@ impl<R: Responder> Reactor<R> {
         rustix::net::listen(&listener, BACKLOG)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
-        epoll::add(
-            &epoll,
-            &listener,
-            EventData::new_u64(LISTENER),
-            EventFlags::IN,
-        )?;
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
         epoll::add(&epoll, &*wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         Ok(Self {
@@ -153,27 +148,20 @@ impl<R: Responder> Reactor<R> {
         loop {
             match self.listener.accept() {
                 Ok(_) if self.connections.len() >= CONNECTIONS_MAX => {
-                    self.counters
-                        .connections_refused
-                        .fetch_add(1, Ordering::Relaxed);
+                    self.counters.connections_refused.fetch_add(1, Ordering::Relaxed);
                 }
                 Ok((socket, _)) => {
                     if self.welcome(socket).is_err() {
-                        self.counters
-                            .connections_refused
-                            .fetch_add(1, Ordering::Relaxed);
+                        self.counters.connections_refused.fetch_add(1, Ordering::Relaxed);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
-                    self.counters
-                        .connections_refused
-                        .fetch_add(1, Ordering::Relaxed);
+                    self.counters.connections_refused.fetch_add(1, Ordering::Relaxed);
                     self.listen(EventFlags::empty());
-                    self.due
-                        .push(Reverse((now_ns() + ACCEPT_PAUSE_NS, LISTENER)));
+                    self.due.push(Reverse((now_ns() + ACCEPT_PAUSE_NS, LISTENER)));
                     return;
                 }
             }
@@ -193,8 +181,7 @@ impl<R: Responder> Reactor<R> {
         let interest = EventFlags::IN | EventFlags::RDHUP;
         epoll::add(&self.epoll, &socket, EventData::new_u64(id), interest)?;
         self.next_connection += 1;
-        self.connections
-            .insert(id, Connection::new(id, socket, interest));
+        self.connections.insert(id, Connection::new(id, socket, interest));
         self.counters.accepted.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -313,8 +300,5 @@ fn attend(epoll: std::os::fd::BorrowedFd<'_>, connection: &mut Connection, inter
 }
 
 fn timespec(ns: u64) -> Timespec {
-    Timespec {
-        tv_sec: (ns / SECOND_NS) as i64,
-        tv_nsec: (ns % SECOND_NS) as i64,
-    }
+    Timespec { tv_sec: (ns / SECOND_NS) as i64, tv_nsec: (ns % SECOND_NS) as i64 }
 }

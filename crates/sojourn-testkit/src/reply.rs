@@ -35,10 +35,7 @@ pub struct Reply {
 impl Reply {
     /// These steps, one after the other.
     pub fn steps(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self {
-            steps: steps.into_iter().collect(),
-            tag: 0,
-        }
+        Self { steps: steps.into_iter().collect(), tag: 0 }
     }
 
     /// These bytes at once.

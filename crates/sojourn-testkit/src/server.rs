@@ -85,12 +85,7 @@ impl Server {
         let thread = std::thread::Builder::new()
             .name(format!("peer-{}", address.port()))
             .spawn(move || reactor.run())?;
-        Ok(Self {
-            address,
-            counters,
-            wake,
-            thread: Some(thread),
-        })
+        Ok(Self { address, counters, wake, thread: Some(thread) })
     }
 
     /// Where it listens.

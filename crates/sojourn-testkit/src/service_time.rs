@@ -49,10 +49,7 @@ impl ServiceTime {
     }
 
     fn new(law: Law, seed: u64) -> Self {
-        Self {
-            law,
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
-        }
+        Self { law, random: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 }
 
@@ -77,19 +74,13 @@ mod tests {
         let count = 100_000;
         let times = draws(ServiceTime::exponential(1_000_000, 1), count);
         let mean = times.iter().sum::<u64>() as f64 / count as f64;
-        let square = times
-            .iter()
-            .map(|&ns| (ns as f64 - mean).powi(2))
-            .sum::<f64>();
+        let square = times.iter().map(|&ns| (ns as f64 - mean).powi(2)).sum::<f64>();
         let deviation = (square / count as f64).sqrt();
         // Standard errors: σ/√n for the mean, and √2·σ/√n for the deviation of an exponential
         // (its kurtosis is 9); four of each.
         let error = 1_000_000.0 / (count as f64).sqrt();
         assert!((mean - 1_000_000.0).abs() < 4.0 * error, "mean {mean}");
-        assert!(
-            (deviation - 1_000_000.0).abs() < 4.0 * 1.42 * error,
-            "deviation {deviation}"
-        );
+        assert!((deviation - 1_000_000.0).abs() < 4.0 * 1.42 * error, "deviation {deviation}");
     }
 
     #[test]

@@ -93,9 +93,8 @@ pub fn md1_mean_response(utilization: f64, service: f64) -> f64 {
 /// `servers`).
 pub fn erlang_c(servers: u32, offered: f64) -> f64 {
     // Erlang's B by its recurrence, which neither overflows nor cancels, then C from B.
-    let blocked = (1..=servers).fold(1.0, |blocked, count| {
-        offered * blocked / (f64::from(count) + offered * blocked)
-    });
+    let blocked = (1..=servers)
+        .fold(1.0, |blocked, count| offered * blocked / (f64::from(count) + offered * blocked));
     let utilization = offered / f64::from(servers);
     blocked / (1.0 - utilization * (1.0 - blocked))
 }
@@ -118,16 +117,12 @@ pub fn batch_means(samples: &[f64], batches: usize, z: f64) -> Option<Interval> 
         .chunks_exact(length)
         .take(batches)
         .map(|batch| batch.iter().sum::<f64>() / length as f64);
-    let (sum, sum_of_squares) = means.fold((0.0, 0.0), |(sum, squares), mean| {
-        (sum + mean, squares + mean * mean)
-    });
+    let (sum, sum_of_squares) =
+        means.fold((0.0, 0.0), |(sum, squares), mean| (sum + mean, squares + mean * mean));
     let count = batches as f64;
     let center = sum / count;
     let variance = ((sum_of_squares - count * center * center) / (count - 1.0)).max(0.0);
-    Some(Interval {
-        center,
-        half_width: z * (variance / count).sqrt(),
-    })
+    Some(Interval { center, half_width: z * (variance / count).sqrt() })
 }
 
 #[cfg(test)]
@@ -171,10 +166,7 @@ mod tests {
     fn known_values() {
         // One server waits with probability ρ, and M/M/c with c = 1 is M/M/1.
         assert!((erlang_c(1, 0.7) - 0.7).abs() < 1e-12);
-        let mm1 = Mm1 {
-            utilization: 0.7,
-            service_mean: 3.0,
-        };
+        let mm1 = Mm1 { utilization: 0.7, service_mean: 3.0 };
         assert!((mmc_mean_response(1, 0.7, 3.0) - mm1.mean_response()).abs() < 1e-12);
         assert!((mg1_mean_response(0.7, 3.0, 1.0) - mm1.mean_response()).abs() < 1e-12);
         // Two servers: C = 2ρ²/(1 + ρ), here with ρ = 1/2.
@@ -189,10 +181,7 @@ mod tests {
         for utilization in [0.3, 0.5, 0.8] {
             let law = ServiceTime::exponential(SERVICE_NS, 5);
             let mut times = simulate(1, utilization, law, 400_000);
-            let mm1 = Mm1 {
-                utilization,
-                service_mean: 1.0,
-            };
+            let mm1 = Mm1 { utilization, service_mean: 1.0 };
             let expected = mm1.mean_response_interval(times.len() as u64, 3.3);
             let found = mean(&times);
             assert!(expected.contains(found), "{found} outside {expected:?}");
@@ -210,111 +199,59 @@ mod tests {
     #[test]
     fn mm1_interval_has_the_width_of_the_scatter_between_runs() {
         for (utilization, arrivals, runs) in [(0.3, 2_000, 1_000), (0.6, 10_000, 1_000)] {
-            let mm1 = Mm1 {
-                utilization,
-                service_mean: 1.0,
-            };
+            let mm1 = Mm1 { utilization, service_mean: 1.0 };
             let expected = mm1.mean_response_interval(arrivals as u64, 1.0);
             let gap_ns = (SERVICE_NS as f64 / utilization).round() as u64;
             let mut gaps = ServiceTime::exponential(gap_ns, 21);
             let mut law = ServiceTime::exponential(SERVICE_NS, 22);
-            let means: Vec<f64> = (0..runs)
-                .map(|_| mean(&respond(1, &mut gaps, &mut law, arrivals)))
-                .collect();
+            let means: Vec<f64> =
+                (0..runs).map(|_| mean(&respond(1, &mut gaps, &mut law, arrivals))).collect();
             let center = mean(&means);
-            let squares = means
-                .iter()
-                .map(|value| (value - center).powi(2))
-                .sum::<f64>();
+            let squares = means.iter().map(|value| (value - center).powi(2)).sum::<f64>();
             let deviation = (squares / (f64::from(runs) - 1.0)).sqrt();
             // The deviation estimated from r runs itself deviates by about 1/√(2r), here 2.2 %;
             // the mean of all runs by 1/√r of a run's.
             let relative = deviation / expected.half_width;
-            assert!(
-                (relative - 1.0).abs() < 0.09,
-                "scatter is {relative} of the formula"
-            );
+            assert!((relative - 1.0).abs() < 0.09, "scatter is {relative} of the formula");
             let shift = (center - expected.center) / expected.half_width;
-            assert!(
-                shift.abs() < 4.0 / f64::from(runs).sqrt(),
-                "center off by {shift}"
-            );
+            assert!(shift.abs() < 4.0 / f64::from(runs).sqrt(), "center off by {shift}");
         }
     }
 
     /// From an empty start a short run falls short of the long-run mean by just the stated bias.
     #[test]
     fn mm1_bias_of_the_empty_start() {
-        let mm1 = Mm1 {
-            utilization: 0.5,
-            service_mean: 1.0,
-        };
+        let mm1 = Mm1 { utilization: 0.5, service_mean: 1.0 };
         let runs = 20_000;
         let arrivals = 100;
         let mut gaps = ServiceTime::exponential(2 * SERVICE_NS, 31);
         let mut law = ServiceTime::exponential(SERVICE_NS, 32);
-        let means: Vec<f64> = (0..runs)
-            .map(|_| mean(&respond(1, &mut gaps, &mut law, arrivals)))
-            .collect();
+        let means: Vec<f64> =
+            (0..runs).map(|_| mean(&respond(1, &mut gaps, &mut law, arrivals))).collect();
         let expected = mm1.mean_response_interval(arrivals as u64, 1.0);
         let error = expected.half_width / f64::from(runs).sqrt();
         let found = mean(&means);
-        assert!(
-            (found - expected.center).abs() < 4.0 * error,
-            "{found} {expected:?}"
-        );
-        assert!(
-            (found - mm1.mean_response()).abs() > 4.0 * error,
-            "bias would go unseen"
-        );
+        assert!((found - expected.center).abs() < 4.0 * error, "{found} {expected:?}");
+        assert!((found - mm1.mean_response()).abs() > 4.0 * error, "bias would go unseen");
     }
 
     #[test]
     fn md1_mg1_and_mmc_means_lie_in_the_interval_of_batch_means() {
         let uniform = || {
-            ServiceTime::general(9, |random| {
-                rand::RngExt::random_range(random, 0..2 * SERVICE_NS)
-            })
+            ServiceTime::general(9, |random| rand::RngExt::random_range(random, 0..2 * SERVICE_NS))
         };
         let exponential = || ServiceTime::exponential(SERVICE_NS, 8);
         let cases = [
-            (
-                "M/D/1",
-                1,
-                0.7,
-                ServiceTime::deterministic(SERVICE_NS),
-                md1_mean_response(0.7, 1.0),
-            ),
-            (
-                "M/U/1",
-                1,
-                0.6,
-                uniform(),
-                mg1_mean_response(0.6, 1.0, 1.0 / 3.0),
-            ),
-            (
-                "M/M/3",
-                3,
-                0.8,
-                exponential(),
-                mmc_mean_response(3, 2.4, 1.0),
-            ),
-            (
-                "M/M/10",
-                10,
-                0.9,
-                exponential(),
-                mmc_mean_response(10, 9.0, 1.0),
-            ),
+            ("M/D/1", 1, 0.7, ServiceTime::deterministic(SERVICE_NS), md1_mean_response(0.7, 1.0)),
+            ("M/U/1", 1, 0.6, uniform(), mg1_mean_response(0.6, 1.0, 1.0 / 3.0)),
+            ("M/M/3", 3, 0.8, exponential(), mmc_mean_response(3, 2.4, 1.0)),
+            ("M/M/10", 10, 0.9, exponential(), mmc_mean_response(10, 9.0, 1.0)),
         ];
         for (name, servers, utilization, law, theory) in cases {
             let times = simulate(servers, utilization, law, 1_000_000);
             let found = batch_means(&times, 50, 3.5).unwrap();
             assert!(found.contains(theory), "{name}: {theory} outside {found:?}");
-            assert!(
-                found.half_width < 0.1 * theory,
-                "{name}: {found:?} says nothing"
-            );
+            assert!(found.half_width < 0.1 * theory, "{name}: {found:?} says nothing");
         }
     }
 

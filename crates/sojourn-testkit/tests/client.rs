@@ -19,14 +19,9 @@ impl Client {
     pub(crate) fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         // Far beyond anything these tests wait for: a hang becomes a failure.
-        stream
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         stream.set_nodelay(true).unwrap();
-        Self {
-            stream,
-            received: Vec::new(),
-        }
+        Self { stream, received: Vec::new() }
     }
 
     pub(crate) fn get(&mut self, path: &str) -> io::Result<Answer> {
@@ -62,9 +57,8 @@ impl Client {
 fn parse(bytes: &[u8]) -> io::Result<Option<(u16, usize, usize)>> {
     let mut headers = [httparse::EMPTY_HEADER; 16];
     let mut response = httparse::Response::new(&mut headers);
-    let status = response
-        .parse(bytes)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    let status =
+        response.parse(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
     let httparse::Status::Complete(head_length) = status else {
         return Ok(None);
     };
@@ -72,8 +66,6 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(u16, usize, usize)>> {
         .headers
         .iter()
         .find(|header| header.name == "content-length")
-        .map_or(0, |header| {
-            std::str::from_utf8(header.value).unwrap().parse().unwrap()
-        });
+        .map_or(0, |header| std::str::from_utf8(header.value).unwrap().parse().unwrap());
     Ok(Some((response.code.unwrap(), head_length, length)))
 }

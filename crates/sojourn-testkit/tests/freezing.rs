@@ -7,10 +7,7 @@ use crate::client::Client;
 
 #[test]
 fn a_request_sent_into_a_window_is_answered_after_it() {
-    let window = Window {
-        from_ns: 0,
-        to_ns: 300 * MILLISECOND_NS,
-    };
+    let window = Window { from_ns: 0, to_ns: 300 * MILLISECOND_NS };
     let server = FreezingServer::start(&[window]).unwrap();
     let thaw_ns = server.start_ns() + window.to_ns;
     let mut clients: Vec<_> = (0..5).map(|_| Client::connect(server.address())).collect();
@@ -27,28 +24,19 @@ fn a_request_sent_into_a_window_is_answered_after_it() {
 #[test]
 fn it_works_before_and_after_and_counts_exactly() {
     let far_ns = 3_600_000 * MILLISECOND_NS;
-    let window = Window {
-        from_ns: far_ns,
-        to_ns: 2 * far_ns,
-    };
+    let window = Window { from_ns: far_ns, to_ns: 2 * far_ns };
     let server = FreezingServer::start(&[window]).unwrap();
     let mut client = Client::connect(server.address());
     for request in 1..=100 {
         let answer = client.get("/").unwrap();
-        assert_eq!(
-            answer.body,
-            format!("{{\"request\":{request}}}\n").into_bytes()
-        );
+        assert_eq!(answer.body, format!("{{\"request\":{request}}}\n").into_bytes());
     }
     assert_eq!(server.requests(), 100);
 }
 
 #[test]
 fn a_frozen_server_stops_when_dropped() {
-    let window = Window {
-        from_ns: 0,
-        to_ns: u64::MAX / 4,
-    };
+    let window = Window { from_ns: 0, to_ns: u64::MAX / 4 };
     let server = FreezingServer::start(&[window]).unwrap();
     let mut client = Client::connect(server.address());
     client.send("/");

@@ -37,15 +37,9 @@ fn close_and_reset_differ() {
 #[test]
 fn silence_keeps_the_connection_and_ends_with_the_client() {
     let (server, mut client) = meet(Misbehaviour::Silence);
-    client
-        .stream
-        .set_read_timeout(Some(Duration::from_millis(100)))
-        .unwrap();
+    client.stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     let error = client.stream.read(&mut [0]).unwrap_err();
-    assert!(matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::TimedOut
-    ));
+    assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
     assert_eq!(server.server().requests(), 1);
     drop(client);
     let mut next = Client::connect(server.address());
@@ -54,31 +48,17 @@ fn silence_keeps_the_connection_and_ends_with_the_client() {
 
 #[test]
 fn truncated_and_malformed_answers() {
-    let (_server, mut client) = meet(Misbehaviour::Truncate {
-        promised: 100,
-        sent: 40,
-    });
+    let (_server, mut client) = meet(Misbehaviour::Truncate { promised: 100, sent: 40 });
     let (bytes, end) = read_all(&mut client);
     assert!(end.is_ok() && bytes.ends_with(&[b'x'; 40]));
-    assert!(
-        String::from_utf8(bytes)
-            .unwrap()
-            .contains("content-length: 100")
-    );
+    assert!(String::from_utf8(bytes).unwrap().contains("content-length: 100"));
 
     let (_server, mut client) = meet(Misbehaviour::MalformedHead);
-    assert_eq!(
-        client.answer().err().unwrap().kind(),
-        ErrorKind::InvalidData
-    );
+    assert_eq!(client.answer().err().unwrap().kind(), ErrorKind::InvalidData);
 
     let (_server, mut client) = meet(Misbehaviour::MalformedChunk);
     let (bytes, _) = read_all(&mut client);
-    assert!(
-        String::from_utf8(bytes)
-            .unwrap()
-            .contains("\r\nno number\r\n")
-    );
+    assert!(String::from_utf8(bytes).unwrap().contains("\r\nno number\r\n"));
 
     let (_server, mut client) = meet(Misbehaviour::NotJson);
     let answer = client.answer().unwrap();
@@ -89,15 +69,10 @@ fn truncated_and_malformed_answers() {
 #[test]
 fn a_dribble_takes_its_time() {
     let begin_ns = now_ns();
-    let (_server, mut client) = meet(Misbehaviour::Dribble {
-        bytes: 5,
-        every_ns: 10 * MILLISECOND_NS,
-    });
+    let (_server, mut client) =
+        meet(Misbehaviour::Dribble { bytes: 5, every_ns: 10 * MILLISECOND_NS });
     assert_eq!(client.answer().unwrap().body, b"xxxxx");
-    assert!(
-        now_ns() - begin_ns >= 50 * MILLISECOND_NS,
-        "the last byte came early"
-    );
+    assert!(now_ns() - begin_ns >= 50 * MILLISECOND_NS, "the last byte came early");
 }
 
 #[test]
@@ -106,11 +81,7 @@ fn a_huge_body_is_whole() {
     let (_server, mut client) = meet(Misbehaviour::Huge(bytes));
     assert_eq!(client.answer().unwrap().body.len() as u64, bytes);
     client.send("/other");
-    assert_eq!(
-        client.answer().unwrap().status,
-        404,
-        "the connection stays usable"
-    );
+    assert_eq!(client.answer().unwrap().status, 404, "the connection stays usable");
 }
 
 #[test]

@@ -12,11 +12,8 @@ fn shell(script: &str) -> Program {
 #[test]
 fn output_code_folder_and_environment() {
     let folder = temp_dir().unwrap();
-    let output = shell("pwd; echo $COLOUR >&2; exit 3")
-        .in_dir(&folder)
-        .env("COLOUR", "blue")
-        .run()
-        .unwrap();
+    let output =
+        shell("pwd; echo $COLOUR >&2; exit 3").in_dir(&folder).env("COLOUR", "blue").run().unwrap();
     let real = folder.path().canonicalize().unwrap();
     assert_eq!(output.stdout.trim(), real.to_str().unwrap());
     assert_eq!((output.stderr.as_str(), output.code), ("blue\n", Some(3)));
@@ -35,6 +32,25 @@ fn a_program_that_runs_too_long_is_killed_and_what_it_said_is_kept() {
     let error = program.run().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TimedOut);
     assert!(error.to_string().contains("begun"), "{error}");
+}
+
+#[test]
+fn what_a_program_leaves_behind_ends_with_it() {
+    // The sleeper holds the output open; waiting for it would take 1000 s.
+    let output = shell("sleep 1000 & echo $!").run().unwrap();
+    assert_eq!(output.code, Some(0));
+    let sleeper = std::path::Path::new("/proc").join(output.stdout.trim());
+    // Killed; whoever adopted it may take a moment to reap it.
+    let is_gone = || {
+        let state = std::fs::read_to_string(sleeper.join("stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z ") || state.contains(") X ")
+    };
+    while !is_gone() {
+        std::thread::yield_now();
+    }
+
+    let program = shell("sleep 1000 & sleep 1000").timeout(Duration::from_millis(100));
+    assert_eq!(program.run().unwrap_err().kind(), ErrorKind::TimedOut);
 }
 
 #[test]

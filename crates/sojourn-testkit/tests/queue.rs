@@ -19,10 +19,7 @@ struct Seen {
 }
 
 fn shape(servers: usize) -> QueueShape {
-    QueueShape {
-        servers: NonZeroUsize::new(servers).unwrap(),
-        ..QueueShape::default()
-    }
+    QueueShape { servers: NonZeroUsize::new(servers).unwrap(), ..QueueShape::default() }
 }
 
 /// Each of `clients` threads asks `requests` times, one after the other.
@@ -32,15 +29,10 @@ fn ask(server: &QueueServer, clients: usize, requests: usize) -> Vec<Seen> {
     for _ in 0..clients {
         threads.push(std::thread::spawn(move || {
             let mut client = Client::connect(address);
-            (0..requests)
-                .map(|_| ask_once(&mut client))
-                .collect::<Vec<_>>()
+            (0..requests).map(|_| ask_once(&mut client)).collect::<Vec<_>>()
         }));
     }
-    threads
-        .into_iter()
-        .flat_map(|thread| thread.join().unwrap())
-        .collect()
+    threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
 }
 
 fn ask_once(client: &mut Client) -> Seen {
@@ -49,11 +41,7 @@ fn ask_once(client: &mut Client) -> Seen {
     let received_ns = now_ns();
     assert_eq!(answer.status, 200);
     let body: Value = serde_json::from_slice(&answer.body).unwrap();
-    Seen {
-        id: body["id"].as_u64().unwrap(),
-        sent_ns,
-        received_ns,
-    }
+    Seen { id: body["id"].as_u64().unwrap(), sent_ns, received_ns }
 }
 
 /// The book's starts and finishes follow from its arrivals and the drawn service times alone.
@@ -62,10 +50,7 @@ fn assert_book_is_the_model(truth: &[TruthRecord], servers: usize, mut law: Serv
     for (place, record) in truth.iter().enumerate() {
         assert_eq!(record.id, place as u64);
         let slot = model.admit(record.arrival_ns, law.draw_ns()).unwrap();
-        assert_eq!(
-            (record.start_ns, record.finish_ns),
-            (slot.start_ns, slot.finish_ns)
-        );
+        assert_eq!((record.start_ns, record.finish_ns), (slot.start_ns, slot.finish_ns));
     }
 }
 
@@ -80,18 +65,12 @@ fn many_clients_see_what_the_book_says() {
         assert_book_is_the_model(&truth, servers, law());
         let mut ids: Vec<_> = seen.iter().map(|seen| seen.id).collect();
         ids.sort_unstable();
-        assert!(
-            ids.iter().copied().eq(0..1600),
-            "each request is answered exactly once"
-        );
+        assert!(ids.iter().copied().eq(0..1600), "each request is answered exactly once");
         for seen in &seen {
             let record = truth[seen.id as usize];
             assert!(seen.sent_ns <= record.arrival_ns && record.arrival_ns <= record.start_ns);
             // The client may read the answer before the server has stamped its departure.
-            assert!(
-                record.finish_ns <= seen.received_ns,
-                "answered before it was due"
-            );
+            assert!(record.finish_ns <= seen.received_ns, "answered before it was due");
             assert!(record.finish_ns <= record.sent_ns.unwrap_or(u64::MAX));
         }
         assert_eq!(server.server().connections(), 16);
@@ -102,10 +81,7 @@ fn many_clients_see_what_the_book_says() {
 #[test]
 fn a_full_line_is_answered_503_at_once() {
     let hour_ns = 3_600_000_000_000;
-    let bounded = QueueShape {
-        waiting_max: 2,
-        ..shape(1)
-    };
+    let bounded = QueueShape { waiting_max: 2, ..shape(1) };
     let server = QueueServer::start(bounded, ServiceTime::deterministic(hour_ns)).unwrap();
     let mut held: Vec<_> = (0..3).map(|_| Client::connect(server.address())).collect();
     for client in &mut held {
@@ -116,11 +92,7 @@ fn a_full_line_is_answered_503_at_once() {
     }
     let mut late = Client::connect(server.address());
     assert_eq!(late.get("/").unwrap().status, 503);
-    assert_eq!(
-        late.get("/").unwrap().status,
-        503,
-        "the connection stays usable"
-    );
+    assert_eq!(late.get("/").unwrap().status, 503, "the connection stays usable");
     assert_eq!(server.refused(), 2);
     assert!(server.truth().iter().all(|record| record.sent_ns.is_none()));
     // Dropped with three answers an hour away: it must not wait for them.
@@ -128,16 +100,10 @@ fn a_full_line_is_answered_503_at_once() {
 
 #[test]
 fn a_full_book_counts_what_it_leaves_out() {
-    let small = QueueShape {
-        records_max: 3,
-        ..shape(1)
-    };
+    let small = QueueShape { records_max: 3, ..shape(1) };
     let server = QueueServer::start(small, ServiceTime::deterministic(1)).unwrap();
     let seen = ask(&server, 1, 5);
-    assert_eq!(
-        seen.iter().map(|seen| seen.id).collect::<Vec<_>>(),
-        [0, 1, 2, 3, 4]
-    );
+    assert_eq!(seen.iter().map(|seen| seen.id).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     assert_eq!((server.truth().len(), server.unrecorded()), (3, 2));
 }
 
@@ -160,20 +126,14 @@ fn bodies_are_read_and_pipelined_requests_answered_in_order() {
     }
     writer.join().unwrap();
     let truth = server.truth();
-    assert!(
-        truth
-            .windows(2)
-            .all(|pair| pair[0].finish_ns <= pair[1].arrival_ns)
-    );
+    assert!(truth.windows(2).all(|pair| pair[0].finish_ns <= pair[1].arrival_ns));
 }
 
 #[test]
 fn a_request_that_is_not_http_is_refused_and_the_next_client_served() {
     let server = QueueServer::start(shape(1), ServiceTime::deterministic(1)).unwrap();
     let mut rude = Client::connect(server.address());
-    rude.stream
-        .write_all(b"\x16\x03\x01 hello\r\n\r\n")
-        .unwrap();
+    rude.stream.write_all(b"\x16\x03\x01 hello\r\n\r\n").unwrap();
     assert_eq!(rude.answer().unwrap().status, 400);
     assert_eq!(ask(&server, 1, 1).len(), 1);
     assert_eq!(server.server().requests_bad(), 1);

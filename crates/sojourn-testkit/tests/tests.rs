@@ -1,9 +1,6 @@
 //! The fake peers over real sockets, checked against their own books.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "clippy.toml allows it in tests, but not in their helpers"
-)]
+#![expect(clippy::unwrap_used, reason = "clippy.toml allows it in tests, but not in their helpers")]
 
 mod client;
 

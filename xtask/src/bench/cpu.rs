@@ -29,12 +29,7 @@ fn parse(stat: &str) -> Option<[u64; 4]> {
     // The second field is the program's name in parentheses, which may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(11).map(|field| field.parse().ok());
-    Some([
-        times.next()??,
-        times.next()??,
-        times.next()??,
-        times.next()??,
-    ])
+    Some([times.next()??, times.next()??, times.next()??, times.next()??])
 }
 
 #[cfg(test)]

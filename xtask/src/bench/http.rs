@@ -23,6 +23,17 @@ const CONNECTIONS: &str = "64";
 const PACKAGE: &str = "sojourn-http";
 const BENCH: &str = super::DRIVEN;
 
+/// What wrk does, as a journey file: the whole engine with ledger, histograms and reports.
+const PLAN: &str = "
+name: closed
+target: ${URL}
+journeys:
+  get:
+    root: { http: { method: GET, url: / }, expect: { status: 200 } }
+load:
+  - { journey: get, users: 64, steady: 5s, until: root }
+";
+
 /// One run of one tool.
 struct Sample {
     requests: f64,
@@ -59,6 +70,19 @@ pub(crate) fn compare() -> Result<Table, String> {
             samples: Vec::new(),
         },
         Tool {
+            name: "sojourn run",
+            command: |program, url| {
+                let target = format!("URL={url}");
+                let (plan, run_file) = (scratch("closed.yaml"), scratch("closed.sojourn"));
+                let mut command = pinned(program, &["run", "--quiet", "--format", "json"]);
+                command.args(["-e", &target, "--output"]).arg(run_file).arg(plan);
+                command
+            },
+            program: build_sojourn()?,
+            read: whole_runs,
+            samples: Vec::new(),
+        },
+        Tool {
             name: "wrk",
             command: |program, url| {
                 let connections = format!("-c{CONNECTIONS}");
@@ -71,6 +95,7 @@ pub(crate) fn compare() -> Result<Table, String> {
         },
     ];
     let server = Nginx::start(&nginx)?;
+    std::fs::write(scratch("closed.yaml"), PLAN).map_err(|error| format!("the plan: {error}"))?;
     for round in 1..=ROUNDS {
         eprintln!("  round {round} of {ROUNDS}");
         for tool in &mut tools {
@@ -149,6 +174,17 @@ fn build() -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{PACKAGE} has no benchmark `{BENCH}`"))
 }
 
+/// Builds `sojourn` likewise.
+fn build_sojourn() -> Result<PathBuf, String> {
+    capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
+    Ok(root().join("target/dist/sojourn"))
+}
+
+/// A file of this comparison.
+fn scratch(name: &str) -> PathBuf {
+    root().join("target/bench-http").join(name)
+}
+
 /// On the last core; nginx has the first.
 fn pinned(program: &Path, arguments: &[&str]) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -160,9 +196,7 @@ fn pinned(program: &Path, arguments: &[&str]) -> Command {
 /// `requests=123 failures=0 …`
 fn ours(output: &str) -> Result<f64, String> {
     let field = |name: &str| {
-        let value = output
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix(name));
+        let value = output.split_whitespace().find_map(|word| word.strip_prefix(name));
         value.and_then(|value| value.parse::<f64>().ok())
     };
     match (field("requests="), field("failures=")) {
@@ -170,6 +204,17 @@ fn ours(output: &str) -> Result<f64, String> {
         (Some(_), Some(failures)) => Err(format!("{failures} requests failed, or none were made")),
         _ => Err("its output names no requests".to_owned()),
     }
+}
+
+/// A report in JSON, of a run that may be believed and had no failures.
+fn whole_runs(output: &str) -> Result<f64, String> {
+    let report: Value = serde_json::from_str(output).map_err(|error| error.to_string())?;
+    let outcome = report["verdict"]["outcome"].as_str();
+    if outcome != Some("pass") {
+        return Err(format!("its verdict is {outcome:?}, not pass"));
+    }
+    let completed = &report["ledger"]["journeys_total"]["whole_run"]["completed"];
+    completed.as_f64().filter(|count| *count > 0.0).ok_or_else(|| "it completed nothing".to_owned())
 }
 
 /// `  123 requests in 5.00s, 4.5MB read`
@@ -193,7 +238,7 @@ struct Nginx {
 
 impl Nginx {
     fn start(program: &Path) -> Result<Self, String> {
-        let folder = root().join("target/bench-http");
+        let folder = scratch("");
         let explain = |error: std::io::Error| format!("nginx: {error}");
         std::fs::create_dir_all(&folder).map_err(explain)?;
         let listener = TcpListener::bind("127.0.0.1:0").map_err(explain)?;
@@ -212,10 +257,7 @@ impl Nginx {
             .stdout(Stdio::null())
             .spawn()
             .map_err(explain)?;
-        let server = Self {
-            process,
-            url: format!("http://{address}/"),
-        };
+        let server = Self { process, url: format!("http://{address}/") };
         for _ in 0..100 {
             if is_answering(&address.to_string()) {
                 return Ok(server);
@@ -223,9 +265,7 @@ impl Nginx {
             std::thread::sleep(Duration::from_millis(50));
         }
         let said = std::fs::read_to_string(&log).unwrap_or_default();
-        Err(format!(
-            "nginx did not answer at {address} within 5 s: {said}"
-        ))
+        Err(format!("nginx did not answer at {address} within 5 s: {said}"))
     }
 
     /// taskset becomes nginx, so the pid is nginx's own.

@@ -23,26 +23,15 @@ const DRIVEN: &str = "closed_loop";
 /// Runs the benchmarks named by crate or benchmark, or all of them.
 pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
     let is_flag = |option: &&&str| option.starts_with('-');
-    if let Some(flag) = options
-        .iter()
-        .filter(is_flag)
-        .find(|flag| **flag != "--record")
-    {
+    if let Some(flag) = options.iter().filter(is_flag).find(|flag| **flag != "--record") {
         return Err(Failure::usage(&format!("`{flag}` is no option of bench")));
     }
     let is_recorded = options.contains(&"--record");
-    let names: Vec<&str> = options
-        .iter()
-        .copied()
-        .filter(|o| !o.starts_with('-'))
-        .collect();
+    let names: Vec<&str> = options.iter().copied().filter(|o| !o.starts_with('-')).collect();
     let benches = find(&names)?;
     let is_compared = names.is_empty() || names.contains(&COMPARISON);
     if benches.is_empty() && !is_compared {
-        return Err(Failure::usage(&format!(
-            "no benchmark is named {}",
-            names.join(" or ")
-        )));
+        return Err(Failure::usage(&format!("no benchmark is named {}", names.join(" or "))));
     }
     if !benches.is_empty() {
         let mut table = Table::new(&["benchmark", "value", "unit"]);
@@ -71,11 +60,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
 fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
     let mut found = Vec::new();
     for package in workspace()? {
-        for target in package
-            .targets
-            .iter()
-            .filter(|target| target.kind == "bench")
-        {
+        for target in package.targets.iter().filter(|target| target.kind == "bench") {
             let is_wanted = |name: &&str| *name == package.name || *name == target.name;
             if target.name != DRIVEN && (names.is_empty() || names.iter().any(is_wanted)) {
                 found.push((package.name.clone(), target.name.clone()));
@@ -86,15 +71,7 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
 }
 
 fn measure(package: &str, bench: &str) -> Result<String, String> {
-    let arguments = [
-        "bench",
-        "--profile",
-        "dist",
-        "--package",
-        package,
-        "--bench",
-        bench,
-    ];
+    let arguments = ["bench", "--profile", "dist", "--package", package, "--bench", bench];
     let output = capture(&mut cargo(&arguments))?;
     for line in output.lines().filter(|line| figure(line).is_none()) {
         eprintln!("  {line}");
@@ -116,27 +93,15 @@ mod tests {
 
     #[test]
     fn figures_are_told_from_words() {
-        assert_eq!(
-            figure("codec.parse 310.5 ns"),
-            Some(["codec.parse", "310.5", "ns"])
-        );
-        for other in [
-            "",
-            "codec.parse 310.5",
-            "nothing to do",
-            "a 1 b c",
-            "a NaN b",
-        ] {
+        assert_eq!(figure("codec.parse 310.5 ns"), Some(["codec.parse", "310.5", "ns"]));
+        for other in ["", "codec.parse 310.5", "nothing to do", "a 1 b c", "a NaN b"] {
             assert_eq!(figure(other), None, "{other}");
         }
     }
 
     #[test]
     fn unknown_names_and_flags_are_wrong_usage() {
-        assert!(matches!(
-            run(&["no-such-benchmark"]),
-            Err(Failure::Usage(_))
-        ));
+        assert!(matches!(run(&["no-such-benchmark"]), Err(Failure::Usage(_))));
         assert!(matches!(run(&["--fast"]), Err(Failure::Usage(_))));
     }
 }

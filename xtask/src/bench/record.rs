@@ -33,10 +33,7 @@ fn machine() -> String {
         .map_or("unknown processor", |(_, model)| model);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let said = |program, arguments: &[&str]| {
-        capture(&mut command(program, arguments))
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
+        capture(&mut command(program, arguments)).unwrap_or_default().trim().to_owned()
     };
     let kernel = said("uname", &["-r"]);
     let revision = said("git", &["rev-parse", "--short", "HEAD"]);

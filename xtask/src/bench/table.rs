@@ -17,8 +17,7 @@ impl Table {
 
     /// Adds a row; a shorter one ends with empty cells.
     pub(crate) fn row<T: ToString>(&mut self, cells: &[T]) {
-        self.rows
-            .push(cells.iter().map(ToString::to_string).collect());
+        self.rows.push(cells.iter().map(ToString::to_string).collect());
     }
 }
 
@@ -27,20 +26,12 @@ impl fmt::Display for Table {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();
         let width = |column| {
-            let widths = self
-                .rows
-                .iter()
-                .map(|row| cell(row, column).chars().count());
+            let widths = self.rows.iter().map(|row| cell(row, column).chars().count());
             widths.max().unwrap_or(0)
         };
         for (at, row) in self.rows.iter().enumerate() {
             for column in 0..columns {
-                write!(
-                    formatter,
-                    "| {:width$} ",
-                    cell(row, column),
-                    width = width(column)
-                )?;
+                write!(formatter, "| {:width$} ", cell(row, column), width = width(column))?;
             }
             writeln!(formatter, "|")?;
             if at == 0 {

@@ -36,14 +36,10 @@ impl Spec {
 
     fn read(text: String) -> Self {
         match text.split_once(':') {
-            Some((name, version)) => Self {
-                name: name.to_owned(),
-                version: Some(version.to_owned()),
-            },
-            None => Self {
-                name: text,
-                version: None,
-            },
+            Some((name, version)) => {
+                Self { name: name.to_owned(), version: Some(version.to_owned()) }
+            }
+            None => Self { name: text, version: None },
         }
     }
 }
@@ -60,23 +56,17 @@ impl Config {
             if line.is_empty() {
                 continue;
             }
-            if let Some(name) = line
-                .strip_prefix('[')
-                .and_then(|rest| rest.strip_suffix(']'))
-            {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 section = name.to_owned();
                 continue;
             }
             let Some((key, value)) = line.split_once('=') else {
-                return Err(format!(
-                    "line {number}: neither a [section] nor `key = value`"
-                ));
+                return Err(format!("line {number}: neither a [section] nor `key = value`"));
             };
             let mut value = value.trim().to_owned();
             while value.starts_with('[') && !value.ends_with(']') {
-                let (_, next) = lines
-                    .next()
-                    .ok_or_else(|| format!("line {number}: the list has no end"))?;
+                let (_, next) =
+                    lines.next().ok_or_else(|| format!("line {number}: the list has no end"))?;
                 value.push_str(without_comment(next));
             }
             let values = strings(&value).map_err(|error| format!("line {number}: {error}"))?;
@@ -115,23 +105,17 @@ impl Config {
 
 /// Nothing in this file has a `#` inside a string.
 fn without_comment(line: &str) -> &str {
-    line.split_once('#')
-        .map_or(line, |(before, _)| before)
-        .trim()
+    line.split_once('#').map_or(line, |(before, _)| before).trim()
 }
 
 /// `"a"` or `["a", "b",]`.
 fn strings(value: &str) -> Result<Vec<String>, String> {
-    let list = value
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
+    let list = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let items = list.unwrap_or(value).split(',').map(str::trim);
     items
         .filter(|item| !item.is_empty())
         .map(|item| {
-            let inner = item
-                .strip_prefix('"')
-                .and_then(|rest| rest.strip_suffix('"'));
+            let inner = item.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             inner
                 .filter(|inner| !inner.contains(['"', '\\']))
                 .map(str::to_owned)
@@ -161,22 +145,10 @@ mod tests {
     fn what_is_not_understood_is_an_error_with_its_line() {
         for (text, expected) in [
             ("\nwords", "line 2: neither"),
-            (
-                "[licenses]\nallow = [\"MIT\"",
-                "line 2: the list has no end",
-            ),
-            (
-                "[licenses]\nallow = [MIT]",
-                "line 2: `MIT` is not a plain string",
-            ),
-            (
-                "[bans]\nmultiple-versions = \"warn\"",
-                "line 2: `multiple-versions",
-            ),
-            (
-                "[sources]\nallow-git = [\"https://x\"]",
-                "line 2: `allow-git",
-            ),
+            ("[licenses]\nallow = [\"MIT\"", "line 2: the list has no end"),
+            ("[licenses]\nallow = [MIT]", "line 2: `MIT` is not a plain string"),
+            ("[bans]\nmultiple-versions = \"warn\"", "line 2: `multiple-versions"),
+            ("[sources]\nallow-git = [\"https://x\"]", "line 2: `allow-git"),
         ] {
             let error = Config::read(text).unwrap_err();
             assert!(error.starts_with(expected), "{error}");

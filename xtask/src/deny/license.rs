@@ -4,15 +4,8 @@
 /// Whether the expression can be satisfied with allowed licences only. A licence with an exception
 /// counts as a licence of its own, named in full.
 pub(crate) fn allowed(expression: &str, allowed: &[String]) -> Result<bool, String> {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
-    let mut parser = Parser {
-        words: spaced.split_whitespace().collect(),
-        next: 0,
-        allowed,
-    };
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
+    let mut parser = Parser { words: spaced.split_whitespace().collect(), next: 0, allowed };
     let result = parser.any();
     match result {
         Some(result) if parser.next == parser.words.len() => Ok(result),
@@ -77,10 +70,7 @@ mod tests {
     use super::*;
 
     fn check(expression: &str) -> Result<bool, String> {
-        allowed(
-            expression,
-            &["MIT".to_owned(), "Zlib".to_owned(), "A WITH e".to_owned()],
-        )
+        allowed(expression, &["MIT".to_owned(), "Zlib".to_owned(), "A WITH e".to_owned()])
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(crate) fn problems() -> Result<Vec<String>, String> {
 
 fn judge(config: &Config, packages: &[Package]) -> Vec<String> {
     let mut problems = Vec::new();
+    let usual = usual_source(packages);
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
         let Package { name, version, .. } = package;
@@ -36,31 +37,39 @@ fn judge(config: &Config, packages: &[Package]) -> Vec<String> {
             },
         }
         if let Some(source) = &package.source {
-            let known = |registry: &String| source.ends_with(&format!("registry+{registry}"));
-            if !config.registries.iter().any(known) {
+            let listed = |registry: &String| source.ends_with(&format!("registry+{registry}"));
+            // Without a list, cargo's own registry: the one that everything else comes from.
+            let is_known = if config.registries.is_empty() {
+                source.starts_with("registry+") && Some(source) == usual
+            } else {
+                config.registries.iter().any(listed)
+            };
+            if !is_known {
                 problems.push(format!("{name} {version} comes from {source}"));
             }
         }
         if config.denied.iter().any(|spec| spec.matches(name, version)) {
             problems.push(format!("{name} {version} is banned"));
         }
-        if !config
-            .skipped
-            .iter()
-            .any(|spec| spec.matches(name, version))
-        {
+        if !config.skipped.iter().any(|spec| spec.matches(name, version)) {
             versions.entry(name).or_default().push(version);
         }
     }
     for (name, versions) in versions {
         if versions.len() > 1 {
-            problems.push(format!(
-                "{name} is there in versions {}",
-                versions.join(" and ")
-            ));
+            problems.push(format!("{name} is there in versions {}", versions.join(" and ")));
         }
     }
     problems
+}
+
+/// The source that most packages come from.
+fn usual_source(packages: &[Package]) -> Option<&String> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for source in packages.iter().filter_map(|package| package.source.as_ref()) {
+        *counts.entry(source).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(source, _)| source)
 }
 
 #[cfg(test)]
@@ -110,6 +119,18 @@ mod tests {
             ("syn", "3.0.0", "MIT", HOME),
         ];
         assert_eq!(check(&fine), [""; 0]);
+    }
+
+    #[test]
+    fn without_a_list_the_usual_registry_is_known_and_others_are_not() {
+        let unlisted = CONFIG.replace(r#"allow-registry = ["https://example.org/index"]"#, "");
+        let packages = [
+            package("a", "1.0.0", "MIT", HOME),
+            package("b", "1.0.0", "MIT", HOME),
+            package("c", "1.0.0", "MIT", "registry+https://elsewhere.example/index"),
+        ];
+        let problems = judge(&Config::read(&unlisted).unwrap(), &packages);
+        assert_eq!(problems, ["c 1.0.0 comes from registry+https://elsewhere.example/index"]);
     }
 
     #[test]

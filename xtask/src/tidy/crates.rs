@@ -16,11 +16,7 @@ pub(crate) fn problems(root: &Path) -> Result<Vec<Problem>, String> {
         let text = std::fs::read_to_string(&manifest)
             .map_err(|error| format!("{}: {error}", manifest.display()))?;
         let mut messages = manifest_messages(&package, &text);
-        for target in package
-            .targets
-            .iter()
-            .filter(|t| t.kind == "lib" || t.kind == "bin")
-        {
+        for target in package.targets.iter().filter(|t| t.kind == "lib" || t.kind == "bin") {
             let source = std::fs::read_to_string(&target.source)
                 .map_err(|error| format!("{}: {error}", target.source.display()))?;
             messages.extend(root_file_message(&target.kind, &source));
@@ -39,10 +35,7 @@ fn manifest_messages(package: &Package, manifest: &str) -> Vec<String> {
     let mut messages = Vec::new();
     let folder = package.manifest.parent().and_then(Path::file_name);
     if folder.is_none_or(|folder| folder != package.name.as_str()) {
-        messages.push(format!(
-            "the crate `{}` lies in a folder of another name",
-            package.name
-        ));
+        messages.push(format!("the crate `{}` lies in a folder of another name", package.name));
     }
     if package.description.as_ref().is_none_or(String::is_empty) {
         messages.push("has no description".to_owned());
@@ -55,11 +48,8 @@ fn manifest_messages(package: &Package, manifest: &str) -> Vec<String> {
 
 /// A library must say what it is for; a binary may be brief.
 fn root_file_message(kind: &str, source: &str) -> Option<String> {
-    let purpose: String = source
-        .lines()
-        .map_while(|line| line.strip_prefix("//!"))
-        .map(str::trim)
-        .collect();
+    let purpose: String =
+        source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
     let enough = if kind == "lib" { PURPOSE_LENGTH_MIN } else { 1 };
     (purpose.chars().count() < enough)
         .then(|| format!("its {kind} file does not say in `//!` what the crate is for"))
@@ -86,10 +76,7 @@ mod tests {
             description: Some("A kit".to_owned()),
             ..package
         };
-        assert_eq!(
-            manifest_messages(&fine, "[lints]\nworkspace = true\n").len(),
-            0
-        );
+        assert_eq!(manifest_messages(&fine, "[lints]\nworkspace = true\n").len(), 0);
         assert!(root_file_message("lib", "//! A kit.\n").is_some());
         assert!(root_file_message("bin", "//! A kit.\n").is_none());
         assert!(root_file_message("bin", "fn main() {}\n").is_some());

@@ -35,10 +35,7 @@ fn visit(root: &Path, folder: &Path, files: &mut Vec<File>) -> Result<(), String
             let relative = path.strip_prefix(root).unwrap_or(&path);
             let text = std::fs::read_to_string(&path)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
-            files.push(File {
-                path: relative.to_string_lossy().replace('\\', "/"),
-                text,
-            });
+            files.push(File { path: relative.to_string_lossy().replace('\\', "/"), text });
         }
     }
     Ok(())

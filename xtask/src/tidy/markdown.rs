@@ -10,11 +10,7 @@ pub(crate) fn problems(file: &File, files: &[File], root: &Path) -> Vec<Problem>
     let mut problems = Vec::new();
     for (line, target) in links(&file.text) {
         if let Some(message) = broken(&target, file, files, root) {
-            problems.push(Problem {
-                path: file.path.clone(),
-                line,
-                message,
-            });
+            problems.push(Problem { path: file.path.clone(), line, message });
         }
     }
     problems
@@ -30,9 +26,7 @@ fn broken(target: &str, file: &File, files: &[File], root: &Path) -> Option<Stri
     } else if let Some(from_root) = path.strip_prefix('/') {
         PathBuf::from(from_root)
     } else {
-        let folder = Path::new(&file.path)
-            .parent()
-            .unwrap_or_else(|| Path::new(""));
+        let folder = Path::new(&file.path).parent().unwrap_or_else(|| Path::new(""));
         match flat(&folder.join(path)) {
             Some(inside) => inside,
             None => return Some(format!("link to `{target}`, outside the project")),
@@ -44,9 +38,7 @@ fn broken(target: &str, file: &File, files: &[File], root: &Path) -> Option<Stri
     if heading.is_empty() {
         return None;
     }
-    let linked = files
-        .iter()
-        .find(|other| Path::new(&other.path) == resolved)?;
+    let linked = files.iter().find(|other| Path::new(&other.path) == resolved)?;
     let is_markdown = linked.path.ends_with(".md");
     (is_markdown && !has_heading(&linked.text, heading))
         .then(|| format!("link to `{target}`, but there is no such heading"))
@@ -74,10 +66,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     for (number, line) in prose(text) {
         let line = without_code(line);
-        if let Some((_, target)) = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once("]: "))
-        {
+        if let Some((_, target)) = line.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
             links.push((number, clean(target)));
         }
         for (at, opening) in line.match_indices("](") {
@@ -118,18 +107,16 @@ fn has_heading(text: &str, name: &str) -> bool {
     if anchored.iter().any(|anchor| text.contains(anchor)) {
         return true;
     }
-    prose(text)
-        .filter(|(_, line)| line.starts_with('#'))
-        .any(|(_, line)| {
-            let title = line.trim_start_matches('#').trim();
-            let derived: String = title
-                .to_lowercase()
-                .chars()
-                .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
-                .map(|c| if c == ' ' { '-' } else { c })
-                .collect();
-            derived == name
-        })
+    prose(text).filter(|(_, line)| line.starts_with('#')).any(|(_, line)| {
+        let title = line.trim_start_matches('#').trim();
+        let derived: String = title
+            .to_lowercase()
+            .chars()
+            .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect();
+        derived == name
+    })
 }
 
 #[cfg(test)]
@@ -137,10 +124,7 @@ mod tests {
     use super::*;
 
     fn file(path: &str, text: &str) -> File {
-        File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        }
+        File { path: path.to_owned(), text: text.to_owned() }
     }
 
     #[test]
@@ -149,20 +133,14 @@ mod tests {
                     [e]: <f.md>\n";
         let expected = [(1, "b.md"), (1, "d.png"), (7, "f.md")];
         let found = links(text);
-        let found: Vec<_> = found
-            .iter()
-            .map(|(line, to)| (*line, to.as_str()))
-            .collect();
+        let found: Vec<_> = found.iter().map(|(line, to)| (*line, to.as_str())).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn targets_are_judged() {
         let root = crate::shell::root();
-        let other = file(
-            "xtask/notes.md",
-            "# A title, with `code`\n\n<a id=\"here\"></a>\n",
-        );
+        let other = file("xtask/notes.md", "# A title, with `code`\n\n<a id=\"here\"></a>\n");
         let own = file("xtask/own.md", "## Own part\n");
         let files = [other, own];
         for (target, fine) in [

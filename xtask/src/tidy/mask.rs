@@ -3,10 +3,7 @@
 /// The same text with everything inside comments, strings and character literals replaced by
 /// spaces. Lines and columns stay where they are.
 pub(crate) fn mask(text: &str) -> String {
-    let mut masker = Masker {
-        rest: text,
-        masked: String::with_capacity(text.len()),
-    };
+    let mut masker = Masker { rest: text, masked: String::with_capacity(text.len()) };
     while masker.step() {}
     masker.masked
 }
@@ -29,9 +26,7 @@ impl Masker<'_> {
         } else if let Some(length) = literal_length(self.rest) {
             self.blank(length);
         } else if first.is_alphabetic() || first == '_' {
-            let end = self
-                .rest
-                .find(|next: char| !next.is_alphanumeric() && next != '_');
+            let end = self.rest.find(|next: char| !next.is_alphanumeric() && next != '_');
             self.keep(end.unwrap_or(self.rest.len()));
         } else {
             self.keep(first.len_utf8());
@@ -47,9 +42,7 @@ impl Masker<'_> {
 
     fn blank(&mut self, length: usize) {
         let (blanked, rest) = self.rest.split_at(length);
-        let spaces = blanked
-            .chars()
-            .map(|next| if next == '\n' { '\n' } else { ' ' });
+        let spaces = blanked.chars().map(|next| if next == '\n' { '\n' } else { ' ' });
         self.masked.extend(spaces);
         self.rest = rest;
     }
@@ -88,9 +81,7 @@ fn literal_length(text: &str) -> Option<usize> {
         let hashes = raw.len() - raw.trim_start_matches('#').len();
         let body = raw[hashes..].strip_prefix('"')?;
         let end = format!("\"{}", "#".repeat(hashes));
-        let body_length = body
-            .find(&end)
-            .map_or(body.len(), |found| found + end.len());
+        let body_length = body.find(&end).map_or(body.len(), |found| found + end.len());
         return Some(text.len() - body.len() + body_length);
     }
     let body = unprefixed.strip_prefix('"').map(|body| (body, '"'));

@@ -44,11 +44,7 @@ pub(crate) fn check() -> Result<(), String> {
     if lines.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "{} rules broken:\n  {}",
-        lines.len(),
-        lines.join("\n  ")
-    ))
+    Err(format!("{} rules broken:\n  {}", lines.len(), lines.join("\n  ")))
 }
 
 /// What the project's own files break.

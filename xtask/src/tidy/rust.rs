@@ -8,16 +8,9 @@ const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 // Spelled in two halves, so that this file does not break its own rule.
-const MARKERS: &[&str] = &[
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("XX", "X"),
-];
+const MARKERS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 const FORBIDDEN: &[(&str, &str)] = &[
-    (
-        concat!("#[ign", "ore"),
-        "a test that does not run proves nothing",
-    ),
+    (concat!("#[ign", "ore"), "a test that does not run proves nothing"),
     (concat!("to", "do!"), "unfinished"),
     (concat!("unimpl", "emented!"), "unfinished"),
     (concat!("unbounded_", "channel"), "every queue has a bound"),
@@ -32,17 +25,10 @@ pub(crate) fn problems(path: &str, text: &str) -> Vec<Problem> {
     let code = mask(text);
     let mut problems = Vec::new();
     let mut problem = |line, message: String| {
-        problems.push(Problem {
-            path: path.to_owned(),
-            line,
-            message,
-        });
+        problems.push(Problem { path: path.to_owned(), line, message });
     };
     if !text.starts_with("//!") {
-        problem(
-            1,
-            "does not open with `//!` saying what the file is for".to_owned(),
-        );
+        problem(1, "does not open with `//!` saying what the file is for".to_owned());
     }
     let lines = text.lines().count();
     if lines > FILE_LINES_MAX {
@@ -51,10 +37,7 @@ pub(crate) fn problems(path: &str, text: &str) -> Vec<Problem> {
     for (at, (line, code)) in text.lines().zip(code.lines()).enumerate() {
         let columns = line.chars().count();
         if columns > COLUMNS_MAX {
-            problem(
-                at + 1,
-                format!("{columns} columns, more than {COLUMNS_MAX}"),
-            );
+            problem(at + 1, format!("{columns} columns, more than {COLUMNS_MAX}"));
         }
         for marker in MARKERS.iter().filter(|marker| has_word(line, marker)) {
             problem(at + 1, format!("`{marker}`: do it, or open an issue"));
@@ -145,10 +128,7 @@ mod tests {
     use super::*;
 
     fn messages(text: &str) -> Vec<String> {
-        problems("x.rs", text)
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        problems("x.rs", text).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -165,22 +145,10 @@ mod tests {
             (format!("//! A.\n// {marker}: later\n"), "x.rs:2: `"),
             (format!("//! A.\n// {long}\n"), "x.rs:2: 104 columns"),
             (format!("//! A.\n{}", "\n".repeat(500)), "x.rs: 501 lines"),
-            (
-                format!("//! A.\n{}]\nfn t() {{}}\n", FORBIDDEN[0].0),
-                "x.rs:2: `#[",
-            ),
-            (
-                format!("//! A.\nfn t() {{ {}() }}\n", FORBIDDEN[1].0),
-                "x.rs:2: `",
-            ),
-            (
-                format!("//! A.\nlet (a, b) = {};\n", FORBIDDEN[6].0),
-                "x.rs:2: `mpsc",
-            ),
-            (
-                format!("//! A.\nlet (a, b) = {}u8>();\n", FORBIDDEN[7].0),
-                "x.rs:2: `mpsc",
-            ),
+            (format!("//! A.\n{}]\nfn t() {{}}\n", FORBIDDEN[0].0), "x.rs:2: `#["),
+            (format!("//! A.\nfn t() {{ {}() }}\n", FORBIDDEN[1].0), "x.rs:2: `"),
+            (format!("//! A.\nlet (a, b) = {};\n", FORBIDDEN[6].0), "x.rs:2: `mpsc"),
+            (format!("//! A.\nlet (a, b) = {}u8>();\n", FORBIDDEN[7].0), "x.rs:2: `mpsc"),
         ] {
             let found = messages(&text);
             assert_eq!(found.len(), 1, "{found:?}");
@@ -201,15 +169,9 @@ mod tests {
         let code = "fn one(a: [u8; 3]) -> u8 {\n  match a { _ => 1 }\n}\n\
                     trait T { fn declared(&self);\n fn two() {} }\n\
                     type F = fn (u8) -> u8;\nstruct Defn ;\n";
-        let found: Vec<_> = functions(code)
-            .iter()
-            .map(|f| (f.name, f.line, f.lines))
-            .collect();
+        let found: Vec<_> = functions(code).iter().map(|f| (f.name, f.line, f.lines)).collect();
         assert_eq!(found, [("one", 1, 3), ("two", 5, 1)]);
         let long = format!("//! A.\nfn long() {{\n{}}}\n", "    x();\n".repeat(69));
-        assert_eq!(
-            messages(&long),
-            ["x.rs:2: `long` has 71 lines, more than 70"]
-        );
+        assert_eq!(messages(&long), ["x.rs:2: `long` has 71 lines, more than 70"]);
     }
 }

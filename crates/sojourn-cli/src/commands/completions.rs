@@ -17,12 +17,7 @@ pub(crate) struct Completions {
 /// Prints them.
 pub(crate) fn run(command: &Completions) -> Result<u8, UsageError> {
     let mut out = Vec::new();
-    clap_complete::generate(
-        command.shell,
-        &mut crate::Cli::command(),
-        "sojourn",
-        &mut out,
-    );
+    clap_complete::generate(command.shell, &mut crate::Cli::command(), "sojourn", &mut out);
     crate::outputs::print(&String::from_utf8_lossy(&out));
     Ok(0)
 }

@@ -26,7 +26,7 @@ const EXPERIMENT: &str = include_str!("../../../../examples/published-experiment
   sojourn demo --drop 1 --redeliver 2          lose and repeat some events; see who notices
   sojourn demo --slow-stage completed          a stage of 5 to 9 seconds
   sojourn demo --rate 200/s --steady 10s
-  sojourn demo --published-experiment          one payment a second against a relay polling every 5 s
+  sojourn demo --published-experiment          one payment a second, a relay polling every 5 s
   sojourn demo --serve --listen 127.0.0.1:8080 only the system, to be loaded from elsewhere")]
 pub(crate) struct Demo {
     /// Only serve the system; load it from another terminal
@@ -106,10 +106,7 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         "starting the payments system: API, event store, relay, consumers, third parties, Kafka"
     );
     let system = System::start(config).map_err(|error| {
-        UsageError::new(
-            error.to_string(),
-            "choose another --listen or --kafka, or none",
-        )
+        UsageError::new(error.to_string(), "choose another --listen or --kafka, or none")
     })?;
     let (target, brokers) = (system.api_url().to_owned(), system.brokers().to_owned());
     if command.serve {
@@ -117,21 +114,10 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         stop(system);
         return Ok(0);
     }
-    eprintln!(
-        "API {target}, Kafka {brokers}; loading it with {} journeys",
-        command.rate
-    );
+    eprintln!("API {target}, Kafka {brokers}; loading it with {} journeys", command.rate);
     let plan = read_text(
-        if command.published_experiment {
-            "published-experiment.yaml"
-        } else {
-            "payments.yaml"
-        },
-        if command.published_experiment {
-            EXPERIMENT
-        } else {
-            PLAN
-        },
+        if command.published_experiment { "published-experiment.yaml" } else { "payments.yaml" },
+        if command.published_experiment { EXPERIMENT } else { PLAN },
         PathBuf::new(),
         &overrides(command, &target, &brokers),
     )?;
@@ -173,11 +159,7 @@ fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
         }
     }
     if let Some(concurrency) = command.concurrency {
-        for consumer in [
-            &mut config.created,
-            &mut config.settled,
-            &mut config.completed,
-        ] {
+        for consumer in [&mut config.created, &mut config.settled, &mut config.completed] {
             consumer.concurrency = concurrency;
         }
     }
@@ -187,14 +169,10 @@ fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
     faults.republish_percent = command.republish;
     faults.reorder_percent = command.reorder;
     faults.poison_percent = command.poison;
-    faults.slow_stage = command.slow_stage.map(|stage| SlowStage {
-        stage,
-        service: sojourn_demo::five_to_nine_seconds(),
-    });
-    faults.stop_stage = command.stop_stage.map(|stage| StopStage {
-        stage,
-        after_ms: 10_000,
-    });
+    faults.slow_stage = command
+        .slow_stage
+        .map(|stage| SlowStage { stage, service: sojourn_demo::five_to_nine_seconds() });
+    faults.stop_stage = command.stop_stage.map(|stage| StopStage { stage, after_ms: 10_000 });
     config.naive = command.naive;
     config.seed = command.seed;
     config.truth_path.clone_from(&command.truth);
@@ -211,9 +189,7 @@ fn overrides(command: &Demo, target: &str, brokers: &str) -> Overrides {
         ("WITHIN", &command.within),
     ];
     Overrides {
-        environment: environment
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec(),
+        environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
         seed: Some(command.seed),
         ..Overrides::default()
     }
@@ -238,17 +214,13 @@ fn stop(system: System) {
 }
 
 fn suggest(made: &Made) {
-    let page = made
-        .reports
-        .first()
-        .map_or_else(String::new, |path| path.display().to_string());
-    eprintln!("\nthree things to try:");
-    eprintln!("  open {page} in a browser");
+    let page = made.reports.first().map_or_else(String::new, |path| path.display().to_string());
     eprintln!(
-        "  sojourn demo --drop 1 --redeliver 2 --poison 1     the same with faults: the ledger finds each"
-    );
-    eprintln!(
-        "  sojourn init > journey.yaml                        a first journey file for your own system"
+        "
+three things to try:
+  open {page} in a browser
+  sojourn demo --drop 1 --redeliver 2 --poison 1   faults: the ledger finds each of them
+  sojourn init > journey.yaml                      a first journey file for your own system"
     );
 }
 
@@ -258,8 +230,6 @@ fn stage(name: &str) -> Result<Stage, String> {
         "created" => Ok(Stage::Created),
         "settled" => Ok(Stage::Settled),
         "completed" => Ok(Stage::Completed),
-        other => Err(format!(
-            "no stage {other}; there are created, settled and completed"
-        )),
+        other => Err(format!("no stage {other}; there are created, settled and completed")),
     }
 }

@@ -8,7 +8,7 @@ use crate::{errors::UsageError, outputs};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn init > journey.yaml
-  sojourn init --kafka 127.0.0.1:9092 --topic orders.events --target http://127.0.0.1:8080 > journey.yaml")]
+  sojourn init --kafka 127.0.0.1:9092 --topic orders.events > journey.yaml")]
 pub(crate) struct Init {
     /// Base of the URLs
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
@@ -17,12 +17,7 @@ pub(crate) struct Init {
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "webhook")]
     kafka: Option<String>,
     /// Topic of the events
-    #[arg(
-        long,
-        value_name = "TOPIC",
-        requires = "kafka",
-        default_value = "things.events"
-    )]
+    #[arg(long, value_name = "TOPIC", requires = "kafka", default_value = "things.events")]
     topic: String,
     /// Follow webhooks, received at this address
     #[arg(long, value_name = "HOST:PORT")]
@@ -34,18 +29,13 @@ pub(crate) fn run(command: &Init) -> Result<u8, UsageError> {
     let (kind, changes) = match (&command.kafka, &command.webhook) {
         (Some(brokers), _) => (
             StarterKind::Kafka,
-            vec![
-                ("127.0.0.1:9092", brokers),
-                ("things.events", &command.topic),
-            ],
+            vec![("127.0.0.1:9092", brokers), ("things.events", &command.topic)],
         ),
         (None, Some(listen)) => (StarterKind::Webhook, vec![("127.0.0.1:9000", listen)]),
         (None, None) => (StarterKind::Http, Vec::new()),
     };
     let text = starter(kind).replace("http://127.0.0.1:8080", &command.target);
-    let text = changes
-        .into_iter()
-        .fold(text, |text, (usual, asked)| text.replace(usual, asked));
+    let text = changes.into_iter().fold(text, |text, (usual, asked)| text.replace(usual, asked));
     outputs::print(&text);
     Ok(0)
 }

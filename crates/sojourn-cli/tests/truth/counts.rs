@@ -40,13 +40,7 @@ pub(crate) fn compare(run: &RunFile, expected: &Counts) {
     let differences: Vec<String> = keys
         .into_iter()
         .filter(|key| of(&measured, key) != of(expected, key))
-        .map(|key| {
-            format!(
-                "{key}: log {}, ledger {}",
-                of(expected, key),
-                of(&measured, key)
-            )
-        })
+        .map(|key| format!("{key}: log {}, ledger {}", of(expected, key), of(&measured, key)))
         .collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

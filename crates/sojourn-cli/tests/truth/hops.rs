@@ -60,15 +60,9 @@ pub(crate) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> St
         let service = journeys().map(|it| (it.t2_ns - it.t1_ns) as i64);
         same("service", step("step.service"), service);
     }
-    let seen = || {
-        examination
-            .journeys
-            .iter()
-            .flat_map(|it| it.stages[..DEAD_LETTER].iter().flatten())
-    };
-    let delays: Vec<i64> = seen()
-        .map(|it| it.at_ns as i64 - it.publish_ns as i64)
-        .collect();
+    let seen =
+        || examination.journeys.iter().flat_map(|it| it.stages[..DEAD_LETTER].iter().flatten());
+    let delays: Vec<i64> = seen().map(|it| it.at_ns as i64 - it.publish_ns as i64).collect();
     let ms = |q| quantile(delays.clone(), q).unwrap_or(0) as f64 / 1e6;
     let (p50, p99) = (ms(0.5), ms(0.99));
     told + &format!("  tap − publish: p50 {p50:.2} ms, p99 {p99:.2} ms")
@@ -84,10 +78,7 @@ fn hop(journey: &Examined, index: usize) -> Option<Sample> {
             (before.at_ns, before.delivered_ns)
         }
     };
-    Some((
-        own.at_ns as i64 - from_ns as i64,
-        own.delivered_ns as i64 - from_log_ns as i64,
-    ))
+    Some((own.at_ns as i64 - from_ns as i64, own.delivered_ns as i64 - from_log_ns as i64))
 }
 
 /// The whole journey, of one that was completed.
@@ -97,10 +88,7 @@ pub(crate) fn duration(journey: &Examined) -> Option<Sample> {
     }
     let delivered_ns = journey.stages.iter().flatten().map(|it| it.delivered_ns);
     let end_ns = delivered_ns.max()?.max(journey.t2_ns);
-    Some((
-        (journey.end_ns - journey.t0_ns) as i64,
-        (end_ns - journey.t0_ns) as i64,
-    ))
+    Some(((journey.end_ns - journey.t0_ns) as i64, (end_ns - journey.t0_ns) as i64))
 }
 
 /// What a histogram keeps exactly is that of the journeys.
@@ -125,11 +113,7 @@ pub(crate) fn close(
     for &q in quantiles {
         let truth = quantile(samples.iter().map(|it| it.1).collect(), q);
         let (Some(measured), Some(truth)) = (ledger(q), truth) else {
-            assert!(
-                samples.is_empty(),
-                "{name}: no quantile of {} samples",
-                samples.len()
-            );
+            assert!(samples.is_empty(), "{name}: no quantile of {} samples", samples.len());
             continue;
         };
         let (measured, truth) = (measured / 1e6, truth as f64 / 1e6);

@@ -17,13 +17,8 @@ use super::log::{Log, is_out_of_order};
 
 /// The stage that a dead letter reaches.
 pub(crate) const DEAD_LETTER: usize = 4;
-pub(crate) const STAGES: [&str; 5] = [
-    "initiated",
-    "created",
-    "settled",
-    "completed",
-    "dead_letter",
-];
+pub(crate) const STAGES: [&str; 5] =
+    ["initiated", "created", "settled", "completed", "dead_letter"];
 
 /// All journeys of a run, compared with the log.
 pub(crate) struct Examination {
@@ -65,11 +60,8 @@ impl Examination {
         };
         let (payments, rejected): (Vec<_>, Vec<_>) =
             run.journeys.iter().partition(|it| it.journey == "payment");
-        let mut left: BTreeMap<&str, &JourneyTruth> = log
-            .journeys
-            .iter()
-            .map(|(key, it)| (key.as_str(), it))
-            .collect();
+        let mut left: BTreeMap<&str, &JourneyTruth> =
+            log.journeys.iter().map(|(key, it)| (key.as_str(), it)).collect();
         let mut journeys = Vec::new();
         for record in payments {
             match record.key.as_deref().and_then(|key| left.remove(key)) {
@@ -88,11 +80,7 @@ impl Examination {
             examiner.differences.push(line);
         }
         log.count_seen(&mut examiner.counts);
-        Self {
-            counts: examiner.counts,
-            journeys,
-            differences: examiner.differences,
-        }
+        Self { counts: examiner.counts, journeys, differences: examiner.differences }
     }
 
     pub(crate) fn assert_no_differences(&self, run: &RunFile) {
@@ -101,10 +89,7 @@ impl Examination {
             first.is_empty(),
             "{} differences, such as {first:#?}; failed requests: {:?}",
             self.differences.len(),
-            run.store
-                .figures()
-                .filter(|(key, _)| key.metric == "step.failed")
-                .collect::<Vec<_>>()
+            run.store.figures().filter(|(key, _)| key.metric == "step.failed").collect::<Vec<_>>()
         );
     }
 
@@ -159,13 +144,7 @@ impl Examiner {
     fn root(&mut self, record: &JourneyRecord, truth: &JourneyTruth, journey: &Examined) {
         let appended_ns = truth.stages[0].appended_ns.first().copied().unwrap_or(0);
         let accepted_ns = truth.accepted_ns.unwrap_or(0);
-        let instants = [
-            journey.t0_ns,
-            journey.t1_ns,
-            appended_ns,
-            accepted_ns,
-            journey.t2_ns,
-        ];
+        let instants = [journey.t0_ns, journey.t1_ns, appended_ns, accepted_ns, journey.t2_ns];
         if !instants.is_sorted() {
             let what = format!("t0, t1, appended, accepted, t2 are not in order: {instants:?}");
             self.differs(record, &what);
@@ -189,11 +168,7 @@ impl Examiner {
                 );
                 self.differs(record, &what);
             }
-            Some(Seen {
-                at_ns,
-                publish_ns,
-                delivered_ns,
-            })
+            Some(Seen { at_ns, publish_ns, delivered_ns })
         })
     }
 
@@ -334,10 +309,7 @@ impl Examiner {
         } else if publication.publish_ns > journey.end_ns {
             Class::AfterFailure
         } else {
-            self.differs(
-                record,
-                "a message at the journey's very end: nobody can tell",
-            );
+            self.differs(record, "a message at the journey's very end: nobody can tell");
             Class::AfterFailure
         }
     }
@@ -363,10 +335,7 @@ impl Examiner {
     fn rejected(&mut self, record: &JourneyRecord) {
         let phase = phase_of(record);
         if record.class != "completed" || record.t2_ns != Some(record.end_ns) {
-            self.differs(
-                record,
-                "its root was refused as expected, so it is complete",
-            );
+            self.differs(record, "its root was refused as expected, so it is complete");
         }
         let of_journey = [("journey", "rejected")];
         let of_step = [("journey", "rejected"), ("step", "root")];
@@ -405,16 +374,9 @@ fn count_root(counts: &mut Counts, journey: &str, status: &str, phase: SeriesPha
     }
     count(counts, key("lag", &[], phase), 1);
     let tags = [("journey", journey), ("step", "root")];
-    for phase_of_request in [
-        "response",
-        "service",
-        "blocked",
-        "send",
-        "wait",
-        "receive",
-        "bytes_in",
-        "bytes_out",
-    ] {
+    for phase_of_request in
+        ["response", "service", "blocked", "send", "wait", "receive", "bytes_in", "bytes_out"]
+    {
         let metric = format!("step.{phase_of_request}");
         count(counts, key(&metric, &tags, phase), 1);
     }

@@ -33,19 +33,14 @@ impl Log {
             .publications()
             .filter(|it| it.delivered_ns > quiet_ns && it.publish_ns < end_ns)
             .collect();
-        assert!(
-            restless.is_empty(),
-            "published while the taps were closing: {restless:?}"
-        );
+        assert!(restless.is_empty(), "published while the taps were closing: {restless:?}");
         let mut journeys = truth.journeys.clone();
         for stage in journeys.values_mut().flat_map(|it| &mut it.stages) {
             stage.publications.retain(|it| it.publish_ns < end_ns);
         }
         let visible: Vec<&Publication> = publications(&journeys).collect();
-        let deliveries = visible
-            .iter()
-            .map(|it| (it.delivered_ns - it.publish_ns) as i64)
-            .collect();
+        let deliveries =
+            visible.iter().map(|it| (it.delivered_ns - it.publish_ns) as i64).collect();
         assert!(
             truth.rejected.keys().all(|status| *status == 400),
             "refused without a reason: {:?}",
@@ -77,33 +72,17 @@ impl Log {
         let payment = [("journey", "payment")];
         let totals = truth.totals();
         let lines = [
-            (
-                "accepted",
-                totals.accepted,
-                of("journeys.started", &payment),
-            ),
+            ("accepted", totals.accepted, of("journeys.started", &payment)),
             (
                 "completed",
                 totals.completed,
                 of("journeys.completed", &payment) + of("journeys.late", &payment),
             ),
-            (
-                "dead-lettered",
-                totals.dead_lettered,
-                of("journeys.failed", &payment),
-            ),
-            (
-                "dropped or stopped",
-                totals.dropped + totals.stopped,
-                of("journeys.lost", &payment),
-            ),
+            ("dead-lettered", totals.dead_lettered, of("journeys.failed", &payment)),
+            ("dropped or stopped", totals.dropped + totals.stopped, of("journeys.lost", &payment)),
             ("unfinished", totals.unfinished, 0),
             ("published", totals.published, of("events.seen", &events)),
-            (
-                "stages reached",
-                totals.stages_reached,
-                of("events.matched", &events),
-            ),
+            ("stages reached", totals.stages_reached, of("events.matched", &events)),
             (
                 "redeliveries",
                 totals.redeliveries,
@@ -114,11 +93,7 @@ impl Log {
                 totals.republications,
                 of("events.duplicate", &[("kind", "republication")]),
             ),
-            (
-                "out of order",
-                totals.out_of_order,
-                of("stage.hop_negative", &[]),
-            ),
+            ("out of order", totals.out_of_order, of("stage.hop_negative", &[])),
             (
                 "dead letters",
                 totals.dead_letters,
@@ -126,20 +101,14 @@ impl Log {
             ),
         ];
         for (name, log, ledger) in lines {
-            assert_eq!(
-                log, ledger,
-                "{name}: the log's totals and the ledger differ"
-            );
+            assert_eq!(log, ledger, "{name}: the log's totals and the ledger differ");
         }
     }
 
     /// Counts what was seen on the channels, whatever became of it.
     pub(crate) fn count_seen(&self, counts: &mut Counts) {
         let dead_letters = self.journeys.values().flat_map(|it| &it.dead_letters);
-        let lines = [
-            ("events", self.visible),
-            ("dead-letters", dead_letters.count()),
-        ];
+        let lines = [("events", self.visible), ("dead-letters", dead_letters.count())];
         for (channel, n) in lines {
             let seen = key("events.seen", &[("channel", channel)], SeriesPhase::Any);
             count(counts, seen, n as u64);

@@ -27,11 +27,7 @@ pub(super) fn compare(run: &RunFile, examination: &Examination) {
             ("failed", steady.failed, whole.failed),
             ("missed", steady.missed, whole.missed),
             ("root_failed", steady.root_failed, whole.root_failed),
-            (
-                "in_flight_at_cutoff",
-                steady.in_flight_at_cutoff,
-                whole.in_flight_at_cutoff,
-            ),
+            ("in_flight_at_cutoff", steady.in_flight_at_cutoff, whole.in_flight_at_cutoff),
             (
                 "hops_without_predecessor",
                 steady.hops_without_predecessor,
@@ -40,11 +36,7 @@ pub(super) fn compare(run: &RunFile, examination: &Examination) {
         ] {
             let [warm_up, in_steady] =
                 [SeriesPhase::WarmUp, SeriesPhase::Steady].map(|phase| of(metric, phase));
-            assert_eq!(
-                (steady, whole),
-                (in_steady, warm_up + in_steady),
-                "{metric}"
-            );
+            assert_eq!((steady, whole), (in_steady, warm_up + in_steady), "{metric}");
         }
     }
     for line in &model.ledger.events {
@@ -78,24 +70,17 @@ pub(super) fn compare(run: &RunFile, examination: &Examination) {
         assert_eq!(stage.duplicates.unknown, 0);
         let hops = stage.hop_ns.map_or(0, |hop| hop.count);
         assert_eq!(hops, negative + of("stage.hop", &tags));
-        let ledger = run
-            .store
-            .hops(Some("payment"), &stage.name, SeriesPhase::Steady);
+        let ledger = run.store.hops(Some("payment"), &stage.name, SeriesPhase::Steady);
         if let Some(hop) = stage.hop_ns {
             assert_eq!(ledger.quantile(0.5), Some(hop.p50 as f64));
             assert_eq!(ledger.quantile(0.99), Some(hop.p99 as f64));
         }
     }
-    let durations = run
-        .store
-        .journey_durations(Some("payment"), SeriesPhase::Steady);
+    let durations = run.store.journey_durations(Some("payment"), SeriesPhase::Steady);
     for quantile in &payment.quantiles {
         let expected = durations.quantile(quantile.q).expect("there were journeys");
         assert_eq!(quantile.beyond, expected.is_infinite(), "{quantile:?}");
-        assert!(
-            quantile.beyond || quantile.ns as f64 == expected,
-            "{quantile:?}"
-        );
+        assert!(quantile.beyond || quantile.ns as f64 == expected, "{quantile:?}");
     }
 }
 

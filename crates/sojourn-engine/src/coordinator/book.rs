@@ -24,7 +24,8 @@ pub(super) struct Book {
     /// Snapshots of the present second.
     pending: Vec<Snapshot>,
     seconds: u64,
-    arrivals_done: Vec<u64>,
+    /// Per generator: its last arrival, and when it said so.
+    arrivals_done: Vec<(u64, u64)>,
     generators_ended: usize,
     taps_ended: usize,
     defects: Vec<String>,
@@ -43,13 +44,8 @@ impl Book {
         launched: &Launched,
     ) -> Result<Self, RunError> {
         let path = options.run_file.display().to_string();
-        let identity = identity(
-            plan,
-            options,
-            &launched.anchor,
-            launched.start_ns,
-            launched.channels.clone(),
-        );
+        let identity =
+            identity(plan, options, &launched.anchor, launched.start_ns, launched.channels.clone());
         let writer = RunWriter::create(&options.run_file, &identity).map_err(|error| {
             RunError::new(
                 format!("cannot write the run file {path}: {error}"),
@@ -75,13 +71,15 @@ impl Book {
         })
     }
 
-    /// Takes a generator's report; gives back a snapshot that is done with, as a spare.
-    pub(super) fn generator(&mut self, index: u32, report: FromGenerator) -> Option<Box<Snapshot>> {
+    /// Takes a generator's report.
+    pub(super) fn generator(&mut self, index: u32, report: FromGenerator) {
         match report {
             FromGenerator::Snapshot(snapshot) => {
                 self.snapshot(snapshot);
             }
-            FromGenerator::ArrivalsDone { at_ns } => self.arrivals_done.push(at_ns),
+            FromGenerator::ArrivalsDone { last_t0_ns, at_ns } => {
+                self.arrivals_done.push((last_t0_ns, at_ns));
+            }
             FromGenerator::Ended(result) => {
                 self.generators_ended += 1;
                 if let Err(why) = result {
@@ -89,7 +87,6 @@ impl Book {
                 }
             }
         }
-        None
     }
 
     pub(super) fn tap(&mut self, report: TapReport) {
@@ -99,16 +96,12 @@ impl Book {
                 self.tap_lost = true;
                 self.defects.push(why);
             }
-            TapReport::Ended {
-                channel,
-                undecodable,
-                residual,
-            } => {
+            TapReport::Ended { channel, undecodable, residual } => {
                 self.taps_ended += 1;
                 if residual > 0 {
                     self.notes.push(format!(
-                        "residual backlog: {residual} events of earlier runs came on {channel} before \
-                         the first arrival"
+                        "residual backlog: {residual} events of earlier runs came on {channel} \
+                         before the first arrival"
                     ));
                 }
                 let samples = undecodable.iter().take(3);
@@ -123,7 +116,7 @@ impl Book {
             FromObserver::Snapshot(snapshot) => self.snapshot(snapshot),
             FromObserver::Kept(record) => {
                 // A full disk is met by the next second's figures too, and said there.
-                let _ = self.writer.journey(&record);
+                let _ignored = self.writer.journey(&record);
             }
             FromObserver::Void(why) => self.defects.push(why),
             FromObserver::Closed(balance) => self.balance = Some(balance),
@@ -147,9 +140,10 @@ impl Book {
         self.levels.push(at_s, in_flight as f64);
     }
 
-    /// Ends a second: its snapshots go to the run file. `steady`: the warm-up is over.
-    pub(super) fn second(&mut self, steady: bool) -> Result<(), RunError> {
-        let pending = std::mem::take(&mut self.pending);
+    /// Ends a second: its snapshots go to the run file and come back as spares. `steady`: the
+    /// warm-up is over.
+    pub(super) fn second(&mut self, steady: bool) -> Result<Vec<Snapshot>, RunError> {
+        let mut pending = std::mem::take(&mut self.pending);
         if !pending.is_empty() {
             let written = self.writer.interval(&pending);
             written.map_err(|error| self.unwritable(&error))?;
@@ -160,7 +154,8 @@ impl Book {
             self.steady_marked |= steady;
             self.checkpoint()?;
         }
-        Ok(())
+        pending.iter_mut().for_each(Snapshot::recycle);
+        Ok(pending)
     }
 
     pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {
@@ -185,16 +180,12 @@ impl Book {
 
     /// The last arrival's scheduled instant, or the start where there was none.
     pub(super) fn arrivals_end_ns(&self) -> u64 {
-        self.arrivals_done
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(self.start_ns)
+        self.arrivals_done.iter().map(|(last_t0_ns, _)| *last_t0_ns).max().unwrap_or(self.start_ns)
     }
 
     /// The instant that the ledger must have passed before nothing in flight means drained.
     pub(super) fn arrivals_done_ns(&self) -> u64 {
-        self.arrivals_end_ns()
+        self.arrivals_done.iter().map(|(_, at_ns)| *at_ns).max().unwrap_or(self.start_ns)
     }
 
     pub(super) fn sources_ended(&self, generators: usize, taps: usize) -> bool {
@@ -218,9 +209,7 @@ impl Book {
         [SeriesPhase::Steady, SeriesPhase::WarmUp]
             .iter()
             .find_map(|phase| {
-                self.store
-                    .trend(&SeriesKey::new(names::LAG, &[], *phase))?
-                    .quantile(0.99)
+                self.store.trend(&SeriesKey::new(names::LAG, &[], *phase))?.quantile(0.99)
             })
             .unwrap_or(0)
     }
@@ -235,10 +224,7 @@ impl Book {
     }
 
     pub(super) fn thresholds(&self, plan: &Plan, drain_ns: Option<u64>) -> Vec<ThresholdOutcome> {
-        plan.thresholds
-            .iter()
-            .map(|threshold| self.evaluate(threshold, plan, drain_ns))
-            .collect()
+        plan.thresholds.iter().map(|threshold| self.evaluate(threshold, plan, drain_ns)).collect()
     }
 
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
@@ -257,12 +243,7 @@ impl Book {
         plan: &Plan,
         drain_ns: Option<u64>,
     ) -> ThresholdOutcome {
-        let steady_ns = plan
-            .load
-            .iter()
-            .map(|load| load.steady_ns)
-            .max()
-            .unwrap_or(0);
+        let steady_ns = plan.load.iter().map(|load| load.steady_ns).max().unwrap_or(0);
         let context = ThresholdContext {
             steady_ns,
             drain_ns,
@@ -287,12 +268,11 @@ impl Book {
 
 /// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.
 fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
-    let warmup_ns = plan
-        .load
-        .iter()
-        .map(|load| load.warmup_ns)
-        .max()
-        .unwrap_or(0);
+    let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
+    if plan.load.iter().all(|load| load.steady_ns == 0) {
+        // One journey only: there is no steady phase to settle.
+        return Vec::new();
+    }
     plan.journeys
         .iter()
         .filter(|journey| !journey.stages.is_empty())
@@ -305,8 +285,8 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
             let p99_ns = store.trend(&key)?.quantile(0.99)?;
             (warmup_ns < p99_ns).then(|| {
                 format!(
-                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so the \
-                     first steady journeys met an empty system",
+                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so \
+                     the first steady journeys met an empty system",
                     warmup_ns as f64 / 1e9,
                     journey.name,
                     p99_ns as f64 / 1e9

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use sojourn_broker::{Registry, Router};
+use sojourn_broker::{Registry, Router, Tap};
 use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns};
 use sojourn_ledger::{Batch, SourceId};
 use sojourn_metrics::Snapshot;
@@ -49,12 +49,15 @@ pub(super) struct Launched {
     pub(super) ledger: Arc<LedgerState>,
     /// Channels with what their taps listen to.
     pub(super) channels: Vec<(String, String)>,
-    stop: Arc<AtomicBool>,
+    stop: StopOnDrop,
+    /// Every source of facts, with its name for messages.
+    sources: Vec<(SourceId, String)>,
     to_generators: Vec<Sender<ToGenerator>>,
     wakers: Vec<sojourn_http::Waker>,
     spares: Vec<Sender<Box<Snapshot>>>,
-    tap_starts: Vec<Sender<u64>>,
-    poll_start: Option<Sender<u64>>,
+    taps: usize,
+    /// Observer, taps and poller wait here for the run's start.
+    starts: Vec<Sender<u64>>,
     from_generators: Receiver<(u32, FromGenerator)>,
     from_observer: Receiver<FromObserver>,
     from_taps: Receiver<TapReport>,
@@ -65,17 +68,12 @@ pub(super) struct Launched {
 
 /// Whether the run file can be made, before anything else happens.
 pub(super) fn check_writable(path: &Path) -> Result<(), RunError> {
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map(drop)
-        .map_err(|error| {
-            RunError::new(
-                format!("cannot write the run file {}: {error}", path.display()),
-                "choose another place with --output",
-            )
-        })
+    std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop).map_err(|error| {
+        RunError::new(
+            format!("cannot write the run file {}: {error}", path.display()),
+            "choose another place with --output",
+        )
+    })
 }
 
 /// Opens the taps, then makes every thread; nothing is sent before [`Launched::start`].
@@ -85,14 +83,7 @@ pub(super) fn launch(
     registry: &Registry,
     variables: &[Option<Box<str>>],
 ) -> Result<Launched, RunError> {
-    let mut taps = Vec::new();
-    let mut channels = Vec::new();
-    for channel in &plan.channels {
-        let mut tap = registry.open(channel)?;
-        let info = tap.open()?;
-        channels.push((channel.name.clone(), info.listens_to));
-        taps.push(tap);
-    }
+    let (taps, channels) = open_taps(plan, registry)?;
     let (batches_sender, batches) = bounded(BATCHES_MAX);
     let (generator_sender, from_generators) = bounded(REPORTS_MAX);
     let (observer_sender, from_observer) = bounded(KEPT_MAX);
@@ -101,16 +92,17 @@ pub(super) fn launch(
     let (failure_sender, refresh_failures) = bounded(100);
     let mut launched = Launched {
         options: options.clone(),
-        start_ns: now_ns() + SETTLE_NS,
+        start_ns: 0,
         anchor: Anchor::now(),
         ledger: Arc::default(),
         channels,
-        stop: Arc::default(),
+        stop: StopOnDrop::default(),
+        sources: Vec::new(),
         to_generators: Vec::new(),
         wakers: Vec::new(),
         spares: Vec::new(),
-        tap_starts: Vec::new(),
-        poll_start: None,
+        taps: 0,
+        starts: Vec::new(),
         from_generators,
         from_observer,
         from_taps,
@@ -121,74 +113,61 @@ pub(super) fn launch(
     let (polls, poll_tasks) = poller::channel(plan);
     let ends =
         launched.generators_of(plan, variables, &batches_sender, &generator_sender, &polls)?;
-    let mut source = options.threads as u16;
-    let mut sources: Vec<_> = (0..source)
-        .map(|index| (SourceId(index), format!("generator {index}")))
-        .collect();
     for (index, tap) in taps.into_iter().enumerate() {
-        let channel = plan.channels[index].name.clone();
-        sources.push((SourceId(source), format!("tap {channel}")));
-        let (start_sender, start) = bounded(1);
-        launched.tap_starts.push(start_sender);
-        let spec = TapSpec {
-            router: Router::new(plan, index, &options.run_id),
-            channel,
-            tap,
-            source: SourceId(source),
-            facts: batches_sender.clone(),
-            reports: tap_sender.clone(),
-            stop: Arc::clone(&launched.stop),
-            start,
-            narrator: options.narrator.clone(),
-        };
-        launched.spawn(&format!("tap-{index}"), move || run_tap(spec))?;
-        source += 1;
+        launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
     if let Some(tasks) = poll_tasks {
-        sources.push((SourceId(source), "poller".to_owned()));
-        let (start_sender, start) = bounded(1);
-        launched.poll_start = Some(start_sender);
-        let spec = PollerSpec {
-            plan: Arc::clone(plan),
-            options: options.clone(),
-            source: SourceId(source),
-            facts: batches_sender.clone(),
-            snapshots: poller_sender,
-            tasks,
-            start,
-            stop: Arc::clone(&launched.stop),
-        };
-        let defects = observer_sender.clone();
-        launched.spawn("poller", move || {
-            if let Err(why) = poller::run(spec) {
-                // The run is void; there is room, or it is being told so already.
-                let _ = defects.try_send(FromObserver::Void(why));
-            }
-        })?;
-        source += 1;
+        launched.poller(plan, tasks, batches_sender, poller_sender, observer_sender.clone())?;
     }
-    launched.observe(
-        plan,
-        sources,
-        u32::from(source),
-        batches,
-        observer_sender,
-        ends,
-    )?;
+    launched.observe(plan, batches, observer_sender, ends)?;
     launched.refresh(plan, variables, failure_sender)?;
     Ok(launched)
 }
 
+/// What each channel's tap listens to, by the channel's name.
+type Listening = Vec<(String, String)>;
+
+fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Vec<Box<dyn Tap>>, Listening), RunError> {
+    let mut taps = Vec::new();
+    let mut channels = Vec::new();
+    for channel in &plan.channels {
+        let mut tap = registry.open(channel)?;
+        let info = tap.open()?;
+        channels.push((channel.name.clone(), info.listens_to));
+        taps.push(tap);
+    }
+    Ok((taps, channels))
+}
+
+/// Tells taps, poller and refresh to end, at the latest when it is dropped: a run that could not be
+/// launched leaves no thread behind.
+#[derive(Default)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 impl Launched {
+    /// Sets the run's start a moment from now, and returns it.
+    pub(super) fn set_start(&mut self) -> u64 {
+        self.start_ns = now_ns() + SETTLE_NS;
+        self.start_ns
+    }
+
+    /// Whether what had to be done before the start took so long that it is (nearly) over.
+    pub(super) fn start_is_near(&self) -> bool {
+        now_ns() + SETTLE_NS / 2 > self.start_ns
+    }
+
     /// Lets everything start at one instant.
     pub(super) fn start(&self) {
         let at_ns = self.start_ns;
-        // Each of these channels has room for its one message, and a reader.
-        for tap in &self.tap_starts {
-            let _ = tap.send(at_ns);
-        }
-        if let Some(poller) = &self.poll_start {
-            let _ = poller.send(at_ns);
+        for waiting in &self.starts {
+            // Each of these channels has room for its one message, and a reader.
+            let _ignored = waiting.send(at_ns);
         }
         self.tell_generators(&ToGenerator::Start { at_ns });
     }
@@ -196,14 +175,14 @@ impl Launched {
     pub(super) fn tell_generators(&self, message: &ToGenerator) {
         for (generator, waker) in self.to_generators.iter().zip(&self.wakers) {
             // One that has ended is told nothing.
-            let _ = generator.send(message.clone());
+            let _ignored = generator.send(message.clone());
             waker.wake();
         }
     }
 
     /// Asks taps and poller to end.
     pub(super) fn stop_sources(&self) {
-        self.stop.store(true, Ordering::SeqCst);
+        self.stop.0.store(true, Ordering::SeqCst);
     }
 
     pub(super) fn generators(&self) -> usize {
@@ -211,7 +190,7 @@ impl Launched {
     }
 
     pub(super) fn taps(&self) -> usize {
-        self.tap_starts.len()
+        self.taps
     }
 
     /// Takes every report there is into the book, waiting up to `wait` for a first one.
@@ -220,14 +199,9 @@ impl Launched {
         select.recv(&self.from_generators);
         select.recv(&self.from_observer);
         // Ready or not, everything is looked at; the wait only saves turns.
-        let _ = select.ready_timeout(wait);
+        let _ignored = select.ready_timeout(wait);
         while let Ok((index, report)) = self.from_generators.try_recv() {
-            if let Some(spare) = book.generator(index, report) {
-                if let Some(sender) = self.spares.get(index as usize) {
-                    // A generator that has a spare already needs no second.
-                    let _ = sender.try_send(spare);
-                }
-            }
+            book.generator(index, report);
         }
         while let Ok(report) = self.from_taps.try_recv() {
             book.tap(report);
@@ -243,17 +217,23 @@ impl Launched {
         }
     }
 
+    /// Hands generators' snapshots back, to be written to again.
+    pub(super) fn give_back(&self, spares: Vec<Snapshot>) {
+        for spare in spares {
+            if let Some(generator) = self.spares.get(spare.source as usize) {
+                // A generator that has spares already needs no further one.
+                let _ignored = generator.try_send(Box::new(spare));
+            }
+        }
+    }
+
     /// Waits for the threads, which have all been asked to end.
     pub(super) fn join(self) {
-        let Self {
-            threads,
-            to_generators,
-            ..
-        } = self;
+        let Self { threads, to_generators, .. } = self;
         drop(to_generators);
         for thread in threads {
             // A thread that panicked has been missed already: its source fell silent.
-            let _ = thread.join();
+            let _ignored = thread.join();
         }
     }
 
@@ -267,6 +247,7 @@ impl Launched {
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         let mut ends = Vec::new();
         for index in 0..self.options.threads {
+            self.source(format!("generator {index}"));
             let (control_sender, control) = bounded(1_024);
             let (actors_sender, actors) = bounded(WAKE_UPS_MAX);
             let (spare_sender, spares) = bounded(2);
@@ -284,9 +265,7 @@ impl Launched {
                 spares,
                 polls: polls.clone(),
             };
-            self.spawn(&format!("generator-{index}"), move || {
-                generator::run(spec, &ready_sender)
-            })?;
+            self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
             let waker = ready
                 .recv()
                 .unwrap_or_else(|_| Err("a generator thread ended before it began".to_owned()))
@@ -294,35 +273,101 @@ impl Launched {
             self.wakers.push(waker.clone());
             self.to_generators.push(control_sender);
             self.spares.push(spare_sender);
-            ends.push(GeneratorEnd {
-                actors: actors_sender,
-                waker,
-            });
+            ends.push(GeneratorEnd { actors: actors_sender, waker });
         }
         Ok(ends)
+    }
+
+    /// The next source's number, under this name.
+    fn source(&mut self, name: String) -> SourceId {
+        // Generators are at most some dozens, channels as many as a plan has: far below 65,536.
+        let source = SourceId(self.sources.len() as u16);
+        self.sources.push((source, name));
+        source
+    }
+
+    fn tap(
+        &mut self,
+        plan: &Plan,
+        index: usize,
+        tap: Box<dyn Tap>,
+        facts: Sender<Batch>,
+        reports: Sender<TapReport>,
+    ) -> Result<(), RunError> {
+        let channel = plan.channels[index].name.clone();
+        let source = self.source(format!("tap {channel}"));
+        let (start_sender, start) = bounded(1);
+        self.taps += 1;
+        self.starts.push(start_sender);
+        let spec = TapSpec {
+            router: Router::new(plan, index, &self.options.run_id),
+            channel,
+            tap,
+            source,
+            facts,
+            reports,
+            stop: Arc::clone(&self.stop.0),
+            start,
+            narrator: self.options.narrator.clone(),
+        };
+        self.spawn(&format!("tap-{index}"), move || run_tap(spec))
+    }
+
+    fn poller(
+        &mut self,
+        plan: &Arc<Plan>,
+        tasks: Receiver<poller::Task>,
+        facts: Sender<Batch>,
+        snapshots: Sender<Box<Snapshot>>,
+        defects: Sender<FromObserver>,
+    ) -> Result<(), RunError> {
+        let source = self.source("poller".to_owned());
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        let spec = PollerSpec {
+            plan: Arc::clone(plan),
+            options: self.options.clone(),
+            source,
+            facts,
+            snapshots,
+            tasks,
+            start,
+            stop: Arc::clone(&self.stop.0),
+        };
+        self.spawn("poller", move || {
+            if let Err(why) = poller::run(spec) {
+                // The run is void; there is room, or it is being told so already.
+                let _ignored = defects.try_send(FromObserver::Void(why));
+            }
+        })
     }
 
     fn observe(
         &mut self,
         plan: &Arc<Plan>,
-        sources: Vec<(SourceId, String)>,
-        recorder_number: u32,
         batches: Receiver<Batch>,
         reports: Sender<FromObserver>,
         generators: Vec<GeneratorEnd>,
     ) -> Result<(), RunError> {
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
         let spec = ObserverSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
-            start_ns: self.start_ns,
-            sources,
-            recorder_number,
+            sources: self.sources.clone(),
+            // The number after the last source's: each recorder has its own.
+            recorder_number: self.sources.len() as u32,
             batches,
             reports,
             generators,
             state: Arc::clone(&self.ledger),
         };
-        self.spawn("observer", move || Observer::new(spec).run())
+        self.spawn("observer", move || {
+            // Never started: there is nothing to observe.
+            if let Ok(start_ns) = start.recv() {
+                Observer::new(spec, start_ns).run();
+            }
+        })
     }
 
     fn refresh(
@@ -338,21 +383,16 @@ impl Launched {
         let options = self.options.clone();
         let variables = variables.to_vec();
         let generators = self.to_generators.clone();
-        let stop = Arc::clone(&self.stop);
+        let stop = Arc::clone(&self.stop.0);
         self.spawn("refresh", move || {
             refresh::run(&plan, &options, variables, &generators, &failures, &stop);
         })
     }
 
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
-        let thread = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(body);
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
         let thread = thread.map_err(|error| {
-            RunError::new(
-                format!("cannot make thread {name}: {error}"),
-                "check ulimit -u",
-            )
+            RunError::new(format!("cannot make thread {name}: {error}"), "check ulimit -u")
         })?;
         self.threads.push(thread);
         Ok(())

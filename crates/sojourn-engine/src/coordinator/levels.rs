@@ -14,11 +14,7 @@ pub(super) struct Levels {
 
 impl Levels {
     pub(super) fn new() -> Self {
-        Self {
-            points: Vec::new(),
-            every: 1,
-            seen: 0,
-        }
+        Self { points: Vec::new(), every: 1, seen: 0 }
     }
 
     /// Takes the level at so many seconds.

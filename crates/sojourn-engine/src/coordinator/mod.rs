@@ -22,13 +22,15 @@ use crate::{
 use book::Book;
 use launch::Launched;
 
+/// How often the start is put off when the run file takes long to make.
+const STARTS_MAX: usize = 5;
 /// How long the last reports are waited for.
 const LAST_WORDS_NS: u64 = 5 * SECOND_NS;
 
 /// Makes a run: from the plan to a closed run file. `progress` is called about once a second.
 ///
-/// Errs only when nothing was measured: a broker or target out of reach, a setup step refused, a run
-/// file that cannot be written. Whatever happens later is in the summary.
+/// Errs only when nothing was measured: a broker or target out of reach, a setup step refused, a
+/// run file that cannot be written. Whatever happens later is in the summary.
 pub fn run(
     plan: &Plan,
     options: &RunOptions,
@@ -36,11 +38,7 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Summary, RunError> {
-    let plan = Arc::new(if options.once {
-        once(plan)
-    } else {
-        plan.clone()
-    });
+    let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan)?;
     launch::check_writable(&options.run_file)?;
@@ -57,15 +55,18 @@ pub fn run(
         }
         variables = setup.variables;
     }
-    let launched = launch::launch(&plan, options, registry, &variables)?;
-    let book = Book::create(&plan, options, &launched)?;
-    let coordinator = Coordinator {
-        plan: &plan,
-        launched,
-        book,
-        stop,
-        stop_told: false,
-    };
+    let mut launched = launch::launch(&plan, options, registry, &variables)?;
+    launched.set_start();
+    let mut book = Book::create(&plan, options, &launched)?;
+    for _ in 0..STARTS_MAX {
+        if !launched.start_is_near() {
+            break;
+        }
+        // A slow disk, a starved machine: what it took is nobody's lag.
+        launched.set_start();
+        book = Book::create(&plan, options, &launched)?;
+    }
+    let coordinator = Coordinator { plan: &plan, launched, book, stop, stop_told: false };
     let mut summary = coordinator.conduct(progress)?;
     summary.notes.extend(teardown(&plan, options, variables));
     Ok(summary)
@@ -83,20 +84,8 @@ impl Coordinator<'_> {
     fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Summary, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
-        let drain_ns = self
-            .plan
-            .load
-            .iter()
-            .map(|load| load.drain_ns)
-            .max()
-            .unwrap_or(0);
-        let warmup_ns = self
-            .plan
-            .load
-            .iter()
-            .map(|load| load.warmup_ns)
-            .max()
-            .unwrap_or(0);
+        let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
+        let warmup_ns = self.plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
         let start_ns = self.launched.start_ns;
         // A little after the sources' own seconds, so that each second's figures are all there.
         let mut tick_ns = start_ns + SECOND_NS + 150 * MILLISECOND_NS;
@@ -108,8 +97,8 @@ impl Coordinator<'_> {
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if now >= tick_ns {
-                self.book
-                    .second(is_draining || now > start_ns + warmup_ns)?;
+                let spares = self.book.second(is_draining || now > start_ns + warmup_ns)?;
+                self.launched.give_back(spares);
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;
                 let stretch = match (is_draining, elapsed_ns < warmup_ns) {
@@ -172,10 +161,7 @@ impl Coordinator<'_> {
         let give_up_ns = now_ns() + LAST_WORDS_NS;
         while !self.book.is_closed() && now_ns() < give_up_ns {
             self.hear(Duration::from_millis(10));
-            if self
-                .book
-                .sources_ended(self.launched.generators(), self.launched.taps())
-            {
+            if self.book.sources_ended(self.launched.generators(), self.launched.taps()) {
                 self.launched.ledger.closing.store(true, Ordering::SeqCst);
             }
         }
@@ -202,15 +188,10 @@ impl Coordinator<'_> {
         } else {
             Verdict::Fail
         };
-        causes.extend(
-            thresholds
-                .iter()
-                .filter(|outcome| !outcome.held)
-                .map(|outcome| Cause {
-                    name: "threshold".into(),
-                    detail: outcome.threshold.text.clone(),
-                }),
-        );
+        causes.extend(thresholds.iter().filter(|outcome| !outcome.held).map(|outcome| Cause {
+            name: "threshold".into(),
+            detail: outcome.threshold.text.clone(),
+        }));
         let mut notes = self.book.notes(self.plan);
         notes
             .extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));

@@ -14,10 +14,7 @@ pub(crate) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub(crate) fn new(response: &'a Response) -> Self {
-        Self {
-            response,
-            json: OnceCell::new(),
-        }
+        Self { response, json: OnceCell::new() }
     }
 
     /// The first condition that does not hold, in words; `None` when all do. Without conditions a
@@ -35,10 +32,9 @@ impl<'a> Answer<'a> {
     pub(crate) fn select(&self, selector: &Selector) -> Option<Value> {
         match selector {
             Selector::Status => Some(Value::from(self.response.status)),
-            Selector::Header(name) => self
-                .response
-                .header(name)
-                .map(|value| String::from_utf8_lossy(value).into()),
+            Selector::Header(name) => {
+                self.response.header(name).map(|value| String::from_utf8_lossy(value).into())
+            }
             Selector::Body(path) => path.find(self.json()?).cloned(),
             Selector::Text => Some(String::from_utf8_lossy(&self.response.body).into()),
             Selector::Regex(regex) => {
@@ -64,15 +60,9 @@ impl<'a> Answer<'a> {
     /// Why a selector finds nothing, in words.
     pub(crate) fn missing(&self, what: &str, selector: &Selector) -> String {
         if matches!(selector, Selector::Body(_)) && self.json().is_none() {
-            return format!(
-                "{what}: the body is not JSON (status {})",
-                self.response.status
-            );
+            return format!("{what}: the body is not JSON (status {})", self.response.status);
         }
-        format!(
-            "{what}: not in the answer (status {})",
-            self.response.status
-        )
+        format!("{what}: not in the answer (status {})", self.response.status)
     }
 
     fn failure_of(&self, check: &Check) -> Option<String> {
@@ -81,10 +71,7 @@ impl<'a> Answer<'a> {
             return None;
         }
         if matches!(check.selector, Selector::Status) {
-            return Some(format!(
-                "status {}, expected {}",
-                self.response.status, check.text
-            ));
+            return Some(format!("status {}, expected {}", self.response.status, check.text));
         }
         if value.is_none() {
             return Some(self.missing(&format!("check {}", check.text), &check.selector));
@@ -93,9 +80,7 @@ impl<'a> Answer<'a> {
     }
 
     fn json(&self) -> Option<&Value> {
-        self.json
-            .get_or_init(|| serde_json::from_slice(&self.response.body).ok())
-            .as_ref()
+        self.json.get_or_init(|| serde_json::from_slice(&self.response.body).ok()).as_ref()
     }
 }
 
@@ -119,11 +104,7 @@ mod tests {
     use super::*;
 
     fn body(text: &str) -> Response {
-        Response {
-            status: 200,
-            body: text.as_bytes().to_vec(),
-            ..Response::default()
-        }
+        Response { status: 200, body: text.as_bytes().to_vec(), ..Response::default() }
     }
 
     fn path(name: &str) -> Selector {
@@ -138,10 +119,7 @@ mod tests {
     fn a_key_is_read_and_formatted() {
         let response = body(r#"{"paymentId":"7"}"#);
         let answer = Answer::new(&response);
-        let rule = KeyRule::Received {
-            selector: path("paymentId"),
-            format: "pay:{}".into(),
-        };
+        let rule = KeyRule::Received { selector: path("paymentId"), format: "pay:{}".into() };
         assert_eq!(key_of(&answer, &rule), Some(Ok("pay:7".into())));
     }
 
@@ -149,11 +127,7 @@ mod tests {
     fn a_null_or_empty_key_is_none() {
         for text in [r#"{"paymentId":null}"#, r#"{"paymentId":""}"#, "{}"] {
             let response = body(text);
-            assert_eq!(
-                Answer::new(&response).text(&path("paymentId")),
-                None,
-                "{text}"
-            );
+            assert_eq!(Answer::new(&response).text(&path("paymentId")), None, "{text}");
         }
     }
 
@@ -161,10 +135,7 @@ mod tests {
     fn a_body_that_is_not_json_is_named() {
         let response = body("<html>");
         let answer = Answer::new(&response);
-        let rule = KeyRule::Received {
-            selector: path("id"),
-            format: "{}".into(),
-        };
+        let rule = KeyRule::Received { selector: path("id"), format: "{}".into() };
         let error = key_of(&answer, &rule).unwrap().unwrap_err();
         assert!(error.contains("the body is not JSON"), "{error}");
     }
@@ -172,24 +143,14 @@ mod tests {
     #[test]
     fn without_conditions_2xx_and_3xx_are_expected() {
         for (status, expected) in [(200, true), (302, true), (404, false), (500, false)] {
-            let response = Response {
-                status,
-                ..Response::default()
-            };
-            assert_eq!(
-                Answer::new(&response).unexpected(&[]).is_none(),
-                expected,
-                "{status}"
-            );
+            let response = Response { status, ..Response::default() };
+            assert_eq!(Answer::new(&response).unexpected(&[]).is_none(), expected, "{status}");
         }
     }
 
     #[test]
     fn a_status_that_differs_is_said() {
-        let response = Response {
-            status: 503,
-            ..Response::default()
-        };
+        let response = Response { status: 503, ..Response::default() };
         let check = Check {
             text: "status == 200".into(),
             selector: Selector::Status,

@@ -35,18 +35,10 @@ impl ClosedStream {
         share: Share,
         start_ns: u64,
     ) -> Option<Self> {
-        let Model::Closed {
-            stages,
-            think,
-            iterations,
-            ..
-        } = &load.model
-        else {
+        let Model::Closed { stages, think, iterations, .. } = &load.model else {
             return None;
         };
-        let end_ns = start_ns
-            .saturating_add(load.warmup_ns)
-            .saturating_add(load.steady_ns);
+        let end_ns = start_ns.saturating_add(load.warmup_ns).saturating_add(load.steady_ns);
         let of = match share {
             Share::Stripe { of, .. } => u64::from(of),
             Share::Segment { .. } => 1,
@@ -86,10 +78,10 @@ impl ClosedStream {
 
     /// Takes the next journey; returns its number, which randomness is drawn by.
     pub(crate) fn take(&mut self) -> u64 {
-        if let Some(Reverse((_, user))) = self.ready.pop() {
-            if user + 1 == self.next_user {
-                self.bring_in();
-            }
+        if let Some(Reverse((_, user))) = self.ready.pop()
+            && user + 1 == self.next_user
+        {
+            self.bring_in();
         }
         if let Some(remaining) = &mut self.remaining {
             *remaining -= 1;
@@ -159,17 +151,10 @@ impl ClosedStream {
             let wanted = f64::from(user);
             if to > wanted && end_ns >= from_ns {
                 // The line crosses `user` here: just past that point there is one more user.
-                let fraction = if to > from {
-                    ((wanted - from) / (to - from)).clamp(0.0, 1.0)
-                } else {
-                    0.0
-                };
+                let fraction =
+                    if to > from { ((wanted - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
                 let crossing_ns = at_ns + (fraction * stage.over_ns as f64).ceil() as u64 + 1;
-                let crossing_ns = if stage.over_ns == 0 {
-                    at_ns
-                } else {
-                    crossing_ns
-                };
+                let crossing_ns = if stage.over_ns == 0 { at_ns } else { crossing_ns };
                 return Some(crossing_ns.max(from_ns));
             }
             previous = to;
@@ -233,14 +218,7 @@ mod tests {
 
     #[test]
     fn users_ramp_in_a_straight_line() {
-        let load = load(
-            vec![UserStage {
-                to: 10,
-                over_ns: 1000,
-            }],
-            1000,
-            None,
-        );
+        let load = load(vec![UserStage { to: 10, over_ns: 1000 }], 1000, None);
         let mut users = ClosedStream::new(0, &load, 1, Share::WHOLE, 0).unwrap();
         let mut instants = Vec::new();
         while let Some((_, at_ns)) = users.peek() {
@@ -254,13 +232,7 @@ mod tests {
 
     #[test]
     fn a_user_no_longer_wanted_stops() {
-        let stages = vec![
-            UserStage { to: 2, over_ns: 0 },
-            UserStage {
-                to: 1,
-                over_ns: 500,
-            },
-        ];
+        let stages = vec![UserStage { to: 2, over_ns: 0 }, UserStage { to: 1, over_ns: 500 }];
         let load = load(stages, 1000, None);
         let mut users = ClosedStream::new(0, &load, 1, Share::WHOLE, 0).unwrap();
         users.take();

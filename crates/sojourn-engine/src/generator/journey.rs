@@ -1,12 +1,15 @@
 //! A plan's journey as an actor: its HTTP steps, one after the other.
 //!
-//! The root steps run from t0; when the root is done an actor without further steps is gone, and the
-//! journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
+//! The root steps run from t0; when the root is done an actor without further steps is gone, and
+//! the journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
 //! ledger to wake them.
 
-use sojourn_http::{BodyPolicy, Completion, Exchange, Origin, Response};
+mod narration;
+mod redirect;
+
+use sojourn_http::{BodyPolicy, Completion, Exchange, Response};
 use sojourn_ledger::{Fact, JourneyId, Key, Phase};
-use sojourn_plan::{Action, HttpAction, KeyRule, RenderContext, VariableId};
+use sojourn_plan::{Action, HttpAction, KeyRule, Plan, RenderContext, Template, VariableId};
 
 use super::{
     actor::{Actor, Context, Step, Wake},
@@ -14,6 +17,7 @@ use super::{
     prepared::{PreparedRequest, RenderError},
 };
 use crate::options::narrate;
+use narration::{redacted, told};
 
 /// Who a journey is and when it was due: everything fixed at its start.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +41,13 @@ pub(crate) struct JourneyActor {
     variables: Vec<Option<Box<str>>>,
     key: String,
     request: Option<UnderWay>,
+    /// The last request of a redirect chain under way.
+    redirected: Option<Box<HttpAction>>,
     root_done: usize,
     /// Stages reached, by bit, whose steps have not begun.
     stages_reached: u32,
+    /// The ledger has ended the journey: no further step begins.
+    ended: bool,
     /// Follow-up steps begun, by bit.
     follow_ups_begun: u32,
 }
@@ -68,10 +76,18 @@ impl JourneyActor {
             variables: Vec::new(),
             key: String::new(),
             request: None,
+            redirected: None,
             root_done: 0,
             stages_reached: 0,
+            ended: false,
             follow_ups_begun: 0,
         }
+    }
+
+    /// The ledger has ended the journey; true when no request is under way: the actor can go.
+    pub(crate) fn end(&mut self) -> bool {
+        self.ended = true;
+        self.request.is_none()
     }
 
     fn kind(&self) -> usize {
@@ -96,19 +112,9 @@ impl JourneyActor {
         };
         let journey = self.arrival.journey;
         if self.root_done == 0 && spec.after.is_none() {
-            let Arrival {
-                kind, phase, t0_ns, ..
-            } = self.arrival;
-            context
-                .recorder
-                .record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
-            let started = Fact::Started {
-                journey,
-                kind,
-                phase,
-                t0_ns,
-                key: made,
-            };
+            let Arrival { kind, phase, t0_ns, .. } = self.arrival;
+            context.recorder.record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
+            let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
             context.outbox.push(now_ns, started);
         } else {
             context.outbox.push(now_ns, Fact::StepBegan { journey });
@@ -123,26 +129,30 @@ impl JourneyActor {
         }
         narrate(context.narrator, || {
             let host = &request.origin_name.host;
-            format!(
-                "{} -> {host}\n{}",
-                spec.name,
-                redacted(&context.scratch.message)
-            )
+            let journey = &plan.journeys[self.kind()].name;
+            let request = redacted(&context.scratch.message);
+            format!("{journey}/{} -> {host}\n{request}", spec.name)
         });
-        self.request = Some(UnderWay {
-            step,
-            due_ns,
-            began_ns: now_ns,
-            redirects: 0,
-        });
-        send(
-            context,
-            action,
-            request.origin,
-            request.keeps_body,
-            action.timeout_ns,
-        );
+        self.request = Some(UnderWay { step, due_ns, began_ns: now_ns, redirects: 0 });
+        send(context, action, request.origin, request.keeps_body, action.timeout_ns);
         Step::Requesting
+    }
+
+    /// What templates are rendered from.
+    fn values<'a>(
+        &'a self,
+        plan: &'a Plan,
+        run_id: &'a str,
+        of_setup: &'a [Option<Box<str>>],
+    ) -> RenderContext<'a> {
+        RenderContext {
+            seed: plan.seed,
+            k: self.arrival.k,
+            run_id,
+            key: &self.key,
+            variables: if self.variables.is_empty() { of_setup } else { &self.variables },
+            data: &plan.data,
+        }
     }
 
     fn render(
@@ -151,42 +161,17 @@ impl JourneyActor {
         action: &HttpAction,
         request: &PreparedRequest,
     ) -> Result<(), RenderError> {
-        let values = RenderContext {
-            seed: context.plan.seed,
-            k: self.arrival.k,
-            run_id: context.run_id,
-            key: &self.key,
-            variables: if self.variables.is_empty() {
-                context.variables
-            } else {
-                &self.variables
-            },
-            data: &context.plan.data,
-        };
+        let values = self.values(context.plan, context.run_id, context.variables);
         request.render(action, &values, context.scratch)
     }
 
     fn render_text(
         &self,
         context: &Context<'_>,
-        template: &sojourn_plan::Template,
+        template: &Template,
         out: &mut Vec<u8>,
     ) -> Result<(), VariableId> {
-        template.render(
-            &RenderContext {
-                seed: context.plan.seed,
-                k: self.arrival.k,
-                run_id: context.run_id,
-                key: &self.key,
-                variables: if self.variables.is_empty() {
-                    context.variables
-                } else {
-                    &self.variables
-                },
-                data: &context.plan.data,
-            },
-            out,
-        )
+        template.render(&self.values(context.plan, context.run_id, context.variables), out)
     }
 
     /// A request that could not even be written is a failed step.
@@ -200,20 +185,11 @@ impl JourneyActor {
         let reason = match error {
             RenderError::Unset(variable) => format!(
                 "variable {} has no value",
-                context
-                    .plan
-                    .variables
-                    .get(usize::from(variable.0))
-                    .map_or("?", String::as_str)
+                context.plan.variables.get(usize::from(variable.0)).map_or("?", String::as_str)
             ),
             RenderError::Invalid(what) => what.clone(),
         };
-        let under_way = UnderWay {
-            step,
-            due_ns,
-            began_ns: context.now_ns,
-            redirects: 0,
-        };
+        let under_way = UnderWay { step, due_ns, began_ns: context.now_ns, redirects: 0 };
         self.refused(context, under_way, context.now_ns, &reason)
     }
 
@@ -224,11 +200,14 @@ impl JourneyActor {
         let ended_ns = completion.ended_ns;
         let followed = match &completion.outcome {
             Ok(response) => self.follow_redirect(context, under_way, response, ended_ns),
-            Err(_) => None,
+            Err(_) => Ok(None),
         };
-        if let Some(step) = followed {
-            return step;
-        }
+        let redirect_refused = match followed {
+            Ok(Some(step)) => return step,
+            Ok(None) => None,
+            Err(reason) => Some(reason),
+        };
+        self.redirected = None;
         self.record(context, under_way, &completion);
         narrate(context.narrator, || told(&completion));
         match completion.outcome {
@@ -252,7 +231,11 @@ impl JourneyActor {
                     response.status,
                 );
                 context.recorder.add(series, 1);
-                match self.judge(context, under_way.step, &response) {
+                let judged = redirect_refused.map_or_else(
+                    || self.judge(context, under_way.step, &response),
+                    Judged::Refused,
+                );
+                match judged {
                     Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
                     Judged::Accepted { key } => self.accepted(context, under_way, ended_ns, key),
                 }
@@ -299,34 +282,28 @@ impl JourneyActor {
     ) -> Step {
         let (kind, phase) = (self.arrival.kind, self.arrival.phase);
         let series = context.series.step(kind, under_way.step, phase).response_ok;
-        context
-            .recorder
-            .record(series, ended_ns.saturating_sub(under_way.due_ns));
+        context.recorder.record(series, ended_ns.saturating_sub(under_way.due_ns));
         let journey = self.arrival.journey;
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
         }
         let root = &context.prepared.journeys[self.kind()].root;
-        if context.plan.journeys[self.kind()].steps[under_way.step]
-            .after
-            .is_none()
-        {
+        if context.plan.journeys[self.kind()].steps[under_way.step].after.is_none() {
             self.root_done += 1;
             if let Some(&next) = root.get(self.root_done) {
                 return self.begin(context, next, ended_ns);
             }
-            context
-                .outbox
-                .push(ended_ns, Fact::RootCompleted { journey });
+            context.outbox.push(ended_ns, Fact::RootCompleted { journey });
             self.start_polls(context);
         }
         self.next_follow_up(context, ended_ns)
     }
 
-    /// Begins the next step whose stage was reached; says whether there is anything left to wait for.
+    /// Begins the next step whose stage was reached; says whether there is anything left to wait
+    /// for.
     fn next_follow_up(&mut self, context: &mut Context<'_>, due_ns: u64) -> Step {
         let prepared = &context.prepared.journeys[self.kind()];
-        if !prepared.has_follow_ups {
+        if !prepared.has_follow_ups || self.ended {
             return Step::Done;
         }
         if self.request.is_some() || self.root_done < prepared.root.len() {
@@ -337,9 +314,7 @@ impl JourneyActor {
             steps[*index].after.is_some() && self.follow_ups_begun & (1 << index) == 0
         };
         let ready = (0..steps.len()).filter(not_begun).find(|&index| {
-            steps[index]
-                .after
-                .is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
+            steps[index].after.is_some_and(|stage| self.stages_reached & (1 << stage) != 0)
         });
         if let Some(step) = ready {
             self.follow_ups_begun |= 1 << step;
@@ -349,9 +324,7 @@ impl JourneyActor {
             return Step::Idle;
         }
         let journey = self.arrival.journey;
-        context
-            .outbox
-            .push(due_ns, Fact::FollowUpsCompleted { journey });
+        context.outbox.push(due_ns, Fact::FollowUpsCompleted { journey });
         Step::Done
     }
 
@@ -362,50 +335,25 @@ impl JourneyActor {
         ended_ns: u64,
         reason: &str,
     ) -> Step {
-        let Arrival {
-            journey,
-            kind,
-            phase,
-            ..
-        } = self.arrival;
+        let Arrival { journey, kind, phase, .. } = self.arrival;
         narrate(context.narrator, || format!("refused: {reason}"));
-        let series = context
-            .series
-            .reason(context.recorder, kind, under_way.step, phase, reason);
+        let series = context.series.reason(context.recorder, kind, under_way.step, phase, reason);
         context.recorder.add(series, 1);
-        let failed = context
-            .series
-            .step(kind, under_way.step, phase)
-            .response_failed;
-        context
-            .recorder
-            .record(failed, ended_ns.saturating_sub(under_way.due_ns));
-        let is_root = context.plan.journeys[self.kind()].steps[under_way.step]
-            .after
-            .is_none();
-        let fact = if is_root {
-            Fact::RootFailed { journey }
-        } else {
-            Fact::FollowUpFailed { journey }
-        };
+        let failed = context.series.step(kind, under_way.step, phase).response_failed;
+        context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
+        let fact =
+            if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
         context.outbox.push(ended_ns, fact);
         Step::Done
     }
 
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
-        let series = context
-            .series
-            .step(self.arrival.kind, under_way.step, self.arrival.phase);
+        let series = context.series.step(self.arrival.kind, under_way.step, self.arrival.phase);
         let recorder = &mut *context.recorder;
         let timings = &completion.timings;
-        recorder.record(
-            series.response,
-            completion.ended_ns.saturating_sub(under_way.due_ns),
-        );
-        recorder.record(
-            series.service,
-            completion.ended_ns.saturating_sub(under_way.began_ns),
-        );
+        recorder.record(series.response, completion.ended_ns.saturating_sub(under_way.due_ns));
+        recorder.record(series.service, completion.ended_ns.saturating_sub(under_way.began_ns));
         recorder.record(series.blocked, timings.blocked_ns);
         if timings.connect_ns > 0 {
             recorder.record(series.dns, timings.dns_ns);
@@ -421,68 +369,11 @@ impl JourneyActor {
         recorder.record(series.bytes_out, completion.bytes_out);
     }
 
-    /// Sends the next request of a redirect chain, if the plan follows them; `None`: the answer
-    /// stands as it is.
-    fn follow_redirect(
-        &mut self,
-        context: &mut Context<'_>,
-        under_way: UnderWay,
-        response: &Response,
-        now_ns: u64,
-    ) -> Option<Step> {
-        let Action::Http(action) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
-        if under_way.redirects >= action.redirects_max {
-            return None;
-        }
-        let method = sojourn_http::redirected_method(response.status, &action.method)?;
-        let location = response.header("location")?;
-        let prepared = &context.prepared.journeys[self.kind()].steps[under_way.step];
-        let path = request_path(&context.scratch.path);
-        let (origin, path) =
-            match sojourn_http::next_location(&prepared.origin_name, path, location) {
-                Ok(next) => next,
-                Err(error) => {
-                    return Some(self.refused(context, under_way, now_ns, &error.to_string()));
-                }
-            };
-        if !context.prepared.hosts.contains(&origin.host) {
-            let reason = format!("redirect to {}, a host the plan does not name", origin.host);
-            return Some(self.refused(context, under_way, now_ns, &reason));
-        }
-        let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
-        let redirected = redirected(action, method, &path, &origin);
-        let request = PreparedRequest::of_action(&redirected, true, context.client);
-        if self.render(context, &redirected, &request).is_err() {
-            return Some(self.refused(context, under_way, now_ns, "redirect cannot be followed"));
-        }
-        self.request = Some(UnderWay {
-            redirects: under_way.redirects + 1,
-            ..under_way
-        });
-        let timeout_ns = action.timeout_ns.saturating_sub(elapsed_ns);
-        send(context, &redirected, request.origin, true, timeout_ns);
-        Some(Step::Requesting)
-    }
-
     fn start_polls(&self, context: &mut Context<'_>) {
         let prepared = &context.prepared.journeys[self.kind()];
         for &stage in &prepared.polled {
-            let values = RenderContext {
-                seed: context.plan.seed,
-                k: self.arrival.k,
-                run_id: context.run_id,
-                key: &self.key,
-                variables: if self.variables.is_empty() {
-                    context.variables
-                } else {
-                    &self.variables
-                },
-                data: &context.plan.data,
-            };
-            if !context
-                .polls
-                .start(context.plan, &self.arrival, stage, &values)
-            {
+            let values = self.values(context.plan, context.run_id, context.variables);
+            if !context.polls.start(context.plan, &self.arrival, stage, &values) {
                 context.outbox.refuse();
             }
         }
@@ -516,9 +407,7 @@ fn send(
     timeout_ns: u64,
 ) {
     let body = if keeps_body {
-        BodyPolicy::Keep {
-            bytes_max: action.body_max,
-        }
+        BodyPolicy::Keep { bytes_max: action.body_max }
     } else {
         BodyPolicy::Discard
     };
@@ -533,72 +422,4 @@ fn send(
             body,
         },
     );
-}
-
-/// The request that a redirect asks for.
-fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) -> HttpAction {
-    let is_same_host = action.host == origin.host;
-    let mut next = action.clone();
-    next.tls = origin.tls;
-    next.host.clone_from(&origin.host);
-    next.port = origin.port;
-    next.path = sojourn_plan::Template::literal(path);
-    if method != action.method {
-        next.method = method.to_owned();
-        next.body = None;
-        next.headers
-            .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-    }
-    if !is_same_host {
-        // Credentials stay with the host they were meant for.
-        next.headers.retain(|(name, _)| {
-            !name.eq_ignore_ascii_case("authorization") && !name.eq_ignore_ascii_case("cookie")
-        });
-    }
-    next
-}
-
-fn request_path(path: &[u8]) -> &str {
-    std::str::from_utf8(path).unwrap_or("/")
-}
-
-/// A request's text for the narrator, credentials replaced.
-fn redacted(message: &[u8]) -> String {
-    String::from_utf8_lossy(message)
-        .lines()
-        .map(|line| match line.split_once(':') {
-            Some((name, _)) if is_secret_header(name) => format!("  {name}: ***\n"),
-            _ => format!("  {line}\n"),
-        })
-        .collect()
-}
-
-fn is_secret_header(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "authorization",
-        "cookie",
-        "token",
-        "secret",
-        "api-key",
-        "apikey",
-    ]
-    .iter()
-    .any(|secret| name.contains(secret))
-}
-
-fn told(completion: &Completion) -> String {
-    const BODY_SHOWN_MAX: usize = 500;
-    let took_ms = (completion.ended_ns - completion.began_ns) as f64 / 1e6;
-    match &completion.outcome {
-        Ok(response) => {
-            let shown = &response.body[..response.body.len().min(BODY_SHOWN_MAX)];
-            let body = String::from_utf8_lossy(shown);
-            format!(
-                "<- status {} after {took_ms:.2} ms\n  {body}",
-                response.status
-            )
-        }
-        Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
-    }
 }

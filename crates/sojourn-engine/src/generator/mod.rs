@@ -36,8 +36,8 @@ pub(crate) use outbox::Outbox;
 pub(crate) use prepared::{PreparedPlan, PreparedRequest};
 use series::Series;
 
-/// Journeys with a request under way at once; a further arrival is missed. What a generator can have
-/// open is bounded by descriptors long before.
+/// Journeys with a request under way at once; a further arrival is missed. What a generator can
+/// have open is bounded by descriptors long before.
 const ACTORS_MAX: usize = 200_000;
 /// Facts that wait for a place in the ledger's channel.
 const FACTS_MAX: usize = 1_000_000;
@@ -69,18 +69,18 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.
-            let _ = ready.send(Err(format!("cannot make an HTTP client: {error}")));
+            let _ignored = ready.send(Err(format!("cannot make an HTTP client: {error}")));
             return;
         }
     };
     sojourn_clock::request_short_slice();
-    let _ = ready.send(Ok(client.waker()));
+    let _ignored = ready.send(Ok(client.waker()));
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => Generator::new(spec, client, at_ns).run(),
         _ => Ok(()),
     };
     // The coordinator may be gone already after an abort.
-    let _ = reports.send((index, FromGenerator::Ended(ended)));
+    let _ignored = reports.send((index, FromGenerator::Ended(ended)));
 }
 
 struct Generator {
@@ -115,11 +115,9 @@ struct Slot {
 impl Generator {
     fn new(spec: GeneratorSpec, mut client: Client, start_ns: u64) -> Self {
         let plan = Arc::clone(&spec.plan);
-        let share = Share::Stripe {
-            index: spec.index,
-            of: spec.of,
-        };
+        let share = Share::Stripe { index: spec.index, of: spec.of };
         let mut recorder = Recorder::new(spec.index);
+        recorder.start_at(start_ns);
         let entries = || (0u16..).zip(&plan.load);
         Self {
             prepared: PreparedPlan::new(&plan, &mut client),
@@ -155,6 +153,7 @@ impl Generator {
     fn run(mut self) -> Result<(), String> {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut snapshot_ns = self.start_ns + SECOND_NS;
+        let mut turn_ns = now_ns();
         loop {
             if !self.obey() {
                 break;
@@ -168,19 +167,24 @@ impl Generator {
             }
             // Everything stamped so far is in the outbox; whatever comes later is stamped later.
             let watermark_ns = now_ns();
+            self.health.turn(watermark_ns.saturating_sub(turn_ns));
             self.outbox.flush(watermark_ns);
             let deadline_ns = if more {
                 watermark_ns
             } else {
-                self.next_due_ns()
-                    .min(snapshot_ns)
-                    .min(watermark_ns + HEARTBEAT_NS)
+                self.next_due_ns().min(snapshot_ns).min(watermark_ns + HEARTBEAT_NS)
             };
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
+            turn_ns = now_ns();
             for completion in completions.drain(..) {
                 self.complete(completion);
+                if !self.closed.is_empty() {
+                    // A user whose journey has just ended goes on before the rest of the batch is
+                    // looked at: it would otherwise count the batch as its own lag.
+                    self.start_due();
+                }
             }
         }
         self.finish();
@@ -216,15 +220,28 @@ impl Generator {
                         self.step(slot, Wake::Reached(stage));
                     }
                 }
+                ToActor::Overdue { journey } => self.release_user(journey),
                 ToActor::Ended { journey } => {
-                    if let Some(arrival) = self.users.remove(&journey) {
-                        self.user_goes_on(arrival);
-                    }
+                    self.release_user(journey);
                     if let Some(slot) = self.waiting.remove(&journey) {
-                        self.slots.try_remove(slot);
+                        self.end_actor(slot);
                     }
                 }
             }
+        }
+    }
+
+    fn release_user(&mut self, journey: u64) {
+        if let Some(arrival) = self.users.remove(&journey) {
+            self.user_goes_on(arrival);
+        }
+    }
+
+    /// The journey has ended. A request under way is still awaited: it is a sample.
+    fn end_actor(&mut self, slot: usize) {
+        let is_idle = self.slots.get_mut(slot).is_some_and(|slot| slot.actor.end());
+        if is_idle {
+            self.slots.remove(slot);
         }
     }
 
@@ -272,11 +289,7 @@ impl Generator {
         let load = &plan.load[usize::from(entry)];
         let kind = pick_journey(load, plan.seed, entry, k);
         let is_warm_up = t0_ns < self.start_ns + load.warmup_ns;
-        let phase = if is_warm_up {
-            Phase::WarmUp
-        } else {
-            Phase::Steady
-        };
+        let phase = if is_warm_up { Phase::WarmUp } else { Phase::Steady };
         self.last_t0_ns = self.last_t0_ns.max(t0_ns);
         let series = self.series.journey(kind, phase);
         self.recorder.add(series.scheduled, 1);
@@ -288,20 +301,10 @@ impl Generator {
         self.recorder.add(series.started, 1);
         let journey = JourneyId(u64::from(self.spec.index) << 48 | self.journeys_started);
         self.journeys_started += 1;
-        let arrival = Arrival {
-            journey,
-            kind,
-            phase,
-            t0_ns,
-            k: u64::from(entry) << 40 | k,
-            user,
-        };
+        let arrival = Arrival { journey, kind, phase, t0_ns, k: u64::from(entry) << 40 | k, user };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
-        let slot = self.slots.insert(Slot {
-            actor: JourneyActor::new(arrival),
-            generation,
-        });
+        let slot = self.slots.insert(Slot { actor: JourneyActor::new(arrival), generation });
         if self.prepared.journeys[usize::from(kind)].has_follow_ups {
             self.waiting.insert(journey.0, slot);
         }
@@ -315,11 +318,7 @@ impl Generator {
         let slot = (completion.token & 0xFFFF_FFFF) as usize;
         let generation = (completion.token >> 32) as u32;
         // The actor may be gone: its journey ended while a request was under way.
-        if self
-            .slots
-            .get(slot)
-            .is_some_and(|slot| slot.generation == generation)
-        {
+        if self.slots.get(slot).is_some_and(|slot| slot.generation == generation) {
             self.step(slot, Wake::Completion(completion));
         }
     }
@@ -371,14 +370,8 @@ impl Generator {
     }
 
     fn next_due_ns(&self) -> u64 {
-        let open = self
-            .open
-            .iter()
-            .filter_map(|stream| stream.peek().map(|(_, t0)| t0));
-        let closed = self
-            .closed
-            .iter()
-            .filter_map(|stream| stream.peek().map(|(_, t0)| t0));
+        let open = self.open.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
+        let closed = self.closed.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
         open.chain(closed).min().unwrap_or(u64::MAX)
     }
 
@@ -387,36 +380,24 @@ impl Generator {
             && self.open.iter().all(|stream| stream.peek().is_none())
             && self.closed.iter().all(|stream| stream.is_over(now));
         if is_done {
-            let message = FromGenerator::ArrivalsDone {
-                at_ns: self.last_t0_ns,
-            };
+            let message =
+                FromGenerator::ArrivalsDone { last_t0_ns: self.last_t0_ns, at_ns: now_ns() };
             // Tried again at the next turn when the channel is full.
-            self.arrivals_done = self
-                .spec
-                .reports
-                .try_send((self.spec.index, message))
-                .is_ok();
+            self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
         }
     }
 
     /// Hands over this second's figures.
     fn report(&mut self, now: u64) {
         self.health.measure(now, &mut self.recorder);
-        self.health.refused(
-            "facts to the ledger",
-            self.outbox.take_refused(),
-            &mut self.recorder,
-        );
-        self.health
-            .connections(self.client.connections(), &mut self.recorder);
+        self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
+        self.health.connections(self.client.connections(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         let snapshot = Box::new(self.recorder.take(now, spare));
         // The coordinator's queue holds minutes of snapshots. A lost one shows as a gap in their
         // numbers, which makes the run void.
-        let _ = self
-            .spec
-            .reports
-            .try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+        let _ignored =
+            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
     }
 
     /// Hands over everything that is left.
@@ -446,9 +427,7 @@ fn pick_journey(load: &Load, seed: u64, entry: u16, k: u64) -> u16 {
         }
         point -= weight;
     }
-    load.journeys
-        .last()
-        .map_or(0, |(journey, _)| *journey as u16)
+    load.journeys.last().map_or(0, |(journey, _)| *journey as u16)
 }
 
 /// Whether a closed load's user waits for the ledger to end the journey, not only for its root.
@@ -456,11 +435,5 @@ pub(crate) fn waits_for_journey(plan: &Plan, load: &Load, kind: u16) -> bool {
     let journey = &plan.journeys[usize::from(kind)];
     let is_more_than_root =
         !journey.stages.is_empty() || journey.steps.iter().any(|step| step.after.is_some());
-    matches!(
-        load.model,
-        Model::Closed {
-            until: Until::Journey,
-            ..
-        }
-    ) && is_more_than_root
+    matches!(load.model, Model::Closed { until: Until::Journey, .. }) && is_more_than_root
 }

@@ -24,23 +24,12 @@ impl OpenStream {
         share: Share,
         start_ns: u64,
     ) -> Option<Self> {
-        let Model::Open {
-            profile,
-            arrivals,
-            limit,
-        } = &load.model
-        else {
+        let Model::Open { profile, arrivals, limit } = &load.model else {
             return None;
         };
         let stream_seed = sojourn_pace::random_u64(seed, 0xA11, u64::from(entry));
         let schedule = Schedule::new(profile.clone(), arrivals.clone(), stream_seed, *limit);
-        let mut stream = Self {
-            entry,
-            schedule,
-            share,
-            start_ns,
-            next: None,
-        };
+        let mut stream = Self { entry, schedule, share, start_ns, next: None };
         stream.seek(0);
         Some(stream)
     }

@@ -4,7 +4,8 @@ use crossbeam_channel::{Sender, TrySendError};
 use sojourn_ledger::{Batch, Fact, SourceId, Stamped};
 
 /// Collects facts and sends them in batches with a watermark. Never blocks: while the channel is
-/// full, facts wait here up to a bound; beyond it they are refused and counted, and the run is void.
+/// full, facts wait here up to a bound; beyond it they are refused and counted, and the run is
+/// void.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     source: SourceId,
@@ -47,12 +48,7 @@ impl Outbox {
         self.facts.sort_by_key(|fact| fact.stamp_ns);
         let capacity = self.facts.len();
         let facts = std::mem::replace(&mut self.facts, Vec::with_capacity(capacity.min(1024)));
-        let batch = Batch {
-            source: self.source,
-            sequence: self.sequence,
-            facts,
-            watermark_ns,
-        };
+        let batch = Batch { source: self.source, sequence: self.sequence, facts, watermark_ns };
         match self.sender.try_send(batch) {
             Ok(()) => {
                 self.sequence += 1;

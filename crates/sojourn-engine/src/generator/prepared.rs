@@ -96,28 +96,18 @@ impl PreparedRequest {
             |selector: &sojourn_plan::Selector| !matches!(selector, sojourn_plan::Selector::Status);
         let keeps_body = !step.extract.is_empty()
             || matches!(step.key, Some(sojourn_plan::KeyRule::Received { .. }))
-            || step
-                .expect
-                .iter()
-                .any(|check| looks_deeper(&check.selector))
+            || step.expect.iter().any(|check| looks_deeper(&check.selector))
             || action.redirects_max > 0;
         Self::of_action(action, keeps_body, client)
     }
 
     /// A request of its own, such as a poll's.
     pub(crate) fn of_action(action: &HttpAction, keeps_body: bool, client: &mut Client) -> Self {
-        let origin_name = Origin {
-            tls: action.tls,
-            host: action.host.clone(),
-            port: action.port,
-        };
+        let origin_name = Origin { tls: action.tls, host: action.host.clone(), port: action.port };
         let host_header = origin_host_header(&origin_name);
         let is_literal = action.path.is_literal()
             && action.headers.iter().all(|(_, value)| value.is_literal())
-            && action
-                .body
-                .as_ref()
-                .is_none_or(sojourn_plan::Template::is_literal);
+            && action.body.as_ref().is_none_or(sojourn_plan::Template::is_literal);
         let mut prepared = Self {
             origin: client.origin(&origin_name),
             origin_name,
@@ -155,22 +145,16 @@ impl PreparedRequest {
             return Ok(());
         }
         scratch.path.clear();
-        action
-            .path
-            .render(values, &mut scratch.path)
-            .map_err(RenderError::Unset)?;
+        action.path.render(values, &mut scratch.path).map_err(RenderError::Unset)?;
         scratch.body.clear();
         if let Some(body) = &action.body {
-            body.render(values, &mut scratch.body)
-                .map_err(RenderError::Unset)?;
+            body.render(values, &mut scratch.body).map_err(RenderError::Unset)?;
         }
         // Header values are rendered one after the other into one buffer, then pointed into.
         scratch.value.clear();
         let mut ends = smallvec::SmallVec::<[usize; 16]>::new();
         for (_, value) in &action.headers {
-            value
-                .render(values, &mut scratch.value)
-                .map_err(RenderError::Unset)?;
+            value.render(values, &mut scratch.value).map_err(RenderError::Unset)?;
             ends.push(scratch.value.len());
         }
         let starts = std::iter::once(0).chain(ends.iter().copied());

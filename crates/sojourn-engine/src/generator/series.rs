@@ -90,12 +90,7 @@ impl Series {
                 steps: journey.steps.iter().map(|step| step.name.clone()).collect(),
             })
             .collect();
-        Self {
-            journeys,
-            steps,
-            lag,
-            names,
-        }
+        Self { journeys, steps, lag, names }
     }
 
     pub(crate) fn journey(&self, kind: u16, phase: Phase) -> JourneySeries {
@@ -144,18 +139,10 @@ impl Series {
         if let Some((_, id)) = series.reasons.iter().find(|(known, _)| known == reason) {
             return *id;
         }
-        let reason = if series.reasons.len() < REASONS_MAX {
-            reason
-        } else {
-            "other"
-        };
+        let reason = if series.reasons.len() < REASONS_MAX { reason } else { "other" };
         let key = SeriesKey::new(
             names::STEP_FAILED,
-            &[
-                ("journey", &names.journey),
-                ("step", &names.steps[step]),
-                ("reason", reason),
-            ],
+            &[("journey", &names.journey), ("step", &names.steps[step]), ("reason", reason)],
             series_phase(phase),
         );
         let id = recorder.series(Kind::Counter, key);
@@ -175,23 +162,14 @@ impl Series {
         failure: sojourn_http::FailureKind,
     ) -> SeriesId {
         let names = &self.names[usize::from(kind)];
-        requests_series(
-            &names.journey,
-            &names.steps[step],
-            failure.name(),
-            phase,
-            recorder,
-        )
+        requests_series(&names.journey, &names.steps[step], failure.name(), phase, recorder)
     }
 }
 
 impl JourneySeries {
     fn new(journey: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
         let mut counter = |metric: &str| {
-            recorder.series(
-                Kind::Counter,
-                SeriesKey::new(metric, &[("journey", journey)], phase),
-            )
+            recorder.series(Kind::Counter, SeriesKey::new(metric, &[("journey", journey)], phase))
         };
         Self {
             scheduled: counter(names::JOURNEYS_SCHEDULED),
@@ -243,8 +221,5 @@ fn requests_series(
     recorder: &mut Recorder,
 ) -> SeriesId {
     let tags = [("journey", journey), ("step", step), ("status", status)];
-    recorder.series(
-        Kind::Counter,
-        SeriesKey::new(names::STEP_REQUESTS, &tags, series_phase(phase)),
-    )
+    recorder.series(Kind::Counter, SeriesKey::new(names::STEP_REQUESTS, &tags, series_phase(phase)))
 }

@@ -55,11 +55,7 @@ impl Audit {
                     .map(|step| step.name.as_str())
                     .collect::<Vec<_>>()
                     .join(" + "),
-                stages: journey
-                    .stages
-                    .iter()
-                    .map(|stage| stage.name.as_str().into())
-                    .collect(),
+                stages: journey.stages.iter().map(|stage| stage.name.as_str().into()).collect(),
             })
             .collect();
         Self {
@@ -118,15 +114,12 @@ impl Audit {
         let kind = &mut self.kinds[usize::from(finished.kind)];
         kind.seen += 1;
         let is_slow = kind.slowest.len() < SLOWEST_MAX
-            || kind
-                .slowest
-                .peek()
-                .is_some_and(|Reverse((least, _))| duration_ns > *least);
+            || kind.slowest.peek().is_some_and(|Reverse((least, _))| duration_ns > *least);
         if is_slow {
-            if kind.slowest.len() == SLOWEST_MAX {
-                if let Some(Reverse((_, gone))) = kind.slowest.pop() {
-                    kind.slowest_records.retain(|record| record.id != gone);
-                }
+            if kind.slowest.len() == SLOWEST_MAX
+                && let Some(Reverse((_, gone))) = kind.slowest.pop()
+            {
+                kind.slowest_records.retain(|record| record.id != gone);
             }
             kind.slowest.push(Reverse((duration_ns, number)));
             kind.slowest_records.push(record_slow);

@@ -24,6 +24,7 @@ use crate::{
     health::ThreadHealth,
     link::ToActor,
     options::{RunOptions, narrate},
+    process_health::ProcessHealth,
     shape::ledger_spec,
 };
 use audit::Audit;
@@ -74,7 +75,6 @@ pub(crate) struct GeneratorEnd {
 pub(crate) struct ObserverSpec {
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
-    pub(crate) start_ns: u64,
     /// Every source, with its name for messages.
     pub(crate) sources: Vec<(SourceId, String)>,
     pub(crate) recorder_number: u32,
@@ -87,11 +87,13 @@ pub(crate) struct ObserverSpec {
 /// The observer.
 pub(crate) struct Observer {
     spec: ObserverSpec,
+    start_ns: u64,
     ledger: Ledger,
     sequencer: Sequencer,
     recorder: Recorder,
     series: ObserverSeries,
     health: ThreadHealth,
+    process: ProcessHealth,
     audit: Audit,
     /// Kinds whose end a generator waits for.
     tells_end: Vec<bool>,
@@ -105,9 +107,10 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    pub(crate) fn new(spec: ObserverSpec) -> Self {
+    pub(crate) fn new(spec: ObserverSpec, start_ns: u64) -> Self {
         let sources: Vec<SourceId> = spec.sources.iter().map(|(source, _)| *source).collect();
         let mut recorder = Recorder::new(spec.recorder_number);
+        recorder.start_at(start_ns);
         let plan = &spec.plan;
         let tells_end = (0u16..)
             .zip(&plan.journeys)
@@ -125,7 +128,8 @@ impl Observer {
             sequencer: Sequencer::new(&sources, HELD_MAX),
             series: ObserverSeries::new(plan, &mut recorder),
             health: ThreadHealth::new("observer", &mut recorder),
-            audit: Audit::new(plan, spec.start_ns, spec.options.keep_all),
+            process: ProcessHealth::new(&mut recorder),
+            audit: Audit::new(plan, start_ns, spec.options.keep_all),
             recorder,
             tells_end,
             in_flight: vec![0; spec.plan.journeys.len()],
@@ -135,16 +139,20 @@ impl Observer {
             silent_told: false,
             void_told: false,
             spec,
+            start_ns,
         }
     }
 
     /// The thread's body: until every source has ended.
     pub(crate) fn run(mut self) {
-        let mut snapshot_ns = self.spec.start_ns + SECOND_NS;
+        let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut closing_since_ns = None;
         loop {
             let is_open = self.take_batches();
             self.apply();
+            if !is_open {
+                break;
+            }
             let now = now_ns();
             if now >= snapshot_ns {
                 self.check_silence(now, closing_since_ns.is_some());
@@ -153,7 +161,7 @@ impl Observer {
             }
             if self.spec.state.closing.load(Ordering::SeqCst) {
                 let since_ns = *closing_since_ns.get_or_insert(now);
-                let have_ended = self.sequencer.watermark_ns() == u64::MAX || !is_open;
+                let have_ended = self.sequencer.watermark_ns() == u64::MAX;
                 if have_ended || now > since_ns + CLOSE_WAIT_NS {
                     if !have_ended {
                         self.void(
@@ -202,9 +210,7 @@ impl Observer {
             self.decide();
         }
         let state = &self.spec.state;
-        state
-            .in_flight
-            .store(self.ledger.in_flight() as u64, Ordering::SeqCst);
+        state.in_flight.store(self.ledger.in_flight() as u64, Ordering::SeqCst);
         state.watermark_ns.store(watermark_ns, Ordering::SeqCst);
     }
 
@@ -215,25 +221,13 @@ impl Observer {
             self.series.count(&decision, &mut self.recorder);
             self.tell(&decision);
             match decision {
-                Decision::Reached {
-                    journey,
-                    kind,
-                    stage,
-                    resume: true,
-                    ..
-                } => {
-                    let _ = kind;
-                    self.wake(
-                        journey.0,
-                        ToActor::Reached {
-                            journey: journey.0,
-                            stage,
-                        },
-                    );
+                Decision::Reached { journey, kind, stage, resume: true, .. } => {
+                    let _ignored = kind;
+                    self.wake(journey.0, ToActor::Reached { journey: journey.0, stage });
                 }
                 Decision::Overdue { journey, kind } if self.tells_end[usize::from(kind)] => {
                     // A user stops waiting at the deadline; the journey may still complete, late.
-                    self.wake(journey.0, ToActor::Ended { journey: journey.0 });
+                    self.wake(journey.0, ToActor::Overdue { journey: journey.0 });
                 }
                 Decision::Finished(finished) => self.finished(*finished),
                 _ => {}
@@ -252,9 +246,7 @@ impl Observer {
             _ => &state.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
-        state
-            .last_end_ns
-            .fetch_max(finished.end_ns, Ordering::Relaxed);
+        state.last_end_ns.fetch_max(finished.end_ns, Ordering::Relaxed);
         if self.tells_end[usize::from(finished.kind)] {
             let journey = finished.journey.0;
             self.wake(journey, ToActor::Ended { journey });
@@ -276,12 +268,7 @@ impl Observer {
     }
 
     fn keep(&mut self, record: JourneyRecord) {
-        if self
-            .spec
-            .reports
-            .try_send(FromObserver::Kept(Box::new(record)))
-            .is_err()
-        {
+        if self.spec.reports.try_send(FromObserver::Kept(Box::new(record))).is_err() {
             self.kept_refused += 1;
         }
     }
@@ -298,10 +285,7 @@ impl Observer {
         let silent = self.sequencer.silent(now, silent_max_ns);
         if let (Some(source), false, false) = (silent.first(), self.silent_told, is_closing) {
             let names = &self.spec.sources;
-            let name = names
-                .iter()
-                .find(|(id, _)| id == source)
-                .map_or("?", |(_, name)| name);
+            let name = names.iter().find(|(id, _)| id == source).map_or("?", |(_, name)| name);
             let seconds = silent_max_ns as f64 / SECOND_NS as f64;
             let why =
                 format!("{name} said nothing for more than {seconds} s: its facts may be missing");
@@ -310,22 +294,18 @@ impl Observer {
     }
 
     fn report(&mut self, now: u64) {
-        self.series
-            .levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
+        self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
+        self.process.measure(&mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
-            self.health
-                .refused(queue, std::mem::take(count), &mut self.recorder);
+            self.health.refused(queue, std::mem::take(count), &mut self.recorder);
         };
         refused("wake-ups to generators", &mut self.wake_ups_refused);
         refused("journeys to keep", &mut self.kept_refused);
-        self.spec
-            .state
-            .started
-            .store(self.ledger.balance().journeys.started, Ordering::Relaxed);
+        self.spec.state.started.store(self.ledger.balance().journeys.started, Ordering::Relaxed);
         let snapshot = Box::new(self.recorder.take(now, None));
         // A lost snapshot shows as a gap in their numbers, which makes the run void.
-        let _ = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
+        let _ignored = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
     }
 
     /// The book closes: what is overdue is lost, the rest was in flight at the cutoff.
@@ -341,34 +321,22 @@ impl Observer {
         self.report(now);
         let balance = Box::new(self.ledger.balance());
         // The coordinator waits for this message with a time limit of its own.
-        let _ = self.spec.reports.send(FromObserver::Closed(balance));
+        let _ignored = self.spec.reports.send(FromObserver::Closed(balance));
     }
 
     fn tell(&self, decision: &Decision) {
         narrate(self.spec.options.narrator.as_ref(), || {
             let plan = &self.spec.plan;
             let stage_name = |kind: u16, stage: u8| {
-                plan.journeys[usize::from(kind)].stages[usize::from(stage)]
-                    .name
-                    .clone()
+                plan.journeys[usize::from(kind)].stages[usize::from(stage)].name.clone()
             };
             match decision {
-                Decision::Reached {
-                    kind,
-                    stage,
-                    since_start_ns,
-                    ..
-                } => format!(
+                Decision::Reached { kind, stage, since_start_ns, .. } => format!(
                     "ledger: stage {} reached {:.2} ms after the start",
                     stage_name(*kind, *stage),
                     *since_start_ns as f64 / 1e6
                 ),
-                Decision::Hop {
-                    kind,
-                    stage,
-                    hop_ns,
-                    ..
-                } => format!(
+                Decision::Hop { kind, stage, hop_ns, .. } => format!(
                     "ledger: hop to {} took {:.2} ms",
                     stage_name(*kind, *stage),
                     *hop_ns as f64 / 1e6

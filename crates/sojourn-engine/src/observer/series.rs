@@ -86,48 +86,23 @@ impl ObserverSeries {
                 (of_journey, of_stages)
             })
             .collect();
-        Self {
-            journeys,
-            stages,
-            channels,
-            levels,
-        }
+        Self { journeys, stages, channels, levels }
     }
 
     /// Counts a decision.
     pub(crate) fn count(&self, decision: &Decision, recorder: &mut Recorder) {
         match decision {
-            Decision::Reached {
-                kind,
-                stage,
-                phase,
-                since_start_ns,
-                ..
-            } => {
+            Decision::Reached { kind, stage, phase, since_start_ns, .. } => {
                 let series = self.stage(*kind, *stage, *phase);
                 recorder.add(series.reached, 1);
                 recorder.record(series.since_start, *since_start_ns);
             }
-            Decision::Hop {
-                kind,
-                stage,
-                phase,
-                hop_ns,
-            } => {
+            Decision::Hop { kind, stage, phase, hop_ns } => {
                 let series = self.stage(*kind, *stage, *phase);
-                let trend = if *hop_ns < 0 {
-                    series.hop_negative
-                } else {
-                    series.hop
-                };
+                let trend = if *hop_ns < 0 { series.hop_negative } else { series.hop };
                 recorder.record(trend, hop_ns.unsigned_abs());
             }
-            Decision::Event {
-                channel,
-                class,
-                belongs,
-                ..
-            } => {
+            Decision::Event { channel, class, belongs, .. } => {
                 self.event(*channel, *class, *belongs, recorder);
             }
             Decision::KeyReused { kind, .. } => {
@@ -153,15 +128,9 @@ impl ObserverSeries {
     fn finished(&self, finished: &Finished, recorder: &mut Recorder) {
         let series = &self.journeys[usize::from(finished.kind)][finished.phase as usize];
         recorder.add(series.classes[class_index(finished.class)], 1);
-        recorder.add(
-            series.without_predecessor,
-            u64::from(finished.hops_without_predecessor),
-        );
+        recorder.add(series.without_predecessor, u64::from(finished.hops_without_predecessor));
         if matches!(finished.class, FinishClass::Completed | FinishClass::Late) {
-            recorder.record(
-                series.duration,
-                finished.end_ns.saturating_sub(finished.t0_ns),
-            );
+            recorder.record(series.duration, finished.end_ns.saturating_sub(finished.t0_ns));
         }
     }
 
@@ -233,33 +202,21 @@ impl StageSeries {
             let key = SeriesKey::new(names::STAGE_DUPLICATES, &tags, phase);
             recorder.series(Kind::Counter, key)
         });
-        Self {
-            reached,
-            hop,
-            hop_negative,
-            since_start,
-            duplicates,
-        }
+        Self { reached, hop, hop_negative, since_start, duplicates }
     }
 }
 
 impl ChannelSeries {
     fn new(channel: &str, recorder: &mut Recorder) -> Self {
         let mut counter = |metric: &str, tags: &[(&str, &str)]| {
-            recorder.series(
-                Kind::Counter,
-                SeriesKey::new(metric, tags, SeriesPhase::Any),
-            )
+            recorder.series(Kind::Counter, SeriesKey::new(metric, tags, SeriesPhase::Any))
         };
         let plain = [("channel", channel)];
         Self {
             seen: counter(names::EVENTS_SEEN, &plain),
             matched: counter(names::EVENTS_MATCHED, &plain),
             duplicates: DUPLICATE_KINDS.map(|duplicate| {
-                counter(
-                    names::EVENTS_DUPLICATE,
-                    &[("channel", channel), ("kind", duplicate)],
-                )
+                counter(names::EVENTS_DUPLICATE, &[("channel", channel), ("kind", duplicate)])
             }),
             after_failure: counter(names::EVENTS_AFTER_FAILURE, &plain),
             orphan: counter(names::EVENTS_ORPHAN, &plain),

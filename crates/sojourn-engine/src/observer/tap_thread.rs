@@ -12,7 +12,7 @@ use crossbeam_channel::Sender;
 use sojourn_broker::{RawMessage, Router, Sink, Tap};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_ledger::{Batch, Fact, SourceId};
-use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, Snapshot, names};
+use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, Snapshot, names};
 
 use crate::{generator::Outbox, health::ThreadHealth, options::narrate};
 
@@ -40,19 +40,15 @@ pub(crate) enum TapReport {
     /// The tap is lost: the run is void.
     Lost(String),
     /// It ended as asked; samples of what could not be decoded, and events seen before the start.
-    Ended {
-        channel: String,
-        undecodable: Vec<String>,
-        residual: u64,
-    },
+    Ended { channel: String, undecodable: Vec<String>, residual: u64 },
 }
 
 struct ToLedger {
     router: Router,
     outbox: Outbox,
     narrator: Option<Sender<String>>,
-    /// Set at the run's start; before it, events are residual backlog of earlier runs.
-    started: bool,
+    /// The run's start, once it is known; before it, events are residual backlog of earlier runs.
+    start_ns: Option<u64>,
     residual: u64,
 }
 
@@ -60,114 +56,128 @@ impl Sink for ToLedger {
     fn message(&mut self, message: &RawMessage<'_>) {
         let observed = self.router.observe(message);
         narrate(self.narrator.as_ref(), || {
-            let key = message
-                .key
-                .map_or_else(String::new, |key| String::from_utf8_lossy(key).into());
+            let key =
+                message.key.map_or_else(String::new, |key| String::from_utf8_lossy(key).into());
             let shown = &message.payload[..message.payload.len().min(200)];
-            let fits = observed
-                .as_ref()
-                .map_or(0, |observation| observation.candidates.len());
+            let fits = observed.as_ref().map_or(0, |observation| observation.candidates.len());
             format!(
                 "event on {} key {key}: {} (fits {fits} stages)",
                 message.topic,
                 String::from_utf8_lossy(shown)
             )
         });
-        if !self.started {
+        if self.start_ns.is_none_or(|start_ns| message.stamp_ns < start_ns) {
             self.residual += 1;
             return;
         }
         if let Some(observation) = observed {
-            self.outbox
-                .push(message.stamp_ns, Fact::Observed(Box::new(observation)));
+            self.outbox.push(message.stamp_ns, Fact::Observed(Box::new(observation)));
         }
     }
 }
 
 /// The thread's body: from the tap's opening until `stop`, or until the tap is lost.
 pub(crate) fn run_tap(spec: TapSpec) {
-    let TapSpec {
-        channel,
-        mut tap,
-        router,
-        source,
-        facts,
-        reports,
-        stop,
-        start,
-        narrator,
-    } = spec;
-    let mut sink = ToLedger {
-        router,
-        outbox: Outbox::new(source, facts, FACTS_MAX),
-        narrator,
-        started: false,
-        residual: 0,
-    };
-    let mut recorder = Recorder::new(u32::from(source.0));
-    let mut health = ThreadHealth::new(&format!("tap {channel}"), &mut recorder);
-    let gauge = |metric: &str, recorder: &mut Recorder| {
-        let key = SeriesKey::new(metric, &[("channel", &channel)], SeriesPhase::Any);
-        recorder.series(Kind::Gauge, key)
-    };
-    let behind = gauge(names::HEALTH_TAP_BEHIND_MS, &mut recorder);
-    let key = SeriesKey::new(
-        names::EVENTS_REREAD,
-        &[("channel", &channel)],
-        SeriesPhase::Any,
-    );
-    let reread = recorder.series(Kind::Counter, key);
-    let mut rereads_told = 0;
-    let mut snapshot_ns = now_ns() + SECOND_NS;
+    let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator } = spec;
+    let outbox = Outbox::new(source, facts, FACTS_MAX);
+    let mut sink = ToLedger { router, outbox, narrator, start_ns: None, residual: 0 };
+    let mut figures = Figures::new(&channel, source);
     let mut lost = None;
     while !stop.load(Ordering::Relaxed) {
-        if !sink.started && start.try_recv().is_ok() {
-            sink.started = true;
-            snapshot_ns = now_ns() + SECOND_NS;
+        if sink.start_ns.is_none()
+            && let Ok(start_ns) = start.try_recv()
+        {
+            sink.start_ns = Some(start_ns);
+            figures.start_at(start_ns);
         }
         if let Err(error) = tap.poll(Duration::from_millis(2), &mut sink) {
             lost = Some(format!("tap {channel} was lost: {error}"));
             break;
         }
-        if !sink.started {
-            continue;
-        }
-        let watermark_ns = tap.watermark_ns();
-        sink.outbox.flush(watermark_ns);
-        let now = now_ns();
-        if now >= snapshot_ns {
-            let behind_ns = tap
-                .behind_ns()
-                .unwrap_or(0)
-                .max(now.saturating_sub(watermark_ns));
-            recorder.set(behind, behind_ns as f64 / MILLISECOND_NS as f64);
-            recorder.add(reread, sink.router.rereads() - rereads_told);
-            rereads_told = sink.router.rereads();
-            health.measure(now, &mut recorder);
-            health.refused(
-                "facts to the ledger",
-                sink.outbox.take_refused(),
-                &mut recorder,
-            );
-            // A lost snapshot shows as a gap in their numbers, which makes the run void.
-            let _ = reports.try_send(TapReport::Snapshot(Box::new(recorder.take(now, None))));
-            snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
+        if sink.start_ns.is_some() {
+            sink.outbox.flush(tap.watermark_ns());
+            if let Some(snapshot) = figures.each_second(now_ns(), tap.as_ref(), &mut sink) {
+                // A lost snapshot shows as a gap in their numbers, which makes the run void.
+                let _ignored = reports.try_send(TapReport::Snapshot(snapshot));
+            }
         }
     }
     flush_rest(&mut sink.outbox);
-    recorder.add(reread, sink.router.rereads() - rereads_told);
-    health.measure(now_ns(), &mut recorder);
     // The coordinator reads until every tap has ended.
-    let _ = reports.send(TapReport::Snapshot(Box::new(recorder.take(now_ns(), None))));
+    let snapshot = figures.take(now_ns(), tap.as_ref(), &mut sink);
+    let _ignored = reports.send(TapReport::Snapshot(snapshot));
     if let Some(why) = lost {
-        let _ = reports.send(TapReport::Lost(why));
+        let _ignored = reports.send(TapReport::Lost(why));
     }
     let undecodable = sink.router.undecodable_samples().to_vec();
-    let _ = reports.send(TapReport::Ended {
-        channel,
-        undecodable,
-        residual: sink.residual,
-    });
+    let ended = TapReport::Ended { channel, undecodable, residual: sink.residual };
+    let _ignored = reports.send(ended);
+}
+
+/// A tap's own figures, second by second.
+struct Figures {
+    recorder: Recorder,
+    health: ThreadHealth,
+    behind: SeriesId,
+    reread: SeriesId,
+    rereads_told: u64,
+    refused_told: u64,
+    snapshot_ns: u64,
+}
+
+impl Figures {
+    fn new(channel: &str, source: SourceId) -> Self {
+        let mut recorder = Recorder::new(u32::from(source.0));
+        let mut series = |kind: Kind, metric: &str| {
+            recorder.series(kind, SeriesKey::new(metric, &[("channel", channel)], SeriesPhase::Any))
+        };
+        let behind = series(Kind::Gauge, names::HEALTH_TAP_BEHIND_MS);
+        let reread = series(Kind::Counter, names::EVENTS_REREAD);
+        let health = ThreadHealth::new(&format!("tap {channel}"), &mut recorder);
+        Self {
+            recorder,
+            health,
+            behind,
+            reread,
+            rereads_told: 0,
+            refused_told: 0,
+            snapshot_ns: u64::MAX,
+        }
+    }
+
+    fn start_at(&mut self, start_ns: u64) {
+        self.recorder.start_at(start_ns);
+        self.snapshot_ns = start_ns + SECOND_NS;
+    }
+
+    /// The second's snapshot, when a second is over.
+    fn each_second(
+        &mut self,
+        now: u64,
+        tap: &dyn Tap,
+        sink: &mut ToLedger,
+    ) -> Option<Box<Snapshot>> {
+        if now < self.snapshot_ns {
+            return None;
+        }
+        self.snapshot_ns += SECOND_NS * (1 + (now - self.snapshot_ns) / SECOND_NS);
+        let behind_ns = tap.behind_ns().unwrap_or(0).max(now.saturating_sub(tap.watermark_ns()));
+        self.recorder.set(self.behind, behind_ns as f64 / MILLISECOND_NS as f64);
+        Some(self.take(now, tap, sink))
+    }
+
+    fn take(&mut self, now: u64, tap: &dyn Tap, sink: &mut ToLedger) -> Box<Snapshot> {
+        let rereads = sink.router.rereads();
+        self.recorder.add(self.reread, rereads - self.rereads_told);
+        self.rereads_told = rereads;
+        self.health.measure(now, &mut self.recorder);
+        let refused = sink.outbox.take_refused();
+        self.health.refused("facts to the ledger", refused, &mut self.recorder);
+        let by_tap = tap.refused() - self.refused_told;
+        self.refused_told += by_tap;
+        self.health.refused("messages received", by_tap, &mut self.recorder);
+        Box::new(self.recorder.take(now, None))
+    }
 }
 
 /// Hands the last facts over, with the word that nothing follows.

@@ -71,9 +71,7 @@ impl Client {
             return 0;
         }
         let exchanges = &self.exchanges;
-        let due_ns = self
-            .deadlines
-            .next_ns(|deadline| is_due(exchanges, deadline));
+        let due_ns = self.deadlines.next_ns(|deadline| is_due(exchanges, deadline));
         due_ns.map_or(deadline_ns, |due_ns| due_ns.min(deadline_ns))
     }
 
@@ -137,10 +135,7 @@ impl Client {
             } else {
                 Cause::Timeout(exchange.timeout_ns)
             };
-            match exchange
-                .connection
-                .and_then(|slot| self.connection_id(slot))
-            {
+            match exchange.connection.and_then(|slot| self.connection_id(slot)) {
                 Some(id) => self.broken(id, cause),
                 None => self.fail(deadline.slot, cause),
             }

@@ -92,6 +92,11 @@ impl Client {
     /// Registers an origin; the same origin gets the same number.
     pub fn origin(&mut self, origin: &Origin) -> OriginId {
         let known = self.pools.iter().position(|pool| pool.origin == *origin);
+        if origin.tls && self.tls.is_none() {
+            // Reading the system's certificates takes milliseconds: now, not at the first request.
+            // A failure is met again, and said, when a connection is made.
+            self.tls = crate::tls::tls_config(&self.extra_roots, self.config.insecure).ok();
+        }
         let place = known.unwrap_or_else(|| {
             let mut pool = Pool::new(origin);
             if pool.addresses.is_empty()
@@ -123,12 +128,7 @@ impl Client {
             self.fail(slot, Cause::NoOrigin);
             return;
         }
-        self.add_deadline(Deadline {
-            at_ns,
-            serial,
-            slot,
-            connecting: false,
-        });
+        self.add_deadline(Deadline { at_ns, serial, slot, connecting: false });
         let pool = &mut self.pools[origin as usize];
         if let Some(connection) = pool.take_idle() {
             self.assign(connection, slot, now_ns);
@@ -136,9 +136,8 @@ impl Client {
             self.dial(slot);
         } else {
             let exchanges = &self.exchanges;
-            let waits = pool.wait(Waiting { slot, serial }, |waiting| {
-                is_waiting(exchanges, waiting)
-            });
+            let waits =
+                pool.wait(Waiting { slot, serial }, |waiting| is_waiting(exchanges, waiting));
             if !waits {
                 self.counters.refused += 1;
                 self.fail(slot, Cause::WaitingFull);
@@ -169,17 +168,12 @@ impl Client {
 
     fn add_deadline(&mut self, deadline: Deadline) {
         let exchanges = &self.exchanges;
-        self.deadlines.push(deadline, exchanges.len(), |deadline| {
-            is_due(exchanges, deadline)
-        });
+        self.deadlines.push(deadline, exchanges.len(), |deadline| is_due(exchanges, deadline));
     }
 
     fn connection_id(&self, slot: u32) -> Option<ConnectionId> {
         let connection = self.connections.get(slot as usize)?;
-        Some(ConnectionId {
-            slot,
-            generation: connection.generation,
-        })
+        Some(ConnectionId { slot, generation: connection.generation })
     }
 
     /// Whether the connection still exists, as an event's or an earlier look's.
@@ -207,16 +201,12 @@ impl std::fmt::Debug for Client {
 
 /// Whether a queued request still waits.
 fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
-    exchanges
-        .get(waiting.slot as usize)
-        .is_some_and(|exchange| exchange.serial == waiting.serial)
+    exchanges.get(waiting.slot as usize).is_some_and(|exchange| exchange.serial == waiting.serial)
 }
 
 /// Whether a deadline still concerns somebody.
 fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
-    exchanges
-        .get(deadline.slot as usize)
-        .is_some_and(|exchange| {
-            exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
-        })
+    exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
+        exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
+    })
 }

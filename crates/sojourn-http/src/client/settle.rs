@@ -11,10 +11,7 @@ impl Client {
         let connection = &mut self.connections[connection_slot as usize];
         connection.exchange = Some(exchange_slot);
         connection.phase = Phase::Sending;
-        let id = ConnectionId {
-            slot: connection_slot,
-            generation: connection.generation,
-        };
+        let id = ConnectionId { slot: connection_slot, generation: connection.generation };
         self.exchanges[exchange_slot as usize].connection = Some(connection_slot);
         self.transmit(id, now_ns);
     }
@@ -106,10 +103,7 @@ impl Client {
 
     fn complete(&mut self, slot: u32, failure: Option<Cause>) {
         let exchange = self.exchanges.remove(slot as usize);
-        let label = self
-            .pools
-            .get(exchange.origin as usize)
-            .map_or("", |pool| pool.label.as_str());
+        let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
         let (completion, mut buffer) = exchange.complete(self.now_ns, failure, label);
         self.finished.push(completion);
         if self.spare_buffers.len() < SPARE_BUFFERS_MAX && buffer.capacity() <= SPARE_BYTES_MAX {

@@ -47,10 +47,7 @@ impl Body {
     pub(crate) fn new(policy: BodyPolicy) -> Self {
         match policy {
             BodyPolicy::Discard => Self::Discard,
-            BodyPolicy::Keep { bytes_max } => Self::Empty {
-                bytes_max,
-                coding: Coding::Identity,
-            },
+            BodyPolicy::Keep { bytes_max } => Self::Empty { bytes_max, coding: Coding::Identity },
         }
     }
 
@@ -101,19 +98,13 @@ pub(crate) struct Bounded {
 
 impl Bounded {
     fn new(bytes_max: usize) -> Self {
-        Self {
-            bytes: Vec::new(),
-            bytes_max,
-            overflowed: false,
-        }
+        Self { bytes: Vec::new(), bytes_max, overflowed: false }
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
         if bytes.len() > self.bytes_max - self.bytes.len() {
             self.overflowed = true;
-            return Err(BodyError::TooLarge {
-                bytes_max: self.bytes_max,
-            });
+            return Err(BodyError::TooLarge { bytes_max: self.bytes_max });
         }
         self.bytes.extend_from_slice(bytes);
         Ok(())
@@ -176,9 +167,7 @@ impl Decoder {
     fn explain(&mut self, error: &io::Error) -> BodyError {
         let bounded = self.bounded_mut();
         if bounded.overflowed {
-            BodyError::TooLarge {
-                bytes_max: bounded.bytes_max,
-            }
+            BodyError::TooLarge { bytes_max: bounded.bytes_max }
         } else {
             BodyError::Broken(error.to_string())
         }
@@ -254,19 +243,13 @@ mod tests {
         assert_eq!(keep(Coding::Identity, &text, 7, 19_999), too_large(19_999));
         let bomb = gzip(&vec![0; 64 << 20]);
         assert!(bomb.len() < 1 << 20);
-        assert_eq!(
-            keep(Coding::Gzip, &bomb, 65_536, 1 << 20),
-            too_large(1 << 20)
-        );
+        assert_eq!(keep(Coding::Gzip, &bomb, 65_536, 1 << 20), too_large(1 << 20));
     }
 
     #[test]
     fn broken_codings_are_told() {
         let broken = |bytes: &[u8]| {
-            matches!(
-                keep(Coding::Gzip, bytes, 9, 1 << 20),
-                Err(BodyError::Broken(_))
-            )
+            matches!(keep(Coding::Gzip, bytes, 9, 1 << 20), Err(BodyError::Broken(_)))
         };
         let whole = gzip(b"hello, hello, hello");
         assert!(broken(b"this is not gzip at all"));
@@ -276,9 +259,6 @@ mod tests {
         let sum_at = whole.len() - 8;
         wrong_sum[sum_at] ^= 1;
         assert!(broken(&wrong_sum));
-        assert_eq!(
-            keep(Coding::Unknown, b"x", 1, 9),
-            Err(BodyError::UnknownCoding)
-        );
+        assert_eq!(keep(Coding::Unknown, b"x", 1, 9), Err(BodyError::UnknownCoding));
     }
 }

@@ -131,11 +131,7 @@ impl Chunked {
     fn after_size(&mut self) -> State {
         self.digits = 0;
         self.skipped = 0;
-        if self.left == 0 {
-            State::TrailerStart
-        } else {
-            State::Data
-        }
+        if self.left == 0 { State::TrailerStart } else { State::Data }
     }
 
     fn skip(&mut self, state: State) -> Result<State, CodecError> {

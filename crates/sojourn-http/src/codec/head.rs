@@ -169,10 +169,7 @@ impl Fields {
 }
 
 fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    value
-        .split(|byte| *byte == b',')
-        .map(<[u8]>::trim_ascii)
-        .filter(|token| !token.is_empty())
+    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|token| !token.is_empty())
 }
 
 fn coding_of(token: &[u8]) -> Coding {
@@ -211,10 +208,7 @@ mod tests {
     use super::*;
 
     fn head(text: &str) -> Head {
-        parse_head(text.as_bytes(), false)
-            .expect("valid")
-            .expect("whole")
-            .0
+        parse_head(text.as_bytes(), false).expect("valid").expect("whole").0
     }
 
     #[test]
@@ -224,20 +218,11 @@ mod tests {
         };
         check("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", true);
         check("HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n", false);
-        check(
-            "HTTP/1.0 200 OK\r\ncontent-length: 0\r\nConnection: Keep-Alive\r\n\r\n",
-            true,
-        );
-        check(
-            "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: foo , CLOSE\r\n\r\n",
-            false,
-        );
+        check("HTTP/1.0 200 OK\r\ncontent-length: 0\r\nConnection: Keep-Alive\r\n\r\n", true);
+        check("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: foo , CLOSE\r\n\r\n", false);
         check("HTTP/1.1 200 OK\r\n\r\n", false);
         check("HTTP/1.1 204 No Content\r\n\r\n", true);
-        check(
-            "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n",
-            false,
-        );
+        check("HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n", false);
     }
 
     #[test]
@@ -245,10 +230,7 @@ mod tests {
         let check = |text: &str, framing: Framing| {
             assert_eq!(head(text).framing, framing, "{text:?}");
         };
-        check(
-            "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n",
-            Framing::Length(7),
-        );
+        check("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", Framing::Length(7));
         check(
             "HTTP/1.1 200 OK\r\nContent-Length: 7\r\ncontent-length: 7\r\n\r\n",
             Framing::Length(7),
@@ -257,15 +239,9 @@ mod tests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\ncontent-length: 9\r\n\r\n",
             Framing::Chunked,
         );
-        check(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
-            Framing::UntilClose,
-        );
+        check("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", Framing::UntilClose);
         check("HTTP/1.1 200 OK\r\n\r\n", Framing::UntilClose);
-        check(
-            "HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n",
-            Framing::Length(0),
-        );
+        check("HTTP/1.1 304 Not Modified\r\ncontent-length: 7\r\n\r\n", Framing::Length(0));
     }
 
     #[test]

@@ -39,12 +39,7 @@ enum State {
 impl ResponseParser {
     /// A parser for one answer. `head_only`: to a HEAD request. `keep_head`: keep the head's bytes.
     pub(crate) fn new(head_only: bool, keep_head: bool) -> Self {
-        Self {
-            state: State::Head,
-            head_bytes: Vec::new(),
-            head_only,
-            keep_head,
-        }
+        Self { state: State::Head, head_bytes: Vec::new(), head_only, keep_head }
     }
 
     /// Takes the next piece off `input`. After [`Piece::Done`] nothing more comes.

@@ -42,12 +42,7 @@ impl Driver {
     pub(crate) fn new() -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let waker = Waker::new()?;
-        epoll::add(
-            &epoll,
-            waker.descriptor(),
-            EventData::new_u64(WAKER),
-            EventFlags::IN,
-        )?;
+        epoll::add(&epoll, waker.descriptor(), EventData::new_u64(WAKER), EventFlags::IN)?;
         let driver = Self {
             epoll,
             buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
@@ -128,10 +123,7 @@ impl Driver {
         if length == 0 {
             return Ok(Received::End);
         }
-        Ok(Received::Bytes {
-            bytes: &self.buffer[..length],
-            drained: length < RECEIVE_BYTES,
-        })
+        Ok(Received::Bytes { bytes: &self.buffer[..length], drained: length < RECEIVE_BYTES })
     }
 
     /// Waits until something is ready or the instant has come, and appends what is ready. Returns
@@ -142,8 +134,8 @@ impl Driver {
         ready: &mut Vec<Ready>,
     ) -> io::Result<Waited> {
         if !self.slack_set {
-            // Default slack lets the kernel end waits 50 µs late. Where a sandbox forbids to set it,
-            // lag shows it.
+            // Default slack lets the kernel end waits 50 µs late. Where a sandbox forbids to set
+            // it, lag shows it.
             rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
             self.slack_set = true;
         }
@@ -159,11 +151,7 @@ impl Driver {
             Err(errno) => return Err(errno.into()),
         };
         let now_ns = sojourn_clock::now_ns();
-        let mut waited = Waited {
-            now_ns,
-            woken: false,
-            called: false,
-        };
+        let mut waited = Waited { now_ns, woken: false, called: false };
         for event in events {
             let data = event.data.u64();
             if data == WAKER {
@@ -174,10 +162,7 @@ impl Driver {
             let flags = event.flags;
             let hangup = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
             ready.push(Ready {
-                id: ConnectionId {
-                    slot: data as u32,
-                    generation: (data >> 32) as u32,
-                },
+                id: ConnectionId { slot: data as u32, generation: (data >> 32) as u32 },
                 readable: hangup || flags.contains(EventFlags::IN),
                 writable: flags.intersects(EventFlags::OUT | EventFlags::HUP | EventFlags::ERR),
                 hangup,
@@ -193,10 +178,7 @@ impl Driver {
     ) -> Result<&'a [epoll::Event], Errno> {
         // A year is for ever, and never overflows.
         let seconds = (wait_ns / SECOND_NS).min(31_536_000);
-        let timeout = Timespec {
-            tv_sec: seconds as i64,
-            tv_nsec: (wait_ns % SECOND_NS) as i64,
-        };
+        let timeout = Timespec { tv_sec: seconds as i64, tv_nsec: (wait_ns % SECOND_NS) as i64 };
         let (events, _) = epoll::wait(&self.epoll, events, Some(&timeout))?;
         Ok(events)
     }

@@ -5,9 +5,11 @@
 //!
 //! - [`Driver::open`] begins to connect; a [`Ready`] with `writable` follows, then
 //!   [`Driver::connected`] tells how it went.
-//! - [`Driver::send`] takes as many bytes as it can now; when that is not all, a `writable` follows.
+//! - [`Driver::send`] takes as many bytes as it can now; when that is not all, a `writable`
+//!   follows.
 //! - [`Driver::receive`] lends what has come, from a buffer of the driver's own, so that idle
-//!   connections hold none. After a `readable`, receive until a short read or [`Received::Nothing`].
+//!   connections hold none. After a `readable`, receive until a short read or
+//!   [`Received::Nothing`].
 //! - [`Driver::wait_until`] waits with nanosecond precision and reports what is ready.
 
 mod epoll;

@@ -23,12 +23,7 @@ struct Shared {
 impl Waker {
     pub(crate) fn new() -> io::Result<Self> {
         let eventfd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self {
-            shared: Arc::new(Shared {
-                eventfd,
-                woken: AtomicBool::new(false),
-            }),
-        })
+        Ok(Self { shared: Arc::new(Shared { eventfd, woken: AtomicBool::new(false) }) })
     }
 
     /// Makes a present or the next `wait_until` return at once. Calls that come before it has

@@ -29,9 +29,7 @@ pub(crate) fn extra_roots(file: &Path) -> io::Result<Vec<CertificateDer<'static>
     // Checked here, so that a bad file is an error at the beginning and not at the first request.
     let mut store = RootCertStore::empty();
     for certificate in &certificates {
-        store
-            .add(certificate.clone())
-            .map_err(|error| invalid(&error))?;
+        store.add(certificate.clone()).map_err(|error| invalid(&error))?;
     }
     Ok(certificates)
 }
@@ -51,9 +49,7 @@ pub(crate) fn tls_config(
             .with_custom_certificate_verifier(Arc::new(AcceptAll::new(provider)))
             .with_no_client_auth()
     } else {
-        builder
-            .with_root_certificates(roots(extra_roots))
-            .with_no_client_auth()
+        builder.with_root_certificates(roots(extra_roots)).with_no_client_auth()
     };
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))

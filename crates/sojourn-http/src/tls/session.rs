@@ -73,11 +73,7 @@ impl TlsSession {
 
     /// Sends ciphertext that waits; true when all of it is sent.
     pub(crate) fn flush(&mut self, driver: &Driver, socket: &Socket) -> Result<bool, Errno> {
-        let mut writer = SocketWriter {
-            driver,
-            socket,
-            errno: None,
-        };
+        let mut writer = SocketWriter { driver, socket, errno: None };
         while self.connection.wants_write() {
             if self.connection.write_tls(&mut writer).is_err() {
                 return match writer.errno {

@@ -35,39 +35,20 @@ pub(crate) fn judge(truth: &Truth) -> Expected {
     let mut expected = Expected::default();
     let specs = spec().journeys;
     let mut names: Vec<(u16, &str)> = Vec::new();
-    names.extend(
-        truth
-            .journeys
-            .iter()
-            .map(|journey| (journey.kind, &*journey.key)),
-    );
+    names.extend(truth.journeys.iter().map(|journey| (journey.kind, &*journey.key)));
     names.extend(truth.events.iter().map(|event| (event.kind, &*event.key)));
     names.sort_unstable();
     names.dedup();
     for (kind, key) in names {
         let is_of = |event: &&EventTruth| event.kind == kind && event.key == key;
-        let (unreadable, events): (Vec<_>, Vec<_>) = truth
-            .events
-            .iter()
-            .filter(is_of)
-            .partition(|event| event.undecodable);
-        let classes = unreadable
-            .iter()
-            .map(|event| (event.stamp_ns, EventClass::Undecodable));
+        let (unreadable, events): (Vec<_>, Vec<_>) =
+            truth.events.iter().filter(is_of).partition(|event| event.undecodable);
+        let classes = unreadable.iter().map(|event| (event.stamp_ns, EventClass::Undecodable));
         expected.events.extend(classes);
-        let mut journeys: Vec<_> = truth
-            .journeys
-            .iter()
-            .filter(|own| own.kind == kind && own.key == key)
-            .collect();
+        let mut journeys: Vec<_> =
+            truth.journeys.iter().filter(|own| own.kind == kind && own.key == key).collect();
         journeys.sort_by_key(|journey| journey.keyed_ns.unwrap_or(u64::MAX));
-        judge_key(
-            &specs[usize::from(kind)],
-            &journeys,
-            events,
-            truth.end_ns,
-            &mut expected,
-        );
+        judge_key(&specs[usize::from(kind)], &journeys, events, truth.end_ns, &mut expected);
     }
     expected.hops.sort_unstable();
     expected
@@ -82,10 +63,7 @@ fn judge_key(
     expected: &mut Expected,
 ) {
     // Before the first journey has the key: events wait, at most so long.
-    let first_ns = journeys
-        .first()
-        .and_then(|journey| journey.keyed_ns)
-        .unwrap_or(u64::MAX);
+    let first_ns = journeys.first().and_then(|journey| journey.keyed_ns).unwrap_or(u64::MAX);
     let early_wait_ns = super::world::spec().early_wait_ns;
     events.retain(|event| {
         let waited_ns = first_ns.saturating_sub(event.stamp_ns);
@@ -103,21 +81,12 @@ fn judge_key(
     let mut owner: Option<(Story<'_>, u64)> = None;
     for journey in journeys {
         let keyed_ns = journey.keyed_ns.unwrap_or(u64::MAX);
-        let reused = owner
-            .as_ref()
-            .is_some_and(|(_, decided_ns)| *decided_ns > keyed_ns);
+        let reused = owner.as_ref().is_some_and(|(_, decided_ns)| *decided_ns > keyed_ns);
         if reused {
             expected.key_reused += 1;
             let class = FinishClass::RootFailed;
-            let story = Story {
-                spec,
-                journey,
-                events: Vec::new(),
-                end_ns,
-            };
-            expected
-                .journeys
-                .insert(journey.id, story.outcome(class, keyed_ns, &[]));
+            let story = Story { spec, journey, events: Vec::new(), end_ns };
+            expected.journeys.insert(journey.id, story.outcome(class, keyed_ns, &[]));
             continue;
         }
         if let Some((mut former, _)) = owner.take() {
@@ -125,12 +94,7 @@ fn judge_key(
             former.tell(expected);
             events.retain(|event| event.stamp_ns > keyed_ns);
         }
-        let story = Story {
-            spec,
-            journey,
-            events: events.clone(),
-            end_ns,
-        };
+        let story = Story { spec, journey, events: events.clone(), end_ns };
         let decided_ns = story.decision().1;
         owner = Some((story, decided_ns));
     }
@@ -154,9 +118,7 @@ impl Story<'_> {
 
     /// When an event is known to be this journey's.
     fn known_ns(&self, event: &EventTruth) -> u64 {
-        event
-            .stamp_ns
-            .max(self.journey.keyed_ns.unwrap_or(u64::MAX))
+        event.stamp_ns.max(self.journey.keyed_ns.unwrap_or(u64::MAX))
     }
 
     /// The class, when it was decided, and how many events had been applied by then. Asks at every
@@ -164,20 +126,14 @@ impl Story<'_> {
     fn decision(&self) -> (FinishClass, u64, usize) {
         let lost_ns = self.deadline_ns() + self.spec.linger_ns;
         let mut instants: Vec<(u64, usize)> = vec![(self.deadline_ns(), usize::MAX)];
-        let facts = [self.journey.root, self.journey.follow_up]
-            .into_iter()
-            .flatten();
+        let facts = [self.journey.root, self.journey.follow_up].into_iter().flatten();
         instants.extend(facts.map(|(at_ns, _)| (at_ns, usize::MAX)));
         let known = self.events.iter().enumerate();
         instants.extend(known.map(|(at, event)| (self.known_ns(event), at + 1)));
         instants.sort_unstable();
         for (now_ns, applied) in instants {
             // Of several events at one instant, those up to this one.
-            let by_now = self
-                .events
-                .iter()
-                .filter(|event| self.known_ns(event) <= now_ns)
-                .count();
+            let by_now = self.events.iter().filter(|event| self.known_ns(event) <= now_ns).count();
             let applied = applied.min(by_now);
             if now_ns > lost_ns || now_ns >= self.end_ns {
                 break;
@@ -188,38 +144,23 @@ impl Story<'_> {
             let waits = self.has_never() && now_ns < self.deadline_ns();
             if let (false, Some(done_ns)) = (waits, self.done_ns(now_ns, applied)) {
                 let in_time = done_ns <= self.deadline_ns();
-                let class = if in_time {
-                    FinishClass::Completed
-                } else {
-                    FinishClass::Late
-                };
+                let class = if in_time { FinishClass::Completed } else { FinishClass::Late };
                 return (class, now_ns, applied);
             }
         }
-        let applied_by = |at_ns| {
-            self.events
-                .iter()
-                .filter(|event| self.known_ns(event) <= at_ns)
-                .count()
-        };
+        let applied_by =
+            |at_ns| self.events.iter().filter(|event| self.known_ns(event) <= at_ns).count();
         if lost_ns < self.end_ns {
             (FinishClass::Lost, lost_ns, applied_by(lost_ns))
         } else if self.deadline_ns() < self.end_ns {
             (FinishClass::Lost, self.end_ns, applied_by(self.end_ns))
         } else {
-            (
-                FinishClass::InFlightAtCutoff,
-                self.end_ns,
-                applied_by(self.end_ns),
-            )
+            (FinishClass::InFlightAtCutoff, self.end_ns, applied_by(self.end_ns))
         }
     }
 
     fn has_never(&self) -> bool {
-        self.spec
-            .stages
-            .iter()
-            .any(|stage| stage.kind == StageKind::Never)
+        self.spec.stages.iter().any(|stage| stage.kind == StageKind::Never)
     }
 
     fn failed_by(&self, now_ns: u64, applied: usize) -> Option<FinishClass> {
@@ -261,16 +202,9 @@ impl Story<'_> {
 
     /// When all that is required had happened.
     fn done_ns(&self, now_ns: u64, applied: usize) -> Option<u64> {
-        let mut done_ns = self
-            .journey
-            .root
-            .filter(|&(t2_ns, ok)| ok && t2_ns <= now_ns)?
-            .0;
+        let mut done_ns = self.journey.root.filter(|&(t2_ns, ok)| ok && t2_ns <= now_ns)?.0;
         if self.spec.has_follow_ups {
-            let ended = self
-                .journey
-                .follow_up
-                .filter(|&(at_ns, ok)| ok && at_ns <= now_ns)?;
+            let ended = self.journey.follow_up.filter(|&(at_ns, ok)| ok && at_ns <= now_ns)?;
             done_ns = done_ns.max(ended.0);
         }
         for (stage, of) in self.spec.stages.iter().enumerate() {
@@ -282,7 +216,7 @@ impl Story<'_> {
     }
 
     /// When the point was passed that a stage's hop counts from.
-    fn from_ns(&self, stage: u8, stamp_ns: u64, applied: usize) -> Option<u64> {
+    fn base_ns(&self, stage: u8, stamp_ns: u64, applied: usize) -> Option<u64> {
         match self.spec.stages[usize::from(stage)].after {
             Predecessor::Stage(of) => self.reached_ns(of, applied),
             Predecessor::Step => {
@@ -297,11 +231,8 @@ impl Story<'_> {
         let reached = (0..self.spec.stages.len() as u8)
             .filter_map(|stage| Some((stage, self.reached_ns(stage, applied)?)));
         let hop = |(stage, stamp_ns): (u8, u64)| {
-            let from_ns = self.from_ns(stage, stamp_ns, applied);
-            (
-                stage,
-                from_ns.map(|from_ns| stamp_ns as i64 - from_ns as i64),
-            )
+            let from_ns = self.base_ns(stage, stamp_ns, applied);
+            (stage, from_ns.map(|from_ns| stamp_ns as i64 - from_ns as i64))
         };
         reached.map(hop).collect()
     }
@@ -314,14 +245,10 @@ impl Story<'_> {
         Outcome {
             class,
             end_ns: done_ns.unwrap_or(decided_ns),
-            stage_ns: stages
-                .map(|stage| self.reached_ns(stage, applied).unwrap_or(0))
-                .collect(),
+            stage_ns: stages.map(|stage| self.reached_ns(stage, applied).unwrap_or(0)).collect(),
             hops_without_predecessor: hops.iter().filter(|(_, hop)| hop.is_none()).count() as u32,
-            negative_hops: hops
-                .iter()
-                .filter(|(_, hop)| hop.is_some_and(|ns| ns < 0))
-                .count() as u32,
+            negative_hops: hops.iter().filter(|(_, hop)| hop.is_some_and(|ns| ns < 0)).count()
+                as u32,
         }
     }
 
@@ -337,13 +264,10 @@ impl Story<'_> {
         let (class, decided_ns, applied) = self.decision();
         let kind = self.journey.kind;
         let hops = self.hops(applied);
+        expected.journeys.insert(self.journey.id, self.outcome(class, decided_ns, &hops));
         expected
-            .journeys
-            .insert(self.journey.id, self.outcome(class, decided_ns, &hops));
-        expected.hops.extend(
-            hops.iter()
-                .filter_map(|&(stage, hop_ns)| Some((kind, stage, hop_ns?))),
-        );
+            .hops
+            .extend(hops.iter().filter_map(|&(stage, hop_ns)| Some((kind, stage, hop_ns?))));
         let completed = matches!(class, FinishClass::Completed | FinishClass::Late);
         for at in 0..self.events.len() {
             let event = self.events[at];
@@ -362,7 +286,7 @@ impl Story<'_> {
             let reaches = self.reached_ns(event.stage, at).is_none()
                 && self.reached_ns(event.stage, at + 1).is_some();
             if reaches {
-                match self.from_ns(event.stage, event.stamp_ns, at) {
+                match self.base_ns(event.stage, event.stamp_ns, at) {
                     Some(from_ns) => expected.hops.push((
                         kind,
                         event.stage,

@@ -50,9 +50,7 @@ pub(crate) fn tell(truth: &Truth, telling: &Telling) -> Result<Told, TestCaseErr
         let Some(next) = order.find(|&source| !sources[source].is_empty()) else {
             break;
         };
-        sequencer
-            .push(sources[next].remove(0))
-            .map_err(TestCaseError::fail)?;
+        sequencer.push(sources[next].remove(0)).map_err(TestCaseError::fail)?;
         clerk.work(&mut sequencer)?;
     }
     for id in ids {
@@ -99,10 +97,7 @@ fn batches(truth: &Truth, telling: &Telling) -> Vec<Vec<Batch>> {
         facts[usize::from(generator)].extend(journey_facts(journey));
     }
     for &stamp_ns in &truth.missed {
-        let fact = Fact::Missed {
-            kind: 0,
-            phase: sojourn_ledger::Phase::Steady,
-        };
+        let fact = Fact::Missed { kind: 0, phase: sojourn_ledger::Phase::Steady };
         facts[0].push(Stamped { stamp_ns, fact });
     }
     for event in &truth.events {
@@ -133,81 +128,41 @@ fn cut<'a>(
         let next_ns = facts.peek().map_or(end_ns, |fact| fact.stamp_ns);
         watermark_ns = last_ns + (next_ns - last_ns) / 10 * tenths;
         let sequence = batches.len() as u64;
-        batches.push(Batch {
-            source,
-            sequence,
-            facts: batch,
-            watermark_ns,
-        });
+        batches.push(Batch { source, sequence, facts: batch, watermark_ns });
         // A quiet source says so.
         if tenths == 5 {
             let sequence = batches.len() as u64;
-            batches.push(Batch {
-                source,
-                sequence,
-                facts: Vec::new(),
-                watermark_ns,
-            });
+            batches.push(Batch { source, sequence, facts: Vec::new(), watermark_ns });
         }
     }
     let sequence = batches.len() as u64;
-    batches.push(Batch {
-        source,
-        sequence,
-        facts: Vec::new(),
-        watermark_ns: end_ns,
-    });
+    batches.push(Batch { source, sequence, facts: Vec::new(), watermark_ns: end_ns });
     batches
 }
 
 fn journey_facts(truth: &JourneyTruth) -> Vec<Stamped> {
     let (journey, kind) = (truth.id, truth.kind);
     let key = Key::new(truth.key.as_bytes());
-    let made = if truth.keyed_ns == Some(truth.t1_ns) {
-        key.clone()
-    } else {
-        None
-    };
-    let received = truth
-        .keyed_ns
-        .filter(|&keyed_ns| keyed_ns != truth.t1_ns)
-        .zip(key);
+    let made = if truth.keyed_ns == Some(truth.t1_ns) { key.clone() } else { None };
+    let received = truth.keyed_ns.filter(|&keyed_ns| keyed_ns != truth.t1_ns).zip(key);
     let mut facts = vec![Stamped {
         stamp_ns: truth.t1_ns,
-        fact: Fact::Started {
-            journey,
-            kind,
-            phase: truth.phase,
-            t0_ns: truth.t0_ns,
-            key: made,
-        },
+        fact: Fact::Started { journey, kind, phase: truth.phase, t0_ns: truth.t0_ns, key: made },
     }];
-    facts.extend(received.map(|(stamp_ns, key)| Stamped {
-        stamp_ns,
-        fact: Fact::Keyed { journey, key },
-    }));
+    facts.extend(
+        received.map(|(stamp_ns, key)| Stamped { stamp_ns, fact: Fact::Keyed { journey, key } }),
+    );
     facts.extend(truth.root.map(|(stamp_ns, succeeded)| {
         let completed = Fact::RootCompleted { journey };
-        Stamped {
-            stamp_ns,
-            fact: if succeeded {
-                completed
-            } else {
-                Fact::RootFailed { journey }
-            },
-        }
+        Stamped { stamp_ns, fact: if succeeded { completed } else { Fact::RootFailed { journey } } }
     }));
-    facts.extend(truth.step_ns.map(|stamp_ns| Stamped {
-        stamp_ns,
-        fact: Fact::StepBegan { journey },
-    }));
+    facts.extend(
+        truth.step_ns.map(|stamp_ns| Stamped { stamp_ns, fact: Fact::StepBegan { journey } }),
+    );
     facts.extend(truth.follow_up.map(|(stamp_ns, succeeded)| {
         let completed = Fact::FollowUpsCompleted { journey };
         let failed = Fact::FollowUpFailed { journey };
-        Stamped {
-            stamp_ns,
-            fact: if succeeded { completed } else { failed },
-        }
+        Stamped { stamp_ns, fact: if succeeded { completed } else { failed } }
     }));
     facts
 }
@@ -227,10 +182,7 @@ fn event_fact(truth: &EventTruth) -> Stamped {
         marker: truth.marker,
         undecodable: truth.undecodable,
     };
-    Stamped {
-        stamp_ns: truth.stamp_ns,
-        fact: Fact::Observed(Box::new(observation)),
-    }
+    Stamped { stamp_ns: truth.stamp_ns, fact: Fact::Observed(Box::new(observation)) }
 }
 
 /// Keeps the book, and beside it who waits where, counted afresh from the decisions.
@@ -263,20 +215,14 @@ impl Clerk {
             self.ledger.advance(fact.stamp_ns, &mut self.decisions);
             self.check(None)?;
             let started = match &fact.fact {
-                Fact::Started {
-                    journey,
-                    kind,
-                    t0_ns,
-                    ..
-                } => Some((*journey, *kind, *t0_ns)),
+                Fact::Started { journey, kind, t0_ns, .. } => Some((*journey, *kind, *t0_ns)),
                 _ => None,
             };
             self.ledger.apply(fact, &mut self.decisions);
             self.check(started)?;
         }
         if sequencer.watermark_ns() < u64::MAX {
-            self.ledger
-                .advance(sequencer.watermark_ns(), &mut self.decisions);
+            self.ledger.advance(sequencer.watermark_ns(), &mut self.decisions);
         }
         self.check(None)
     }
@@ -297,10 +243,7 @@ impl Clerk {
                     }
                 }
                 Decision::Finished(finished) => {
-                    prop_assert!(
-                        self.open.remove(&finished.journey).is_some(),
-                        "finished twice"
-                    );
+                    prop_assert!(self.open.remove(&finished.journey).is_some(), "finished twice");
                 }
                 _ => {}
             }
@@ -342,10 +285,7 @@ impl Clerk {
             };
             begun && !reached.contains(&stage)
         };
-        let own = self
-            .open
-            .values()
-            .filter(|(of, _, reached)| *of == kind && waits(reached));
+        let own = self.open.values().filter(|(of, _, reached)| *of == kind && waits(reached));
         own.count() as u64
     }
 
@@ -360,18 +300,13 @@ impl Clerk {
         };
         for decision in &self.decisions {
             match decision {
-                Decision::Event {
-                    class, stamp_ns, ..
-                } => {
+                Decision::Event { class, stamp_ns, .. } => {
                     let again = book.events.insert(*stamp_ns, *class);
                     prop_assert_eq!(again, None, "one event, two classes");
                 }
-                Decision::Hop {
-                    kind,
-                    stage,
-                    hop_ns,
-                    ..
-                } => book.hops.push((*kind, *stage, *hop_ns)),
+                Decision::Hop { kind, stage, hop_ns, .. } => {
+                    book.hops.push((*kind, *stage, *hop_ns))
+                }
                 Decision::Finished(end) => {
                     let outcome = Outcome {
                         class: end.class,
@@ -393,11 +328,7 @@ impl Clerk {
         prop_assert_eq!((lines.started, lines.missed), (journeys, missed));
         prop_assert_eq!(lines.scheduled, journeys + missed);
         prop_assert_eq!(balance.events.seen, events);
-        let decisions = self
-            .decisions
-            .iter()
-            .map(|decision| format!("{decision:?}"))
-            .collect();
+        let decisions = self.decisions.iter().map(|decision| format!("{decision:?}")).collect();
         Ok(Told { book, decisions })
     }
 }

@@ -121,12 +121,7 @@ impl World {
             units * UNIT + serial
         };
         let end_ns = world.end * UNIT;
-        let mut truth = Truth {
-            journeys: vec![],
-            events: vec![],
-            missed: vec![],
-            end_ns,
-        };
+        let mut truth = Truth { journeys: vec![], events: vec![], missed: vec![], end_ns };
         for (number, journey) in world.journeys.iter().enumerate() {
             let key = match journey.reuses.and_then(|back| number.checked_sub(back)) {
                 Some(other) => format!("key {other}"),
@@ -148,9 +143,7 @@ impl World {
                 tap: stage % 3,
             });
         }
-        truth.missed = (0..world.missed)
-            .map(|missed| at(u64::from(missed)))
-            .collect();
+        truth.missed = (0..world.missed).map(|missed| at(u64::from(missed))).collect();
         truth.cut();
         truth
     }
@@ -190,18 +183,12 @@ impl JourneyWorld {
             (true, Some((delay, true))) => Some(at(t1 + delay)),
             (true, _) => None,
         };
-        let root = self
-            .root
-            .map(|(delay, succeeds)| (at(t1 + delay), succeeds));
+        let root = self.root.map(|(delay, succeeds)| (at(t1 + delay), succeeds));
         let follows = self.kind == 2;
         truth.journeys.push(JourneyTruth {
             id: JourneyId(number as u64 | (number as u64 % 2) << 48),
             kind: self.kind,
-            phase: if number % 3 == 0 {
-                Phase::WarmUp
-            } else {
-                Phase::Steady
-            },
+            phase: if number.is_multiple_of(3) { Phase::WarmUp } else { Phase::Steady },
             t0_ns,
             t1_ns,
             key: key.clone(),
@@ -216,9 +203,7 @@ impl JourneyWorld {
         if self.reuses.is_some() {
             return;
         }
-        let stages = super::world::spec().journeys[usize::from(self.kind)]
-            .stages
-            .len();
+        let stages = super::world::spec().journeys[usize::from(self.kind)].stages.len();
         for (stage, world) in self.stages.iter().take(stages).enumerate() {
             for &(delay, message_id, member, ours, check_failed, tap) in &world.seen {
                 truth.events.push(EventTruth {
@@ -239,24 +224,10 @@ impl JourneyWorld {
 }
 
 pub(crate) fn any_world() -> impl Strategy<Value = World> {
-    let marker = prop_oneof![
-        Just(Marker::Ours),
-        Just(Marker::Foreign),
-        Just(Marker::Absent)
-    ];
+    let marker = prop_oneof![Just(Marker::Ours), Just(Marker::Foreign), Just(Marker::Absent)];
     let noise = (0..3_000_u64, 0..9_u16, marker, prop::bool::weighted(0.2));
-    (
-        vec(any_journey(), 1..14),
-        vec(noise, 0..8),
-        0..3_u8,
-        500..4_500_u64,
-    )
-        .prop_map(|(journeys, noise, missed, end)| World {
-            journeys,
-            noise,
-            missed,
-            end,
-        })
+    (vec(any_journey(), 1..14), vec(noise, 0..8), 0..3_u8, 500..4_500_u64)
+        .prop_map(|(journeys, noise, missed, end)| World { journeys, noise, missed, end })
 }
 
 fn any_journey() -> impl Strategy<Value = JourneyWorld> {
@@ -278,22 +249,11 @@ fn any_journey() -> impl Strategy<Value = JourneyWorld> {
             let stages: Vec<_> = (0..5).map(|stage| any_stage(kind, stage)).collect();
             (stages, Just((kind, times, root, reuses, follow_up)))
         })
-        .prop_map(
-            |(stages, (kind, (t0, lag, step), root, reuses, follow_up))| {
-                // A key that the system makes is never the same twice; only clients reuse theirs.
-                let reuses = reuses.filter(|_| kind != 0);
-                JourneyWorld {
-                    kind,
-                    t0,
-                    lag,
-                    root,
-                    stages,
-                    reuses,
-                    step,
-                    follow_up,
-                }
-            },
-        )
+        .prop_map(|(stages, (kind, (t0, lag, step), root, reuses, follow_up))| {
+            // A key that the system makes is never the same twice; only clients reuse theirs.
+            let reuses = reuses.filter(|_| kind != 0);
+            JourneyWorld { kind, t0, lag, root, stages, reuses, step, follow_up }
+        })
 }
 
 /// Mostly one event a good while after the stage before; sometimes none, repeated, out of order, in
@@ -306,21 +266,12 @@ fn any_stage(kind: u16, stage: u64) -> impl Strategy<Value = StageWorld> {
     ];
     let message_id = prop_oneof![2 => Just(None), 3 => (1..3_u64).prop_map(Some)];
     let check_failed = prop::bool::weighted(0.01);
-    let seen = (
-        delay,
-        message_id,
-        0..4_u64,
-        prop::bool::ANY,
-        check_failed,
-        0..3_u16,
-    );
+    let seen = (delay, message_id, 0..4_u64, prop::bool::ANY, check_failed, 0..3_u16);
     // Dead letters and the like are rare; a fan-out stage needs three.
     let count = match (kind, stage) {
         (0, 4) | (1, 2) => prop_oneof![12 => 0..1_usize, 1 => 1..3_usize].boxed(),
         (1, 1) => (3..7_usize).boxed(),
         _ => prop_oneof![1 => 0..1_usize, 9 => 1..2_usize, 3 => 2..4_usize].boxed(),
     };
-    count
-        .prop_flat_map(move |count| vec(seen.clone(), count))
-        .prop_map(|seen| StageWorld { seen })
+    count.prop_flat_map(move |count| vec(seen.clone(), count)).prop_map(|seen| StageWorld { seen })
 }

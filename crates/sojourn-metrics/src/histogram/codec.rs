@@ -1,11 +1,11 @@
 //! The sparse encoding of a histogram.
 //!
 //! Varints: count, and when it is not zero: min, max, sum, sum of squares, number of non-empty
-//! buckets, then for each of them, ascending, how many buckets were skipped since the one before and
-//! its count. A bucket's number is `page · 1,024 + slot`.
+//! buckets, then for each of them, ascending, how many buckets were skipped since the one before
+//! and its count. A bucket's number is `page · 1,024 + slot`.
 
 use super::{
-    Histogram, Totals,
+    Totals,
     layout::{PAGE, PAGES, locate},
 };
 use crate::varint;
@@ -33,13 +33,16 @@ pub(super) fn encode(
     }
 }
 
-/// Takes an encoding from the front of `bytes`. Refuses what no histogram encodes to: buckets
-/// beyond the last, counts that do not add up, extremes outside the first and last bucket.
-pub(super) fn decode(bytes: &mut &[u8]) -> Option<Histogram> {
-    let mut histogram = Histogram::new();
+/// Walks over an encoding at the front of `bytes` and hands each bucket (page, slot, count) on.
+/// Refuses what no histogram encodes to: buckets beyond the last, counts that do not add up,
+/// extremes outside the first and last bucket.
+pub(super) fn decode(
+    bytes: &mut &[u8],
+    mut bucket: impl FnMut(usize, usize, u64),
+) -> Option<Totals> {
     let count = varint::read(bytes)?;
     if count == 0 {
-        return Some(histogram);
+        return Some(Totals::default());
     }
     let totals = Totals {
         count,
@@ -59,14 +62,12 @@ pub(super) fn decode(bytes: &mut &[u8]) -> Option<Histogram> {
         }
         summed = summed.checked_add(count)?;
         first = first.or(Some(number));
-        let (page, slot) = (number / PAGE, number % PAGE);
-        histogram.pages.make(page)[slot] = count;
+        bucket(number / PAGE, number % PAGE, count);
         next = number + 1;
     }
     let ends = (first?, next.checked_sub(1)?);
     let sound = summed == count && ends == (number_of(totals.min), number_of(totals.max));
-    histogram.totals = totals;
-    sound.then_some(histogram)
+    sound.then_some(totals)
 }
 
 fn number_of(value: u64) -> usize {

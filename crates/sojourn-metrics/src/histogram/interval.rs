@@ -84,10 +84,7 @@ impl IntervalHistogram {
     #[cold]
     fn spill(&mut self, page: usize, slot: usize) {
         let full = u64::from(u32::MAX);
-        let known = self
-            .spilled
-            .iter_mut()
-            .find(|&&mut (p, s, _)| (p, s) == (page, slot));
+        let known = self.spilled.iter_mut().find(|&&mut (p, s, _)| (p, s) == (page, slot));
         match known {
             Some((_, _, count)) => *count += full,
             None => self.spilled.push((page, slot, full)),

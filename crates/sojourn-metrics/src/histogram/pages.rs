@@ -27,10 +27,7 @@ impl<C: Copy + Default + PartialEq> Pages<C> {
 
     /// Pages in use, ascending, with their numbers.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, &[C; PAGE])> {
-        self.pages
-            .iter()
-            .enumerate()
-            .filter_map(|(number, page)| Some((number, page.as_deref()?)))
+        self.pages.iter().enumerate().filter_map(|(number, page)| Some((number, page.as_deref()?)))
     }
 
     /// Non-empty buckets, ascending: (page, slot, count).
@@ -57,9 +54,7 @@ impl Pages<u64> {
     pub(super) fn value_at_rank(&self, rank: u64) -> Option<u64> {
         let mut passed = 0u64;
         for (number, page) in self.iter() {
-            let within = page
-                .iter()
-                .fold(0u64, |sum, &count| sum.saturating_add(count));
+            let within = page.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
             let after = passed.saturating_add(within);
             if after < rank {
                 passed = after;

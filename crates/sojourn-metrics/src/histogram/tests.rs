@@ -52,10 +52,7 @@ fn ranks_are_those_of_decimal_quantiles() {
     for basis_points in 1..=10_000u64 {
         for count in [10, 100, 1000, 10_000, 1_000_000_000_000] {
             let expected = u128::from(basis_points * count).div_ceil(10_000) as u64;
-            assert_eq!(
-                nearest_rank(basis_points as f64 / 10_000.0, count),
-                expected.max(1)
-            );
+            assert_eq!(nearest_rank(basis_points as f64 / 10_000.0, count), expected.max(1));
         }
     }
 }
@@ -63,10 +60,7 @@ fn ranks_are_those_of_decimal_quantiles() {
 #[test]
 fn an_empty_histogram_has_no_figures() {
     let empty = Histogram::new();
-    assert_eq!(
-        (empty.quantile(0.5), empty.mean(), empty.stddev()),
-        (None, None, None)
-    );
+    assert_eq!((empty.quantile(0.5), empty.mean(), empty.stddev()), (None, None, None));
     assert_eq!(empty.totals(), &Totals::default());
     assert_eq!(empty.buckets().count(), 0);
 }
@@ -173,7 +167,10 @@ proptest! {
     }
 
     #[test]
-    fn encodings_are_read_back(samples in any_samples(), tail in prop::collection::vec(any::<u8>(), 0..9)) {
+    fn encodings_are_read_back(
+        samples in any_samples(),
+        tail in prop::collection::vec(any::<u8>(), 0..9),
+    ) {
         let histogram = of(&samples);
         let mut bytes = Vec::new();
         histogram.encode(&mut bytes);

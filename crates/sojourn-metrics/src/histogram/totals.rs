@@ -21,11 +21,7 @@ impl Totals {
     #[inline]
     pub(super) fn record(&mut self, value: u64, count: u64) {
         let wide = u128::from(value);
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count = self.count.saturating_add(count);
         self.sum = self.sum.saturating_add(wide * u128::from(count));
@@ -37,11 +33,7 @@ impl Totals {
         if other.count == 0 {
             return;
         }
-        self.min = if self.count == 0 {
-            other.min
-        } else {
-            self.min.min(other.min)
-        };
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
@@ -52,9 +44,9 @@ impl Totals {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Population standard deviation. With m the whole part of the mean, Σ(v − m)² = Σv² − m·(Σv + r),
-    /// r = Σv − n·m, is exact in integers; the floating mean would cancel for a narrow distribution
-    /// far from zero.
+    /// Population standard deviation. With m the whole part of the mean, Σ(v − m)² = Σv² − m·(Σv +
+    /// r), r = Σv − n·m, is exact in integers; the floating mean would cancel for a narrow
+    /// distribution far from zero.
     pub(super) fn stddev(&self) -> Option<f64> {
         let count = u128::from(self.count);
         let mean = self.sum.checked_div(count)?;

@@ -79,9 +79,8 @@ fn check_totals(store: &Store, sources: &[Vec<Write>]) {
             .sum();
         assert_eq!(store.counter(&key("c", &name)), count);
         let yes_no = |is: bool| {
-            all()
-                .filter(|w| matches!(w, Write::YesNo(i, yes) if *i == s && *yes == is))
-                .count() as u64
+            all().filter(|w| matches!(w, Write::YesNo(i, yes) if *i == s && *yes == is)).count()
+                as u64
         };
         assert_eq!(store.rate(&key("r", &name)), (yes_no(true), yes_no(false)));
         let mut expected = Histogram::new();
@@ -103,11 +102,7 @@ fn check_totals(store: &Store, sources: &[Vec<Write>]) {
             };
             writes.iter().filter_map(of).collect()
         };
-        let per_source: Vec<_> = sources
-            .iter()
-            .map(levels)
-            .filter(|l| !l.is_empty())
-            .collect();
+        let per_source: Vec<_> = sources.iter().map(levels).filter(|l| !l.is_empty()).collect();
         let sum = |of: fn(&[f64]) -> f64| per_source.iter().map(|l| of(l)).sum::<f64>();
         let expected = (!per_source.is_empty()).then(|| {
             (
@@ -200,25 +195,14 @@ proptest! {
 
 #[test]
 fn a_lost_snapshot_is_an_error_and_the_rest_is_kept() {
-    let writes = [
-        Write::Count(0, 1),
-        Write::Take,
-        Write::Count(0, 2),
-        Write::Take,
-        Write::Count(0, 4),
-    ];
+    let writes =
+        [Write::Count(0, 1), Write::Take, Write::Count(0, 2), Write::Take, Write::Count(0, 4)];
     let taken = snapshots(3, &writes);
     let mut store = Store::new();
     store.apply(&taken[0]).unwrap();
     let refusal = store.apply(&taken[2]).unwrap_err();
-    assert_eq!(
-        refusal,
-        "snapshot 1 of source 3 was lost: the next one is 2"
-    );
-    assert_eq!(
-        store.apply(&taken[1]).unwrap_err(),
-        "snapshot 1 of source 3 came again"
-    );
+    assert_eq!(refusal, "snapshot 1 of source 3 was lost: the next one is 2");
+    assert_eq!(store.apply(&taken[1]).unwrap_err(), "snapshot 1 of source 3 came again");
     assert_eq!(store.counter(&key("c", "0")), 5);
 }
 
@@ -258,10 +242,7 @@ fn selections_find_a_metrics_series_by_their_tags() {
     put("l", &[("journey", "b")], Steady, 32);
     assert_eq!(store.sum("m", &[], Steady), 7);
     assert_eq!(store.sum("m", &[("stage", "x")], Steady), 3);
-    assert_eq!(
-        store.sum("m", &[("journey", "b"), ("stage", "y")], Steady),
-        4
-    );
+    assert_eq!(store.sum("m", &[("journey", "b"), ("stage", "y")], Steady), 4);
     assert_eq!(store.sum("m", &[], WarmUp), 8);
     assert_eq!(store.sum("none", &[], Steady), 0);
 }

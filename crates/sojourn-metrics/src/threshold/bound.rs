@@ -26,13 +26,8 @@ const TIMES: &[(&str, f64)] = &[
 ];
 
 /// Units of a rate, in seconds.
-const RATES: &[(&str, f64)] = &[
-    ("", 1.0),
-    ("/s", 1.0),
-    ("/m", 60.0),
-    ("/min", 60.0),
-    ("/h", 3600.0),
-];
+const RATES: &[(&str, f64)] =
+    &[("", 1.0), ("/s", 1.0), ("/m", 60.0), ("/min", 60.0), ("/h", 3600.0)];
 
 impl<'a> Bound<'a> {
     /// Reads a number and what follows it; `at` is where `text` stands in the threshold.
@@ -48,12 +43,7 @@ impl<'a> Bound<'a> {
                 hint: Some("write a bound such as `3`, `250ms`, `25s` or `0.1%`".into()),
             });
         };
-        Ok(Self {
-            number,
-            suffix: suffix.trim(),
-            at,
-            length: text.len(),
-        })
+        Ok(Self { number, suffix: suffix.trim(), at, length: text.len() })
     }
 
     /// Whether it is a percentage.
@@ -86,10 +76,9 @@ impl<'a> Bound<'a> {
                 format!("`{number}` is compared with a time and has no unit"),
                 format!("write `{number}ms` or `{number}s`"),
             ),
-            Unit::Time => (
-                format!("`{suffix}` is not a unit of time"),
-                "use ns, us, ms, s, min or h".into(),
-            ),
+            Unit::Time => {
+                (format!("`{suffix}` is not a unit of time"), "use ns, us, ms, s, min or h".into())
+            }
             Unit::Number => (
                 format!("this is compared with a plain number, not with `{suffix}`"),
                 format!("write `{number}`"),
@@ -103,10 +92,6 @@ impl<'a> Bound<'a> {
                 format!("write `{number}/s`, `{number}/min` or `{number}/h`"),
             ),
         };
-        ThresholdError {
-            message,
-            range: self.at..self.at + self.length,
-            hint: Some(hint),
-        }
+        ThresholdError { message, range: self.at..self.at + self.length, hint: Some(hint) }
     }
 }

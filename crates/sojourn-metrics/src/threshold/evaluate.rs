@@ -9,8 +9,8 @@ use super::{Statistic, Threshold, ThresholdOutcome, subject::Subject};
 pub struct ThresholdContext {
     /// Length of the steady phase so far, nanoseconds: what a `rate` is per. Zero: not measured.
     pub steady_ns: u64,
-    /// From the last arrival until nothing was in flight, nanoseconds; `None` while or where it never
-    /// was.
+    /// From the last arrival until nothing was in flight, nanoseconds; `None` while or where it
+    /// never was.
     pub drain_ns: Option<u64>,
     /// Growth of what is in flight, per second; `None` where it was not measured.
     pub backlog_slope_per_s: Option<f64>,
@@ -19,8 +19,8 @@ pub struct ThresholdContext {
 const STEADY: SeriesPhase = SeriesPhase::Steady;
 
 impl Threshold {
-    /// Holds it against the steady phase in `store`. What was not measured is no pass: early in a run
-    /// that is no reason to abort it yet.
+    /// Holds it against the steady phase in `store`. What was not measured is no pass: early in a
+    /// run that is no reason to abort it yet.
     ///
     /// `lost` does not hold while journeys are in flight at the cutoff: when the count itself would
     /// hold, it is not final and the outcome says "not measured".
@@ -30,11 +30,7 @@ impl Threshold {
         let holds = |figure: f64| self.comparison.holds(figure, self.bound);
         let is_final = figure.is_none_or(|figure| !holds(figure)) || !self.awaits_cutoff(store);
         let measured = figure.filter(|_| is_final);
-        ThresholdOutcome {
-            threshold: self.clone(),
-            measured,
-            held: measured.is_some_and(holds),
-        }
+        ThresholdOutcome { threshold: self.clone(), measured, held: measured.is_some_and(holds) }
     }
 
     /// Whether journeys in flight at the cutoff leave the figure open.
@@ -65,9 +61,7 @@ fn measure(
         }
         Subject::Trend(metric, tag, name) => {
             let (journey, own) = journey_and(store, metric, tag, name)?;
-            of(store
-                .merged(metric, &tags(journey, tag, own), STEADY)
-                .into())
+            of(store.merged(metric, &tags(journey, tag, own), STEADY).into())
         }
         Subject::Lag => of(store.merged(names::LAG, &[], STEADY).into()),
         Subject::Journeys(metric, journey, whole) => {
@@ -140,14 +134,9 @@ fn journey_and<'a>(
     tag: &str,
     name: &'a str,
 ) -> Option<(Option<&'a str>, &'a str)> {
-    let splits = name
-        .match_indices('/')
-        .map(|(at, _)| (Some(&name[..at]), &name[at + 1..]));
-    [(None, name)]
-        .into_iter()
-        .chain(splits)
-        .find(|&(journey, own)| {
-            let tags = tags(journey, tag, own);
-            store.select(metric, &tags, STEADY).next().is_some()
-        })
+    let splits = name.match_indices('/').map(|(at, _)| (Some(&name[..at]), &name[at + 1..]));
+    [(None, name)].into_iter().chain(splits).find(|&(journey, own)| {
+        let tags = tags(journey, tag, own);
+        store.select(metric, &tags, STEADY).next().is_some()
+    })
 }

@@ -1,5 +1,5 @@
-//! Infinity in JSON, which has no number for it: the word `"infinity"`. Without this a quantile among
-//! lost journeys would be read back as "not measured".
+//! Infinity in JSON, which has no number for it: the word `"infinity"`. Without this a quantile
+//! among lost journeys would be read back as "not measured".
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -18,11 +18,7 @@ enum Word {
 
 pub(super) fn serialize<S: Serializer>(figure: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     let written = figure.map(|figure| {
-        if figure == f64::INFINITY {
-            Figure::Word(Word::Infinity)
-        } else {
-            Figure::Finite(figure)
-        }
+        if figure == f64::INFINITY { Figure::Word(Word::Infinity) } else { Figure::Finite(figure) }
     });
     written.serialize(to)
 }

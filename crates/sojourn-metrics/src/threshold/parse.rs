@@ -59,33 +59,17 @@ struct Piece<'a> {
 impl<'a> Piece<'a> {
     fn trimmed(self) -> Self {
         let start = self.text.trim_start();
-        Self {
-            text: start.trim_end(),
-            at: self.at + self.text.len() - start.len(),
-        }
+        Self { text: start.trim_end(), at: self.at + self.text.len() - start.len() }
     }
 
     fn error(self, message: String, hint: Option<String>) -> ThresholdError {
-        ThresholdError {
-            message,
-            range: self.at..self.at + self.text.len(),
-            hint,
-        }
+        ThresholdError { message, range: self.at..self.at + self.text.len(), hint }
     }
 
     fn split_at(self, at: usize) -> (Self, Self) {
         let (before, after) = self.text.split_at(at);
-        let after = Self {
-            text: after,
-            at: self.at + at,
-        };
-        (
-            Self {
-                text: before,
-                at: self.at,
-            },
-            after,
-        )
+        let after = Self { text: after, at: self.at + at };
+        (Self { text: before, at: self.at }, after)
     }
 }
 
@@ -103,23 +87,18 @@ fn split(text: &str) -> Result<(Piece<'_>, Piece<'_>, Piece<'_>), ThresholdError
         return Err(whole.error(message, Some(FORM.into())));
     };
     let (name, rest) = whole.split_at(start);
-    let end = rest
-        .text
-        .find(|c| !is_operator(c))
-        .unwrap_or(rest.text.len());
+    let end = rest.text.find(|c| !is_operator(c)).unwrap_or(rest.text.len());
     let (operator, bound) = rest.split_at(end);
     let (name, bound) = (name.trimmed(), bound.trimmed());
     if name.text.is_empty() {
-        return Err(operator.error(
-            "there is no name before the comparison".into(),
-            Some(FORM.into()),
-        ));
+        return Err(
+            operator.error("there is no name before the comparison".into(), Some(FORM.into()))
+        );
     }
     if bound.text.is_empty() {
-        return Err(operator.error(
-            "there is no bound after the comparison".into(),
-            Some(FORM.into()),
-        ));
+        return Err(
+            operator.error("there is no bound after the comparison".into(), Some(FORM.into()))
+        );
     }
     Ok((name, operator, bound))
 }
@@ -134,10 +113,7 @@ fn comparison(operator: Piece<'_>) -> Result<Comparison, ThresholdError> {
             "<>" => "write `!=`",
             _ => "use <, <=, >, >=, == or !=",
         };
-        operator.error(
-            format!("`{}` is not a comparison", operator.text),
-            Some(meant.into()),
-        )
+        operator.error(format!("`{}` is not a comparison", operator.text), Some(meant.into()))
     })
 }
 
@@ -154,17 +130,11 @@ fn subject(name: Piece<'_>) -> Result<(Vec<&str>, Statistic), ThresholdError> {
     let (subject, statistic) = split_statistic(name, &parts)?;
     match Subject::of(subject) {
         Some(known) if known.is_value() => Err(name.error(
-            format!(
-                "`{}` is a single number and has no statistics",
-                subject.join(".")
-            ),
+            format!("`{}` is a single number and has no statistics", subject.join(".")),
             Some(format!("write `{}`", subject.join("."))),
         )),
         Some(_) => Ok((subject.to_vec(), statistic)),
-        None => Err(unknown(Piece {
-            text: &name.text[..subject.join(".").len()],
-            at: name.at,
-        })),
+        None => Err(unknown(Piece { text: &name.text[..subject.join(".").len()], at: name.at })),
     }
 }
 
@@ -191,10 +161,7 @@ fn split_statistic<'p, 'a>(
         if let Some(quantile) = quantile {
             if quantile > 1.0 {
                 let at = name.at + name.text.len() - word.len();
-                let stated = Piece {
-                    text: &name.text[name.text.len() - word.len()..],
-                    at,
-                };
+                let stated = Piece { text: &name.text[name.text.len() - word.len()..], at };
                 return Err(stated.error(
                     format!("`{word}` is above the hundredth percentile"),
                     Some("percentiles go from p0 to p100, such as p99.9".into()),
@@ -220,10 +187,7 @@ fn no_statistic(name: Piece<'_>, parts: &[&str]) -> ThresholdError {
             Some(word) => format!("did you mean `{word}`?"),
             None => "statistics are p50 to p99.99, mean, max, min, stddev, rate and count".into(),
         };
-        let place = Piece {
-            text: last,
-            at: name.at + name.text.len() - last.len(),
-        };
+        let place = Piece { text: last, at: name.at + name.text.len() - last.len() };
         return place.error(format!("`{last}` is not a statistic"), Some(hint));
     }
     if whole_is_known {
@@ -261,14 +225,8 @@ fn unknown(name: Piece<'_>) -> ThresholdError {
                       duplicates or errors.rate"
             .into(),
     };
-    let place = Piece {
-        text: word,
-        at: name.at + at,
-    };
-    place.error(
-        format!("nothing to measure is called `{}`", name.text),
-        Some(hint),
-    )
+    let place = Piece { text: word, at: name.at + at };
+    place.error(format!("nothing to measure is called `{}`", name.text), Some(hint))
 }
 
 /// The candidate that differs from `word` by the fewest slips, if by few.

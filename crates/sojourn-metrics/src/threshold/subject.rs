@@ -38,29 +38,13 @@ pub(super) enum Unit {
 /// Counts of journeys, and whose share they can be.
 const JOURNEY_COUNTS: &[(&str, &str, Option<&str>)] = &[
     ("scheduled", names::JOURNEYS_SCHEDULED, None),
-    (
-        "missed",
-        names::JOURNEYS_MISSED,
-        Some(names::JOURNEYS_SCHEDULED),
-    ),
+    ("missed", names::JOURNEYS_MISSED, Some(names::JOURNEYS_SCHEDULED)),
     ("started", names::JOURNEYS_STARTED, None),
-    (
-        "completed",
-        names::JOURNEYS_COMPLETED,
-        Some(names::JOURNEYS_STARTED),
-    ),
+    ("completed", names::JOURNEYS_COMPLETED, Some(names::JOURNEYS_STARTED)),
     ("late", names::JOURNEYS_LATE, Some(names::JOURNEYS_STARTED)),
     ("lost", names::JOURNEYS_LOST, Some(names::JOURNEYS_STARTED)),
-    (
-        "failed",
-        names::JOURNEYS_FAILED,
-        Some(names::JOURNEYS_STARTED),
-    ),
-    (
-        "root_failed",
-        names::JOURNEYS_ROOT_FAILED,
-        Some(names::JOURNEYS_STARTED),
-    ),
+    ("failed", names::JOURNEYS_FAILED, Some(names::JOURNEYS_STARTED)),
+    ("root_failed", names::JOURNEYS_ROOT_FAILED, Some(names::JOURNEYS_STARTED)),
     ("key_reused", names::KEY_REUSED, None),
     ("duplicates", names::STAGE_DUPLICATES, None),
 ];
@@ -130,10 +114,7 @@ impl Subject {
 
     /// Whether it is a single number already.
     pub(super) fn is_value(&self) -> bool {
-        !matches!(
-            self,
-            Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Lag
-        )
+        !matches!(self, Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Lag)
     }
 
     /// The unit of this statistic of it.
@@ -182,8 +163,5 @@ fn stage(name: String, figure: &str) -> Option<Subject> {
 }
 
 fn lookup(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
-    table
-        .iter()
-        .find(|&&(name, _)| name == word)
-        .map(|&(_, metric)| metric)
+    table.iter().find(|&&(name, _)| name == word).map(|&(_, metric)| metric)
 }

@@ -9,73 +9,29 @@ fn check_read(text: &str, subject: &[&str], statistic: Statistic, bound: f64) {
     let read = Threshold::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
     assert_eq!(read.subject, subject, "{text}");
     assert_eq!(read.statistic, statistic, "{text}");
-    assert!(
-        (read.bound - bound).abs() <= bound.abs() * 1e-12,
-        "{text}: {}",
-        read.bound
-    );
+    assert!((read.bound - bound).abs() <= bound.abs() * 1e-12, "{text}: {}", read.bound);
     assert_eq!(read.text, text);
 }
 
 #[test]
 fn thresholds_are_read() {
     use Statistic::{Count, Max, Mean, Quantile, Rate, Value};
-    check_read(
-        "journey.payment.p99 < 25s",
-        &["journey", "payment"],
-        Quantile(0.99),
-        25e9,
-    );
-    check_read(
-        "stage.settled.hop.p95<6s",
-        &["stage", "settled", "hop"],
-        Quantile(0.95),
-        6e9,
-    );
+    check_read("journey.payment.p99 < 25s", &["journey", "payment"], Quantile(0.99), 25e9);
+    check_read("stage.settled.hop.p95<6s", &["stage", "settled", "hop"], Quantile(0.95), 6e9);
     check_read("lag.p99.9 < 200us", &["lag"], Quantile(0.999), 200e3);
     check_read("lag.max <= 1.5ms", &["lag"], Max, 1.5e6);
     check_read("lost == 0", &["lost"], Value, 0.0);
     check_read("lost < 0.1%", &["lost", "share"], Value, 0.001);
-    check_read(
-        "journey.a.late < 1%",
-        &["journey", "a", "late", "share"],
-        Value,
-        0.01,
-    );
+    check_read("journey.a.late < 1%", &["journey", "a", "late", "share"], Value, 0.01);
     check_read("errors.rate < 1%", &["errors", "rate"], Value, 0.01);
     check_read("errors.rate < 0.01", &["errors", "rate"], Value, 0.01);
-    check_read(
-        "step.create.errors.rate < 1%",
-        &["step", "create", "errors", "rate"],
-        Value,
-        0.01,
-    );
+    check_read("step.create.errors.rate < 1%", &["step", "create", "errors", "rate"], Value, 0.01);
     check_read("drain < 1min", &["drain"], Value, 60e9);
     check_read("backlog.slope <= 30/min", &["backlog", "slope"], Value, 0.5);
-    check_read(
-        "step.create.response.mean < 5ms",
-        &["step", "create", "response"],
-        Mean,
-        5e6,
-    );
-    check_read(
-        "step.create.bytes_in.mean < 1_000",
-        &["step", "create", "bytes_in"],
-        Mean,
-        1e3,
-    );
-    check_read(
-        "journey.payment.rate > 90/s",
-        &["journey", "payment"],
-        Rate,
-        90.0,
-    );
-    check_read(
-        "journey.payment.count >= 100",
-        &["journey", "payment"],
-        Count,
-        100.0,
-    );
+    check_read("step.create.response.mean < 5ms", &["step", "create", "response"], Mean, 5e6);
+    check_read("step.create.bytes_in.mean < 1_000", &["step", "create", "bytes_in"], Mean, 1e3);
+    check_read("journey.payment.rate > 90/s", &["journey", "payment"], Rate, 90.0);
+    check_read("journey.payment.count >= 100", &["journey", "payment"], Count, 100.0);
     check_read(
         "stage.a/order.created.hop.p50 >= -3ms",
         &["stage", "a/order", "created", "hop"],
@@ -111,16 +67,8 @@ fn what_is_wrong_is_marked_and_a_remedy_given() {
     check_refused("lag.p101 < 5ms", "p101", "p99.9");
     check_refused("lag.meen < 5ms", "meen", "`mean`");
     check_refused("journey.payment.stdev < 5ms", "stdev", "`stddev`");
-    check_refused(
-        "journey.payment < 5s",
-        "journey.payment",
-        "`journey.payment.p99`",
-    );
-    check_refused(
-        "stage.settled.hop < 5s",
-        "stage.settled.hop",
-        "`stage.settled.hop.p99`",
-    );
+    check_refused("journey.payment < 5s", "journey.payment", "`journey.payment.p99`");
+    check_refused("stage.settled.hop < 5s", "stage.settled.hop", "`stage.settled.hop.p99`");
     check_refused("stage.settled.hops.p95 < 5s", "hops", "`hop`");
     check_refused("step.create.respons.p95 < 5s", "respons", "`response`");
     check_refused("stage.p95 < 5s", "stage", "stage.NAME.hop");
@@ -156,75 +104,33 @@ fn sample_store() -> Store {
     let mut store = Store::new();
     let payment = ("journey", "payment");
     let refund = ("journey", "refund");
-    put(
-        &mut store,
-        names::JOURNEY_DURATION,
-        &[payment],
-        samples(&[1000; 98]),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_LOST,
-        &[payment],
-        Figure::Counter(2),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_STARTED,
-        &[payment],
-        Figure::Counter(100),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_STARTED,
-        &[refund],
-        Figure::Counter(300),
-    );
-    put(
-        &mut store,
-        names::JOURNEYS_LATE,
-        &[refund],
-        Figure::Counter(3),
-    );
-    for journey in [payment, refund] {
-        let settled = [journey, ("stage", "settled")];
-        put(&mut store, names::STAGE_HOP, &settled, samples(&[10, 20]));
+    let count = Figure::Counter;
+    let settled = [refund, ("stage", "settled")];
+    let unknown = [settled[0], settled[1], ("kind", "unknown")];
+    let hops = [payment, ("stage", "settled")];
+    let figures: [(&str, &[(&str, &str)], Figure); 9] = [
+        (names::JOURNEY_DURATION, &[payment], samples(&[1000; 98])),
+        (names::JOURNEYS_LOST, &[payment], count(2)),
+        (names::JOURNEYS_STARTED, &[payment], count(100)),
+        (names::JOURNEYS_STARTED, &[refund], count(300)),
+        (names::JOURNEYS_LATE, &[refund], count(3)),
+        (names::STAGE_HOP, &hops, samples(&[10, 20])),
+        (names::STAGE_HOP, &settled, samples(&[10, 20])),
+        (names::STAGE_HOP_NEGATIVE, &settled, samples(&[7])),
+        (names::STAGE_DUPLICATES, &unknown, count(5)),
+    ];
+    for (metric, tags, figure) in figures {
+        put(&mut store, metric, tags, figure);
     }
-    put(
-        &mut store,
-        names::STAGE_HOP_NEGATIVE,
-        &[refund, ("stage", "settled")],
-        samples(&[7]),
-    );
-    put(
-        &mut store,
-        names::STAGE_DUPLICATES,
-        &[refund, ("stage", "settled"), ("kind", "unknown")],
-        Figure::Counter(5),
-    );
     let create = [payment, ("step", "create")];
     for (status, n) in [("200", 90), ("500", 10)] {
         let tags = [create[0], create[1], ("status", status)];
         put(&mut store, names::STEP_REQUESTS, &tags, Figure::Counter(n));
     }
     let refused = [create[0], create[1], ("reason", "status")];
-    put(
-        &mut store,
-        names::STEP_FAILED,
-        &refused,
-        Figure::Counter(10),
-    );
-    put(
-        &mut store,
-        names::STEP_RESPONSE,
-        &create,
-        samples(&[100, 300]),
-    );
-    let any = SeriesKey::new(
-        names::EVENTS_ORPHAN,
-        &[("channel", "events")],
-        SeriesPhase::Any,
-    );
+    put(&mut store, names::STEP_FAILED, &refused, Figure::Counter(10));
+    put(&mut store, names::STEP_RESPONSE, &create, samples(&[100, 300]));
+    let any = SeriesKey::new(names::EVENTS_ORPHAN, &[("channel", "events")], SeriesPhase::Any);
     store.append_figure(&any, &Figure::Counter(4));
     let warm_up = SeriesKey::new(names::JOURNEYS_LATE, &[refund], SeriesPhase::WarmUp);
     store.append_figure(&warm_up, &Figure::Counter(50));
@@ -269,11 +175,7 @@ fn figures_are_those_of_the_steady_phase() {
     check("errors.rate <= 10%", Some(0.1), true);
     check("step.create.errors.rate < 10%", Some(0.1), false);
     check("errors.count == 10", Some(10.0), true);
-    check(
-        "step.payment/create.response.max < 301ns",
-        Some(300.0),
-        true,
-    );
+    check("step.payment/create.response.max < 301ns", Some(300.0), true);
     check("drain < 3s", Some(2e9), true);
     check("backlog.slope < 0.1/s", Some(0.25), false);
     check("lag.p99 < 5ms", None, false);
@@ -283,16 +185,8 @@ fn figures_are_those_of_the_steady_phase() {
 fn lost_stays_open_while_journeys_are_in_flight_at_the_cutoff() {
     let mut store = sample_store();
     let cut_off = names::JOURNEYS_IN_FLIGHT_AT_CUTOFF;
-    put(
-        &mut store,
-        cut_off,
-        &[("journey", "payment")],
-        Figure::Counter(1),
-    );
+    put(&mut store, cut_off, &[("journey", "payment")], Figure::Counter(1));
     assert_eq!(outcome("lost <= 5", &store), (None, false));
     assert_eq!(outcome("lost == 0", &store), (Some(2.0), false));
-    assert_eq!(
-        outcome("journey.refund.lost == 0", &store),
-        (Some(0.0), true)
-    );
+    assert_eq!(outcome("journey.refund.lost == 0", &store), (Some(0.0), true));
 }

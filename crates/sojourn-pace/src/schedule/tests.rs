@@ -9,11 +9,7 @@ use crate::{Segment, Share};
 const SECOND: u64 = 1_000_000_000;
 
 fn line(from_per_s: f64, to_per_s: f64, seconds: f64) -> Segment {
-    Segment::Linear {
-        from_per_s,
-        to_per_s,
-        duration_ns: (seconds * 1e9) as u64,
-    }
+    Segment::Linear { from_per_s, to_per_s, duration_ns: (seconds * 1e9) as u64 }
 }
 
 fn sine(mean_per_s: f64, amplitude_per_s: f64, period_s: f64, phase: f64, seconds: f64) -> Segment {
@@ -27,9 +23,7 @@ fn sine(mean_per_s: f64, amplitude_per_s: f64, period_s: f64, phase: f64, second
 }
 
 fn schedule(segments: &[Segment], arrivals: Arrivals) -> Schedule {
-    let profile = Profile {
-        segments: segments.to_vec(),
-    };
+    let profile = Profile { segments: segments.to_vec() };
     Schedule::new(profile, arrivals, 42, None)
 }
 
@@ -52,26 +46,10 @@ fn check_constant(segments: &[Segment], expected: usize, first_ns: &[u64]) {
 
 #[test]
 fn constant_rates_give_exact_counts_and_instants() {
-    check_constant(
-        &[line(100.0, 100.0, 30.0)],
-        3000,
-        &[0, 10_000_000, 20_000_000],
-    );
-    check_constant(
-        &[line(3.0, 3.0, 2.0)],
-        6,
-        &[0, 333_333_333, 666_666_667, SECOND],
-    );
-    check_constant(
-        &[line(12.0 / 3600.0, 12.0 / 3600.0, 3600.0)],
-        12,
-        &[0, 300 * SECOND],
-    );
-    check_constant(
-        &[line(90.0 / 60.0, 90.0 / 60.0, 10.0)],
-        15,
-        &[0, 666_666_667],
-    );
+    check_constant(&[line(100.0, 100.0, 30.0)], 3000, &[0, 10_000_000, 20_000_000]);
+    check_constant(&[line(3.0, 3.0, 2.0)], 6, &[0, 333_333_333, 666_666_667, SECOND]);
+    check_constant(&[line(12.0 / 3600.0, 12.0 / 3600.0, 3600.0)], 12, &[0, 300 * SECOND]);
+    check_constant(&[line(90.0 / 60.0, 90.0 / 60.0, 10.0)], 15, &[0, 666_666_667]);
     // Half an arrival more than two: the third is due, and comes.
     check_constant(&[line(0.5, 0.5, 5.0)], 3, &[0, 2 * SECOND, 4 * SECOND]);
 }
@@ -92,10 +70,7 @@ fn pauses_and_empty_segments_hold_no_arrival() {
     let work = line(10.0, 10.0, 1.0);
     // Arrival 0 at the first instant with a positive rate.
     check_constant(&[pause.clone(), work.clone()], 10, &[10 * SECOND]);
-    let instants = all(schedule(
-        &[work.clone(), pause, work.clone()],
-        Arrivals::Constant,
-    ));
+    let instants = all(schedule(&[work.clone(), pause, work.clone()], Arrivals::Constant));
     assert_eq!(instants[9], 900_000_000);
     assert_eq!(instants[10], 11 * SECOND);
     check_constant(&[line(5.0, 5.0, 0.0), work, line(5.0, 5.0, 0.0)], 10, &[0]);
@@ -125,10 +100,8 @@ fn sine_waves_hold_their_mean_and_wait_while_floored() {
     check_constant(&[sine(100.0, 50.0, 10.0, 0.3, 60.0)], 6000, &[0]);
     check_constant(&[sine(10.0, 10.0, 1.0, 0.0, 5.0)], 50, &[0]);
     // max(0, sin): 2·a/(2π)·P per wave = a/π for P = 1 s; the second half of each wave is silent.
-    let waves = all(schedule(
-        &[sine(0.0, 10.0 * std::f64::consts::PI, 1.0, 0.0, 3.0)],
-        Arrivals::Constant,
-    ));
+    let waves =
+        all(schedule(&[sine(0.0, 10.0 * std::f64::consts::PI, 1.0, 0.0, 3.0)], Arrivals::Constant));
     assert_eq!(waves.len(), 30);
     assert_eq!([waves[0], waves[10], waves[20]], [0, SECOND, 2 * SECOND]);
     assert_eq!(waves[5], 250_000_000);
@@ -169,15 +142,10 @@ fn random_steps_are_repeatable_and_within_bounds() {
 fn replay_and_limit() {
     let offsets: Arc<[u64]> = vec![5, 1, 9].into();
     let mut replay = schedule(&[line(1.0, 1.0, 1.0)], Arrivals::Replay(offsets));
-    assert_eq!(
-        [replay.at(0), replay.at(2), replay.at(3)],
-        [Some(1), Some(9), None]
-    );
+    assert_eq!([replay.at(0), replay.at(2), replay.at(3)], [Some(1), Some(9), None]);
     assert_eq!((replay.duration_ns(), replay.expected_count()), (9, 3.0));
     for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
-        let profile = Profile {
-            segments: vec![line(100.0, 100.0, 1.0)],
-        };
+        let profile = Profile { segments: vec![line(100.0, 100.0, 1.0)] };
         let mut limited = Schedule::new(profile, arrivals, 1, Some(7));
         assert_eq!(limited.expected_count(), 7.0);
         assert!(limited.at(6).is_some() && limited.at(7).is_none());
@@ -190,10 +158,8 @@ fn poisson_gaps_are_exponential() {
     // times √n, stays below 1.63 in 99 of 100 samples.
     let instants = all(schedule(&[line(1000.0, 1000.0, 20.0)], Arrivals::Poisson));
     let mut before = 0;
-    let mut gaps: Vec<f64> = instants
-        .iter()
-        .map(|&at| (at - std::mem::replace(&mut before, at)) as f64 / 1e6)
-        .collect();
+    let mut gaps: Vec<f64> =
+        instants.iter().map(|&at| (at - std::mem::replace(&mut before, at)) as f64 / 1e6).collect();
     gaps.sort_by(f64::total_cmp);
     let n = gaps.len() as f64;
     let distance = gaps
@@ -201,9 +167,7 @@ fn poisson_gaps_are_exponential() {
         .enumerate()
         .map(|(i, gap)| {
             let expected = 1.0 - (-gap).exp();
-            (expected - i as f64 / n)
-                .abs()
-                .max((expected - (i + 1) as f64 / n).abs())
+            (expected - i as f64 / n).abs().max((expected - (i + 1) as f64 / n).abs())
         })
         .fold(0.0, f64::max);
     assert!(distance * n.sqrt() < 1.63, "{}", distance * n.sqrt());
@@ -217,13 +181,7 @@ fn poisson_counts_have_the_profiles_mean_and_variance() {
     let counts: Vec<f64> = (0..runs)
         .map(|seed| {
             let segments = profile.to_vec();
-            all(Schedule::new(
-                Profile { segments },
-                Arrivals::Poisson,
-                seed,
-                None,
-            ))
-            .len() as f64
+            all(Schedule::new(Profile { segments }, Arrivals::Poisson, seed, None)).len() as f64
         })
         .collect();
     let measured = counts.iter().sum::<f64>() / runs as f64;
@@ -250,24 +208,11 @@ fn intensity(segments: &[Segment], t_s: f64) -> f64 {
     let mut start_s = 0.0;
     for segment in segments {
         let (length_s, rate) = match *segment {
-            Segment::Linear {
-                from_per_s,
-                to_per_s,
-                duration_ns,
-            } => {
+            Segment::Linear { from_per_s, to_per_s, duration_ns } => {
                 let length = duration_ns as f64 / 1e9;
-                (
-                    length,
-                    from_per_s + (to_per_s - from_per_s) * (t_s - start_s) / length,
-                )
+                (length, from_per_s + (to_per_s - from_per_s) * (t_s - start_s) / length)
             }
-            Segment::Sine {
-                mean_per_s,
-                amplitude_per_s,
-                period_ns,
-                phase,
-                duration_ns,
-            } => {
+            Segment::Sine { mean_per_s, amplitude_per_s, period_ns, phase, duration_ns } => {
                 let turns = (t_s - start_s) / (period_ns as f64 / 1e9) + phase;
                 let wave = mean_per_s + amplitude_per_s * (std::f64::consts::TAU * turns).sin();
                 (duration_ns as f64 / 1e9, wave.max(0.0))
@@ -286,13 +231,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
     prop_oneof![
         (0.0..300.0f64, 0.0..300.0f64, 0.0..5.0f64).prop_map(|(a, b, d)| line(a, b, d)),
         Just(line(0.0, 0.0, 1.5)),
-        (
-            -50.0..200.0f64,
-            -200.0..200.0f64,
-            0.2..6.0f64,
-            0.0..1.0f64,
-            0.0..5.0f64
-        )
+        (-50.0..200.0f64, -200.0..200.0f64, 0.2..6.0f64, 0.0..1.0f64, 0.0..5.0f64)
             .prop_map(|(mean, swing, period, phase, d)| sine(mean, swing, period, phase, d)),
     ]
 }

@@ -3,23 +3,26 @@
 use crate::{Channel, Connector, Decoder, KafkaChannel, WebhookChannel};
 
 use super::Reader;
-use super::fields::Fields;
+use super::fields::{Fields, given_or};
 use super::node::{Content, Node};
 use super::selectors::{self, Place};
 use super::shapes;
 
-const DECODERS: [&str; 4] = ["auto", "json", "cloudevents", "masstransit"];
+const DECODERS: [(&str, Decoder); 4] = [
+    ("auto", Decoder::Auto),
+    ("json", Decoder::Json),
+    ("cloudevents", Decoder::CloudEvents),
+    ("masstransit", Decoder::MassTransit),
+];
 
 impl Reader<'_> {
-    /// The channels, in declared order. Names are known even of channels that can't be read, so that
-    /// stages on them are not reported too; a plan with such a channel is never returned.
+    /// The channels, in declared order. Names are known even of channels that can't be read, so
+    /// that stages on them are not reported too; a plan with such a channel is never returned.
     pub(super) fn channels(&mut self, node: &Node) -> Vec<Channel> {
         let mut channels = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {
             self.channel_names.push(key.name.clone());
-            let named = self
-                .problems
-                .check_name(key.range.start, &key.name, "channel");
+            let named = self.problems.check_name(key.range.start, &key.name, "channel");
             let channel = self.channel(&key.name, value);
             channels.extend(named.and(channel));
         }
@@ -35,6 +38,7 @@ impl Reader<'_> {
                 // `webhook:` alone takes every default.
                 match fields.with_null("webhook") {
                     Some(_) => Some(Connector::Webhook(default_webhook())),
+                    None if fields.has_unknown => None,
                     None => {
                         let message = format!("channel `{name}` does not say where it is");
                         let hint = "such as `kafka: { brokers: \"127.0.0.1:9092\", topics: [t] }`";
@@ -50,26 +54,23 @@ impl Reader<'_> {
                 None
             }
         };
-        let decoder = match fields.get("decoder") {
-            Some(node) => [
-                Decoder::Auto,
-                Decoder::Json,
-                Decoder::CloudEvents,
-                Decoder::MassTransit,
-            ][self.problems.choice(node, &DECODERS)?],
-            None => Decoder::Auto,
+        let decoder = given_or(fields.get("decoder"), Decoder::Auto, |node| {
+            let words = DECODERS.map(|(word, _)| word);
+            let place = self.problems.choice(node, &words)?;
+            Some(DECODERS[place].1)
+        });
+        let mut selector = |name| {
+            given_or(fields.get(name), None, |node| {
+                selectors::selector(node, Place::Event, &mut self.problems).map(Some)
+            })
         };
-        let mut selector = |name| match fields.get(name) {
-            Some(node) => selectors::selector(node, Place::Event, &mut self.problems).map(Some),
-            None => Some(None),
-        };
-        let (message_id, marker) = (selector("message_id")?, selector("marker")?);
+        let (message_id, marker) = (selector("message_id"), selector("marker"));
         Some(Channel {
             name: name.to_owned(),
             connector: connector?,
-            decoder,
-            message_id,
-            marker,
+            decoder: decoder?,
+            message_id: message_id?,
+            marker: marker?,
         })
     }
 
@@ -89,11 +90,7 @@ impl Reader<'_> {
                 properties.push((key.name.clone(), self.problems.text(value)?.to_owned()));
             }
         }
-        Some(KafkaChannel {
-            brokers: brokers?.join(","),
-            topics: topics?,
-            properties,
-        })
+        Some(KafkaChannel { brokers: brokers?.join(","), topics: topics?, properties })
     }
 
     fn webhook(&mut self, node: &Node) -> Option<WebhookChannel> {
@@ -143,9 +140,7 @@ impl Reader<'_> {
     }
 
     fn check_address(&mut self, node: &Node, text: &str, what: &str) {
-        let port = text
-            .rsplit_once(':')
-            .map(|(host, port)| (host, port.parse::<u16>()));
+        let port = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
         if !matches!(port, Some((host, Ok(_))) if !host.is_empty() && !host.contains("://")) {
             let shown = self.problems.offending(node);
             let message = format!("`{shown}` is not {what}");
@@ -156,9 +151,5 @@ impl Reader<'_> {
 }
 
 fn default_webhook() -> WebhookChannel {
-    WebhookChannel {
-        listen: "127.0.0.1:0".to_owned(),
-        path: "/*".to_owned(),
-        respond: 200,
-    }
+    WebhookChannel { listen: "127.0.0.1:0".to_owned(), path: "/*".to_owned(), respond: 200 }
 }

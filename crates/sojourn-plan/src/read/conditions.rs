@@ -51,7 +51,7 @@ fn tests(
             "" => String::new(),
             operator => format!(" {}", operator.replace('_', " ")),
         };
-        let shown = problems.offending(node);
+        let shown = written(node, problems);
         let colon = if operator.is_empty() { ":" } else { "" };
         checks.push(Check {
             text: format!("{}{colon}{operator} {shown}", key.name),
@@ -80,6 +80,19 @@ fn tests(
     }
 }
 
+/// An operand for the check's text.
+fn written(node: &Node, problems: &Problems<'_>) -> String {
+    match &node.content {
+        Content::Null => "null".to_owned(),
+        Content::Scalar(_) => problems.offending(node),
+        Content::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| written(item, problems)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Content::Map(_) => "{…}".to_owned(),
+    }
+}
+
 fn operator_test(
     operator: &Key,
     node: &Node,
@@ -100,11 +113,7 @@ fn operator_test(
         "not" => match status_class(node, selector) {
             Some(_) => {
                 let hint = "list the classes that pass: `status: [2xx, 3xx]`";
-                problems.at(
-                    node,
-                    "a class of status can't be negated",
-                    Some(hint.to_owned()),
-                );
+                problems.at(node, "a class of status can't be negated", Some(hint.to_owned()));
                 None
             }
             None => Some(Test::Differs(operand(node, problems)?)),
@@ -122,14 +131,10 @@ fn operator_test(
             }
         }
         "contains" => Some(Test::Contains(problems.text(node)?.to_owned())),
-        "less" | "less_or_equal" => Some(Test::Less {
-            than: problems.number(node)?,
-            or_equal,
-        }),
-        "greater" | "greater_or_equal" => Some(Test::Greater {
-            than: problems.number(node)?,
-            or_equal,
-        }),
+        "less" | "less_or_equal" => Some(Test::Less { than: problems.number(node)?, or_equal }),
+        "greater" | "greater_or_equal" => {
+            Some(Test::Greater { than: problems.number(node)?, or_equal })
+        }
         unknown => {
             problems.at_byte(
                 operator.range.start,
@@ -158,10 +163,7 @@ fn one_of(node: &Node, selector: &Selector, problems: &mut Problems<'_>) -> Opti
         problems.at(node, "one of nothing never holds", None);
         return None;
     }
-    if !items
-        .iter()
-        .any(|item| status_class(item, selector).is_some())
-    {
+    if !items.iter().any(|item| status_class(item, selector).is_some()) {
         let mut values = Vec::new();
         for item in items {
             let value = operand(item, problems)?;
@@ -186,9 +188,7 @@ fn one_of(node: &Node, selector: &Selector, problems: &mut Problems<'_>) -> Opti
 /// `2xx` as a pattern, where a status is tested.
 fn status_class(node: &Node, selector: &Selector) -> Option<String> {
     let text = node.text()?;
-    let class = text
-        .strip_suffix("xx")
-        .or_else(|| text.strip_suffix("XX"))?;
+    let class = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"))?;
     let is_class =
         matches!(selector, Selector::Status) && matches!(class, "1" | "2" | "3" | "4" | "5");
     is_class.then(|| format!("{class}[0-9]{{2}}"))

@@ -14,9 +14,7 @@ impl Reader<'_> {
     pub(super) fn data(&mut self, node: &Node) -> Vec<Arc<DataSource>> {
         let mut sources = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {
-            let named = self
-                .problems
-                .check_name(key.range.start, &key.name, "data source");
+            let named = self.problems.check_name(key.range.start, &key.name, "data source");
             let Some(fields) = Fields::of(value, &shapes::DATA, &mut self.problems) else {
                 continue;
             };
@@ -39,8 +37,7 @@ impl Reader<'_> {
             Ok(source) if source.rows.is_empty() => {
                 let hint = Some("its first line names the columns, the others are rows".to_owned());
                 let shown = self.problems.offending(node);
-                self.problems
-                    .at(node, format!("`{shown}` has no rows"), hint);
+                self.problems.at(node, format!("`{shown}` has no rows"), hint);
                 None
             }
             Ok(source) => Some(source),
@@ -60,15 +57,14 @@ impl Reader<'_> {
 
 /// Err: line and what is wrong with it.
 fn parse(name: &str, text: &str) -> Result<DataSource, (usize, String)> {
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::Headers)
-        .from_reader(text.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text.as_bytes());
     let wrong = |error: csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
         let message = match error.kind() {
-            csv::ErrorKind::UnequalLengths {
-                expected_len, len, ..
-            } => format!("{len} values, but {expected_len} columns"),
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                format!("{len} values, but {expected_len} columns")
+            }
             other => format!("malformed CSV: {other:?}"),
         };
         (usize::try_from(line).unwrap_or(1), message)
@@ -80,11 +76,7 @@ fn parse(name: &str, text: &str) -> Result<DataSource, (usize, String)> {
         let record = record.map_err(wrong)?;
         rows.push(record.iter().map(str::to_owned).collect());
     }
-    Ok(DataSource {
-        name: name.to_owned(),
-        columns,
-        rows,
-    })
+    Ok(DataSource { name: name.to_owned(), columns, rows })
 }
 
 #[cfg(test)]

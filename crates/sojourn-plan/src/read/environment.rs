@@ -31,29 +31,22 @@ pub(super) fn substitute(
             let lookup = |name: &str| {
                 let given = overrides.environment.iter().rev();
                 let given = given.clone().find(|(known, _)| known == name);
-                given
-                    .map(|(_, value)| value.clone())
-                    .or_else(|| files.variable(name))
+                given.map(|(_, value)| value.clone()).or_else(|| files.variable(name))
             };
             match replaced(&scalar.text, &lookup) {
                 Ok((text, looked_up)) => {
                     let plain = source.get(node.range.clone()) == Some(scalar.text.as_str());
-                    scalar.value = if plain {
-                        plain_value(&text)
-                    } else {
-                        text.clone().into()
-                    };
+                    scalar.value = if plain { plain_value(&text) } else { text.clone().into() };
                     scalar.text = text;
-                    scalar.secret = looked_up;
+                    scalar.secret = !looked_up.is_empty();
+                    for value in &looked_up {
+                        problems.keep_secret(value);
+                    }
                     if plain && scalar.value.is_null() {
                         node.content = Content::Null;
                     }
                 }
-                Err(Wrong {
-                    part,
-                    message,
-                    hint,
-                }) => {
+                Err(Wrong { part, message, hint }) => {
                     problems.within(node, &part, message, Some(hint));
                     problems.give_up_on(node);
                 }
@@ -68,10 +61,13 @@ struct Wrong {
     hint: String,
 }
 
-/// The text with variables in place, and whether any value came from outside the file.
-fn replaced(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(String, bool), Wrong> {
+/// The text with variables in place, and the values that came from outside the file.
+fn replaced(
+    text: &str,
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> Result<(String, Vec<String>), Wrong> {
     let mut out = String::with_capacity(text.len());
-    let mut looked_up = false;
+    let mut looked_up = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
         if rest[..at].ends_with('$') {
@@ -104,12 +100,12 @@ fn replaced(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<(Stri
         // As in a shell, `:-` also stands in for an empty value.
         match (lookup(name), default) {
             (Some(value), None) => {
-                looked_up = true;
                 out.push_str(&value);
+                looked_up.push(value);
             }
             (Some(value), Some(_)) if !value.is_empty() => {
-                looked_up = true;
                 out.push_str(&value);
+                looked_up.push(value);
             }
             (_, Some(default)) => out.push_str(default),
             (None, None) => {
@@ -144,11 +140,7 @@ mod tests {
         };
         let got = replaced(text, &lookup);
         let got = got.as_ref().map(|(text, _)| text.as_str());
-        assert_eq!(
-            got.map_err(|wrong| wrong.message.as_str()),
-            expected,
-            "{text}"
-        );
+        assert_eq!(got.map_err(|wrong| wrong.message.as_str()), expected, "{text}");
     }
 
     #[test]

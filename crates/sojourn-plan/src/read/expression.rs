@@ -109,9 +109,8 @@ impl Parser<'_> {
             None => Err("an empty expression".to_owned()),
             Some(quote @ ('\'' | '"')) => {
                 let inside = &self.rest[1..];
-                let end = inside
-                    .find(quote)
-                    .ok_or_else(|| "a quote that is never closed".to_owned())?;
+                let end =
+                    inside.find(quote).ok_or_else(|| "a quote that is never closed".to_owned())?;
                 let text = inside[..end].to_owned();
                 self.rest = &inside[end + 1..];
                 Ok(Argument::Text(text))
@@ -158,10 +157,7 @@ impl Parser<'_> {
             }
         }
         let name = path.join(".");
-        Ok(Argument::Expression(Box::new(Expression::Call {
-            name,
-            arguments,
-        })))
+        Ok(Argument::Expression(Box::new(Expression::Call { name, arguments })))
     }
 
     fn name(&mut self) -> Result<String, String> {
@@ -196,11 +192,7 @@ mod tests {
         assert_eq!(parse(" token "), Ok(Expression::Name(vec!["token".into()])));
         assert_eq!(
             parse("row.users.first-name"),
-            Ok(Expression::Name(vec![
-                "row".into(),
-                "users".into(),
-                "first-name".into()
-            ]))
+            Ok(Expression::Name(vec!["row".into(), "users".into(), "first-name".into()]))
         );
         assert_eq!(
             parse("int( -1 ,100_000)"),
@@ -211,11 +203,7 @@ mod tests {
             parse("pick('a,b', \"c)\", 1.5)"),
             Ok(call(
                 "pick",
-                vec![
-                    Argument::Text("a,b".into()),
-                    Argument::Text("c)".into()),
-                    number("1.5")
-                ]
+                vec![Argument::Text("a,b".into()), Argument::Text("c)".into()), number("1.5")]
             ))
         );
         assert_eq!(parse("'{{'"), Ok(Expression::Text("{{".into())));

@@ -1,49 +1,56 @@
 //! Taking a mapping apart by its shape, and scalars by their meaning.
 
 use super::node::{Content, Key, Node};
-use super::problems::{Problems, suggestion};
+use super::problems::{Problems, similar, suggestion};
 use super::shape::Shape;
 use super::units;
 
 /// A mapping whose names are all known.
 pub(super) struct Fields<'n> {
     entries: Vec<(&'n Key, &'n Node)>,
+    /// Whether names were refused: what seems to be missing may be one of them.
+    pub(super) has_unknown: bool,
 }
 
 impl<'n> Fields<'n> {
     /// Takes a mapping apart. Unknown and missing names are reported; `None` when it is none.
     pub(super) fn of(node: &'n Node, shape: &Shape, problems: &mut Problems<'_>) -> Option<Self> {
         let Content::Map(entries) = &node.content else {
-            let names: Vec<String> = shape
-                .fields
-                .iter()
-                .map(|field| format!("`{}`", field.name))
-                .collect();
+            let names: Vec<String> =
+                shape.fields.iter().map(|field| format!("`{}`", field.name)).collect();
             problems.at(
                 node,
-                format!("expected a {}, found {}", shape.name, node.kind()),
+                format!("expected {}, found {}", shape.name, node.kind()),
                 Some(format!("it is a mapping of {}", names.join(", "))),
             );
             return None;
         };
+        let mut unknown = Vec::new();
         for (key, _) in entries {
             if !shape.fields.iter().any(|field| field.name == key.name) {
+                unknown.push(key.name.as_str());
                 problems.at_byte(
                     key.range.start,
-                    format!("unknown field `{}` in a {}", shown(&key.name), shape.name),
+                    format!("unknown field `{}` in {}", shown(&key.name), shape.name),
                     suggestion(&key.name, shape.fields.iter().map(|field| field.name)),
                 );
             }
         }
         let fields = Self {
-            entries: entries.iter().map(|(key, value)| (key, value)).collect(),
+            entries: entries
+                .iter()
+                .map(|(key, value)| (key, value))
+                .filter(|(key, _)| shape.fields.iter().any(|field| field.name == key.name))
+                .collect(),
+            has_unknown: !unknown.is_empty(),
         };
         for field in shape.fields.iter().filter(|field| field.required) {
-            if fields.get(field.name).is_none() {
+            let is_misspelt = unknown.iter().any(|name| similar(name, [field.name]).is_some());
+            if fields.get(field.name).is_none() && !is_misspelt {
                 problems.at(
                     node,
-                    format!("a {} without `{}`", shape.name, field.name),
-                    Some(format!("{}: {}", field.name, field.doc)),
+                    format!("{} without `{}`", shape.name, field.name),
+                    Some(field.doc.trim_end_matches('.').to_owned()),
                 );
             }
         }
@@ -57,10 +64,7 @@ impl<'n> Fields<'n> {
 
     /// The value of this name, even an empty one.
     pub(super) fn with_null(&self, name: &str) -> Option<&'n Node> {
-        self.entries
-            .iter()
-            .find(|(key, _)| key.name == name)
-            .map(|(_, node)| *node)
+        self.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| *node)
     }
 
     /// The names of `some` that have a value, in the file's order.
@@ -120,11 +124,11 @@ impl Problems<'_> {
     pub(super) fn count(&mut self, node: &Node, least: u64, most: u64) -> Option<u64> {
         let hint = format!("a whole number from {least} to {most}");
         let number = self.parsed(node, "a whole number", &hint, |text| {
-            text.parse::<u64>()
-                .map_err(|_| format!("`{text}` is not a whole number"))
+            text.parse::<u64>().map_err(|_| format!("`{text}` is not a whole number"))
         })?;
         if !(least..=most).contains(&number) {
-            self.at(node, "out of range", Some(hint));
+            let shown = self.offending(node);
+            self.at(node, format!("`{shown}` is out of range"), Some(hint));
             return None;
         }
         Some(number)
@@ -132,26 +136,19 @@ impl Problems<'_> {
 
     /// A finite number.
     pub(super) fn number(&mut self, node: &Node) -> Option<f64> {
-        self.parsed(node, "a number", "write `2` or `0.5`", |text| {
-            match text.parse::<f64>() {
-                Ok(number) if number.is_finite() => Ok(number),
-                _ => Err(format!("`{text}` is not a number")),
-            }
+        self.parsed(node, "a number", "write `2` or `0.5`", |text| match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(format!("`{text}` is not a number")),
         })
     }
 
     /// `true` or `false`.
     pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
-        self.parsed(
-            node,
-            "true or false",
-            "write `true` or `false`",
-            |text| match text {
-                "true" => Ok(true),
-                "false" => Ok(false),
-                _ => Err(format!("`{text}` is neither true nor false")),
-            },
-        )
+        self.parsed(node, "true or false", "write `true` or `false`", |text| match text {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(format!("`{text}` is neither true nor false")),
+        })
     }
 
     /// One of some words, by its place among them.
@@ -222,9 +219,23 @@ impl Problems<'_> {
                     false => message,
                 };
                 self.at(node, message, Some(hint.to_owned()));
+                // What would follow from a value that is none is not worth a second line.
+                self.give_up_on(node);
                 None
             }
         }
+    }
+}
+
+/// What stands at a node, or the default where nothing does. `None`: a problem, already reported.
+pub(super) fn given_or<T>(
+    node: Option<&Node>,
+    default: T,
+    read: impl FnOnce(&Node) -> Option<T>,
+) -> Option<T> {
+    match node {
+        Some(node) => read(node),
+        None => Some(default),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Escape, HttpAction, Part, Template};
 
 use super::Reader;
-use super::fields::{Fields, shown};
+use super::fields::{Fields, given_or, shown};
 use super::node::{Content, Node};
 use super::origin::Origin;
 use super::problems::suggestion;
@@ -38,23 +38,28 @@ impl Reader<'_> {
             let text = self.problems.text(node)?;
             self.url(node, text.trim(), scope)
         });
-        let headers = fields
-            .get("headers")
-            .map(|node| self.headers(node, scope))
-            .unwrap_or_default();
+        let headers =
+            fields.get("headers").map(|node| self.headers(node, scope)).unwrap_or_default();
         let (body, content_type) = self.body(&fields, scope);
-        let method = match fields.get("method") {
-            Some(node) => {
-                let method = self.problems.text(node)?.to_ascii_uppercase();
-                self.check_method(node, &method)?;
-                method
-            }
-            None if body.is_some() => "POST".to_owned(),
-            None => "GET".to_owned(),
-        };
+        let usual = if body.is_some() { "POST" } else { "GET" };
+        let method = given_or(fields.get("method"), usual.to_owned(), |node| {
+            let method = self.problems.text(node)?.to_ascii_uppercase();
+            self.check_method(node, &method).map(|()| method)
+        });
+        let timeout_ns = given_or(fields.get("timeout"), TIMEOUT_NS, |node| {
+            self.problems.duration_above_zero(node)
+        });
+        let redirects_max = given_or(fields.get("redirects"), 0, |node| {
+            let most = self.problems.count(node, 0, REDIRECTS_MAX)?;
+            u32::try_from(most).ok()
+        });
+        let body_max = given_or(fields.get("body_max"), BODY_MAX, |node| self.problems.bytes(node));
         let (origin, path) = url?;
-        let mut action = action(&method, origin, path);
+        let mut action = action(&method?, origin, path);
         action.headers = headers;
+        action.timeout_ns = timeout_ns?;
+        action.redirects_max = redirects_max?;
+        action.body_max = body_max?;
         if let Some(content_type) = content_type {
             let is_given =
                 |(name, _): &(String, Template)| name.eq_ignore_ascii_case("content-type");
@@ -64,16 +69,6 @@ impl Reader<'_> {
             }
         }
         action.body = body;
-        if let Some(node) = fields.get("timeout") {
-            action.timeout_ns = self.problems.duration_above_zero(node)?;
-        }
-        if let Some(node) = fields.get("redirects") {
-            let most = self.problems.count(node, 0, REDIRECTS_MAX)?;
-            action.redirects_max = u32::try_from(most).unwrap_or_default();
-        }
-        if let Some(node) = fields.get("body_max") {
-            action.body_max = self.problems.bytes(node)?;
-        }
         Some(action)
     }
 
@@ -116,9 +111,7 @@ impl Reader<'_> {
             "/"
         };
         let path = format!("{}{slash}{rest}", origin.base);
-        let path = self
-            .compiler
-            .compile(node, &path, Escape::Url, scope, &mut self.problems)?;
+        let path = self.compiler.compile(node, &path, Escape::Url, scope, &mut self.problems)?;
         Some((origin, path))
     }
 
@@ -143,9 +136,7 @@ impl Reader<'_> {
                 self.problems.at(value, message, None);
                 continue;
             }
-            let template = self
-                .compiler
-                .text(value, Escape::Header, scope, &mut self.problems);
+            let template = self.compiler.text(value, Escape::Header, scope, &mut self.problems);
             headers.extend(template.map(|template| (name.clone(), template)));
         }
         headers
@@ -179,27 +170,20 @@ impl Reader<'_> {
             return (None, None);
         }
         match key.name.as_str() {
-            "form" => (
-                self.form(node, scope),
-                Some("application/x-www-form-urlencoded"),
-            ),
+            "form" => (self.form(node, scope), Some("application/x-www-form-urlencoded")),
             _ => (self.text_body(node, scope), None),
         }
     }
 
     fn text_body(&mut self, node: &Node, scope: &Scope) -> Option<Template> {
         if let Content::Scalar(_) = node.content {
-            return self
-                .compiler
-                .text(node, Escape::Raw, scope, &mut self.problems);
+            return self.compiler.text(node, Escape::Raw, scope, &mut self.problems);
         }
         let fields = Fields::of(node, &shapes::BODY_FILE, &mut self.problems)?;
         let file = fields.get("file")?;
         let path = self.problems.text(file)?;
         match self.files.read(Path::new(path)) {
-            Ok(text) => self
-                .compiler
-                .compile(file, &text, Escape::Raw, scope, &mut self.problems),
+            Ok(text) => self.compiler.compile(file, &text, Escape::Raw, scope, &mut self.problems),
             Err(error) => {
                 self.unreadable(file, &error);
                 None
@@ -212,15 +196,10 @@ impl Reader<'_> {
         for (at, (key, value)) in self.problems.map(node)?.iter().enumerate() {
             let between = if at > 0 { "&" } else { "" };
             parts.push(Part::Literal(format!("{between}{}=", encoded(&key.name))));
-            let template = self
-                .compiler
-                .text(value, Escape::Raw, scope, &mut self.problems)?;
+            let template = self.compiler.text(value, Escape::Raw, scope, &mut self.problems)?;
             parts.extend(template.parts.into_iter().map(|part| match part {
                 Part::Literal(text) => Part::Literal(encoded(&text)),
-                Part::Hole { hole, .. } => Part::Hole {
-                    hole,
-                    escape: Escape::Url,
-                },
+                Part::Hole { hole, .. } => Part::Hole { hole, escape: Escape::Url },
             }));
         }
         Some(Template { parts })

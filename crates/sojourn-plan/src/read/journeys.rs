@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crate::{Action, Journey, KeyRule, Stage, StageSource, Step};
 
 use super::Reader;
-use super::fields::Fields;
+use super::fields::{Fields, given_or};
 use super::node::{Key, Node};
 use super::order;
 use super::shapes;
 use super::stages::STAGES_MAX;
+use super::steps::STEPS_MAX;
 use super::steps::{RawStep, announce};
 use super::templates::Scope;
 
@@ -37,9 +38,7 @@ impl Reader<'_> {
     }
 
     fn journey(&mut self, key: &Key, node: &Node, scope: &Scope) -> Option<Weighted> {
-        let named = self
-            .problems
-            .check_name(key.range.start, &key.name, "journey");
+        let named = self.problems.check_name(key.range.start, &key.name, "journey");
         let fields = Fields::of(node, &shapes::JOURNEY, &mut self.problems)?;
         let raw = self.journey_steps(key, &fields);
         let mut scope = scope.clone();
@@ -52,32 +51,22 @@ impl Reader<'_> {
         let stages = self.stages(raw_stages, &scope);
         self.check_key(key, &raw, &steps, &stages);
         if let (Some(node), true) = (stage_nodes, stages.len() > STAGES_MAX) {
-            let message = format!(
-                "{} stages: a journey has at most {STAGES_MAX}",
-                stages.len()
-            );
+            let message = format!("{} stages: a journey has at most {STAGES_MAX}", stages.len());
             let hint = Some("split it into two journeys".to_owned());
             self.problems.at(node, message, hint);
         }
-        let within_ns = self.within(key, &fields, &steps, &stages)?;
-        let linger_ns = match fields.get("linger") {
-            Some(node) => self.problems.duration(node)?,
-            None if stages.is_empty() => 0,
-            None => LINGER_LEAST_NS.max(within_ns / 2),
+        let within_ns = self.within(key, &fields, &steps, &stages);
+        let usual_linger_ns = match within_ns {
+            Some(within_ns) if !stages.is_empty() => LINGER_LEAST_NS.max(within_ns / 2),
+            _ => 0,
         };
-        let weight = match fields.get("weight") {
-            Some(node) => self.weight(node)?,
-            None => 1.0,
-        };
+        let linger_ns =
+            given_or(fields.get("linger"), usual_linger_ns, |node| self.problems.duration(node));
+        let weight = given_or(fields.get("weight"), 1.0, |node| self.weight(node));
+        let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;
         Some(Weighted {
-            journey: Journey {
-                name: key.name.clone(),
-                steps,
-                stages,
-                within_ns,
-                linger_ns,
-            },
+            journey: Journey { name: key.name.clone(), steps, stages, within_ns, linger_ns },
             weight,
         })
     }
@@ -95,17 +84,25 @@ impl Reader<'_> {
 
     fn journey_steps<'n>(&mut self, key: &Key, fields: &Fields<'n>) -> Vec<RawStep<'n>> {
         match (fields.get("root"), fields.get("steps")) {
-            (Some(root), None) => self
-                .raw_step(root, &shapes::ROOT, Some("root"))
-                .into_iter()
-                .collect(),
-            (None, Some(steps)) => self.raw_steps(steps, &shapes::STEP),
+            (Some(root), None) => {
+                self.raw_step(root, &shapes::ROOT, Some("root")).into_iter().collect()
+            }
+            (None, Some(node)) => {
+                let steps = self.raw_steps(node, &shapes::STEP);
+                if steps.len() > STEPS_MAX {
+                    let message =
+                        format!("{} steps: a journey has at most {STEPS_MAX}", steps.len());
+                    self.problems.at(node, message, Some("make it several journeys".to_owned()));
+                }
+                steps
+            }
             (Some(_), Some(steps)) => {
                 let hint = "put the root's request first among `steps`";
                 let message = "both `root` and `steps`";
                 self.problems.at(steps, message, Some(hint.to_owned()));
                 Vec::new()
             }
+            (None, None) if fields.has_unknown => Vec::new(),
             (None, None) => {
                 self.problems.at_byte(
                     key.range.start,
@@ -158,10 +155,7 @@ impl Reader<'_> {
             for (name, id, _) in &step.extracts {
                 scope.set(name, *id);
             }
-            steps.extend(read.zip(place).map(|(step, place)| Step {
-                after: Some(place),
-                ..step
-            }));
+            steps.extend(read.zip(place).map(|(step, place)| Step { after: Some(place), ..step }));
         }
     }
 

@@ -5,7 +5,7 @@ use sojourn_pace::Arrivals;
 use crate::{Load, Model};
 
 use super::Reader;
-use super::fields::Fields;
+use super::fields::{Fields, given_or};
 use super::journeys::Weighted;
 use super::load_shapes;
 use super::node::{Content, Node};
@@ -17,6 +17,9 @@ const OPEN: [&str; 6] = ["rate", "stages", "spike", "sine", "random", "file"];
 const OPEN_ONLY: [&str; 4] = ["arrivals", "from", "unit", "count"];
 /// What only a closed load has, besides `users`.
 const CLOSED_ONLY: [&str; 3] = ["think", "until", "iterations"];
+
+/// Stands for a length that is already reported: nothing is read into a plan by then.
+const UNREAD_STEADY_NS: u64 = 365 * 86_400_000_000_000;
 
 /// Lengths of an entry's phases as given, nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +33,7 @@ pub(super) struct Phases {
 impl Phases {
     /// Warm-up and steady together, when both are known.
     pub(super) fn total_ns(&self) -> Option<u64> {
-        self.steady_ns
-            .map(|steady| self.warmup_ns.saturating_add(steady))
+        self.steady_ns.map(|steady| self.warmup_ns.saturating_add(steady))
     }
 }
 
@@ -47,7 +49,10 @@ impl Reader<'_> {
     pub(super) fn loads(&mut self, node: &Node, journeys: &[Weighted]) -> Vec<Load> {
         let items = match &node.content {
             Content::Map(_) => std::slice::from_ref(node),
-            _ => self.problems.list(node).unwrap_or_default(),
+            _ => match self.problems.list(node) {
+                Some(items) => items,
+                None => return Vec::new(),
+            },
         };
         if items.is_empty() {
             self.problems.at(node, "a plan without load", None);
@@ -63,22 +68,17 @@ impl Reader<'_> {
         let fields = Fields::of(node, &load_shapes::LOAD, &mut self.problems)?;
         let chosen = self.chosen(&fields, journeys);
         let phases = Phases {
-            warmup_ns: match fields.get("warmup") {
-                Some(node) => self.problems.duration(node)?,
-                None => 0,
-            },
-            steady_ns: match fields.get("steady") {
-                Some(node) => Some(self.problems.duration(node)?),
-                None => None,
-            },
+            warmup_ns: fields
+                .get("warmup")
+                .map_or(0, |node| self.problems.duration(node).unwrap_or_default()),
+            // A length that can't be read is long enough for whatever else there is to check.
+            steady_ns: fields
+                .get("steady")
+                .map(|node| self.problems.duration(node).unwrap_or(UNREAD_STEADY_NS)),
         };
         let shaped = match fields.get("users") {
             Some(users) => {
-                self.misplaced(
-                    &fields,
-                    &[&OPEN[..], &OPEN_ONLY[..]].concat(),
-                    "an open load",
-                );
+                self.misplaced(&fields, &[&OPEN[..], &OPEN_ONLY[..]].concat(), "an open load");
                 self.closed(node, users, &fields, phases)
             }
             None => {
@@ -92,16 +92,14 @@ impl Reader<'_> {
             let journey = &journeys[place].journey;
             journey.within_ns.saturating_add(journey.linger_ns)
         });
-        let drain_ns = match fields.get("drain") {
-            Some(node) => {
-                let drain_ns = self.problems.duration(node)?;
-                self.warn_short_drain(drain_ns, &chosen, journeys);
-                drain_ns
-            }
-            None => observed.max().unwrap_or_default(),
-        };
+        let usual_ns = observed.max().unwrap_or_default();
+        let drain_ns = given_or(fields.get("drain"), usual_ns, |node| {
+            let drain_ns = self.problems.duration(node)?;
+            self.warn_short_drain(drain_ns, &chosen, journeys);
+            Some(drain_ns)
+        })?;
         Some(Load {
-            declared: self.declared(&fields, &shaped, &chosen, journeys),
+            declared: declared(phases.warmup_ns, &shaped, &chosen, journeys),
             journeys: chosen,
             model: shaped.model,
             warmup_ns: phases.warmup_ns,
@@ -112,10 +110,8 @@ impl Reader<'_> {
 
     /// Which journeys an entry starts, with their weights.
     fn chosen(&mut self, fields: &Fields<'_>, journeys: &[Weighted]) -> Option<Vec<(usize, f64)>> {
-        let names: Vec<&str> = journeys
-            .iter()
-            .map(|journey| journey.journey.name.as_str())
-            .collect();
+        let names: Vec<&str> =
+            journeys.iter().map(|journey| journey.journey.name.as_str()).collect();
         match (fields.get("journey"), fields.get("journeys")) {
             (Some(node), None) => {
                 let known = self.lookup_journey(node, &names)?;
@@ -140,8 +136,7 @@ impl Reader<'_> {
                 (!chosen.is_empty()).then_some(chosen)
             }
             (Some(_), Some(node)) => {
-                self.problems
-                    .at(node, "both `journey` and `journeys`", None);
+                self.problems.at(node, "both `journey` and `journeys`", None);
                 None
             }
             (None, None) => Some(
@@ -174,9 +169,7 @@ impl Reader<'_> {
 
     fn open(&mut self, node: &Node, fields: &Fields<'_>, phases: Phases) -> Option<Shaped> {
         let arrivals = match fields.get("arrivals") {
-            Some(node) => self
-                .problems
-                .choice(node, &["constant", "poisson", "replay"])?,
+            Some(node) => self.problems.choice(node, &["constant", "poisson", "replay"])?,
             None if fields.get("file").is_some() => 2,
             None => 0,
         };
@@ -190,7 +183,9 @@ impl Reader<'_> {
                 None => (node.range.start, "a load of nothing".to_owned()),
             };
             let hint = "say how much: `rate: 50/s`, `stages: […]` or `users: 50`".to_owned();
-            self.problems.at_byte(at, message, Some(hint));
+            if !(forms.is_empty() && fields.has_unknown) {
+                self.problems.at_byte(at, message, Some(hint));
+            }
             return None;
         };
         if (form.name == "file") != (arrivals == 2) {
@@ -258,8 +253,7 @@ impl Reader<'_> {
         if steady_ns == 0 {
             let at = fields.get("steady").unwrap_or(node);
             let hint = "say how long to measure: `steady: 30s`, beyond the warm-up";
-            self.problems
-                .at(at, "a run of zero length", Some(hint.to_owned()));
+            self.problems.at(at, "a run of zero length", Some(hint.to_owned()));
             return None;
         }
         Some(steady_ns)
@@ -283,25 +277,25 @@ impl Reader<'_> {
             ));
         }
     }
+}
 
-    fn declared(
-        &self,
-        fields: &Fields<'_>,
-        shaped: &Shaped,
-        chosen: &[(usize, f64)],
-        journeys: &[Weighted],
-    ) -> String {
-        let named: Vec<String> = chosen
-            .iter()
-            .map(|&(place, weight)| match chosen.len() {
-                1 => journeys[place].journey.name.clone(),
-                _ => format!("{} {weight}", journeys[place].journey.name),
-            })
-            .collect();
-        let mut text = format!("{}: {}", named.join(", "), shaped.declared);
-        if let Some(warmup) = fields.get("warmup").and_then(Node::text) {
-            text.push_str(&format!(", warm-up {warmup}"));
-        }
-        text
+/// An entry in one line.
+fn declared(
+    warmup_ns: u64,
+    shaped: &Shaped,
+    chosen: &[(usize, f64)],
+    journeys: &[Weighted],
+) -> String {
+    let named: Vec<String> = chosen
+        .iter()
+        .map(|&(place, weight)| match chosen.len() {
+            1 => journeys[place].journey.name.clone(),
+            _ => format!("{} {weight}", journeys[place].journey.name),
+        })
+        .collect();
+    let mut text = format!("{}: {}", named.join(", "), shaped.declared);
+    if warmup_ns > 0 {
+        text.push_str(&format!(", warm-up {}", show_ns(warmup_ns)));
     }
+    text
 }

@@ -1,7 +1,7 @@
 //! YAML as a tree whose every value knows where it stands in the file.
 //!
-//! The tree is kept, rather than reading straight into types, so that one pass can report everything
-//! that is wrong with a file, each at its own place.
+//! The tree is kept, rather than reading straight into types, so that one pass can report
+//! everything that is wrong with a file, each at its own place.
 
 use std::fmt;
 use std::ops::Range;
@@ -137,13 +137,7 @@ impl Raw {
     fn placed(self, source: &str) -> Node {
         let range = range_of(self.0.defined, source);
         let written = source.get(range.clone()).unwrap_or_default();
-        let scalar = |text: String, value| {
-            Content::Scalar(Scalar {
-                text,
-                value,
-                secret: false,
-            })
-        };
+        let scalar = |text: String, value| Content::Scalar(Scalar { text, value, secret: false });
         let content = match self.0.value {
             RawContent::Null => Content::Null,
             RawContent::Typed(value) => scalar(written.trim().to_owned(), value),
@@ -155,10 +149,7 @@ impl Raw {
                 entries
                     .into_iter()
                     .map(|(key, value)| {
-                        let key = Key {
-                            range: range_of(key.defined, source),
-                            name: key.value,
-                        };
+                        let key = Key { range: range_of(key.defined, source), name: key.value };
                         (key, value.placed(source))
                     })
                     .collect(),
@@ -240,22 +231,18 @@ fn range_of(location: Location, source: &str) -> Range<usize> {
 
 /// Puts the library's complaint in our words where a newcomer is likely to meet it.
 fn malformed(source: &str, error: &serde_saphyr::Error) -> Malformed {
-    let mut at = error
-        .location()
-        .map_or(0, |location| range_of(location, source).start);
-    while !source.is_char_boundary(at) {
-        at -= 1;
-    }
+    // Only the line and column of an error are always known.
+    let at =
+        error.location().map_or(0, |location| byte_at(source, location.line(), location.column()));
     let full = error.to_string();
     // The library ends its text with the position, which we give ourselves.
     let text = full.split(" at line ").next().unwrap_or(&full);
     let quote = "put quotes around the value: `{`, `[`, `,` and `}` mean something in YAML";
     let before = source.get(..at).unwrap_or_default().trim_end();
     let (message, hint) = match error.without_snippet() {
-        serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => (
-            format!("`{key}` stands here twice"),
-            Some("keep one of the two".to_owned()),
-        ),
+        serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => {
+            (format!("`{key}` stands here twice"), Some("keep one of the two".to_owned()))
+        }
         serde_saphyr::Error::MultipleDocuments { .. } => (
             "a second document begins here".to_owned(),
             Some("a journey file is one document: remove the `---`".to_owned()),
@@ -271,13 +258,22 @@ fn malformed(source: &str, error: &serde_saphyr::Error) -> Malformed {
         _ if text.contains("did not find expected ','") || before.ends_with('$') => {
             (format!("malformed YAML: {text}"), Some(quote.to_owned()))
         }
-        _ if source.get(at..).is_some_and(starts_with_tab) => (
-            "a tab where only spaces may stand".to_owned(),
-            Some("indent with spaces".to_owned()),
-        ),
+        _ if source.get(at..).is_some_and(starts_with_tab) => {
+            ("a tab where only spaces may stand".to_owned(), Some("indent with spaces".to_owned()))
+        }
         _ => (format!("malformed YAML: {text}"), None),
     };
     Malformed { at, message, hint }
+}
+
+/// The byte of a line and column, both from 1, the column in characters.
+fn byte_at(source: &str, line: u64, column: u64) -> usize {
+    let mut lines = source.split_inclusive('\n');
+    let skipped: usize = (1..line).filter_map(|_| lines.next()).map(str::len).sum();
+    let columns = lines.next().unwrap_or_default().char_indices();
+    let column = usize::try_from(column.saturating_sub(1)).unwrap_or(usize::MAX);
+    let offset = columns.map(|(at, _)| at).nth(column);
+    offset.map_or(source.len(), |offset| skipped + offset)
 }
 
 fn starts_with_tab(text: &str) -> bool {

@@ -10,18 +10,17 @@ pub(super) fn is_poll(stage: &Stage) -> bool {
     matches!(stage.source, StageSource::Poll(_))
 }
 
-/// Sets the predecessors that no one named: the nearest required stage declared before. A stage that
-/// need not happen is a poor start of a hop, and a failure's hop starts nowhere in particular: both
-/// count from the step, as does a stage that must never be seen.
+/// Sets the predecessors that no one named: the nearest required stage declared before, as one that
+/// need not happen is a poor start of a hop. A failure's hop starts nowhere in particular: it
+/// counts from the step, as does that of a stage which must never be seen.
 pub(super) fn set_predecessors(stages: &mut [Stage], explicit: &[bool]) {
     for place in 0..stages.len() {
         let is_end = matches!(stages[place].kind, StageKind::Failure | StageKind::Never);
         if explicit.get(place).copied().unwrap_or(false) || is_end {
             continue;
         }
-        stages[place].after = stages[..place]
-            .iter()
-            .rposition(|stage| stage.kind == StageKind::Required);
+        stages[place].after =
+            stages[..place].iter().rposition(|stage| stage.kind == StageKind::Required);
     }
 }
 
@@ -33,10 +32,8 @@ pub(super) fn check_cycles(stages: &[Stage], nodes: &[&Node], problems: &mut Pro
         let mut at = Some(start);
         while let Some(place) = at.filter(|&place| place < stages.len() && !settled[place]) {
             if let Some(first) = path.iter().position(|&seen| seen == place) {
-                let mut names: Vec<&str> = path[first..]
-                    .iter()
-                    .map(|&place| stages[place].name.as_str())
-                    .collect();
+                let mut names: Vec<&str> =
+                    path[first..].iter().map(|&place| stages[place].name.as_str()).collect();
                 names.push(&stages[place].name);
                 names.reverse();
                 problems.at(
@@ -65,11 +62,8 @@ pub(super) fn check_distinct(stages: &[Stage], nodes: &[&Node], problems: &mut P
         let twin = seen.iter().find(|(_, other)| *other == likeness);
         if let Some((other, _)) = twin {
             problems.at(
-                *node,
-                format!(
-                    "nothing distinguishes stage `{}` from stage `{}`",
-                    stage.name, other.name
-                ),
+                node,
+                format!("nothing distinguishes stage `{}` from stage `{}`", stage.name, other.name),
                 Some(
                     "give them different `match`, or `shared: true` to count one event for both"
                         .to_owned(),
@@ -92,13 +86,7 @@ impl Likeness {
     /// Of a stage that keeps its events to itself.
     fn of(stage: &Stage) -> Option<Self> {
         match &stage.source {
-            StageSource::Event {
-                channel,
-                matches,
-                key,
-                key_format,
-                ..
-            } if !stage.shared => {
+            StageSource::Event { channel, matches, key, key_format, .. } if !stage.shared => {
                 let mut texts: Vec<String> = matches
                     .iter()
                     .map(|check| format!("{} {:?}", selector_text(&check.selector), check.test))

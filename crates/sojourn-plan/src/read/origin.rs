@@ -28,10 +28,7 @@ impl Origin {
                 Some("such as `http://127.0.0.1:8080/api`".to_owned()),
             ));
         }
-        Ok(Self {
-            base: rest.trim_end_matches('/').to_owned(),
-            ..origin
-        })
+        Ok(Self { base: rest.trim_end_matches('/').to_owned(), ..origin })
     }
 
     /// Scheme, host and port of an absolute URL, and the rest of its text.
@@ -69,12 +66,7 @@ impl Origin {
         if host.is_empty() || port == 0 {
             return Err(("no host to go to".to_owned(), hint()));
         }
-        let origin = Self {
-            tls,
-            host: host.to_owned(),
-            port,
-            base: String::new(),
-        };
+        let origin = Self { tls, host: host.to_owned(), port, base: String::new() };
         Ok((origin, rest))
     }
 }
@@ -84,30 +76,16 @@ mod tests {
     use super::*;
 
     fn origin(tls: bool, host: &str, port: u16, base: &str) -> Origin {
-        Origin {
-            tls,
-            host: host.to_owned(),
-            port,
-            base: base.to_owned(),
-        }
+        Origin { tls, host: host.to_owned(), port, base: base.to_owned() }
     }
 
     #[test]
     fn targets() {
         for (text, expected) in [
-            (
-                "http://127.0.0.1:8080",
-                origin(false, "127.0.0.1", 8080, ""),
-            ),
-            (
-                "https://API.example/v1/",
-                origin(true, "api.example", 443, "/v1"),
-            ),
+            ("http://127.0.0.1:8080", origin(false, "127.0.0.1", 8080, "")),
+            ("https://API.example/v1/", origin(true, "api.example", 443, "/v1")),
             ("http://[::1]:9/", origin(false, "::1", 9, "")),
-            (
-                "http://bücher.example",
-                origin(false, "xn--bcher-kva.example", 80, ""),
-            ),
+            ("http://bücher.example", origin(false, "xn--bcher-kva.example", 80, "")),
         ] {
             assert_eq!(Origin::target(text), Ok(expected), "{text}");
         }

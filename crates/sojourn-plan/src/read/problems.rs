@@ -16,16 +16,16 @@ pub(super) struct Problems<'a> {
     found: Vec<PlanError>,
     /// Starts of values already reported on: what follows from them is not worth a second line.
     broken: HashSet<usize>,
+    /// Values that came from outside the file: never shown, whoever composes the message.
+    secrets: Vec<String>,
 }
+
+/// The least length of a value that is searched for in messages: shorter ones stand in any text.
+const SECRET_LENGTH_LEAST: usize = 4;
 
 impl<'a> Problems<'a> {
     pub(super) fn new(file: &'a str, source: &'a str) -> Self {
-        Self {
-            file,
-            source,
-            found: Vec::new(),
-            broken: HashSet::new(),
-        }
+        Self { file, source, found: Vec::new(), broken: HashSet::new(), secrets: Vec::new() }
     }
 
     /// Something is wrong with a whole value.
@@ -44,15 +44,25 @@ impl<'a> Problems<'a> {
         message: impl Into<String>,
         hint: Option<String>,
     ) {
+        self.within_both(node, "", part, message, hint);
+    }
+
+    /// Something is wrong with a part of a part of a value.
+    pub(super) fn within_both(
+        &mut self,
+        node: &Node,
+        outer: &str,
+        inner: &str,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) {
         if self.broken.contains(&node.range.start) {
             return;
         }
         let written = self.source.get(node.range.clone()).unwrap_or_default();
-        let offset = match part {
-            "" => 0,
-            part => written.find(part).unwrap_or(0),
-        };
-        self.at_byte(node.range.start + offset, message, hint);
+        let outer = written.find(outer).unwrap_or(0);
+        let inner = written[outer..].find(inner).unwrap_or(0);
+        self.at_byte(node.range.start + outer + inner, message, hint);
     }
 
     /// Something is wrong at a byte of the source.
@@ -73,9 +83,21 @@ impl<'a> Problems<'a> {
     }
 
     /// Something is wrong elsewhere: in a file the plan names, or on the command line.
-    pub(super) fn push(&mut self, error: PlanError) {
+    pub(super) fn push(&mut self, mut error: PlanError) {
+        for secret in &self.secrets {
+            error.message = without(&error.message, secret);
+            error.hint = error.hint.filter(|hint| without(hint, secret) == *hint);
+        }
         if self.found.len() < PROBLEMS_MAX && !self.found.contains(&error) {
             self.found.push(error);
+        }
+    }
+
+    /// A value that no message may show.
+    pub(super) fn keep_secret(&mut self, value: &str) {
+        let is_new = !self.secrets.iter().any(|known| known == value);
+        if value.len() >= SECRET_LENGTH_LEAST && is_new {
+            self.secrets.push(value.to_owned());
         }
     }
 
@@ -101,8 +123,7 @@ impl<'a> Problems<'a> {
 
     /// What was found, in the order of the file.
     pub(super) fn into_errors(mut self) -> PlanErrors {
-        self.found
-            .sort_by_key(|error| (error.file != self.file, error.line, error.column));
+        self.found.sort_by_key(|error| (error.file != self.file, error.line, error.column));
         PlanErrors(self.found)
     }
 }
@@ -132,23 +153,30 @@ pub(super) fn suggestion<'n>(
     wrong: &str,
     known: impl IntoIterator<Item = &'n str>,
 ) -> Option<String> {
-    let known: Vec<&str> = known.into_iter().collect();
+    let mut seen = HashSet::new();
+    let known: Vec<&str> = known.into_iter().filter(|name| seen.insert(*name)).collect();
     if let Some(name) = similar(wrong, known.iter().copied()) {
         return Some(format!("did you mean `{name}`?"));
     }
     if known.is_empty() {
         return None;
     }
-    let mut list = known
-        .iter()
-        .take(16)
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut list =
+        known.iter().take(16).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if known.len() > 16 {
         list.push_str(", …");
     }
     Some(format!("there is {list}"))
+}
+
+/// The text with `***` in place of a secret, however its letters are written.
+fn without(text: &str, secret: &str) -> String {
+    let pattern = regex::RegexBuilder::new(&regex::escape(secret)).case_insensitive(true).build();
+    match pattern {
+        Ok(pattern) => pattern.replace_all(text, "***").into_owned(),
+        // Too long to compile: then it is too long for a message, too.
+        Err(_) => text.replace(secret, "***"),
+    }
 }
 
 /// Line and column of a byte, both from 1, the column in characters.
@@ -169,17 +197,11 @@ mod tests {
 
     #[test]
     fn suggests_the_nearest_name_or_lists_all() {
-        assert_eq!(
-            similar("matchh", ["name", "match", "member"]),
-            Some("match")
-        );
+        assert_eq!(similar("matchh", ["name", "match", "member"]), Some("match"));
         assert_eq!(similar("Name", ["name", "match"]), Some("name"));
         assert_eq!(similar("paymnt", ["payment", "refund"]), Some("payment"));
         assert_eq!(similar("zzz", ["name", "match"]), None);
-        assert_eq!(
-            suggestion("zzz", ["a", "b"]).as_deref(),
-            Some("there is `a`, `b`")
-        );
+        assert_eq!(suggestion("zzz", ["a", "b"]).as_deref(), Some("there is `a`, `b`"));
         assert_eq!(suggestion("zzz", []), None);
     }
 

@@ -39,9 +39,7 @@ impl Reader<'_> {
                 _ => return self.without_steady(node, limit.is_some()),
             };
             return Some(ShapedProfile {
-                profile: Profile {
-                    segments: vec![constant(rate, total_ns)],
-                },
+                profile: Profile { segments: vec![constant(rate, total_ns)] },
                 total_ns,
                 declared: format!("{} for {}", show_rate(rate), show_ns(total_ns)),
             });
@@ -115,6 +113,9 @@ impl Reader<'_> {
         let fields = Fields::of(node, &load_shapes::RATE_STAGE, &mut self.problems)?;
         let kinds = fields.given(&["to", "rate", "sine", "random", "pause"]);
         let [(kind, value)] = kinds.as_slice() else {
+            if kinds.is_empty() && fields.has_unknown {
+                return None;
+            }
             let hint = "a stage is `{ to: 200/s, over: 30s }`, `{ rate: 50/s, for: 1m }`, \
                         `{ pause: 10s }`, or `sine` or `random` with `for`";
             let message = "a stage says one of `to`, `rate`, `sine`, `random`, `pause`";
@@ -166,28 +167,18 @@ impl Reader<'_> {
         let fields = Fields::of(node, &load_shapes::SPIKE, &mut self.problems)?;
         let mut rate = |name| fields.get(name).and_then(|node| self.problems.rate(node));
         let (base, peak) = (rate("base"), rate("peak"));
-        let mut duration = |name| {
-            fields
-                .get(name)
-                .and_then(|node| self.problems.duration(node))
-        };
+        let mut duration = |name| fields.get(name).and_then(|node| self.problems.duration(node));
         let (at_ns, for_ns) = (duration("at"), duration("for"));
         let (base, peak, at_ns, for_ns) = (base?, peak?, at_ns?, for_ns?);
         let end_ns = at_ns.saturating_add(for_ns);
         if end_ns > total_ns {
-            let message = format!(
-                "the spike ends at {}, the load at {}",
-                show_ns(end_ns),
-                show_ns(total_ns)
-            );
+            let message =
+                format!("the spike ends at {}, the load at {}", show_ns(end_ns), show_ns(total_ns));
             self.problems.at(node, message, None);
             return None;
         }
-        let segments = [
-            constant(base, at_ns),
-            constant(peak, for_ns),
-            constant(base, total_ns - end_ns),
-        ];
+        let segments =
+            [constant(base, at_ns), constant(peak, for_ns), constant(base, total_ns - end_ns)];
         let segments: Vec<Segment> = segments
             .into_iter()
             .filter(|segment| !matches!(segment, Segment::Linear { duration_ns: 0, .. }))
@@ -204,24 +195,14 @@ impl Reader<'_> {
             show_ns(for_ns),
             show_ns(total_ns)
         );
-        Some(ShapedProfile {
-            profile: Profile { segments },
-            total_ns,
-            declared,
-        })
+        Some(ShapedProfile { profile: Profile { segments }, total_ns, declared })
     }
 
     fn sine(&mut self, node: &Node, duration_ns: u64) -> Option<(Segment, String)> {
         let fields = Fields::of(node, &load_shapes::SINE, &mut self.problems)?;
-        let mean = fields
-            .get("mean")
-            .and_then(|node| self.rate_above_zero(node));
-        let amplitude = fields
-            .get("amplitude")
-            .and_then(|node| self.problems.rate(node));
-        let period = fields
-            .get("period")
-            .and_then(|node| self.problems.duration_above_zero(node));
+        let mean = fields.get("mean").and_then(|node| self.rate_above_zero(node));
+        let amplitude = fields.get("amplitude").and_then(|node| self.problems.rate(node));
+        let period = fields.get("period").and_then(|node| self.problems.duration_above_zero(node));
         let phase = match fields.get("phase") {
             Some(node) => self.problems.fraction(node)?,
             None => 0.0,
@@ -234,30 +215,19 @@ impl Reader<'_> {
             show_ns(period_ns),
             show_ns(duration_ns)
         );
-        let segment = Segment::Sine {
-            mean_per_s,
-            amplitude_per_s,
-            period_ns,
-            phase,
-            duration_ns,
-        };
+        let segment = Segment::Sine { mean_per_s, amplitude_per_s, period_ns, phase, duration_ns };
         Some((segment, declared))
     }
 
     fn random(&mut self, node: &Node, duration_ns: u64) -> Option<(Segment, String)> {
         let fields = Fields::of(node, &load_shapes::RANDOM, &mut self.problems)?;
         let min = fields.get("min").and_then(|node| self.problems.rate(node));
-        let max = fields
-            .get("max")
-            .and_then(|node| self.rate_above_zero(node));
-        let every = fields
-            .get("every")
-            .and_then(|node| self.problems.duration_above_zero(node));
+        let max = fields.get("max").and_then(|node| self.rate_above_zero(node));
+        let every = fields.get("every").and_then(|node| self.problems.duration_above_zero(node));
         let (min_per_s, max_per_s, every_ns) = (min?, max?, every?);
         if min_per_s > max_per_s {
             let message = "`min` is above `max`";
-            self.problems
-                .at(fields.get("min").unwrap_or(node), message, None);
+            self.problems.at(fields.get("min").unwrap_or(node), message, None);
             return None;
         }
         let declared = format!(
@@ -267,24 +237,13 @@ impl Reader<'_> {
             show_ns(every_ns),
             show_ns(duration_ns)
         );
-        let segment = Segment::RandomSteps {
-            min_per_s,
-            max_per_s,
-            every_ns,
-            duration_ns,
-        };
+        let segment = Segment::RandomSteps { min_per_s, max_per_s, every_ns, duration_ns };
         Some((segment, declared))
     }
 }
 
 fn single(segment: Segment, total_ns: u64, declared: String) -> ShapedProfile {
-    ShapedProfile {
-        profile: Profile {
-            segments: vec![segment],
-        },
-        total_ns,
-        declared,
-    }
+    ShapedProfile { profile: Profile { segments: vec![segment] }, total_ns, declared }
 }
 
 fn constant(rate: f64, duration_ns: u64) -> Segment {
@@ -292,21 +251,15 @@ fn constant(rate: f64, duration_ns: u64) -> Segment {
 }
 
 fn linear(from_per_s: f64, to_per_s: f64, duration_ns: u64) -> Segment {
-    Segment::Linear {
-        from_per_s,
-        to_per_s,
-        duration_ns,
-    }
+    Segment::Linear { from_per_s, to_per_s, duration_ns }
 }
 
 /// Whether a segment has no arrivals.
 fn is_silent(segment: &Segment) -> bool {
     match segment {
-        Segment::Linear {
-            from_per_s,
-            to_per_s,
-            duration_ns,
-        } => *duration_ns == 0 || (*from_per_s == 0.0 && *to_per_s == 0.0),
+        Segment::Linear { from_per_s, to_per_s, duration_ns } => {
+            *duration_ns == 0 || (*from_per_s == 0.0 && *to_per_s == 0.0)
+        }
         Segment::Sine { .. } | Segment::RandomSteps { .. } => false,
     }
 }

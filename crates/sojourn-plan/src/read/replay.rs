@@ -42,26 +42,10 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let mut offsets = match parse(&text, unit_ns) {
-            Ok(offsets) => offsets,
-            Err((line, message)) => {
-                self.problems.push(PlanError {
-                    file: path.to_owned(),
-                    line,
-                    column: 1,
-                    message,
-                    hint: Some(
-                        "one instant per line: seconds (or `unit`) from the start, or RFC 3339"
-                            .to_owned(),
-                    ),
-                });
-                return None;
-            }
-        };
+        let mut offsets = self.offsets(path, &text, unit_ns)?;
         if !offsets.is_sorted() {
             offsets.sort_unstable();
-            self.warnings
-                .push(format!("the instants of `{path}` are out of order: sorted"));
+            self.warnings.push(format!("the instants of `{path}` are out of order: sorted"));
         }
         if let Some(limit) = limit {
             offsets.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -84,17 +68,31 @@ impl Reader<'_> {
         let total_ns = phases.total_ns().unwrap_or_else(|| last.saturating_add(1));
         Some(Shaped {
             total_ns,
-            declared: format!(
-                "replay of {} instants over {}",
-                offsets.len(),
-                show_ns(last)
-            ),
+            declared: format!("replay of {} instants over {}", offsets.len(), show_ns(last)),
             model: Model::Open {
                 profile: Profile::default(),
                 arrivals: Arrivals::Replay(offsets.into()),
                 limit,
             },
         })
+    }
+
+    /// A file's instants as offsets in nanoseconds; problems are reported at their lines.
+    fn offsets(&mut self, path: &str, text: &str, unit_ns: i128) -> Option<Vec<u64>> {
+        match parse(text, unit_ns) {
+            Ok(offsets) => Some(offsets),
+            Err((line, message)) => {
+                let hint = "one instant per line: seconds (or `unit`) from the start, or RFC 3339";
+                self.problems.push(PlanError {
+                    file: path.to_owned(),
+                    line,
+                    column: 1,
+                    message,
+                    hint: Some(hint.to_owned()),
+                });
+                None
+            }
+        }
     }
 }
 
@@ -121,10 +119,7 @@ fn parse(text: &str, unit_ns: i128) -> Result<Vec<u64>, (usize, String)> {
         if instants.is_empty() {
             are_points = is_point;
         } else if is_point != are_points {
-            return Err((
-                number,
-                format!("`{shown}`: points in time and offsets in one file"),
-            ));
+            return Err((number, format!("`{shown}`: points in time and offsets in one file")));
         }
         instants.push(instant);
     }
@@ -132,9 +127,7 @@ fn parse(text: &str, unit_ns: i128) -> Result<Vec<u64>, (usize, String)> {
         true => instants.iter().min().copied().unwrap_or_default(),
         false => 0,
     };
-    let offsets = instants
-        .iter()
-        .map(|instant| u64::try_from(instant - first).unwrap_or(u64::MAX));
+    let offsets = instants.iter().map(|instant| u64::try_from(instant - first).unwrap_or(u64::MAX));
     Ok(offsets.collect())
 }
 
@@ -171,11 +164,7 @@ fn timestamp_ns(text: &str) -> Option<i128> {
         zone => {
             let (hours, minutes) = zone.get(1..)?.split_once(':')?;
             let minutes = number(hours)? * 60 + number(minutes)?;
-            if zone.starts_with('-') {
-                -minutes
-            } else {
-                minutes
-            }
+            if zone.starts_with('-') { -minutes } else { minutes }
         }
     };
     let is_possible = (1..=12).contains(&month)
@@ -195,8 +184,8 @@ fn number(text: &str) -> Option<i128> {
     fits.then(|| text.parse().ok())?
 }
 
-/// Days of the proleptic Gregorian calendar, with years taken to begin in March so that the leap day
-/// is their last.
+/// Days of the proleptic Gregorian calendar, with years taken to begin in March so that the leap
+/// day is their last.
 fn days_from_1970(year: i128, month: i128, day: i128) -> i128 {
     let year = if month <= 2 { year - 1 } else { year };
     let month = (month + 9) % 12;
@@ -225,24 +214,14 @@ mod tests {
         let text = "1700000000.000000001\n1700000001\n";
         assert_eq!(parse(text, NS_PER_S), Ok(vec![0, 999_999_999]));
         assert_eq!(timestamp_ns("1970-01-01T00:00:00Z"), Some(0));
-        assert_eq!(
-            timestamp_ns("2000-02-29T12:00:00Z"),
-            Some(951_825_600 * NS_PER_S)
-        );
-        assert_eq!(
-            timestamp_ns("2026-03-01T00:00:00-01:30"),
-            Some(1_772_328_600 * NS_PER_S)
-        );
+        assert_eq!(timestamp_ns("2000-02-29T12:00:00Z"), Some(951_825_600 * NS_PER_S));
+        assert_eq!(timestamp_ns("2026-03-01T00:00:00-01:30"), Some(1_772_328_600 * NS_PER_S));
     }
 
     #[test]
     fn wrong_lines_are_named() {
-        for (text, line) in [
-            ("1\nx\n", 2),
-            ("-1", 1),
-            ("1\n2026-01-01T00:00:00Z", 2),
-            ("1..2", 1),
-        ] {
+        for (text, line) in [("1\nx\n", 2), ("-1", 1), ("1\n2026-01-01T00:00:00Z", 2), ("1..2", 1)]
+        {
             assert_eq!(parse(text, NS_PER_S).unwrap_err().0, line, "{text}");
         }
     }

@@ -31,15 +31,8 @@ const SECRET_NAMES: [&str; 12] = [
 ];
 
 /// Names whose values say where something is, not what it is.
-const NOT_VALUES: [&str; 7] = [
-    "extract",
-    "expect",
-    "check",
-    "match",
-    "until",
-    "message_id",
-    "marker",
-];
+const NOT_VALUES: [&str; 7] =
+    ["extract", "expect", "check", "match", "until", "message_id", "marker"];
 
 /// The source with every secret replaced by `***`.
 pub(super) fn masked(source: &str, root: &Node) -> String {
@@ -78,9 +71,7 @@ pub(super) fn masked(source: &str, root: &Node) -> String {
 fn collect(node: &Node, name: &str, source: &str, ranges: &mut Vec<Range<usize>>) {
     match &node.content {
         Content::Null => {}
-        Content::List(items) => items
-            .iter()
-            .for_each(|item| collect(item, name, source, ranges)),
+        Content::List(items) => items.iter().for_each(|item| collect(item, name, source, ranges)),
         Content::Map(entries) => {
             for (key, value) in entries {
                 if NOT_VALUES.contains(&key.name.as_str()) {
@@ -103,11 +94,8 @@ fn collect(node: &Node, name: &str, source: &str, ranges: &mut Vec<Range<usize>>
 }
 
 fn is_secret(name: &str) -> bool {
-    let plain: String = name
-        .chars()
-        .filter(|c| !"-_. ".contains(*c))
-        .flat_map(char::to_lowercase)
-        .collect();
+    let plain: String =
+        name.chars().filter(|c| !"-_. ".contains(*c)).flat_map(char::to_lowercase).collect();
     SECRET_NAMES.iter().any(|part| plain.contains(part))
 }
 
@@ -123,17 +111,13 @@ fn is_scalar_start(source: &str, at: usize) -> bool {
 }
 
 fn pattern(text: &str) -> Regex {
-    #[expect(
-        clippy::unwrap_used,
-        reason = "constant patterns, compiled by the tests"
-    )]
+    #[expect(clippy::unwrap_used, reason = "constant patterns, compiled by the tests")]
     Regex::new(text).unwrap()
 }
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r#"^["']?(?i:bearer |basic )?(?:\$\{[A-Za-z0-9_]+\}|\{\{[\sA-Za-z0-9_.()-]*\}\})+["']?\s*$"#,
-    )
+    let hole = r"\$\{[A-Za-z0-9_]+\}|\{\{[\sA-Za-z0-9_.()-]*\}\}";
+    pattern(&format!(r#"^["']?(?i:bearer |basic )?(?:{hole})+["']?\s*$"#))
 });
 
 /// The password of `scheme://user:password@host`.
@@ -143,9 +127,7 @@ static IN_URLS: LazyLock<Regex> =
 /// The value of `token=…` in a URL or form text, and of `"token": "…"` in a JSON text.
 static IN_PAIRS: LazyLock<Regex> = LazyLock::new(|| {
     let names = r"[\w-]*(?i:password|passwd|secret|token|api[_-]?key|access[_-]?key)[\w-]*";
-    pattern(&format!(
-        r#"(?:[?&'"\s]{names}=|\\?"{names}\\?"\s*:\s*\\?")([^&\s"'\\${{}}]+)"#
-    ))
+    pattern(&format!(r#"(?:[?&'"\s]{names}=|\\?"{names}\\?"\s*:\s*\\?")([^&\s"'\\${{}}]+)"#))
 });
 
 #[cfg(test)]
@@ -169,19 +151,13 @@ mod tests {
             "headers: { Authorization: \"***\", X-Api-Key: '***', accept: json }",
         );
         check("cookie: \"a=b\" # kept", "cookie: \"***\" # kept");
-        check(
-            "sasl.password: |\n  s3cret\nnext: 1\n",
-            "sasl.password: |\n  \"***\"\nnext: 1\n",
-        );
+        check("sasl.password: |\n  s3cret\nnext: 1\n", "sasl.password: |\n  \"***\"\nnext: 1\n");
         check("password: 1234", "password: \"***\"");
         check(
             "credentials: { user: u, pass: [p] }",
             "credentials: { user: \"***\", pass: [\"***\"] }",
         );
-        check(
-            "a: &s hunter2\npassword: *s\n",
-            "a: &s \"***\"\npassword: *s\n",
-        );
+        check("a: &s hunter2\npassword: *s\n", "a: &s \"***\"\npassword: *s\n");
     }
 
     #[test]
@@ -211,9 +187,6 @@ mod tests {
             "body: \"{\\\"password\\\":\\\"hunter2\\\"}\"",
             "body: \"{\\\"password\\\":\\\"***\\\"}\"",
         );
-        check(
-            "url: http://h/${PATH_PART}:x@y",
-            "url: http://h/${PATH_PART}:x@y",
-        );
+        check("url: http://h/${PATH_PART}:x@y", "url: http://h/${PATH_PART}:x@y");
     }
 }

@@ -15,15 +15,7 @@ pub(super) enum Place {
 }
 
 const ANSWER: [&str; 5] = ["status", "header.NAME", "body", "body.PATH", "regex:EXPR"];
-const EVENT: [&str; 7] = [
-    "type",
-    "key",
-    "topic",
-    "header.NAME",
-    "body",
-    "$.PATH",
-    "regex:EXPR",
-];
+const EVENT: [&str; 7] = ["type", "key", "topic", "header.NAME", "body", "$.PATH", "regex:EXPR"];
 
 /// Reads a selector from a scalar; problems are reported at it.
 pub(super) fn selector(node: &Node, place: Place, problems: &mut Problems<'_>) -> Option<Selector> {
@@ -61,10 +53,7 @@ pub(super) fn parse(text: &str, place: Place) -> Result<Selector, Wrong> {
         let is_token = !name.is_empty() && name.bytes().all(is_header_byte);
         return match is_token {
             true => Ok(Selector::Header(name.to_owned())),
-            false => Err(wrong(
-                "names no header",
-                Some("write `header.X-Name`".to_owned()),
-            )),
+            false => Err(wrong("names no header", Some("write `header.X-Name`".to_owned()))),
         };
     }
     if text.starts_with('$') {
@@ -93,15 +82,12 @@ pub(super) fn parse(text: &str, place: Place) -> Result<Selector, Wrong> {
 
 /// A regular expression, with its complaint in one line.
 pub(super) fn regex(expression: &str) -> Result<regex::Regex, Wrong> {
-    regex::RegexBuilder::new(expression)
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            let last = last.trim_start_matches("error: ");
-            wrong(&format!("is not a regular expression: {last}"), None)
-        })
+    regex::RegexBuilder::new(expression).size_limit(1 << 20).build().map_err(|error| {
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or_default();
+        let last = last.trim_start_matches("error: ");
+        wrong(&format!("is not a regular expression: {last}"), None)
+    })
 }
 
 /// A JSON path; `written` as the file has it, `text` beginning with `$`.
@@ -120,11 +106,7 @@ fn path(written: &str, text: &str) -> Result<JsonPath, Wrong> {
             Some("write `$.name`, `$.list[0].name`, or any path of RFC 9535".to_owned()),
         )
     })?;
-    Ok(JsonPath {
-        text: written.to_owned(),
-        plain,
-        compiled,
-    })
+    Ok(JsonPath { text: written.to_owned(), plain, compiled })
 }
 
 /// Names and indices of `.a.b[0]`, if it is as plain as that.
@@ -167,18 +149,13 @@ fn bracketed(steps: &[PathStep]) -> String {
 }
 
 fn hint(text: &str, place: Place) -> Option<String> {
-    let is_name = !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let is_name =
+        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
     let known: &[&str] = match place {
         Place::Answer => &ANSWER,
         Place::Event => &EVENT,
     };
-    match super::problems::similar(
-        text,
-        known.iter().copied().filter(|name| !name.contains('.')),
-    ) {
+    match super::problems::similar(text, known.iter().copied().filter(|name| !name.contains('.'))) {
         Some(name) if !name.contains(':') => Some(format!("did you mean `{name}`?")),
         _ if is_name && place == Place::Answer => Some(format!("did you mean `body.{text}`?")),
         _ if is_name => Some(format!("did you mean `$.{text}`?")),
@@ -187,10 +164,7 @@ fn hint(text: &str, place: Place) -> Option<String> {
 }
 
 fn wrong(message: &str, hint: Option<String>) -> Wrong {
-    Wrong {
-        message: message.to_owned(),
-        hint,
-    }
+    Wrong { message: message.to_owned(), hint }
 }
 
 /// RFC 9110's `tchar`.
@@ -233,11 +207,7 @@ mod tests {
                 panic!("{text} should be a path");
             };
             assert!(path.plain.is_some());
-            assert_eq!(
-                path.find(&value),
-                path.compiled.query(&value).first(),
-                "{text}"
-            );
+            assert_eq!(path.find(&value), path.compiled.query(&value).first(), "{text}");
         }
     }
 
@@ -252,33 +222,13 @@ mod tests {
 
     #[test]
     fn wrong_selectors_say_what_to_write() {
-        check(
-            "statsu",
-            Place::Answer,
-            "is not a selector",
-            "did you mean `status`?",
-        );
-        check(
-            "paymentId",
-            Place::Answer,
-            "is not a selector",
-            "did you mean `body.paymentId`?",
-        );
-        check(
-            "aggregateId",
-            Place::Event,
-            "is not a selector",
-            "did you mean `$.aggregateId`?",
-        );
+        check("statsu", Place::Answer, "is not a selector", "did you mean `status`?");
+        check("paymentId", Place::Answer, "is not a selector", "did you mean `body.paymentId`?");
+        check("aggregateId", Place::Event, "is not a selector", "did you mean `$.aggregateId`?");
         check("status", Place::Event, "of an HTTP answer", "`type`");
         check("type", Place::Answer, "of an event", "`body.PATH`");
         check("header.", Place::Answer, "names no header", "header.X-Name");
-        check(
-            "regex:(",
-            Place::Answer,
-            "is not a regular expression: unclosed group",
-            "",
-        );
+        check("regex:(", Place::Answer, "is not a regular expression: unclosed group", "");
         check("$[", Place::Answer, "is not a JSON path", "RFC 9535");
         check("{{ x }}", Place::Answer, "is a template", "body.id");
     }

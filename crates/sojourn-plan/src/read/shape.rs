@@ -4,7 +4,7 @@
 /// A mapping.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// Name, for messages (`in a stage`) and for the schema's definitions.
+    /// Name with its article, for messages (`in a stage`) and for the schema's definitions.
     pub(crate) name: &'static str,
     /// What it is.
     pub(crate) doc: &'static str,
@@ -53,23 +53,18 @@ pub(crate) enum Kind {
     /// Conditions by selector.
     Conditions,
     /// A list.
-    List(&'static Kind),
+    List(&'static Self),
     /// Values by names of the user's choice.
-    Named(&'static Kind),
+    Named(&'static Self),
     /// A mapping of this shape.
     Map(&'static Shape),
     /// One of these forms.
-    Either(&'static [Kind]),
+    Either(&'static [Self]),
 }
 
 impl Field {
     pub(crate) const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            required: false,
-            doc,
-        }
+        Self { name, kind, required: false, doc }
     }
 
     pub(crate) const fn required(mut self) -> Self {

@@ -8,59 +8,26 @@ use super::shape::Kind::{
 use super::shape::{Field, Kind, Shape};
 
 pub(crate) static FILE: Shape = Shape {
-    name: "file",
+    name: "the file",
     doc: "A journey file: what a run of Sojourn will do.",
     fields: &[
         Field::new("name", Text, "Name of the plan, for reports."),
         Field::new("suite", Text, "Suite the plan belongs to."),
-        Field::new(
-            "labels",
-            Named(&Text),
-            "Labels of every run, such as a team or a service.",
-        ),
+        Field::new("labels", Named(&Text), "Labels of every run, such as a team or a service."),
         Field::new(
             "seed",
             Count,
             "Seed of everything random; 0 by default, so that two runs send the same.",
         ),
-        Field::new(
-            "target",
-            Text,
-            "Base of relative URLs: http(s)://host[:port][/path].",
-        ),
-        Field::new(
-            "allow_hosts",
-            List(&Text),
-            "Further hosts that redirects may go to.",
-        ),
+        Field::new("target", Text, "Base of relative URLs: http(s)://host[:port][/path]."),
+        Field::new("allow_hosts", List(&Text), "Further hosts that redirects may go to."),
         Field::new("data", Named(&Map(&DATA)), "Rows from files, by name."),
-        Field::new(
-            "channels",
-            Named(&Map(&CHANNEL)),
-            "What taps listen to, by name.",
-        ),
-        Field::new(
-            "setup",
-            List(&Map(&STEP)),
-            "Steps run once before the load.",
-        ),
-        Field::new(
-            "teardown",
-            List(&Map(&STEP)),
-            "Steps run once after the load.",
-        ),
-        Field::new(
-            "refresh",
-            List(&Map(&REFRESH)),
-            "Steps repeated during the run.",
-        ),
+        Field::new("channels", Named(&Map(&CHANNEL)), "What taps listen to, by name."),
+        Field::new("setup", List(&Map(&STEP)), "Steps run once before the load."),
+        Field::new("teardown", List(&Map(&STEP)), "Steps run once after the load."),
+        Field::new("refresh", List(&Map(&REFRESH)), "Steps repeated during the run."),
         Field::new("journeys", Named(&Map(&JOURNEY)), "Journeys, by name.").required(),
-        Field::new(
-            "load",
-            Either(&[List(&Map(&LOAD)), Map(&LOAD)]),
-            "How much, when.",
-        )
-        .required(),
+        Field::new("load", Either(&[List(&Map(&LOAD)), Map(&LOAD)]), "How much, when.").required(),
         Field::new(
             "thresholds",
             List(&Either(&[Text, Map(&THRESHOLD)])),
@@ -71,13 +38,13 @@ pub(crate) static FILE: Shape = Shape {
 };
 
 pub(crate) static DATA: Shape = Shape {
-    name: "data source",
+    name: "a data source",
     doc: "Rows of a file. Journey k takes row k, starting over at the end.",
     fields: &[Field::new("csv", Text, "CSV file whose first line names the columns.").required()],
 };
 
 pub(crate) static CHANNEL: Shape = Shape {
-    name: "channel",
+    name: "a channel",
     doc: "What a tap listens to.",
     fields: &[
         Field::new(
@@ -85,11 +52,7 @@ pub(crate) static CHANNEL: Shape = Shape {
             Map(&KAFKA),
             "Kafka topics, read from their end without joining a group.",
         ),
-        Field::new(
-            "webhook",
-            Map(&WEBHOOK),
-            "Requests that Sojourn itself receives.",
-        ),
+        Field::new("webhook", Map(&WEBHOOK), "Requests that Sojourn itself receives."),
         Field::new(
             "decoder",
             Choice(&["auto", "json", "cloudevents", "masstransit"]),
@@ -109,34 +72,22 @@ pub(crate) static CHANNEL: Shape = Shape {
 };
 
 pub(crate) static KAFKA: Shape = Shape {
-    name: "kafka channel",
+    name: "a kafka channel",
     doc: "Kafka topics.",
     fields: &[
-        Field::new(
-            "brokers",
-            Either(&[Text, List(&Text)]),
-            "host:port, comma-separated.",
-        )
-        .required(),
+        Field::new("brokers", Either(&[Text, List(&Text)]), "host:port, comma-separated.")
+            .required(),
         Field::new("topics", Either(&[Text, List(&Text)]), "Topics.").required(),
         Field::new("properties", Named(&Text), "Further librdkafka properties."),
     ],
 };
 
 pub(crate) static WEBHOOK: Shape = Shape {
-    name: "webhook channel",
+    name: "a webhook channel",
     doc: "A receiver of webhooks.",
     fields: &[
-        Field::new(
-            "listen",
-            Text,
-            "Address to listen on; 127.0.0.1:0, a free port, by default.",
-        ),
-        Field::new(
-            "path",
-            Text,
-            "Path, or a prefix ending in `*`; `/*` by default.",
-        ),
+        Field::new("listen", Text, "Address to listen on; 127.0.0.1:0, a free port, by default."),
+        Field::new("path", Text, "Path, or a prefix ending in `*`; `/*` by default."),
         Field::new("respond", Count, "Status to answer with; 200 by default."),
     ],
 };
@@ -146,16 +97,10 @@ const KEY_RULE: Kind = Either(&[Text, Map(&KEY_MAP)]);
 const NAME: Field = Field::new("name", Text, "Name, in reports and thresholds.");
 const HTTP_FIELD: Field =
     Field::new("http", REQUEST, "The request; `GET /path` for short.").required();
-const EXPECT: Field = Field::new(
-    "expect",
-    Conditions,
-    "Conditions on the answer; by default a 2xx or 3xx status.",
-);
-const EXTRACT: Field = Field::new(
-    "extract",
-    Named(&Selector),
-    "Values taken from the answer, by variable.",
-);
+const EXPECT: Field =
+    Field::new("expect", Conditions, "Conditions on the answer; by default a 2xx or 3xx status.");
+const EXTRACT: Field =
+    Field::new("extract", Named(&Selector), "Values taken from the answer, by variable.");
 const KEY: Field = Field::new(
     "key",
     KEY_RULE,
@@ -163,13 +108,13 @@ const KEY: Field = Field::new(
 );
 
 pub(crate) static ROOT: Shape = Shape {
-    name: "root",
+    name: "a root",
     doc: "The one request that starts a journey.",
     fields: &[NAME, HTTP_FIELD, EXPECT, EXTRACT, KEY],
 };
 
 pub(crate) static STEP: Shape = Shape {
-    name: "step",
+    name: "a step",
     doc: "A named request.",
     fields: &[
         NAME.required(),
@@ -177,16 +122,12 @@ pub(crate) static STEP: Shape = Shape {
         EXPECT,
         EXTRACT,
         KEY,
-        Field::new(
-            "after",
-            Text,
-            "Stage to wait for; without it the step is part of the root.",
-        ),
+        Field::new("after", Text, "Stage to wait for; without it the step is part of the root."),
     ],
 };
 
 pub(crate) static REFRESH: Shape = Shape {
-    name: "refresh step",
+    name: "a refresh step",
     doc: "A request repeated during the run, such as a token's renewal.",
     fields: &[
         Field::new("every", Duration, "How often.").required(),
@@ -198,31 +139,23 @@ pub(crate) static REFRESH: Shape = Shape {
 };
 
 pub(crate) static KEY_MAP: Shape = Shape {
-    name: "key",
+    name: "a key",
     doc: "A key and the text around it.",
     fields: &[
         Field::new("from", Selector, "Where the value is.").required(),
-        Field::new(
-            "as",
-            Text,
-            "Text around the value in place of `{}`, such as `pay:{}`.",
-        ),
+        Field::new("as", Text, "Text around the value in place of `{}`, such as `pay:{}`."),
     ],
 };
 
 pub(crate) static HTTP: Shape = Shape {
-    name: "http request",
+    name: "an HTTP request",
     doc: "An HTTP request. Templates `{{ … }}` in path, query, headers and body.",
     fields: &[
         Field::new("method", Text, "Method; POST with a body, else GET."),
         Field::new("url", Text, "URL, absolute or relative to the target.").required(),
         Field::new("headers", Named(&Text), "Headers."),
         Field::new("json", Any, "Body as JSON."),
-        Field::new(
-            "body",
-            Either(&[Text, Map(&BODY_FILE)]),
-            "Body as text, or from a file.",
-        ),
+        Field::new("body", Either(&[Text, Map(&BODY_FILE)]), "Body as text, or from a file."),
         Field::new("form", Named(&Text), "Body as form fields."),
         Field::new("timeout", Duration, "10s by default."),
         Field::new("redirects", Count, "Most redirects followed; 0 by default."),
@@ -231,42 +164,30 @@ pub(crate) static HTTP: Shape = Shape {
 };
 
 pub(crate) static BODY_FILE: Shape = Shape {
-    name: "body",
+    name: "a body",
     doc: "A body from a file; templates in it work.",
     fields: &[Field::new("file", Text, "File, relative to this one.").required()],
 };
 
 pub(crate) static JOURNEY: Shape = Shape {
-    name: "journey",
+    name: "a journey",
     doc: "One root action and the events it causes.",
     fields: &[
         Field::new("root", Map(&ROOT), "The request that starts it."),
-        Field::new(
-            "steps",
-            List(&Map(&STEP)),
-            "Several requests, instead of `root`.",
-        ),
-        Field::new(
-            "stages",
-            List(&Map(&STAGE)),
-            "Points to reach. None: an API test.",
-        ),
+        Field::new("steps", List(&Map(&STEP)), "Several requests, instead of `root`."),
+        Field::new("stages", List(&Map(&STAGE)), "Points to reach. None: an API test."),
         Field::new("within", Duration, "Deadline, from the scheduled start."),
         Field::new(
             "linger",
             Duration,
             "How long it is watched beyond the deadline; half of `within`, at least 10s.",
         ),
-        Field::new(
-            "weight",
-            Number,
-            "Share of load entries that name no journey; 1 by default.",
-        ),
+        Field::new("weight", Number, "Share of load entries that name no journey; 1 by default."),
     ],
 };
 
 pub(crate) static STAGE: Shape = Shape {
-    name: "stage",
+    name: "a stage",
     doc: "A point that a journey must, may or must not reach.",
     fields: &[
         NAME.required(),
@@ -277,16 +198,8 @@ pub(crate) static STAGE: Shape = Shape {
             Either(&[Selector, Map(&KEY_MAP)]),
             "Where the event has the journey's key.",
         ),
-        Field::new(
-            "check",
-            Conditions,
-            "What must hold for the event, else the journey fails.",
-        ),
-        Field::new(
-            "poll",
-            Map(&POLL),
-            "A state to ask for, instead of an event.",
-        ),
+        Field::new("check", Conditions, "What must hold for the event, else the journey fails."),
+        Field::new("poll", Map(&POLL), "A state to ask for, instead of an event."),
         Field::new(
             "after",
             Text,
@@ -294,47 +207,27 @@ pub(crate) static STAGE: Shape = Shape {
         ),
         Field::new("optional", Flag, "It may be reached."),
         Field::new("never", Flag, "It must not be reached."),
-        Field::new(
-            "failure",
-            Flag,
-            "Reaching it is a terminal failure, such as a dead letter.",
-        ),
-        Field::new(
-            "expect",
-            Count,
-            "How many distinct members reach it; 1 by default.",
-        ),
+        Field::new("failure", Flag, "Reaching it is a terminal failure, such as a dead letter."),
+        Field::new("expect", Count, "How many distinct members reach it; 1 by default."),
         Field::new("member", Selector, "What tells members apart."),
-        Field::new(
-            "shared",
-            Flag,
-            "An event counts for this stage even if another took it.",
-        ),
+        Field::new("shared", Flag, "An event counts for this stage even if another took it."),
     ],
 };
 
 pub(crate) static POLL: Shape = Shape {
-    name: "poll",
+    name: "a poll",
     doc: "A request repeated until its answer fits.",
     fields: &[
-        Field::new(
-            "http",
-            Either(&[Text, Map(&HTTP)]),
-            "The request; `GET /path` for short.",
-        ),
+        Field::new("http", Either(&[Text, Map(&HTTP)]), "The request; `GET /path` for short."),
         Field::new("url", Text, "A GET of this URL, instead of `http`."),
         Field::new("every", Duration, "Interval; 500ms by default."),
         Field::new("until", Conditions, "What the answer must hold.").required(),
-        Field::new(
-            "budget",
-            Rate,
-            "Most requests of all journeys together; 50/s by default.",
-        ),
+        Field::new("budget", Rate, "Most requests of all journeys together; 50/s by default."),
     ],
 };
 
 pub(crate) static THRESHOLD: Shape = Shape {
-    name: "threshold",
+    name: "a threshold",
     doc: "A condition with more to say.",
     fields: &[
         Field::new("threshold", Text, "The condition, such as `lost == 0`.").required(),
@@ -343,36 +236,16 @@ pub(crate) static THRESHOLD: Shape = Shape {
 };
 
 pub(crate) static HEALTH: Shape = Shape {
-    name: "health",
+    name: "the health limits",
     doc: "Limits beyond which a run is void: its numbers may not be believed.",
     fields: &[
         Field::new("missed_max", Fraction, "Most arrivals missed; 0.1%."),
-        Field::new(
-            "delivered_min",
-            Fraction,
-            "Least delivered of those scheduled; 99.5%.",
-        ),
+        Field::new("delivered_min", Fraction, "Least delivered of those scheduled; 99.5%."),
         Field::new("lag_p99_max", Duration, "Most lag at p99; 10ms."),
-        Field::new(
-            "lag_share_max",
-            Fraction,
-            "Or this share of the response p50, if larger; 10%.",
-        ),
-        Field::new(
-            "busy_max",
-            Fraction,
-            "Most of a generator thread's time in use; 95%.",
-        ),
+        Field::new("lag_share_max", Fraction, "Or this share of the response p50, if larger; 10%."),
+        Field::new("busy_max", Fraction, "Most of a generator thread's time in use; 95%."),
         Field::new("busy_for", Duration, "For so long; 10s."),
-        Field::new(
-            "tap_behind_max",
-            Duration,
-            "Most that a tap may be behind; 1s.",
-        ),
-        Field::new(
-            "silent_max",
-            Duration,
-            "How long a source may be silent; 1s.",
-        ),
+        Field::new("tap_behind_max", Duration, "Most that a tap may be behind; 1s."),
+        Field::new("silent_max", Duration, "How long a source may be silent; 1s."),
     ],
 };

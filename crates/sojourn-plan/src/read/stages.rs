@@ -6,8 +6,8 @@ use crate::{Poll, Stage, StageKind, StageSource};
 
 use super::Reader;
 use super::conditions::conditions;
-use super::fields::Fields;
-use super::node::Node;
+use super::fields::{Fields, given_or};
+use super::node::{Content, Node};
 use super::order;
 use super::selectors::{self, Place};
 use super::shapes;
@@ -15,6 +15,9 @@ use super::templates::Scope;
 
 /// Most stages of a journey: the ledger keeps one bit for each.
 pub(super) const STAGES_MAX: usize = 32;
+
+/// Most distinct members a stage may wait for.
+const MEMBERS_MAX: u64 = 1_000_000;
 
 const POLL_EVERY_NS: u64 = 500_000_000;
 const POLL_BUDGET_PER_S: f64 = 50.0;
@@ -44,11 +47,7 @@ impl Reader<'_> {
                 None => format!("stage-{}", place + 1),
             };
             let at = fields.get("name").unwrap_or(item);
-            if self
-                .problems
-                .check_name(at.range.start, &name, "stage")
-                .is_none()
-            {
+            if self.problems.check_name(at.range.start, &name, "stage").is_none() {
                 continue;
             }
             if names.insert(name.clone(), stages.len()).is_some() {
@@ -56,11 +55,7 @@ impl Reader<'_> {
                 let hint = Some("reports and thresholds tell stages apart by name".to_owned());
                 self.problems.at(at, message, hint);
             }
-            stages.push(RawStage {
-                node: item,
-                fields,
-                name,
-            });
+            stages.push(RawStage { node: item, fields, name });
         }
         (stages, names)
     }
@@ -76,10 +71,8 @@ impl Reader<'_> {
         // Predecessors and likeness mean something only when every stage could be read.
         if stages.len() == raw.len() {
             let nodes: Vec<&Node> = raw.iter().map(|stage| stage.node).collect();
-            let explicit: Vec<bool> = raw
-                .iter()
-                .map(|stage| stage.fields.get("after").is_some())
-                .collect();
+            let explicit: Vec<bool> =
+                raw.iter().map(|stage| stage.fields.get("after").is_some()).collect();
             order::set_predecessors(&mut stages, &explicit);
             order::check_cycles(&stages, &nodes, &mut self.problems);
             order::check_distinct(&stages, &nodes, &mut self.problems);
@@ -91,39 +84,31 @@ impl Reader<'_> {
         let fields = &raw.fields;
         let source = self.stage_source(raw, scope);
         let kind = self.stage_kind(fields);
-        let after = match fields.get("after") {
-            Some(node) => Some(self.problems.lookup(node, "stage", names)?),
-            None => None,
-        };
-        let expect = match fields.get("expect") {
-            Some(node) => {
-                let count = self.problems.count(node, 1, 1_000_000)?;
-                u32::try_from(count).unwrap_or(u32::MAX)
-            }
-            None => 1,
-        };
-        let member = match fields.get("member") {
-            Some(node) => Some(selectors::selector(node, Place::Event, &mut self.problems)?),
-            None => None,
-        };
-        if expect > 1 && member.is_none() {
+        let after = given_or(fields.get("after"), None, |node| {
+            self.problems.lookup(node, "stage", names).map(Some)
+        });
+        let expect = given_or(fields.get("expect"), 1, |node| {
+            let count = self.problems.count(node, 1, MEMBERS_MAX)?;
+            u32::try_from(count).ok()
+        });
+        let member = given_or(fields.get("member"), None, |node| {
+            selectors::selector(node, Place::Event, &mut self.problems).map(Some)
+        });
+        let shared = given_or(fields.get("shared"), false, |node| self.problems.flag(node));
+        if let (Some(expect @ 2..), Some(None)) = (expect, &member) {
             let node = fields.get("expect").unwrap_or(raw.node);
             let message = format!("stage `{}` expects {expect} events, all alike", raw.name);
             let hint = "say what tells them apart: `member: $.id`";
             self.problems.at(node, message, Some(hint.to_owned()));
         }
-        let shared = match fields.get("shared") {
-            Some(node) => self.problems.flag(node)?,
-            None => false,
-        };
         Some(Stage {
             name: raw.name.clone(),
             source: source?,
             kind: kind?,
-            after,
-            expect,
-            member,
-            shared,
+            after: after?,
+            expect: expect?,
+            member: member?,
+            shared: shared?,
         })
     }
 
@@ -169,6 +154,7 @@ impl Reader<'_> {
                 self.problems.at(on, "both `on` and `poll`", hint);
                 None
             }
+            (None, None) if fields.has_unknown => None,
             (None, None) => {
                 let message = format!("stage `{}` has neither `on` nor `poll`", raw.name);
                 let hint = Some("say where it is seen: `on: CHANNEL`".to_owned());
@@ -190,23 +176,15 @@ impl Reader<'_> {
         let key = match fields.get("key") {
             Some(node) => self.keyed(node, Place::Event),
             None => {
-                let message = format!(
-                    "stage `{}` does not say where its event has the key",
-                    raw.name
-                );
+                let message =
+                    format!("stage `{}` does not say where its event has the key", raw.name);
                 let hint = Some("such as `key: $.id`, `key: key` or `key: header.X`".to_owned());
                 self.problems.at(raw.node, message, hint);
                 None
             }
         };
         let (key, key_format) = key?;
-        Some(StageSource::Event {
-            channel: channel?,
-            matches,
-            checks,
-            key,
-            key_format,
-        })
+        Some(StageSource::Event { channel: channel?, matches, checks, key, key_format })
     }
 
     fn poll(&mut self, node: &Node, scope: &Scope) -> Option<Poll> {
@@ -226,28 +204,20 @@ impl Reader<'_> {
         };
         let until = match fields.get("until") {
             Some(node) => {
-                let until = conditions(node, Place::Answer, &mut self.problems);
-                if until.is_empty() && self.problems.is_empty() {
-                    self.problems.at(node, "a poll until nothing", None);
+                if matches!(&node.content, Content::Map(entries) if entries.is_empty()) {
+                    let hint = Some("such as `until: { body.state: done }`".to_owned());
+                    self.problems.at(node, "a poll until nothing", hint);
                 }
-                until
+                conditions(node, Place::Answer, &mut self.problems)
             }
             None => Vec::new(),
         };
-        let every_ns = match fields.get("every") {
-            Some(node) => self.problems.duration_above_zero(node)?,
-            None => POLL_EVERY_NS,
-        };
-        let budget_per_s = match fields.get("budget") {
-            Some(node) => self.rate_above_zero(node)?,
-            None => POLL_BUDGET_PER_S,
-        };
-        Some(Poll {
-            action: action?,
-            until,
-            every_ns,
-            budget_per_s,
-        })
+        let every_ns = given_or(fields.get("every"), POLL_EVERY_NS, |node| {
+            self.problems.duration_above_zero(node)
+        });
+        let budget_per_s =
+            given_or(fields.get("budget"), POLL_BUDGET_PER_S, |node| self.rate_above_zero(node));
+        Some(Poll { action: action?, until, every_ns: every_ns?, budget_per_s: budget_per_s? })
     }
 
     /// A rate above zero.

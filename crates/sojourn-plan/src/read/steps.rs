@@ -12,6 +12,9 @@ use super::shape::Shape;
 use super::shapes;
 use super::templates::Scope;
 
+/// Most steps of a journey: its actor keeps one bit for each.
+pub(super) const STEPS_MAX: usize = 32;
+
 /// A step's mapping, before anything in it is compiled: names and variables must be known first.
 pub(super) struct RawStep<'n> {
     pub(super) node: &'n Node,
@@ -59,11 +62,7 @@ impl Reader<'_> {
             let every = step.fields.get("every");
             let every_ns = every.and_then(|node| self.problems.duration_above_zero(node));
             let read = self.step(step, scope);
-            refresh.extend(
-                every_ns
-                    .zip(read)
-                    .map(|(every_ns, step)| Refresh { every_ns, step }),
-            );
+            refresh.extend(every_ns.zip(read).map(|(every_ns, step)| Refresh { every_ns, step }));
             for (name, id, _) in &step.extracts {
                 scope.set(name, *id);
             }
@@ -113,12 +112,7 @@ impl Reader<'_> {
                 extracts.extend(id.map(|id| (key.name.clone(), id, value)));
             }
         }
-        Some(RawStep {
-            node,
-            fields,
-            name,
-            extracts,
-        })
+        Some(RawStep { node, fields, name, extracts })
     }
 
     /// Compiles a step. A key that the client makes is known to its own request.
@@ -127,10 +121,7 @@ impl Reader<'_> {
         if matches!(key, Some(KeyRule::Made(_))) {
             scope.key = true;
         }
-        let http = raw
-            .fields
-            .get("http")
-            .and_then(|node| self.http(node, scope));
+        let http = raw.fields.get("http").and_then(|node| self.http(node, scope));
         let expect = match raw.fields.get("expect") {
             Some(node) => conditions(node, Place::Answer, &mut self.problems),
             None => Vec::new(),
@@ -138,10 +129,7 @@ impl Reader<'_> {
         let mut extract = Vec::new();
         for (_, variable, node) in &raw.extracts {
             let selector = selectors::selector(node, Place::Answer, &mut self.problems);
-            extract.extend(selector.map(|selector| Extract {
-                variable: *variable,
-                selector,
-            }));
+            extract.extend(selector.map(|selector| Extract { variable: *variable, selector }));
         }
         let http = self.answered(raw, http?, &expect, &extract, key.as_ref());
         Some(Step {
@@ -164,10 +152,7 @@ impl Reader<'_> {
         key: Option<&KeyRule>,
     ) -> HttpAction {
         let of_body = |selector: &Selector| {
-            matches!(
-                selector,
-                Selector::Body(_) | Selector::Text | Selector::Regex(_)
-            )
+            matches!(selector, Selector::Body(_) | Selector::Text | Selector::Regex(_))
         };
         let key_of_body =
             matches!(key, Some(KeyRule::Received { selector, .. }) if of_body(selector));
@@ -185,9 +170,7 @@ impl Reader<'_> {
     /// A step's key rule: a template makes it, a selector finds it in the answer.
     fn key(&mut self, node: &Node, scope: &Scope) -> Option<KeyRule> {
         if node.text().is_some_and(|text| text.contains("{{")) {
-            let template = self
-                .compiler
-                .text(node, Escape::Raw, scope, &mut self.problems)?;
+            let template = self.compiler.text(node, Escape::Raw, scope, &mut self.problems)?;
             return Some(KeyRule::Made(template));
         }
         let (selector, format) = self.keyed(node, Place::Answer)?;

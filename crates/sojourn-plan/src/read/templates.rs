@@ -12,17 +12,8 @@ use super::node::{Content, Node};
 use super::problems::{Problems, suggestion};
 
 /// Functions and names that every template knows, besides variables.
-pub(super) const BUILT_IN: [&str; 9] = [
-    "int",
-    "uuid",
-    "seq",
-    "pick",
-    "number",
-    "row",
-    "random_row",
-    "key",
-    "run_id",
-];
+pub(super) const BUILT_IN: [&str; 9] =
+    ["int", "uuid", "seq", "pick", "number", "row", "random_row", "key", "run_id"];
 
 /// The first of the random streams that templates draw from; those below are for arrivals, the
 /// choice of journeys and think times.
@@ -52,10 +43,7 @@ pub(super) struct Compiler {
 
 impl Compiler {
     pub(super) fn new(data: Vec<Arc<DataSource>>) -> Self {
-        Self {
-            data,
-            streams: STREAMS_FROM,
-        }
+        Self { data, streams: STREAMS_FROM }
     }
 
     /// A scalar as a template, its holes written with `escape`.
@@ -104,6 +92,7 @@ impl Compiler {
         problems: &mut Problems<'_>,
         parts: &mut Parts,
     ) -> Option<()> {
+        let mut is_whole = true;
         match &node.content {
             Content::Null => parts.literal("null"),
             Content::Scalar(scalar) if scalar.value.is_string() => {
@@ -122,7 +111,7 @@ impl Compiler {
                     if at > 0 {
                         parts.literal(",");
                     }
-                    self.append_json(item, scope, problems, parts)?;
+                    is_whole &= self.append_json(item, scope, problems, parts).is_some();
                 }
                 parts.literal("]");
             }
@@ -132,12 +121,12 @@ impl Compiler {
                     parts.literal(if at > 0 { ",\"" } else { "\"" });
                     parts.literal(&json_inside(&key.name));
                     parts.literal("\":");
-                    self.append_json(value, scope, problems, parts)?;
+                    is_whole &= self.append_json(value, scope, problems, parts).is_some();
                 }
                 parts.literal("}");
             }
         }
-        Some(())
+        is_whole.then_some(())
     }
 
     /// The hole of `{{ int(1, 5) }}` and its like, when the text is nothing else. Problems are left
@@ -156,17 +145,16 @@ impl Compiler {
         }
         let expression = expression::parse(&inside[..end]).ok()?;
         let expression = match expression {
-            Expression::Call {
-                name,
-                mut arguments,
-            } if name == "number" => match (arguments.pop(), arguments.is_empty()) {
-                (Some(Argument::Expression(inner)), true) => *inner,
-                _ => return None,
-            },
+            Expression::Call { name, mut arguments } if name == "number" => {
+                match (arguments.pop(), arguments.is_empty()) {
+                    (Some(Argument::Expression(inner)), true) => *inner,
+                    _ => return None,
+                }
+            }
             other if is_numeric(&other) => other,
             _ => return None,
         };
-        self.hole(node, &expression, scope, problems)
+        self.hole(node, &inside[..end], &expression, scope, problems)
     }
 
     fn append(
@@ -192,7 +180,7 @@ impl Compiler {
             rest = &inside[end + 2..];
             match expression::parse(source) {
                 Ok(Expression::Text(text)) => parts.literal(&escaped_literal(&text, escape)),
-                Ok(expression) => match self.hole(node, &expression, scope, problems) {
+                Ok(expression) => match self.hole(node, source, &expression, scope, problems) {
                     Some(hole) => parts.hole(hole, escape),
                     None => is_whole = false,
                 },
@@ -200,7 +188,7 @@ impl Compiler {
                     let part = source.trim();
                     let message = format!("`{}`: {message}", shown(part));
                     let hint = "such as {{ int(1, 100) }}, {{ pick('a', 'b') }} or {{ name }}";
-                    problems.within(node, part, message, Some(hint.to_owned()));
+                    problems.within_both(node, source, part, message, Some(hint.to_owned()));
                     is_whole = false;
                 }
             }
@@ -209,9 +197,11 @@ impl Compiler {
         is_whole.then_some(())
     }
 
+    /// The hole of an expression; `source` is its text.
     fn hole(
         &mut self,
         node: &Node,
+        source: &str,
         expression: &Expression,
         scope: &Scope,
         problems: &mut Problems<'_>,
@@ -226,7 +216,7 @@ impl Compiler {
         match resolved {
             Ok(hole) => Some(hole),
             Err((part, message, hint)) => {
-                problems.within(node, &part, message, hint);
+                problems.within_both(node, source, &part, message, hint);
                 None
             }
         }
@@ -237,12 +227,7 @@ impl Compiler {
         name: &str,
         arguments: &[Argument],
     ) -> Result<Hole, (String, Option<String>)> {
-        let usage = |form: &str| {
-            (
-                format!("`{name}` takes other values"),
-                Some(form.to_owned()),
-            )
-        };
+        let usage = |form: &str| (format!("`{name}` takes other values"), Some(form.to_owned()));
         match (name, arguments) {
             ("int", [low, high]) => {
                 let form = "write int(1, 100): whole numbers, the lower first";
@@ -258,9 +243,7 @@ impl Compiler {
                 Ok(Hole::Int { low, high, stream })
             }
             ("int", _) => Err(usage("write int(1, 100)")),
-            ("uuid", []) => Ok(Hole::Uuid {
-                stream: self.stream(),
-            }),
+            ("uuid", []) => Ok(Hole::Uuid { stream: self.stream() }),
             ("uuid", _) => Err(usage("write uuid()")),
             ("seq", []) => Ok(Hole::Seq { from: 0 }),
             ("seq", [from]) => {
@@ -306,9 +289,7 @@ impl Compiler {
             ),
             ["key"] => fail("`key` belongs to a journey".to_owned(), None),
             ["run_id"] => Ok(Hole::RunId),
-            ["uuid"] => Ok(Hole::Uuid {
-                stream: self.stream(),
-            }),
+            ["uuid"] => Ok(Hole::Uuid { stream: self.stream() }),
             ["seq"] => Ok(Hole::Seq { from: 0 }),
             [name] => match (scope.variables.get(*name), scope.later.get(*name)) {
                 (Some(id), _) => Ok(Hole::Variable(*id)),
@@ -356,16 +337,9 @@ impl Compiler {
         let place = data.columns.iter().position(|name| name == column);
         let column = place.ok_or_else(|| {
             let message = format!("`{}` has no column `{}`", data.name, shown(column));
-            (
-                message,
-                suggestion(column, data.columns.iter().map(String::as_str)),
-            )
+            (message, suggestion(column, data.columns.iter().map(String::as_str)))
         })?;
-        Ok(Hole::Row {
-            source,
-            column,
-            stream: random.then(|| self.stream()),
-        })
+        Ok(Hole::Row { source, column, stream: random.then(|| self.stream()) })
     }
 
     fn stream(&mut self) -> u64 {
@@ -401,9 +375,7 @@ fn is_numeric(expression: &Expression) -> bool {
     match expression {
         Expression::Call { name, arguments } => match name.as_str() {
             "int" | "seq" => true,
-            "pick" => arguments
-                .iter()
-                .all(|argument| matches!(argument, Argument::Number(_))),
+            "pick" => arguments.iter().all(|argument| matches!(argument, Argument::Number(_))),
             _ => false,
         },
         Expression::Name(path) => path.len() == 1 && path[0] == "seq",

@@ -56,16 +56,11 @@ impl Reader<'_> {
         match parts.as_slice() {
             ["journey", name, ..] if !journeys().any(|known| known == *name) => {
                 let message = format!("unknown journey `{}`", shown(name));
-                self.problems
-                    .within(node, name, message, suggestion(name, journeys()));
+                self.problems.within(node, name, message, suggestion(name, journeys()));
             }
             ["stage", name, ..] => {
                 self.check_part(node, "stage", name, plan, |journey| {
-                    journey
-                        .stages
-                        .iter()
-                        .map(|stage| stage.name.as_str())
-                        .collect()
+                    journey.stages.iter().map(|stage| stage.name.as_str()).collect()
                 });
             }
             ["step", name, ..] => {
@@ -76,11 +71,7 @@ impl Reader<'_> {
                     return;
                 }
                 self.check_part(node, "step", name, plan, |journey| {
-                    journey
-                        .steps
-                        .iter()
-                        .map(|step| step.name.as_str())
-                        .collect()
+                    journey.steps.iter().map(|step| step.name.as_str()).collect()
                 });
             }
             _ => {}
@@ -109,10 +100,8 @@ impl Reader<'_> {
                 if all.contains(&(journey, part)) {
                     return;
                 }
-                let qualified: Vec<String> = all
-                    .iter()
-                    .map(|(journey, part)| format!("{journey}/{part}"))
-                    .collect();
+                let qualified: Vec<String> =
+                    all.iter().map(|(journey, part)| format!("{journey}/{part}")).collect();
                 let hint = suggestion(name, qualified.iter().map(String::as_str));
                 (format!("unknown {what} `{}`", shown(name)), hint)
             }
@@ -150,9 +139,8 @@ impl Reader<'_> {
             ("busy_max", &mut limits.busy_max),
         ];
         for (name, limit) in fractions {
-            if let Some(node) = fields.get(name) {
-                *limit = self.problems.fraction(node)?;
-            }
+            let given = fields.get(name).and_then(|node| self.problems.fraction(node));
+            *limit = given.unwrap_or(*limit);
         }
         let durations = [
             ("lag_p99_max", &mut limits.lag_p99_max_ns),
@@ -161,9 +149,9 @@ impl Reader<'_> {
             ("silent_max", &mut limits.silent_max_ns),
         ];
         for (name, limit) in durations {
-            if let Some(node) = fields.get(name) {
-                *limit = self.problems.duration_above_zero(node)?;
-            }
+            let given = fields.get(name);
+            let given = given.and_then(|node| self.problems.duration_above_zero(node));
+            *limit = given.unwrap_or(*limit);
         }
         Some(limits)
     }

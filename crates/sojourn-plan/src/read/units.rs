@@ -28,9 +28,8 @@ pub(super) fn duration_ns(text: &str) -> Result<u64, String> {
         let part_ns = match number.parse::<u64>() {
             Ok(whole) => u128::from(whole) * u128::from(unit_ns),
             Err(_) => {
-                let value: f64 = number
-                    .parse()
-                    .map_err(|_| format!("`{text}` is not a duration"))?;
+                let value: f64 =
+                    number.parse().map_err(|_| format!("`{text}` is not a duration"))?;
                 (value * unit_ns as f64).round() as u128
             }
         };
@@ -147,13 +146,9 @@ pub(super) fn show_rate(per_s: f64) -> String {
 
 /// Digits and a point, then letters, then what is left.
 fn number_and_unit(text: &str) -> Option<(&str, &str, &str)> {
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, rest) = text.split_at(digits);
-    let letters = rest
-        .find(|c: char| !c.is_alphabetic())
-        .unwrap_or(rest.len());
+    let letters = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
     let (unit, rest) = rest.split_at(letters);
     plain_number(number)?;
     Some((number, unit, rest))
@@ -210,10 +205,7 @@ mod tests {
             ("5 s", "`5 s` has no unit"),
             ("5x", "`x` is not a unit of time"),
             ("9999d", "`9999d` is longer than a year"),
-            (
-                "99999999999999999999999s",
-                "`99999999999999999999999s` is longer than a year",
-            ),
+            ("99999999999999999999999s", "`99999999999999999999999s` is longer than a year"),
             ("1..5s", "`1..5s` is not a duration"),
         ] {
             assert_eq!(duration_ns(text), Err(wrong.to_owned()), "{text}");

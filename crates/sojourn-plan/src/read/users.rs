@@ -3,7 +3,7 @@
 use crate::{Model, Think, Until, UserStage};
 
 use super::Reader;
-use super::fields::Fields;
+use super::fields::{Fields, given_or};
 use super::load_shapes;
 use super::loads::{Phases, Shaped};
 use super::node::{Content, Node};
@@ -21,48 +21,38 @@ impl Reader<'_> {
         fields: &Fields<'_>,
         phases: Phases,
     ) -> Option<Shaped> {
-        let think = match fields.get("think") {
-            Some(node) => self.think(node)?,
-            None => Think::None,
-        };
-        let until = match fields.get("until") {
-            Some(node) => {
-                [Until::Journey, Until::Root][self.problems.choice(node, &["journey", "root"])?]
-            }
-            None => Until::Journey,
-        };
-        let iterations = match fields.get("iterations") {
-            Some(node) => Some(self.problems.count(node, 1, u64::MAX)?),
-            None => None,
-        };
+        let think = given_or(fields.get("think"), Think::None, |node| self.think(node));
+        let until = given_or(fields.get("until"), Until::Journey, |node| {
+            let place = self.problems.choice(node, &["journey", "root"])?;
+            Some([Until::Journey, Until::Root][place])
+        });
+        let iterations = given_or(fields.get("iterations"), None, |node| {
+            self.problems.count(node, 1, u64::MAX).map(Some)
+        });
+        let is_limited = !matches!(iterations, Some(None));
         let (stages, total_ns, declared) = match users.content {
             Content::Map(_) => self.user_stages(users)?,
             _ => {
                 let count = self.user_count(users, 1)?;
                 let Some(total_ns) = phases.total_ns() else {
-                    let message = match iterations {
-                        Some(_) => "iterations take as long as the system lets them",
-                        None => "how long?",
+                    let message = match is_limited {
+                        true => "iterations take as long as the system lets them",
+                        false => "how long?",
                     };
-                    let hint = match iterations {
-                        Some(_) => "say the longest time: `steady: 10m`",
-                        None => "say how long to measure: `steady: 30s`",
+                    let hint = match is_limited {
+                        true => "say the longest time: `steady: 10m`",
+                        false => "say how long to measure: `steady: 30s`",
                     };
                     self.problems.at(entry, message, Some(hint.to_owned()));
                     return None;
                 };
-                let at_once = UserStage {
-                    to: count,
-                    over_ns: 0,
-                };
-                let hold = UserStage {
-                    to: count,
-                    over_ns: total_ns,
-                };
+                let at_once = UserStage { to: count, over_ns: 0 };
+                let hold = UserStage { to: count, over_ns: total_ns };
                 let shown = format!("{count} users for {}", show_ns(total_ns));
                 (vec![at_once, hold], total_ns, shown)
             }
         };
+        let (think, until, iterations) = (think?, until?, iterations?);
         let declared = match iterations {
             Some(iterations) => format!("{declared}, at most {iterations} journeys"),
             None => declared,
@@ -70,12 +60,7 @@ impl Reader<'_> {
         Some(Shaped {
             total_ns,
             declared,
-            model: Model::Closed {
-                stages,
-                think,
-                until,
-                iterations,
-            },
+            model: Model::Closed { stages, think, until, iterations },
         })
     }
 
@@ -87,10 +72,7 @@ impl Reader<'_> {
         };
         let mut stages = Vec::new();
         if users > 0 {
-            stages.push(UserStage {
-                to: users,
-                over_ns: 0,
-            });
+            stages.push(UserStage { to: users, over_ns: 0 });
         }
         let mut declared = Vec::new();
         let mut is_whole = true;
@@ -109,9 +91,7 @@ impl Reader<'_> {
             self.problems.at(node, "a load of no users", hint);
             return None;
         }
-        let total_ns = stages
-            .iter()
-            .fold(0_u64, |sum, stage| sum.saturating_add(stage.over_ns));
+        let total_ns = stages.iter().fold(0_u64, |sum, stage| sum.saturating_add(stage.over_ns));
         is_whole.then(|| (stages, total_ns, declared.join(", then ")))
     }
 
@@ -120,6 +100,9 @@ impl Reader<'_> {
         let fields = Fields::of(node, &load_shapes::USER_STAGE, &mut self.problems)?;
         let kinds = fields.given(&["to", "users", "pause"]);
         let [(kind, value)] = kinds.as_slice() else {
+            if kinds.is_empty() && fields.has_unknown {
+                return None;
+            }
             let message = "a stage says one of `to`, `users`, `pause`";
             let hint = "a stage is `{ to: 50, over: 30s }`, `{ users: 50, for: 1m }` or \
                         `{ pause: 10s }`";
@@ -150,32 +133,20 @@ impl Reader<'_> {
                 let stages = vec![
                     UserStage { to: 0, over_ns: 0 },
                     UserStage { to: 0, over_ns },
-                    UserStage {
-                        to: *users,
-                        over_ns: 0,
-                    },
+                    UserStage { to: *users, over_ns: 0 },
                 ];
                 Some((stages, format!("pause {shown}")))
             }
             "users" => {
                 *users = self.user_count(value, 0)?;
-                let at_once = UserStage {
-                    to: *users,
-                    over_ns: 0,
-                };
-                let hold = UserStage {
-                    to: *users,
-                    over_ns,
-                };
+                let at_once = UserStage { to: *users, over_ns: 0 };
+                let hold = UserStage { to: *users, over_ns };
                 Some((vec![at_once, hold], format!("{users} users for {shown}")))
             }
             _ => {
                 let from = *users;
                 *users = self.user_count(value, 0)?;
-                let ramp = UserStage {
-                    to: *users,
-                    over_ns,
-                };
+                let ramp = UserStage { to: *users, over_ns };
                 Some((vec![ramp], format!("{from} to {users} users over {shown}")))
             }
         }
@@ -204,8 +175,7 @@ impl Reader<'_> {
             (None, None, Some(mean)) => Some(Think::Exponential(mean)),
             _ => {
                 let hint = "write `1s`, `{ min: 1s, max: 3s }` or `{ exponential: 1s }`";
-                self.problems
-                    .at(node, "not a think time", Some(hint.to_owned()));
+                self.problems.at(node, "not a think time", Some(hint.to_owned()));
                 None
             }
         }

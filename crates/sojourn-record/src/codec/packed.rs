@@ -12,7 +12,8 @@ pub(crate) fn pack(content: &[u8], out: &mut Vec<u8>) -> Option<()> {
         return None;
     }
     out.extend((content.len() as u32).to_le_bytes());
-    // Level 1: on varints of sparse counts the best level saves 6 % and takes five times as long.
+    // Level 1: on an hour of 100 trends level 6 saves 6 % of the file and makes a second's write
+    // take 1.8 times as long.
     let mut encoder = DeflateEncoder::new(out, Compression::fast());
     // Writing to memory does not fail.
     encoder.write_all(content).ok()?;
@@ -29,9 +30,6 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
     }
     let mut content = Vec::new();
     let stated = (length as u64).saturating_add(1);
-    DeflateDecoder::new(stream)
-        .take(stated)
-        .read_to_end(&mut content)
-        .ok()?;
+    DeflateDecoder::new(stream).take(stated).read_to_end(&mut content).ok()?;
     (content.len() == length).then_some(content)
 }

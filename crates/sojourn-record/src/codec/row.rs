@@ -33,24 +33,14 @@ fn write_figures(row: &IntervalRow, out: &mut Vec<u8>) {
         }
         IntervalRow::Gauge(levels) => {
             out.push(Kind::Gauge.number());
-            levels
-                .iter()
-                .for_each(|level| out.extend(level.to_le_bytes()));
+            levels.iter().for_each(|level| out.extend(level.to_le_bytes()));
         }
         IntervalRow::Rate(yes, no) => {
             out.push(Kind::Rate.number());
             varint::write(out, yes);
             varint::write(out, no);
         }
-        IntervalRow::Trend {
-            count,
-            min,
-            p50,
-            p95,
-            p99,
-            max,
-            sum,
-        } => {
+        IntervalRow::Trend { count, min, p50, p95, p99, max, sum } => {
             out.push(Kind::Trend.number());
             varint::write(out, count);
             let mut before = 0;
@@ -82,11 +72,7 @@ pub(crate) fn read_row(mut bytes: &[u8], keys: &[(SeriesKey, Kind)]) -> Option<I
         rows.push((key.clone(), read_figures(bytes, *kind)?));
         next = number + 1;
     }
-    bytes.is_empty().then_some(Interval {
-        start_ns,
-        end_ns,
-        rows,
-    })
+    bytes.is_empty().then_some(Interval { start_ns, end_ns, rows })
 }
 
 fn read_figures(bytes: &mut &[u8], kind: Kind) -> Option<IntervalRow> {
@@ -103,15 +89,7 @@ fn read_figures(bytes: &mut &[u8], kind: Kind) -> Option<IntervalRow> {
             };
             let [min, p50, p95] = [ascending()?, ascending()?, ascending()?];
             let [p99, max] = [ascending()?, ascending()?];
-            IntervalRow::Trend {
-                count,
-                min,
-                p50,
-                p95,
-                p99,
-                max,
-                sum: varint::read_wide(bytes)?,
-            }
+            IntervalRow::Trend { count, min, p50, p95, p99, max, sum: varint::read_wide(bytes)? }
         }
     })
 }

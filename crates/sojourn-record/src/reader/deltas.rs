@@ -40,10 +40,7 @@ impl Deltas {
     pub(super) fn of_file(path: &Path, keys: Arc<[(SeriesKey, Kind)]>, offsets: &[u64]) -> Self {
         let place = |&offset| vec![Place { file: 0, offset }];
         Self {
-            files: vec![DeltaFile {
-                path: path.to_owned(),
-                keys,
-            }],
+            files: vec![DeltaFile { path: path.to_owned(), keys }],
             intervals: offsets.iter().map(place).collect(),
         }
     }
@@ -57,10 +54,7 @@ impl Deltas {
             if self.intervals.len() <= target {
                 self.intervals.resize(target + 1, Vec::new());
             }
-            let moved = places.into_iter().map(|place| Place {
-                file: place.file + first,
-                ..place
-            });
+            let moved = places.into_iter().map(|place| Place { file: place.file + first, ..place });
             self.intervals[target].extend(moved);
         }
     }
@@ -84,13 +78,7 @@ impl Deltas {
             before = Some(place.file);
             let file = &self.files[place.file];
             let mut input = File::open(&file.path).map_err(|e| ReadError::io(&file.path, e))?;
-            read_packed(
-                &mut input,
-                &file.path,
-                place.offset,
-                &file.keys,
-                &mut of_file,
-            )?;
+            read_packed(&mut input, &file.path, place.offset, &file.keys, &mut of_file)?;
         }
         merged.merge(&of_file);
         Ok(merged)

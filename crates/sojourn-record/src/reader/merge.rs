@@ -15,32 +15,21 @@ pub(super) fn merge(mut runs: Vec<RunFile>) -> Result<RunFile, String> {
         return Ok(runs.remove(0));
     }
     let first = runs.first().ok_or("there is no run to merge")?;
-    let mut merged = RunFile {
-        identity: first.identity.clone(),
-        ..RunFile::default()
-    };
+    let mut merged = RunFile { identity: first.identity.clone(), ..RunFile::default() };
     let starts = runs.iter().map(|run| run.identity.start_unix_ns);
     let start_unix_ns = starts.min().unwrap_or(0);
     // The same instant on the first run's monotonic clock.
     let earlier_ns = merged.identity.start_unix_ns - start_unix_ns;
     merged.identity.start_unix_ns = start_unix_ns;
-    merged.identity.start_monotonic_ns = merged
-        .identity
-        .start_monotonic_ns
-        .saturating_sub(earlier_ns);
+    merged.identity.start_monotonic_ns =
+        merged.identity.start_monotonic_ns.saturating_sub(earlier_ns);
     for run in &runs {
         merged.store.merge(&run.store);
     }
     merged.summary = summary(&runs, &merged.store, start_unix_ns);
     let cut_off: Vec<_> = runs
         .iter()
-        .filter_map(|run| {
-            Some(format!(
-                "{}: {}",
-                run.identity.run_id,
-                run.cut_off.as_ref()?
-            ))
-        })
+        .filter_map(|run| Some(format!("{}: {}", run.identity.run_id, run.cut_off.as_ref()?)))
         .collect();
     merged.cut_off = (!cut_off.is_empty()).then(|| cut_off.join("; "));
     let seconds = seconds(&runs, start_unix_ns);
@@ -49,9 +38,7 @@ pub(super) fn merge(mut runs: Vec<RunFile>) -> Result<RunFile, String> {
         let place = |index: usize| seconds[&second(&run.intervals[index], offset_ns)];
         merged.deltas.adopt(run.deltas, place);
         let journeys = run.journeys.into_iter();
-        merged
-            .journeys
-            .extend(journeys.map(|journey| shifted(journey, offset_ns)));
+        merged.journeys.extend(journeys.map(|journey| shifted(journey, offset_ns)));
     }
     merged.intervals = intervals(&merged, &seconds)?;
     Ok(merged)
@@ -95,11 +82,7 @@ fn check_overlap(runs: &[RunFile]) -> Result<(), String> {
         let start = run.identity.start_unix_ns;
         let last = run.intervals.last().map_or(0, |interval| interval.end_ns);
         let end = run.summary.as_ref().map_or(last, |summary| summary.end_ns);
-        (
-            start,
-            start.saturating_add(end),
-            run.identity.run_id.clone(),
-        )
+        (start, start.saturating_add(end), run.identity.run_id.clone())
     };
     let mut spans: Vec<_> = runs.iter().map(span).collect();
     spans.sort();
@@ -146,10 +129,7 @@ fn summary(runs: &[RunFile], store: &Store, start_unix_ns: u64) -> Option<Summar
         steady_ns: first.identity.phases_ns[1],
         drain_ns,
         // Backlogs of runs side by side add up.
-        backlog_slope_per_s: summaries
-            .iter()
-            .filter_map(|(_, s, _)| slope(s))
-            .reduce(|a, b| a + b),
+        backlog_slope_per_s: summaries.iter().filter_map(|(_, s, _)| slope(s)).reduce(|a, b| a + b),
     };
     let evaluate = |outcome: &ThresholdOutcome| outcome.threshold.evaluate(store, &context);
     let thresholds: Vec<_> = first_summary.thresholds.iter().map(evaluate).collect();
@@ -176,12 +156,10 @@ fn slope(summary: &Summary) -> Option<f64> {
     summary.thresholds.iter().find(is_slope)?.measured
 }
 
-/// Why runs were void, and which thresholds the merged figures fail: a threshold that only one of the
-/// runs failed is none.
+/// Why runs were void, and which thresholds the merged figures fail: a threshold that only one of
+/// the runs failed is none.
 fn causes(summaries: &[(&RunFile, &Summary, u64)], thresholds: &[ThresholdOutcome]) -> Vec<Cause> {
-    let void = summaries
-        .iter()
-        .filter(|(_, s, _)| s.verdict == Verdict::Void);
+    let void = summaries.iter().filter(|(_, s, _)| s.verdict == Verdict::Void);
     let of_runs = void.flat_map(|(run, summary, _)| {
         summary.causes.iter().map(|cause| Cause {
             name: cause.name.clone(),
@@ -197,10 +175,7 @@ fn causes(summaries: &[(&RunFile, &Summary, u64)], thresholds: &[ThresholdOutcom
 }
 
 fn notes(summaries: &[(&RunFile, &Summary, u64)]) -> Vec<String> {
-    let ids: Vec<_> = summaries
-        .iter()
-        .map(|(run, ..)| run.identity.run_id.as_str())
-        .collect();
+    let ids: Vec<_> = summaries.iter().map(|(run, ..)| run.identity.run_id.as_str()).collect();
     let mut notes = vec![format!("merged from the runs {}", ids.join(", "))];
     for (run, summary, _) in summaries {
         let id = &run.identity.run_id;

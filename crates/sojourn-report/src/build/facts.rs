@@ -21,11 +21,7 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
         })
         .collect();
     let sum = |kind: fn(&crate::model::Duplicates) -> u64| -> u64 {
-        journey
-            .stages
-            .iter()
-            .map(|stage| kind(&stage.duplicates))
-            .sum()
+        journey.stages.iter().map(|stage| kind(&stage.duplicates)).sum()
     };
     Facts {
         journey: journey.name.clone(),
@@ -49,14 +45,8 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
         lost_last_seen: lost_last_seen(journey),
         order_violations,
         duplicates: vec![
-            (
-                "redelivery".to_owned(),
-                sum(|duplicates| duplicates.redelivery),
-            ),
-            (
-                "republication".to_owned(),
-                sum(|duplicates| duplicates.republication),
-            ),
+            ("redelivery".to_owned(), sum(|duplicates| duplicates.redelivery)),
+            ("republication".to_owned(), sum(|duplicates| duplicates.republication)),
             ("unknown".to_owned(), sum(|duplicates| duplicates.unknown)),
         ],
         polls_ns: journey
@@ -67,18 +57,15 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
     }
 }
 
-/// The last stages of the lost journeys of the steady phase that were kept, the most frequent first.
-fn lost_last_seen(journey: &JourneyReport) -> Vec<(String, u64)> {
-    let mut stages: Vec<(String, u64)> = Vec::new();
-    let lost = journey
-        .kept
-        .iter()
-        .filter(|kept| kept.role == "lost" && kept.phase == "steady");
+/// The last stages of the lost journeys of the steady phase that were kept, the most frequent
+/// first.
+fn lost_last_seen(journey: &JourneyReport) -> Vec<(Option<String>, u64)> {
+    let mut stages: Vec<(Option<String>, u64)> = Vec::new();
+    let lost = journey.kept.iter().filter(|kept| kept.role == "lost" && kept.phase == "steady");
     for kept in lost {
-        let stage = kept.last_seen.as_deref().unwrap_or("none");
-        match stages.iter_mut().find(|(known, _)| known == stage) {
+        match stages.iter_mut().find(|(known, _)| *known == kept.last_seen) {
             Some((_, n)) => *n += 1,
-            None => stages.push((stage.to_owned(), 1)),
+            None => stages.push((kept.last_seen.clone(), 1)),
         }
     }
     stages.sort_by_key(|(_, n)| std::cmp::Reverse(*n));

@@ -26,17 +26,9 @@ pub(super) fn signed(
     Some(Distribution {
         count,
         sum: sum as f64,
-        min: if down.count > 0 {
-            -to_i64(down.max)
-        } else {
-            to_i64(up.min)
-        },
+        min: if down.count > 0 { -to_i64(down.max) } else { to_i64(up.min) },
         mean: sum as f64 / count as f64,
-        max: if up.count > 0 {
-            to_i64(up.max)
-        } else {
-            -to_i64(down.min)
-        },
+        max: if up.count > 0 { to_i64(up.max) } else { -to_i64(down.min) },
         stddev: stddev(count, sum, &up, &down),
         p50: quantile(0.5),
         p75: quantile(0.75),
@@ -65,11 +57,7 @@ pub(super) fn journey_quantiles(
             let seen = durations
                 .filter(|_| rank <= complete)
                 .and_then(|durations| durations.value_at_rank(rank));
-            Quantile {
-                q,
-                ns: seen.unwrap_or(within_ns),
-                beyond: seen.is_none(),
-            }
+            Quantile { q, ns: seen.unwrap_or(within_ns), beyond: seen.is_none() }
         })
         .collect()
 }
@@ -91,11 +79,7 @@ pub(super) fn bins(histogram: Option<&Histogram>) -> Vec<Bin> {
     }
     let edge = |index: i32| 10f64.powf(f64::from(index) / BINS_PER_DECADE);
     bins.into_iter()
-        .map(|(index, count)| Bin {
-            low_ns: edge(index),
-            high_ns: edge(index + 1),
-            count,
-        })
+        .map(|(index, count)| Bin { low_ns: edge(index), high_ns: edge(index + 1), count })
         .collect()
 }
 
@@ -181,11 +165,7 @@ mod tests {
         let quantiles = journey_quantiles(None, 5, 30_000_000_000);
         assert_eq!(quantiles.len(), 6);
         assert!(quantiles.iter().all(|quantile| quantile.beyond));
-        assert!(
-            quantiles
-                .iter()
-                .all(|quantile| quantile.ns == 30_000_000_000)
-        );
+        assert!(quantiles.iter().all(|quantile| quantile.ns == 30_000_000_000));
     }
 
     #[test]

@@ -9,10 +9,7 @@ use crate::model::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub(super) fn health(lookup: &Lookup<'_>) -> Health {
     let sum = |metric: &str| -> u64 {
         let journeys = &lookup.run.identity.journeys;
-        journeys
-            .iter()
-            .map(|shape| lookup.steady(metric, &[("journey", &shape.name)]))
-            .sum()
+        journeys.iter().map(|shape| lookup.steady(metric, &[("journey", &shape.name)])).sum()
     };
     let (scheduled, started) = (sum("journeys.scheduled"), sum("journeys.started"));
     Health {
@@ -25,18 +22,15 @@ pub(super) fn health(lookup: &Lookup<'_>) -> Health {
         taps: taps(lookup),
         refused: refused(lookup),
         connections_max: connections_max(lookup),
-        memory_bytes_max: lookup
-            .gauge("health.memory_bytes", &[])
-            .map(|(_, _, max)| max),
+        memory_bytes_max: lookup.gauge("health.memory_bytes", &[]).map(|(_, _, max)| max),
+        descriptors_left_min: lookup.gauge("health.descriptors_left", &[]).map(|(_, min, _)| min),
+        ports_left_min: lookup.gauge("health.ports_left", &[]).map(|(_, min, _)| min),
         limits: lookup
             .run
             .identity
             .health_limits
             .iter()
-            .map(|(name, limit)| Limit {
-                name: name.clone(),
-                limit: limit.clone(),
-            })
+            .map(|(name, limit)| Limit { name: name.clone(), limit: limit.clone() })
             .collect(),
     }
 }
@@ -59,6 +53,8 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
                 ),
                 cpu_max: max("health.cpu"),
                 run_queue_max: max("health.run_queue"),
+                stall_ms_max: max("health.stall_ms"),
+                busy_s_max: max("health.busy_s"),
             }
         })
         .collect()

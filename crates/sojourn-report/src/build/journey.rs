@@ -15,25 +15,23 @@ use super::{
 };
 use crate::model::{Duplicates, JourneyReport, POINTS_MAX, Quantile, StageRow};
 
+/// The kind of a stage without which a journey is not complete.
+pub(super) const REQUIRED: &str = "required";
+
 pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport {
     let tags = [("journey", shape.name.as_str())];
     let durations = lookup.trend("journey.duration", &tags);
     let lost = lookup.steady("journeys.lost", &tags);
     let quantiles = journey_quantiles(durations, lost, shape.within_ns);
-    let stages: Vec<StageRow> = shape
-        .stages
-        .iter()
-        .map(|stage| stage_row(lookup, &shape.name, stage))
-        .collect();
+    let stages: Vec<StageRow> =
+        shape.stages.iter().map(|stage| stage_row(lookup, &shape.name, stage)).collect();
     let hops: Vec<Hop> = stages
         .iter()
+        // What a journey waits for: not the stages it may or must not reach.
+        .filter(|stage| stage.kind == REQUIRED)
         .filter_map(|stage| {
             let hop_ns = stage.hop_ns.as_ref()?;
-            Some(Hop {
-                name: stage.name.clone(),
-                p50_ns: hop_ns.p50,
-                p95_ns: hop_ns.p95,
-            })
+            Some(Hop { name: stage.name.clone(), p50_ns: hop_ns.p50, p95_ns: hop_ns.p95 })
         })
         .collect();
     let shares = share::shares(&hops, seen(&quantiles, 0.5), seen(&quantiles, 0.95));
@@ -42,16 +40,10 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         within_ns: shape.within_ns,
         started: lookup.steady("journeys.started", &tags),
         duration_ns: distribution(durations),
-        in_flight_max: lookup
-            .gauge("journeys.in_flight", &tags)
-            .map(|(_, _, max)| max),
-        steps: shape
-            .steps
-            .iter()
-            .map(|name| step::row(lookup, &shape.name, name))
-            .collect(),
+        in_flight_max: lookup.gauge("journeys.in_flight", &tags).map(|(_, _, max)| max),
+        steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
-        drain: drain(lookup, &shape.name),
+        drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
         timeline: timeline::timeline(lookup, shape).thin(POINTS_MAX),
         kept: kept::kept(lookup, shape, seen(&quantiles, 0.5)),
         quantiles,
@@ -84,8 +76,9 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         reached: lookup.steady("stage.reached", &tags),
         hop_ns: signed(hops, negative),
         since_start_ns: distribution(lookup.trend("stage.since_start", &tags)),
-        in_flight_max: lookup
-            .gauge("stage.in_flight", &tags)
+        in_flight_max: (stage.kind == REQUIRED)
+            .then(|| lookup.gauge("stage.in_flight", &tags))
+            .flatten()
             .map(|(_, _, max)| max),
         order_violations: negative.map_or(0, sojourn_metrics::Histogram::count),
         duplicates: Duplicates {
@@ -95,7 +88,7 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         },
         hop_bins: bins(hops),
         poll_ns: stage.poll_ns,
-        poll_requests: stage.poll_ns.map(|_| lookup.steady("poll.requests", &tags)),
+        poll_requests: stage.poll_ns.map(|_| lookup.whole("poll.requests", &tags)),
     }
 }
 
@@ -118,10 +111,7 @@ fn backlog(
             let IntervalRow::Gauge([last, _, _]) = row.1 else {
                 return None;
             };
-            Some(Level {
-                at_ns: interval.end_ns,
-                value: last,
-            })
+            Some(Level { at_ns: interval.end_ns, value: last })
         })
         .collect();
     if levels.is_empty() {
@@ -154,10 +144,5 @@ fn drain(lookup: &Lookup<'_>, journey: &str) -> Option<drain::Drain> {
             ),
         })
         .collect();
-    Some(drain::drain(
-        summary.arrivals_end_ns,
-        summary.drain_ns,
-        summary.end_ns,
-        &completions,
-    ))
+    Some(drain::drain(summary.arrivals_end_ns, summary.drain_ns, summary.end_ns, &completions))
 }

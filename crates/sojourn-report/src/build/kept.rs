@@ -10,13 +10,7 @@ pub(super) fn kept(
     shape: &JourneyShape,
     p50_ns: Option<u64>,
 ) -> Vec<KeptJourney> {
-    let of_journey = || {
-        lookup
-            .run
-            .journeys
-            .iter()
-            .filter(|record| record.journey == shape.name)
-    };
+    let of_journey = || lookup.run.journeys.iter().filter(|record| record.journey == shape.name);
     let complete = || {
         of_journey().filter(|record| {
             matches!(record.class.as_str(), "completed" | "late") && record.phase == "steady"
@@ -57,11 +51,7 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
         .collect();
     if spans.is_empty() {
         spans.push(Span {
-            name: shape
-                .steps
-                .first()
-                .map_or("root", String::as_str)
-                .to_owned(),
+            name: shape.steps.first().map_or("root", String::as_str).to_owned(),
             kind: SpanKind::Step,
             from_ns: Some(relative(record.t1_ns)),
             to_ns: record.t2_ns.map(relative),
@@ -97,15 +87,8 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
 
 /// The instant that a stage's hop counts from: a stage's first observation, or a step's beginning.
 fn predecessor_ns(record: &JourneyRecord, shape: &JourneyShape, stage: &str) -> Option<u64> {
-    let declared = shape
-        .stages
-        .iter()
-        .find(|declared| declared.name == stage)?;
-    if let Some(before) = record
-        .stages
-        .iter()
-        .find(|seen| seen.name == declared.after)
-    {
+    let declared = shape.stages.iter().find(|declared| declared.name == stage)?;
+    if let Some(before) = record.stages.iter().find(|seen| seen.name == declared.after) {
         return before.seen_ns;
     }
     let step = record.steps.iter().find(|step| step.name == declared.after);

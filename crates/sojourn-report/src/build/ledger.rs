@@ -11,39 +11,22 @@ pub(super) fn ledger(lookup: &Lookup<'_>) -> Ledger {
         .iter()
         .map(|shape| journey_line(lookup, &shape.name))
         .collect();
-    let mut journeys_total = JourneyLine {
-        name: "total".to_owned(),
-        ..JourneyLine::default()
-    };
+    let mut journeys_total = JourneyLine { name: "total".to_owned(), ..JourneyLine::default() };
     for line in &journeys {
         journeys_total.steady.add(&line.steady);
         journeys_total.whole_run.add(&line.whole_run);
     }
     let events: Vec<EventLine> = channels(lookup)
         .into_iter()
-        .map(|channel| EventLine {
-            whole_run: event_counts(lookup, &channel),
-            channel,
-        })
+        .map(|channel| EventLine { whole_run: event_counts(lookup, &channel), channel })
         .collect();
-    let mut events_total = EventLine {
-        channel: "total".to_owned(),
-        ..EventLine::default()
-    };
+    let mut events_total = EventLine { channel: "total".to_owned(), ..EventLine::default() };
     for line in &events {
         events_total.whole_run.add(&line.whole_run);
     }
-    let balanced = journeys
-        .iter()
-        .all(|line| line.steady.balances() && line.whole_run.balances())
+    let balanced = journeys.iter().all(|line| line.steady.balances() && line.whole_run.balances())
         && events.iter().all(|line| line.whole_run.balances());
-    Ledger {
-        journeys,
-        journeys_total,
-        events,
-        events_total,
-        balanced,
-    }
+    Ledger { journeys, journeys_total, events, events_total, balanced }
 }
 
 fn journey_line(lookup: &Lookup<'_>, name: &str) -> JourneyLine {

@@ -19,9 +19,7 @@ impl<'a> Lookup<'a> {
 
     /// A counter of the steady phase.
     pub(super) fn steady(&self, metric: &str, tags: Tags<'_>) -> u64 {
-        self.run
-            .store
-            .counter(&SeriesKey::new(metric, tags, SeriesPhase::Steady))
+        self.run.store.counter(&SeriesKey::new(metric, tags, SeriesPhase::Steady))
     }
 
     /// A counter over all phases.
@@ -42,9 +40,7 @@ impl<'a> Lookup<'a> {
 
     /// A gauge's (last, min, max) over the whole run.
     pub(super) fn gauge(&self, metric: &str, tags: Tags<'_>) -> Option<(f64, f64, f64)> {
-        self.run
-            .store
-            .gauge(&SeriesKey::new(metric, tags, SeriesPhase::Any))
+        self.run.store.gauge(&SeriesKey::new(metric, tags, SeriesPhase::Any))
     }
 
     /// The values that a tag takes in a metric's series with these other tags, in order, each once.
@@ -55,9 +51,7 @@ impl<'a> Lookup<'a> {
             .series()
             .filter(|(key, _)| {
                 key.metric == metric
-                    && tags
-                        .iter()
-                        .all(|(name, value)| key.tag(name) == Some(value))
+                    && tags.iter().all(|(name, value)| key.tag(name) == Some(value))
             })
             .filter_map(|(key, _)| key.tag(tag))
             .collect();
@@ -82,17 +76,13 @@ impl<'a> Lookup<'a> {
 
     /// How long the steady phase was.
     pub(super) fn steady_ns(&self) -> u64 {
-        self.arrivals_end_ns()
-            .saturating_sub(self.steady_start_ns())
+        self.arrivals_end_ns().saturating_sub(self.steady_start_ns())
     }
 
     /// Where what is known of the run ends.
     pub(super) fn end_ns(&self) -> u64 {
         let last_interval_ns = self.run.intervals.last().map_or(0, |last| last.end_ns);
-        self.run
-            .summary
-            .as_ref()
-            .map_or(last_interval_ns, |summary| summary.end_ns)
+        self.run.summary.as_ref().map_or(last_interval_ns, |summary| summary.end_ns)
     }
 
     /// A count of the steady phase per second of it.

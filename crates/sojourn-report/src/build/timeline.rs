@@ -3,7 +3,7 @@
 use sojourn_metrics::SeriesKey;
 use sojourn_record::{Interval, IntervalRow, JourneyShape};
 
-use super::lookup::Lookup;
+use super::{journey::REQUIRED, lookup::Lookup};
 use crate::model::{Statistic, TimeSeries, Timeline};
 
 /// Every series of a journey over the whole run, not yet thinned.
@@ -13,7 +13,9 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
     for stage in &shape.stages {
         let tag = ("stage", stage.name.as_str());
         series.extend(trends(intervals, "stage.hop", &shape.name, tag));
-        series.push(level(intervals, "stage.in_flight", &shape.name, Some(tag)));
+        if stage.kind == REQUIRED {
+            series.push(level(intervals, "stage.in_flight", &shape.name, Some(tag)));
+        }
     }
     for step in &shape.steps {
         let tag = ("step", step.as_str());
@@ -22,14 +24,8 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
     series.push(level(intervals, "journeys.in_flight", &shape.name, None));
     let rates: [(&str, &[&str]); 3] = [
         ("journeys.started", &["journeys.started"]),
-        (
-            "journeys.completed",
-            &["journeys.completed", "journeys.late"],
-        ),
-        (
-            "journeys.failed",
-            &["journeys.failed", "journeys.root_failed", "journeys.lost"],
-        ),
+        ("journeys.completed", &["journeys.completed", "journeys.late"]),
+        ("journeys.failed", &["journeys.failed", "journeys.root_failed", "journeys.lost"]),
     ];
     for (name, metrics) in rates {
         series.push(rate(intervals, name, metrics, &shape.name));
@@ -73,13 +69,9 @@ fn trends(
                 .iter()
                 .filter(|(key, _)| is(key, metric, journey, Some(tag)))
                 .filter_map(|(_, row)| match *row {
-                    IntervalRow::Trend {
-                        count,
-                        p50,
-                        p95,
-                        p99,
-                        ..
-                    } if count > 0 => Some([count, p50, p95, p99]),
+                    IntervalRow::Trend { count, p50, p95, p99, .. } if count > 0 => {
+                        Some([count, p50, p95, p99])
+                    }
                     _ => None,
                 })
                 .max_by_key(|row| row[0])
@@ -89,16 +81,9 @@ fn trends(
         metric: metric.to_owned(),
         of: tag.1.to_owned(),
         statistic,
-        values: rows
-            .iter()
-            .map(|row| row.map(|figures| figures[column] as f64))
-            .collect(),
+        values: rows.iter().map(|row| row.map(|figures| figures[column] as f64)).collect(),
     };
-    [
-        pick(Statistic::P50, 1),
-        pick(Statistic::P95, 2),
-        pick(Statistic::P99, 3),
-    ]
+    [pick(Statistic::P50, 1), pick(Statistic::P95, 2), pick(Statistic::P99, 3)]
 }
 
 /// A gauge's highest level.

@@ -23,24 +23,17 @@ pub(super) fn report(
         .summary
         .iter()
         .flat_map(|summary| &summary.causes)
-        .map(|cause| Cause {
-            name: cause.name.clone(),
-            detail: cause.detail.clone(),
-        })
+        .map(|cause| Cause { name: cause.name.clone(), detail: cause.detail.clone() })
         .collect();
-    let cut_off = run.cut_off.clone().or_else(|| {
-        run.summary
-            .is_none()
-            .then(|| "the file has no summary".to_owned())
-    });
+    let cut_off = run
+        .cut_off
+        .clone()
+        .or_else(|| run.summary.is_none().then(|| "the file has no summary".to_owned()));
     VerdictReport {
         outcome,
         headline: headline(outcome, &causes, thresholds, ledger, journeys),
         causes,
-        interrupted: run
-            .summary
-            .as_ref()
-            .is_some_and(|summary| summary.interrupted),
+        interrupted: run.summary.as_ref().is_some_and(|summary| summary.interrupted),
         cut_off,
     }
 }
@@ -57,10 +50,9 @@ fn headline(
         Outcome::Pass => format!("{} held", all(thresholds.len())),
         Outcome::Fail => failed(thresholds),
         Outcome::Void => match causes.first() {
-            Some(cause) => format!(
-                "these numbers may not be believed: {} ({})",
-                cause.name, cause.detail
-            ),
+            Some(cause) => {
+                format!("these numbers may not be believed: {} ({})", cause.name, cause.detail)
+            }
             None => "these numbers may not be believed".to_owned(),
         },
         Outcome::Unfinished => "the run file ends before the run did".to_owned(),

@@ -28,6 +28,10 @@ pub struct Health {
     pub connections_max: Option<f64>,
     /// Most memory resident at once, bytes.
     pub memory_bytes_max: Option<f64>,
+    /// Fewest descriptors left.
+    pub descriptors_left_min: Option<f64>,
+    /// Fewest ports left for one target.
+    pub ports_left_min: Option<f64>,
     /// The limits that make a run void, as applied.
     pub limits: Vec<Limit>,
 }
@@ -43,6 +47,10 @@ pub struct ThreadHealth {
     pub cpu_max: Option<f64>,
     /// Waiting to be run, in the worst interval.
     pub run_queue_max: Option<f64>,
+    /// Longest turn of its event loop, milliseconds; generators only.
+    pub stall_ms_max: Option<f64>,
+    /// Longest time in a row that it was busier than the limit, seconds.
+    pub busy_s_max: Option<f64>,
 }
 
 /// A tap's delay.

@@ -49,7 +49,8 @@ pub struct StageRow {
     pub after: String,
     /// Journeys that reached it.
     pub reached: u64,
-    /// From the point it follows to its first observation; negative hops are ranked with the others.
+    /// From the point it follows to its first observation; negative hops are ranked with the
+    /// others.
     pub hop_ns: Option<Distribution>,
     /// From the journey's t0 to its first observation.
     pub since_start_ns: Option<Distribution>,

@@ -103,18 +103,14 @@ mod tests {
 
     fn timeline(points: usize, statistic: Statistic) -> Timeline {
         Timeline {
-            starts_ns: (0..points as u64)
-                .map(|second| second * 1_000_000_000)
-                .collect(),
+            starts_ns: (0..points as u64).map(|second| second * 1_000_000_000).collect(),
             end_ns: points as u64 * 1_000_000_000,
             seconds_per_point: 1,
             series: vec![TimeSeries {
                 metric: "stage.hop".into(),
                 of: "created".into(),
                 statistic,
-                values: (0..points)
-                    .map(|point| (point % 7 != 3).then_some(point as f64))
-                    .collect(),
+                values: (0..points).map(|point| (point % 7 != 3).then_some(point as f64)).collect(),
             }],
         }
     }

@@ -1,5 +1,98 @@
-//! placeholder
-use crate::{ReportModel, render::RenderError};
-pub(super) fn report(_model: &ReportModel) -> Result<String, RenderError> {
-    Ok(String::new())
+//! The report as one HTML file that needs nothing else: styles, script, charts and definitions are
+//! inlined. Charts are SVG drawn here, readable without script; the script adds values under the
+//! pointer, zoom, and switching lines off.
+//!
+//! Everything that is printed goes through the template engine's escaping. Only our own assets and
+//! the definitions are inserted as they are.
+
+mod axis;
+mod bars;
+mod definitions;
+mod kept;
+mod lines;
+mod view;
+mod waterfall;
+
+use minijinja::{
+    AutoEscape, Environment, UndefinedBehavior, Value, context, syntax::SyntaxConfig, value::Serde,
+};
+use serde::Serialize;
+use sojourn_analysis::words;
+
+use crate::{
+    ReportModel,
+    model::{Health, TapHealth, ThreadHealth},
+    render::RenderError,
+};
+
+/// The templates, by the name that includes use.
+const TEMPLATES: [(&str, &str); 7] = [
+    ("report.html", include_str!("../../assets/report.html")),
+    ("health.html", include_str!("../../assets/health.html")),
+    ("ledger.html", include_str!("../../assets/ledger.html")),
+    ("journey.html", include_str!("../../assets/journey.html")),
+    ("steps.html", include_str!("../../assets/steps.html")),
+    ("charts.html", include_str!("../../assets/charts.html")),
+    ("macros.html", include_str!("../../assets/macros.html")),
+];
+
+pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
+    let mut environment = environment()?;
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source)?;
+    }
+    let journeys = view::journeys(model);
+    let data = script_json(&serde_json::to_string(&view::data(&journeys))?);
+    let html = environment.get_template("report.html")?.render(context! {
+        model => serialised(model),
+        mark => model.verdict.outcome.mark(),
+        busiest => serialised(busiest(&model.health)),
+        slowest_tap => serialised(slowest_tap(&model.health)),
+        refused => model.health.refused.iter().map(|refusal| refusal.count).sum::<u64>(),
+        journeys => serialised(&journeys),
+        data => Value::from_safe_string(data),
+        style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
+        script => Value::from_safe_string(include_str!("../../assets/script.js").to_owned()),
+        definitions => Value::from_safe_string(definitions::html()),
+    })?;
+    Ok(html)
+}
+
+fn busiest(health: &Health) -> Option<&ThreadHealth> {
+    let measured = health.threads.iter().filter(|thread| thread.cpu_max.is_some());
+    measured.max_by(|a, b| a.cpu_max.unwrap_or(0.0).total_cmp(&b.cpu_max.unwrap_or(0.0)))
+}
+
+fn slowest_tap(health: &Health) -> Option<&TapHealth> {
+    let taps = health.taps.iter();
+    taps.max_by(|a, b| a.behind_ms_max.total_cmp(&b.behind_ms_max))
+}
+
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_filter("duration", figure(words::duration));
+    environment.add_filter("number", figure(words::number));
+    environment.add_filter("percent", figure(words::percent));
+    environment.add_filter("bytes", figure(words::bytes));
+    environment.add_filter("quantile", figure(words::quantile));
+    environment.add_filter("count", |value: u64| words::count(value));
+    Ok(environment)
+}
+
+/// A filter that prints a figure, and a dash where there is none.
+fn figure(print: fn(f64) -> String) -> impl Fn(Option<f64>) -> String {
+    move |value| value.map_or_else(|| "–".to_owned(), print)
+}
+
+fn serialised(value: impl Serialize) -> Value {
+    Value::from(Serde(value))
+}
+
+/// JSON that may stand within a script element: nothing in it can end the element.
+fn script_json(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }

@@ -1,17 +1,18 @@
 //! The report for a terminal.
 
+mod health;
 mod journey;
+mod ledger;
 mod paint;
 mod table;
 
-use sojourn_analysis::{conclusion::Weight, words};
+use sojourn_analysis::conclusion::Weight;
 
 use crate::{
     ReportModel,
-    model::{EventLine, Health, JourneyLine, Ledger, Outcome, ThresholdRow},
+    model::{Outcome, ThresholdRow},
 };
 use paint::{Paint, clean, wrap};
-use table::Table;
 
 /// Columns that a line may have.
 const WIDTH: usize = 100;
@@ -20,8 +21,8 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     let paint = Paint { colour };
     let mut out = String::new();
     head(&mut out, model, &paint);
-    health(&mut out, &model.health, &paint);
-    ledger(&mut out, &model.ledger, &paint);
+    health::health(&mut out, &model.health, &paint);
+    ledger::ledger(&mut out, &model.ledger, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
     }
@@ -50,34 +51,18 @@ fn entry(out: &mut String, label: &str, text: &str) {
 fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
     let identity = &model.identity;
     let verdict = &model.verdict;
-    let word = format!(
-        "{} {}",
-        verdict.outcome.mark(),
-        verdict.outcome.word().to_uppercase()
-    );
+    let word = format!("{} {}", verdict.outcome.mark(), verdict.outcome.word().to_uppercase());
     let word = match verdict.outcome {
         Outcome::Pass => paint.green(&word),
         Outcome::Fail | Outcome::Void => paint.red(&word),
         Outcome::Unfinished => paint.yellow(&word),
     };
-    let interrupted = if verdict.interrupted {
-        " (interrupted)"
-    } else {
-        ""
-    };
-    line(
-        out,
-        &format!(
-            "{}  {word}{interrupted}",
-            paint.bold(&clean(&identity.name))
-        ),
-    );
+    let interrupted = if verdict.interrupted { " (interrupted)" } else { "" };
+    line(out, &format!("{}  {word}{interrupted}", paint.bold(&clean(&identity.name))));
     line(out, &wrap(&clean(&verdict.headline), "", 0, WIDTH));
     if let Some(cut_off) = &verdict.cut_off {
-        let text = format!(
-            "THE RUN FILE WAS CUT OFF: {}. What follows is what it holds.",
-            clean(cut_off)
-        );
+        let text =
+            format!("THE RUN FILE WAS CUT OFF: {}. What follows is what it holds.", clean(cut_off));
         line(out, &paint.yellow(&wrap(&text, "", 0, WIDTH)));
     }
     for cause in &verdict.causes {
@@ -90,183 +75,14 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
         clean(&identity.host),
         format!("sojourn {}", clean(&identity.version)),
     ];
+    facts.extend(identity.suite.iter().map(|suite| format!("suite {}", clean(suite))));
     facts.extend(
-        identity
-            .suite
-            .iter()
-            .map(|suite| format!("suite {}", clean(suite))),
-    );
-    facts.extend(
-        identity
-            .labels
-            .iter()
-            .map(|(name, value)| format!("{}={}", clean(name), clean(value))),
+        identity.labels.iter().map(|(name, value)| format!("{}={}", clean(name), clean(value))),
     );
     line(out, &paint.dim(&wrap(&facts.join(" · "), "", 0, WIDTH)));
     for load in &identity.load {
-        line(
-            out,
-            &paint.dim(&wrap(&format!("load {}", clean(load)), "", 2, WIDTH)),
-        );
+        line(out, &paint.dim(&wrap(&format!("load {}", clean(load)), "", 2, WIDTH)));
     }
-}
-
-fn health(out: &mut String, health: &Health, paint: &Paint) {
-    heading(out, "GENERATOR", paint);
-    let lag = health.lag_ns.as_ref().map_or_else(
-        || "not measured".to_owned(),
-        |lag_ns| {
-            format!(
-                "p50 {} · p99 {} · max {}",
-                words::duration(lag_ns.p50 as f64),
-                words::duration(lag_ns.p99 as f64),
-                words::duration(lag_ns.max as f64)
-            )
-        },
-    );
-    entry(out, "lag", &lag);
-    let delivered = health.delivered.map_or_else(String::new, |delivered| {
-        format!(" ({} delivered)", words::percent(delivered))
-    });
-    let arrivals = format!(
-        "{} scheduled, {} started, {} missed{delivered}",
-        words::count(health.scheduled),
-        words::count(health.started),
-        words::count(health.missed)
-    );
-    entry(out, "arrivals", &arrivals);
-    for thread in &health.threads {
-        let part = |fraction: Option<f64>| fraction.map_or_else(|| "–".to_owned(), words::percent);
-        let text = format!(
-            "{}: mean {} · max {} · waiting for a core at most {}",
-            clean(&thread.thread),
-            part(thread.cpu_mean),
-            part(thread.cpu_max),
-            part(thread.run_queue_max)
-        );
-        entry(out, "cpu", &text);
-    }
-    for tap in &health.taps {
-        let text = format!(
-            "{}: behind at most {}, {} at the end",
-            clean(&tap.channel),
-            words::duration(tap.behind_ms_max * 1e6),
-            words::duration(tap.behind_ms_last * 1e6)
-        );
-        entry(out, "tap", &text);
-    }
-    let refused: Vec<String> = health
-        .refused
-        .iter()
-        .map(|refusal| {
-            format!(
-                "{} by {}",
-                words::count(refusal.count),
-                clean(&refusal.queue)
-            )
-        })
-        .collect();
-    let refused = match refused.as_slice() {
-        [] => "nothing".to_owned(),
-        refused => words::list(refused),
-    };
-    entry(out, "refused", &refused);
-    let mut process = Vec::new();
-    process.extend(
-        health
-            .memory_bytes_max
-            .map(|max| format!("memory at most {}", words::bytes(max))),
-    );
-    process.extend(
-        health
-            .connections_max
-            .map(|max| format!("connections at most {}", words::number(max))),
-    );
-    if !process.is_empty() {
-        entry(out, "process", &process.join(", "));
-    }
-}
-
-fn ledger(out: &mut String, ledger: &Ledger, paint: &Paint) {
-    let balance = if ledger.balanced {
-        "adds up"
-    } else {
-        "DOES NOT ADD UP"
-    };
-    heading(out, &format!("LEDGER ({balance})"), paint);
-    let mut table = Table::new(&[
-        "journeys",
-        "started",
-        "missed",
-        "completed",
-        "late",
-        "lost",
-        "failed",
-        "root failed",
-        "in flight",
-    ]);
-    let mut lines: Vec<&JourneyLine> = ledger.journeys.iter().collect();
-    if lines.len() != 1 {
-        lines.push(&ledger.journeys_total);
-    }
-    for journey in lines {
-        for (counts, phase) in [
-            (&journey.steady, "steady"),
-            (&journey.whole_run, "whole run"),
-        ] {
-            let numbers = [
-                counts.started,
-                counts.missed,
-                counts.completed,
-                counts.late,
-                counts.lost,
-                counts.failed,
-                counts.root_failed,
-                counts.in_flight_at_cutoff,
-            ];
-            table.row(
-                &format!("{}, {phase}", journey.name),
-                numbers.map(words::count),
-            );
-        }
-    }
-    table.render(out, WIDTH);
-    if ledger.events.is_empty() {
-        return;
-    }
-    out.push('\n');
-    let mut table = Table::new(&[
-        "events",
-        "seen",
-        "matched",
-        "duplicate",
-        "after fail",
-        "orphan",
-        "foreign",
-        "unattrib",
-        "undecod",
-        "reread",
-    ]);
-    let mut lines: Vec<&EventLine> = ledger.events.iter().collect();
-    if lines.len() != 1 {
-        lines.push(&ledger.events_total);
-    }
-    for event in lines {
-        let counts = &event.whole_run;
-        let numbers = [
-            counts.seen,
-            counts.matched,
-            counts.duplicates(),
-            counts.after_failure,
-            counts.orphan,
-            counts.foreign,
-            counts.unattributed,
-            counts.undecodable,
-            counts.reread,
-        ];
-        table.row(&event.channel, numbers.map(words::count));
-    }
-    table.render(out, WIDTH);
 }
 
 fn thresholds(out: &mut String, thresholds: &[ThresholdRow], paint: &Paint) {
@@ -275,11 +91,7 @@ fn thresholds(out: &mut String, thresholds: &[ThresholdRow], paint: &Paint) {
         line(out, "  none were set");
     }
     for row in thresholds {
-        let text = format!(
-            "{}  (measured {})",
-            clean(&row.text),
-            clean(&row.measured_text)
-        );
+        let text = format!("{}  (measured {})", clean(&row.text), clean(&row.measured_text));
         let text = if row.held {
             wrap(&text, "  ✓ held    ", 12, WIDTH)
         } else {
@@ -299,11 +111,7 @@ fn conclusions(out: &mut String, model: &ReportModel, paint: &Paint) {
             Weight::Caution => "  ~ ",
             Weight::Finding => "  · ",
         };
-        let text = format!(
-            "{}: {}",
-            clean(&conclusion.journey),
-            clean(&conclusion.text)
-        );
+        let text = format!("{}: {}", clean(&conclusion.journey), clean(&conclusion.text));
         line(out, &wrap(&text, mark, 4, WIDTH));
         let evidence = clean(&conclusion.evidence.join("; "));
         line(out, &paint.dim(&wrap(&evidence, "    ", 4, WIDTH)));

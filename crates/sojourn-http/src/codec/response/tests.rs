@@ -83,22 +83,13 @@ fn known_answers() {
     assert!(joined.head_bytes.starts_with(b"HTTP/1.1 201 "));
 
     let joined = parse([ANSWERS[4].as_bytes()], false).expect("valid");
-    assert_eq!(
-        (joined.body.as_slice(), joined.left),
-        (b"wikipedia".as_slice(), 4)
-    );
+    assert_eq!((joined.body.as_slice(), joined.left), (b"wikipedia".as_slice(), 4));
 
     let joined = parse([ANSWERS[0].as_bytes()], true).expect("valid");
     assert_eq!((joined.body.len(), joined.left), (0, 5));
 
-    assert_eq!(
-        parse([ANSWERS[8].as_bytes()], false),
-        Err(CodecError::Ended("the body"))
-    );
-    assert_eq!(
-        parse([ANSWERS[12].as_bytes()], false),
-        Err(CodecError::NotHttp)
-    );
+    assert_eq!(parse([ANSWERS[8].as_bytes()], false), Err(CodecError::Ended("the body")));
+    assert_eq!(parse([ANSWERS[12].as_bytes()], false), Err(CodecError::NotHttp));
 }
 
 #[test]

@@ -24,11 +24,7 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
         })
         .collect();
     if quantiles.is_empty() {
-        entry(
-            out,
-            "duration",
-            "no journey was seen to its end in the steady phase",
-        );
+        entry(out, "duration", "no journey was seen to its end in the steady phase");
     } else {
         entry(out, "duration", &quantiles.join(" · "));
     }
@@ -69,9 +65,9 @@ fn stages(out: &mut String, journey: &JourneyReport) {
     for stage in &journey.stages {
         let hop = stage.hop_ns.as_ref();
         let since = stage.since_start_ns.as_ref();
-        let name = match stage.kind.as_str() {
-            "required" | "" => stage.name.clone(),
-            kind => format!("{} ({kind})", stage.name),
+        let name = match mark(&stage.kind) {
+            Some((mark, _)) => format!("{} {mark}", stage.name),
+            None => stage.name.clone(),
         };
         table.row(
             &name,
@@ -83,15 +79,28 @@ fn stages(out: &mut String, journey: &JourneyReport) {
                 time(hop, |hop| hop.max),
                 time(since, |since| since.p50),
                 time(since, |since| since.p99),
-                stage
-                    .in_flight_max
-                    .map_or_else(|| "–".to_owned(), words::number),
+                stage.in_flight_max.map_or_else(|| "–".to_owned(), words::number),
                 words::count(stage.order_violations),
                 words::count(stage.duplicates.total()),
             ],
         );
     }
     table.render(out, WIDTH);
+    let mut marks: Vec<_> = journey.stages.iter().filter_map(|stage| mark(&stage.kind)).collect();
+    marks.dedup();
+    for (mark, meaning) in marks {
+        out.push_str(&format!("  {mark} {meaning}\n"));
+    }
+}
+
+/// The mark of a stage that is not required, and what it says.
+fn mark(kind: &str) -> Option<(char, &'static str)> {
+    match kind {
+        "failure" => Some(('✗', "reaching it fails the journey")),
+        "never" => Some(('!', "must not be reached")),
+        "optional" => Some(('?', "may be reached")),
+        _ => None,
+    }
 }
 
 fn steps(out: &mut String, steps: &[StepRow]) {
@@ -115,27 +124,15 @@ fn steps(out: &mut String, steps: &[StepRow]) {
     for step in steps {
         let response = &step.response_ns;
         let rows = [
-            (
-                "response",
-                step.requests,
-                step.requests_per_s,
-                &response.all,
-            ),
+            ("response", step.requests, step.requests_per_s, &response.all),
             ("  ok", step.ok, step.ok_per_s, &response.ok),
             ("  failed", step.failed, step.failed_per_s, &response.failed),
         ];
         for (name, requests, per_s, times) in rows {
-            let name = if name == "response" {
-                step.name.as_str()
-            } else {
-                name
-            };
+            let name = if name == "response" { step.name.as_str() } else { name };
             table.row(name, figures(words::count(requests), per_s, times.as_ref()));
         }
-        for (name, times) in [
-            ("  service", &step.service_ns),
-            ("  blocked", &step.blocked_ns),
-        ] {
+        for (name, times) in [("  service", &step.service_ns), ("  blocked", &step.blocked_ns)] {
             if let Some(times) = times {
                 table.row(name, figures(String::new(), None, Some(times)));
             }
@@ -182,20 +179,9 @@ fn step_lists(out: &mut String, step: &StepRow) {
         })
         .collect();
     if !statuses.is_empty() {
-        line(
-            out,
-            &wrap(
-                &format!("{name}: {}", statuses.join(", ")),
-                "  status    ",
-                12,
-                WIDTH,
-            ),
-        );
+        line(out, &wrap(&format!("{name}: {}", statuses.join(", ")), "  status    ", 12, WIDTH));
     }
-    for (label, bytes) in [
-        ("  received  ", &step.bytes_in),
-        ("  sent      ", &step.bytes_out),
-    ] {
+    for (label, bytes) in [("  received  ", &step.bytes_in), ("  sent      ", &step.bytes_out)] {
         if let Some(bytes) = bytes {
             let text = format!(
                 "{name}: min {} · mean {} · max {} · all {}",
@@ -208,33 +194,21 @@ fn step_lists(out: &mut String, step: &StepRow) {
         }
     }
     for error in &step.errors {
-        let text = format!(
-            "{name}: {} × {}",
-            words::count(error.count),
-            clean(&error.reason)
-        );
+        let text = format!("{name}: {} × {}", words::count(error.count), clean(&error.reason));
         line(out, &wrap(&text, "  error     ", 12, WIDTH));
     }
 }
 
 fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
-    let told: Vec<&KeptJourney> = kept
-        .iter()
-        .filter(|kept| matches!(kept.role.as_str(), "lost" | "failed"))
-        .collect();
+    let told: Vec<&KeptJourney> =
+        kept.iter().filter(|kept| matches!(kept.role.as_str(), "lost" | "failed")).collect();
     if told.is_empty() {
         return;
     }
     out.push('\n');
     for kept in told.iter().take(LISTED_MAX) {
-        let key = kept
-            .key
-            .as_deref()
-            .map_or_else(|| format!("#{}", kept.id), clean);
-        let last = kept
-            .last_seen
-            .as_deref()
-            .map_or_else(|| "no stage".to_owned(), clean);
+        let key = kept.key.as_deref().map_or_else(|| format!("#{}", kept.id), clean);
+        let last = kept.last_seen.as_deref().map_or_else(|| "no stage".to_owned(), clean);
         let reason = kept
             .reason
             .as_deref()
@@ -243,24 +217,15 @@ fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
             "{key} started at {}, last seen at {last}{reason}",
             words::duration(kept.t0_ns as f64)
         );
-        line(
-            out,
-            &wrap(&text, &format!("  {:<10}", kept.role), 12, WIDTH),
-        );
+        line(out, &wrap(&text, &format!("  {:<10}", kept.role), 12, WIDTH));
     }
     if told.len() > LISTED_MAX {
         let more = words::count((told.len() - LISTED_MAX) as u64);
-        line(
-            out,
-            &paint.dim(&format!("  and {more} more, in the HTML and JSON reports")),
-        );
+        line(out, &paint.dim(&format!("  and {more} more, in the HTML and JSON reports")));
     }
 }
 
 /// A figure of a distribution that may be missing.
 fn time(times: Option<&Distribution>, pick: impl Fn(&Distribution) -> i64) -> String {
-    times.map_or_else(
-        || "–".to_owned(),
-        |times| words::duration(pick(times) as f64),
-    )
+    times.map_or_else(|| "–".to_owned(), |times| words::duration(pick(times) as f64))
 }

@@ -38,15 +38,7 @@ impl Paint {
 
 /// Foreign text without control characters: a key must not move the cursor or paint the terminal.
 pub(super) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| {
-            if c.is_control() || is_directional(c) {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
+    text.chars().map(|c| if c.is_control() || is_directional(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Characters that reorder the text around them.
@@ -96,10 +88,7 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(
-            clean("a\u{1b}[31m\r\nb\u{202e}c"),
-            "a\u{fffd}[31m\u{fffd}\u{fffd}b\u{fffd}c"
-        );
+        assert_eq!(clean("a\u{1b}[31m\r\nb\u{202e}c"), "a\u{fffd}[31m\u{fffd}\u{fffd}b\u{fffd}c");
     }
 
     #[test]

@@ -10,14 +10,7 @@ pub(super) struct Table {
 impl Table {
     /// A table with these headings.
     pub(super) fn new(headings: &[&str]) -> Self {
-        Self {
-            rows: vec![
-                headings
-                    .iter()
-                    .map(|heading| (*heading).to_owned())
-                    .collect(),
-            ],
-        }
+        Self { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()] }
     }
 
     /// Adds a row: a name, which may be foreign, and its figures.
@@ -27,8 +20,8 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Writes the table, indented by two. Names are shortened where it would be too wide; where even
-    /// that is not enough, the gaps between columns are halved.
+    /// Writes the table, indented by two. Where it would be too wide, the gaps between columns are
+    /// halved; where that is not enough, names are shortened.
     pub(super) fn render(&self, out: &mut String, width: usize) {
         let columns = self.rows[0].len();
         let mut widths: Vec<usize> = (0..columns)
@@ -38,11 +31,8 @@ impl Table {
             })
             .collect();
         let figures: usize = widths[1..].iter().sum();
-        let gap = if 2 + 8 + figures + 2 * (columns - 1) <= width {
-            2
-        } else {
-            1
-        };
+        let named = widths[0].min(NAME_WHOLE);
+        let gap = if 2 + named + figures + 2 * (columns - 1) <= width { 2 } else { 1 };
         let taken = 2 + figures + gap * (columns - 1);
         widths[0] = widths[0].min(width.saturating_sub(taken).max(8));
         for row in &self.rows {
@@ -57,6 +47,9 @@ impl Table {
         }
     }
 }
+
+/// Names up to this length are worth narrower gaps.
+const NAME_WHOLE: usize = 24;
 
 /// Text padded to a width, or shortened in its middle, so that both ends stay readable.
 pub(super) fn fit(text: &str, width: usize) -> String {
@@ -78,19 +71,16 @@ mod tests {
     fn figures_align_to_the_right_and_long_names_are_shortened() {
         let mut table = Table::new(&["stage", "p50", "p99"]);
         table.row("created", ["5.06 s".into(), "9 s".into()]);
-        table.row(
-            "a-very-long-stage-name-indeed",
-            ["1 ms".into(), "12.3 ms".into()],
-        );
+        table.row("a-very-long-stage-name-indeed", ["1 ms".into(), "12.3 ms".into()]);
         let mut out = String::new();
         table.render(&mut out, 34);
         let lines: Vec<&str> = out.lines().collect();
         assert_eq!(
             lines,
             [
-                "  stage               p50      p99",
-                "  created          5.06 s      9 s",
-                "  a-very-…-indeed    1 ms  12.3 ms",
+                "  stage                p50     p99",
+                "  created           5.06 s     9 s",
+                "  a-very-l…e-indeed   1 ms 12.3 ms",
             ]
         );
         assert!(out.lines().all(|line| line.chars().count() <= 34));

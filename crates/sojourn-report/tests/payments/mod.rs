@@ -2,6 +2,8 @@
 //! five seconds, four of them lost and a few events seen twice. Every figure is computed from the
 //! simulated journeys, so that the model is consistent with itself.
 
+mod simulation;
+
 use sojourn_analysis::{
     backlog::{Backlog, Level, Load, judge},
     conclusion::{Facts, conclude},
@@ -9,34 +11,22 @@ use sojourn_analysis::{
     share::{Hop, sentence, shares},
 };
 use sojourn_report::model::{
-    Bin, ByOutcome, Cause, Distribution, Duplicates, ErrorRow, EventCounts, EventLine, Health,
-    JourneyCounts, JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow,
-    Quantile, ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic, StatusRow,
-    StepRow, TapHealth, ThreadHealth, ThresholdRow, TimeSeries, Timeline, VerdictReport,
+    ByOutcome, Cause, Duplicates, ErrorRow, EventCounts, EventLine, Health, JourneyCounts,
+    JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow, Quantile,
+    ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic, StatusRow, StepRow,
+    TapHealth, ThreadHealth, ThresholdRow, Timeline, VerdictReport,
 };
 
-const SECOND: f64 = 1e9;
-const STAGES: [&str; 4] = ["initiated", "created", "settled", "completed"];
-const WITHIN_NS: u64 = 30_000_000_000;
-const WARM_UP_S: f64 = 5.0;
-const STEADY_S: f64 = 60.0;
-const RATE: f64 = 50.0;
-
-/// One simulated payment; instants in nanoseconds since the run's start.
-struct Payment {
-    t0: f64,
-    t2: f64,
-    /// First observation of each stage; absent from the stage that was lost on.
-    seen: Vec<f64>,
-}
+use simulation::{
+    Payment, RATE, SECOND, STAGES, STEADY_S, WARM_UP_S, WITHIN_NS, bins, distribution, duration,
+    hop, simulate, timeline, uniform,
+};
 
 /// The run.
 pub(crate) fn model() -> ReportModel {
     let payments = simulate();
-    let steady: Vec<&Payment> = payments
-        .iter()
-        .filter(|payment| payment.t0 >= WARM_UP_S * SECOND)
-        .collect();
+    let steady: Vec<&Payment> =
+        payments.iter().filter(|payment| payment.t0 >= WARM_UP_S * SECOND).collect();
     let journey = journey(&payments, &steady);
     let ledger = ledger(&payments, &steady);
     let facts = facts(&journey, &ledger);
@@ -48,8 +38,8 @@ pub(crate) fn model() -> ReportModel {
         verdict: VerdictReport {
             outcome: Outcome::Fail,
             headline: format!(
-                "1 of 4 thresholds failed: lost == 0 (measured 4); of 3,000 journeys 2,996 completed \
-                 and 4 lost; p50 22.5 s, p99 25.0 s; {bottleneck}"
+                "1 of 4 thresholds failed: lost == 0 (measured 4); of 3,000 journeys 2,996 \
+                 completed and 4 lost; p50 22.5 s, p99 25.0 s; {bottleneck}"
             ),
             causes: vec![Cause {
                 name: "threshold".into(),
@@ -93,113 +83,14 @@ pub(crate) fn empty() -> ReportModel {
         thresholds: Vec::new(),
         health: Health::default(),
         ledger: Ledger {
-            journeys_total: JourneyLine {
-                name: "total".into(),
-                ..JourneyLine::default()
-            },
+            journeys_total: JourneyLine { name: "total".into(), ..JourneyLine::default() },
             balanced: true,
             ..Ledger::default()
         },
         conclusions: Vec::new(),
-        journeys: vec![JourneyReport {
-            name: "nothing".into(),
-            ..JourneyReport::default()
-        }],
+        journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         notes: Vec::new(),
     }
-}
-
-/// Uniform in 0..1 from a counter: the same run every time.
-fn uniform(k: u64) -> f64 {
-    let mut z = k.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (z ^ (z >> 31)) as f64 / u64::MAX as f64
-}
-
-/// The next poll of the relay after an instant, and the way through the broker.
-fn relayed(instant: f64, k: u64) -> f64 {
-    let poll = 5.0 * SECOND;
-    (instant / poll).ceil() * poll + (4.0 + 60.0 * uniform(k).powi(3)) * 1e6
-}
-
-fn simulate() -> Vec<Payment> {
-    let count = ((WARM_UP_S + STEADY_S) * RATE) as u64;
-    (0..count)
-        .map(|k| {
-            let t0 = (k as f64 + uniform(k) - 0.5).max(0.0) / RATE * SECOND;
-            let slow = if uniform(k ^ 0xabc) > 0.98 { 60.0 } else { 0.0 };
-            let t2 = t0 + (2.0 + 3.0 * uniform(k ^ 0x77).powi(4) + slow * uniform(k ^ 0x99)) * 1e6;
-            let mut at = t2 - 1e6;
-            let mut seen = Vec::new();
-            let works = [0.0, 0.3, 0.3, 5.0 + 4.0 * uniform(k ^ 0x5151)];
-            let lost_at = match k {
-                811 | 2_207 => 3,
-                1_504 => 2,
-                2_900 => 3,
-                _ => STAGES.len(),
-            };
-            for (stage, work) in works.into_iter().enumerate().take(lost_at) {
-                at = relayed(at + work * SECOND, k * 4 + stage as u64);
-                seen.push(at);
-            }
-            Payment { t0, t2, seen }
-        })
-        .collect()
-}
-
-fn distribution(samples: impl IntoIterator<Item = f64>) -> Option<Distribution> {
-    let mut sorted: Vec<f64> = samples.into_iter().collect();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len() as f64;
-    let rank = |q: f64| sorted[((q * n - 1e-9).ceil() as usize).max(1) - 1] as i64;
-    let sum: f64 = sorted.iter().sum();
-    let mean = sum / n;
-    let variance = sorted.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-    (!sorted.is_empty()).then(|| Distribution {
-        count: sorted.len() as u64,
-        sum,
-        min: sorted[0] as i64,
-        mean,
-        max: sorted[sorted.len() - 1] as i64,
-        stddev: variance.sqrt(),
-        p50: rank(0.5),
-        p75: rank(0.75),
-        p90: rank(0.9),
-        p95: rank(0.95),
-        p99: rank(0.99),
-        p999: rank(0.999),
-    })
-}
-
-fn bins(samples: impl IntoIterator<Item = f64>) -> Vec<Bin> {
-    let mut counts = std::collections::BTreeMap::new();
-    for sample in samples {
-        *counts
-            .entry((sample.max(1.0).log10() * 40.0).floor() as i32)
-            .or_insert(0) += 1;
-    }
-    let edge = |index: i32| 10f64.powf(f64::from(index) / 40.0);
-    counts
-        .into_iter()
-        .map(|(index, count)| Bin {
-            low_ns: edge(index),
-            high_ns: edge(index + 1),
-            count,
-        })
-        .collect()
-}
-
-fn hop(payment: &Payment, stage: usize) -> Option<f64> {
-    let before = match stage {
-        0 => payment.t0 + 30_000.0,
-        _ => *payment.seen.get(stage - 1)?,
-    };
-    Some(payment.seen.get(stage)? - before)
-}
-
-fn duration(payment: &Payment) -> Option<f64> {
-    Some(payment.seen.get(3)? - payment.t0)
 }
 
 fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
@@ -212,21 +103,11 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         (0.95, durations.p95),
         (0.99, durations.p99),
     ]
-    .map(|(q, ns)| Quantile {
-        q,
-        ns: ns as u64,
-        beyond: false,
-    })
+    .map(|(q, ns)| Quantile { q, ns: ns as u64, beyond: false })
     .into_iter()
-    .chain([Quantile {
-        q: 0.999,
-        ns: WITHIN_NS,
-        beyond: true,
-    }])
+    .chain([Quantile { q: 0.999, ns: WITHIN_NS, beyond: true }])
     .collect();
-    let stages: Vec<StageRow> = (0..4)
-        .map(|stage| stage_row(payments, steady, stage))
-        .collect();
+    let stages: Vec<StageRow> = (0..4).map(|stage| stage_row(payments, steady, stage)).collect();
     let hops: Vec<Hop> = stages
         .iter()
         .map(|stage| Hop {
@@ -245,11 +126,7 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         in_flight_max: Some(in_flight_max(&timeline, "journeys.in_flight", "")),
         stages,
         steps: vec![step(steady)],
-        shares: shares(
-            &hops,
-            Some(durations.p50 as u64),
-            Some(durations.p95 as u64),
-        ),
+        shares: shares(&hops, Some(durations.p50 as u64), Some(durations.p95 as u64)),
         backlog: Some(backlog(&timeline, durations.p99 as u64)),
         drain: Some(Drain {
             drain_ns: None,
@@ -263,19 +140,12 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
 }
 
 fn backlog(timeline: &Timeline, p99_ns: u64) -> Backlog {
-    let series = timeline
-        .find("journeys.in_flight", "", Statistic::Max)
-        .expect("measured");
+    let series = timeline.find("journeys.in_flight", "", Statistic::Max).expect("measured");
     let levels: Vec<Level> = timeline
         .starts_ns
         .iter()
         .zip(&series.values)
-        .filter_map(|(&at_ns, value)| {
-            Some(Level {
-                at_ns,
-                value: (*value)?,
-            })
-        })
+        .filter_map(|(&at_ns, value)| Some(Level { at_ns, value: (*value)? }))
         .collect();
     let load = Load {
         start_ns: 0,
@@ -294,26 +164,16 @@ fn in_flight_max(timeline: &Timeline, metric: &str, of: &str) -> f64 {
 
 fn stage_row(payments: &[Payment], steady: &[&Payment], stage: usize) -> StageRow {
     let hops = || steady.iter().filter_map(move |payment| hop(payment, stage));
-    let since = steady
-        .iter()
-        .filter_map(|payment| Some(payment.seen.get(stage)? - payment.t0));
+    let since = steady.iter().filter_map(|payment| Some(payment.seen.get(stage)? - payment.t0));
     StageRow {
         name: STAGES[stage].into(),
         on: "events (kafka)".into(),
         kind: "required".into(),
-        after: if stage == 0 {
-            "create".into()
-        } else {
-            STAGES[stage - 1].into()
-        },
+        after: if stage == 0 { "create".into() } else { STAGES[stage - 1].into() },
         reached: hops().count() as u64,
         hop_ns: distribution(hops()),
         since_start_ns: distribution(since),
-        in_flight_max: Some(in_flight_max(
-            &timeline(payments),
-            "stage.in_flight",
-            STAGES[stage],
-        )),
+        in_flight_max: Some(in_flight_max(&timeline(payments), "stage.in_flight", STAGES[stage])),
         order_violations: if stage == 2 { 1 } else { 0 },
         duplicates: Duplicates {
             redelivery: if stage == 1 { 4 } else { 0 },
@@ -337,16 +197,8 @@ fn step(steady: &[&Payment]) -> StepRow {
         requests_per_s: Some(requests as f64 / STEADY_S),
         ok_per_s: Some(requests as f64 / STEADY_S),
         failed_per_s: Some(0.0),
-        response_ns: ByOutcome {
-            all: response,
-            ok: response,
-            failed: None,
-        },
-        service_ns: distribution(
-            steady
-                .iter()
-                .map(|payment| payment.t2 - payment.t0 - 30_000.0),
-        ),
+        response_ns: ByOutcome { all: response, ok: response, failed: None },
+        service_ns: distribution(steady.iter().map(|payment| payment.t2 - payment.t0 - 30_000.0)),
         blocked_ns: distribution(steady.iter().map(|_| 9_000.0)),
         phases: parts
             .into_iter()
@@ -354,126 +206,29 @@ fn step(steady: &[&Payment]) -> StepRow {
                 Some(PhaseRow {
                     phase: phase.into(),
                     time_ns: distribution(
-                        steady
-                            .iter()
-                            .map(|payment| (payment.t2 - payment.t0) * part),
+                        steady.iter().map(|payment| (payment.t2 - payment.t0) * part),
                     )?,
                 })
             })
             .collect(),
         bytes_in: distribution(steady.iter().map(|_| 187.0)),
         bytes_out: distribution(steady.iter().map(|_| 242.0)),
-        statuses: vec![StatusRow {
-            status: "200".into(),
-            count: requests,
-            fraction: 1.0,
-        }],
+        statuses: vec![StatusRow { status: "200".into(), count: requests, fraction: 1.0 }],
         errors: Vec::<ErrorRow>::new(),
-    }
-}
-
-fn timeline(payments: &[Payment]) -> Timeline {
-    let seconds = (WARM_UP_S + STEADY_S) as usize + 30;
-    let at = |payment: &Payment, point: usize| match point {
-        0 => Some(payment.t0),
-        _ => payment.seen.get(point - 1).copied(),
-    };
-    let mut series = Vec::new();
-    for stage in 0..4 {
-        let per_second: Vec<Option<Distribution>> = (0..seconds)
-            .map(|second| {
-                distribution(payments.iter().filter_map(|payment| {
-                    let seen = payment.seen.get(stage)?;
-                    ((seen / SECOND) as usize == second).then(|| hop(payment, stage))?
-                }))
-            })
-            .collect();
-        let picks: [(Statistic, fn(&Distribution) -> i64); 3] = [
-            (Statistic::P50, |d| d.p50),
-            (Statistic::P95, |d| d.p95),
-            (Statistic::P99, |d| d.p99),
-        ];
-        for (statistic, pick) in picks {
-            let values = per_second
-                .iter()
-                .map(|figures| figures.as_ref().map(|figures| pick(figures) as f64))
-                .collect();
-            series.push(named("stage.hop", STAGES[stage], statistic, values));
-        }
-        let waiting = (0..seconds).map(|second| {
-            let now = second as f64 * SECOND + 0.9 * SECOND;
-            let waits = payments.iter().filter(|payment| {
-                at(payment, stage).is_some_and(|before| before <= now)
-                    && at(payment, stage + 1).is_none_or(|seen| seen > now)
-            });
-            Some(waits.count() as f64)
-        });
-        series.push(named(
-            "stage.in_flight",
-            STAGES[stage],
-            Statistic::Max,
-            waiting.collect(),
-        ));
-    }
-    let in_flight = (0..seconds).map(|second| {
-        let now = second as f64 * SECOND + 0.9 * SECOND;
-        let flying = payments.iter().filter(|payment| {
-            payment.t0 <= now && payment.seen.get(3).is_none_or(|end| *end > now)
-        });
-        Some(flying.count() as f64)
-    });
-    series.push(named(
-        "journeys.in_flight",
-        "",
-        Statistic::Max,
-        in_flight.collect(),
-    ));
-    for (metric, point) in [("journeys.started", 0), ("journeys.completed", 4)] {
-        let counts = (0..seconds).map(|second| {
-            let within = |instant: f64| (instant / SECOND) as usize == second;
-            Some(
-                payments
-                    .iter()
-                    .filter(|p| at(p, point).is_some_and(within))
-                    .count() as f64,
-            )
-        });
-        series.push(named(metric, "", Statistic::PerSecond, counts.collect()));
-    }
-    Timeline {
-        starts_ns: (0..seconds as u64)
-            .map(|second| second * 1_000_000_000)
-            .collect(),
-        end_ns: seconds as u64 * 1_000_000_000,
-        seconds_per_point: 1,
-        series,
-    }
-}
-
-fn named(metric: &str, of: &str, statistic: Statistic, values: Vec<Option<f64>>) -> TimeSeries {
-    TimeSeries {
-        metric: metric.into(),
-        of: of.into(),
-        statistic,
-        values,
     }
 }
 
 fn kept(payments: &[Payment], p50: f64) -> Vec<KeptJourney> {
     let complete = || {
-        payments
-            .iter()
-            .zip(0u64..)
-            .filter(|(p, _)| p.seen.len() == 4)
+        let steady = |p: &Payment| p.t0 >= WARM_UP_S * SECOND;
+        let kept = payments.iter().zip(0u64..);
+        kept.filter(move |(p, _)| p.seen.len() == 4 && steady(p))
     };
     let length = |payment: &Payment| duration(payment).expect("complete");
     let median = complete()
         .min_by(|(a, _), (b, _)| (length(a) - p50).abs().total_cmp(&(length(b) - p50).abs()));
     let slowest = complete().max_by(|(a, _), (b, _)| length(a).total_cmp(&length(b)));
-    let lost = payments
-        .iter()
-        .zip(0u64..)
-        .filter(|(p, _)| p.seen.len() < 4);
+    let lost = payments.iter().zip(0u64..).filter(|(p, _)| p.seen.len() < 4);
     median
         .into_iter()
         .map(|(payment, id)| kept_one("median", payment, id))
@@ -509,20 +264,12 @@ fn kept_one(role: &str, payment: &Payment, id: u64) -> KeptJourney {
             id * 2_654_435_761 % 0xffff_ffff,
             id * 7_919
         )),
-        class: if role == "lost" {
-            "lost".into()
-        } else {
-            "completed".into()
-        },
+        class: if role == "lost" { "lost".into() } else { "completed".into() },
         phase: "steady".into(),
         t0_ns: payment.t0 as u64,
         duration_ns: duration(payment).map_or(WITHIN_NS, |duration| duration as u64),
         spans,
-        last_seen: payment
-            .seen
-            .len()
-            .checked_sub(1)
-            .map(|last| STAGES[last].into()),
+        last_seen: payment.seen.len().checked_sub(1).map(|last| STAGES[last].into()),
         reason: None,
     }
 }
@@ -537,19 +284,10 @@ fn ledger(payments: &[Payment], steady: &[&Payment]) -> Ledger {
     };
     let line = JourneyLine {
         name: "payment".into(),
-        steady: counts(
-            steady.len(),
-            steady.iter().filter(|p| p.seen.len() == 4).count(),
-        ),
-        whole_run: counts(
-            payments.len(),
-            payments.iter().filter(|p| p.seen.len() == 4).count(),
-        ),
+        steady: counts(steady.len(), steady.iter().filter(|p| p.seen.len() == 4).count()),
+        whole_run: counts(payments.len(), payments.iter().filter(|p| p.seen.len() == 4).count()),
     };
-    let matched: u64 = payments
-        .iter()
-        .map(|payment| payment.seen.len() as u64)
-        .sum();
+    let matched: u64 = payments.iter().map(|payment| payment.seen.len() as u64).sum();
     let events = EventLine {
         channel: "events".into(),
         whole_run: EventCounts {
@@ -561,15 +299,9 @@ fn ledger(payments: &[Payment], steady: &[&Payment]) -> Ledger {
         },
     };
     Ledger {
-        journeys_total: JourneyLine {
-            name: "total".into(),
-            ..line.clone()
-        },
+        journeys_total: JourneyLine { name: "total".into(), ..line.clone() },
         journeys: vec![line],
-        events_total: EventLine {
-            channel: "total".into(),
-            ..events.clone()
-        },
+        events_total: EventLine { channel: "total".into(), ..events.clone() },
         events: vec![events],
         balanced: true,
     }
@@ -588,7 +320,7 @@ fn facts(journey: &JourneyReport, ledger: &Ledger) -> Facts {
         shares: journey.shares.clone(),
         backlog: journey.backlog.clone(),
         drain: journey.drain,
-        lost_last_seen: vec![("settled".into(), 3), ("created".into(), 1)],
+        lost_last_seen: vec![(Some("settled".into()), 3), (Some("created".into()), 1)],
         order_violations: vec![("settled".into(), 1, counts.started)],
         duplicates: vec![("redelivery".into(), 4)],
         ..Facts::default()
@@ -611,7 +343,8 @@ fn identity() -> RunIdentity {
         arrivals_end_ns: Some(((WARM_UP_S + STEADY_S) * SECOND) as u64),
         end_ns: 95_000_000_000,
         channels: vec![("events".into(), "kafka 127.0.0.1:9092, payments.events".into())],
-        plan: "name: payments\ntarget: http://127.0.0.1:8080\njourneys:\n  payment:\n    within: 30s\n"
+        plan: "name: payments\ntarget: http://127.0.0.1:8080\njourneys:\n  payment:\n    \
+               within: 30s\n"
             .into(),
     }
 }
@@ -648,6 +381,8 @@ fn health(steady: &[&Payment]) -> Health {
                 cpu_mean: Some(mean),
                 cpu_max: Some(mean * 1.6),
                 run_queue_max: Some(0.011),
+                stall_ms_max: Some(0.4),
+                busy_s_max: Some(0.0),
             })
             .collect(),
         taps: vec![TapHealth {
@@ -657,6 +392,8 @@ fn health(steady: &[&Payment]) -> Health {
         }],
         refused: Vec::new(),
         connections_max: Some(4.0),
+        descriptors_left_min: Some(19_900.0),
+        ports_left_min: Some(28_100.0),
         memory_bytes_max: Some(41.2e6),
         limits: [
             ("missed arrivals", "at most 0.1 % of arrivals"),
@@ -665,10 +402,7 @@ fn health(steady: &[&Payment]) -> Health {
             ("tap delay", "at most 1 s"),
         ]
         .into_iter()
-        .map(|(name, limit)| Limit {
-            name: name.into(),
-            limit: limit.into(),
-        })
+        .map(|(name, limit)| Limit { name: name.into(), limit: limit.into() })
         .collect(),
     }
 }

@@ -1,0 +1,35 @@
+//! Requests and answers in words, for `--debug`; credentials are replaced.
+
+use sojourn_http::Completion;
+
+/// A request's text for the narrator, credentials replaced.
+pub(super) fn redacted(message: &[u8]) -> String {
+    String::from_utf8_lossy(message)
+        .lines()
+        .map(|line| match line.split_once(':') {
+            Some((name, _)) if is_secret_header(name) => format!("  {name}: ***\n"),
+            _ => format!("  {line}\n"),
+        })
+        .collect()
+}
+
+fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["authorization", "cookie", "token", "secret", "api-key", "apikey"]
+        .iter()
+        .any(|secret| name.contains(secret))
+}
+
+/// What came of a request.
+pub(super) fn told(completion: &Completion) -> String {
+    const BODY_SHOWN_MAX: usize = 500;
+    let took_ms = (completion.ended_ns - completion.began_ns) as f64 / 1e6;
+    match &completion.outcome {
+        Ok(response) => {
+            let shown = &response.body[..response.body.len().min(BODY_SHOWN_MAX)];
+            let body = String::from_utf8_lossy(shown);
+            format!("<- status {} after {took_ms:.2} ms\n  {body}", response.status)
+        }
+        Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
+    }
+}

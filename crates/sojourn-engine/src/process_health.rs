@@ -1,0 +1,77 @@
+//! What the whole process has left: memory, descriptors, ports.
+
+use rustix::process::{Resource, getrlimit};
+use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
+
+/// The process as series.
+#[derive(Debug)]
+pub(crate) struct ProcessHealth {
+    memory_bytes: SeriesId,
+    descriptors_left: SeriesId,
+    ports_left: SeriesId,
+    ports: u64,
+}
+
+impl ProcessHealth {
+    pub(crate) fn new(recorder: &mut Recorder) -> Self {
+        let mut gauge = |metric: &str| {
+            recorder.series(Kind::Gauge, SeriesKey::new(metric, &[], SeriesPhase::Any))
+        };
+        Self {
+            memory_bytes: gauge(names::HEALTH_MEMORY_BYTES),
+            descriptors_left: gauge(names::HEALTH_DESCRIPTORS_LEFT),
+            ports_left: gauge(names::HEALTH_PORTS_LEFT),
+            ports: ephemeral_ports(),
+        }
+    }
+
+    /// Sets the levels as they stand; what the system does not tell stays unset.
+    pub(crate) fn measure(&self, recorder: &mut Recorder) {
+        if let Some(bytes) = resident_bytes() {
+            recorder.set(self.memory_bytes, bytes as f64);
+        }
+        let limit = getrlimit(Resource::Nofile).current;
+        if let (Some(limit), Some(open)) = (limit, open_descriptors()) {
+            recorder.set(self.descriptors_left, limit.saturating_sub(open) as f64);
+            // Every descriptor could be a connection to one target: never more ports than this.
+            recorder.set(self.ports_left, self.ports.saturating_sub(open) as f64);
+        }
+    }
+}
+
+/// Resident memory (`/proc/self/statm`, second field, in pages).
+fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+/// Open descriptors: the size of `/proc/self/fd`, which Linux 6.2 and later know without listing
+/// it.
+fn open_descriptors() -> Option<u64> {
+    let size = std::fs::metadata("/proc/self/fd").ok()?.len();
+    (size > 0).then_some(size)
+}
+
+/// Ports that one source address has for one target.
+fn ephemeral_ports() -> u64 {
+    const USUAL: u64 = 28_232;
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+    let Ok(range) = range else { return USUAL };
+    let mut bounds = range.split_ascii_whitespace().filter_map(|bound| bound.parse::<u64>().ok());
+    match (bounds.next(), bounds.next()) {
+        (Some(low), Some(high)) if high >= low => high - low + 1,
+        _ => USUAL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_memory_and_ports() {
+        assert!(resident_bytes().unwrap() > 100_000);
+        assert!(ephemeral_ports() > 1_000);
+    }
+}

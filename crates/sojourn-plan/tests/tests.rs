@@ -1,0 +1,18 @@
+//! Journey files as their writers meet them: what a good one becomes, what is said about a bad one.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+// What is wrong with a file, and where.
+mod errors;
+// What load entries become.
+mod loads;
+// Whatever the text, reading it ends without a panic and names a place in it.
+mod mutations;
+// What files become.
+mod plans;
+// Examples, first files and every block of the documentation.
+mod published;
+// The JSON Schema agrees with the reader.
+mod schema;
+// Reading from memory.
+mod util;

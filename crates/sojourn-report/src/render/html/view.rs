@@ -1,0 +1,194 @@
+//! What the template needs beside the model: each journey's charts and waterfalls.
+
+use serde::Serialize;
+
+use super::{
+    axis::Unit,
+    bars::{self, BarChart},
+    kept::{self, KeptView},
+    lines::{self, LineChart, Subject},
+    waterfall::{self, Row},
+};
+use crate::model::{JourneyReport, ReportModel, Statistic, TimeSeries, Timeline};
+
+/// Values that the page's line charts may hold together: above it they are thinned further, so that
+/// the page of an hour with many stages stays below a megabyte.
+const VALUES_MAX: usize = 20_000;
+/// Points that a chart keeps even so.
+const POINTS_MIN: usize = 60;
+
+/// A journey's drawings.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct JourneyView {
+    /// The flow of stages.
+    pub(super) flow: Vec<Row>,
+    /// Hop latency over time, a chart per stage; then response times, a chart per step.
+    pub(super) latency: Vec<LineChart>,
+    /// Journeys waiting for each stage, over time.
+    pub(super) in_flight: Option<LineChart>,
+    /// Arrivals and completions per second.
+    pub(super) rates: Option<LineChart>,
+    /// Hop distributions.
+    pub(super) distributions: Vec<BarChart>,
+    /// Kept journeys.
+    pub(super) kept: KeptView,
+    /// Seconds of the run that one point stands for.
+    pub(super) seconds_per_point: u64,
+    /// Start of each point, seconds since the run's start.
+    #[serde(skip)]
+    starts_s: Vec<f64>,
+    /// End of the last.
+    #[serde(skip)]
+    end_s: f64,
+}
+
+pub(super) fn journeys(model: &ReportModel) -> Vec<JourneyView> {
+    let series: usize = model.journeys.iter().map(|journey| journey.timeline.series.len()).sum();
+    let points_max = (VALUES_MAX / series.max(1)).max(POINTS_MIN);
+    model
+        .journeys
+        .iter()
+        .enumerate()
+        .map(|(index, journey)| view(model, index, journey, points_max))
+        .collect()
+}
+
+fn view(
+    model: &ReportModel,
+    index: usize,
+    journey: &JourneyReport,
+    points_max: usize,
+) -> JourneyView {
+    let timeline = journey.timeline.clone().thin(points_max);
+    let draw = Draw { model, timeline: &timeline, journey: index };
+    let hops = journey.stages.iter().map(|stage| ("stage.hop", &stage.name, "hop"));
+    let responses = journey.steps.iter().map(|step| ("step.response", &step.name, "response-time"));
+    let latency = hops
+        .chain(responses)
+        .enumerate()
+        .filter_map(|(chart, (metric, of, definition))| {
+            draw.latency(&format!("latency-{chart}"), metric, of, definition)
+        })
+        .collect();
+    JourneyView {
+        flow: waterfall::flow(journey),
+        latency,
+        in_flight: draw.in_flight(journey),
+        rates: draw.rates(),
+        distributions: bars::charts(&journey.stages),
+        kept: kept::view(&journey.kept),
+        seconds_per_point: timeline.seconds_per_point,
+        starts_s: timeline.starts_ns.iter().map(|ns| (*ns as f64 / 1e8).round() / 10.0).collect(),
+        end_s: timeline.end_ns as f64 / 1e9,
+    }
+}
+
+/// Draws a journey's charts over time.
+struct Draw<'a> {
+    model: &'a ReportModel,
+    timeline: &'a Timeline,
+    journey: usize,
+}
+
+impl Draw<'_> {
+    fn subject(&self, id: &str, title: String, definition: &'static str, unit: Unit) -> Subject {
+        Subject {
+            id: format!("chart-{}-{id}", self.journey),
+            title,
+            definition,
+            unit,
+            warm_up_ns: self.model.identity.warm_up_ns,
+            drain_from_ns: self.model.identity.arrivals_end_ns,
+        }
+    }
+
+    fn latency(
+        &self,
+        id: &str,
+        metric: &str,
+        of: &str,
+        definition: &'static str,
+    ) -> Option<LineChart> {
+        let series: Vec<(String, &TimeSeries)> = [Statistic::P50, Statistic::P95, Statistic::P99]
+            .into_iter()
+            .filter_map(|statistic| {
+                let series = self.timeline.find(metric, of, statistic)?;
+                Some((statistic.word().to_owned(), series))
+            })
+            .collect();
+        let subject = self.subject(id, of.to_owned(), definition, Unit::Ns);
+        lines::chart(self.timeline, subject, &series)
+    }
+
+    fn in_flight(&self, journey: &JourneyReport) -> Option<LineChart> {
+        let mut series: Vec<(String, &TimeSeries)> = journey
+            .stages
+            .iter()
+            .filter_map(|stage| {
+                let found = self.timeline.find("stage.in_flight", &stage.name, Statistic::Max)?;
+                Some((format!("waiting for {}", stage.name), found))
+            })
+            .collect();
+        let all = self.timeline.find("journeys.in_flight", "", Statistic::Max);
+        series.extend(all.map(|all| ("journeys in flight".to_owned(), all)));
+        let title = "In flight".to_owned();
+        let subject = self.subject("in-flight", title, "in-flight", Unit::Count);
+        lines::chart(self.timeline, subject, &series)
+    }
+
+    fn rates(&self) -> Option<LineChart> {
+        let series: Vec<(String, &TimeSeries)> = [
+            ("journeys.started", "arrivals"),
+            ("journeys.completed", "completions"),
+            ("journeys.failed", "lost or failed"),
+        ]
+        .into_iter()
+        .filter_map(|(metric, name)| {
+            let series = self.timeline.find(metric, "", Statistic::PerSecond)?;
+            Some((name.to_owned(), series))
+        })
+        .collect();
+        let title = "Arrivals and completions".to_owned();
+        let subject = self.subject("rates", title, "over-time", Unit::PerSecond);
+        lines::chart(self.timeline, subject, &series)
+    }
+}
+
+/// The values that the script shows under the pointer.
+#[derive(Debug, Serialize)]
+pub(super) struct JourneyData<'a> {
+    starts: &'a [f64],
+    end: f64,
+    charts: Vec<ChartData<'a>>,
+}
+
+/// One chart's values.
+#[derive(Debug, Serialize)]
+struct ChartData<'a> {
+    id: &'a str,
+    unit: Unit,
+    names: Vec<&'a str>,
+    values: &'a [Vec<Option<f64>>],
+}
+
+pub(super) fn data(journeys: &[JourneyView]) -> Vec<JourneyData<'_>> {
+    journeys
+        .iter()
+        .map(|journey| JourneyData {
+            starts: &journey.starts_s,
+            end: journey.end_s,
+            charts: journey
+                .latency
+                .iter()
+                .chain(&journey.in_flight)
+                .chain(&journey.rates)
+                .map(|chart| ChartData {
+                    id: &chart.id,
+                    unit: chart.unit,
+                    names: chart.lines.iter().map(|line| line.name.as_str()).collect(),
+                    values: &chart.values,
+                })
+                .collect(),
+        })
+        .collect()
+}
