@@ -1,6 +1,9 @@
 //! What the tests share: plans from text, runs in a temporary folder.
 
-use std::path::Path;
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use sojourn_broker::Registry;
 use sojourn_engine::{RunOptions, Stop};
@@ -32,10 +35,18 @@ pub(crate) fn plan(text: &str, environment: &[(&str, &str)]) -> Plan {
         .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
 
+/// Waits for its turn: runs whose timing matters go one after the other, or they would measure each
+/// other.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A finished run.
 pub(crate) struct Run {
     pub summary: Summary,
     pub file: RunFile,
+    pub path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -48,5 +59,5 @@ pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Run { summary, file, _folder: folder }
+    Run { summary, file, path, _folder: folder }
 }

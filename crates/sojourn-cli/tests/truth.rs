@@ -1,1 +1,278 @@
 //! The ledger against the demo's own log of what happened: no difference is accepted.
+//!
+//! Each case loads the payments system with one fault (or all of them), keeps every journey, and
+//! then compares journey by journey ([`journeys`]), counter by counter ([`counts`]) and, for the one
+//! thing that two observers cannot agree on to the nanosecond, hop by hop within a tolerance
+//! ([`hops`]).
+//!
+//! Small by default; `SOJOURN_TRUTH=full` makes it 200 journeys a second for 30 s.
+
+pub(crate) mod counts;
+pub(crate) mod hops;
+pub(crate) mod journeys;
+pub(crate) mod log;
+mod report;
+
+use sojourn_clock::MILLISECOND_NS;
+use sojourn_demo::{
+    Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, TruthLog,
+    five_to_nine_seconds,
+};
+use sojourn_record::Verdict;
+
+use crate::common;
+use journeys::Examination;
+use log::Log;
+
+const PLAN: &str = r#"
+name: truth
+target: ${TARGET}
+channels:
+  events:
+    kafka:
+      brokers: "${KAFKA}"
+      topics: [payments.events]
+      properties: { fetch.wait.max.ms: "1" }
+  dead-letters:
+    kafka:
+      brokers: "${KAFKA}"
+      topics: [payments.dead-letter]
+      properties: { fetch.wait.max.ms: "1" }
+journeys:
+  payment:
+    root:
+      http:
+        method: POST
+        url: /api/payment/create
+        json: { amount: "{{ int(1, 100000) }}", currency: "{{ pick('GBP', 'EUR', 'USD') }}" }
+      expect: { status: 200 }
+      key: { from: body.paymentId, as: "pay:{}" }
+    stages:
+      - { name: initiated, on: events, match: { type: PaymentInitiated }, key: $.aggregateId }
+      - { name: created, on: events, match: { type: PaymentCreated }, key: $.aggregateId }
+      - { name: settled, on: events, match: { type: PaymentSettled }, key: $.aggregateId }
+      - { name: completed, on: events, match: { type: PaymentCompleted }, key: $.aggregateId }
+      - { name: dead_letter, on: dead-letters, key: $.aggregateId, failure: true }
+    within: ${WITHIN}ms
+    linger: ${LINGER}ms
+  rejected:
+    root:
+      http:
+        method: POST
+        url: /api/payment/create
+        json: { amount: "{{ int(1, 100000) }}", currency: XXX }
+      expect: { status: 400 }
+load:
+  - { journey: payment, arrivals: poisson, rate: "${RATE}/s", warmup: "${WARMUP}s", steady: "${STEADY}s", drain: 60s }
+  - { journey: rejected, arrivals: poisson, rate: 5/s, warmup: "${WARMUP}s", steady: "${STEADY}s", drain: 60s }
+# What is compared here does not depend on how punctual a busy machine lets the generator be. All
+# other limits stay: they are what the comparison rests on.
+health: { lag_p99_max: 5s }
+"#;
+
+/// The seed of the demo and of the plan: what befalls which payment is the same in every run.
+const SEED: u64 = 7;
+
+/// One way to treat payments badly.
+struct Case {
+    name: &'static str,
+    faults: FaultConfig,
+    within_ms: u64,
+    linger_ms: u64,
+    /// How long taps stay open after nothing is in flight: longer than the system goes on.
+    taps_linger_ms: u64,
+}
+
+impl Case {
+    /// Deadlines that everything meets which is not lost.
+    fn new(name: &'static str, faults: FaultConfig) -> Self {
+        Self { name, faults, within_ms: 3_000, linger_ms: 1_000, taps_linger_ms: 1_000 }
+    }
+
+    fn within(self, within_ms: u64, linger_ms: u64) -> Self {
+        Self { within_ms, linger_ms, ..self }
+    }
+}
+
+struct Size {
+    rate_per_s: u64,
+    warmup_s: u64,
+    steady_s: u64,
+}
+
+fn size() -> Size {
+    match std::env::var("SOJOURN_TRUTH").as_deref() {
+        Ok("full") => Size { rate_per_s: 200, warmup_s: 2, steady_s: 30 },
+        _ => Size { rate_per_s: 50, warmup_s: 1, steady_s: 3 },
+    }
+}
+
+/// What a case must have brought about, in the ledger's words, or it has shown nothing.
+type Expected = &'static [&'static str];
+
+/// A run of the demo that has been compared with the demo's log, and agrees.
+pub(crate) struct Agreed {
+    pub(crate) run: common::Run,
+    pub(crate) examination: Examination,
+    pub(crate) log: Log,
+    /// Figures in words.
+    pub(crate) told: String,
+}
+
+/// Runs a plan (as text, with `${TARGET}` and `${KAFKA}`) against a demo and compares everything.
+pub(crate) fn agree(
+    config: DemoConfig,
+    text: &str,
+    environment: &[(&str, &str)],
+    taps_linger_ms: u64,
+) -> Agreed {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let truth_path = folder.path().join("truth.ndjson");
+    let demo =
+        Demo::start(DemoConfig { seed: SEED, truth_path: Some(truth_path.clone()), ..config })
+            .expect("the demo starts");
+    let addresses = [("TARGET", demo.api_url()), ("KAFKA", demo.brokers())];
+    let plan = common::plan(text, &[&addresses, environment].concat());
+    let run = common::run(&plan, |options| {
+        options.keep_all = true;
+        options.linger_ns = taps_linger_ms * MILLISECOND_NS;
+    });
+    let demo_counts = demo.stop().expect("the demo ends");
+    let truth = TruthLog::read(&truth_path).expect("the log is readable");
+
+    assert_eq!(run.summary.verdict, Verdict::Pass, "{:?}", run.summary);
+    assert!(!run.summary.interrupted && run.summary.drain_ns.is_some());
+    assert!(truth.complete, "the log lacks its end");
+    assert_eq!(truth.problems, Vec::<String>::new());
+    assert_eq!(demo_counts.problems, Vec::<String>::new());
+
+    let log = Log::until_the_end_of(&run.file, &truth);
+    let examination = Examination::of(&run.file, &log, &plan.journeys[0]);
+    examination.assert_no_differences(&run.file);
+    counts::compare(&run.file, &examination.counts);
+    log.compare_with_its_own_totals(&truth, &examination.counts);
+    let told = hops::compare(&run.file, &examination, &log);
+    report::compare(&run.file, &examination);
+    Agreed {
+        told: format!("{:?}, {}\n{told}", examination.classes(), log.told()),
+        run,
+        examination,
+        log,
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "clippy.toml allows it in tests, but not in their helpers")]
+fn examine(case: Case, expected: Expected) {
+    let _turn = common::alone();
+    let size = size();
+    let config = DemoConfig {
+        // Short, so that what is measured is spread and not a multiple of the relay's interval.
+        relay: RelayConfig { poll_ms: 20, ..RelayConfig::default() },
+        faults: case.faults,
+        ..DemoConfig::default()
+    };
+    let environment = [
+        ("WITHIN", case.within_ms),
+        ("LINGER", case.linger_ms),
+        ("RATE", size.rate_per_s),
+        ("WARMUP", size.warmup_s),
+        ("STEADY", size.steady_s),
+    ]
+    .map(|(name, value)| (name, value.to_string()));
+    let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
+    let agreed = agree(config, PLAN, &environment, case.taps_linger_ms);
+    println!("{}: {}", case.name, agreed.told);
+    for what in expected {
+        let happened = agreed.examination.happened(what);
+        assert!(happened, "{}: the case shows nothing: no {what}", case.name);
+    }
+}
+
+#[test]
+fn without_faults() {
+    let case = Case::new("none", FaultConfig::default());
+    examine(case, &["completed"]);
+}
+
+#[test]
+fn dropped_events() {
+    let faults = FaultConfig { drop_percent: 5.0, ..FaultConfig::default() };
+    examine(Case::new("drop", faults), &["completed", "lost"]);
+}
+
+#[test]
+fn redelivered_events() {
+    let faults = FaultConfig { redeliver_percent: 10.0, ..FaultConfig::default() };
+    examine(Case::new("redeliver", faults), &["completed", "redelivery"]);
+}
+
+#[test]
+fn republished_events() {
+    let faults = FaultConfig { republish_percent: 10.0, ..FaultConfig::default() };
+    examine(Case::new("republish", faults), &["completed", "republication"]);
+}
+
+#[test]
+fn reordered_events() {
+    let faults = FaultConfig { reorder_percent: 10.0, ..FaultConfig::default() };
+    examine(Case::new("reorder", faults), &["completed", "out of order"]);
+}
+
+#[test]
+fn poisoned_events() {
+    let faults = FaultConfig { poison_percent: 5.0, ..FaultConfig::default() };
+    examine(Case::new("poison", faults), &["completed", "failed"]);
+}
+
+/// Its own work takes 5 to 9 s, so that of a deadline of 7 s a good part is late.
+#[test]
+fn a_slow_stage() {
+    let case = Case::new("slow stage", slow_completed());
+    examine(case.within(7_000, 5_000), &["completed", "late"]);
+}
+
+/// The same, observed until 7 s only: what comes later comes for a journey that was given up.
+#[test]
+fn a_stage_too_slow_for_its_observation() {
+    let case = Case {
+        taps_linger_ms: 5_000,
+        ..Case::new("given up", slow_completed()).within(6_000, 1_000)
+    };
+    examine(case, &["completed", "late", "lost", "after failure"]);
+}
+
+#[test]
+fn a_stage_that_stops() {
+    let faults = FaultConfig { stop_stage: Some(stop_settled()), ..FaultConfig::default() };
+    examine(Case::new("stop stage", faults), &["completed", "lost"]);
+}
+
+#[test]
+fn all_faults_together() {
+    let faults = FaultConfig {
+        drop_percent: 2.0,
+        poison_percent: 3.0,
+        redeliver_percent: 5.0,
+        republish_percent: 5.0,
+        reorder_percent: 5.0,
+        stop_stage: Some(stop_settled()),
+        ..slow_completed()
+    };
+    examine(
+        Case::new("all", faults).within(7_000, 5_000),
+        &["completed", "late", "lost", "failed", "redelivery", "republication", "out of order"],
+    );
+}
+
+fn slow_completed() -> FaultConfig {
+    FaultConfig {
+        slow_stage: Some(SlowStage { stage: Stage::Completed, service: five_to_nine_seconds() }),
+        ..FaultConfig::default()
+    }
+}
+
+/// Stops when three quarters of the load are over.
+fn stop_settled() -> StopStage {
+    let size = size();
+    StopStage { stage: Stage::Settled, after_ms: (size.warmup_s + size.steady_s) * 750 }
+}

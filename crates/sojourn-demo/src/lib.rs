@@ -61,5 +61,7 @@ pub use faults::{Fate, FaultConfig, Faults, SlowStage, StopStage, five_to_nine_s
 pub use service_time::{ServiceTime, ServiceTimeError};
 pub use stage::{Stage, StageError};
 pub use system::Demo;
-pub use truth_read::{JourneyEnd, JourneyTruth, StageTruth, Totals, Truth, TruthError, TruthLog};
+pub use truth_read::{
+    DeadLetter, JourneyEnd, JourneyTruth, StageTruth, Totals, Truth, TruthError, TruthLog,
+};
 pub use truth_record::{Kind, Outcome, Publication, Record};

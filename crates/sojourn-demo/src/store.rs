@@ -20,6 +20,17 @@ const QUEUE_COMMANDS: usize = 4_096;
 /// Commands that share a transaction.
 const GROUP_COMMANDS: usize = 256;
 
+/// What a commit outlives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// The process, not the machine: nothing ever waits for the disk. For a file that is removed at
+    /// the demo's end anyway; else a disk that others keep busy would stop every payment for seconds,
+    /// and the demo would show that instead of its own design.
+    Process,
+    /// A crash of the machine, but for the last commits.
+    Machine,
+}
+
 /// An event of a stream, as loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredEvent {
@@ -95,9 +106,13 @@ impl StoreHandle {
 }
 
 /// Opens the file and starts the store's thread, which ends when the last handle is gone.
-pub(crate) fn start(path: &Path, common: Common) -> Result<(StoreHandle, Thread), DemoError> {
-    let connection =
-        open(path).map_err(|source| DemoError::Store { path: path.to_owned(), source })?;
+pub(crate) fn start(
+    path: &Path,
+    durability: Durability,
+    common: Common,
+) -> Result<(StoreHandle, Thread), DemoError> {
+    let connection = open(path, durability)
+        .map_err(|source| DemoError::Store { path: path.to_owned(), source })?;
     let (to, from) = mpsc::channel(QUEUE_COMMANDS);
     let thread = Thread::spawn("demo-store", move || run(&connection, from, &common))?;
     Ok((StoreHandle { to }, thread))
@@ -111,8 +126,8 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    pub(crate) fn open(path: &Path) -> Result<Self, DemoError> {
-        open(path)
+    pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, DemoError> {
+        open(path, durability)
             .and_then(|connection| {
                 let newest = "SELECT coalesce(max(position), 0) FROM events";
                 let end = connection.query_row(newest, [], |row| row.get(0))?;
@@ -163,10 +178,14 @@ enum Answer {
     ),
 }
 
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+fn open(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let synchronous = match durability {
+        Durability::Process => "OFF",
+        Durability::Machine => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS events (
@@ -329,8 +348,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.db");
         let common = Common::new(TruthSink::none(), None);
-        let (store, thread) = start(&path, common).unwrap();
-        let outbox = Outbox::open(&path).unwrap();
+        let (store, thread) = start(&path, Durability::Process, common).unwrap();
+        let outbox = Outbox::open(&path, Durability::Process).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let result = runtime.block_on(body(store, outbox));
         join_all(&mut vec![thread]).unwrap();
@@ -369,10 +388,22 @@ mod tests {
         });
     }
 
+    /// SQLite's numbers: 0 never waits for the disk, 1 does when it moves the log to the database.
+    #[test]
+    fn only_a_file_that_is_kept_waits_for_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        for (durability, expected) in [(Durability::Process, 0), (Durability::Machine, 1)] {
+            let connection = open(&folder.path().join("events.db"), durability).unwrap();
+            let synchronous: i32 =
+                connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
+            assert_eq!(synchronous, expected, "{durability:?}");
+        }
+    }
+
     #[test]
     fn a_file_that_can_not_be_opened_is_named() {
-        let error =
-            start(Path::new("/nowhere/events.db"), Common::new(TruthSink::none(), None)).err();
+        let common = Common::new(TruthSink::none(), None);
+        let error = start(Path::new("/nowhere/events.db"), Durability::Machine, common).err();
         assert!(error.unwrap().to_string().contains("/nowhere/events.db"));
     }
 

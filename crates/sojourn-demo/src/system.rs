@@ -18,7 +18,7 @@ use crate::relay::Relay;
 use crate::retention::Retention;
 use crate::stage::Stage;
 use crate::stop::StopSignal;
-use crate::store::{self, Outbox, StoreHandle};
+use crate::store::{self, Durability, Outbox, StoreHandle};
 use crate::third_party::ThirdParties;
 use crate::threads::{Thread, join_all, listen, serve};
 use crate::truth::{TruthSink, TruthWriter};
@@ -117,7 +117,11 @@ impl Demo {
         self.kafka.extend(broker);
         self.servers.clone_from(&kafka.servers);
         let path = self.store_path(config)?;
-        let (store, thread) = store::start(&path, self.common.clone())?;
+        let durability = match config.store_path {
+            Some(_) => Durability::Machine,
+            None => Durability::Process,
+        };
+        let (store, thread) = store::start(&path, durability, self.common.clone())?;
         self.store.push(thread);
         let publisher = Arc::new(Publisher::new(&kafka, config, self.common.clone())?);
         self.publisher = Some(Arc::clone(&publisher));
@@ -125,7 +129,7 @@ impl Demo {
         let (intake, outtake) = Intake::new(self.common.clone());
         let relay = Relay::new(
             config,
-            Outbox::open(&path)?,
+            Outbox::open(&path, durability)?,
             Arc::clone(&publisher),
             intake.clone(),
             self.common.clone(),

@@ -32,9 +32,19 @@ pub struct JourneyTruth {
     pub accepted_ns: Option<u64>,
     /// What happened to each stage's events.
     pub stages: [StageTruth; 4],
-    /// Its events on the dead-letter topic: the stage that an event had reached, and the instant
-    /// of the broker's acknowledgement, nanoseconds.
-    pub dead_letters: Vec<(Stage, u64)>,
+    /// Its events on the dead-letter topic.
+    pub dead_letters: Vec<DeadLetter>,
+}
+
+/// An event that was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The stage that the event had reached.
+    pub stage: Stage,
+    /// When it was handed to the broker's client, for the dead-letter topic.
+    pub publish_ns: u64,
+    /// When the broker's acknowledgement was received.
+    pub delivered_ns: u64,
 }
 
 /// What happened to a payment's events of one stage.
@@ -197,9 +207,9 @@ impl Truth {
                 self.stage(key, stage).outcomes.push(outcome)
             }
             Record::Unconsumed { key, stage, .. } => self.stage(key, stage).unconsumed += 1,
-            Record::DeadLettered { key, stage, delivered_ns, .. } => {
-                let dead_letters = &mut self.journey(key).dead_letters;
-                dead_letters.push((stage, delivered_ns));
+            Record::DeadLettered { key, stage, publish_ns, delivered_ns, .. } => {
+                let letter = DeadLetter { stage, publish_ns, delivered_ns };
+                self.journey(key).dead_letters.push(letter);
             }
             Record::Problem { text, .. } => self.problems.push(text),
             Record::Closed { .. } => self.complete = true,
