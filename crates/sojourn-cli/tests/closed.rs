@@ -1,6 +1,8 @@
 //! Closed loads: users who wait for their answers, counted at the system's side.
 
-use std::sync::{Arc, Mutex, mpsc::Sender};
+use std::sync::{Arc, Mutex};
+
+use crossbeam_channel::Sender;
 
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_record::Verdict;

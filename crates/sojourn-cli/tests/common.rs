@@ -1,7 +1,7 @@
 //! What the tests share: plans from text, runs in a temporary folder.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -46,7 +46,6 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 pub(crate) struct Run {
     pub summary: Summary,
     pub file: RunFile,
-    pub path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
@@ -59,5 +58,5 @@ pub(crate) fn run(plan: &Plan, change: impl FnOnce(&mut RunOptions)) -> Run {
     let summary = sojourn_engine::run(plan, &options, &registry(), &Stop::default(), &mut |_| {})
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
-    Run { summary, file, path, _folder: folder }
+    Run { summary, file, _folder: folder }
 }

@@ -4,43 +4,44 @@ use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex, mpsc},
-    time::{Duration, Instant},
+    sync::{Arc, Mutex},
 };
 
+use crossbeam_channel::{Sender, bounded};
+use sojourn_clock::{MILLISECOND_NS, now_ns, sleep_until};
 use sojourn_testkit::free_port;
 
 /// Posts every line it is given to a webhook, each so long after it was given.
 pub(crate) struct Hooks {
     /// Where the webhook shall listen.
     pub address: String,
-    sender: mpsc::Sender<String>,
+    sender: Sender<String>,
 }
 
 impl Hooks {
     pub(crate) fn after_ms(delay_ms: u64) -> Self {
         let address = format!("127.0.0.1:{}", free_port().unwrap());
-        let (sender, receiver) = mpsc::channel::<String>();
-        let (due_sender, due) = mpsc::channel::<(Instant, String)>();
+        let (sender, receiver) = bounded::<String>(1_000);
+        let (due_sender, due) = bounded::<(u64, String)>(1_000);
         std::thread::spawn(move || {
             for event in receiver {
-                let due = Instant::now() + Duration::from_millis(delay_ms);
-                if due_sender.send((due, event)).is_err() {
+                let due_ns = now_ns() + delay_ms * MILLISECOND_NS;
+                if due_sender.send((due_ns, event)).is_err() {
                     return;
                 }
             }
         });
         let to = address.clone();
         std::thread::spawn(move || {
-            for (due, event) in due {
-                std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            for (due_ns, event) in due {
+                sleep_until(due_ns);
                 post(&to, &event);
             }
         });
         Self { address, sender }
     }
 
-    pub(crate) fn sender(&self) -> mpsc::Sender<String> {
+    pub(crate) fn sender(&self) -> Sender<String> {
         self.sender.clone()
     }
 }
