@@ -29,7 +29,7 @@ struct Payments {
 
 impl Responder for Payments {
     fn respond(&mut self, request: &Request) -> Reply {
-        let mut book = self.book.lock().unwrap();
+        let mut book = self.book.lock().expect("nobody panicked with the book");
         if request.method == "POST" {
             let key = format!(r#"{{"paymentId":"p-{}"}}"#, book.len());
             let flip_ns = request.arrival_ns + self.flip_after_ns;
@@ -56,7 +56,8 @@ struct Observed {
 /// A run whose journeys must all complete.
 fn observe(flip_after_ns: u64, poll: &str, load: &str) -> Observed {
     let book = Book::default();
-    let server = Server::start(Payments { book: Arc::clone(&book), flip_after_ns }).unwrap();
+    let server =
+        Server::start(Payments { book: Arc::clone(&book), flip_after_ns }).expect("a port");
     let text = format!(
         r#"
 target: {target}
@@ -78,7 +79,7 @@ health: {{ lag_p99_max: 1s, silent_max: 5s }}
     let run = run(&plan(&text, &[]), |options| options.keep_all = true);
     assert_ne!(run.summary.verdict, Verdict::Void, "{:?}", run.summary.causes);
     drop(server);
-    let book = book.lock().unwrap().clone();
+    let book = book.lock().expect("nobody panicked with the book").clone();
     let sum = |metric| run.file.store.sum(metric, &[], SeriesPhase::Steady);
     assert_eq!(sum(names::JOURNEYS_STARTED), book.len() as u64);
     assert_eq!(sum(names::JOURNEYS_COMPLETED), book.len() as u64);

@@ -79,6 +79,9 @@ impl Post {
 /// What the system posts for its k-th request, which got this key.
 type Posts = fn(k: u64, key: &str) -> Vec<Post>;
 
+/// A CloudEvent of a key with an id, in one of the modes.
+type Mode = fn(key: &str, id: &str) -> Post;
+
 /// Answers with a key and hands it to the thread that posts.
 struct Payments {
     keys: Sender<(String, u64)>,
@@ -106,7 +109,7 @@ struct System {
 impl System {
     fn start(port: u16, answer_after_ns: u64, posts: Posts) -> Self {
         let (keys, to_post) = crossbeam_channel::bounded(1_000);
-        let server = Server::start(Payments { keys, count: 0, answer_after_ns }).unwrap();
+        let server = Server::start(Payments { keys, count: 0, answer_after_ns }).expect("a port");
         let poster = std::thread::spawn(move || post_all(port, &to_post, posts));
         Self { server, poster }
     }
@@ -134,7 +137,7 @@ fn post_all(port: u16, keys: &Receiver<(String, u64)>, posts: Posts) -> u64 {
 
 /// A run of `rate` journeys within one second against such a system; all of them must complete.
 fn observe(rate: u64, answer_after_ns: u64, posts: Posts) -> Run {
-    let port = free_port().unwrap();
+    let port = free_port().expect("a port");
     let system = System::start(port, answer_after_ns, posts);
     let text = format!(
         r#"
@@ -195,7 +198,7 @@ fn a_webhook_ends_its_journey_no_earlier_than_it_was_posted() {
 #[test]
 fn the_id_of_a_cloud_event_tells_redelivery_from_republication() {
     let run = observe(48, 0, |k, key| {
-        let (first, other): (fn(&str, &str) -> Post, fn(&str, &str) -> Post) = match k % 2 {
+        let (first, other): (Mode, Mode) = match k % 2 {
             0 => (Post::structured, Post::binary),
             _ => (Post::binary, Post::structured),
         };
