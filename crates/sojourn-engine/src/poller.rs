@@ -4,7 +4,11 @@
 //! instant is the moment its answer was read; it may have held for up to one interval before, and
 //! the report says so.
 
-use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, VecDeque},
+    sync::Arc,
+};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
@@ -126,6 +130,9 @@ struct PolledStage {
     /// The earliest instant of the next request under the budget.
     free_ns: u64,
     gap_ns: u64,
+    /// Tasks that are due and wait for the budget, first come first served: each is polled before
+    /// any is polled again. Holds a task at most once, so the bound on tasks is its own.
+    waiting: VecDeque<usize>,
 }
 
 impl Poller {
@@ -149,6 +156,7 @@ impl Poller {
                     requests: recorder.series(Kind::Counter, key),
                     free_ns: 0,
                     gap_ns: (SECOND_NS as f64 / poll.budget_per_s.max(1e-3)) as u64,
+                    waiting: VecDeque::new(),
                 });
             }
         }
@@ -178,8 +186,7 @@ impl Poller {
             }
             let watermark_ns = now_ns();
             self.outbox.flush(watermark_ns);
-            let due_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
-            let deadline_ns = due_ns.min(watermark_ns + 2 * MILLISECOND_NS);
+            let deadline_ns = self.next_due_ns().min(watermark_ns + 2 * MILLISECOND_NS);
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop of polled stages failed: {error}"))?;
@@ -205,49 +212,66 @@ impl Poller {
         }
     }
 
+    /// Queues what is due, and sends what the budgets allow.
     fn send_due(&mut self) {
         let now = now_ns();
-        while let Some(&Reverse((at_ns, index))) = self.due.peek() {
-            if at_ns > now {
-                return;
-            }
+        while let Some(&Reverse((at_ns, index))) = self.due.peek()
+            && at_ns <= now
+        {
             self.due.pop();
             let Some(task) = self.tasks.get(index) else {
                 continue;
             };
-            if now >= task.until_ns {
-                self.tasks.remove(index);
-                continue;
-            }
             let same =
                 |stage: &&mut PolledStage| stage.kind == task.kind && stage.stage == task.stage;
-            let Some(stage) = self.stages.iter_mut().find(same) else {
-                continue;
-            };
-            if stage.free_ns > now {
-                self.due.push(Reverse((stage.free_ns, index)));
-                continue;
+            if let Some(stage) = self.stages.iter_mut().find(same) {
+                stage.waiting.push_back(index);
             }
-            stage.free_ns = now + stage.gap_ns;
-            self.recorder.add(stage.requests, 1);
-            let StageSource::Poll(poll) = &self.spec.plan.journeys[usize::from(task.kind)].stages
-                [usize::from(task.stage)]
-            .source
-            else {
-                continue;
-            };
-            self.client.send(
-                now,
-                Exchange {
-                    token: index as u64,
-                    origin: stage.origin,
-                    bytes: &task.message,
-                    head_only: false,
-                    timeout_ns: poll.action.timeout_ns,
-                    body: BodyPolicy::Keep { bytes_max: poll.action.body_max },
-                },
-            );
         }
+        for stage in 0..self.stages.len() {
+            while self.stages[stage].free_ns <= now
+                && let Some(index) = self.stages[stage].waiting.pop_front()
+            {
+                self.send(stage, index, now);
+            }
+        }
+    }
+
+    /// Sends one request of a stage, unless its journey is observed no more: that costs nothing.
+    fn send(&mut self, stage: usize, index: usize, now: u64) {
+        let Some(task) = self.tasks.get(index) else {
+            return;
+        };
+        if now >= task.until_ns {
+            self.tasks.remove(index);
+            return;
+        }
+        let StageSource::Poll(poll) =
+            &self.spec.plan.journeys[usize::from(task.kind)].stages[usize::from(task.stage)].source
+        else {
+            return;
+        };
+        let stage = &mut self.stages[stage];
+        stage.free_ns = now + stage.gap_ns;
+        self.recorder.add(stage.requests, 1);
+        self.client.send(
+            now,
+            Exchange {
+                token: index as u64,
+                origin: stage.origin,
+                bytes: &task.message,
+                head_only: false,
+                timeout_ns: poll.action.timeout_ns,
+                body: BodyPolicy::Keep { bytes_max: poll.action.body_max },
+            },
+        );
+    }
+
+    /// When there is something to send next.
+    fn next_due_ns(&self) -> u64 {
+        let due_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
+        let waiting = self.stages.iter().filter(|stage| !stage.waiting.is_empty());
+        waiting.map(|stage| stage.free_ns).fold(due_ns, u64::min)
     }
 
     fn complete(&mut self, completion: Completion) {
