@@ -322,10 +322,14 @@ fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
     }
     let headers: Vec<(&str, &[u8])> =
         headers.iter().map(|(name, value)| (*name, value.as_slice())).collect();
+    let mut body = Vec::new();
+    if let Some(template) = &poll.action.body {
+        template.render(values, &mut body).ok()?;
+    }
     let mut message = Vec::new();
     let host = sojourn_http::origin_host_header(&origin_of(poll));
     let path = std::str::from_utf8(&path).ok()?;
-    sojourn_http::write_request(&poll.action.method, path, &host, &headers, &[], &mut message)
+    sojourn_http::write_request(&poll.action.method, path, &host, &headers, &body, &mut message)
         .ok()?;
     Some(message)
 }

@@ -12,7 +12,7 @@ pub struct Summary {
     pub causes: Vec<Cause>,
     /// Thresholds and what became of them.
     pub thresholds: Vec<ThresholdOutcome>,
-    /// Stopped by the user or an aborting threshold before its end.
+    /// Stopped by the user before its end. (An aborting threshold is among the notes.)
     pub interrupted: bool,
     /// When arrivals ended, relative to the run's start, nanoseconds.
     pub arrivals_end_ns: u64,
