@@ -60,7 +60,7 @@ journeys:
       http:
         method: POST
         url: /api/payment/create
-        json: { amount: "{{ int(1, 100000) }}", currency: XXX }
+        json: { amount: "{{ int(1, 100000) }}", currency: ZZZ }
       expect: { status: 400 }
 load:
   - { journey: payment, arrivals: poisson, rate: "${RATE}/s", warmup: "${WARMUP}s", steady: "${STEADY}s", drain: 60s }

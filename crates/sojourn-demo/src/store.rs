@@ -23,9 +23,9 @@ const GROUP_COMMANDS: usize = 256;
 /// What a commit outlives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// The process, not the machine: nothing ever waits for the disk. For a file that is removed at
-    /// the demo's end anyway; else a disk that others keep busy would stop every payment for seconds,
-    /// and the demo would show that instead of its own design.
+    /// The process, not the machine: nothing ever waits for the disk. For a file that is removed
+    /// at the demo's end anyway; else a disk that others keep busy would stop every payment for
+    /// seconds, and the demo would show that instead of its own design.
     Process,
     /// A crash of the machine, but for the last commits.
     Machine,

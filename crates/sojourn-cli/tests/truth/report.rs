@@ -3,6 +3,7 @@
 use sojourn_metrics::SeriesPhase;
 use sojourn_record::RunFile;
 use sojourn_report::ReportModel;
+use sojourn_report::model::JourneyReport;
 
 use super::counts::{Counts, key};
 use super::journeys::Examination;
@@ -58,6 +59,16 @@ pub(super) fn compare(run: &RunFile, examination: &Examination) {
         assert_eq!(others, 0, "{events:?}");
     }
     let payment = &model.journeys[0];
+    compare_stages(run, counts, payment);
+    let durations = run.store.journey_durations(Some("payment"), SeriesPhase::Steady);
+    for quantile in &payment.quantiles {
+        let expected = durations.quantile(quantile.q).expect("there were journeys");
+        assert_eq!(quantile.beyond, expected.is_infinite(), "{quantile:?}");
+        assert!(quantile.beyond || quantile.ns as f64 == expected, "{quantile:?}");
+    }
+}
+
+fn compare_stages(run: &RunFile, counts: &Counts, payment: &JourneyReport) {
     for stage in &payment.stages {
         let tags = [("journey", "payment"), ("stage", stage.name.as_str())];
         let of = |metric: &str, tags: &[_]| of(counts, metric, tags, SeriesPhase::Steady);
@@ -75,12 +86,6 @@ pub(super) fn compare(run: &RunFile, examination: &Examination) {
             assert_eq!(ledger.quantile(0.5), Some(hop.p50 as f64));
             assert_eq!(ledger.quantile(0.99), Some(hop.p99 as f64));
         }
-    }
-    let durations = run.store.journey_durations(Some("payment"), SeriesPhase::Steady);
-    for quantile in &payment.quantiles {
-        let expected = durations.quantile(quantile.q).expect("there were journeys");
-        assert_eq!(quantile.beyond, expected.is_infinite(), "{quantile:?}");
-        assert!(quantile.beyond || quantile.ns as f64 == expected, "{quantile:?}");
     }
 }
 
