@@ -29,6 +29,9 @@ fn the_published_experiment_is_measured_as_it_was() {
     let reached: Vec<u64> = payment.stages.iter().map(|stage| stage.reached).collect();
     assert_eq!(reached, [30; 4]);
 
+    // One a second for half a minute is one a second, not thirty in the 29 s between first and last.
+    assert_eq!(payment.steps[0].requests_per_s, Some(1.0));
+
     // What the system's construction says: an event appended within one interval of the relay is
     // published at its end. 300 ms of work lead to the next poll, 5 to 9 s to the one after it.
     let hop_ms = |index: usize| {

@@ -35,6 +35,8 @@ pub(crate) enum FromGenerator {
     ArrivalsDone {
         /// The last one's scheduled instant.
         last_t0_ns: u64,
+        /// When the load ends: not before its last arrival.
+        load_end_ns: u64,
         /// When this was said: every start has an earlier stamp.
         at_ns: u64,
     },

@@ -152,6 +152,7 @@ mod tests {
             thresholds: Vec::new(),
             interrupted,
             arrivals_end_ns: 0,
+            load_end_ns: 0,
             end_ns: 0,
             drain_ns: None,
             notes: Vec::new(),

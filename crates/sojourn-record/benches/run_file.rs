@@ -94,6 +94,7 @@ fn write(path: &Path) -> Result<u64, Box<dyn Error>> {
         thresholds: Vec::new(),
         interrupted: false,
         arrivals_end_ns: SECONDS * SECOND_NS,
+        load_end_ns: SECONDS * SECOND_NS,
         end_ns: SECONDS * SECOND_NS,
         drain_ns: Some(0),
         notes: Vec::new(),

@@ -192,6 +192,7 @@ fn summary() -> Summary {
         ],
         interrupted: false,
         arrivals_end_ns: 11 * SECOND,
+        load_end_ns: 11 * SECOND,
         end_ns: 12 * SECOND,
         drain_ns: None,
         notes: vec!["a note".into()],

@@ -1,5 +1,6 @@
 //! What the coordinator has heard: merged figures, the run file, defects.
 
+use sojourn_clock::now_ns;
 use sojourn_ledger::Balance;
 use sojourn_metrics::{
     SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
@@ -24,8 +25,8 @@ pub(super) struct Book {
     /// Snapshots of the present second.
     pending: Vec<Snapshot>,
     seconds: u64,
-    /// Per generator: its last arrival, and when it said so.
-    arrivals_done: Vec<(u64, u64)>,
+    /// Per generator that has reached its last arrival.
+    arrivals_done: Vec<ArrivalsDone>,
     generators_ended: usize,
     taps_ended: usize,
     defects: Vec<String>,
@@ -77,8 +78,8 @@ impl Book {
             FromGenerator::Snapshot(snapshot) => {
                 self.snapshot(snapshot);
             }
-            FromGenerator::ArrivalsDone { last_t0_ns, at_ns } => {
-                self.arrivals_done.push((last_t0_ns, at_ns));
+            FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns } => {
+                self.arrivals_done.push(ArrivalsDone { last_t0_ns, load_end_ns, at_ns });
             }
             FromGenerator::Ended(result) => {
                 self.generators_ended += 1;
@@ -180,12 +181,17 @@ impl Book {
 
     /// The last arrival's scheduled instant, or the start where there was none.
     pub(super) fn arrivals_end_ns(&self) -> u64 {
-        self.arrivals_done.iter().map(|(last_t0_ns, _)| *last_t0_ns).max().unwrap_or(self.start_ns)
+        self.latest(|done| done.last_t0_ns).unwrap_or(self.start_ns)
+    }
+
+    /// When the load ended; `None` while it goes on.
+    pub(super) fn load_end_ns(&self) -> Option<u64> {
+        self.latest(|done| done.load_end_ns)
     }
 
     /// The instant that the ledger must have passed before nothing in flight means drained.
     pub(super) fn arrivals_done_ns(&self) -> u64 {
-        self.arrivals_done.iter().map(|(_, at_ns)| *at_ns).max().unwrap_or(self.start_ns)
+        self.latest(|done| done.at_ns).unwrap_or(self.start_ns)
     }
 
     pub(super) fn sources_ended(&self, generators: usize, taps: usize) -> bool {
@@ -244,13 +250,20 @@ impl Book {
         plan: &Plan,
         drain_ns: Option<u64>,
     ) -> ThresholdOutcome {
-        let steady_ns = plan.load.iter().map(|load| load.steady_ns).max().unwrap_or(0);
+        // So far, while the load goes on.
+        let end_ns = self.load_end_ns().unwrap_or_else(now_ns);
+        let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
+        let steady_ns = end_ns.saturating_sub(self.start_ns + warmup_ns);
         let context = ThresholdContext {
             steady_ns,
             drain_ns,
             backlog_slope_per_s: self.levels.slope_per_s(),
         };
         threshold.evaluate(&self.store, &context)
+    }
+
+    fn latest(&self, instant_ns: fn(&ArrivalsDone) -> u64) -> Option<u64> {
+        self.arrivals_done.iter().map(instant_ns).max()
     }
 
     fn absorb(&mut self, snapshot: &Snapshot) {
@@ -275,6 +288,13 @@ fn closed(plan: &Plan) -> Option<String> {
          that a stall prevented; an open load (rate) shows it"
             .to_owned()
     })
+}
+
+/// What a generator said when it had reached its last arrival.
+struct ArrivalsDone {
+    last_t0_ns: u64,
+    load_end_ns: u64,
+    at_ns: u64,
 }
 
 /// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.

@@ -228,6 +228,7 @@ impl Coordinator<'_> {
             thresholds,
             interrupted: self.stop.graceful(),
             arrivals_end_ns: arrivals_end_ns.saturating_sub(start_ns),
+            load_end_ns: self.book.load_end_ns().unwrap_or(end_ns).saturating_sub(start_ns),
             end_ns: end_ns.saturating_sub(start_ns),
             drain_ns,
             notes,

@@ -101,6 +101,11 @@ impl ClosedStream {
         now_ns >= self.end_ns || self.remaining == Some(0)
     }
 
+    /// When the load ends; `None` when its last journey says so, because journeys are counted out.
+    pub(crate) fn end_ns(&self) -> Option<u64> {
+        (self.remaining != Some(0)).then_some(self.end_ns)
+    }
+
     /// Brings the next user of the share in, at the instant the load first wants it.
     fn bring_in(&mut self) {
         let Some(user) = self.share.next_from(u64::from(self.next_user)) else {

@@ -102,6 +102,8 @@ struct Generator {
     start_ns: u64,
     last_t0_ns: u64,
     arrivals_done: bool,
+    /// The load was ended before its time.
+    stopped: bool,
     health: ThreadHealth,
     scratch: Scratch,
 }
@@ -144,6 +146,7 @@ impl Generator {
             start_ns,
             last_t0_ns: start_ns,
             arrivals_done: false,
+            stopped: false,
             scratch: Scratch::default(),
             client,
             spec,
@@ -196,6 +199,7 @@ impl Generator {
         loop {
             match self.spec.control.try_recv() {
                 Ok(ToGenerator::StopArrivals) => {
+                    self.stopped = !self.arrivals_done;
                     self.open.clear();
                     self.closed.clear();
                 }
@@ -384,8 +388,17 @@ impl Generator {
             && self.open.iter().all(|stream| stream.peek().is_none())
             && self.closed.iter().all(|stream| stream.is_over(now));
         if is_done {
-            let message =
-                FromGenerator::ArrivalsDone { last_t0_ns: self.last_t0_ns, at_ns: now_ns() };
+            let at_ns = now_ns();
+            let open = self.open.iter().filter_map(OpenStream::end_ns);
+            let ends_ns = open.chain(self.closed.iter().filter_map(ClosedStream::end_ns)).max();
+            let message = FromGenerator::ArrivalsDone {
+                last_t0_ns: self.last_t0_ns,
+                load_end_ns: match self.stopped {
+                    true => at_ns,
+                    false => ends_ns.unwrap_or(0).max(self.last_t0_ns),
+                },
+                at_ns,
+            };
             // Tried again at the next turn when the channel is full.
             self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
         }

@@ -145,6 +145,7 @@ fn summary(runs: &[RunFile], store: &Store, start_unix_ns: u64) -> Option<Summar
         thresholds,
         interrupted: summaries.iter().any(|(_, s, _)| s.interrupted),
         arrivals_end_ns,
+        load_end_ns: latest(|summary| summary.load_end_ns),
         end_ns: latest(|summary| summary.end_ns),
         drain_ns,
         notes: notes(&summaries),

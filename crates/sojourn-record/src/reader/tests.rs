@@ -41,6 +41,7 @@ fn summary(end_ns: u64) -> Summary {
         }],
         interrupted: false,
         arrivals_end_ns: end_ns - 1,
+        load_end_ns: end_ns,
         end_ns,
         drain_ns: Some(1),
         notes: vec!["a note".to_owned()],
