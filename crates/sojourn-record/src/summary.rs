@@ -17,7 +17,8 @@ pub struct Summary {
     /// When arrivals ended, relative to the run's start, nanoseconds.
     pub arrivals_end_ns: u64,
     /// When the load ended, relative to the run's start, nanoseconds: as declared, or when it was
-    /// stopped, or with the last arrival of a load that is counted. Rates are per second up to here.
+    /// stopped, or with the last arrival of a load that is counted. Rates are per second up to
+    /// here.
     pub load_end_ns: u64,
     /// When the run ended, relative to the run's start, nanoseconds.
     pub end_ns: u64,

@@ -74,8 +74,8 @@ impl<'a> Lookup<'a> {
         )
     }
 
-    /// How long the steady phase was. Not up to the last arrival: the gap after it belongs to it too,
-    /// or thirty arrivals at one a second would make 1.03/s.
+    /// How long the steady phase was. Not up to the last arrival: the gap after it belongs to it
+    /// too, or thirty arrivals at one a second would make 1.03/s.
     pub(super) fn steady_ns(&self) -> u64 {
         let summary = self.run.summary.as_ref();
         let end_ns = summary.map_or_else(|| self.arrivals_end_ns(), |summary| summary.load_end_ns);
