@@ -212,14 +212,22 @@ impl Launched {
         while let Ok(report) = self.from_taps.try_recv() {
             book.tap(report);
         }
-        while let Ok(snapshot) = self.from_poller.try_recv() {
-            book.snapshot(snapshot);
-        }
+        self.hear_poller(book);
         while let Ok(report) = self.from_observer.try_recv() {
             book.observer(report);
         }
         while let Ok(failure) = self.refresh_failures.try_recv() {
             book.note(format!("refresh failed: {failure}"));
+        }
+    }
+
+    /// Takes the poller's figures; true when it has ended, or never was, and all have been taken.
+    pub(super) fn hear_poller(&self, book: &mut Book) -> bool {
+        loop {
+            match self.from_poller.try_recv() {
+                Ok(snapshot) => book.snapshot(snapshot),
+                Err(error) => return error.is_disconnected(),
+            }
         }
     }
 

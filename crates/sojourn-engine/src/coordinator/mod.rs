@@ -190,6 +190,10 @@ impl Coordinator<'_> {
         while !self.book.is_closed() && now_ns() < give_up_ns + LAST_WORDS_NS {
             self.hear(Duration::from_millis(10));
         }
+        // The poller's last second may come after the book's close.
+        while !self.launched.hear_poller(&mut self.book) && now_ns() < give_up_ns + LAST_WORDS_NS {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         self.hear(Duration::ZERO);
     }
 
