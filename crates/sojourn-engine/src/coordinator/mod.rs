@@ -223,6 +223,7 @@ impl Coordinator<'_> {
         notes.extend(
             self.launched
                 .options
+                .client
                 .insecure
                 .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
         );

@@ -65,7 +65,7 @@ pub(crate) struct GeneratorSpec {
 pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
-    let client = match Client::new(spec.options.client_config()) {
+    let client = match Client::new(spec.options.client.clone()) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.
