@@ -38,3 +38,4 @@ pub use origin::{Origin, OriginError, origin_host_header};
 pub use redirect::{RedirectError, next_location, redirected_method};
 pub use render::{RequestError, write_request};
 pub use request::{BodyPolicy, Exchange, OriginId};
+pub use tls::{ClientCertificate, TlsOptions};

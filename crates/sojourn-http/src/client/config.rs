@@ -1,5 +1,7 @@
 //! What a client is made with, and what it counts.
 
+use crate::TlsOptions;
+
 /// What a client is made with.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
@@ -8,10 +10,8 @@ pub struct ClientConfig {
     /// How long to try to get a connection up (name, TCP and TLS together), nanoseconds. Beyond it
     /// the request fails as [`crate::FailureKind::Connect`].
     pub connect_timeout_ns: u64,
-    /// PEM file of certificates trusted besides the system's.
-    pub ca_file: Option<std::path::PathBuf>,
-    /// Do not verify the server's certificate; said loudly in reports.
-    pub insecure: bool,
+    /// Whom to trust, who to be.
+    pub tls: TlsOptions,
 }
 
 impl Default for ClientConfig {
@@ -19,8 +19,7 @@ impl Default for ClientConfig {
         Self {
             connections_max: 10_000,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
-            ca_file: None,
-            insecure: false,
+            tls: TlsOptions::default(),
         }
     }
 }

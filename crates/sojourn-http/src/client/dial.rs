@@ -4,7 +4,7 @@ use super::Client;
 use crate::cause::{Cause, is_local_limit};
 use crate::connection::{Connection, Phase};
 use crate::deadlines::Deadline;
-use crate::driver::ConnectionId;
+use crate::driver::{ConnectionId, Remote};
 use crate::resolver::{Answer, Resolver};
 use crate::tls::{TlsSession, tls_config};
 
@@ -95,7 +95,7 @@ impl Client {
             let place = (pool.preferred + usize::from(connection.attempt)) % pool.addresses.len();
             let address = SocketAddr::new(pool.addresses[place], pool.origin.port);
             connection.phase = Phase::Connecting;
-            match self.driver.open(id, address) {
+            match self.driver.open(id, &Remote::Tcp(address), None) {
                 Ok(socket) => {
                     connection.socket = Some(socket);
                     self.counters.connections_opened += 1;
@@ -162,7 +162,7 @@ impl Client {
         let config = match &self.tls {
             Some(config) => config,
             None => {
-                let config = tls_config(&self.extra_roots, self.config.insecure)
+                let config = tls_config(&self.config.tls, &self.tls_files)
                     .map_err(|error| error.to_string())?;
                 self.tls.insert(config)
             }

@@ -13,7 +13,6 @@ pub use config::{ClientConfig, ClientCounters};
 use std::io;
 use std::sync::Arc;
 
-use rustls::pki_types::CertificateDer;
 use slab::Slab;
 
 use crate::cause::Cause;
@@ -23,6 +22,7 @@ use crate::driver::{ConnectionId, Driver, Ready};
 use crate::in_flight::InFlight;
 use crate::pool::{Pool, Waiting};
 use crate::resolver::Resolver;
+use crate::tls::TlsFiles;
 use crate::{Completion, Exchange, Origin, OriginId, Waker};
 
 /// Most request buffers kept for use again.
@@ -49,7 +49,7 @@ pub struct Client {
     ready: Vec<Ready>,
     spare_buffers: Vec<Vec<u8>>,
     resolver: Option<Resolver>,
-    extra_roots: Vec<CertificateDer<'static>>,
+    tls_files: TlsFiles,
     /// Made for the first TLS connection.
     tls: Option<Arc<rustls::ClientConfig>>,
     counters: ClientCounters,
@@ -61,12 +61,9 @@ pub struct Client {
 
 impl Client {
     /// A client with its own event loop. Fails when the kernel gives no descriptors or lacks
-    /// `epoll_pwait2` (before Linux 5.11), or when `ca_file` can't be read.
+    /// `epoll_pwait2` (before Linux 5.11), or when a file can't be read.
     pub fn new(config: ClientConfig) -> io::Result<Self> {
-        let extra_roots = match &config.ca_file {
-            Some(file) => crate::tls::extra_roots(file)?,
-            None => Vec::new(),
-        };
+        let tls_files = TlsFiles::read(&config.tls)?;
         Ok(Self {
             config,
             driver: Driver::new()?,
@@ -80,7 +77,7 @@ impl Client {
             ready: Vec::new(),
             spare_buffers: Vec::new(),
             resolver: None,
-            extra_roots,
+            tls_files,
             tls: None,
             counters: ClientCounters::default(),
             next_serial: 0,
@@ -95,7 +92,7 @@ impl Client {
         if origin.tls && self.tls.is_none() {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
-            self.tls = crate::tls::tls_config(&self.extra_roots, self.config.insecure).ok();
+            self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files).ok();
         }
         let place = known.unwrap_or_else(|| {
             let mut pool = Pool::new(origin);
