@@ -85,7 +85,10 @@ pub fn attack_plan(
 pub fn step_of(plan: &Plan, target: &Target) -> usize {
     let steps = plan.journeys.first().map_or(&[][..], |journey| &journey.steps);
     let label = target.label();
-    steps.iter().position(|step| step.name == label).unwrap_or(steps.len().saturating_sub(1))
+    steps
+        .iter()
+        .position(|step| step.name == label)
+        .unwrap_or_else(|| steps.len().saturating_sub(1))
 }
 
 fn steps(targets: &[Target], timeout_ns: u64) -> Vec<Step> {
