@@ -31,6 +31,7 @@ pub use journey::{
 };
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
+pub use read::units::duration_ns;
 pub use read::{Files, Overrides, PlanError, PlanErrors, read, schema};
 pub use selector::{Check, JsonPath, PathStep, Selector, Test};
 pub use starter::{StarterKind, starter};

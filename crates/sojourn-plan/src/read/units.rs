@@ -7,7 +7,7 @@ const DURATION_MAX_S: f64 = 366.0 * 86_400.0;
 const RATE_MAX_PER_S: f64 = 1e9;
 
 /// `5s`, `1m30s`, `500ms`, `1.5h` in nanoseconds. Err: what is wrong.
-pub(crate) fn duration_ns(text: &str) -> Result<u64, String> {
+pub fn duration_ns(text: &str) -> Result<u64, String> {
     let text = text.trim();
     if text == "0" {
         return Ok(0);
