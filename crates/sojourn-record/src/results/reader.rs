@@ -106,15 +106,14 @@ impl ResultReader {
 
     /// Decodes the first record in each encoding until one fits, and goes back before it.
     fn detect(&mut self) -> Result<(), ResultsError> {
-        for (try_decoder, decoder) in self.decoders().into_iter().zip(self.decoders()) {
-            let mut try_decoder = try_decoder;
+        for (mut attempt, decoder) in self.decoders().into_iter().zip(self.decoders()) {
             let advanced =
-                try_decoder.advance(&mut self.source, self.detail, &mut self.slots, &mut self.text);
+                attempt.advance(&mut self.source, self.detail, &mut self.slots, &mut self.text);
             self.source.rewind();
             let fits = match advanced {
                 Err(Fault::Io(error)) => return Err(self.explain(Fault::Io(error))),
                 Ok(true) => true,
-                Ok(false) => matches!(&try_decoder, Decoder::Gob(gob) if gob.has_types),
+                Ok(false) => matches!(&attempt, Decoder::Gob(gob) if gob.has_types),
                 Err(_) => false,
             };
             if fits {
@@ -154,11 +153,12 @@ impl Decoder {
         slots: &mut Slots,
         text: &mut Vec<u8>,
     ) -> Result<bool, Fault> {
-        let (lines, decode): (_, fn(&[u8], Detail, &mut Slots, &mut Vec<u8>) -> _) = match self {
+        let is_json = matches!(self, Self::Json(_));
+        let lines = match self {
             Self::Gob(decoder) => return decoder.advance(source, slots),
-            Self::Json(lines) => (lines, json::decode),
-            Self::Csv(lines) => (lines, csv::decode),
+            Self::Json(lines) | Self::Csv(lines) => lines,
         };
+        let decode = if is_json { json::decode } else { csv::decode };
         while let Some(length) = lines.next(source)? {
             let line = &source.available()[..length];
             let is_blank = line.trim_ascii().is_empty();
