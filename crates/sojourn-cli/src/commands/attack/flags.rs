@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::ArgAction::Set;
 
-use crate::go_words::{body_limit, boolean, duration};
+use crate::{
+    go_flags::boolean,
+    go_words::{body_limit, duration},
+};
 
 /// Hit targets at a rate
 #[derive(Debug, clap::Args)]
