@@ -7,7 +7,7 @@ use super::{
     paint::{Paint, clean, wrap},
     table::Table,
 };
-use crate::model::{Distribution, JourneyReport, KeptJourney, StepRow};
+use crate::model::{Distribution, JourneyReport, KeptJourney, StageRow, StepRow};
 
 /// Lost and failed journeys that are listed; the others are in the HTML and JSON reports.
 const LISTED_MAX: usize = 10;
@@ -90,6 +90,20 @@ fn stages(out: &mut String, journey: &JourneyReport) {
     marks.dedup();
     for (mark, meaning) in marks {
         out.push_str(&format!("  {mark} {meaning}\n"));
+    }
+    journey.stages.iter().for_each(|stage| polls(out, stage));
+}
+
+/// What it cost to look at a polled stage, and how exact its instants are.
+fn polls(out: &mut String, stage: &StageRow) {
+    if let (Some(every_ns), Some(requests)) = (stage.poll_ns, stage.poll_requests) {
+        let text = format!(
+            "{}: {} requests of its own, not part of the load; reading error ± {}",
+            clean(&stage.name),
+            words::count(requests),
+            words::duration(every_ns as f64)
+        );
+        line(out, &wrap(&text, "  polls     ", 12, WIDTH));
     }
 }
 
