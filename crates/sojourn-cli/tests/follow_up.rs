@@ -6,13 +6,14 @@ mod system;
 use std::{io::Write, sync::Mutex, time::Duration};
 
 use flate2::{Compression, write::GzEncoder};
+use sojourn_engine::{RunOptions, Stop};
 use sojourn_record::Verdict;
 use sojourn_report::{
     ReportModel,
     model::{EventCounts, JourneyCounts},
 };
 
-use super::common::{Run, plan, run};
+use super::common::{Run, plan, registry, run};
 pub(crate) use system::Hooks;
 use system::{System, ok};
 
@@ -84,6 +85,43 @@ load: { rate: 50/s, steady: 1s, drain: 2s }
     let last = system.asked.lock().unwrap().last().unwrap().clone();
     assert_eq!(last.line, "DELETE /runs/test-run");
     assert_eq!(last.headers["authorization"], "Bearer new", "the old one may be dead");
+}
+
+#[test]
+fn a_setup_that_fails_half_way_is_taken_down_and_says_both() {
+    let system = System::start(|asked, _| match asked.line.as_str() {
+        "POST /tenants" => ok(r#"{"id":"t1"}"#),
+        "POST /users" => (500, String::new(), Vec::new()),
+        _ => ok("{}"),
+    });
+    let text = format!(
+        r#"
+target: http://{}
+setup:
+  - {{ name: tenant, http: POST /tenants, extract: {{ tenant: body.id }} }}
+  - {{ name: user, http: POST /users, extract: {{ user: body.id }} }}
+  - {{ name: never, http: POST /never }}
+teardown:
+  - {{ name: drop-user, http: "DELETE /users/{{{{ user }}}}" }}
+  - {{ name: drop-tenant, http: "DELETE /tenants/{{{{ tenant }}}}" }}
+journeys: {{ work: {{ root: {{ http: GET /work }} }} }}
+load: {{ rate: 20/s, steady: 200ms }}
+"#,
+        system.address
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let options = RunOptions::new(folder.path().join("run.sojourn"), "test-run".into());
+    let stop = Stop::default();
+    let ran = sojourn_engine::run(&plan(&text, &[]), &options, &registry(), &stop, &mut |_| {});
+    let error = ran.unwrap_err();
+    assert_eq!(
+        error.message,
+        "setup failed: step user: status 500, expected 2xx or 3xx\n\
+         teardown failed: step drop-user: a value it needs is not set"
+    );
+    let lines: Vec<_> =
+        system.asked.lock().unwrap().iter().map(|asked| asked.line.clone()).collect();
+    assert_eq!(lines, ["POST /tenants", "POST /users", "DELETE /tenants/t1"]);
 }
 
 #[test]
