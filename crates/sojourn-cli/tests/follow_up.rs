@@ -1,24 +1,22 @@
-//! What a plan asks for beyond one request: setup and refresh, several steps, steps after stages,
-//! what makes a journey fail, data, redirects, thresholds. Counted at the system's side.
+//! What a plan asks for beyond one request: several steps, steps after stages, what makes a journey
+//! fail, data, redirects, thresholds. Counted at the system's side.
 
 mod system;
 
 use std::{io::Write, sync::Mutex, time::Duration};
 
 use flate2::{Compression, write::GzEncoder};
-use sojourn_engine::{RunOptions, Stop};
 use sojourn_record::Verdict;
 use sojourn_report::{
     ReportModel,
     model::{EventCounts, JourneyCounts},
 };
 
-use super::common::{Run, plan, registry, run};
-pub(crate) use system::Hooks;
-use system::{System, ok};
+use super::common::{Run, plan, run};
+pub(crate) use system::{Hooks, System, ok};
 
 /// Runs a plan against a system.
-fn run_on(system: &System, text: &str, threads: u32) -> Run {
+pub(crate) fn run_on(system: &System, text: &str, threads: u32) -> Run {
     let target = format!(
         "target: http://{}\nhealth: {{ lag_p99_max: 5s, silent_max: 5s }}\n",
         system.address
@@ -37,113 +35,9 @@ fn believed(run: &Run) -> (JourneyCounts, EventCounts) {
     (ledger.journeys_total.whole_run, ledger.events_total.whole_run)
 }
 
-fn assert_all_completed(run: &Run, started: u64) {
+pub(crate) fn assert_all_completed(run: &Run, started: u64) {
     let (counts, _) = believed(run);
     assert_eq!((counts.started, counts.completed), (started, started), "{counts:?}");
-}
-
-#[test]
-fn setup_refresh_and_teardown_share_the_token() {
-    let system = System::start(|asked, _| match asked.line.as_str() {
-        "POST /login" => ok(r#"{"token":"old"}"#),
-        "POST /renew" => ok(r#"{"token":"new"}"#),
-        _ if asked.headers["authorization"].starts_with("Bearer ") => ok("{}"),
-        _ => (401, String::new(), Vec::new()),
-    });
-    let run = run_on(
-        &system,
-        r#"
-setup: [{ name: log-in, http: POST /login, extract: { token: body.token } }]
-refresh:
-  - name: renew
-    every: 400ms
-    http: { method: POST, url: /renew, headers: { authorization: "Bearer {{ token }}" } }
-    extract: { token: body.token }
-teardown:
-  - name: clean
-    http:
-      { method: DELETE, url: "/runs/{{ run_id }}", headers: { authorization: "Bearer {{ token }}" } }
-journeys:
-  work: { root: { http: { url: /work, headers: { authorization: "Bearer {{ token }}" } } } }
-load: { rate: 50/s, steady: 1s, drain: 2s }
-"#,
-        2,
-    );
-    assert_all_completed(&run, 50);
-    let tokens: Vec<_> = system
-        .asked("GET /work")
-        .iter()
-        .map(|work| work.headers["authorization"].clone())
-        .collect();
-    let renewed = tokens.iter().filter(|token| *token == "Bearer new").count();
-    assert_eq!(tokens[0], "Bearer old");
-    assert_eq!(tokens[tokens.len() - 1], "Bearer new");
-    // The interval counts from when the threads are made, a little before the load.
-    assert!((10..=49).contains(&renewed), "{renewed}");
-    assert_eq!(system.count("POST /login"), 1);
-    assert_eq!(system.asked("POST /renew")[0].headers["authorization"], "Bearer old");
-    let last = system.asked.lock().unwrap().last().unwrap().clone();
-    assert_eq!(last.line, "DELETE /runs/test-run");
-    assert_eq!(last.headers["authorization"], "Bearer new", "the old one may be dead");
-}
-
-#[test]
-fn a_setup_that_fails_half_way_is_taken_down_and_says_both() {
-    let system = System::start(|asked, _| match asked.line.as_str() {
-        "POST /tenants" => ok(r#"{"id":"t1"}"#),
-        "POST /users" => (500, String::new(), Vec::new()),
-        _ => ok("{}"),
-    });
-    let text = format!(
-        r#"
-target: http://{}
-setup:
-  - {{ name: tenant, http: POST /tenants, extract: {{ tenant: body.id }} }}
-  - {{ name: user, http: POST /users, extract: {{ user: body.id }} }}
-  - {{ name: never, http: POST /never }}
-teardown:
-  - {{ name: drop-user, http: "DELETE /users/{{{{ user }}}}" }}
-  - {{ name: drop-tenant, http: "DELETE /tenants/{{{{ tenant }}}}" }}
-journeys: {{ work: {{ root: {{ http: GET /work }} }} }}
-load: {{ rate: 20/s, steady: 200ms }}
-"#,
-        system.address
-    );
-    let folder = tempfile::tempdir().unwrap();
-    let options = RunOptions::new(folder.path().join("run.sojourn"), "test-run".into());
-    let stop = Stop::default();
-    let ran = sojourn_engine::run(&plan(&text, &[]), &options, &registry(), &stop, &mut |_| {});
-    let error = ran.unwrap_err();
-    assert_eq!(
-        error.message,
-        "setup failed: step user: status 500, expected 2xx or 3xx\n\
-         teardown failed: step drop-user: a value it needs is not set"
-    );
-    let lines: Vec<_> =
-        system.asked.lock().unwrap().iter().map(|asked| asked.line.clone()).collect();
-    assert_eq!(lines, ["POST /tenants", "POST /users", "DELETE /tenants/t1"]);
-}
-
-#[test]
-fn a_failed_teardown_is_in_the_report() {
-    let system = System::start(|asked, _| match asked.line.as_str() {
-        "DELETE /all" => (500, String::new(), Vec::new()),
-        _ => ok("{}"),
-    });
-    let run = run_on(
-        &system,
-        "
-teardown: [{ name: clean, http: DELETE /all }]
-journeys: { work: { root: { http: GET /work } } }
-load: { rate: 20/s, steady: 200ms, drain: 2s }
-",
-        1,
-    );
-    assert_all_completed(&run, 4);
-    assert_eq!(system.count("DELETE /all"), 1);
-    let notes = ReportModel::from_run(&run.file).notes;
-    assert!(notes.iter().any(|note| note.contains("teardown failed: step clean")), "{notes:?}");
-    assert_eq!(notes, run.summary.notes);
 }
 
 #[test]

@@ -65,6 +65,7 @@ impl<'a> StepRunner<'a> {
             run_id: &self.options.run_id,
             key: "",
             variables: &self.variables,
+            own: &[],
             data: &self.plan.data,
         };
         request

@@ -24,6 +24,7 @@ fn render(plan: &Plan, template: &Template, k: u64) -> String {
         run_id: "run-1",
         key: "k1",
         variables: &variables,
+        own: &[],
         data: &plan.data,
     };
     let mut out = Vec::new();

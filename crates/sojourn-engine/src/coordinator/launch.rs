@@ -27,7 +27,7 @@ use crate::{
         run_tap,
     },
     poller::{self, PollSender, PollerSpec},
-    refresh,
+    refresh::{self, RefreshSpec},
     steps::Latest,
 };
 
@@ -57,7 +57,7 @@ pub(super) struct Launched {
     wakers: Vec<sojourn_http::Waker>,
     spares: Vec<Sender<Box<Snapshot>>>,
     taps: usize,
-    /// Observer, taps and poller wait here for the run's start.
+    /// Observer, taps, poller and refresh wait here for the run's start.
     starts: Vec<Sender<u64>>,
     from_generators: Receiver<(u32, FromGenerator)>,
     from_observer: Receiver<FromObserver>,
@@ -393,14 +393,18 @@ impl Launched {
         if plan.refresh.is_empty() {
             return Ok(());
         }
-        let plan = Arc::clone(plan);
-        let options = self.options.clone();
-        let variables = variables.clone();
-        let generators = self.to_generators.clone();
-        let stop = Arc::clone(&self.stop.0);
-        self.spawn("refresh", move || {
-            refresh::run(&plan, &options, &variables, &generators, &failures, &stop);
-        })
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        let spec = RefreshSpec {
+            plan: Arc::clone(plan),
+            options: self.options.clone(),
+            variables: variables.clone(),
+            generators: self.to_generators.clone(),
+            failures,
+            start,
+            stop: Arc::clone(&self.stop.0),
+        };
+        self.spawn("refresh", move || refresh::run(&spec))
     }
 
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), RunError> {

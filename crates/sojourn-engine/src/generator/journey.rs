@@ -37,8 +37,8 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub(crate) struct JourneyActor {
     pub(crate) arrival: Arrival,
-    /// Values by variable; empty while it has none of its own.
-    variables: Vec<Option<Box<str>>>,
+    /// What it extracted itself.
+    own: Vec<(VariableId, Box<str>)>,
     key: String,
     request: Option<UnderWay>,
     /// The last request of a redirect chain under way.
@@ -73,7 +73,7 @@ impl JourneyActor {
     pub(crate) fn new(arrival: Arrival) -> Self {
         Self {
             arrival,
-            variables: Vec::new(),
+            own: Vec::new(),
             key: String::new(),
             request: None,
             redirected: None,
@@ -143,14 +143,15 @@ impl JourneyActor {
         &'a self,
         plan: &'a Plan,
         run_id: &'a str,
-        of_setup: &'a [Option<Box<str>>],
+        shared: &'a [Option<Box<str>>],
     ) -> RenderContext<'a> {
         RenderContext {
             seed: plan.seed,
             k: self.arrival.k,
             run_id,
             key: &self.key,
-            variables: if self.variables.is_empty() { of_setup } else { &self.variables },
+            variables: shared,
+            own: &self.own,
             data: &plan.data,
         }
     }
@@ -257,10 +258,11 @@ impl JourneyActor {
                     answer.missing(&format!("variable {name}"), &extract.selector),
                 );
             };
-            if self.variables.is_empty() {
-                self.variables = context.variables.to_vec();
+            let text = text.into_boxed_str();
+            match self.own.iter_mut().find(|(known, _)| *known == extract.variable) {
+                Some((_, value)) => *value = text,
+                None => self.own.push((extract.variable, text)),
             }
-            self.variables[usize::from(extract.variable.0)] = Some(text.into());
         }
         match spec.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
             Some(Err(reason)) => Judged::Refused(reason),

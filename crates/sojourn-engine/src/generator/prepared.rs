@@ -122,6 +122,7 @@ impl PreparedRequest {
                 run_id: "",
                 key: "",
                 variables: &[],
+                own: &[],
                 data: &[],
             };
             let mut scratch = Scratch::default();
