@@ -9,7 +9,7 @@ use flate2::{Compression, write::GzEncoder};
 use sojourn_record::Verdict;
 use sojourn_report::{
     ReportModel,
-    model::{EventCounts, JourneyCounts},
+    model::{EventCounts, JourneyCounts, KeptJourney, SpanKind},
 };
 
 use super::common::{Run, plan, run};
@@ -78,6 +78,24 @@ load: { rate: 40/s, steady: 1s, drain: 2s }
     let pay = report.journeys[0].steps.iter().find(|step| step.name == "pay").unwrap();
     assert_eq!((pay.requests, pay.ok, pay.failed), (40, 36, 4));
     assert_eq!(pay.errors[0].count, 4);
+    let kept = |role| {
+        let kept = report.journeys[0].kept.iter().find(|kept| kept.role == role);
+        bars(kept.unwrap_or_else(|| panic!("no {role} journey was kept")))
+    };
+    assert_eq!(kept("median"), ["cart", "item", "pay", "receipt"]);
+    assert_eq!(kept("failed"), ["cart", "item", "pay"]);
+}
+
+/// Names of a kept journey's steps and stages; each step begins when the one before it has ended.
+fn bars(kept: &KeptJourney) -> Vec<&str> {
+    let steps = kept.spans.iter().filter(|span| span.kind == SpanKind::Step);
+    let mut before_ns = 0;
+    for step in steps {
+        let (from_ns, to_ns) = (step.from_ns.unwrap(), step.to_ns.unwrap());
+        assert!(before_ns <= from_ns && from_ns < to_ns, "{kept:?}");
+        before_ns = to_ns;
+    }
+    kept.spans.iter().map(|span| span.name.as_str()).collect()
 }
 
 /// A system whose `POST /start` answers a fresh id and causes `events` about it; `PUT /confirm/ID`

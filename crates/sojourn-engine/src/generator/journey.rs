@@ -117,7 +117,7 @@ impl JourneyActor {
             let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
             context.outbox.push(now_ns, started);
         } else {
-            context.outbox.push(now_ns, Fact::StepBegan { journey });
+            context.outbox.push(now_ns, Fact::StepBegan { journey, step: step as u8 });
             if let Some(key) = made {
                 context.outbox.push(now_ns, Fact::Keyed { journey, key });
             }
@@ -289,6 +289,7 @@ impl JourneyActor {
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
         }
+        self.step_ended(context, ended_ns);
         let root = &context.prepared.journeys[self.kind()].root;
         if context.plan.journeys[self.kind()].steps[under_way.step].after.is_none() {
             self.root_done += 1;
@@ -343,11 +344,19 @@ impl JourneyActor {
         context.recorder.add(series, 1);
         let failed = context.series.step(kind, under_way.step, phase).response_failed;
         context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        self.step_ended(context, ended_ns);
         let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
         let fact =
             if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
         context.outbox.push(ended_ns, fact);
         Step::Done
+    }
+
+    /// Tells the ledger of a step's end, where it can't be told from the root's.
+    fn step_ended(&self, context: &mut Context<'_>, ended_ns: u64) {
+        if context.plan.journeys[self.kind()].steps.len() > 1 {
+            context.outbox.push(ended_ns, Fact::StepEnded { journey: self.arrival.journey });
+        }
     }
 
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
