@@ -24,8 +24,8 @@ pub(crate) struct RefreshSpec {
     pub(crate) options: RunOptions,
     pub(crate) variables: Latest,
     pub(crate) generators: Vec<Sender<ToGenerator>>,
-    /// Where failures go, in words.
-    pub(crate) failures: Sender<String>,
+    /// Remarks for the report.
+    pub(crate) notes: Sender<String>,
     /// The run's start, sent once; closed: end.
     pub(crate) start: Receiver<u64>,
     pub(crate) stop: Arc<AtomicBool>,
@@ -39,7 +39,7 @@ pub(crate) fn run(spec: &RefreshSpec) {
         Ok(runner) => runner,
         Err(error) => {
             // There is room: it is the first.
-            let _ignored = spec.failures.try_send(error.message);
+            let _ignored = spec.notes.try_send(failed(&error.message));
             return;
         }
     };
@@ -57,11 +57,15 @@ pub(crate) fn run(spec: &RefreshSpec) {
             let ran = runner.run(&refresh.step).and_then(|()| hand_on(spec, &runner, refresh));
             if let Err(why) = ran {
                 // Beyond the bound, more of the same would say nothing new.
-                let _ignored = spec.failures.try_send(why);
+                let _ignored = spec.notes.try_send(failed(&why));
             }
             *due_ns = next_due_ns(start_ns, refresh.every_ns, now_ns());
         }
     }
+}
+
+fn failed(why: &str) -> String {
+    format!("refresh failed: {why}")
 }
 
 /// Gives the step's new values to whoever uses them.

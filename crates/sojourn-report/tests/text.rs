@@ -62,6 +62,12 @@ fn a_polled_stage_says_what_looking_at_it_cost() {
     let line = "  polls     settled: 12,345 requests of its own, not part of the load; reading \
                 error ± 500 ms\n";
     assert!(text.contains(line), "{text}");
+    model.journeys[0].stages[2].poll_waited_ns = model.journeys[0].steps[0].response_ns.all;
+    let text = render::text(&model, false);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = "error ± 500 ms; 3,000 of them waited for the budget, p50 2.18 ms · p99 19.2 ms · \
+                max 62.0 ms";
+    assert!(text.contains(line), "{text}");
 }
 
 #[test]

@@ -37,6 +37,8 @@ const BATCHES_MAX: usize = 16_384;
 const REPORTS_MAX: usize = 4_096;
 /// Kept journeys come at once at the end.
 const KEPT_MAX: usize = 65_536;
+/// Remarks of refresh and poller: more would only repeat them.
+const NOTES_MAX: usize = 100;
 /// Wake-ups on their way to a generator.
 const WAKE_UPS_MAX: usize = 262_144;
 /// From the moment everything stands to the first arrival: taps look for what earlier runs left.
@@ -63,7 +65,8 @@ pub(super) struct Launched {
     from_observer: Receiver<FromObserver>,
     from_taps: Receiver<TapReport>,
     from_poller: Receiver<Box<Snapshot>>,
-    refresh_failures: Receiver<String>,
+    /// Remarks for the report, of the threads beside the load.
+    from_others: Receiver<String>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -90,7 +93,7 @@ pub(super) fn launch(
     let (observer_sender, from_observer) = bounded(KEPT_MAX);
     let (tap_sender, from_taps) = bounded(REPORTS_MAX);
     let (poller_sender, from_poller) = bounded(REPORTS_MAX);
-    let (failure_sender, refresh_failures) = bounded(100);
+    let (note_sender, from_others) = bounded(NOTES_MAX);
     let mut launched = Launched {
         options: options.clone(),
         start_ns: 0,
@@ -108,10 +111,10 @@ pub(super) fn launch(
         from_observer,
         from_taps,
         from_poller,
-        refresh_failures,
+        from_others,
         threads: Vec::new(),
     };
-    let (polls, poll_tasks) = poller::channel(plan);
+    let (polls, hand_over) = poller::channel(plan);
     let ends = launched.generators_of(
         plan,
         &variables.values(),
@@ -122,12 +125,30 @@ pub(super) fn launch(
     for (index, tap) in taps.into_iter().enumerate() {
         launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
-    if let Some(tasks) = poll_tasks {
-        launched.poller(plan, tasks, batches_sender, poller_sender, observer_sender.clone())?;
+    let mut poll_ends = None;
+    if let Some((hand_over, ended)) = hand_over {
+        poll_ends = Some(ended);
+        let ends = PollerEnds {
+            hand_over,
+            facts: batches_sender,
+            snapshots: poller_sender,
+            notes: note_sender.clone(),
+            defects: observer_sender.clone(),
+        };
+        launched.poller(plan, variables, ends)?;
     }
-    launched.observe(plan, batches, observer_sender, ends)?;
-    launched.refresh(plan, variables, failure_sender)?;
+    launched.observe(plan, batches, observer_sender, ends, poll_ends)?;
+    launched.refresh(plan, variables, note_sender)?;
     Ok(launched)
+}
+
+/// The far ends of the poller's channels.
+struct PollerEnds {
+    hand_over: poller::HandOver,
+    facts: Sender<Batch>,
+    snapshots: Sender<Box<Snapshot>>,
+    notes: Sender<String>,
+    defects: Sender<FromObserver>,
 }
 
 /// What each channel's tap listens to, by the channel's name.
@@ -216,8 +237,8 @@ impl Launched {
         while let Ok(report) = self.from_observer.try_recv() {
             book.observer(report);
         }
-        while let Ok(failure) = self.refresh_failures.try_recv() {
-            book.note(format!("refresh failed: {failure}"));
+        while let Ok(note) = self.from_others.try_recv() {
+            book.note(note);
         }
     }
 
@@ -330,10 +351,8 @@ impl Launched {
     fn poller(
         &mut self,
         plan: &Arc<Plan>,
-        tasks: Receiver<poller::Task>,
-        facts: Sender<Batch>,
-        snapshots: Sender<Box<Snapshot>>,
-        defects: Sender<FromObserver>,
+        variables: &Latest,
+        ends: PollerEnds,
     ) -> Result<(), RunError> {
         let source = self.source("poller".to_owned());
         let (start_sender, start) = bounded(1);
@@ -341,17 +360,19 @@ impl Launched {
         let spec = PollerSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
+            variables: variables.clone(),
             source,
-            facts,
-            snapshots,
-            tasks,
+            facts: ends.facts,
+            snapshots: ends.snapshots,
+            notes: ends.notes,
+            hand_over: ends.hand_over,
             start,
             stop: Arc::clone(&self.stop.0),
         };
         self.spawn("poller", move || {
             if let Err(why) = poller::run(spec) {
                 // The run is void; there is room, or it is being told so already.
-                let _ignored = defects.try_send(FromObserver::Void(why));
+                let _ignored = ends.defects.try_send(FromObserver::Void(why));
             }
         })
     }
@@ -362,6 +383,7 @@ impl Launched {
         batches: Receiver<Batch>,
         reports: Sender<FromObserver>,
         generators: Vec<GeneratorEnd>,
+        poll_ends: Option<Sender<poller::Ended>>,
     ) -> Result<(), RunError> {
         let (start_sender, start) = bounded(1);
         self.starts.push(start_sender);
@@ -374,6 +396,7 @@ impl Launched {
             batches,
             reports,
             generators,
+            poll_ends,
             state: Arc::clone(&self.ledger),
         };
         self.spawn("observer", move || {
@@ -388,7 +411,7 @@ impl Launched {
         &mut self,
         plan: &Arc<Plan>,
         variables: &Latest,
-        failures: Sender<String>,
+        notes: Sender<String>,
     ) -> Result<(), RunError> {
         if plan.refresh.is_empty() {
             return Ok(());
@@ -400,7 +423,7 @@ impl Launched {
             options: self.options.clone(),
             variables: variables.clone(),
             generators: self.to_generators.clone(),
-            failures,
+            notes,
             start,
             stop: Arc::clone(&self.stop.0),
         };

@@ -183,13 +183,7 @@ impl JourneyActor {
         due_ns: u64,
         error: &RenderError,
     ) -> Step {
-        let reason = match error {
-            RenderError::Unset(variable) => format!(
-                "variable {} has no value",
-                context.plan.variables.get(usize::from(variable.0)).map_or("?", String::as_str)
-            ),
-            RenderError::Invalid(what) => what.clone(),
-        };
+        let reason = error.in_words(context.plan);
         let under_way = UnderWay { step, due_ns, began_ns: context.now_ns, redirects: 0 };
         self.refused(context, under_way, context.now_ns, &reason)
     }
@@ -297,7 +291,9 @@ impl JourneyActor {
                 return self.begin(context, next, ended_ns);
             }
             context.outbox.push(ended_ns, Fact::RootCompleted { journey });
-            self.start_polls(context);
+            if !self.ended {
+                self.start_polls(context);
+            }
         }
         self.next_follow_up(context, ended_ns)
     }

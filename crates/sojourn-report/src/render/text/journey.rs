@@ -97,8 +97,17 @@ fn stages(out: &mut String, journey: &JourneyReport) {
 /// What it cost to look at a polled stage, and how exact its instants are.
 fn polls(out: &mut String, stage: &StageRow) {
     if let (Some(every_ns), Some(requests)) = (stage.poll_ns, stage.poll_requests) {
+        let waited = stage.poll_waited_ns.as_ref().map_or_else(String::new, |waited| {
+            format!(
+                "; {} of them waited for the budget, p50 {} · p99 {} · max {}",
+                words::count(waited.count),
+                words::duration(waited.p50 as f64),
+                words::duration(waited.p99 as f64),
+                words::duration(waited.max as f64)
+            )
+        });
         let text = format!(
-            "{}: {} requests of its own, not part of the load; reading error ± {}",
+            "{}: {} requests of its own, not part of the load; reading error ± {}{waited}",
             clean(&stage.name),
             words::count(requests),
             words::duration(every_ns as f64)
