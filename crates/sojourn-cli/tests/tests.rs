@@ -3,6 +3,7 @@
 
 mod attack;
 mod bad_input;
+mod beside;
 mod closed;
 mod common;
 mod crash;

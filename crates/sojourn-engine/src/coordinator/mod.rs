@@ -71,32 +71,41 @@ fn conduct(
 ) -> Result<Summary, RunError> {
     let is_attack = attack.is_some();
     launch::check_writable(options.run_file.as_deref())?;
-    let mut variables = vec![None; plan.variables.len()];
-    if !plan.setup.is_empty() {
-        let mut setup = StepRunner::new(plan, options, variables)?;
-        for step in &plan.setup {
-            setup.run(step).map_err(|why| {
-                RunError::new(
-                    format!("setup failed: {why}"),
-                    "mend the step, or the system it asks",
-                )
-            })?;
-        }
-        variables = setup.variables;
-    }
-    let latest = Latest::new(variables);
-    let launched = launch::launch(plan, options, attack, registry, &latest);
-    let measured = launched.and_then(|mut launched| {
-        let book = begin(plan, options, &mut launched)?;
-        let coordinator = Coordinator { plan, is_attack, launched, book, stop, stop_told: false };
-        coordinator.conduct(progress)
-    });
+    let latest = Latest::new(vec![None; plan.variables.len()]);
+    let measured = setup(plan, options, &latest)
+        .and_then(|()| launch::launch(plan, options, attack, registry, &latest))
+        .and_then(|mut launched| {
+            let book = begin(plan, options, &mut launched)?;
+            let coordinator =
+                Coordinator { plan, is_attack, launched, book, stop, stop_told: false };
+            coordinator.conduct(progress)
+        });
+    // Whatever failed: what was set up is taken down again.
     let notes = teardown(plan, options, latest.values());
-    let Measured { mut summary, book, launched } = measured?;
+    let Measured { mut summary, book, launched } = match measured {
+        Ok(measured) => measured,
+        Err(error) => return Err(error.and(&notes)),
+    };
     summary.notes.extend(notes);
     book.finish(&summary)?;
     launched.join();
     Ok(summary)
+}
+
+/// Runs the setup steps; what each extracts is in `latest` even if a later one fails.
+fn setup(plan: &Plan, options: &RunOptions, latest: &Latest) -> Result<(), RunError> {
+    if plan.setup.is_empty() {
+        return Ok(());
+    }
+    let mut runner = StepRunner::new(plan, options, latest.values())?;
+    for step in &plan.setup {
+        let ran = runner.run(step);
+        latest.set(runner.variables.clone());
+        ran.map_err(|why| {
+            RunError::new(format!("setup failed: {why}"), "mend the step, or the system it asks")
+        })?;
+    }
+    Ok(())
 }
 
 /// Sets the start and makes the run file, which names it. A slow disk or a starved machine puts the
