@@ -7,6 +7,7 @@
 mod book;
 mod launch;
 mod levels;
+mod notes;
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 

@@ -108,13 +108,26 @@ fn finish(
     if let Some(run_file) = &options.run_file {
         report(command, run_file)?;
     }
-    if summary.verdict != Verdict::Pass && options.run_file.is_none() {
-        for cause in &summary.causes {
-            eprintln!("{:?}: {}: {}", summary.verdict, cause.name, cause.detail);
-        }
+    if options.run_file.is_none() && !command.quiet {
+        say(summary);
     }
     let counts = command.strict || !command.fail_if.is_empty();
     Ok(if counts { exit_code(summary) } else { 0 })
+}
+
+/// What a report would say that the records cannot.
+fn say(summary: &Summary) {
+    let verdict = match summary.verdict {
+        Verdict::Pass => "",
+        Verdict::Fail => "failed: ",
+        Verdict::Void => "void: ",
+    };
+    for cause in &summary.causes {
+        eprintln!("{verdict}{}: {}", cause.name, cause.detail);
+    }
+    for note in &summary.notes {
+        eprintln!("note: {note}");
+    }
 }
 
 fn report(command: &Attack, run_file: &Path) -> Result<(), UsageError> {
