@@ -177,7 +177,10 @@ fn client(command: &Attack) -> sojourn_http::ClientConfig {
     };
     sojourn_http::ClientConfig {
         connections_max,
-        insecure: command.insecure,
+        tls: sojourn_http::TlsOptions {
+            insecure: command.insecure,
+            ..sojourn_http::TlsOptions::default()
+        },
         ..sojourn_http::ClientConfig::default()
     }
 }
