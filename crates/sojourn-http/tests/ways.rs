@@ -133,9 +133,10 @@ fn a_replaced_origin_must_still_show_its_certificate() {
 
 #[test]
 fn a_replacement_that_refuses_is_named() {
-    let nobody: HostPort = "127.0.0.1:9".parse().expect("valid");
+    let nobody = nobody();
+    let to = nobody.to_string().parse().expect("valid");
     let config =
-        ClientConfig { connect_to: vec![entry("a.test:80", &[nobody])], ..ClientConfig::default() };
+        ClientConfig { connect_to: vec![entry("a.test:80", &[to])], ..ClientConfig::default() };
     let failure = Load::to(&Origin::parse("http://a.test").expect("URL"), config).failure();
     assert_eq!(failure.kind, FailureKind::Connect);
     assert!(failure.detail.contains(&format!("a.test:80 at {nobody}: ")), "{failure}");
