@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_clock::SECOND_NS;
 use sojourn_engine::{ResultSink, ResultWriter, RunOptions, Stop, Targets, exit_code};
+use sojourn_live::{MetricsServer, openmetrics};
 use sojourn_plan::{AttackLoad, Pace, Plan, Target};
 use sojourn_record::{Summary, Verdict};
 
@@ -84,7 +85,18 @@ fn conduct(
     // Scripts that take both streams together get none of the progress.
     let mut line = ProgressLine::new(command.quiet || !std::io::stderr().is_terminal());
     let stop: Stop = signals::stop_on_signals();
-    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |p| line.show(p));
+    let metrics = match command.prometheus_addr.as_str() {
+        "" => None,
+        address => Some(MetricsServer::start(address).map_err(|error| {
+            UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
+        })?),
+    };
+    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
+        line.show(progress);
+        if let Some(metrics) = &metrics {
+            metrics.show(openmetrics(progress.store));
+        }
+    });
     line.end();
     Ok(summary?)
 }
