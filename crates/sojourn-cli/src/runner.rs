@@ -81,8 +81,8 @@ pub(crate) fn make(
     let mut options = RunOptions::new(run_file.clone(), run_id);
     options.threads = flags.threads;
     options.client.connections_max = flags.connections;
-    options.client.ca_file.clone_from(&flags.ca);
-    options.client.insecure = flags.insecure;
+    options.client.tls.ca_file.clone_from(&flags.ca);
+    options.client.tls.insecure = flags.insecure;
     options.once = once;
     options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));

@@ -265,6 +265,7 @@ impl Coordinator<'_> {
             self.launched
                 .options
                 .client
+                .tls
                 .insecure
                 .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
         );
