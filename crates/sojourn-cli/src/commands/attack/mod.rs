@@ -1,5 +1,6 @@
 //! `sojourn attack`: requests to targets at a rate, as Vegeta has it, and more.
 
+mod connections;
 mod flags;
 mod inputs;
 
@@ -47,7 +48,8 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let run_id = runner::run_id();
     let mut options = RunOptions::new(None, run_id.clone());
     options.threads = command.threads;
-    options.client = client(command);
+    options.client = command.connections.config()?;
+    options.client.connect_timeout_ns = load.timeout_ns;
     let (sink, writer) = match output(command, &plan, &run_id)? {
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);
@@ -69,7 +71,6 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         allowed_hosts: command.allow_host.clone(),
         body_max: command.max_body.0,
         chunked: command.chunked,
-        keep_alive: command.keepalive,
         results: sink,
     };
     let summary = conduct(command, &plan, &options, attack)?;
@@ -180,18 +181,6 @@ fn load(command: &Attack) -> Result<AttackLoad, UsageError> {
         workers_max,
         timeout_ns: if command.timeout == 0 { NO_TIMEOUT_NS } else { command.timeout },
     })
-}
-
-fn client(command: &Attack) -> sojourn_http::ClientConfig {
-    let connections_max = match command.max_connections {
-        0 => usize::MAX,
-        most => most,
-    };
-    sojourn_http::ClientConfig {
-        connections_max,
-        insecure: command.insecure,
-        ..sojourn_http::ClientConfig::default()
-    }
 }
 
 fn is_terminal(command: &Attack) -> bool {
