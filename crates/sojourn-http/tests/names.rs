@@ -66,7 +66,7 @@ fn without_a_cache_each_connection_looks_up_and_servers_take_turns() {
         assert!(completion.timings.dns_ns > 0);
         assert!(completion.outcome.is_ok(), "{completion:?}");
         let counts = [dns[0].asked().len(), dns[1].asked().len()];
-        assert_eq!(counts, [(round + 1) / 2 * 2, round / 2 * 2], "{round}");
+        assert_eq!(counts, [round.div_ceil(2) * 2, round / 2 * 2], "{round}");
     }
     assert_eq!(load.client.counters().look_ups, 4);
 }

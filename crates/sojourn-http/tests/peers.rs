@@ -52,13 +52,6 @@ impl Server {
         Self { address, accepted }
     }
 
-    /// Where nobody listens: a port that was free a moment ago.
-    pub(crate) fn nobody() -> SocketAddr {
-        TcpListener::bind("127.0.0.1:0")
-            .and_then(|listener| listener.local_addr())
-            .expect("a free port")
-    }
-
     /// Answers every request on a connection with these bytes, then waits for the next.
     pub(crate) fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();

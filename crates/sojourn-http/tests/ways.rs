@@ -14,9 +14,12 @@ use crate::peers::{Load, Server, nobody, read_request};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
+/// Requests, and who sent them.
+type Seen = Arc<Mutex<Vec<(String, SocketAddr)>>>;
+
 /// A server that remembers each request's head, and who sent it.
-fn remembering_server() -> (Server, Arc<Mutex<Vec<(String, SocketAddr)>>>) {
-    let seen: Arc<Mutex<Vec<(String, SocketAddr)>>> = Arc::default();
+fn remembering_server() -> (Server, Seen) {
+    let seen = Seen::default();
     let log = Arc::clone(&seen);
     let server = Server::start(move |_, mut stream| {
         let peer = stream.peer_addr().expect("connected");
@@ -108,7 +111,7 @@ fn connections_go_to_the_replacements_in_turn_and_requests_stay_as_they_are() {
         assert_eq!(completion.timings.dns_ns, 0);
         assert!(completion.outcome.is_ok(), "{completion:?}");
         let counts = [0, 1, 2].map(|place| servers[place].0.accepted());
-        assert_eq!(counts, [(round + 2) / 3, (round + 1) / 3, round / 3]);
+        assert_eq!(counts, [round.div_ceil(3), (round + 1) / 3, round / 3]);
     }
     let seen = servers[1].1.lock().expect("unpoisoned");
     assert!(seen[0].0.contains("\r\nHost: test\r\n"), "{seen:?}");

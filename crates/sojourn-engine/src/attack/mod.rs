@@ -27,8 +27,6 @@ pub struct Attack {
     pub body_max: Option<usize>,
     /// Send bodies in chunks.
     pub chunked: bool,
-    /// Keep connections for further requests.
-    pub keep_alive: bool,
     /// Where results go; `None`: nowhere, only figures are kept.
     pub results: Option<ResultSink>,
 }

@@ -228,6 +228,11 @@ impl Book {
         (completed, failed, self.started().saturating_sub(completed + failed))
     }
 
+    /// Every figure so far.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub(super) fn lag_p99_ns(&self) -> u64 {
         [SeriesPhase::Steady, SeriesPhase::WarmUp]
             .iter()

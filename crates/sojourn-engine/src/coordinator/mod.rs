@@ -40,7 +40,7 @@ pub fn run(
     options: &RunOptions,
     registry: &Registry,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
@@ -55,7 +55,7 @@ pub fn attack(
     options: &RunOptions,
     attack: Attack,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     preflight::raise_descriptors();
     let registry = Registry::default();
@@ -68,7 +68,7 @@ fn conduct(
     attack: Option<Attack>,
     registry: &Registry,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     let is_attack = attack.is_some();
     launch::check_writable(options.run_file.as_deref())?;
@@ -142,7 +142,7 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
-    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Measured, RunError> {
+    fn conduct(mut self, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Measured, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
         let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
@@ -168,11 +168,12 @@ impl Coordinator<'_> {
                     (false, false) => Stretch::Steady,
                 };
                 let told = self.progress(stretch, elapsed_ns, planned_ns, started_before);
+                let in_flight = told.in_flight;
                 started_before = told.started;
-                if stretch == Stretch::Steady {
-                    self.book.level(elapsed_ns as f64 / 1e9, told.in_flight);
-                }
                 progress(&told);
+                if stretch == Stretch::Steady {
+                    self.book.level(elapsed_ns as f64 / 1e9, in_flight);
+                }
                 tick_ns += SECOND_NS * (1 + (now - tick_ns) / SECOND_NS);
             }
             if (self.stop.graceful() || aborted.is_some()) && !self.stop_told {
@@ -288,7 +289,7 @@ impl Coordinator<'_> {
         elapsed_ns: u64,
         planned_ns: u64,
         started_before: u64,
-    ) -> Progress {
+    ) -> Progress<'_> {
         let state = &self.launched.ledger;
         let started = self.book.started();
         let (completed, failed, in_flight) = match self.is_attack {
@@ -309,6 +310,7 @@ impl Coordinator<'_> {
             failed,
             rate_per_s: (started - started_before) as f64,
             lag_p99_ns: self.book.lag_p99_ns(),
+            store: self.book.store(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `sojourn attack`: requests to targets at a rate, as Vegeta has it, and more.
 
+mod connections;
 mod flags;
 mod inputs;
 
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_clock::SECOND_NS;
 use sojourn_engine::{ResultSink, ResultWriter, RunOptions, Stop, Targets, exit_code};
+use sojourn_live::{MetricsServer, openmetrics};
 use sojourn_plan::{AttackLoad, Pace, Plan, Target};
 use sojourn_record::{Summary, Verdict};
 
@@ -46,7 +48,8 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let run_id = runner::run_id();
     let mut options = RunOptions::new(None, run_id.clone());
     options.threads = command.threads;
-    options.client = client(command);
+    options.client = command.connections.config()?;
+    options.client.connect_timeout_ns = load.timeout_ns;
     let (sink, writer) = match output(command, &plan, &run_id)? {
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);
@@ -68,7 +71,6 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         allowed_hosts: command.allow_host.clone(),
         body_max: command.max_body.0,
         chunked: command.chunked,
-        keep_alive: command.keepalive,
         results: sink,
     };
     let summary = conduct(command, &plan, &options, attack)?;
@@ -84,7 +86,18 @@ fn conduct(
     // Scripts that take both streams together get none of the progress.
     let mut line = ProgressLine::new(command.quiet || !std::io::stderr().is_terminal());
     let stop: Stop = signals::stop_on_signals();
-    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |p| line.show(p));
+    let metrics = match command.prometheus_addr.as_str() {
+        "" => None,
+        address => Some(MetricsServer::start(address).map_err(|error| {
+            UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
+        })?),
+    };
+    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
+        line.show(progress);
+        if let Some(metrics) = &metrics {
+            metrics.show(openmetrics(progress.store));
+        }
+    });
     line.end();
     Ok(summary?)
 }
@@ -168,21 +181,6 @@ fn load(command: &Attack) -> Result<AttackLoad, UsageError> {
         workers_max,
         timeout_ns: if command.timeout == 0 { NO_TIMEOUT_NS } else { command.timeout },
     })
-}
-
-fn client(command: &Attack) -> sojourn_http::ClientConfig {
-    let connections_max = match command.max_connections {
-        0 => usize::MAX,
-        most => most,
-    };
-    sojourn_http::ClientConfig {
-        connections_max,
-        tls: sojourn_http::TlsOptions {
-            insecure: command.insecure,
-            ..sojourn_http::TlsOptions::default()
-        },
-        ..sojourn_http::ClientConfig::default()
-    }
 }
 
 fn is_terminal(command: &Attack) -> bool {
