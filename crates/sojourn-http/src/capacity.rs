@@ -9,7 +9,7 @@ pub struct PlannedConnections {
     pub origin: String,
     /// How many.
     pub connections: u64,
-    /// How many addresses it has, at least 1; or `None` when it is reached over a Unix socket, which
+    /// How many addresses it has, at least 1; `None` when it is reached over a Unix socket, which
     /// takes no ports.
     pub addresses: Option<u64>,
 }
@@ -147,7 +147,7 @@ mod tests {
             ports: 0..=u16::MAX,
         };
         assert_eq!(ConnectionCapacity::of(&plan, &all).possible, u64::MAX);
-        let none = ConnectionLimits { local_addresses: 0, ports: 9..=2, ..all };
+        let none = ConnectionLimits { local_addresses: 0, ports: RangeInclusive::new(9, 2), ..all };
         let capacity = ConnectionCapacity::of(&[planned(5, Some(0))], &none);
         assert_eq!((capacity.possible, capacity.shortages.len()), (0, 1));
     }
