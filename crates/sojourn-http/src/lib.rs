@@ -32,7 +32,7 @@ mod tls;
 
 pub use client::{Client, ClientConfig, ClientCounters};
 pub use completion::{Completion, Response, Timings};
-pub use driver::Waker;
+pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use redirect::{RedirectError, next_location, redirected_method};

@@ -1,5 +1,7 @@
 //! What a client is made with, and what it counts.
 
+use crate::Io;
+
 /// What a client is made with.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
@@ -10,6 +12,8 @@ pub struct ClientConfig {
     pub connect_timeout_ns: u64,
     /// PEM file of certificates trusted besides the system's.
     pub ca_file: Option<std::path::PathBuf>,
+    /// What it waits and moves its bytes with.
+    pub io: Io,
     /// Do not verify the server's certificate; said loudly in reports.
     pub insecure: bool,
 }
@@ -20,6 +24,7 @@ impl Default for ClientConfig {
             connections_max: 10_000,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
             ca_file: None,
+            io: Io::Auto,
             insecure: false,
         }
     }

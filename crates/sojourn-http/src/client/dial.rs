@@ -117,7 +117,9 @@ impl Client {
     fn next_address(&mut self, id: ConnectionId) -> bool {
         let connection = &mut self.connections[id.slot as usize];
         let count = self.pools[connection.origin as usize].addresses.len();
-        connection.socket = None;
+        if let Some(socket) = connection.socket.take() {
+            self.driver.close(socket);
+        }
         connection.attempt += 1;
         usize::from(connection.attempt) < count
     }
@@ -174,7 +176,7 @@ impl Client {
     pub(super) fn flush_handshake(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         if let (Some(tls), Some(socket)) = (&mut connection.tls, &connection.socket)
-            && let Err(errno) = tls.flush(&self.driver, socket)
+            && let Err(errno) = tls.flush(&mut self.driver, socket)
         {
             self.broken(id, Cause::Os(errno));
         }

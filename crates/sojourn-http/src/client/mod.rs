@@ -23,7 +23,7 @@ use crate::driver::{ConnectionId, Driver, Ready};
 use crate::in_flight::InFlight;
 use crate::pool::{Pool, Waiting};
 use crate::resolver::Resolver;
-use crate::{Completion, Exchange, Origin, OriginId, Waker};
+use crate::{Completion, Exchange, Io, Origin, OriginId, Waker};
 
 /// Most request buffers kept for use again.
 const SPARE_BUFFERS_MAX: usize = 1_024;
@@ -31,7 +31,8 @@ const SPARE_BUFFERS_MAX: usize = 1_024;
 /// Request buffers above this size are given back to the allocator.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
-/// A client; see the crate's page. Not `Sync`: one thread's own.
+/// A client; see the crate's page. Not `Sync`: one thread's own. It can be made on one thread and
+/// used on another, but once used it stays there (on a ring every later call fails elsewhere).
 pub struct Client {
     config: ClientConfig,
     driver: Driver,
@@ -60,16 +61,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with its own event loop. Fails when the kernel gives no descriptors or lacks
-    /// `epoll_pwait2` (before Linux 5.11), or when `ca_file` can't be read.
+    /// A client with its own event loop. Fails when the kernel gives no descriptors, when it
+    /// refuses what [`ClientConfig::io`] asks for, or when `ca_file` can't be read.
     pub fn new(config: ClientConfig) -> io::Result<Self> {
         let extra_roots = match &config.ca_file {
             Some(file) => crate::tls::extra_roots(file)?,
             None => Vec::new(),
         };
+        let driver = Driver::new(config.io)?;
         Ok(Self {
             config,
-            driver: Driver::new()?,
+            driver,
             pools: Vec::new(),
             connections: Slab::new(),
             exchanges: Slab::new(),
@@ -149,6 +151,11 @@ impl Client {
     /// A handle that wakes this client from other threads.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
+    }
+
+    /// What it waits and moves its bytes with: [`Io::Epoll`] or [`Io::Ring`].
+    pub fn io(&self) -> Io {
+        self.driver.io()
     }
 
     /// Requests taken up and not completed.

@@ -23,7 +23,7 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[exchange_slot as usize];
-        let Err(errno) = connection.transmit(exchange, &self.driver, now_ns) else {
+        let Err(errno) = connection.transmit(exchange, &mut self.driver, now_ns) else {
             return;
         };
         // A server may answer and close before it has read the whole request: the answer counts.
@@ -114,6 +114,9 @@ impl Client {
 
     fn close(&mut self, id: ConnectionId) {
         let connection = self.connections.remove(id.slot as usize);
+        if let Some(socket) = connection.socket {
+            self.driver.close(socket);
+        }
         let pool = &mut self.pools[connection.origin as usize];
         pool.open -= 1;
         if connection.phase == Phase::Idle {
