@@ -15,7 +15,8 @@ use sojourn_http::{
     BodyPolicy, Client, ClientConfig, Exchange, Io, Origin, origin_host_header, write_request,
 };
 
-const USAGE: &str = "URL CONNECTIONS SECONDS IO | lag RATE SECONDS IO, IO being auto, epoll or ring";
+const USAGE: &str =
+    "URL CONNECTIONS SECONDS IO | lag RATE SECONDS IO, IO being auto, epoll or ring";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds `--bench`.
@@ -40,12 +41,7 @@ fn parse_io(name: &str) -> Result<Io, Box<dyn Error>> {
 }
 
 /// Every connection sends its next request as soon as it has its answer.
-fn closed_loop(
-    url: &str,
-    connections: u64,
-    seconds: u64,
-    io: Io,
-) -> Result<(), Box<dyn Error>> {
+fn closed_loop(url: &str, connections: u64, seconds: u64, io: Io) -> Result<(), Box<dyn Error>> {
     let mut client = Client::new(ClientConfig { insecure: true, io, ..ClientConfig::default() })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);

@@ -84,7 +84,9 @@ impl Inbox {
         };
         slot.receiving = has_more;
         let result = completion.result();
-        if result > 0 && let Some(buffer) = buffer {
+        if result > 0
+            && let Some(buffer) = buffer
+        {
             self.buffers.set(buffer, result as u32);
             slot.push(buffer, &mut self.buffers);
             if !has_more {

@@ -95,8 +95,7 @@ impl Slots {
         while self.slots.len() <= place {
             self.slots.push(Slot::vacant());
         }
-        self.slots[place] =
-            Slot { generation: Some(id.generation), descriptor, ..Slot::vacant() };
+        self.slots[place] = Slot { generation: Some(id.generation), descriptor, ..Slot::vacant() };
     }
 
     /// The slot of an open socket.
