@@ -8,7 +8,9 @@
 mod commands;
 mod connectors;
 mod errors;
+mod fail_if;
 mod files;
+mod go_words;
 mod live;
 mod outputs;
 mod runner;
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::from(2)
+            ExitCode::from(error.code())
         }
     }
 }

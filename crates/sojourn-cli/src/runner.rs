@@ -144,7 +144,7 @@ fn beside(run_file: &Path) -> PathBuf {
 }
 
 /// The time and eight random digits: sorts by age, and is unique enough for a run marker.
-fn run_id() -> String {
+pub(crate) fn run_id() -> String {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let random = uuid::Uuid::new_v4().simple().to_string();
     format!("{now}-{}", &random[..8])

@@ -8,8 +8,8 @@ use sojourn_http::ClientConfig;
 /// Options of one run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Where the run file goes.
-    pub run_file: PathBuf,
+    /// Where the run file goes; `None`: nothing is kept but the summary.
+    pub run_file: Option<PathBuf>,
     /// Run id: unique, used as run marker.
     pub run_id: String,
     /// Generator threads.
@@ -31,9 +31,9 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// The usual options.
-    pub fn new(run_file: PathBuf, run_id: String) -> Self {
+    pub fn new(run_file: impl Into<Option<PathBuf>>, run_id: String) -> Self {
         Self {
-            run_file,
+            run_file: run_file.into(),
             run_id,
             threads: 1,
             client: ClientConfig::default(),
