@@ -15,7 +15,7 @@ use std::{collections::HashMap, sync::Arc};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
 use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{Client, Completion, Waker};
+use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Share, random_unit};
@@ -67,8 +67,8 @@ pub(crate) struct GeneratorSpec {
     pub(crate) polls: PollSender,
 }
 
-/// The thread's body. `ready` gets the waker once the client stands.
-pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
+/// The thread's body. `ready` gets the waker once the client stands, and what it waits with.
+pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<(Waker, Io), String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
     let client = match Client::new(spec.options.client.clone()) {
@@ -80,7 +80,7 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
         }
     };
     sojourn_clock::request_short_slice();
-    let _ignored = ready.send(Ok(client.waker()));
+    let _ignored = ready.send(Ok((client.waker(), client.io())));
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
             None => Generator::new(spec, client, at_ns).run(),
