@@ -14,7 +14,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, SECOND_NS, now_ns};
 use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
@@ -35,7 +35,7 @@ use attack::AttackGenerator;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
-pub(crate) use outbox::Outbox;
+pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest};
 use series::Series;
 
@@ -46,8 +46,6 @@ const ACTORS_MAX: usize = 200_000;
 const FACTS_MAX: usize = 1_000_000;
 /// Arrivals started in a row before completions are looked at again.
 const STARTS_PER_TURN: usize = 64;
-/// Longest wait, so that the ledger hears how far this source has seen.
-const HEARTBEAT_NS: u64 = 2 * MILLISECOND_NS;
 
 /// What a generator thread is made with.
 pub(crate) struct GeneratorSpec {
@@ -168,6 +166,7 @@ impl Generator {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
+        let rhythm = Rhythm::of(&self.spec.plan);
         loop {
             if !self.obey() {
                 break;
@@ -182,11 +181,12 @@ impl Generator {
             // Everything stamped so far is in the outbox; whatever comes later is stamped later.
             let watermark_ns = now_ns();
             self.health.turn(watermark_ns.saturating_sub(turn_ns));
-            self.outbox.flush(watermark_ns);
+            let flush_ns = self.outbox.flush_in(rhythm, watermark_ns, watermark_ns);
             let deadline_ns = if more {
                 watermark_ns
             } else {
-                self.next_due_ns().min(snapshot_ns).min(watermark_ns + HEARTBEAT_NS)
+                let due_ns = self.next_due_ns().saturating_add(self.spec.options.lag_budget_ns);
+                due_ns.min(snapshot_ns).min(flush_ns)
             };
             self.client
                 .wait_until(deadline_ns, &mut completions)
