@@ -1,4 +1,4 @@
-//! Values as Go's flags have them: durations, booleans, sizes.
+//! Values as Go's flags have them: durations and sizes.
 
 /// How much of a body is kept, bytes; `None`: all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,15 +8,6 @@ pub(crate) struct BodyLimit(pub(crate) Option<usize>);
 pub(crate) fn duration(text: &str) -> Result<u64, String> {
     sojourn_plan::duration_ns(text)
         .map_err(|why| format!("{why}; write a number and a unit, such as 300ms or 1m30s"))
-}
-
-/// `1 0 t f T F true false TRUE FALSE True False`.
-pub(crate) fn boolean(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("write true or false".to_owned()),
-    }
 }
 
 /// `-1`, or a size in powers of 1024: `10 MB`, `10240 g`, `1tB`, `5 peta`, `28 kilobytes`.
@@ -74,9 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn booleans_and_durations() {
-        assert_eq!(boolean("F"), Ok(false));
-        assert!(boolean("no").is_err());
+    fn durations() {
         assert_eq!(duration("2h45m"), Ok(9_900_000_000_000));
         assert!(duration("5").unwrap_err().contains("has no unit"));
     }

@@ -109,8 +109,8 @@ pub(crate) fn make(
     let mut options = RunOptions::new(run_file.clone(), run_id);
     options.threads = flags.threads;
     options.client.connections_max = flags.connections;
-    options.client.ca_file.clone_from(&flags.ca);
-    options.client.insecure = flags.insecure;
+    options.client.tls.ca_file.clone_from(&flags.ca);
+    options.client.tls.insecure = flags.insecure;
     options.lag_budget_ns = flags.lag_budget;
     options.client.io = flags.io.into();
     options.once = once;

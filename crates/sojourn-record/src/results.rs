@@ -7,13 +7,23 @@
 mod attack_result;
 mod csv;
 mod encoder;
+mod error;
+mod fault;
 mod gob;
 mod headers;
 mod json;
+mod lines;
+mod merged;
+mod reader;
+mod slots;
+mod source;
 mod text;
 mod timestamp;
 
 pub use attack_result::AttackResult;
 pub use encoder::{Encoder, Encoding};
+pub use error::ResultsError;
 pub use headers::{HEADERS_MAX, Headers};
+pub use merged::MergedReader;
+pub use reader::{Detail, ResultReader};
 pub use timestamp::Timestamp;

@@ -36,7 +36,7 @@ use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
-pub(crate) use prepared::{PreparedPlan, PreparedRequest};
+pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end};
 use series::Series;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
@@ -320,7 +320,7 @@ impl Generator {
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
         let slot = self.slots.insert(Slot { actor: JourneyActor::new(arrival), generation });
-        if self.prepared.journeys[usize::from(kind)].has_follow_ups {
+        if self.prepared.journeys[usize::from(kind)].hears_of_end {
             self.waiting.insert(journey.0, slot);
         }
         if user.is_some() && waits_for_journey(&plan, load, kind) {
@@ -430,14 +430,7 @@ impl Generator {
 
     /// Hands over everything that is left.
     fn finish(mut self) {
-        let give_up_ns = now_ns() + SECOND_NS;
-        loop {
-            self.outbox.flush(u64::MAX);
-            if self.outbox.pending() == 0 || now_ns() > give_up_ns {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        self.outbox.finish();
         self.report(now_ns());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Client, SPARE_BUFFERS_MAX, SPARE_BYTES_MAX, is_waiting};
 use crate::cause::Cause;
-use crate::connection::Phase;
+use crate::connection::{Connection, Phase};
 use crate::driver::ConnectionId;
 
 impl Client {
@@ -37,10 +37,12 @@ impl Client {
     pub(super) fn answered(&mut self, id: ConnectionId, reusable: bool) {
         let connection = &mut self.connections[id.slot as usize];
         let exchange = connection.exchange.take();
-        if reusable {
+        let origin = connection.origin;
+        let pool = &self.pools[origin as usize];
+        let is_wanted = pool.has_waiting() || pool.idle() < self.config.idle_max;
+        if reusable && self.config.keep_alive && is_wanted {
             connection.phase = Phase::Idle;
             connection.reused = true;
-            let origin = connection.origin;
             self.pools[origin as usize].put_idle(id.slot);
             self.mark_to_serve(origin);
         } else {
@@ -113,9 +115,9 @@ impl Client {
     }
 
     fn close(&mut self, id: ConnectionId) {
-        let connection = self.connections.remove(id.slot as usize);
-        if let Some(socket) = connection.socket {
-            self.driver.close(socket);
+        let connection = self.take_out(id.slot);
+        if let Some(dialling) = &connection.dialling {
+            self.end_attempts(dialling, id.slot);
         }
         let pool = &mut self.pools[connection.origin as usize];
         pool.open -= 1;
@@ -123,6 +125,18 @@ impl Client {
             pool.forget_idle(id.slot);
         }
         self.mark_to_serve(connection.origin);
+    }
+
+    /// Takes a connection out of its slot; its socket closes.
+    pub(super) fn take_out(&mut self, slot: u32) -> Connection {
+        self.close_socket(slot);
+        self.connections.remove(slot as usize)
+    }
+
+    pub(super) fn close_socket(&mut self, slot: u32) {
+        if let Some(socket) = self.connections[slot as usize].socket.take() {
+            self.driver.close(socket);
+        }
     }
 
     fn mark_to_serve(&mut self, origin: u32) {

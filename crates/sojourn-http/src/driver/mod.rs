@@ -15,16 +15,18 @@
 //! - [`Driver::wait_until`] waits with nanosecond precision and reports what is ready.
 
 mod epoll;
+mod remote;
 mod ring;
 mod socket;
 mod timing;
 mod waker;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 
 use rustix::io::Errno;
 
+pub(crate) use remote::{Remote, try_local};
 pub(crate) use socket::Socket;
 pub use waker::Waker;
 
@@ -85,11 +87,16 @@ impl Driver {
         }
     }
 
-    /// Opens a socket and begins to connect it.
-    pub(crate) fn open(&mut self, id: ConnectionId, address: SocketAddr) -> Result<Socket, Errno> {
+    /// Opens a socket and begins to connect it, from a local address if one is given.
+    pub(crate) fn open(
+        &mut self,
+        id: ConnectionId,
+        remote: &Remote,
+        local: Option<IpAddr>,
+    ) -> Result<Socket, Errno> {
         match self {
-            Self::Epoll(driver) => driver.open(id, address),
-            Self::Ring(driver) => driver.open(id, address),
+            Self::Epoll(driver) => driver.open(id, remote, local),
+            Self::Ring(driver) => driver.open(id, remote, local),
         }
     }
 

@@ -1,10 +1,10 @@
-//! A TCP socket as both drivers have it.
-
-use std::net::SocketAddr;
+//! A socket as both drivers have it.
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
+use rustix::net::{SendFlags, sockopt};
+
+use super::ConnectionId;
 
 /// An open socket. It goes back to its driver by [`super::Driver::close`].
 #[derive(Debug)]
@@ -15,23 +15,8 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Opens a socket and begins to connect it.
-    pub(super) fn connect(slot: u32, address: SocketAddr) -> Result<Self, Errno> {
-        let family = match address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let descriptor = rustix::net::socket_with(
-            family,
-            SocketType::STREAM,
-            SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-            Some(ipproto::TCP),
-        )?;
-        sockopt::set_tcp_nodelay(&descriptor, true)?;
-        match rustix::net::connect(&descriptor, &address) {
-            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(Self { descriptor, slot }),
-            Err(errno) => Err(errno),
-        }
+    pub(super) fn new(id: ConnectionId, descriptor: OwnedFd) -> Self {
+        Self { descriptor, slot: id.slot }
     }
 
     /// The error that waits on the socket, taken off it.

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::ArgAction::Set;
 
-use crate::go_words::{body_limit, boolean, duration};
+use crate::{
+    go_flags::boolean,
+    go_words::{body_limit, duration},
+};
 
 /// Hit targets at a rate
 #[derive(Debug, clap::Args)]
@@ -95,6 +98,9 @@ pub(crate) struct Attack {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
           default_missing_value = "true", action = Set, value_parser = boolean, value_name = "BOOL")]
     pub(super) insecure: bool,
+    /// Serve figures in OpenMetrics text here while the attack lasts
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "HOST:PORT")]
+    pub(super) prometheus_addr: String,
     /// Fail (exit code 99) if this comes true, repeatable: 'p99 > 50ms', 'success < 99%'
     #[arg(long, value_name = "CONDITION")]
     pub(super) fail_if: Vec<String>,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_clock::SECOND_NS;
 use sojourn_engine::{ResultSink, ResultWriter, RunOptions, Stop, Targets, exit_code};
+use sojourn_live::{MetricsServer, openmetrics};
 use sojourn_plan::{AttackLoad, Pace, Plan, Target};
 use sojourn_record::{Summary, Verdict};
 
@@ -84,7 +85,18 @@ fn conduct(
     // Scripts that take both streams together get none of the progress.
     let mut line = ProgressLine::new(command.quiet || !std::io::stderr().is_terminal());
     let stop: Stop = signals::stop_on_signals();
-    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |p| line.show(p));
+    let metrics = match command.prometheus_addr.as_str() {
+        "" => None,
+        address => Some(MetricsServer::start(address).map_err(|error| {
+            UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
+        })?),
+    };
+    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
+        line.show(progress);
+        if let Some(metrics) = &metrics {
+            metrics.show(openmetrics(progress.store));
+        }
+    });
     line.end();
     Ok(summary?)
 }
@@ -108,13 +120,26 @@ fn finish(
     if let Some(run_file) = &options.run_file {
         report(command, run_file)?;
     }
-    if summary.verdict != Verdict::Pass && options.run_file.is_none() {
-        for cause in &summary.causes {
-            eprintln!("{:?}: {}: {}", summary.verdict, cause.name, cause.detail);
-        }
+    if options.run_file.is_none() && !command.quiet {
+        say(summary);
     }
     let counts = command.strict || !command.fail_if.is_empty();
     Ok(if counts { exit_code(summary) } else { 0 })
+}
+
+/// What a report would say that the records cannot.
+fn say(summary: &Summary) {
+    let verdict = match summary.verdict {
+        Verdict::Pass => "",
+        Verdict::Fail => "failed: ",
+        Verdict::Void => "void: ",
+    };
+    for cause in &summary.causes {
+        eprintln!("{verdict}{}: {}", cause.name, cause.detail);
+    }
+    for note in &summary.notes {
+        eprintln!("note: {note}");
+    }
 }
 
 fn report(command: &Attack, run_file: &Path) -> Result<(), UsageError> {

@@ -19,7 +19,7 @@ mod tag;
 mod trial;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 
 use io_uring::{opcode, squeue, types};
 use rustix::event::PollFlags;
@@ -28,7 +28,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::timing::{set_timer_slack, wait_ns};
-use super::{ConnectionId, Ready, Received, Socket, Waited, Waker};
+use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
 use buffers::{Buffers, Shape};
 use inbox::Inbox;
 use queue::Queue;
@@ -81,22 +81,27 @@ impl Driver {
         self.waker.clone()
     }
 
-    /// Opens a socket and begins to connect it.
-    pub(super) fn open(&mut self, id: ConnectionId, address: SocketAddr) -> Result<Socket, Errno> {
+    /// Opens a socket and begins to connect it, from a local address if one is given.
+    pub(super) fn open(
+        &mut self,
+        id: ConnectionId,
+        remote: &Remote,
+        local: Option<IpAddr>,
+    ) -> Result<Socket, Errno> {
         self.begin()?;
         if id.slot >= SLOTS_MAX {
             return Err(Errno::MFILE);
         }
-        let socket = match Socket::connect(id.slot, address) {
+        let descriptor = match remote.connect(local) {
             Err(Errno::MFILE | Errno::NFILE) if !self.closing.is_empty() => {
                 self.flush()?;
-                Socket::connect(id.slot, address)?
+                remote.connect(local)?
             }
-            socket => socket?,
+            connecting => connecting?,
         };
-        self.inbox.slots.occupy(id, socket.descriptor.as_raw_fd());
+        self.inbox.slots.occupy(id, descriptor.as_raw_fd());
         self.poll(id)?;
-        Ok(socket)
+        Ok(Socket::new(id, descriptor))
     }
 
     /// How connecting went, once the socket is writable.
