@@ -41,7 +41,7 @@ pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
 pub use client::{Client, ClientConfig, ClientCounters};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
-pub use driver::Waker;
+pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind};

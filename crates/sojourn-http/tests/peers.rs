@@ -7,12 +7,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Completion, Exchange, Failure, FailureKind, Origin, OriginId,
-    Response, write_request,
+    BodyPolicy, Client, ClientConfig, Completion, Exchange, Failure, FailureKind, Io, Origin,
+    OriginId, Response, write_request,
 };
 
 /// Kept bodies in tests.
 pub(crate) const KEEP: BodyPolicy = BodyPolicy::Keep { bytes_max: 1 << 20 };
+
+/// Tests use the transport that this names, else the ring where the kernel allows it.
+pub(crate) const IO: &str = "SOJOURN_HTTP_TEST_IO";
+
+/// The usual client, on the transport under test.
+pub(crate) fn config() -> ClientConfig {
+    let io = match std::env::var(IO).as_deref() {
+        Ok("epoll") => Io::Epoll,
+        Ok("ring") => Io::Ring,
+        Ok(other) => panic!("{IO} is `{other}`, not `epoll` or `ring`"),
+        Err(_) => Io::Auto,
+    };
+    ClientConfig { io, ..ClientConfig::default() }
+}
 
 /// No test waits longer than this for what must come.
 const PATIENCE_NS: u64 = 30 * SECOND_NS;
@@ -132,7 +146,7 @@ pub(crate) struct Load {
 
 impl Load {
     pub(crate) fn new(server: &Server) -> Self {
-        Self::with(server.address, ClientConfig::default())
+        Self::with(server.address, config())
     }
 
     pub(crate) fn with(address: SocketAddr, config: ClientConfig) -> Self {
