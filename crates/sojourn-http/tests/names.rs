@@ -61,7 +61,7 @@ fn without_a_cache_each_connection_looks_up_and_servers_take_turns() {
     let dns = [(); 2].map(|()| DnsServer::knowing("a.test", &["127.0.0.1"]));
     let config = config(&[&dns[0], &dns[1]], DnsCache::Off);
     let mut load = load("a.test", server.address.port(), config);
-    for round in 1..=4 {
+    for round in 1_usize..=4 {
         let completion = load.get();
         assert!(completion.timings.dns_ns > 0);
         assert!(completion.outcome.is_ok(), "{completion:?}");

@@ -88,6 +88,38 @@ impl Server {
     }
 }
 
+/// Where nobody listens: a port that is bound, so that no other test gets it, for ever.
+pub(crate) fn nobody() -> SocketAddr {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a descriptor");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a free port");
+    let address = socket.local_addr().expect("bound").as_socket().expect("IPv4");
+    std::mem::forget(socket);
+    address
+}
+
+/// Answers every request on a connection with these bytes, then waits for the next.
+    pub(crate) fn answering(bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        Self::start(move |_, mut stream| {
+            answer_each(&mut stream, &bytes);
+        })
+    }
+
+    /// Answers one request with these bytes and closes.
+    pub(crate) fn closing_after(bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        Self::start(move |_, mut stream| {
+            read_request(&mut stream);
+            stream.write_all(&bytes).ok();
+        })
+    }
+
+    pub(crate) fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::SeqCst)
+    }
+}
+
 /// Where nobody listens: a port that was free a moment ago.
 pub(crate) fn nobody() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
