@@ -98,35 +98,6 @@ pub(crate) fn nobody() -> SocketAddr {
     address
 }
 
-/// Answers every request on a connection with these bytes, then waits for the next.
-    pub(crate) fn answering(bytes: impl Into<Vec<u8>>) -> Self {
-        let bytes = bytes.into();
-        Self::start(move |_, mut stream| {
-            answer_each(&mut stream, &bytes);
-        })
-    }
-
-    /// Answers one request with these bytes and closes.
-    pub(crate) fn closing_after(bytes: impl Into<Vec<u8>>) -> Self {
-        let bytes = bytes.into();
-        Self::start(move |_, mut stream| {
-            read_request(&mut stream);
-            stream.write_all(&bytes).ok();
-        })
-    }
-
-    pub(crate) fn accepted(&self) -> usize {
-        self.accepted.load(Ordering::SeqCst)
-    }
-}
-
-/// Where nobody listens: a port that was free a moment ago.
-pub(crate) fn nobody() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("a free port")
-}
-
 /// Answers every request on a connection with these bytes.
 pub(crate) fn answer_each(stream: &mut (impl Read + Write), bytes: &[u8]) {
     while read_request(stream).is_some() {
