@@ -8,7 +8,7 @@ use sojourn_http::{
 };
 use sojourn_plan::header_of;
 
-use crate::{errors::UsageError, go_flags::boolean, go_words::duration};
+use crate::{errors::UsageError, go_flags::boolean, go_words::duration, runner::IoFlag};
 
 /// The flags about connections.
 #[derive(Debug, clap::Args)]
@@ -55,6 +55,9 @@ pub(super) struct Connections {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
           default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
     insecure: bool,
+    /// What generators wait and move bytes with
+    #[arg(long, value_enum, default_value_t = IoFlag::Auto, value_name = "WAY")]
+    io: IoFlag,
     /// Resume TLS sessions
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
           default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
@@ -74,6 +77,7 @@ impl Connections {
             local_addresses: self.local_addresses()?,
             unix_socket: self.unix_socket.clone(),
             proxies: self.proxies()?,
+            io: self.io.into(),
             ..ClientConfig::default()
         })
     }
