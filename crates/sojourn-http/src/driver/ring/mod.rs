@@ -16,6 +16,8 @@ mod queue;
 mod sends;
 mod slots;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use std::io;
@@ -60,11 +62,11 @@ impl Driver {
     /// A ring, if the kernel allows it and everything used here works.
     pub(super) fn new() -> io::Result<Self> {
         trial::run()?;
-        Self::with(buffers::USUAL)
+        Self::with(buffers::USUAL, queue::COMPLETIONS)
     }
 
-    fn with(shape: Shape) -> io::Result<Self> {
-        let queue = Queue::new()?;
+    fn with(shape: Shape, completions: u32) -> io::Result<Self> {
+        let queue = Queue::new(completions)?;
         let buffers =
             Buffers::register(queue.ring(), shape).map_err(|error| queue::refused(&error))?;
         Ok(Self {
@@ -99,9 +101,13 @@ impl Driver {
             }
             connecting => connecting?,
         };
-        self.inbox.slots.occupy(id, descriptor.as_raw_fd());
-        self.poll(id)?;
-        Ok(Socket::new(id, descriptor))
+        let socket = Socket::new(id, descriptor);
+        self.inbox.slots.occupy(id, socket.descriptor.as_raw_fd());
+        if let Err(errno) = self.poll(id) {
+            self.inbox.vacate(&socket);
+            return Err(errno);
+        }
+        Ok(socket)
     }
 
     /// How connecting went, once the socket is writable.

@@ -12,8 +12,8 @@ use crate::driver::timing::timeout;
 /// Places for requests that are not handed over yet; beyond it they are handed over at once.
 const REQUESTS: u32 = 256;
 
-/// Places for completions. What does not fit waits in the kernel.
-const COMPLETIONS: u32 = 4_096;
+/// Places for completions, usually. What does not fit waits in the kernel.
+pub(super) const COMPLETIONS: u32 = 4_096;
 
 /// `io_uring_enter` also takes what has completed.
 const ENTER_GETEVENTS: u32 = 1;
@@ -45,15 +45,15 @@ struct Timespec {
 
 impl Queue {
     /// Asks the kernel for a ring. It belongs to no thread until [`Self::enable`].
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(completions: u32) -> io::Result<Self> {
         let basic = |builder: &mut io_uring::Builder| {
             builder
                 .setup_r_disabled()
                 .setup_clamp()
                 .setup_submit_all()
                 .setup_single_issuer()
-                .setup_cqsize(COMPLETIONS)
-                .build(REQUESTS)
+                .setup_cqsize(completions)
+                .build(REQUESTS.min(completions))
         };
         // Linux 6.1: what has come is taken when we ask, not whenever we are interrupted. 6.0 has
         // multishot receive and the single issuer, but not this.
