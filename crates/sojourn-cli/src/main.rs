@@ -12,6 +12,7 @@ mod files;
 mod go_flags;
 mod live;
 mod outputs;
+mod results;
 mod runner;
 mod signals;
 
