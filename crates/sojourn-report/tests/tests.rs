@@ -10,5 +10,7 @@ mod html;
 mod payments;
 /// The page of `plot` in chromium.
 mod plot;
+/// Reports on attack results against what Vegeta printed.
+mod results;
 /// The terminal report against golden files, and within its columns; the JSON report.
 mod text;
