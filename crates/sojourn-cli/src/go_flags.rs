@@ -42,7 +42,6 @@ pub(crate) fn rewrite(
 }
 
 /// Reads what Go takes for a switch's value: the parser of switches that can be switched off.
-#[allow(dead_code, reason = "no switch of these commands is on by default yet")]
 pub(crate) fn boolean(word: &str) -> Result<bool, String> {
     match word {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),

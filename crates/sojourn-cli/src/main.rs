@@ -8,8 +8,10 @@
 mod commands;
 mod connectors;
 mod errors;
+mod fail_if;
 mod files;
 mod go_flags;
+mod go_words;
 mod live;
 mod outputs;
 mod results;
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::from(2)
+            ExitCode::from(error.code())
         }
     }
 }

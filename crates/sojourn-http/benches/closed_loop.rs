@@ -12,7 +12,8 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Origin, origin_host_header, write_request,
+    BodyPolicy, Client, ClientConfig, Exchange, Origin, TlsOptions, origin_host_header,
+    write_request,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -31,7 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Every connection sends its next request as soon as it has its answer.
 fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig { insecure: true, ..ClientConfig::default() })?;
+    let tls = TlsOptions { insecure: true, ..TlsOptions::default() };
+    let mut client = Client::new(ClientConfig { tls, ..ClientConfig::default() })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);
     let path = url::Url::parse(url)?.path().to_owned();

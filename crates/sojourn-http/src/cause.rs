@@ -15,16 +15,20 @@ pub(crate) enum Cause {
     Closed,
     /// The answer could not be read.
     Codec(CodecError),
-    /// Could not connect.
-    Connect(Errno),
-    /// No connection within so many nanoseconds.
-    ConnectTimeout(u64),
+    /// Could not connect; where to and from, in words.
+    Connect { errno: Errno, at: Option<String> },
+    /// No connection within so many nanoseconds; how far it came, in words.
+    ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
-    Dns(String),
+    Dns { host: String, error: String },
+    /// No local address of the family of any of the target's.
+    NoLocalAddress,
     /// No such origin is registered.
     NoOrigin,
     /// The kernel's error on an open connection.
     Os(Errno),
+    /// A proxy did not let the connection through.
+    Proxy(String),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
@@ -55,12 +59,21 @@ impl Cause {
                 format!("{label} closed the connection {}", exchange.progress()),
             ),
             Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
-            Self::Connect(errno) => connect_failure(label, errno),
-            Self::ConnectTimeout(timeout_ns) => (
+            Self::Connect { errno, at } => match at {
+                Some(at) if !label.ends_with(&at) => connect_failure(&format!("{label} at {at}"), errno),
+                _ => connect_failure(label, errno),
+            },
+            Self::ConnectTimeout { timeout_ns, progress } => (
                 FailureKind::Connect,
-                format!("no connection to {label} within {}", milliseconds(timeout_ns)),
+                format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
             ),
-            Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
+            Self::Dns { host, error } => {
+                (FailureKind::Dns, format!("looking up {host} for {label}: {error}"))
+            }
+            Self::NoLocalAddress => (
+                FailureKind::Connect,
+                format!("connection to {label}: no local address given is of its address family"),
+            ),
             Self::NoOrigin => {
                 (FailureKind::Connect, "no such origin is registered with this client".to_owned())
             }
@@ -77,6 +90,7 @@ impl Cause {
                     std::io::Error::from(errno)
                 ),
             ),
+            Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -106,6 +120,11 @@ fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
              keep connections alive"
         }
         Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
+        Errno::AGAIN => {
+            // Only a Unix socket says so at once; TCP tries again by itself.
+            let problem = "its queue of connections not yet accepted is full";
+            return (FailureKind::Connect, format!("connection to {label}: {problem}"));
+        }
         _ => {
             let error = std::io::Error::from(errno);
             return (FailureKind::Connect, format!("connection to {label}: {error}"));

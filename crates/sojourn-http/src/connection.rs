@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 
 use crate::cause::Cause;
+use crate::dialling::Dialling;
 use crate::driver::{Driver, Received, Socket};
 use crate::in_flight::InFlight;
 use crate::tls::{Plaintext, TlsSession};
@@ -18,8 +19,10 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// It has answered a request before.
     pub(crate) reused: bool,
-    /// Which of the target's addresses is being tried.
-    pub(crate) attempt: u16,
+    /// It is an attempt of the connection in that slot, at another address.
+    pub(crate) leader: Option<u32>,
+    /// While it is being made.
+    pub(crate) dialling: Option<Box<Dialling>>,
     /// The request it serves or is being opened for.
     pub(crate) exchange: Option<u32>,
     pub(crate) socket: Option<Socket>,
@@ -33,6 +36,8 @@ pub(crate) enum Phase {
     Resolving,
     /// TCP handshake.
     Connecting,
+    /// The proxy makes a tunnel.
+    Tunnelling,
     /// TLS handshake.
     Handshaking,
     /// Free.
@@ -72,14 +77,15 @@ enum Portion {
 }
 
 impl Connection {
-    pub(crate) fn new(generation: u32, origin: u32, exchange: u32) -> Self {
+    pub(crate) fn new(generation: u32, origin: u32, exchange: Option<u32>) -> Self {
         Self {
             generation,
             origin,
             phase: Phase::Resolving,
             reused: false,
-            attempt: 0,
-            exchange: Some(exchange),
+            leader: None,
+            dialling: None,
+            exchange,
             socket: None,
             tls: None,
         }

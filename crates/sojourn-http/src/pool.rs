@@ -1,11 +1,11 @@
 //! An origin's connections and the requests that wait for one.
 
 use std::collections::VecDeque;
-use std::net::IpAddr;
 
 use rustls::pki_types::ServerName;
 
-use crate::Origin;
+use crate::route::Route;
+use crate::{HostPort, Origin};
 
 /// Most requests waiting for a connection of one origin; more are refused and counted.
 const WAITING_MAX: usize = 100_000;
@@ -14,12 +14,10 @@ const WAITING_MAX: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Pool {
     pub(crate) origin: Origin,
-    /// Host and port, for messages.
+    /// Host, port and the way there, for messages.
     pub(crate) label: String,
-    /// Empty until the name is resolved.
-    pub(crate) addresses: Vec<IpAddr>,
-    /// The address that worked last: the first one tried.
-    pub(crate) preferred: usize,
+    /// Where its connections go.
+    pub(crate) route: Route,
     /// Connections open or being opened.
     pub(crate) open: usize,
     /// It stands in the client's list of pools to serve.
@@ -38,18 +36,12 @@ pub(crate) struct Waiting {
 }
 
 impl Pool {
-    pub(crate) fn new(origin: &Origin) -> Self {
-        let host = &origin.host;
-        let label = if host.contains(':') {
-            format!("[{host}]:{}", origin.port)
-        } else {
-            format!("{host}:{}", origin.port)
-        };
+    pub(crate) fn new(origin: &Origin, route: Route) -> Self {
+        let address = HostPort { host: origin.host.clone(), port: origin.port };
         Self {
             origin: origin.clone(),
-            label,
-            addresses: host.parse().into_iter().collect(),
-            preferred: 0,
+            label: format!("{address}{}", route.via),
+            route,
             open: 0,
             to_serve: false,
             idle: Vec::new(),
@@ -69,6 +61,10 @@ impl Pool {
 
     pub(crate) fn put_idle(&mut self, connection: u32) {
         self.idle.push(connection);
+    }
+
+    pub(crate) fn idle(&self) -> usize {
+        self.idle.len()
     }
 
     /// Drops a connection from the idle ones. Servers close those idle for longest, which stand
@@ -114,9 +110,15 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::Waker;
+    use crate::resolver::Names;
+    use crate::{ClientConfig, DnsOptions};
 
     fn pool() -> Pool {
-        Pool::new(&Origin { tls: false, host: "::1".to_owned(), port: 80 })
+        let origin = Origin { tls: false, host: "::1".to_owned(), port: 80 };
+        let mut names = Names::new(&DnsOptions::default(), Waker::new().expect("a descriptor"));
+        let route = Route::new(&ClientConfig::default(), None, &origin, &mut names);
+        Pool::new(&origin, route)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::errors::{Failure, UsageError};
+use crate::errors::UsageError;
 
 /// Refused: it has become `encode`
 #[derive(Debug, clap::Args)]
@@ -14,5 +14,5 @@ pub(crate) struct Dump {
 
 /// Says so.
 pub(crate) fn run(_command: &Dump) -> Result<u8, UsageError> {
-    Ok(Failure::new("dump has become the command `sojourn encode`").report())
+    Err(UsageError::runtime("dump has become the command `sojourn encode`"))
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use sojourn_record::results::{Detail, Encoder, Encoding};
 
 use crate::{
-    errors::{Failure, UsageError},
+    errors::UsageError,
     results::{self, Output, Reader},
 };
 
@@ -39,12 +39,12 @@ pub(crate) struct Encode {
 
 /// Encodes.
 pub(crate) fn run(command: &Encode) -> Result<u8, UsageError> {
-    Ok(encode(command).map_or_else(|failure| failure.report(), |()| 0))
+    encode(command).map(|()| 0)
 }
 
-fn encode(command: &Encode) -> Result<(), Failure> {
+fn encode(command: &Encode) -> Result<(), UsageError> {
     let encoding = Encoding::of_name(&command.to)
-        .ok_or_else(|| Failure::new(format!("encode: unknown encoding {:?}", command.to)))?;
+        .ok_or_else(|| UsageError::runtime(format!("encode: unknown encoding {:?}", command.to)))?;
     let mut inputs = results::open(&command.files, Detail::Everything, PATIENCE_NS)?;
     let mut output = Output::open(&command.output)?;
     let (mut encoder, mut piece) = (Encoder::new(encoding), Vec::new());
@@ -65,5 +65,5 @@ fn encode(command: &Encode) -> Result<(), Failure> {
         }
     }
     output.write(&piece)?;
-    inputs.failures().first().map_or(Ok(()), |error| Err(Failure::new(error)))
+    inputs.failures().first().map_or(Ok(()), |error| Err(UsageError::runtime(error.to_string())))
 }

@@ -6,7 +6,7 @@ use sojourn_record::results::Detail;
 use sojourn_report::results::Plot as Points;
 
 use crate::{
-    errors::{Failure, UsageError},
+    errors::UsageError,
     results::{self, Output},
 };
 
@@ -38,23 +38,28 @@ pub(crate) struct Plot {
 
 /// Plots.
 pub(crate) fn run(command: &Plot) -> Result<u8, UsageError> {
-    Ok(plot(command).map_or_else(|failure| failure.report(), |()| 0))
+    plot(command).map(|()| 0)
 }
 
-fn plot(command: &Plot) -> Result<(), Failure> {
-    let mut points = Points::new(command.threshold).map_err(Failure::new)?;
+fn plot(command: &Plot) -> Result<(), UsageError> {
+    let mut points =
+        Points::new(command.threshold).map_err(|error| UsageError::runtime(error.to_string()))?;
     let mut inputs = results::open(&command.files, Detail::Figures, 0)?;
     while let Ok(Some(input)) = inputs.reader.advance() {
-        points.add(input, &inputs.reader.current()).map_err(Failure::new)?;
+        points
+            .add(input, &inputs.reader.current())
+            .map_err(|error| UsageError::runtime(error.to_string()))?;
     }
     let failures = inputs.failures();
     if points.is_empty()
         && let Some(error) = failures.first()
     {
-        return Err(Failure::new(error));
+        return Err(UsageError::runtime(error.to_string()));
     }
     let names: Vec<&str> = inputs.reader.names().collect();
-    let page = points.page(&command.title, &names).map_err(Failure::new)?;
+    let page = points
+        .page(&command.title, &names)
+        .map_err(|error| UsageError::runtime(error.to_string()))?;
     Output::open(&command.output)?.write(page.as_bytes())?;
-    failures.first().map_or(Ok(()), |error| Err(Failure::new(error)))
+    failures.first().map_or(Ok(()), |error| Err(UsageError::runtime(error.to_string())))
 }

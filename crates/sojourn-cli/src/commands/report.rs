@@ -8,10 +8,10 @@ use std::{
 };
 
 use sojourn_record::{is_run_file, results::Detail};
-use sojourn_report::results::{Layout, LayoutError, Metrics, duration};
+use sojourn_report::results::{Layout, Metrics, duration};
 
 use crate::{
-    errors::{Failure, UsageError},
+    errors::UsageError,
     outputs,
     results::{self, Output, Reader},
     runner::Format,
@@ -59,7 +59,7 @@ pub(crate) struct Report {
 pub(crate) fn run(command: &Report) -> Result<u8, UsageError> {
     match run_file(&command.files)? {
         Some(path) => render(command, &path),
-        None => Ok(sum_up(command)?.map_or_else(|failure| failure.report(), |()| 0)),
+        None => sum_up(command).map(|()| 0),
     }
 }
 
@@ -110,9 +110,8 @@ fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
     Ok(0)
 }
 
-/// Results, summed up. What is wrong with the call is the outer error, what is wrong with the
-/// results the inner one.
-fn sum_up(command: &Report) -> Result<Result<(), Failure>, UsageError> {
+/// Results, summed up.
+fn sum_up(command: &Report) -> Result<(), UsageError> {
     let layout = match (command.layout.as_deref(), command.format) {
         (Some(layout), _) => layout,
         (None, None | Some(Format::Text)) => "text",
@@ -124,12 +123,12 @@ fn sum_up(command: &Report) -> Result<Result<(), Failure>, UsageError> {
             ));
         }
     };
-    Ok(sum_up_as(command, layout))
+    sum_up_as(command, layout)
 }
 
-fn sum_up_as(command: &Report, layout: &str) -> Result<(), Failure> {
+fn sum_up_as(command: &Report, layout: &str) -> Result<(), UsageError> {
     let (layout, buckets) = Layout::parse(layout, &command.buckets)
-        .map_err(|error: LayoutError| Failure::new(error))?;
+        .map_err(|error| UsageError::runtime(error.to_string()))?;
     let every_ns = u64::try_from(command.every).unwrap_or(0);
     let mut inputs = results::open(&command.files, Detail::Figures, every_ns)?;
     let mut output = Output::open(&command.output)?;
@@ -155,7 +154,7 @@ fn sum_up_as(command: &Report, layout: &str) -> Result<(), Failure> {
         output.write(layout.print(&mut metrics).as_bytes())?;
         remark(&mut metrics);
     }
-    failures.first().map_or(Ok(()), |error| Err(Failure::new(error)))
+    failures.first().map_or(Ok(()), |error| Err(UsageError::runtime(error.to_string())))
 }
 
 /// What the report does not show.

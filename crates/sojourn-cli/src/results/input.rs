@@ -11,7 +11,7 @@ use std::{
 use sojourn_record::results::{Detail, MergedReader, ResultReader, ResultsError};
 
 use super::interrupt::{Interrupt, Interruptible};
-use crate::errors::Failure;
+use crate::errors::UsageError;
 
 /// Results of all inputs, and what may end them early.
 pub(crate) struct Inputs {
@@ -21,7 +21,11 @@ pub(crate) struct Inputs {
 
 /// Opens files, or standard input where there are none; `stdin` is a word for it. A tick is given
 /// every so many nanoseconds; 0 is never.
-pub(crate) fn open(files: &[OsString], detail: Detail, every_ns: u64) -> Result<Inputs, Failure> {
+pub(crate) fn open(
+    files: &[OsString],
+    detail: Detail,
+    every_ns: u64,
+) -> Result<Inputs, UsageError> {
     let interrupt = Rc::new(Interrupt::new(every_ns));
     let stdin = [OsString::from("stdin")];
     let files = if files.is_empty() { &stdin } else { files };
@@ -34,13 +38,13 @@ pub(crate) fn open(files: &[OsString], detail: Detail, every_ns: u64) -> Result<
     Ok(Inputs { reader: MergedReader::new(readers), interrupt })
 }
 
-fn open_one(name: &OsStr) -> Result<File, Failure> {
+fn open_one(name: &OsStr) -> Result<File, UsageError> {
     let file = if name == "stdin" {
         std::io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
         File::open(Path::new(name))
     };
-    file.map_err(|error| Failure::file("open", name, &error))
+    file.map_err(|error| UsageError::file("open", name, &error))
 }
 
 impl Inputs {
