@@ -6,6 +6,7 @@
 mod body;
 mod chunked;
 mod error;
+mod h2;
 mod head;
 mod response;
 
