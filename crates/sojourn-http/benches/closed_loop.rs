@@ -2,9 +2,11 @@
 //! end.
 //!
 //! ```text
-//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS
+//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS [STREAMS]
 //! cargo bench -p sojourn-http --bench closed_loop -- lag RATE SECONDS
 //! ```
+//!
+//! With STREAMS it speaks HTTP/2 by prior knowledge, so many requests at a time per connection.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::error::Error;
@@ -12,7 +14,7 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Origin, origin_host_header, write_request,
+    BodyPolicy, Client, ClientConfig, Exchange, Http2, Origin, origin_host_header, write_request,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,17 +23,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        [] => println!("nothing to do: give URL CONNECTIONS SECONDS, or lag RATE SECONDS"),
+        [] => {
+            println!("nothing to do: give URL CONNECTIONS SECONDS [STREAMS], or lag RATE SECONDS")
+        }
         ["lag", rate, seconds] => lag(rate.parse()?, seconds.parse()?)?,
-        [url, connections, seconds] => closed_loop(url, connections.parse()?, seconds.parse()?)?,
-        _ => return Err("usage: URL CONNECTIONS SECONDS | lag RATE SECONDS".into()),
+        [url, connections, seconds] => {
+            closed_loop(url, connections.parse()?, seconds.parse()?, None)?;
+        }
+        [url, connections, seconds, streams] => {
+            closed_loop(url, connections.parse()?, seconds.parse()?, Some(streams.parse()?))?;
+        }
+        _ => return Err("usage: URL CONNECTIONS SECONDS [STREAMS] | lag RATE SECONDS".into()),
     }
     Ok(())
 }
 
-/// Every connection sends its next request as soon as it has its answer.
-fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig { insecure: true, ..ClientConfig::default() })?;
+/// Every connection, or every stream, sends its next request as soon as it has its answer.
+fn closed_loop(
+    url: &str,
+    connections: usize,
+    seconds: u64,
+    streams: Option<u32>,
+) -> Result<(), Box<dyn Error>> {
+    let mut client = Client::new(ClientConfig {
+        insecure: true,
+        connections_max: connections,
+        http2: if streams.is_some() { Http2::PriorKnowledge } else { Http2::Off },
+        http2_streams_max: streams.unwrap_or(1),
+        ..ClientConfig::default()
+    })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);
     let path = url::Url::parse(url)?.path().to_owned();
@@ -49,7 +69,7 @@ fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn 
     };
     let began_ns = now_ns();
     let ends_ns = began_ns + seconds * SECOND_NS;
-    for token in 0..connections {
+    for token in 0..connections as u64 * u64::from(streams.unwrap_or(1)) {
         client.send(now_ns(), exchange(token));
     }
     let (mut requests, mut failures, mut service_ns) = (0_u64, 0_u64, 0_u64);

@@ -2,12 +2,13 @@
 
 use rustix::io::Errno;
 
+use crate::codec::h2::{ErrorCode, Http2Error, UnfitRequest};
 use crate::codec::{BodyError, CodecError};
 use crate::in_flight::InFlight;
 use crate::{Failure, FailureKind};
 
 /// Why a request failed or a connection broke.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// The body could not be kept.
     Body(BodyError),
@@ -21,14 +22,22 @@ pub(crate) enum Cause {
     ConnectTimeout(u64),
     /// The name could not be resolved.
     Dns(String),
+    /// The server goes away (GOAWAY) and has not answered before.
+    GoneAway(ErrorCode),
+    /// What came is against HTTP/2.
+    Http2(Http2Error),
     /// No such origin is registered.
     NoOrigin,
     /// The kernel's error on an open connection.
     Os(Errno),
+    /// The server has closed the stream.
+    StreamReset(ErrorCode),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
     Tls(String),
+    /// The request can't go over HTTP/2.
+    Unfit(UnfitRequest),
     /// Too many requests wait for a connection already.
     WaitingFull,
 }
@@ -61,6 +70,11 @@ impl Cause {
                 format!("no connection to {label} within {}", milliseconds(timeout_ns)),
             ),
             Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
+            Self::GoneAway(code) => (
+                FailureKind::Closed,
+                format!("{label} closed the connection (GOAWAY, {code}) {}", exchange.progress()),
+            ),
+            Self::Http2(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
             Self::NoOrigin => {
                 (FailureKind::Connect, "no such origin is registered with this client".to_owned())
             }
@@ -77,6 +91,10 @@ impl Cause {
                     std::io::Error::from(errno)
                 ),
             ),
+            Self::StreamReset(code) => (
+                FailureKind::StreamReset,
+                format!("{label} reset the stream ({code}) {}", exchange.progress()),
+            ),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -86,6 +104,10 @@ impl Cause {
                 ),
             ),
             Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
+            Self::Unfit(unfit) => (
+                FailureKind::Protocol,
+                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
+            ),
             Self::WaitingFull => (
                 FailureKind::Local,
                 format!(

@@ -1,5 +1,7 @@
 //! One connection as a state machine: what it does with bytes; opening and closing is the client's.
 
+mod http2;
+
 use rustix::io::Errno;
 
 use crate::cause::Cause;
@@ -7,8 +9,10 @@ use crate::driver::{Driver, Received, Socket};
 use crate::in_flight::InFlight;
 use crate::tls::{Plaintext, TlsSession};
 
+pub(crate) use http2::{Ending, FrameStep, Http2State};
+
 /// Most receives in one go (of 64 KB each), so that one fast answer does not starve the others.
-const RECEIVES_MAX: usize = 16;
+pub(crate) const RECEIVES_MAX: usize = 16;
 
 /// A connection. Small: ten thousand of them idle.
 pub(crate) struct Connection {
@@ -20,10 +24,14 @@ pub(crate) struct Connection {
     pub(crate) reused: bool,
     /// Which of the target's addresses is being tried.
     pub(crate) attempt: u16,
-    /// The request it serves or is being opened for.
+    /// When it was begun to be opened.
+    pub(crate) dial_began_ns: u64,
+    /// The request it serves or is being opened for. One that speaks HTTP/2 has its own list.
     pub(crate) exchange: Option<u32>,
     pub(crate) socket: Option<Socket>,
     pub(crate) tls: Option<Box<TlsSession>>,
+    /// It is up and speaks HTTP/2.
+    pub(crate) http2: Option<Box<Http2State>>,
 }
 
 /// What a connection is at. A closed one leaves its slot.
@@ -43,6 +51,15 @@ pub(crate) enum Phase {
     Waiting,
     /// Some of the answer is here.
     Receiving,
+    /// Speaks HTTP/2: carries any number of requests.
+    Shared,
+}
+
+impl Phase {
+    /// It is not up.
+    pub(crate) fn is_dialling(self) -> bool {
+        matches!(self, Self::Resolving | Self::Connecting | Self::Handshaking)
+    }
 }
 
 /// What receiving led to.
@@ -72,16 +89,18 @@ enum Portion {
 }
 
 impl Connection {
-    pub(crate) fn new(generation: u32, origin: u32, exchange: u32) -> Self {
+    pub(crate) fn new(generation: u32, origin: u32, exchange: u32, now_ns: u64) -> Self {
         Self {
             generation,
             origin,
             phase: Phase::Resolving,
             reused: false,
             attempt: 0,
+            dial_began_ns: now_ns,
             exchange: Some(exchange),
             socket: None,
             tls: None,
+            http2: None,
         }
     }
 
@@ -241,6 +260,11 @@ fn absorb_tls(
     let mut whole = None;
     while !ciphertext.is_empty() {
         tls.feed(&mut ciphertext).map_err(|error| Cause::Tls(error.to_string()))?;
+        if tls.speaks_http2() {
+            // Frames that came with the end of the handshake.
+            tls.keep_early();
+            continue;
+        }
         loop {
             let length = match tls.plaintext() {
                 Plaintext::Bytes(bytes) if whole.is_some() => {

@@ -30,7 +30,7 @@ mod request;
 mod resolver;
 mod tls;
 
-pub use client::{Client, ClientConfig, ClientCounters};
+pub use client::{Client, ClientConfig, ClientCounters, Http2};
 pub use completion::{Completion, Response, Timings};
 pub use driver::Waker;
 pub use error::{Failure, FailureKind};

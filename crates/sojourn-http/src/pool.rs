@@ -22,10 +22,18 @@ pub(crate) struct Pool {
     pub(crate) preferred: usize,
     /// Connections open or being opened.
     pub(crate) open: usize,
+    /// Of which being opened.
+    pub(crate) dialling: usize,
+    /// Connections are expected to speak HTTP/2: by the configuration, then as the last one did.
+    pub(crate) expects_http2: bool,
+    /// How many requests such a connection carries at a time, as the last one did.
+    pub(crate) streams_max: usize,
     /// It stands in the client's list of pools to serve.
     pub(crate) to_serve: bool,
     /// Free connections; the last used is used next, so that surplus ones age at the other end.
     idle: Vec<u32>,
+    /// Connections that speak HTTP/2 and have room; the last is used until it is full.
+    shared: Vec<u32>,
     /// Requests in order; those given up in the meantime are recognised by slot and serial.
     waiting: VecDeque<Waiting>,
 }
@@ -51,8 +59,12 @@ impl Pool {
             addresses: host.parse().into_iter().collect(),
             preferred: 0,
             open: 0,
+            dialling: 0,
+            expects_http2: false,
+            streams_max: 1,
             to_serve: false,
             idle: Vec::new(),
+            shared: Vec::new(),
             waiting: VecDeque::new(),
         }
     }
@@ -79,9 +91,39 @@ impl Pool {
         }
     }
 
+    /// A connection that has room for another request; it stays on the list.
+    pub(crate) fn shared(&self) -> Option<u32> {
+        self.shared.last().copied()
+    }
+
+    pub(crate) fn put_shared(&mut self, connection: u32) {
+        self.shared.push(connection);
+    }
+
+    /// Takes a connection off the list: mostly the last one, which has become full.
+    pub(crate) fn forget_shared(&mut self, connection: u32) {
+        if let Some(place) = self.shared.iter().rposition(|shared| *shared == connection) {
+            self.shared.remove(place);
+        }
+    }
+
     /// Whether a waiting request could be served.
     pub(crate) fn has_room(&self, connections_max: usize) -> bool {
-        !self.idle.is_empty() || self.open < connections_max
+        !self.idle.is_empty()
+            || !self.shared.is_empty()
+            || self.may_dial(connections_max, self.waiting.len())
+    }
+
+    /// Whether to open another connection when so many requests wait: not if those being opened
+    /// will have room for them all.
+    pub(crate) fn may_dial(&self, connections_max: usize, waiting: usize) -> bool {
+        let promised = if self.expects_http2 { self.dialling * (self.streams_max - 1) } else { 0 };
+        self.open < connections_max && waiting > promised
+    }
+
+    /// Requests in the queue, those given up in the meantime included.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Queues a request; false when the queue is full of live ones.

@@ -1,6 +1,6 @@
 //! Getting a connection up: name, TCP, TLS.
 
-use super::Client;
+use super::{Client, ClientConfig, Http2};
 use crate::cause::{Cause, is_local_limit};
 use crate::connection::{Connection, Phase};
 use crate::deadlines::Deadline;
@@ -18,7 +18,7 @@ impl Client {
         let origin = exchange.origin;
         let generation = self.next_generation;
         self.next_generation = self.next_generation.wrapping_add(1);
-        let connection = Connection::new(generation, origin, exchange_slot);
+        let connection = Connection::new(generation, origin, exchange_slot, now_ns);
         let slot = self.connections.insert(connection) as u32;
         exchange.connection = Some(slot);
         exchange.dialling = true;
@@ -33,6 +33,7 @@ impl Client {
             self.add_deadline(deadline);
         }
         self.pools[origin as usize].open += 1;
+        self.pools[origin as usize].dialling += 1;
         let id = ConnectionId { slot, generation };
         if self.pools[origin as usize].addresses.is_empty() {
             if let Err(error) = self.ask_addresses(origin) {
@@ -162,7 +163,8 @@ impl Client {
         let config = match &self.tls {
             Some(config) => config,
             None => {
-                let config = tls_config(&self.extra_roots, self.config.insecure)
+                let ClientConfig { insecure, http2, .. } = self.config;
+                let config = tls_config(&self.extra_roots, insecure, http2)
                     .map_err(|error| error.to_string())?;
                 self.tls.insert(config)
             }
@@ -189,10 +191,26 @@ impl Client {
     /// The connection is up: its request goes out.
     fn ready_to_send(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
+        let pool = &mut self.pools[connection.origin as usize];
+        pool.expects_http2 = match (&connection.tls, self.config.http2) {
+            (Some(tls), _) => tls.speaks_http2(),
+            (None, http2) => http2 == Http2::PriorKnowledge,
+        };
+        if self.config.http2 == Http2::PriorKnowledge && !pool.expects_http2 {
+            pool.expects_http2 = true;
+            let refusal = "the server does not agree to speak HTTP/2 (no h2 by ALPN)";
+            return self.broken(id, Cause::Tls(refusal.to_owned()));
+        }
+        pool.dialling -= 1;
+        if pool.expects_http2 {
+            return self.share(id);
+        }
         connection.phase = Phase::Sending;
+        let origin = connection.origin;
         if let Some(slot) = connection.exchange {
             self.exchanges[slot as usize].dialling = false;
         }
+        self.mark_to_serve(origin);
         self.transmit(id, self.now_ns);
     }
 
@@ -208,7 +226,9 @@ impl Client {
             Phase::Resolving => &mut exchange.dialled.dns_ns,
             Phase::Connecting => &mut exchange.dialled.connect_ns,
             Phase::Handshaking => &mut exchange.dialled.tls_ns,
-            Phase::Idle | Phase::Sending | Phase::Waiting | Phase::Receiving => return,
+            Phase::Idle | Phase::Sending | Phase::Waiting | Phase::Receiving | Phase::Shared => {
+                return;
+            }
         };
         *booked_ns += took_ns;
         exchange.phase_began_ns = self.now_ns;

@@ -25,6 +25,9 @@ impl Client {
         completions: &mut Vec<Completion>,
     ) -> io::Result<()> {
         loop {
+            if !self.to_flush.is_empty() {
+                self.flush_begun();
+            }
             let until_ns = self.wait_limit_ns(deadline_ns);
             let mut ready = std::mem::take(&mut self.ready);
             ready.clear();
@@ -82,6 +85,7 @@ impl Client {
                 Some(Phase::Connecting) => self.connecting_ended(id),
                 Some(Phase::Handshaking) => self.flush_handshake(id),
                 Some(Phase::Sending) => self.transmit(id, self.now_ns),
+                Some(Phase::Shared) => self.writable(id),
                 _ => {}
             }
         }
@@ -94,8 +98,10 @@ impl Client {
     pub(super) fn receive(&mut self, id: ConnectionId, hangup: bool) {
         loop {
             let phase = self.phase(id);
-            if matches!(phase, None | Some(Phase::Resolving | Phase::Connecting)) {
-                return;
+            match phase {
+                None | Some(Phase::Resolving | Phase::Connecting) => return,
+                Some(Phase::Shared) => return self.receive_frames(id, hangup),
+                Some(_) => {}
             }
             let connection = &mut self.connections[id.slot as usize];
             let exchange = match connection.exchange {
@@ -136,6 +142,10 @@ impl Client {
                 Cause::Timeout(exchange.timeout_ns)
             };
             match exchange.connection.and_then(|slot| self.connection_id(slot)) {
+                Some(id) if exchange.stream != 0 => self.give_up_stream(id, deadline.slot, cause),
+                Some(id) if !deadline.connecting && self.hand_over(id) => {
+                    self.fail(deadline.slot, cause);
+                }
                 Some(id) => self.broken(id, cause),
                 None => self.fail(deadline.slot, cause),
             }

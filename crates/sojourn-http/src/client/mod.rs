@@ -1,14 +1,15 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
 //! `events` waits and dispatches, `dial` opens connections, `settle` ends requests and
-//! gives connections back.
+//! gives connections back, `streams` does the same for connections that carry many at a time.
 
 mod config;
 mod dial;
 mod events;
 mod settle;
+mod streams;
 
-pub use config::{ClientConfig, ClientCounters};
+pub use config::{ClientConfig, ClientCounters, Http2};
 
 use std::io;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use rustls::pki_types::CertificateDer;
 use slab::Slab;
 
 use crate::cause::Cause;
-use crate::connection::{Connection, Phase};
+use crate::codec::h2::RequestBlocks;
+use crate::connection::{Connection, Ending, Phase};
 use crate::deadlines::{Deadline, Deadlines};
 use crate::driver::{ConnectionId, Driver, Ready};
 use crate::in_flight::InFlight;
@@ -43,6 +45,11 @@ pub struct Client {
     finished: Vec<Completion>,
     /// Connections that have more to receive than one turn allows, and whether they hang up.
     unfinished: Vec<(ConnectionId, bool)>,
+    /// Connections with frames to send.
+    to_flush: Vec<ConnectionId>,
+    /// Used again by each receive.
+    ended: Vec<(u32, Ending)>,
+    request_blocks: RequestBlocks,
     /// Pools with both waiting requests and, perhaps, room.
     to_serve: Vec<u32>,
     /// Used again by each wait.
@@ -76,6 +83,9 @@ impl Client {
             deadlines: Deadlines::default(),
             finished: Vec::new(),
             unfinished: Vec::new(),
+            to_flush: Vec::new(),
+            ended: Vec::new(),
+            request_blocks: RequestBlocks::default(),
             to_serve: Vec::new(),
             ready: Vec::new(),
             spare_buffers: Vec::new(),
@@ -95,10 +105,17 @@ impl Client {
         if origin.tls && self.tls.is_none() {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
-            self.tls = crate::tls::tls_config(&self.extra_roots, self.config.insecure).ok();
+            let ClientConfig { insecure, http2, .. } = self.config;
+            self.tls = crate::tls::tls_config(&self.extra_roots, insecure, http2).ok();
         }
         let place = known.unwrap_or_else(|| {
             let mut pool = Pool::new(origin);
+            pool.streams_max = self.config.http2_streams_max.max(1) as usize;
+            pool.expects_http2 = match self.config.http2 {
+                Http2::Alpn => origin.tls,
+                Http2::Off => false,
+                Http2::PriorKnowledge => true,
+            };
             if pool.addresses.is_empty()
                 && let Some(same_host) = self.pools.iter().find(|p| p.origin.host == origin.host)
             {
@@ -111,7 +128,8 @@ impl Client {
     }
 
     /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection, else opens
-    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`].
+    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`]. Over
+    /// HTTP/2 it is written by the next [`Self::wait_until`], together with others begun until then.
     ///
     /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
     /// first byte when there is a free connection: the error is the time since it was read.
@@ -129,10 +147,20 @@ impl Client {
             return;
         }
         self.add_deadline(Deadline { at_ns, serial, slot, connecting: false });
-        let pool = &mut self.pools[origin as usize];
+        self.place(slot, now_ns);
+        self.serve();
+    }
+
+    /// Sends a request on a connection that can take it, or opens one, or queues it.
+    fn place(&mut self, slot: u32, now_ns: u64) {
+        let exchange = &self.exchanges[slot as usize];
+        let serial = exchange.serial;
+        let pool = &mut self.pools[exchange.origin as usize];
         if let Some(connection) = pool.take_idle() {
             self.assign(connection, slot, now_ns);
-        } else if pool.open < self.config.connections_max {
+        } else if let Some(connection) = pool.shared() {
+            self.open_stream(connection, slot, now_ns);
+        } else if pool.may_dial(self.config.connections_max, pool.waiting() + 1) {
             self.dial(slot);
         } else {
             let exchanges = &self.exchanges;
@@ -143,7 +171,6 @@ impl Client {
                 self.fail(slot, Cause::WaitingFull);
             }
         }
-        self.serve();
     }
 
     /// A handle that wakes this client from other threads.

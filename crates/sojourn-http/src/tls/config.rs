@@ -10,6 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::insecure::AcceptAll;
+use crate::client::Http2;
 
 /// Reads the certificates of a PEM file. Errors name the file.
 pub(crate) fn extra_roots(file: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
@@ -35,10 +36,11 @@ pub(crate) fn extra_roots(file: &Path) -> io::Result<Vec<CertificateDer<'static>
 }
 
 /// The settings of every TLS connection of a client: the system's roots (Mozilla's where there are
-/// none) and `extra_roots`; HTTP/1.1 by ALPN; sessions resumed.
+/// none) and `extra_roots`; by ALPN HTTP/1.1, HTTP/2 or both; sessions resumed.
 pub(crate) fn tls_config(
     extra_roots: &[CertificateDer<'static>],
     insecure: bool,
+    http2: Http2,
 ) -> Result<Arc<ClientConfig>, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -51,7 +53,12 @@ pub(crate) fn tls_config(
     } else {
         builder.with_root_certificates(roots(extra_roots)).with_no_client_auth()
     };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let protocols: &[&[u8]] = match http2 {
+        Http2::Alpn => &[b"h2", b"http/1.1"],
+        Http2::Off => &[b"http/1.1"],
+        Http2::PriorKnowledge => &[b"h2"],
+    };
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     Ok(Arc::new(config))
 }
 

@@ -24,7 +24,6 @@ const NAMES: [&str; 14] = [
 ];
 
 impl ErrorCode {
-    pub(crate) const NO_ERROR: Self = Self(0);
     pub(crate) const PROTOCOL_ERROR: Self = Self(1);
     pub(crate) const FLOW_CONTROL_ERROR: Self = Self(3);
     pub(crate) const FRAME_SIZE_ERROR: Self = Self(6);

@@ -205,7 +205,8 @@ mod tests {
         let head = read(&pairs, Some(&mut text)).expect("valid");
         assert_eq!(head, Http2Head { status: 404, coding: Coding::Gzip, length: Some(17) });
         assert_eq!(read(&pairs, None), Ok(head));
-        let expected = "HTTP/2 404\r\ncontent-length: 17\r\ncontent-encoding: gzip\r\nx-a: b: c\r\n\r\n";
+        let expected =
+            "HTTP/2 404\r\ncontent-length: 17\r\ncontent-encoding: gzip\r\nx-a: b: c\r\n\r\n";
         assert_eq!(String::from_utf8(text).as_deref(), Ok(expected));
     }
 

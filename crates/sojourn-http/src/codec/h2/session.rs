@@ -247,6 +247,16 @@ impl Session {
         self.out.len() - before
     }
 
+    /// Whether a stream could send some of its body.
+    pub(crate) fn has_turns(&self) -> bool {
+        self.send_window > 0 && !self.sending.is_empty()
+    }
+
+    /// Every exchange that is under way.
+    pub(crate) fn exchanges(&mut self) -> Vec<u32> {
+        self.streams.iter_mut().map(|stream| stream.exchange).collect()
+    }
+
     /// Gives a stream up and tells the peer; what still comes for it is passed over.
     pub(crate) fn cancel(&mut self, id: u32) {
         if self.streams.remove(id).is_some() {

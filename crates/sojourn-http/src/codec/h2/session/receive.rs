@@ -77,7 +77,7 @@ impl KnownHead {
 
     fn is_same(&self, block: &[u8], keep_head: bool, table_changes: u64) -> bool {
         self.table_changes == Some(table_changes)
-            && self.has_text == keep_head
+            && (self.has_text || !keep_head)
             && self.block == block
     }
 }
@@ -220,10 +220,7 @@ impl Session {
     }
 
     /// Goes on with a DATA frame; `None` when it is over and has nothing to tell.
-    fn next_of_data<'a>(
-        &mut self,
-        input: &mut &'a [u8],
-    ) -> Result<Option<Event<'a>>, Http2Error> {
+    fn next_of_data<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Event<'a>>, Http2Error> {
         let Some(data) = &mut self.data else {
             return Ok(None);
         };

@@ -118,11 +118,7 @@ fn requests_of_appendix_c_4() {
         &[
             ("8286 8441 8cf1 e3c2 e5f2 3a6b a0ab 90f4 ff", REQUESTS[0], 57),
             ("8286 84be 5886 a8eb 1064 9cbf", REQUESTS[1], 110),
-            (
-                "8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf",
-                REQUESTS[2],
-                164,
-            ),
+            ("8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf", REQUESTS[2], 164),
         ],
     );
 }
@@ -279,7 +275,8 @@ fn write(field: &Written, table: &mut Vec<Pair>, out: &mut Vec<u8>) {
     write_string(&field.value, field.codes_value, out);
     if field.form.0 == 6 {
         table.insert(0, whole);
-        let size = |table: &[Pair]| table.iter().map(|(n, v)| n.len() + v.len() + 32).sum::<usize>();
+        let size =
+            |table: &[Pair]| table.iter().map(|(n, v)| n.len() + v.len() + 32).sum::<usize>();
         while size(table) > 200 {
             table.pop();
         }
