@@ -1,5 +1,7 @@
 //! The client against real sockets and hostile servers. One binary, so that it links once.
 
+/// A server of HTTP/2, frame by frame.
+mod frames;
 /// A server whose behaviour is a closure, and a client that runs until it has its completions.
 mod peers;
 
@@ -11,5 +13,7 @@ mod connections;
 mod dialling;
 /// Whatever the server does, each request completes once.
 mod every_send_completes;
+/// HTTP/2: many requests on a connection, and servers that do it wrongly.
+mod http2;
 /// Timeouts, wake-ups, phases.
 mod timing;
