@@ -15,5 +15,9 @@ mod dialling;
 mod every_send_completes;
 /// HTTP/2: many requests on a connection, and servers that do it wrongly.
 mod http2;
+/// HTTP/2 against servers that others wrote.
+mod http2_peers;
+/// HTTP/2 against servers that break its rules.
+mod http2_violations;
 /// Timeouts, wake-ups, phases.
 mod timing;

@@ -40,7 +40,7 @@ impl PeerSettings {
 
     /// Takes the payload of a SETTINGS frame in.
     pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Http2Error> {
-        if payload.len() % 6 != 0 {
+        if !payload.len().is_multiple_of(6) {
             return Err(Http2Error::frame_size("a SETTINGS frame of a wrong length"));
         }
         if !self.have_come {

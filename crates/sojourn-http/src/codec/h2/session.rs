@@ -1,5 +1,7 @@
 //! One connection's state: opening streams and sending on them. `receive` is the other direction.
 
+mod control;
+mod heads;
 mod receive;
 
 use std::collections::VecDeque;
@@ -11,7 +13,8 @@ use super::peer::{PeerSettings, WINDOW_DEFAULT};
 use super::reader::FrameReader;
 use super::streams::{Stream, Streams};
 use super::{ErrorCode, Http2Error, Http2Head};
-use receive::{Block, Data, KnownHead};
+use heads::{Block, KnownHead};
+use receive::Data;
 
 /// Most replies (to pings, settings, broken streams) that wait to be sent. A peer that causes more
 /// without reading them is up to no good.

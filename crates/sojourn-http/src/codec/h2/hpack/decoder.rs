@@ -43,8 +43,8 @@ impl Decoder {
         self.table.changes()
     }
 
-    /// Decodes a whole block. `list_bytes_max` bounds the sum of names, values and 32 bytes a field;
-    /// beyond it fields are read for the table's sake but not shown.
+    /// Decodes a whole block. `list_bytes_max` bounds the sum of names, values and 32 bytes a
+    /// field; beyond it fields are read for the table's sake but not shown.
     pub(crate) fn decode(
         &mut self,
         block: &[u8],

@@ -1,3 +1,5 @@
+//! The examples of RFC 7541, appendix C, encoders of any manner, and broken blocks.
+
 use proptest::prelude::*;
 
 use super::super::huffman::tests::encode;
