@@ -8,7 +8,10 @@
 mod commands;
 mod connectors;
 mod errors;
+mod fail_if;
 mod files;
+mod go_flags;
+mod go_words;
 mod live;
 mod outputs;
 mod runner;
@@ -16,7 +19,7 @@ mod signals;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands::Command;
 
 /// Load tests for event-driven systems: follows every request through the events it causes.
@@ -38,11 +41,12 @@ struct Cli {
 
 fn main() -> ExitCode {
     // A reader that stops reading (`| head`) ends the output, not the program with a panic.
-    match commands::dispatch(Cli::parse().command) {
+    let words = go_flags::rewrite(std::env::args_os(), Cli::command());
+    match commands::dispatch(Cli::parse_from(words).command) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::from(2)
+            ExitCode::from(error.code())
         }
     }
 }

@@ -80,9 +80,9 @@ pub(crate) fn make(
     let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
     let mut options = RunOptions::new(run_file.clone(), run_id);
     options.threads = flags.threads;
-    options.connections_max = flags.connections;
-    options.ca_file.clone_from(&flags.ca);
-    options.insecure = flags.insecure;
+    options.client.connections_max = flags.connections;
+    options.client.tls.ca_file.clone_from(&flags.ca);
+    options.client.tls.insecure = flags.insecure;
     options.once = once;
     options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));
@@ -144,7 +144,7 @@ fn beside(run_file: &Path) -> PathBuf {
 }
 
 /// The time and eight random digits: sorts by age, and is unique enough for a run marker.
-fn run_id() -> String {
+pub(crate) fn run_id() -> String {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let random = uuid::Uuid::new_v4().simple().to_string();
     format!("{now}-{}", &random[..8])

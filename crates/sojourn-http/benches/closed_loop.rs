@@ -14,7 +14,8 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Http2, Origin, origin_host_header, write_request,
+    BodyPolicy, Client, ClientConfig, Exchange, Http2, Origin, TlsOptions, origin_host_header,
+    write_request,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +47,7 @@ fn closed_loop(
     streams: Option<u32>,
 ) -> Result<(), Box<dyn Error>> {
     let mut client = Client::new(ClientConfig {
-        insecure: true,
+        tls: TlsOptions { insecure: true, ..TlsOptions::default() },
         connections_max: connections,
         http2: if streams.is_some() { Http2::PriorKnowledge } else { Http2::Off },
         http2_streams_max: streams.unwrap_or(1),

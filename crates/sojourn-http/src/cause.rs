@@ -16,20 +16,24 @@ pub(crate) enum Cause {
     Closed,
     /// The answer could not be read.
     Codec(CodecError),
-    /// Could not connect.
-    Connect(Errno),
-    /// No connection within so many nanoseconds.
-    ConnectTimeout(u64),
+    /// Could not connect; where to and from, in words.
+    Connect { errno: Errno, at: Option<String> },
+    /// No connection within so many nanoseconds; how far it came, in words.
+    ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
-    Dns(String),
+    Dns { host: String, error: String },
     /// The server goes away (GOAWAY) and has not answered before.
     GoneAway(ErrorCode),
     /// What came is against HTTP/2.
     Http2(Http2Error),
+    /// No local address of the family of any of the target's.
+    NoLocalAddress,
     /// No such origin is registered.
     NoOrigin,
     /// The kernel's error on an open connection.
     Os(Errno),
+    /// A proxy did not let the connection through.
+    Proxy(String),
     /// The server has closed the stream.
     StreamReset(ErrorCode),
     /// Not complete within so many nanoseconds.
@@ -64,12 +68,21 @@ impl Cause {
                 format!("{label} closed the connection {}", exchange.progress()),
             ),
             Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
-            Self::Connect(errno) => connect_failure(label, errno),
-            Self::ConnectTimeout(timeout_ns) => (
+            Self::Connect { errno, at } => match at {
+                Some(at) if at != label => connect_failure(&format!("{label} at {at}"), errno),
+                _ => connect_failure(label, errno),
+            },
+            Self::ConnectTimeout { timeout_ns, progress } => (
                 FailureKind::Connect,
-                format!("no connection to {label} within {}", milliseconds(timeout_ns)),
+                format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
             ),
-            Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
+            Self::Dns { host, error } => {
+                (FailureKind::Dns, format!("looking up {host} for {label}: {error}"))
+            }
+            Self::NoLocalAddress => (
+                FailureKind::Connect,
+                format!("connection to {label}: no local address given is of its address family"),
+            ),
             Self::GoneAway(code) => (
                 FailureKind::Closed,
                 format!("{label} closed the connection (GOAWAY, {code}) {}", exchange.progress()),
@@ -91,6 +104,7 @@ impl Cause {
                     std::io::Error::from(errno)
                 ),
             ),
+            Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
             Self::StreamReset(code) => (
                 FailureKind::StreamReset,
                 format!("{label} reset the stream ({code}) {}", exchange.progress()),
@@ -128,6 +142,11 @@ fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
              keep connections alive"
         }
         Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
+        Errno::AGAIN => {
+            // Only a Unix socket says so at once; TCP tries again by itself.
+            let problem = "its queue of connections not yet accepted is full";
+            return (FailureKind::Connect, format!("connection to {label}: {problem}"));
+        }
         _ => {
             let error = std::io::Error::from(errno);
             return (FailureKind::Connect, format!("connection to {label}: {error}"));

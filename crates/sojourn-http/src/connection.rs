@@ -5,6 +5,7 @@ mod http2;
 use rustix::io::Errno;
 
 use crate::cause::Cause;
+use crate::dialling::Dialling;
 use crate::driver::{Driver, Received, Socket};
 use crate::in_flight::InFlight;
 use crate::tls::{Plaintext, TlsSession};
@@ -22,10 +23,12 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// It has answered a request before.
     pub(crate) reused: bool,
-    /// Which of the target's addresses is being tried.
-    pub(crate) attempt: u16,
     /// When it was begun to be opened.
     pub(crate) dial_began_ns: u64,
+    /// It is an attempt of the connection in that slot, at another address.
+    pub(crate) leader: Option<u32>,
+    /// While it is being made.
+    pub(crate) dialling: Option<Box<Dialling>>,
     /// The request it serves or is being opened for. One that speaks HTTP/2 has its own list.
     pub(crate) exchange: Option<u32>,
     pub(crate) socket: Option<Socket>,
@@ -41,6 +44,8 @@ pub(crate) enum Phase {
     Resolving,
     /// TCP handshake.
     Connecting,
+    /// The proxy makes a tunnel.
+    Tunnelling,
     /// TLS handshake.
     Handshaking,
     /// Free.
@@ -58,7 +63,7 @@ pub(crate) enum Phase {
 impl Phase {
     /// It is not up.
     pub(crate) fn is_dialling(self) -> bool {
-        matches!(self, Self::Resolving | Self::Connecting | Self::Handshaking)
+        matches!(self, Self::Resolving | Self::Connecting | Self::Tunnelling | Self::Handshaking)
     }
 }
 
@@ -89,15 +94,16 @@ enum Portion {
 }
 
 impl Connection {
-    pub(crate) fn new(generation: u32, origin: u32, exchange: u32, now_ns: u64) -> Self {
+    pub(crate) fn new(generation: u32, origin: u32, exchange: Option<u32>, now_ns: u64) -> Self {
         Self {
             generation,
             origin,
             phase: Phase::Resolving,
             reused: false,
-            attempt: 0,
             dial_began_ns: now_ns,
-            exchange: Some(exchange),
+            leader: None,
+            dialling: None,
+            exchange,
             socket: None,
             tls: None,
             http2: None,

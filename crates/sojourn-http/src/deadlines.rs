@@ -1,4 +1,4 @@
-//! When to give up: an ordered queue of instants, cancelled lazily.
+//! When to give up, and the like: an ordered queue of instants, cancelled lazily.
 //!
 //! A request's timeout is nearly always cancelled by its answer. Instead of searching for it, it
 //! stays until it reaches the front; and since most requests have the same timeout, the front is
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 /// Sweeping is not worth it below this length.
 const SWEEP_LENGTH_MIN: usize = 1_024;
 
-/// Something to give up at an instant. Ordered by that instant.
+/// Something due at an instant. Ordered by that instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline {
     /// CLOCK_MONOTONIC, nanoseconds.
@@ -20,8 +20,18 @@ pub(crate) struct Deadline {
     pub(crate) serial: u64,
     /// The request's slot.
     pub(crate) slot: u32,
-    /// Only holds while there is no connection yet (`connect_timeout`).
-    pub(crate) connecting: bool,
+    pub(crate) what: Due,
+}
+
+/// What is due at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Due {
+    /// The request's end.
+    Answer,
+    /// While there is no connection yet: its end (`connect_timeout`).
+    Connection,
+    /// While there is no connection yet: the next address is to be tried too.
+    NextAddress,
 }
 
 /// The queue.
@@ -71,7 +81,7 @@ mod tests {
     use super::*;
 
     fn deadline(at_ns: u64) -> Deadline {
-        Deadline { at_ns, serial: at_ns, slot: 0, connecting: false }
+        Deadline { at_ns, serial: at_ns, slot: 0, what: Due::Answer }
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl InFlight {
     pub(crate) fn take_head(&mut self, status: u16, coding: Coding, text: &[u8]) {
         self.status = status;
         self.body.set_coding(coding);
-        if self.keeps_head() {
+        if self.keeps_head() || matches!(status, 300..=399) {
             self.head.extend_from_slice(text);
         }
     }
@@ -175,9 +175,9 @@ impl InFlight {
         let outcome = match failure {
             Some(cause) => Err(cause.failure(label, &self)),
             None => match body.finish() {
-                Ok(body) => {
+                Ok((body, body_bytes)) => {
                     let head = std::mem::take(&mut self.head);
-                    Ok(Response { status: self.status, head, body })
+                    Ok(Response { status: self.status, head, body, body_bytes })
                 }
                 Err(error) => Err(Cause::Body(error).failure(label, &self)),
             },

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
-use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Origin};
+use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Origin, TlsOptions};
 
 use crate::peers::{Load, Server, read_request, wait_for_close};
 
@@ -86,8 +86,11 @@ pub(crate) fn tls_server(
 
 fn tls_load(peer: &TlsPeer, host: &str, trusted: bool, insecure: bool) -> Load {
     let config = ClientConfig {
-        ca_file: trusted.then(|| peer.ca_file.path().to_owned()),
-        insecure,
+        tls: TlsOptions {
+            ca_file: trusted.then(|| peer.ca_file.path().to_owned()),
+            insecure,
+            ..TlsOptions::default()
+        },
         ..ClientConfig::default()
     };
     Load::to(&origin(true, host, peer.server.address.port()), config)
@@ -198,7 +201,8 @@ fn a_stalled_handshake_meets_the_connect_timeout() {
 fn a_file_without_certificates_is_told_at_the_beginning() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     for path in [file.path(), std::path::Path::new("/no/such/file.pem")] {
-        let config = ClientConfig { ca_file: Some(path.to_owned()), ..ClientConfig::default() };
+        let tls = TlsOptions { ca_file: Some(path.to_owned()), ..TlsOptions::default() };
+        let config = ClientConfig { tls, ..ClientConfig::default() };
         let error = sojourn_http::Client::new(config).expect_err("no certificate");
         let named = path.display().to_string();
         assert!(error.to_string().contains(&named), "{error}");

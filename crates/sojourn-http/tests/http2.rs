@@ -1,7 +1,7 @@
 //! HTTP/2 against servers that do it right, wrongly, half or not at all.
 
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
-use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Http2};
+use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Http2, TlsOptions};
 
 use crate::dialling::{answer_all, origin, tls_server};
 use crate::frames::{
@@ -448,7 +448,7 @@ fn a_tls_server_of_http1_only() {
     let target = origin(true, "localhost", peer.server.address.port());
     let config = |http2| ClientConfig {
         http2,
-        ca_file: Some(peer.ca_file.path().to_owned()),
+        tls: TlsOptions { ca_file: Some(peer.ca_file.path().to_owned()), ..TlsOptions::default() },
         ..ClientConfig::default()
     };
     let mut load = Load::to(&target, config(Http2::Alpn));

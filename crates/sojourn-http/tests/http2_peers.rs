@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use bytes::Bytes;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{ClientConfig, Exchange, FailureKind, Http2, Origin, write_request};
+use sojourn_http::{ClientConfig, Exchange, FailureKind, Http2, Origin, TlsOptions, write_request};
 
 use crate::frames::config;
 use crate::peers::{KEEP, Load};
@@ -289,7 +289,8 @@ fn nginx_with_and_without_tls() {
     for http2 in [Http2::Alpn, Http2::PriorKnowledge] {
         let origin = Origin { tls: true, host: "localhost".to_owned(), port: nginx.secure };
         let ca_file = Some(nginx.ca_file.clone());
-        let mut load = Load::to(&origin, ClientConfig { http2, ca_file, ..config() });
+        let tls = TlsOptions { ca_file, ..TlsOptions::default() };
+        let mut load = Load::to(&origin, ClientConfig { http2, tls, ..config() });
         check_nginx(&mut load, 450);
         let counters = load.client.counters();
         assert!((5..20).contains(&counters.connections_opened), "{http2:?}: {counters:?}");

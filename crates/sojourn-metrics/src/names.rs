@@ -59,6 +59,9 @@ pub const STEP_REQUESTS: &str = "step.requests";
 pub const STEP_FAILED: &str = "step.failed";
 /// Counter {journey, stage}, phase Any: requests made to poll the stage.
 pub const POLL_REQUESTS: &str = "poll.requests";
+/// Trend {journey, stage}, phase Any, nanoseconds: how long polls waited that found the stage's
+/// budget used up; the others are not in it.
+pub const POLL_WAITED: &str = "poll.waited";
 
 /// Counter {channel}, phase Any: events received, our own re-reads left out.
 pub const EVENTS_SEEN: &str = "events.seen";

@@ -9,6 +9,7 @@
 //! that a plan names (CSV rows, replayed instants, bodies) are read through a [`Files`] the caller
 //! gives.
 
+mod attack;
 mod channel;
 mod journey;
 mod load;
@@ -20,12 +21,17 @@ mod selector;
 mod starter;
 mod template;
 
+pub use attack::{
+    AttackLoad, BodyFiles, Pace, PaceError, Target, TargetDefaults, TargetError, TargetFormat,
+    TargetReader, attack_plan, header_of, step_of,
+};
 pub use channel::{Channel, Connector, Decoder, KafkaChannel, WebhookChannel};
 pub use journey::{
     Action, Extract, HttpAction, Journey, KeyRule, Poll, Stage, StageKind, StageSource, Step,
 };
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
+pub use read::units::duration_ns;
 pub use read::{Files, Overrides, PlanError, PlanErrors, read, schema};
 pub use selector::{Check, JsonPath, PathStep, Selector, Test};
 pub use starter::{StarterKind, starter};

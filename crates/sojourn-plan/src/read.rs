@@ -17,7 +17,7 @@ mod loads;
 mod names;
 mod node;
 mod order;
-mod origin;
+pub(crate) mod origin;
 mod problems;
 mod profiles;
 mod replay;
@@ -29,7 +29,7 @@ mod stages;
 mod steps;
 mod templates;
 mod thresholds;
-mod units;
+pub(crate) mod units;
 mod users;
 
 use std::path::Path;

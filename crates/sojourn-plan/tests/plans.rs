@@ -24,6 +24,7 @@ fn render(plan: &Plan, template: &Template, k: u64) -> String {
         run_id: "run-1",
         key: "k1",
         variables: &variables,
+        own: &[],
         data: &plan.data,
     };
     let mut out = Vec::new();
@@ -150,7 +151,8 @@ journeys:
       - { name: paid, on: events, match: { type: C }, key: header.X-Id }
       - { name: split, on: events, match: { type: D }, key: $.id, expect: 3,
           member: $.part, after: reserved }
-      - { name: dead, on: dead-letters, key: $.id, failure: true }
+      - { name: dead, on: dead-letters, match: { $envelope.source: /o }, key: $envelope.subject,
+          failure: true }
       - { name: seen, poll: { url: "/orders/{{ key }}", until: { body.state: done } } }
 "#;
 
@@ -184,6 +186,14 @@ fn variables_and_keys_are_known_where_they_are_set() {
     };
     assert!(matches!(key, Selector::Body(path) if path.text == "$.id"));
     assert_eq!((key_format.as_str(), *channel), ("o:{}", 0));
+    let StageSource::Event { key, matches, .. } = &order.stages[4].source else {
+        panic!("an event");
+    };
+    let selectors = [key, &matches[0].selector].map(|selector| match selector {
+        Selector::Body(path) => path.text.as_str(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(selectors, ["$envelope.subject", "$envelope.source"]);
     let StageSource::Poll(poll) = &order.stages[5].source else {
         panic!("a poll");
     };

@@ -1,10 +1,11 @@
 //! The commands, one file each.
 
+mod attack;
 mod completions;
 mod demo;
 mod init;
 mod report;
-mod run;
+pub(crate) mod run;
 mod schema;
 
 use crate::errors::UsageError;
@@ -14,6 +15,8 @@ use crate::errors::UsageError;
 pub(crate) enum Command {
     /// A whole payments system in this process, loaded and reported: the one-minute tour
     Demo(Box<demo::Demo>),
+    /// Hit targets at a rate: Vegeta's attack, and more
+    Attack(Box<attack::Attack>),
     /// Run a journey file
     Run(Box<run::Run>),
     /// Write a first journey file to standard output
@@ -30,6 +33,7 @@ pub(crate) enum Command {
 pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
     match command {
         Command::Demo(command) => demo::run(&command),
+        Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Init(command) => init::run(&command),
         Command::Report(command) => report::run(&command),

@@ -37,8 +37,8 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub(crate) struct JourneyActor {
     pub(crate) arrival: Arrival,
-    /// Values by variable; empty while it has none of its own.
-    variables: Vec<Option<Box<str>>>,
+    /// What it extracted itself.
+    own: Vec<(VariableId, Box<str>)>,
     key: String,
     request: Option<UnderWay>,
     /// The last request of a redirect chain under way.
@@ -73,7 +73,7 @@ impl JourneyActor {
     pub(crate) fn new(arrival: Arrival) -> Self {
         Self {
             arrival,
-            variables: Vec::new(),
+            own: Vec::new(),
             key: String::new(),
             request: None,
             redirected: None,
@@ -117,7 +117,7 @@ impl JourneyActor {
             let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
             context.outbox.push(now_ns, started);
         } else {
-            context.outbox.push(now_ns, Fact::StepBegan { journey });
+            context.outbox.push(now_ns, Fact::StepBegan { journey, step: step as u8 });
             if let Some(key) = made {
                 context.outbox.push(now_ns, Fact::Keyed { journey, key });
             }
@@ -143,14 +143,15 @@ impl JourneyActor {
         &'a self,
         plan: &'a Plan,
         run_id: &'a str,
-        of_setup: &'a [Option<Box<str>>],
+        shared: &'a [Option<Box<str>>],
     ) -> RenderContext<'a> {
         RenderContext {
             seed: plan.seed,
             k: self.arrival.k,
             run_id,
             key: &self.key,
-            variables: if self.variables.is_empty() { of_setup } else { &self.variables },
+            variables: shared,
+            own: &self.own,
             data: &plan.data,
         }
     }
@@ -182,13 +183,7 @@ impl JourneyActor {
         due_ns: u64,
         error: &RenderError,
     ) -> Step {
-        let reason = match error {
-            RenderError::Unset(variable) => format!(
-                "variable {} has no value",
-                context.plan.variables.get(usize::from(variable.0)).map_or("?", String::as_str)
-            ),
-            RenderError::Invalid(what) => what.clone(),
-        };
+        let reason = error.in_words(context.plan);
         let under_way = UnderWay { step, due_ns, began_ns: context.now_ns, redirects: 0 };
         self.refused(context, under_way, context.now_ns, &reason)
     }
@@ -257,10 +252,11 @@ impl JourneyActor {
                     answer.missing(&format!("variable {name}"), &extract.selector),
                 );
             };
-            if self.variables.is_empty() {
-                self.variables = context.variables.to_vec();
+            let text = text.into_boxed_str();
+            match self.own.iter_mut().find(|(known, _)| *known == extract.variable) {
+                Some((_, value)) => *value = text,
+                None => self.own.push((extract.variable, text)),
             }
-            self.variables[usize::from(extract.variable.0)] = Some(text.into());
         }
         match spec.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
             Some(Err(reason)) => Judged::Refused(reason),
@@ -287,6 +283,7 @@ impl JourneyActor {
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
         }
+        self.step_ended(context, ended_ns);
         let root = &context.prepared.journeys[self.kind()].root;
         if context.plan.journeys[self.kind()].steps[under_way.step].after.is_none() {
             self.root_done += 1;
@@ -294,7 +291,9 @@ impl JourneyActor {
                 return self.begin(context, next, ended_ns);
             }
             context.outbox.push(ended_ns, Fact::RootCompleted { journey });
-            self.start_polls(context);
+            if !self.ended {
+                self.start_polls(context);
+            }
         }
         self.next_follow_up(context, ended_ns)
     }
@@ -341,6 +340,7 @@ impl JourneyActor {
         context.recorder.add(series, 1);
         let failed = context.series.step(kind, under_way.step, phase).response_failed;
         context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        self.step_ended(context, ended_ns);
         let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
         let fact =
             if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
@@ -348,25 +348,16 @@ impl JourneyActor {
         Step::Done
     }
 
+    /// Tells the ledger of a step's end, where it can't be told from the root's.
+    fn step_ended(&self, context: &mut Context<'_>, ended_ns: u64) {
+        if context.plan.journeys[self.kind()].steps.len() > 1 {
+            context.outbox.push(ended_ns, Fact::StepEnded { journey: self.arrival.journey });
+        }
+    }
+
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
         let series = context.series.step(self.arrival.kind, under_way.step, self.arrival.phase);
-        let recorder = &mut *context.recorder;
-        let timings = &completion.timings;
-        recorder.record(series.response, completion.ended_ns.saturating_sub(under_way.due_ns));
-        recorder.record(series.service, completion.ended_ns.saturating_sub(under_way.began_ns));
-        recorder.record(series.blocked, timings.blocked_ns);
-        if timings.connect_ns > 0 {
-            recorder.record(series.dns, timings.dns_ns);
-            recorder.record(series.connect, timings.connect_ns);
-            if timings.tls_ns > 0 {
-                recorder.record(series.tls, timings.tls_ns);
-            }
-        }
-        recorder.record(series.send, timings.send_ns);
-        recorder.record(series.wait, timings.wait_ns);
-        recorder.record(series.receive, timings.receive_ns);
-        recorder.record(series.bytes_in, completion.bytes_in);
-        recorder.record(series.bytes_out, completion.bytes_out);
+        series.completed(context.recorder, completion, under_way.due_ns, under_way.began_ns);
     }
 
     fn start_polls(&self, context: &mut Context<'_>) {

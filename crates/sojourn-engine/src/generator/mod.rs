@@ -2,6 +2,7 @@
 
 mod actor;
 mod answer;
+mod attack;
 mod closed;
 mod journey;
 mod open;
@@ -13,7 +14,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{Client, Completion, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
@@ -21,6 +22,7 @@ use sojourn_pace::{Share, random_unit};
 use sojourn_plan::{Load, Model, Plan, Until};
 
 use crate::{
+    attack::Attack,
     health::ThreadHealth,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
@@ -29,11 +31,12 @@ use crate::{
 pub(crate) use actor::Scratch;
 use actor::{Actor, Context, Step, Wake};
 pub(crate) use answer::Answer;
+use attack::AttackGenerator;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
 pub(crate) use outbox::Outbox;
-pub(crate) use prepared::{PreparedPlan, PreparedRequest};
+pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end};
 use series::Series;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
@@ -52,6 +55,9 @@ pub(crate) struct GeneratorSpec {
     pub(crate) of: u32,
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
+    /// Targets instead of the plan's journeys.
+    pub(crate) attack: Option<Arc<Attack>>,
+    pub(crate) anchor: Anchor,
     pub(crate) variables: Vec<Option<Box<str>>>,
     pub(crate) facts: Sender<Batch>,
     pub(crate) reports: Sender<(u32, FromGenerator)>,
@@ -65,7 +71,7 @@ pub(crate) struct GeneratorSpec {
 pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
-    let client = match Client::new(spec.options.client_config()) {
+    let client = match Client::new(spec.options.client.clone()) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.
@@ -76,7 +82,12 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
     sojourn_clock::request_short_slice();
     let _ignored = ready.send(Ok(client.waker()));
     let ended = match spec.control.recv() {
-        Ok(ToGenerator::Start { at_ns }) => Generator::new(spec, client, at_ns).run(),
+        Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
+            None => Generator::new(spec, client, at_ns).run(),
+            Some(attack) => {
+                AttackGenerator::new(spec, attack, client, at_ns).and_then(AttackGenerator::run)
+            }
+        },
         _ => Ok(()),
     };
     // The coordinator may be gone already after an abort.
@@ -309,7 +320,7 @@ impl Generator {
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
         let slot = self.slots.insert(Slot { actor: JourneyActor::new(arrival), generation });
-        if self.prepared.journeys[usize::from(kind)].has_follow_ups {
+        if self.prepared.journeys[usize::from(kind)].hears_of_end {
             self.waiting.insert(journey.0, slot);
         }
         if user.is_some() && waits_for_journey(&plan, load, kind) {
@@ -419,14 +430,7 @@ impl Generator {
 
     /// Hands over everything that is left.
     fn finish(mut self) {
-        let give_up_ns = now_ns() + SECOND_NS;
-        loop {
-            self.outbox.flush(u64::MAX);
-            if self.outbox.pending() == 0 || now_ns() > give_up_ns {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        self.outbox.finish();
         self.report(now_ns());
     }
 }

@@ -1,6 +1,9 @@
 //! A source's facts on their way to the ledger.
 
+use std::time::Duration;
+
 use crossbeam_channel::{Sender, TrySendError};
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_ledger::{Batch, Fact, SourceId, Stamped};
 
 /// Collects facts and sends them in batches with a watermark. Never blocks: while the channel is
@@ -61,9 +64,17 @@ impl Outbox {
         }
     }
 
-    /// Facts waiting for a place in the channel.
-    pub(crate) fn pending(&self) -> usize {
-        self.facts.len()
+    /// Hands the last facts over, with the word that nothing follows; waits up to a second for a
+    /// place in the channel.
+    pub(crate) fn finish(&mut self) {
+        let give_up_ns = now_ns() + SECOND_NS;
+        loop {
+            self.flush(u64::MAX);
+            if self.watermark_ns == u64::MAX || now_ns() > give_up_ns {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Counts something else that a bound refused: it makes the run void like a refused fact.

@@ -1,30 +1,34 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
-//! `events` waits and dispatches, `dial` opens connections, `settle` ends requests and
-//! gives connections back, `streams` does the same for connections that carry many at a time.
+//! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
+//! ends requests and gives connections back, `streams` does so where connections carry many.
 
+mod attempts;
 mod config;
 mod dial;
 mod events;
 mod settle;
 mod streams;
+mod tunnel;
 
 pub use config::{ClientConfig, ClientCounters, Http2};
 
 use std::io;
 use std::sync::Arc;
 
-use rustls::pki_types::CertificateDer;
 use slab::Slab;
 
 use crate::cause::Cause;
 use crate::codec::h2::RequestBlocks;
 use crate::connection::{Connection, Ending, Phase};
-use crate::deadlines::{Deadline, Deadlines};
-use crate::driver::{ConnectionId, Driver, Ready};
+use crate::deadlines::{Deadline, Deadlines, Due};
+use crate::driver::{ConnectionId, Driver, Ready, Remote};
 use crate::in_flight::InFlight;
+use crate::local_addresses::LocalAddresses;
 use crate::pool::{Pool, Waiting};
-use crate::resolver::Resolver;
+use crate::resolver::Names;
+use crate::route::Route;
+use crate::tls::TlsFiles;
 use crate::{Completion, Exchange, Origin, OriginId, Waker};
 
 /// Most request buffers kept for use again.
@@ -55,8 +59,10 @@ pub struct Client {
     /// Used again by each wait.
     ready: Vec<Ready>,
     spare_buffers: Vec<Vec<u8>>,
-    resolver: Option<Resolver>,
-    extra_roots: Vec<CertificateDer<'static>>,
+    names: Names,
+    local_addresses: LocalAddresses,
+    unix_socket: Option<Remote>,
+    tls_files: TlsFiles,
     /// Made for the first TLS connection.
     tls: Option<Arc<rustls::ClientConfig>>,
     counters: ClientCounters,
@@ -68,15 +74,17 @@ pub struct Client {
 
 impl Client {
     /// A client with its own event loop. Fails when the kernel gives no descriptors or lacks
-    /// `epoll_pwait2` (before Linux 5.11), or when `ca_file` can't be read.
+    /// `epoll_pwait2` (before Linux 5.11), or when something in `config` can't be: a file or key
+    /// of no use, a local address of another machine, a header that can't be sent.
     pub fn new(config: ClientConfig) -> io::Result<Self> {
-        let extra_roots = match &config.ca_file {
-            Some(file) => crate::tls::extra_roots(file)?,
-            None => Vec::new(),
+        let tls_files = TlsFiles::read(&config.tls)?;
+        check_headers(&config)?;
+        let connections_max = match config.connections_max {
+            0 => usize::MAX,
+            bounded => bounded,
         };
+        let driver = Driver::new()?;
         Ok(Self {
-            config,
-            driver: Driver::new()?,
             pools: Vec::new(),
             connections: Slab::new(),
             exchanges: Slab::new(),
@@ -89,9 +97,13 @@ impl Client {
             to_serve: Vec::new(),
             ready: Vec::new(),
             spare_buffers: Vec::new(),
-            resolver: None,
-            extra_roots,
+            names: Names::new(&config.dns, driver.waker()),
+            local_addresses: LocalAddresses::new(&config.local_addresses)?,
+            unix_socket: unix_socket(&config)?,
+            tls_files,
             tls: None,
+            config: ClientConfig { connections_max, ..config },
+            driver,
             counters: ClientCounters::default(),
             next_serial: 0,
             next_generation: 0,
@@ -105,22 +117,13 @@ impl Client {
         if origin.tls && self.tls.is_none() {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
-            let ClientConfig { insecure, http2, .. } = self.config;
-            self.tls = crate::tls::tls_config(&self.extra_roots, insecure, http2).ok();
+            let http2 = self.config.http2;
+            self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files, http2).ok();
         }
         let place = known.unwrap_or_else(|| {
-            let mut pool = Pool::new(origin);
-            pool.streams_max = self.config.http2_streams_max.max(1) as usize;
-            pool.expects_http2 = match self.config.http2 {
-                Http2::Alpn => origin.tls,
-                Http2::Off => false,
-                Http2::PriorKnowledge => true,
-            };
-            if pool.addresses.is_empty()
-                && let Some(same_host) = self.pools.iter().find(|p| p.origin.host == origin.host)
-            {
-                pool.addresses.clone_from(&same_host.addresses);
-            }
+            let unix_socket = self.unix_socket.as_ref();
+            let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
+            let pool = Pool::new(origin, route, &self.config);
             self.pools.push(pool);
             self.pools.len() - 1
         });
@@ -146,7 +149,10 @@ impl Client {
             self.fail(slot, Cause::NoOrigin);
             return;
         }
-        self.add_deadline(Deadline { at_ns, serial, slot, connecting: false });
+        self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        if let Some(amendment) = &self.pools[origin as usize].route.amendment {
+            amendment.apply(&mut self.exchanges[slot as usize].bytes);
+        }
         self.place(slot, now_ns);
         self.serve();
     }
@@ -234,6 +240,29 @@ fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
 /// Whether a deadline still concerns somebody.
 fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
     exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
-        exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
+        exchange.serial == deadline.serial && (deadline.what == Due::Answer || exchange.dialling)
     })
+}
+
+fn unix_socket(config: &ClientConfig) -> io::Result<Option<Remote>> {
+    let Some(path) = &config.unix_socket else { return Ok(None) };
+    let remote = Remote::unix(path).map_err(|_| {
+        let problem = "its path must be of 1 to 107 bytes without NUL";
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("unix socket {}: {problem}", path.display()),
+        )
+    })?;
+    Ok(Some(remote))
+}
+
+/// Whether the headers for proxies can be sent.
+fn check_headers(config: &ClientConfig) -> io::Result<()> {
+    let mut out = Vec::new();
+    for (name, value) in &config.proxies.connect_headers {
+        crate::render::write_header_checked(name, value.as_bytes(), &mut out).map_err(|error| {
+            io::Error::new(io::ErrorKind::InvalidInput, format!("proxy header: {error}"))
+        })?;
+    }
+    Ok(())
 }

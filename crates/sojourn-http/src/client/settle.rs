@@ -37,10 +37,12 @@ impl Client {
     pub(super) fn answered(&mut self, id: ConnectionId, reusable: bool) {
         let connection = &mut self.connections[id.slot as usize];
         let exchange = connection.exchange.take();
-        if reusable {
+        let origin = connection.origin;
+        let pool = &self.pools[origin as usize];
+        let is_wanted = pool.has_waiting() || pool.idle() < self.config.idle_max;
+        if reusable && self.config.keep_alive && is_wanted {
             connection.phase = Phase::Idle;
             connection.reused = true;
-            let origin = connection.origin;
             self.pools[origin as usize].put_idle(id.slot);
             self.mark_to_serve(origin);
         } else {
@@ -123,6 +125,9 @@ impl Client {
 
     pub(super) fn close(&mut self, id: ConnectionId) {
         let connection = self.connections.remove(id.slot as usize);
+        if let Some(dialling) = &connection.dialling {
+            self.end_attempts(dialling, id.slot);
+        }
         let pool = &mut self.pools[connection.origin as usize];
         pool.open -= 1;
         if connection.phase == Phase::Idle {

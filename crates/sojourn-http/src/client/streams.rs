@@ -3,7 +3,7 @@
 use super::{Client, is_waiting};
 use crate::cause::Cause;
 use crate::connection::{Ending, FrameStep, Http2State, Phase, RECEIVES_MAX};
-use crate::deadlines::Deadline;
+use crate::deadlines::{Deadline, Due};
 use crate::driver::ConnectionId;
 
 /// How often a request is sent again because a server has not touched it.
@@ -15,6 +15,7 @@ impl Client {
     pub(super) fn share(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         connection.phase = Phase::Shared;
+        self.pools[connection.origin as usize].dialling -= 1;
         let http2 = Http2State::new(self.config.http2_streams_max.max(1));
         connection.http2 = Some(Box::new(http2));
         if let Some(slot) = connection.exchange.take() {
@@ -39,6 +40,9 @@ impl Client {
             return self.fail(exchange_slot, Cause::Unfit(unfit));
         }
         exchange.connection = Some(connection_slot);
+        if !self.config.keep_alive {
+            http2.drain();
+        }
         if !http2.is_to_flush {
             http2.is_to_flush = true;
             let generation = connection.generation;
@@ -128,7 +132,7 @@ impl Client {
         let connection = &mut self.connections[id.slot as usize];
         let origin = connection.origin;
         if let Some(http2) = &mut connection.http2 {
-            self.pools[origin as usize].streams_max = http2.streams_max().max(1);
+            self.pools[origin as usize].learn_streams_max(http2.streams_max());
             if http2.has_to_send() && !http2.is_to_flush {
                 http2.is_to_flush = true;
                 self.to_flush.push(id);
@@ -222,8 +226,13 @@ impl Client {
         exchange.dialling = true;
         exchange.phase_began_ns = self.now_ns;
         let serial = exchange.serial;
+        let next_at_ns = connection.dialling.as_ref().map(|dialling| dialling.next_at_ns);
         if dial_ends_ns < exchange.deadline_ns() {
-            self.add_deadline(Deadline { at_ns: dial_ends_ns, serial, slot, connecting: true });
+            let what = Due::Connection;
+            self.add_deadline(Deadline { at_ns: dial_ends_ns, serial, slot, what });
+        }
+        if let Some(at_ns) = next_at_ns.filter(|at_ns| *at_ns > self.now_ns) {
+            self.add_deadline(Deadline { at_ns, serial, slot, what: Due::NextAddress });
         }
         true
     }

@@ -102,6 +102,11 @@ impl Http2State {
         self.session.streams_max()
     }
 
+    /// Takes no more requests.
+    pub(crate) fn drain(&mut self) {
+        self.session.drain();
+    }
+
     /// It carries nothing and will carry nothing more.
     pub(crate) fn is_finished(&self) -> bool {
         self.session.is_closing() && self.session.open_streams() == 0

@@ -5,17 +5,17 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::num::NonZeroU64;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
+use rustix::net::{RecvFlags, SendFlags, sockopt};
 use rustix::time::Timespec;
 use sojourn_clock::SECOND_NS;
 
-use super::{ConnectionId, Ready, Received, Waited, Waker};
+use super::{ConnectionId, Ready, Received, Remote, Waited, Waker};
 
 /// Most events of one wait.
 const EVENTS_MAX: usize = 256;
@@ -67,23 +67,14 @@ impl Driver {
         self.waker.clone()
     }
 
-    /// Opens a socket and begins to connect it.
-    pub(crate) fn open(&self, id: ConnectionId, address: SocketAddr) -> Result<Socket, Errno> {
-        let family = match address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let socket = rustix::net::socket_with(
-            family,
-            SocketType::STREAM,
-            SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-            Some(ipproto::TCP),
-        )?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match rustix::net::connect(&socket, &address) {
-            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
+    /// Opens a socket and begins to connect it, from a local address if one is given.
+    pub(crate) fn open(
+        &self,
+        id: ConnectionId,
+        remote: &Remote,
+        local: Option<IpAddr>,
+    ) -> Result<Socket, Errno> {
+        let socket = remote.connect(local)?;
         // After connect: a socket that isn't connecting yet would report a hang-up at once.
         let data = (u64::from(id.generation) << 32) | u64::from(id.slot);
         epoll::add(

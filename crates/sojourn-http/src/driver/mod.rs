@@ -13,9 +13,11 @@
 //! - [`Driver::wait_until`] waits with nanosecond precision and reports what is ready.
 
 mod epoll;
+mod remote;
 mod waker;
 
 pub(crate) use epoll::{Driver, Socket};
+pub(crate) use remote::{Remote, try_local};
 pub use waker::Waker;
 
 /// A connection as the driver names it: slot and generation, so that an event for a closed

@@ -182,6 +182,7 @@ fn stage_row(payments: &[Payment], steady: &[&Payment], stage: usize) -> StageRo
         hop_bins: bins(hops()),
         poll_ns: None,
         poll_requests: None,
+        poll_waited_ns: None,
     }
 }
 

@@ -32,13 +32,14 @@ pub(super) struct HeadReader<'a> {
     has_regular: bool,
     malformed: Option<Malformed>,
     is_trailer: bool,
-    /// The head in the form of HTTP/1.1, if it is to be kept.
-    text: Option<&'a mut Vec<u8>>,
+    /// The head in the form of HTTP/1.1, if it is kept.
+    text: &'a mut Vec<u8>,
+    keeps_text: bool,
 }
 
 impl<'a> HeadReader<'a> {
-    /// `text` is where to write the head, if it is to be kept.
-    pub(super) fn new(is_trailer: bool, text: Option<&'a mut Vec<u8>>) -> Self {
+    /// Writes the head to `text` if it is to be kept; a redirect's always is, for its location.
+    pub(super) fn new(is_trailer: bool, text: &'a mut Vec<u8>, keeps_text: bool) -> Self {
         Self {
             status: None,
             coding: None,
@@ -47,7 +48,13 @@ impl<'a> HeadReader<'a> {
             malformed: None,
             is_trailer,
             text,
+            keeps_text,
         }
+    }
+
+    /// Whether the head has been written down.
+    pub(super) fn keeps_text(&self) -> bool {
+        self.keeps_text
     }
 
     /// The head, when the whole block has been read.
@@ -60,8 +67,8 @@ impl<'a> HeadReader<'a> {
             None if self.is_trailer => 0,
             None => return Err(Malformed("a head without a status")),
         };
-        if let Some(text) = self.text {
-            text.extend_from_slice(b"\r\n");
+        if self.keeps_text {
+            self.text.extend_from_slice(b"\r\n");
         }
         Ok(Http2Head {
             status,
@@ -113,17 +120,18 @@ impl<'a> HeadReader<'a> {
             return self.refuse("more than one status");
         }
         self.status = Some(status);
-        if let Some(text) = &mut self.text {
-            text.extend_from_slice(b"HTTP/2 ");
-            text.extend_from_slice(value);
-            text.extend_from_slice(b"\r\n");
+        self.keeps_text |= value[0] == b'3';
+        if self.keeps_text {
+            self.text.extend_from_slice(b"HTTP/2 ");
+            self.text.extend_from_slice(value);
+            self.text.extend_from_slice(b"\r\n");
         }
     }
 }
 
 impl Fields for HeadReader<'_> {
     fn wants(&mut self, name: &[u8]) -> bool {
-        let is_wanted = self.text.is_some()
+        let is_wanted = self.keeps_text
             || match name.len() {
                 7 => name == b":status",
                 14 => name == b"content-length",
@@ -164,11 +172,10 @@ impl Fields for HeadReader<'_> {
         if value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
             return self.refuse("a header value with a line break in it");
         }
-        if let Some(text) = &mut self.text {
-            text.extend_from_slice(name);
-            text.extend_from_slice(b": ");
-            text.extend_from_slice(value);
-            text.extend_from_slice(b"\r\n");
+        if self.keeps_text {
+            for part in [name, b": ", value, b"\r\n"] {
+                self.text.extend_from_slice(part);
+            }
         }
     }
 
@@ -184,7 +191,10 @@ mod tests {
     type Pairs<'a> = &'a [(&'a str, &'a str)];
 
     fn read(pairs: Pairs<'_>, text: Option<&mut Vec<u8>>) -> Result<Http2Head, Malformed> {
-        let mut reader = HeadReader::new(false, text);
+        let mut unwanted = Vec::new();
+        let keeps_text = text.is_some();
+        let text = text.unwrap_or(&mut unwanted);
+        let mut reader = HeadReader::new(false, text, keeps_text);
         for (name, value) in pairs {
             if reader.wants(name.as_bytes()) {
                 reader.field(name.as_bytes(), value.as_bytes());
@@ -208,6 +218,15 @@ mod tests {
         let expected =
             "HTTP/2 404\r\ncontent-length: 17\r\ncontent-encoding: gzip\r\nx-a: b: c\r\n\r\n";
         assert_eq!(String::from_utf8(text).as_deref(), Ok(expected));
+        // A redirect's is written whether it is wanted or not.
+        let mut text = Vec::new();
+        let mut reader = HeadReader::new(false, &mut text, false);
+        for (name, value) in [(":status", "302"), ("location", "/x")] {
+            assert!(reader.wants(name.as_bytes()));
+            reader.field(name.as_bytes(), value.as_bytes());
+        }
+        reader.finish().expect("valid");
+        assert_eq!(text, b"HTTP/2 302\r\nlocation: /x\r\n\r\n");
     }
 
     #[test]
@@ -235,7 +254,8 @@ mod tests {
         ] {
             assert!(read(pairs, Some(&mut Vec::new())).is_err(), "{pairs:?}");
         }
-        let mut trailers = HeadReader::new(true, None);
+        let mut text = Vec::new();
+        let mut trailers = HeadReader::new(true, &mut text, false);
         trailers.field(b":status", b"200");
         assert!(trailers.finish().is_err());
     }

@@ -146,7 +146,8 @@ impl Session {
         let (exchange, keep_head) = (stream.exchange, stream.keep_head);
         let (head_only, body_left) = (stream.head_only, stream.body_left);
         if stream.has_head {
-            let mut trailers = HeadReader::new(true, None);
+            let mut unwanted = Vec::new();
+            let mut trailers = HeadReader::new(true, &mut unwanted, false);
             self.decoder.decode(block, LIST_BYTES_MAX, &mut trailers)?;
             if let Err(malformed) = trailers.finish() {
                 return self.malformed(id, malformed.0).map(Some);
@@ -197,8 +198,9 @@ impl Session {
         }
         known.table_changes = None;
         known.text.clear();
-        let mut reader = HeadReader::new(false, keep_head.then_some(&mut known.text));
+        let mut reader = HeadReader::new(false, &mut known.text, keep_head);
         self.decoder.decode(block, LIST_BYTES_MAX, &mut reader)?;
+        let has_text = reader.keeps_text();
         let head = match reader.finish() {
             Ok(head) => head,
             Err(malformed) => return Ok(Err(malformed.0)),
@@ -208,7 +210,7 @@ impl Session {
             known.block.clear();
             known.block.extend_from_slice(block);
             known.head = head;
-            known.has_text = keep_head;
+            known.has_text = has_text;
             known.table_changes = Some(changes);
         }
         Ok(Ok(head))

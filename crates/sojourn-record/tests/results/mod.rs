@@ -1,0 +1,8 @@
+//! Attack results.
+
+mod cut;
+mod fixtures;
+mod memory;
+mod mutations;
+mod round_trip;
+mod util;
