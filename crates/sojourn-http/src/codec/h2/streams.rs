@@ -25,6 +25,21 @@ pub(super) struct Stream {
     pub(super) is_queued: bool,
 }
 
+impl Stream {
+    /// Holds a portion of the body against what the head has said; the fragment of the error reads
+    /// after "answered with ".
+    pub(super) fn take_body(&mut self, length: u64, ends: bool) -> Result<(), &'static str> {
+        let Some(left) = &mut self.body_left else {
+            return Ok(());
+        };
+        *left = left.checked_sub(length).ok_or("a body longer than its head allows")?;
+        if ends && *left > 0 {
+            return Err("a body shorter than its content-length");
+        }
+        Ok(())
+    }
+}
+
 /// Streams by their number.
 #[derive(Debug, Default)]
 pub(super) struct Streams {

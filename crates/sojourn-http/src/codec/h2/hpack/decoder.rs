@@ -5,7 +5,7 @@ use super::static_table::STATIC_TABLE;
 use super::{Broken, FIELD_OVERHEAD, huffman, integer};
 
 /// The table that we offer: the default of RFC 9113 §6.5.2, which needs no word.
-const TABLE_BYTES_MAX: usize = 4_096;
+pub(crate) const TABLE_BYTES_MAX: usize = 4_096;
 
 /// Takes the fields of a block.
 pub(crate) trait Fields {
@@ -24,6 +24,17 @@ pub(crate) struct Decoder {
     table: DynamicTable,
     name: Vec<u8>,
     value: Vec<u8>,
+    /// The present block depends on the table, or has changed its size.
+    needs_table: bool,
+}
+
+/// What decoding a block has used and changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effect {
+    /// The same block would be other fields if the table were another.
+    pub(crate) needs_table: bool,
+    /// Size of the fields that it added to the table.
+    pub(crate) inserted_bytes: u64,
 }
 
 /// A string of a block, perhaps coded.
@@ -35,10 +46,15 @@ struct Text<'a> {
 
 impl Decoder {
     pub(crate) fn new() -> Self {
-        Self { table: DynamicTable::new(TABLE_BYTES_MAX), name: Vec::new(), value: Vec::new() }
+        Self {
+            table: DynamicTable::new(TABLE_BYTES_MAX),
+            name: Vec::new(),
+            value: Vec::new(),
+            needs_table: false,
+        }
     }
 
-    /// How often the table has changed: a block decodes to the same fields until then.
+    /// How often the table has changed.
     pub(crate) fn table_changes(&self) -> u64 {
         self.table.changes()
     }
@@ -50,7 +66,9 @@ impl Decoder {
         block: &[u8],
         list_bytes_max: usize,
         fields: &mut impl Fields,
-    ) -> Result<(), Broken> {
+    ) -> Result<Effect, Broken> {
+        self.needs_table = false;
+        let inserted_before = self.table.inserted_bytes();
         let mut input = block;
         let mut list = List { bytes: 0, bytes_max: list_bytes_max, fields };
         let mut may_resize = true;
@@ -58,6 +76,7 @@ impl Decoder {
             match first {
                 0x80.. => {
                     let index = integer::read(&mut input, 7)?;
+                    self.needs_table |= index > STATIC_TABLE.len();
                     let (name, value) = self.entry(index)?;
                     list.show(name, value);
                 }
@@ -68,13 +87,17 @@ impl Decoder {
                         return Err(Broken("a header block that changes the table's size wrongly"));
                     }
                     self.table.resize(size);
+                    self.needs_table = true;
                     continue;
                 }
                 0x00..0x20 => self.literal(&mut input, 4, false, &mut list)?,
             }
             may_resize = false;
         }
-        Ok(())
+        Ok(Effect {
+            needs_table: self.needs_table,
+            inserted_bytes: self.table.inserted_bytes() - inserted_before,
+        })
     }
 
     fn literal<F: Fields>(
@@ -93,6 +116,7 @@ impl Decoder {
         } else if is_static {
             STATIC_TABLE[index - 1].0
         } else {
+            self.needs_table = true;
             name_buffer.extend_from_slice(self.entry(index)?.0);
             &name_buffer
         };

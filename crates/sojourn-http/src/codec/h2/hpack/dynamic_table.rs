@@ -17,6 +17,8 @@ pub(super) struct DynamicTable {
     size_max: usize,
     /// How often it was changed: what was decoded from it holds as long as this stays.
     changes: u64,
+    /// Size of all fields that were ever added.
+    inserted_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -31,7 +33,14 @@ const SPARE_MAX: usize = 64;
 
 impl DynamicTable {
     pub(super) fn new(size_max: usize) -> Self {
-        Self { fields: VecDeque::new(), spare: Vec::new(), size: 0, size_max, changes: 0 }
+        Self {
+            fields: VecDeque::new(),
+            spare: Vec::new(),
+            size: 0,
+            size_max,
+            changes: 0,
+            inserted_bytes: 0,
+        }
     }
 
     /// Name and value of the field at an index from 0.
@@ -44,6 +53,7 @@ impl DynamicTable {
     pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
         self.changes += 1;
         let size = name.len() + value.len() + FIELD_OVERHEAD;
+        self.inserted_bytes += size as u64;
         self.evict_to(self.size_max.saturating_sub(size));
         if size > self.size_max {
             return;
@@ -65,6 +75,10 @@ impl DynamicTable {
 
     pub(super) fn changes(&self) -> u64 {
         self.changes
+    }
+
+    pub(super) fn inserted_bytes(&self) -> u64 {
+        self.inserted_bytes
     }
 
     fn evict_to(&mut self, size_max: usize) {

@@ -11,7 +11,7 @@ mod huffman;
 mod integer;
 mod static_table;
 
-pub(crate) use decoder::{Decoder, Fields};
+pub(crate) use decoder::{Decoder, Effect, Fields, TABLE_BYTES_MAX};
 pub(crate) use encoder::{write_field, write_size_update};
 
 /// What the size of a table or a list counts per field besides name and value (RFC 7541 §4.1).

@@ -2,7 +2,7 @@
 
 use super::super::frame::{self, FrameHeader, flag};
 use super::super::head::{HeadReader, LIST_BYTES_MAX};
-use super::super::hpack::Fields;
+use super::super::hpack::{Decoder, Effect, Fields, TABLE_BYTES_MAX};
 use super::{Event, Http2Error, Http2Head, Session};
 use crate::codec::Coding;
 
@@ -21,16 +21,24 @@ pub(super) struct Block {
     frames: usize,
 }
 
-/// The last head. Most answers of a load have the same one, byte for byte: as long as the tables
-/// are unchanged it is not decoded again.
+/// The last head. Most answers of a load have the same one, byte for byte, and it is not decoded
+/// again as long as that would neither tell nor change anything new:
+///
+/// - the block adds nothing to the table, and the table is as it was; or
+/// - the block does not depend on the table, and the last ones, all the same as this, have filled
+///   it: it holds their fields over and over, and adding them again would only push the same ones
+///   out. (Some servers add every field of every answer and never refer to one.)
 #[derive(Debug)]
 pub(super) struct KnownHead {
     block: Vec<u8>,
     head: Http2Head,
     text: Vec<u8>,
     has_text: bool,
-    /// The state of the tables that it holds for; none: not to be used again.
-    table_changes: Option<u64>,
+    /// It is not to be decoded again as long as the table is in this state.
+    is_settled: bool,
+    table_changes: u64,
+    /// What it has added to the table since another block was decoded, bytes.
+    filled_bytes: u64,
 }
 
 impl Default for KnownHead {
@@ -40,18 +48,70 @@ impl Default for KnownHead {
             head: Http2Head { status: 0, coding: Coding::Identity, length: None },
             text: Vec::new(),
             has_text: false,
-            table_changes: None,
+            is_settled: false,
+            table_changes: 0,
+            filled_bytes: 0,
         }
     }
 }
 
 impl KnownHead {
+    /// Decodes a head, unless it is the last one again. The inner error ends its stream only.
+    fn read(
+        &mut self,
+        decoder: &mut Decoder,
+        block: &[u8],
+        keep_head: bool,
+    ) -> Result<Result<Http2Head, &'static str>, Http2Error> {
+        let changes_before = decoder.table_changes();
+        if self.is_same(block, keep_head, changes_before) {
+            return Ok(Ok(self.head));
+        }
+        let is_repeated = self.table_changes == changes_before && self.block == block;
+        self.is_settled = false;
+        self.text.clear();
+        let mut reader = HeadReader::new(false, &mut self.text, keep_head);
+        let effect = decoder.decode(block, LIST_BYTES_MAX, &mut reader)?;
+        self.has_text = reader.keeps_text();
+        self.head = match reader.finish() {
+            Ok(head) => head,
+            Err(malformed) => return Ok(Err(malformed.0)),
+        };
+        self.learn(block, effect, is_repeated, changes_before, decoder.table_changes());
+        Ok(Ok(self.head))
+    }
+
+    /// Takes note of what the block did to the table.
+    fn learn(
+        &mut self,
+        block: &[u8],
+        effect: Effect,
+        is_repeated: bool,
+        changes_before: u64,
+        changes_after: u64,
+    ) {
+        if block.len() > KNOWN_BYTES_MAX {
+            return;
+        }
+        if is_repeated {
+            self.filled_bytes += effect.inserted_bytes;
+        } else {
+            self.block.clear();
+            self.block.extend_from_slice(block);
+            self.filled_bytes = effect.inserted_bytes;
+        }
+        self.table_changes = changes_after;
+        let fills_table = self.filled_bytes >= TABLE_BYTES_MAX as u64;
+        self.is_settled = changes_after == changes_before || (!effect.needs_table && fills_table);
+    }
+
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
     fn is_same(&self, block: &[u8], keep_head: bool, table_changes: u64) -> bool {
-        self.table_changes == Some(table_changes)
+        self.is_settled
+            && self.table_changes == table_changes
             && (self.has_text || !keep_head)
             && self.block == block
     }
@@ -143,8 +203,7 @@ impl Session {
             self.decoder.decode(block, LIST_BYTES_MAX, &mut Nobody)?;
             return Ok(None);
         };
-        let (exchange, keep_head) = (stream.exchange, stream.keep_head);
-        let (head_only, body_left) = (stream.head_only, stream.body_left);
+        let exchange = stream.exchange;
         if stream.has_head {
             let mut unwanted = Vec::new();
             let mut trailers = HeadReader::new(true, &mut unwanted, false);
@@ -155,13 +214,13 @@ impl Session {
             if !ends {
                 return self.malformed(id, "a second head").map(Some);
             }
-            if body_left.is_some_and(|left| left > 0) {
-                return self.malformed(id, "a body shorter than its content-length").map(Some);
+            if let Err(what) = stream.take_body(0, true) {
+                return self.malformed(id, what).map(Some);
             }
             self.close(id)?;
             return Ok(Some(Event::End { exchange, wire_bytes }));
         }
-        let head = match self.head(block, keep_head)? {
+        let head = match self.known_head.read(&mut self.decoder, block, stream.keep_head)? {
             Ok(head) => head,
             Err(what) => return self.malformed(id, what).map(Some),
         };
@@ -171,48 +230,74 @@ impl Session {
             }
             return Ok(None);
         }
-        let has_no_body = head_only || matches!(head.status, 204 | 304);
-        let body_left = if has_no_body { Some(0) } else { head.length };
+        let has_no_body = stream.head_only || matches!(head.status, 204 | 304);
+        stream.has_head = true;
+        stream.body_left = if has_no_body { Some(0) } else { head.length };
         if ends {
-            if body_left.is_some_and(|left| left > 0) {
-                return self.malformed(id, "a body shorter than its content-length").map(Some);
+            if let Err(what) = stream.take_body(0, true) {
+                return self.malformed(id, what).map(Some);
             }
             self.close(id)?;
-        } else if let Some(stream) = self.streams.get_mut(id) {
-            stream.has_head = true;
-            stream.body_left = body_left;
         }
         Ok(Some(Event::Head { exchange, head, wire_bytes, ends }))
     }
+}
 
-    /// Decodes a head, unless it is the last one again.
-    fn head(
-        &mut self,
-        block: &[u8],
-        keep_head: bool,
-    ) -> Result<Result<Http2Head, &'static str>, Http2Error> {
-        let known = &mut self.known_head;
-        let changes_before = self.decoder.table_changes();
-        if known.is_same(block, keep_head, changes_before) {
-            return Ok(Ok(known.head));
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Blocks as servers write them: literals that enter the table, literals that don't, references
+    /// to the table's first and third field, a change of its size.
+    const BLOCKS: [&[u8]; 7] = [
+        b"\x88\x40\x06server\x05nginx\x40\x04date\x1dThu, 01 Jan 1970 00:00:00 GMT",
+        b"\x88\x40\x01a\x01b",
+        b"\x88\x00\x01a\x01c",
+        b"\x88\xbe",
+        b"\x88\xc0\x40\x01d\x01e",
+        b"\x3f\x45\x88\x40\x01f\x01g",
+        b"\x3f\xe1\x1f\x88\x40\x01h\x01i",
+    ];
+
+    proptest! {
+        #[test]
+        fn what_is_known_is_what_would_be_decoded(
+            runs in proptest::collection::vec((0..BLOCKS.len(), 1_usize..70, any::<bool>()), 1..12),
+        ) {
+            let (mut decoder, mut known) = (Decoder::new(), KnownHead::default());
+            let mut plain = Decoder::new();
+            for (place, times, keep_head) in runs {
+                for _ in 0..times {
+                    let mut text = Vec::new();
+                    let mut reader = HeadReader::new(false, &mut text, true);
+                    let decoded = plain.decode(BLOCKS[place], LIST_BYTES_MAX, &mut reader);
+                    let read = known.read(&mut decoder, BLOCKS[place], keep_head);
+                    if decoded.is_err() {
+                        // It points at what the table does not have; the connection is over.
+                        prop_assert!(read.is_err());
+                        return Ok(());
+                    }
+                    prop_assert_eq!(read, Ok(Ok(reader.finish().expect("a head"))));
+                    if keep_head {
+                        prop_assert_eq!(known.text(), text.as_slice());
+                    }
+                }
+            }
         }
-        known.table_changes = None;
-        known.text.clear();
-        let mut reader = HeadReader::new(false, &mut known.text, keep_head);
-        self.decoder.decode(block, LIST_BYTES_MAX, &mut reader)?;
-        let has_text = reader.keeps_text();
-        let head = match reader.finish() {
-            Ok(head) => head,
-            Err(malformed) => return Ok(Err(malformed.0)),
-        };
-        let changes = self.decoder.table_changes();
-        if changes == changes_before && block.len() <= KNOWN_BYTES_MAX {
-            known.block.clear();
-            known.block.extend_from_slice(block);
-            known.head = head;
-            known.has_text = has_text;
-            known.table_changes = Some(changes);
+    }
+
+    #[test]
+    fn a_head_that_fills_the_table_is_settled() {
+        let (mut decoder, mut known) = (Decoder::new(), KnownHead::default());
+        let mut decoded = 0;
+        for _ in 0..1_000 {
+            let before = decoder.table_changes();
+            known.read(&mut decoder, BLOCKS[0], false).expect("valid").expect("a head");
+            decoded += usize::from(decoder.table_changes() != before);
         }
-        Ok(Ok(head))
+        // 43 and 65 bytes a time fill 4096.
+        assert_eq!(decoded, 4_096_usize.div_ceil(43 + 65));
     }
 }

@@ -113,7 +113,7 @@ impl Session {
             ends_stream: header.has(flag::END_STREAM),
             wire_bytes: frame::HEADER_BYTES as u64,
         };
-        let mut has_head = true;
+        let mut taken = Ok(());
         if let Some(stream) = self.streams.get_mut(header.stream) {
             stream.receive_left = stream.receive_left.checked_sub(length).ok_or(beyond)?;
             let window = self.limits.stream_window;
@@ -122,34 +122,18 @@ impl Session {
                 frame::write_window_update(header.stream, more, &mut self.out);
                 stream.receive_left = window;
             }
-            has_head = stream.has_head;
             data.exchange = Some(stream.exchange);
+            if !stream.has_head {
+                taken = Err("a body before its head");
+            } else if !is_padded {
+                taken = stream.take_body(u64::from(length), data.ends_stream);
+            }
         }
         self.data = Some(data);
-        if !has_head {
-            return self.malformed(header.stream, "a body before its head").map(Some);
+        match taken {
+            Ok(()) => Ok(None),
+            Err(what) => self.malformed(header.stream, what).map(Some),
         }
-        if is_padded { Ok(None) } else { self.check_body_length() }
-    }
-
-    /// The length of the body in this frame is known: holds it against the content-length.
-    fn check_body_length(&mut self) -> Result<Option<Event<'static>>, Http2Error> {
-        let Some(data) = &self.data else {
-            return Ok(None);
-        };
-        let (id, length, ends_stream) = (data.id, data.left as u64, data.ends_stream);
-        let Some(left) = self.streams.get_mut(id).and_then(|stream| stream.body_left.as_mut())
-        else {
-            return Ok(None);
-        };
-        match left.checked_sub(length) {
-            Some(after) => *left = after,
-            None => return self.malformed(id, "a body longer than its head allows").map(Some),
-        }
-        if ends_stream && *left > 0 {
-            return self.malformed(id, "a body shorter than its content-length").map(Some);
-        }
-        Ok(None)
     }
 
     /// Goes on with a DATA frame; `None` when it is over and has nothing to tell.
@@ -168,7 +152,12 @@ impl Session {
             data.left = (data.left - 1)
                 .checked_sub(data.padding)
                 .ok_or_else(|| Http2Error::protocol("padding longer than its frame"))?;
-            return self.check_body_length();
+            let (id, length, ends) = (data.id, data.left as u64, data.ends_stream);
+            let taken = self.streams.get_mut(id).map(|stream| stream.take_body(length, ends));
+            return match taken {
+                Some(Err(what)) => self.malformed(id, what).map(Some),
+                _ => Ok(None),
+            };
         }
         let (bytes, rest) = input.split_at(input.len().min(data.left));
         let (padding, rest) = rest.split_at(rest.len().min(data.padding));
