@@ -250,12 +250,13 @@ mod tests {
     use super::*;
 
     /// Blocks as servers write them: literals that enter the table, literals that don't, references
-    /// to the table's first and third field, a change of its size.
-    const BLOCKS: [&[u8]; 7] = [
+    /// to the table's first, third and 71st field, a change of its size.
+    const BLOCKS: [&[u8]; 8] = [
         b"\x88\x40\x06server\x05nginx\x40\x04date\x1dThu, 01 Jan 1970 00:00:00 GMT",
         b"\x88\x40\x01a\x01b",
         b"\x88\x00\x01a\x01c",
         b"\x88\xbe",
+        b"\x88\xff\x05",
         b"\x88\xc0\x40\x01d\x01e",
         b"\x3f\x45\x88\x40\x01f\x01g",
         b"\x3f\xe1\x1f\x88\x40\x01h\x01i",
