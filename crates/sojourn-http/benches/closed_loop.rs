@@ -12,7 +12,8 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Io, Origin, origin_host_header, write_request,
+    BodyPolicy, Client, ClientConfig, Exchange, Io, Origin, TlsOptions, origin_host_header,
+    write_request,
 };
 
 const USAGE: &str =
@@ -42,7 +43,8 @@ fn parse_io(name: &str) -> Result<Io, Box<dyn Error>> {
 
 /// Every connection sends its next request as soon as it has its answer.
 fn closed_loop(url: &str, connections: u64, seconds: u64, io: Io) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig { insecure: true, io, ..ClientConfig::default() })?;
+    let tls = TlsOptions { insecure: true, ..TlsOptions::default() };
+    let mut client = Client::new(ClientConfig { tls, io, ..ClientConfig::default() })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);
     let path = url::Url::parse(url)?.path().to_owned();

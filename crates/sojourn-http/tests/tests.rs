@@ -13,3 +13,5 @@ mod dialling;
 mod every_send_completes;
 /// Timeouts, wake-ups, phases.
 mod timing;
+/// epoll and the ring: which one it is, and what both must do.
+mod transports;

@@ -201,7 +201,8 @@ impl Driver {
                 .flags(squeue::Flags::SKIP_SUCCESS)
                 .user_data(Tag::alone(Kind::Cancel).0);
             // SAFETY: names no memory.
-            queued = queued.and(unsafe { self.queue.push(&cancel) });
+            let pushed = unsafe { self.queue.push(&cancel) };
+            queued = queued.and(pushed);
         }
         self.closing.push(socket.descriptor);
         if queued.is_err() || self.closing.len() >= CLOSING_MAX {
@@ -414,7 +415,7 @@ const MSG_WAITALL: i32 = 0x100;
 fn explained(errno: Errno) -> io::Error {
     match errno {
         Errno::EXIST => io::Error::other(
-            "a client on io_uring belongs to the thread that used it first, and was used on another",
+            "a client on io_uring belongs to the thread that used it first; this is another one",
         ),
         errno => errno.into(),
     }
