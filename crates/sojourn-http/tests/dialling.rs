@@ -54,13 +54,13 @@ fn a_name_that_does_not_exist() {
     assert_eq!(load.client.connections(), 0);
 }
 
-struct TlsPeer {
-    server: Server,
-    ca_file: tempfile::NamedTempFile,
+pub(crate) struct TlsPeer {
+    pub(crate) server: Server,
+    pub(crate) ca_file: tempfile::NamedTempFile,
 }
 
 /// A TLS server for these names; the behaviour runs on the decrypted stream.
-fn tls_server(
+pub(crate) fn tls_server(
     names: &[&str],
     serve: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
 ) -> TlsPeer {
@@ -96,7 +96,7 @@ fn tls_load(peer: &TlsPeer, host: &str, trusted: bool, insecure: bool) -> Load {
     Load::to(&origin(true, host, peer.server.address.port()), config)
 }
 
-fn answer_all(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
+pub(crate) fn answer_all(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
     while read_request(stream).is_some() {
         if stream.write_all(OK).and_then(|()| stream.flush()).is_err() {
             return;

@@ -40,7 +40,14 @@ pub(crate) struct Server {
 impl Server {
     /// `serve` gets the connection's number (from 0) and the connection.
     pub(crate) fn start(serve: impl Fn(usize, TcpStream) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Self::on(TcpListener::bind("127.0.0.1:0").expect("a free port"), serve)
+    }
+
+    /// As [`Self::start`], on a listener of the caller's.
+    pub(crate) fn on(
+        listener: TcpListener,
+        serve: impl Fn(usize, TcpStream) + Send + Sync + 'static,
+    ) -> Self {
         let address = listener.local_addr().expect("bound");
         let accepted = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&accepted);
@@ -63,11 +70,7 @@ impl Server {
     pub(crate) fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         Self::start(move |_, mut stream| {
-            while read_request(&mut stream).is_some() {
-                if stream.write_all(&bytes).is_err() {
-                    return;
-                }
-            }
+            answer_each(&mut stream, &bytes);
         })
     }
 
@@ -82,6 +85,25 @@ impl Server {
 
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
+    }
+}
+
+/// Where nobody listens: a port that is bound, so that no other test gets it, for ever.
+pub(crate) fn nobody() -> SocketAddr {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a descriptor");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a free port");
+    let address = socket.local_addr().expect("bound").as_socket().expect("IPv4");
+    std::mem::forget(socket);
+    address
+}
+
+/// Answers every request on a connection with these bytes.
+pub(crate) fn answer_each(stream: &mut (impl Read + Write), bytes: &[u8]) {
+    while read_request(stream).is_some() {
+        if stream.write_all(bytes).is_err() {
+            return;
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{Duplicates, JourneyReport, StageRow};
 pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
-pub use step::{ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
+pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
 use serde::Serialize;

@@ -9,6 +9,7 @@ mod open;
 mod outbox;
 mod prepared;
 mod series;
+mod timers;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -38,6 +39,7 @@ use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end};
 use series::Series;
+use timers::Timers;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
 /// have open is bounded by descriptors long before.
@@ -115,6 +117,7 @@ struct Generator {
     stopped: bool,
     health: ThreadHealth,
     scratch: Scratch,
+    timers: Timers,
 }
 
 struct Slot {
@@ -157,6 +160,7 @@ impl Generator {
             arrivals_done: false,
             stopped: false,
             scratch: Scratch::default(),
+            timers: Timers::default(),
             client,
             spec,
         }
@@ -172,6 +176,7 @@ impl Generator {
                 break;
             }
             self.hear_ledger();
+            self.wake_due();
             let more = self.start_due();
             let now = now_ns();
             if now >= snapshot_ns {
@@ -193,7 +198,7 @@ impl Generator {
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = now_ns();
             for completion in completions.drain(..) {
-                self.complete(completion);
+                self.wake(completion.token, Wake::Completion(completion));
                 if !self.closed.is_empty() {
                     // A user whose journey has just ended goes on before the rest of the batch is
                     // looked at: it would otherwise count the batch as its own lag.
@@ -243,6 +248,13 @@ impl Generator {
                     }
                 }
             }
+        }
+    }
+
+    /// Wakes the actors whose instant has come.
+    fn wake_due(&mut self) {
+        while let Some(token) = self.timers.pop_due(now_ns()) {
+            self.wake(token, Wake::Timer);
         }
     }
 
@@ -329,12 +341,12 @@ impl Generator {
         self.step(slot, Wake::Start);
     }
 
-    fn complete(&mut self, completion: Completion) {
-        let slot = (completion.token & 0xFFFF_FFFF) as usize;
-        let generation = (completion.token >> 32) as u32;
-        // The actor may be gone: its journey ended while a request was under way.
+    /// Steps the actor of a token, unless it is gone.
+    fn wake(&mut self, token: u64, wake: Wake) {
+        let slot = (token & 0xFFFF_FFFF) as usize;
+        let generation = (token >> 32) as u32;
         if self.slots.get(slot).is_some_and(|slot| slot.generation == generation) {
-            self.step(slot, Wake::Completion(completion));
+            self.step(slot, wake);
         }
     }
 
@@ -352,6 +364,7 @@ impl Generator {
             recorder: &mut self.recorder,
             series: &mut self.series,
             outbox: &mut self.outbox,
+            timers: &mut self.timers,
             polls: &self.spec.polls,
             run_id: &self.spec.options.run_id,
             narrator: self.spec.options.narrator.as_ref(),
@@ -391,7 +404,7 @@ impl Generator {
     fn next_due_ns(&self) -> u64 {
         let open = self.open.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
         let closed = self.closed.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
-        open.chain(closed).min().unwrap_or(u64::MAX)
+        open.chain(closed).min().unwrap_or(u64::MAX).min(self.timers.next_ns())
     }
 
     fn tell_when_done(&mut self, now: u64) {

@@ -309,6 +309,8 @@ impl AttackGenerator {
         let response_ns = completion.ended_ns.saturating_sub(hit.t0_ns);
         let series = self.series.step(KIND, step, PHASE);
         series.completed(&mut self.recorder, completion, hit.t0_ns, hit.began_ns);
+        self.recorder.record(series.bytes_in, completion.bytes_in);
+        self.recorder.record(series.bytes_out, completion.bytes_out);
         self.recorder.record(self.ends.duration, response_ns);
         let (of_status, reason) = match &completion.outcome {
             Ok(response) => {
@@ -411,7 +413,7 @@ impl AttackGenerator {
         {
             self.broken = Some("results could not be written".to_owned());
         }
-        self.outbox.flush(u64::MAX);
+        self.outbox.finish();
         self.report(now_ns());
         self.broken.map_or(Ok(()), Err)
     }

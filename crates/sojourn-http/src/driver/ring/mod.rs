@@ -201,8 +201,8 @@ impl Driver {
                 .flags(squeue::Flags::SKIP_SUCCESS)
                 .user_data(Tag::alone(Kind::Cancel).0);
             // SAFETY: names no memory.
-            let pushed = unsafe { self.queue.push(&cancel) };
-            queued = queued.and(pushed);
+            let cancelled = unsafe { self.queue.push(&cancel) };
+            queued = queued.and(cancelled);
         }
         self.closing.push(socket.descriptor);
         if queued.is_err() || self.closing.len() >= CLOSING_MAX {
