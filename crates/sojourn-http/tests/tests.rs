@@ -30,5 +30,7 @@ mod names;
 mod proxies;
 /// Timeouts, wake-ups, phases.
 mod timing;
+/// epoll and the ring: which one it is, and what both must do.
+mod transports;
 /// Other ways to an origin: replacements, local addresses, a Unix socket, no keep-alive.
 mod ways;

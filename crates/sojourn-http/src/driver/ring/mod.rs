@@ -415,7 +415,7 @@ const MSG_WAITALL: i32 = 0x100;
 fn explained(errno: Errno) -> io::Error {
     match errno {
         Errno::EXIST => io::Error::other(
-            "a client on io_uring belongs to the thread that used it first, and was used on another",
+            "a client on io_uring belongs to the thread that used it first; this is another one",
         ),
         errno => errno.into(),
     }
