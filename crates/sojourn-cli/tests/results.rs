@@ -246,10 +246,10 @@ impl Behind {
     }
 
     /// The next so many bytes that it prints.
-    fn take(&mut self, count: usize) -> String {
+    fn take(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         self.child.stdout.as_mut().unwrap().read_exact(&mut bytes).unwrap();
-        String::from_utf8(bytes).unwrap()
+        bytes
     }
 
     fn interrupt(&self) {
@@ -283,9 +283,9 @@ fn encode_hands_on_what_it_has_while_its_input_goes_on() {
     // All but a part of the last record.
     encode.give(&gob[..gob.len() - 5]);
     let last = CSV.trim_end().rfind('\n').unwrap() + 1;
-    assert_eq!(encode.take(last), CSV[..last]);
+    assert_eq!(encode.take(last), CSV[..last].as_bytes());
     encode.give(&gob[gob.len() - 5..]);
-    assert_eq!(encode.take(CSV.len() - last), CSV[last..]);
+    assert_eq!(encode.take(CSV.len() - last), CSV[last..].as_bytes());
     encode.interrupt();
     assert_eq!(encode.end(), (String::new(), Some(0)));
 }
@@ -296,9 +296,9 @@ fn the_first_interrupt_ends_reading_and_writes_the_report() {
     // A report of `-every` shows that all that was given has been read.
     let mut report = Behind::start(&["report", "-every", "50ms"]);
     report.give(&[&gob[..], &gob[0xce..0xce + 20]].concat());
-    let mut seen = String::new();
-    while !seen.ends_with(TEXT) {
-        seen += &report.take(1);
+    let mut seen = Vec::new();
+    while !seen.ends_with(TEXT.as_bytes()) {
+        seen.extend(report.take(1));
     }
     report.interrupt();
     let (rest, code) = report.end();
