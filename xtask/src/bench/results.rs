@@ -17,9 +17,10 @@ const ROUNDS: usize = 5;
 
 /// What a small server answers: 15 bytes and five headers, in Base64.
 const BODY: &str = "aGVsbG8sIHNvam91cm4K";
-const HEADERS: &str = "Q29ubmVjdGlvbjoga2VlcC1hbGl2ZQ0KQ29udGVudC1MZW5ndGg6IDE1DQpDb250ZW50LVR5cGU6IHRl\
-                       eHQvcGxhaW4NCkRhdGU6IFNhdCwgMjEgTm92IDIwMjYgMTg6NTQ6MjkgR01UDQpTZXJ2ZXI6IG5naW54\
-                       LzEuMjIuMQ0KDQo=";
+const HEADERS: &str = "\
+    Q29ubmVjdGlvbjoga2VlcC1hbGl2ZQ0KQ29udGVudC1MZW5ndGg6IDE1DQpDb250ZW50LVR5cGU6IHRl\
+    eHQvcGxhaW4NCkRhdGU6IFNhdCwgMjEgTm92IDIwMjYgMTg6NTQ6MjkgR01UDQpTZXJ2ZXI6IG5naW54\
+    LzEuMjIuMQ0KDQo=";
 
 /// A tool under test.
 struct Tool {

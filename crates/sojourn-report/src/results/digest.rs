@@ -3,8 +3,9 @@
 //! A centroid stands for neighbouring values by their mean and how many they are. Those in the
 //! middle of the distribution may hold many, those at its ends few: the scale function k maps a
 //! quantile to a number from 0 to 100, and a centroid may span one unit of it. (Dunning and Ertl,
-//! *Computing Extremely Accurate Quantiles Using t-Digests*, 2019.) The same parameters and order of
-//! operations as in Vegeta give the same figures to the last digit.
+//! *Computing Extremely Accurate Quantiles Using t-Digests*, 2019.) The same parameters and order
+//! of operations as in Vegeta give the same figures to the last digit, unless many values are
+//! equal: the order of equal means is then that of the sort.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -75,7 +76,7 @@ impl Digest {
                 let (from_lower, to_upper) = (index - lower, upper - index);
                 let mean =
                     (pair[0].mean * to_upper + pair[1].mean * from_lower) / (to_upper + from_lower);
-                // Rounding may have put the two in the wrong order, which `clamp` would not survive.
+                // Rounding may have put the two in the wrong order, which `clamp` does not survive.
                 return Some(mean.min(pair[1].mean).max(pair[0].mean));
             }
             lower = upper;
@@ -193,9 +194,9 @@ mod tests {
         #[test]
         fn quantiles_are_where_they_should_be(seed in any::<u64>(), q in 0.0..=1.0_f64) {
             let mut digest = Digest::default();
-            let mut values: Vec<i64> = (0..20_000u64)
-                .map(|index| (index.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as i64)
-                .collect();
+            let spread = |index: u64| index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+            let mut values: Vec<i64> =
+                (0..20_000).map(|index| spread(seed.wrapping_add(index)) as i64).collect();
             values.iter().for_each(|value| digest.add(*value));
             values.sort_unstable();
             let quantile = digest.quantile(q).unwrap();

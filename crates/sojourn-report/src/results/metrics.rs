@@ -201,7 +201,7 @@ impl Metrics {
         figures
     }
 
-    /// The latency below which the fraction `q` of all lies, in whole nanoseconds; 0 without results.
+    /// The latency below which the fraction `q` of all lies, whole nanoseconds; 0 without results.
     pub fn quantile_ns(&mut self, q: f64) -> i64 {
         self.digest.quantile(q).unwrap_or(0.0) as i64
     }
