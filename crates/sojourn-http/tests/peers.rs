@@ -14,18 +14,17 @@ use sojourn_http::{
 /// Kept bodies in tests.
 pub(crate) const KEEP: BodyPolicy = BodyPolicy::Keep { bytes_max: 1 << 20 };
 
-/// Tests use the transport that this names, else the ring where the kernel allows it.
+/// Tests use the transport that this variable names, else the ring where the kernel allows it.
 pub(crate) const IO: &str = "SOJOURN_HTTP_TEST_IO";
 
-/// The usual client, on the transport under test.
-pub(crate) fn config() -> ClientConfig {
-    let io = match std::env::var(IO).as_deref() {
+/// The transport under test.
+pub(crate) fn io() -> Io {
+    match std::env::var(IO).as_deref() {
         Ok("epoll") => Io::Epoll,
         Ok("ring") => Io::Ring,
         Ok(other) => panic!("{IO} is `{other}`, not `epoll` or `ring`"),
         Err(_) => Io::Auto,
-    };
-    ClientConfig { io, ..ClientConfig::default() }
+    }
 }
 
 /// No test waits longer than this for what must come.
@@ -149,7 +148,7 @@ pub(crate) struct Load {
 
 impl Load {
     pub(crate) fn new(server: &Server) -> Self {
-        Self::with(server.address, config())
+        Self::with(server.address, ClientConfig::default())
     }
 
     pub(crate) fn with(address: SocketAddr, config: ClientConfig) -> Self {
@@ -157,7 +156,13 @@ impl Load {
         Self::to(&origin, config)
     }
 
+    /// On the transport under test.
     pub(crate) fn to(origin: &Origin, config: ClientConfig) -> Self {
+        Self::exactly(origin, ClientConfig { io: io(), ..config })
+    }
+
+    /// On the transport that the configuration says.
+    pub(crate) fn exactly(origin: &Origin, config: ClientConfig) -> Self {
         let mut client = Client::new(config).expect("a client");
         let origin = client.origin(origin);
         Self { client, origin, completions: Vec::new() }
