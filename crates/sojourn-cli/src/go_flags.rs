@@ -41,7 +41,7 @@ pub(crate) fn rewrite(
     }
 }
 
-/// Reads what Go takes for a switch's value.
+/// Reads what Go takes for a switch's value: the parser of switches that can be switched off.
 pub(crate) fn boolean(word: &str) -> Result<bool, String> {
     match word {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),

@@ -14,6 +14,7 @@ mod go_flags;
 mod go_words;
 mod live;
 mod outputs;
+mod results;
 mod runner;
 mod signals;
 

@@ -2,8 +2,8 @@
 //! end.
 //!
 //! ```text
-//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS [STREAMS]
-//! cargo bench -p sojourn-http --bench closed_loop -- lag RATE SECONDS
+//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS IO [STREAMS]
+//! cargo bench -p sojourn-http --bench closed_loop -- lag RATE SECONDS IO
 //! ```
 //!
 //! With STREAMS it speaks HTTP/2 by prior knowledge, so many requests at a time per connection.
@@ -14,9 +14,12 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Http2, Origin, TlsOptions, origin_host_header,
+    BodyPolicy, Client, ClientConfig, Exchange, Http2, Io, Origin, TlsOptions, origin_host_header,
     write_request,
 };
+
+const USAGE: &str =
+    "URL CONNECTIONS SECONDS IO [STREAMS] | lag RATE SECONDS IO, IO being auto, epoll or ring";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds `--bench`.
@@ -24,19 +27,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        [] => {
-            println!("nothing to do: give URL CONNECTIONS SECONDS [STREAMS], or lag RATE SECONDS")
+        [] => println!("nothing to do: give {USAGE}"),
+        ["lag", rate, seconds, io] => lag(rate.parse()?, seconds.parse()?, parse_io(io)?)?,
+        [url, connections, seconds, io] => {
+            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?, None)?;
         }
-        ["lag", rate, seconds] => lag(rate.parse()?, seconds.parse()?)?,
-        [url, connections, seconds] => {
-            closed_loop(url, connections.parse()?, seconds.parse()?, None)?;
+        [url, connections, seconds, io, streams] => {
+            let streams = Some(streams.parse()?);
+            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?, streams)?;
         }
-        [url, connections, seconds, streams] => {
-            closed_loop(url, connections.parse()?, seconds.parse()?, Some(streams.parse()?))?;
-        }
-        _ => return Err("usage: URL CONNECTIONS SECONDS [STREAMS] | lag RATE SECONDS".into()),
+        _ => return Err(format!("usage: {USAGE}").into()),
     }
     Ok(())
+}
+
+fn parse_io(name: &str) -> Result<Io, Box<dyn Error>> {
+    let known = [Io::Auto, Io::Epoll, Io::Ring];
+    let io = known.into_iter().find(|io| io.name() == name);
+    io.ok_or_else(|| format!("`{name}` is neither auto nor epoll nor ring").into())
 }
 
 /// Every connection, or every stream, sends its next request as soon as it has its answer.
@@ -44,6 +52,7 @@ fn closed_loop(
     url: &str,
     connections: usize,
     seconds: u64,
+    io: Io,
     streams: Option<u32>,
 ) -> Result<(), Box<dyn Error>> {
     let mut client = Client::new(ClientConfig {
@@ -51,6 +60,7 @@ fn closed_loop(
         connections_max: connections,
         http2: if streams.is_some() { Http2::PriorKnowledge } else { Http2::Off },
         http2_streams_max: streams.unwrap_or(1),
+        io,
         ..ClientConfig::default()
     })?;
     let target = Origin::parse(url)?;
@@ -102,8 +112,8 @@ fn closed_loop(
 }
 
 /// Waits for evenly spaced instants and says how late it was told of them.
-fn lag(rate: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig::default())?;
+fn lag(rate: u64, seconds: u64, io: Io) -> Result<(), Box<dyn Error>> {
+    let mut client = Client::new(ClientConfig { io, ..ClientConfig::default() })?;
     let mut completions = Vec::new();
     let began_ns = now_ns() + SECOND_NS / 100;
     let mut late_ns: Vec<u64> = Vec::new();

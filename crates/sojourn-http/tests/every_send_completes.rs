@@ -7,10 +7,8 @@ use proptest::prelude::*;
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, ClientConfig};
 
-use crate::frames::{
-    DATA, END_HEADERS, END_STREAM, Frames, HEADERS, WINDOW_UPDATE, config, serving,
-};
-use crate::peers::{KEEP, Load, Server, read_request, reset};
+use crate::frames::{self, DATA, END_HEADERS, END_STREAM, Frames, HEADERS, WINDOW_UPDATE, serving};
+use crate::peers::{KEEP, Load, Server, config, read_request, reset};
 
 /// What a server does with one request.
 #[derive(Clone, Copy, Debug)]
@@ -259,7 +257,7 @@ proptest! {
                 }
             }
         });
-        let config = ClientConfig { connections_max, ..ClientConfig::default() };
+        let config = ClientConfig { connections_max, ..config() };
         let mut load = Load::with(server.address, config);
         check_completes_once(&mut load, connections_max, &requests)?;
     }
@@ -279,7 +277,7 @@ proptest! {
                 }
             }
         });
-        let config = ClientConfig { connections_max, http2_streams_max, ..config() };
+        let config = ClientConfig { connections_max, http2_streams_max, ..frames::config() };
         let mut load = Load::with(server.address, config);
         check_completes_once(&mut load, connections_max, &requests)?;
     }

@@ -147,7 +147,7 @@ pub(crate) fn serving(
 
 /// HTTP/2 by prior knowledge.
 pub(crate) fn config() -> ClientConfig {
-    ClientConfig { http2: Http2::PriorKnowledge, ..ClientConfig::default() }
+    ClientConfig { http2: Http2::PriorKnowledge, ..crate::peers::config() }
 }
 
 pub(crate) fn load(server: &Server) -> Load {

@@ -100,6 +100,7 @@ fn without_a_rate_the_workers_are_the_load() {
     let made = attack(&["-rate=0", "-max-workers=4", "-duration=2s", &url], "");
     let hits = made.hits();
     assert_eq!(server.requests(), hits.len() as u64, "{}", made.output);
+    assert!(made.output.stderr.contains("Little's law"), "{}", made.output);
     // Never more than four at once: by starts and ends in order.
     let mut edges: Vec<(i64, i32)> = hits
         .iter()

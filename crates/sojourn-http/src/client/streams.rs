@@ -77,7 +77,7 @@ impl Client {
     /// Sends as much as goes now.
     pub(super) fn flush(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
-        let Err(errno) = connection.flush_frames(&mut self.exchanges, &self.driver) else {
+        let Err(errno) = connection.flush_frames(&mut self.exchanges, &mut self.driver) else {
             return;
         };
         // A server may have said why, or answered, before it closed.
@@ -277,7 +277,7 @@ impl Client {
             && connection.http2.as_ref().is_some_and(|http2| http2.is_finished())
         {
             // Whatever the server is still to be told; that it may fail does not matter any more.
-            connection.flush_frames(&mut self.exchanges, &self.driver).ok();
+            connection.flush_frames(&mut self.exchanges, &mut self.driver).ok();
             self.close(id);
         }
     }

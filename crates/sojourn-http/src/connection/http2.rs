@@ -291,7 +291,7 @@ impl Connection {
     pub(crate) fn flush_frames(
         &mut self,
         exchanges: &mut Slab<InFlight>,
-        driver: &Driver,
+        driver: &mut Driver,
     ) -> Result<(), Errno> {
         let (Some(http2), Some(socket)) = (&mut self.http2, &self.socket) else {
             return Err(Errno::NOTCONN);

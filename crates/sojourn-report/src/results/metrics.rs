@@ -159,6 +159,7 @@ impl Metrics {
         };
         let duration_ns = sum(|span| span.latest.unix_ns.saturating_sub(span.earliest.unix_ns));
         let wait_ns = sum(|span| span.end_unix_ns.saturating_sub(span.latest.unix_ns));
+        let latency_quantiles_ns = [0.5, 0.9, 0.95, 0.99].map(|q| self.quantile_ns(q));
         let mean = |total: u64| ratio(total as f64, self.requests);
         let latency_mean_ns = ratio(self.latency_total_ns as f64, self.requests) as i64;
         let mut figures = Figures {
@@ -169,7 +170,7 @@ impl Metrics {
             wait_ns,
             latency_total_ns: self.latency_total_ns,
             latency_mean_ns,
-            latency_quantiles_ns: [0.5, 0.9, 0.95, 0.99].map(|q| quantile_ns(&mut self.digest, q)),
+            latency_quantiles_ns,
             latency_min_ns: self.latency_min_ns,
             latency_max_ns: self.latency_max_ns,
             bytes_in: (self.bytes_in, mean(self.bytes_in)),
@@ -194,9 +195,9 @@ impl Metrics {
         figures
     }
 
-    /// The latency below which the fraction `q` of all lies, nanoseconds; 0 without results.
-    pub fn quantile_ns(&mut self, q: f64) -> f64 {
-        self.digest.quantile(q).unwrap_or(0.0)
+    /// The latency below which the fraction `q` of all lies, in whole nanoseconds; 0 without results.
+    pub fn quantile_ns(&mut self, q: f64) -> i64 {
+        self.digest.quantile(q).unwrap_or(0.0) as i64
     }
 
     /// How many results were taken in.
@@ -235,10 +236,6 @@ impl Metrics {
         codes.sort();
         codes
     }
-}
-
-fn quantile_ns(digest: &mut Digest, q: f64) -> i64 {
-    digest.quantile(q).unwrap_or(0.0) as i64
 }
 
 fn ratio(total: f64, requests: u64) -> f64 {

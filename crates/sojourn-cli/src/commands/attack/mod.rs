@@ -1,5 +1,6 @@
 //! `sojourn attack`: requests to targets at a rate, as Vegeta has it, and more.
 
+mod connections;
 mod flags;
 mod inputs;
 
@@ -47,7 +48,9 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let run_id = runner::run_id();
     let mut options = RunOptions::new(None, run_id.clone());
     options.threads = command.threads;
-    options.client = client(command);
+    options.lag_budget_ns = command.lag_budget;
+    options.client = command.connections.config()?;
+    options.client.connect_timeout_ns = load.timeout_ns;
     let (sink, writer) = match output(command, &plan, &run_id)? {
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);
@@ -69,11 +72,15 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         allowed_hosts: command.allow_host.clone(),
         body_max: command.max_body.0,
         chunked: command.chunked,
-        keep_alive: command.keepalive,
         results: sink,
     };
+    let warnings = sojourn_engine::attack_room(&plan, &options, &attack)?;
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
+    plan.warnings.extend(warnings);
     let summary = conduct(command, &plan, &options, attack)?;
-    finish(command, &options, &summary, writer, inputs.failure)
+    finish(command, &plan, &options, &summary, writer, inputs.failure)
 }
 
 fn conduct(
@@ -104,6 +111,7 @@ fn conduct(
 /// Reports, and says what the exit code is.
 fn finish(
     command: &Attack,
+    plan: &Plan,
     options: &RunOptions,
     summary: &Summary,
     writer: Option<ResultWriter>,
@@ -121,14 +129,14 @@ fn finish(
         report(command, run_file)?;
     }
     if options.run_file.is_none() && !command.quiet {
-        say(summary);
+        say(plan, summary);
     }
     let counts = command.strict || !command.fail_if.is_empty();
     Ok(if counts { exit_code(summary) } else { 0 })
 }
 
 /// What a report would say that the records cannot.
-fn say(summary: &Summary) {
+fn say(plan: &Plan, summary: &Summary) {
     let verdict = match summary.verdict {
         Verdict::Pass => "",
         Verdict::Fail => "failed: ",
@@ -137,7 +145,7 @@ fn say(summary: &Summary) {
     for cause in &summary.causes {
         eprintln!("{verdict}{}: {}", cause.name, cause.detail);
     }
-    for note in &summary.notes {
+    for note in summary.notes.iter().filter(|note| !plan.warnings.contains(note)) {
         eprintln!("note: {note}");
     }
 }
@@ -180,18 +188,6 @@ fn load(command: &Attack) -> Result<AttackLoad, UsageError> {
         workers_max,
         timeout_ns: if command.timeout == 0 { NO_TIMEOUT_NS } else { command.timeout },
     })
-}
-
-fn client(command: &Attack) -> sojourn_http::ClientConfig {
-    let connections_max = match command.max_connections {
-        0 => usize::MAX,
-        most => most,
-    };
-    sojourn_http::ClientConfig {
-        connections_max,
-        insecure: command.insecure,
-        ..sojourn_http::ClientConfig::default()
-    }
 }
 
 fn is_terminal(command: &Attack) -> bool {
