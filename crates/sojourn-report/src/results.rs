@@ -10,8 +10,10 @@ mod histogram;
 mod json;
 mod layout;
 mod metrics;
+mod plot;
 mod text;
 
 pub use histogram::{BucketError, Buckets};
 pub use layout::{Layout, LayoutError};
 pub use metrics::{ERRORS_MAX, Figures, Metrics};
+pub use plot::{Plot, PlotError};

@@ -29,7 +29,7 @@ pub(super) fn print(metrics: &mut Metrics) -> String {
     for q in QUANTILES.into_iter().chain([1.0]) {
         let tail = if q < 1.0 { 1.0 / (1.0 - q) } else { NO_TAIL };
         rows.push([
-            format!("{:.6}", metrics.quantile_ns(q) / 1e6),
+            format!("{:.6}", metrics.quantile_ns(q) as f64 / 1e6),
             format!("{q:.6}"),
             format!("{}", (q * requests + 0.5) as u64),
             format!("{tail:.6}"),

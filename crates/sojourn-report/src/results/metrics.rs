@@ -10,6 +10,9 @@ use super::{Buckets, digest::Digest};
 /// tens of thousands.
 pub const ERRORS_MAX: usize = 100_000;
 
+/// Most bytes of the texts that are listed.
+const ERROR_BYTES_MAX: usize = 64 << 20;
+
 /// Figures in the making.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
@@ -25,6 +28,7 @@ pub struct Metrics {
     /// In the order of their first appearance, and for finding out whether they are known.
     errors: Vec<String>,
     known_errors: HashSet<Vec<u8>>,
+    error_bytes: usize,
     errors_refused: u64,
     /// When the results of each input began and ended.
     spans: Vec<Option<Span>>,
@@ -124,10 +128,12 @@ impl Metrics {
         if self.known_errors.contains(error) {
             return;
         }
-        if self.errors.len() >= ERRORS_MAX {
+        let bytes = self.error_bytes + error.len();
+        if self.errors.len() >= ERRORS_MAX || bytes > ERROR_BYTES_MAX {
             self.errors_refused += 1;
             return;
         }
+        self.error_bytes = bytes;
         self.known_errors.insert(error.to_vec());
         self.errors.push(lossy(error));
     }
@@ -159,6 +165,7 @@ impl Metrics {
         };
         let duration_ns = sum(|span| span.latest.unix_ns.saturating_sub(span.earliest.unix_ns));
         let wait_ns = sum(|span| span.end_unix_ns.saturating_sub(span.latest.unix_ns));
+        let latency_quantiles_ns = [0.5, 0.9, 0.95, 0.99].map(|q| self.quantile_ns(q));
         let mean = |total: u64| ratio(total as f64, self.requests);
         let latency_mean_ns = ratio(self.latency_total_ns as f64, self.requests) as i64;
         let mut figures = Figures {
@@ -169,7 +176,7 @@ impl Metrics {
             wait_ns,
             latency_total_ns: self.latency_total_ns,
             latency_mean_ns,
-            latency_quantiles_ns: [0.5, 0.9, 0.95, 0.99].map(|q| quantile_ns(&mut self.digest, q)),
+            latency_quantiles_ns,
             latency_min_ns: self.latency_min_ns,
             latency_max_ns: self.latency_max_ns,
             bytes_in: (self.bytes_in, mean(self.bytes_in)),
@@ -194,9 +201,9 @@ impl Metrics {
         figures
     }
 
-    /// The latency below which the fraction `q` of all lies, nanoseconds; 0 without results.
-    pub fn quantile_ns(&mut self, q: f64) -> f64 {
-        self.digest.quantile(q).unwrap_or(0.0)
+    /// The latency below which the fraction `q` of all lies, whole nanoseconds; 0 without results.
+    pub fn quantile_ns(&mut self, q: f64) -> i64 {
+        self.digest.quantile(q).unwrap_or(0.0) as i64
     }
 
     /// How many results were taken in.
@@ -235,10 +242,6 @@ impl Metrics {
         codes.sort();
         codes
     }
-}
-
-fn quantile_ns(digest: &mut Digest, q: f64) -> i64 {
-    digest.quantile(q).unwrap_or(0.0) as i64
 }
 
 fn ratio(total: f64, requests: u64) -> f64 {
