@@ -102,14 +102,12 @@ impl Client {
     /// Receives on a connection and acts on what came.
     pub(super) fn receive(&mut self, id: ConnectionId, hangup: bool) {
         loop {
-            let phase = self.phase(id);
-            match phase {
+            match self.phase(id) {
                 None | Some(Phase::Resolving | Phase::Connecting) => return,
                 Some(Phase::Shared) => return self.receive_frames(id, hangup),
+                Some(Phase::Tunnelling) if self.receive_tunnel(id) => continue,
+                Some(Phase::Tunnelling) => return,
                 Some(_) => {}
-            }
-            if phase == Some(Phase::Tunnelling) && !self.receive_tunnel(id) {
-                return;
             }
             let connection = &mut self.connections[id.slot as usize];
             let exchange = match connection.exchange {
