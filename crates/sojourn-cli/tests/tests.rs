@@ -12,6 +12,7 @@ mod follow_up;
 mod omission;
 mod polled;
 mod results;
+mod retries;
 mod theory;
 mod truth;
 mod webhook;

@@ -38,10 +38,10 @@ mod route;
 mod tls;
 
 pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
-pub use client::{Client, ClientConfig, ClientCounters};
+pub use client::{Client, ClientConfig, ClientCounters, Http2};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
-pub use driver::Waker;
+pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind};

@@ -7,12 +7,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Completion, Exchange, Failure, FailureKind, Origin, OriginId,
-    Response, write_request,
+    BodyPolicy, Client, ClientConfig, Completion, Exchange, Failure, FailureKind, Io, Origin,
+    OriginId, Response, write_request,
 };
 
 /// Kept bodies in tests.
 pub(crate) const KEEP: BodyPolicy = BodyPolicy::Keep { bytes_max: 1 << 20 };
+
+/// Tests use the transport that this variable names, else the ring where the kernel allows it.
+pub(crate) const IO: &str = "SOJOURN_HTTP_TEST_IO";
+
+/// The transport under test.
+pub(crate) fn io() -> Io {
+    match std::env::var(IO).as_deref() {
+        Ok("epoll") => Io::Epoll,
+        Ok("ring") => Io::Ring,
+        Ok(other) => panic!("{IO} is `{other}`, not `epoll` or `ring`"),
+        Err(_) => Io::Auto,
+    }
+}
 
 /// No test waits longer than this for what must come.
 const PATIENCE_NS: u64 = 30 * SECOND_NS;
@@ -74,11 +87,14 @@ impl Server {
     }
 }
 
-/// Where nobody listens: a port that was free a moment ago.
+/// Where nobody listens: a port that is bound, so that no other test gets it, for ever.
 pub(crate) fn nobody() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .expect("a free port")
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a descriptor");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a free port");
+    let address = socket.local_addr().expect("bound").as_socket().expect("IPv4");
+    std::mem::forget(socket);
+    address
 }
 
 /// Answers every request on a connection with these bytes.
@@ -140,7 +156,13 @@ impl Load {
         Self::to(&origin, config)
     }
 
+    /// On the transport under test.
     pub(crate) fn to(origin: &Origin, config: ClientConfig) -> Self {
+        Self::exactly(origin, ClientConfig { io: io(), ..config })
+    }
+
+    /// On the transport that the configuration says.
+    pub(crate) fn exactly(origin: &Origin, config: ClientConfig) -> Self {
         let mut client = Client::new(config).expect("a client");
         let origin = client.origin(origin);
         Self { client, origin, completions: Vec::new() }

@@ -106,7 +106,7 @@ fn connections_go_to_the_replacements_in_turn_and_requests_stay_as_they_are() {
         ..ClientConfig::default()
     };
     let mut load = Load::to(&Origin::parse("http://a.test").expect("URL"), config);
-    for round in 1..=7 {
+    for round in 1_usize..=7 {
         let completion = load.get();
         assert_eq!(completion.timings.dns_ns, 0);
         assert!(completion.outcome.is_ok(), "{completion:?}");

@@ -82,9 +82,9 @@ impl Client {
             Ok(()) => self.attempt_won(leader, id, &attempt),
             Err(errno) => {
                 if leader == id {
-                    self.connections[id.slot as usize].socket = None;
+                    self.close_socket(id.slot);
                 } else {
-                    self.connections.remove(id.slot as usize);
+                    self.take_out(id.slot);
                 }
                 self.note_failure(leader, attempt, errno);
                 self.try_next_address(leader);
@@ -95,12 +95,13 @@ impl Client {
     /// Closes the attempts that a connection has in other slots.
     pub(super) fn end_attempts(&mut self, dialling: &Dialling, own_slot: u32) {
         for attempt in dialling.attempts.iter().filter(|attempt| attempt.slot != own_slot) {
-            self.connections.remove(attempt.slot as usize);
+            self.take_out(attempt.slot);
         }
     }
 
     fn attempt_won(&mut self, leader: ConnectionId, id: ConnectionId, attempt: &Attempt) {
         let connection = &mut self.connections[leader.slot as usize];
+        let dial_began_ns = connection.dial_began_ns;
         let exchange = connection.exchange;
         let dialling = connection.dialling.take();
         if let Some(dialling) = &dialling {
@@ -112,13 +113,14 @@ impl Client {
             }
         }
         if leader != id {
-            self.connections.remove(leader.slot as usize);
+            self.take_out(leader.slot);
             if let Some(exchange) = exchange {
                 self.exchanges[exchange as usize].connection = Some(id.slot);
             }
         }
         let connection = &mut self.connections[id.slot as usize];
         connection.exchange = exchange;
+        connection.dial_began_ns = dial_began_ns;
         connection.leader = None;
         connection.dialling = dialling;
         self.connected(id);

@@ -121,6 +121,7 @@ fn step(name: String, timeout_ns: u64) -> Step {
         expect: Vec::new(),
         extract: Vec::new(),
         key: None,
+        retry: None,
     }
 }
 

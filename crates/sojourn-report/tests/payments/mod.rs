@@ -216,6 +216,7 @@ fn step(steady: &[&Payment]) -> StepRow {
         bytes_out: distribution(steady.iter().map(|_| 242.0)),
         statuses: vec![StatusRow { status: "200".into(), count: requests, fraction: 1.0 }],
         errors: Vec::<ErrorRow>::new(),
+        ..StepRow::default()
     }
 }
 

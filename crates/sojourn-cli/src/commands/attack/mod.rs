@@ -48,6 +48,7 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let run_id = runner::run_id();
     let mut options = RunOptions::new(None, run_id.clone());
     options.threads = command.threads;
+    options.lag_budget_ns = command.lag_budget;
     options.client = command.connections.config()?;
     options.client.connect_timeout_ns = load.timeout_ns;
     let (sink, writer) = match output(command, &plan, &run_id)? {

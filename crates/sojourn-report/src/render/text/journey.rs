@@ -7,7 +7,7 @@ use super::{
     paint::{Paint, clean, wrap},
     table::Table,
 };
-use crate::model::{Distribution, JourneyReport, KeptJourney, StageRow, StepRow};
+use crate::model::{AttemptRow, Distribution, JourneyReport, KeptJourney, StageRow, StepRow};
 
 /// Lost and failed journeys that are listed; the others are in the HTML and JSON reports.
 const LISTED_MAX: usize = 10;
@@ -219,6 +219,21 @@ fn step_lists(out: &mut String, step: &StepRow) {
     for error in &step.errors {
         let text = format!("{name}: {} × {}", words::count(error.count), clean(&error.reason));
         line(out, &wrap(&text, "  error     ", 12, WIDTH));
+    }
+    for retry in &step.retries {
+        let count = words::plural(retry.count, "further attempt", "further attempts");
+        let text = format!("{name}: {count} after {}", clean(&retry.reason));
+        line(out, &wrap(&text, "  retry     ", 12, WIDTH));
+    }
+    for AttemptRow { attempt, time_ns } in &step.attempts {
+        let text = format!(
+            "{name}: number {attempt} {} × · p50 {} · p99 {} · max {}",
+            words::count(time_ns.count),
+            words::duration(time_ns.p50 as f64),
+            words::duration(time_ns.p99 as f64),
+            words::duration(time_ns.max as f64)
+        );
+        line(out, &wrap(&text, "  attempt   ", 12, WIDTH));
     }
 }
 
