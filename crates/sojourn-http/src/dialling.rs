@@ -57,6 +57,17 @@ impl Dialling {
     }
 }
 
+impl Attempt {
+    /// Both ends, where `label` names the far one but not always its address.
+    pub(crate) fn between(&self, label: &str) -> String {
+        match (label.ends_with(&self.remote.to_string()), self.local) {
+            (true, None) => label.to_owned(),
+            (true, Some(local)) => format!("{label} from {local}"),
+            (false, _) => format!("{label} at {self}"),
+        }
+    }
+}
+
 impl fmt::Display for Attempt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.remote.fmt(formatter)?;

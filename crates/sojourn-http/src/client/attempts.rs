@@ -16,7 +16,7 @@ impl Client {
     /// Begins to connect to the next address that takes the attempt; fails when there is none left
     /// and nothing under way.
     pub(super) fn try_next_address(&mut self, id: ConnectionId) {
-        while let Some(remote) = self.untried(id).and_then(|dialling| dialling.untried.pop()) {
+        while let Some(remote) = self.dialling(id).and_then(|dialling| dialling.untried.pop()) {
             let local = match &remote {
                 Remote::Tcp(address) => self.local_addresses.next(&address.ip()),
                 Remote::Unix(_) => None,
@@ -42,24 +42,19 @@ impl Client {
                 }
             }
         }
-        let nothing = |dialling: &mut Dialling| {
-            let failed = dialling.failed.take();
-            dialling.attempts.is_empty().then_some(failed)
+        let ended = |dialling: &mut Dialling| match dialling.attempts.is_empty() {
+            true => dialling.failed.take(),
+            false => None,
         };
-        if let Some(failed) = self.untried(id).and_then(nothing) {
-            let (attempt, errno) = match failed {
-                Some((attempt, errno)) => (Some(attempt), errno),
-                None => (None, Errno::ADDRNOTAVAIL),
-            };
-            let at = attempt.map(|attempt| attempt.to_string());
-            self.broken(id, Cause::Connect { errno, at });
+        if let Some((attempt, errno)) = self.dialling(id).and_then(ended) {
+            self.broken(id, Cause::Connect { errno, attempt });
         }
     }
 
     /// A connection is still at this instant's attempt when its time is up: try the next too.
     pub(super) fn next_address_due(&mut self, id: ConnectionId, at_ns: u64) {
         if self.phase(id) == Some(Phase::Connecting)
-            && self.untried(id).is_some_and(|dialling| dialling.next_at_ns == at_ns)
+            && self.dialling(id).is_some_and(|dialling| dialling.next_at_ns == at_ns)
         {
             self.try_next_address(id);
         }
@@ -75,7 +70,7 @@ impl Client {
         };
         let ended = self.driver.connected(socket);
         let Some(leader) = leader else { return };
-        let Some(attempt) = self.untried(leader).and_then(|d| d.end_attempt(id.slot)) else {
+        let Some(attempt) = self.dialling(leader).and_then(|d| d.end_attempt(id.slot)) else {
             return;
         };
         match ended {
@@ -128,7 +123,7 @@ impl Client {
 
     fn add_attempt(&mut self, id: ConnectionId, attempt: Attempt) {
         let at_ns = self.now_ns.saturating_add(NEXT_ADDRESS_NS);
-        let Some(dialling) = self.untried(id) else { return };
+        let Some(dialling) = self.dialling(id) else { return };
         dialling.attempts.push(attempt);
         if dialling.untried.is_empty() {
             return;
@@ -141,7 +136,7 @@ impl Client {
     }
 
     fn note_failure(&mut self, id: ConnectionId, attempt: Attempt, errno: Errno) {
-        let Some(dialling) = self.untried(id) else { return };
+        let Some(dialling) = self.dialling(id) else { return };
         if is_local_limit(errno) {
             // Another address won't help.
             dialling.untried.clear();
@@ -149,7 +144,7 @@ impl Client {
         dialling.failed = Some((attempt, errno));
     }
 
-    fn untried(&mut self, id: ConnectionId) -> Option<&mut Dialling> {
+    fn dialling(&mut self, id: ConnectionId) -> Option<&mut Dialling> {
         self.connections.get_mut(id.slot as usize)?.dialling.as_deref_mut()
     }
 
