@@ -1,12 +1,12 @@
 //! When to give up, and the like: an ordered queue of instants, cancelled lazily.
 //!
 //! A request's timeout is nearly always cancelled by its answer. Instead of searching for it, it
-//! stays until it reaches the front; and since most requests have the same timeout, the front is
-//! where the answered ones are. The queue is swept when more than three in four are dead, so its
+//! stays until it reaches the front; and since most requests have the same timeout, they come in
+//! order, and the front is where the answered ones are. The queue is swept when more than three in four are dead, so its
 //! memory follows the requests in flight.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Sweeping is not worth it below this length.
 const SWEEP_LENGTH_MIN: usize = 1_024;
@@ -37,6 +37,9 @@ pub(crate) enum Due {
 /// The queue.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
+    /// Those that came in order, which is nearly all: adding and taking cost next to nothing.
+    line: VecDeque<Deadline>,
+    /// The others.
     heap: BinaryHeap<Reverse<Deadline>>,
 }
 
@@ -49,30 +52,44 @@ impl Deadlines {
         live_count: usize,
         is_live: impl Fn(&Deadline) -> bool,
     ) {
-        if self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+        if self.line.len() + self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+            self.line.retain(&is_live);
             self.heap.retain(|Reverse(deadline)| is_live(deadline));
         }
-        self.heap.push(Reverse(deadline));
+        match self.line.back() {
+            Some(last) if deadline.at_ns < last.at_ns => self.heap.push(Reverse(deadline)),
+            _ => self.line.push_back(deadline),
+        }
     }
 
     /// The next instant at which something is to be given up.
     pub(crate) fn next_ns(&mut self, is_live: impl Fn(&Deadline) -> bool) -> Option<u64> {
-        loop {
-            let Reverse(first) = self.heap.peek()?;
-            if is_live(first) {
-                return Some(first.at_ns);
-            }
+        while self.line.front().is_some_and(|first| !is_live(first)) {
+            self.line.pop_front();
+        }
+        while self.heap.peek().is_some_and(|Reverse(first)| !is_live(first)) {
             self.heap.pop();
         }
+        self.first().map(|first| first.at_ns)
     }
 
     /// Takes a deadline that has passed, dead or alive.
     pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<Deadline> {
-        let Reverse(first) = self.heap.peek()?;
-        if first.at_ns > now_ns {
-            return None;
+        let first = *self.first().filter(|first| first.at_ns <= now_ns)?;
+        if self.line.front() == Some(&first) {
+            self.line.pop_front();
+        } else {
+            self.heap.pop();
         }
-        self.heap.pop().map(|Reverse(deadline)| deadline)
+        Some(first)
+    }
+
+    fn first(&self) -> Option<&Deadline> {
+        let others = self.heap.peek().map(|Reverse(first)| first);
+        match (self.line.front(), others) {
+            (Some(first), Some(other)) => Some(first.min(other)),
+            (first, other) => first.or(other),
+        }
     }
 }
 
@@ -107,7 +124,7 @@ mod tests {
                 deadline.at_ns == 0 || deadline.at_ns + 1 >= at_ns
             });
         }
-        assert!(deadlines.heap.len() <= SWEEP_LENGTH_MIN);
+        assert!(deadlines.line.len() + deadlines.heap.len() <= SWEEP_LENGTH_MIN);
         assert_eq!(deadlines.next_ns(|_| true), Some(0));
     }
 }
