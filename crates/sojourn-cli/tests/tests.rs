@@ -11,6 +11,7 @@ mod experiment;
 mod follow_up;
 mod omission;
 mod polled;
+mod results;
 mod retries;
 mod theory;
 mod truth;

@@ -2,9 +2,11 @@
 //! end.
 //!
 //! ```text
-//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS IO
+//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS IO [STREAMS]
 //! cargo bench -p sojourn-http --bench closed_loop -- lag RATE SECONDS IO
 //! ```
+//!
+//! With STREAMS it speaks HTTP/2 by prior knowledge, so many requests at a time per connection.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::error::Error;
@@ -12,12 +14,12 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Io, Origin, TlsOptions, origin_host_header,
+    BodyPolicy, Client, ClientConfig, Exchange, Http2, Io, Origin, TlsOptions, origin_host_header,
     write_request,
 };
 
 const USAGE: &str =
-    "URL CONNECTIONS SECONDS IO | lag RATE SECONDS IO, IO being auto, epoll or ring";
+    "URL CONNECTIONS SECONDS IO [STREAMS] | lag RATE SECONDS IO, IO being auto, epoll or ring";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds `--bench`.
@@ -28,7 +30,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => println!("nothing to do: give {USAGE}"),
         ["lag", rate, seconds, io] => lag(rate.parse()?, seconds.parse()?, parse_io(io)?)?,
         [url, connections, seconds, io] => {
-            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?)?;
+            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?, None)?;
+        }
+        [url, connections, seconds, io, streams] => {
+            let streams = Some(streams.parse()?);
+            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?, streams)?;
         }
         _ => return Err(format!("usage: {USAGE}").into()),
     }
@@ -41,10 +47,22 @@ fn parse_io(name: &str) -> Result<Io, Box<dyn Error>> {
     io.ok_or_else(|| format!("`{name}` is neither auto nor epoll nor ring").into())
 }
 
-/// Every connection sends its next request as soon as it has its answer.
-fn closed_loop(url: &str, connections: u64, seconds: u64, io: Io) -> Result<(), Box<dyn Error>> {
-    let tls = TlsOptions { insecure: true, ..TlsOptions::default() };
-    let mut client = Client::new(ClientConfig { tls, io, ..ClientConfig::default() })?;
+/// Every connection, or every stream, sends its next request as soon as it has its answer.
+fn closed_loop(
+    url: &str,
+    connections: usize,
+    seconds: u64,
+    io: Io,
+    streams: Option<u32>,
+) -> Result<(), Box<dyn Error>> {
+    let mut client = Client::new(ClientConfig {
+        tls: TlsOptions { insecure: true, ..TlsOptions::default() },
+        connections_max: connections,
+        http2: if streams.is_some() { Http2::PriorKnowledge } else { Http2::Off },
+        http2_streams_max: streams.unwrap_or(1),
+        io,
+        ..ClientConfig::default()
+    })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);
     let path = url::Url::parse(url)?.path().to_owned();
@@ -62,7 +80,7 @@ fn closed_loop(url: &str, connections: u64, seconds: u64, io: Io) -> Result<(), 
     };
     let began_ns = now_ns();
     let ends_ns = began_ns + seconds * SECOND_NS;
-    for token in 0..connections {
+    for token in 0..connections as u64 * u64::from(streams.unwrap_or(1)) {
         client.send(now_ns(), exchange(token));
     }
     let (mut requests, mut failures, mut service_ns) = (0_u64, 0_u64, 0_u64);

@@ -2,12 +2,13 @@
 
 use rustix::io::Errno;
 
+use crate::codec::h2::{ErrorCode, Http2Error, UnfitRequest};
 use crate::codec::{BodyError, CodecError};
 use crate::in_flight::InFlight;
 use crate::{Failure, FailureKind};
 
 /// Why a request failed or a connection broke.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// The body could not be kept.
     Body(BodyError),
@@ -21,6 +22,10 @@ pub(crate) enum Cause {
     ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
     Dns { host: String, error: String },
+    /// The server goes away (GOAWAY) and has not answered before.
+    GoneAway(ErrorCode),
+    /// What came is against HTTP/2.
+    Http2(Http2Error),
     /// No local address of the family of any of the target's.
     NoLocalAddress,
     /// No such origin is registered.
@@ -29,10 +34,14 @@ pub(crate) enum Cause {
     Os(Errno),
     /// A proxy did not let the connection through.
     Proxy(String),
+    /// The server has closed the stream.
+    StreamReset(ErrorCode),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
     Tls(String),
+    /// The request can't go over HTTP/2.
+    Unfit(UnfitRequest),
     /// Too many requests wait for a connection already.
     WaitingFull,
 }
@@ -76,6 +85,11 @@ impl Cause {
                 FailureKind::Connect,
                 format!("connection to {label}: no local address given is of its address family"),
             ),
+            Self::GoneAway(code) => (
+                FailureKind::Closed,
+                format!("{label} closed the connection (GOAWAY, {code}) {}", exchange.progress()),
+            ),
+            Self::Http2(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
             Self::NoOrigin => {
                 (FailureKind::Connect, "no such origin is registered with this client".to_owned())
             }
@@ -93,6 +107,10 @@ impl Cause {
                 ),
             ),
             Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
+            Self::StreamReset(code) => (
+                FailureKind::StreamReset,
+                format!("{label} reset the stream ({code}) {}", exchange.progress()),
+            ),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -102,6 +120,10 @@ impl Cause {
                 ),
             ),
             Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
+            Self::Unfit(unfit) => (
+                FailureKind::Protocol,
+                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
+            ),
             Self::WaitingFull => (
                 FailureKind::Local,
                 format!(

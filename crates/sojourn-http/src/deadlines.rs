@@ -1,8 +1,8 @@
 //! When to give up, and the like: an ordered queue of instants, cancelled lazily.
 //!
 //! A request's timeout is nearly always cancelled by its answer. Instead of searching for it, it
-//! stays until it reaches the front; and since most requests have the same timeout, they come in
-//! order, and the front is where the answered ones are. The queue is swept when more than three in four are dead, so its
+//! stays until it reaches the front; and since most requests have the same timeout, the front is
+//! where the answered ones are. The queue is swept when more than three in four are dead, so its
 //! memory follows the requests in flight.
 
 use std::cmp::Reverse;
@@ -37,8 +37,9 @@ pub(crate) enum Due {
 /// The queue.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    /// Those that came in order, which is nearly all: adding and taking cost next to nothing.
-    line: VecDeque<Deadline>,
+    /// Those that came in the order of their instants, as with one timeout for all requests they
+    /// do: nothing needs to be sorted.
+    in_order: VecDeque<Deadline>,
     /// The others.
     heap: BinaryHeap<Reverse<Deadline>>,
 }
@@ -52,43 +53,42 @@ impl Deadlines {
         live_count: usize,
         is_live: impl Fn(&Deadline) -> bool,
     ) {
-        if self.line.len() + self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
-            self.line.retain(&is_live);
+        if self.in_order.len() + self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+            self.in_order.retain(&is_live);
             self.heap.retain(|Reverse(deadline)| is_live(deadline));
         }
-        match self.line.back() {
-            Some(last) if deadline.at_ns < last.at_ns => self.heap.push(Reverse(deadline)),
-            _ => self.line.push_back(deadline),
+        if self.in_order.back().is_none_or(|last| last.at_ns <= deadline.at_ns) {
+            self.in_order.push_back(deadline);
+        } else {
+            self.heap.push(Reverse(deadline));
         }
     }
 
     /// The next instant at which something is to be given up.
     pub(crate) fn next_ns(&mut self, is_live: impl Fn(&Deadline) -> bool) -> Option<u64> {
-        while self.line.front().is_some_and(|first| !is_live(first)) {
-            self.line.pop_front();
-        }
+        while self.in_order.pop_front_if(|first| !is_live(first)).is_some() {}
         while self.heap.peek().is_some_and(|Reverse(first)| !is_live(first)) {
             self.heap.pop();
         }
-        self.first().map(|first| first.at_ns)
+        self.first().map(|(first, _)| first.at_ns)
     }
 
     /// Takes a deadline that has passed, dead or alive.
     pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<Deadline> {
-        let first = *self.first().filter(|first| first.at_ns <= now_ns)?;
-        if self.line.front() == Some(&first) {
-            self.line.pop_front();
-        } else {
-            self.heap.pop();
+        let (first, is_in_heap) = self.first()?;
+        if first.at_ns > now_ns {
+            return None;
         }
-        Some(first)
+        if is_in_heap { self.heap.pop() } else { self.in_order.pop_front().map(Reverse) }
+            .map(|Reverse(deadline)| deadline)
     }
 
-    fn first(&self) -> Option<&Deadline> {
-        let others = self.heap.peek().map(|Reverse(first)| first);
-        match (self.line.front(), others) {
-            (Some(first), Some(other)) => Some(first.min(other)),
-            (first, other) => first.or(other),
+    /// The first of all, and whether it is the heap's.
+    fn first(&self) -> Option<(&Deadline, bool)> {
+        match (self.in_order.front(), self.heap.peek()) {
+            (Some(first), Some(Reverse(of_heap))) if of_heap < first => Some((of_heap, true)),
+            (Some(first), _) => Some((first, false)),
+            (None, of_heap) => of_heap.map(|Reverse(first)| (first, true)),
         }
     }
 }
@@ -124,7 +124,22 @@ mod tests {
                 deadline.at_ns == 0 || deadline.at_ns + 1 >= at_ns
             });
         }
-        assert!(deadlines.line.len() + deadlines.heap.len() <= SWEEP_LENGTH_MIN);
+        assert!(deadlines.in_order.len() + deadlines.heap.len() <= SWEEP_LENGTH_MIN);
         assert_eq!(deadlines.next_ns(|_| true), Some(0));
+    }
+
+    #[test]
+    fn any_order_comes_out_sorted() {
+        let mut deadlines = Deadlines::default();
+        // All of 0..1000 once, in an order that goes up and down.
+        let all: Vec<u64> = (0..1_000).map(|place| place * 337 % 1_000).collect();
+        for at_ns in &all {
+            deadlines.push(deadline(*at_ns), all.len(), |_| true);
+        }
+        for expected in 0..1_000 {
+            assert_eq!(deadlines.next_ns(|_| true), Some(expected));
+            assert_eq!(deadlines.pop_due(expected), Some(deadline(expected)));
+        }
+        assert_eq!(deadlines.pop_due(u64::MAX), None);
     }
 }

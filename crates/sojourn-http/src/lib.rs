@@ -38,7 +38,7 @@ mod route;
 mod tls;
 
 pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
-pub use client::{Client, ClientConfig, ClientCounters};
+pub use client::{Client, ClientConfig, ClientCounters, Http2};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
 pub use driver::{Io, Waker};

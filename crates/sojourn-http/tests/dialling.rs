@@ -14,7 +14,7 @@ use crate::peers::{Load, Server, read_request, wait_for_close};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-fn origin(tls: bool, host: &str, port: u16) -> Origin {
+pub(crate) fn origin(tls: bool, host: &str, port: u16) -> Origin {
     Origin { tls, host: host.to_owned(), port }
 }
 

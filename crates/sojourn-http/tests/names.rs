@@ -207,6 +207,27 @@ fn an_address_that_hangs_is_raced_after_250_ms() {
 }
 
 #[test]
+fn the_first_address_may_still_win() {
+    let Some((v6, v4)) = both_families() else { return };
+    let port = v4.local_addr().expect("bound").port();
+    let (v6, held) = fill_backlog(v6);
+    let hanging = fill_backlog(v4);
+    let dns = DnsServer::knowing("a.test", &["127.0.0.1", "::1"]);
+    let mut load = load("a.test", port, config(&[&dns], DnsCache::Forever));
+    load.send(1, "GET", b"");
+    load.run_until(|client| client.connections() == 2);
+    // The kernel knocks again after a second, and now there is room.
+    drop(held);
+    let v6 = Server::on(v6.into(), |_, mut stream| answer_each(&mut stream, OK));
+    let completion = load.take(1).remove(0);
+    assert_eq!(completion.outcome.expect("an answer").body, b"ok");
+    // The other attempt is closed with it.
+    assert_eq!((load.client.connections(), load.client.counters().connections_opened), (0, 2));
+    assert!(v6.accepted() > 0);
+    drop(hanging);
+}
+
+#[test]
 fn when_all_hang_the_connect_timeout_ends_all() {
     let Some((v6, v4)) = both_families() else { return };
     let port = v4.local_addr().expect("bound").port();

@@ -119,7 +119,7 @@ pub const STEP_SEND: &str = "step.send";
 pub const STEP_WAIT: &str = "step.wait";
 /// Trend {journey, step}: from the first byte received to the last.
 pub const STEP_RECEIVE: &str = "step.receive";
-/// Trend {journey, step, attempt}: ended − begun of each attempt, for steps that may be tried again.
+/// Trend {journey, step, attempt}: ended − begun of each attempt of a step that may be tried again.
 pub const STEP_ATTEMPT: &str = "step.attempt";
 /// Trend {journey, step}, bytes: received per request, headers included.
 pub const STEP_BYTES_IN: &str = "step.bytes_in";

@@ -1,8 +1,8 @@
 //! Attack results: one record a request, in the three encodings that Vegeta's commands exchange.
 //!
 //! A result is borrowed from whoever holds its bytes: the attack that made it, or the reader that
-//! found it. Neither side allocates per record. [`Encoder`] appends to a buffer; `docs/from-vegeta.md`
-//! tells what is the same as in Vegeta and what is not.
+//! found it. Neither side allocates per record (a line of JSON costs the parser's own stack).
+//! `docs/from-vegeta.md` tells what is the same as in Vegeta and what is not.
 
 mod attack_result;
 mod csv;

@@ -75,11 +75,11 @@ enum Event {
 /// A stream that becomes readable with the first SIGINT; the second ends the process.
 fn catch() -> std::io::Result<UnixStream> {
     let (told, tell) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(SIGINT, tell)?;
     let is_second = Arc::new(AtomicBool::new(false));
     // Handlers run in this order: the first signal finds the mark unset, and sets it.
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&is_second))?;
     signal_hook::flag::register(SIGINT, is_second)?;
-    signal_hook::low_level::pipe::register(SIGINT, tell)?;
     Ok(told)
 }
 

@@ -5,12 +5,31 @@ use std::path::PathBuf;
 
 use crate::{ConnectTo, DnsOptions, Io, Proxies, TlsOptions};
 
+/// When to speak HTTP/2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Http2 {
+    /// Over TLS where the server agrees to it in the handshake (ALPN), else HTTP/1.1.
+    Alpn,
+    /// Never.
+    #[default]
+    Off,
+    /// Always: without TLS by prior knowledge; over TLS the server must agree to it. Only what a
+    /// proxy itself sends on (plain HTTP through an HTTP proxy) stays HTTP/1.1.
+    PriorKnowledge,
+}
+
 /// What a client is made with.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// Most connections per origin; a request beyond it waits, which shows as blocked. 0: no limit.
     pub connections_max: usize,
-    /// Most kept-alive connections per origin that wait for a request; one more is closed.
+    /// When to speak HTTP/2.
+    pub http2: Http2,
+    /// Most requests at a time on one connection that speaks HTTP/2; fewer where the server says
+    /// so. A request beyond it opens another connection. Zero counts as one.
+    pub http2_streams_max: u32,
+    /// Most kept-alive connections of HTTP/1.1 per origin that wait for a request; one more is
+    /// closed.
     pub idle_max: usize,
     /// Connections carry one request after the other. Without it each request has its own, and says
     /// `Connection: close` unless it has that header.
@@ -40,6 +59,8 @@ impl Default for ClientConfig {
     fn default() -> Self {
         Self {
             connections_max: 10_000,
+            http2: Http2::Off,
+            http2_streams_max: 100,
             idle_max: 10_000,
             keep_alive: true,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
@@ -66,6 +87,9 @@ pub struct ClientCounters {
     /// Requests sent once more on a fresh connection, because the one used again was closed before
     /// any byte of the answer.
     pub stale_retries: u64,
+    /// Requests sent once more because the server said that it had not touched them: HTTP/2 streams
+    /// that it refused, or that a GOAWAY left out.
+    pub untouched_retries: u64,
     /// Name look-ups ended, of which the next failed.
     pub look_ups: u64,
     /// Name look-ups that found no address.

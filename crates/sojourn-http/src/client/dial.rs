@@ -35,6 +35,7 @@ impl Client {
         self.exchanges[exchange_slot as usize].connection = Some(id.slot);
         let pool = &mut self.pools[origin as usize];
         pool.open += 1;
+        pool.dialling += 1;
         let mut dialling = Dialling::new(pool.route.next_target());
         let tunnel = pool.route.tunnel().transpose();
         let mut problem = None;
@@ -53,7 +54,7 @@ impl Client {
     pub(super) fn new_connection(&mut self, origin: u32, exchange: Option<u32>) -> ConnectionId {
         let generation = self.next_generation;
         self.next_generation = self.next_generation.wrapping_add(1);
-        let connection = Connection::new(generation, origin, exchange);
+        let connection = Connection::new(generation, origin, exchange, self.now_ns);
         let slot = self.connections.insert(connection) as u32;
         ConnectionId { slot, generation }
     }
@@ -160,7 +161,7 @@ impl Client {
         let config = match &self.tls {
             Some(config) => config,
             None => {
-                let config = tls_config(&self.config.tls, &self.tls_files)
+                let config = tls_config(&self.config.tls, &self.tls_files, self.config.http2)
                     .map_err(|error| error.to_string())?;
                 self.tls.insert(config)
             }
@@ -187,10 +188,19 @@ impl Client {
     /// The connection is up: its request goes out.
     fn ready_to_send(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
+        let pool = &mut self.pools[connection.origin as usize];
+        match pool.speaks_http2(connection.tls.as_deref()) {
+            Ok(true) => return self.share(id),
+            Ok(false) => {}
+            Err(refusal) => return self.broken(id, Cause::Tls(refusal)),
+        }
+        pool.dialling -= 1;
         connection.phase = Phase::Sending;
+        let origin = connection.origin;
         if let Some(slot) = connection.exchange {
             self.exchanges[slot as usize].dialling = false;
         }
+        self.mark_to_serve(origin);
         self.transmit(id, self.now_ns);
     }
 
@@ -206,7 +216,9 @@ impl Client {
             Phase::Resolving => &mut exchange.dialled.dns_ns,
             Phase::Connecting | Phase::Tunnelling => &mut exchange.dialled.connect_ns,
             Phase::Handshaking => &mut exchange.dialled.tls_ns,
-            Phase::Idle | Phase::Sending | Phase::Waiting | Phase::Receiving => return,
+            Phase::Idle | Phase::Sending | Phase::Waiting | Phase::Receiving | Phase::Shared => {
+                return;
+            }
         };
         *booked_ns += took_ns;
         exchange.phase_began_ns = self.now_ns;

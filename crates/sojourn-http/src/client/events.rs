@@ -26,6 +26,9 @@ impl Client {
         completions: &mut Vec<Completion>,
     ) -> io::Result<()> {
         loop {
+            if !self.to_flush.is_empty() {
+                self.flush_begun();
+            }
             let until_ns = self.wait_limit_ns(deadline_ns);
             let mut ready = std::mem::take(&mut self.ready);
             ready.clear();
@@ -87,6 +90,7 @@ impl Client {
                 Some(Phase::Tunnelling) => self.flush_tunnel(id),
                 Some(Phase::Handshaking) => self.flush_handshake(id),
                 Some(Phase::Sending) => self.transmit(id, self.now_ns),
+                Some(Phase::Shared) => self.writable(id),
                 _ => {}
             }
         }
@@ -99,8 +103,10 @@ impl Client {
     pub(super) fn receive(&mut self, id: ConnectionId, hangup: bool) {
         loop {
             let phase = self.phase(id);
-            if matches!(phase, None | Some(Phase::Resolving | Phase::Connecting)) {
-                return;
+            match phase {
+                None | Some(Phase::Resolving | Phase::Connecting) => return,
+                Some(Phase::Shared) => return self.receive_frames(id, hangup),
+                Some(_) => {}
             }
             if phase == Some(Phase::Tunnelling) && !self.receive_tunnel(id) {
                 return;
@@ -149,6 +155,10 @@ impl Client {
                 (Due::Answer, _) => Cause::Timeout(exchange.timeout_ns),
             };
             match connection {
+                Some(id) if exchange.stream != 0 => self.give_up_stream(id, deadline.slot, cause),
+                Some(id) if deadline.what == Due::Answer && self.hand_over(id) => {
+                    self.fail(deadline.slot, cause);
+                }
                 Some(id) => self.broken(id, cause),
                 None => self.fail(deadline.slot, cause),
             }

@@ -1,16 +1,17 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
 //! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
-//! ends requests and gives connections back.
+//! ends requests and gives connections back, `streams` does so where connections carry many.
 
 mod attempts;
 mod config;
 mod dial;
 mod events;
 mod settle;
+mod streams;
 mod tunnel;
 
-pub use config::{ClientConfig, ClientCounters};
+pub use config::{ClientConfig, ClientCounters, Http2};
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use std::sync::Arc;
 use slab::Slab;
 
 use crate::cause::Cause;
-use crate::connection::{Connection, Phase};
+use crate::codec::h2::RequestBlocks;
+use crate::connection::{Connection, Ending, Phase};
 use crate::deadlines::{Deadline, Deadlines, Due};
 use crate::driver::{ConnectionId, Driver, Ready, Remote};
 use crate::in_flight::InFlight;
@@ -48,6 +50,11 @@ pub struct Client {
     finished: Vec<Completion>,
     /// Connections that have more to receive than one turn allows, and whether they hang up.
     unfinished: Vec<(ConnectionId, bool)>,
+    /// Connections with frames to send.
+    to_flush: Vec<ConnectionId>,
+    /// Used again by each receive.
+    ended: Vec<(u32, Ending)>,
+    request_blocks: RequestBlocks,
     /// Pools with both waiting requests and, perhaps, room.
     to_serve: Vec<u32>,
     /// Used again by each wait.
@@ -85,6 +92,9 @@ impl Client {
             deadlines: Deadlines::default(),
             finished: Vec::new(),
             unfinished: Vec::new(),
+            to_flush: Vec::new(),
+            ended: Vec::new(),
+            request_blocks: RequestBlocks::default(),
             to_serve: Vec::new(),
             ready: Vec::new(),
             spare_buffers: Vec::new(),
@@ -108,12 +118,13 @@ impl Client {
         if origin.tls && self.tls.is_none() {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
-            self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files).ok();
+            let http2 = self.config.http2;
+            self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files, http2).ok();
         }
         let place = known.unwrap_or_else(|| {
             let unix_socket = self.unix_socket.as_ref();
             let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
-            let pool = Pool::new(origin, route);
+            let pool = Pool::new(origin, route, &self.config);
             self.pools.push(pool);
             self.pools.len() - 1
         });
@@ -121,7 +132,8 @@ impl Client {
     }
 
     /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection, else opens
-    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`].
+    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`]. Over
+    /// HTTP/2 it is written by the next [`Self::wait_until`], with others begun until then.
     ///
     /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
     /// first byte when there is a free connection: the error is the time since it was read.
@@ -139,13 +151,23 @@ impl Client {
             return;
         }
         self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
-        let pool = &mut self.pools[origin as usize];
-        if let Some(amendment) = &pool.route.amendment {
+        if let Some(amendment) = &self.pools[origin as usize].route.amendment {
             amendment.apply(&mut self.exchanges[slot as usize].bytes);
         }
+        self.place(slot, now_ns);
+        self.serve();
+    }
+
+    /// Sends a request on a connection that can take it, or opens one, or queues it.
+    fn place(&mut self, slot: u32, now_ns: u64) {
+        let exchange = &self.exchanges[slot as usize];
+        let serial = exchange.serial;
+        let pool = &mut self.pools[exchange.origin as usize];
         if let Some(connection) = pool.take_idle() {
             self.assign(connection, slot, now_ns);
-        } else if pool.open < self.config.connections_max {
+        } else if let Some(connection) = pool.shared() {
+            self.open_stream(connection, slot, now_ns);
+        } else if pool.may_dial(self.config.connections_max, pool.waiting() + 1) {
             self.dial(slot);
         } else {
             let exchanges = &self.exchanges;
@@ -156,7 +178,6 @@ impl Client {
                 self.fail(slot, Cause::WaitingFull);
             }
         }
-        self.serve();
     }
 
     /// A handle that wakes this client from other threads.

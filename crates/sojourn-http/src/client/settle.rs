@@ -58,6 +58,10 @@ impl Client {
     pub(super) fn broken(&mut self, id: ConnectionId, cause: Cause) {
         self.end_phase(id);
         let connection = &mut self.connections[id.slot as usize];
+        if connection.http2.is_some() {
+            return self.lost(id, cause);
+        }
+        let (origin, was_dialling) = (connection.origin, connection.phase.is_dialling());
         let reused = connection.reused;
         let exchange_slot = connection.exchange.take();
         self.close(id);
@@ -66,11 +70,14 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[slot as usize];
-        if reused && cause.is_stale() && exchange.first_read_ns == 0 && !exchange.retried {
+        if reused && cause.is_stale() && exchange.first_read_ns == 0 && exchange.retries == 0 {
             exchange.rewind();
             self.counters.stale_retries += 1;
             self.dial(slot);
         } else {
+            if was_dialling {
+                self.fail_waiting(origin, &cause);
+            }
             self.fail(slot, cause);
         }
     }
@@ -90,20 +97,22 @@ impl Client {
                 if !pool.has_room(self.config.connections_max) {
                     break;
                 }
+                let shared = pool.shared();
                 let exchanges = &self.exchanges;
                 let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting)) else {
                     break;
                 };
                 self.now_ns = sojourn_clock::now_ns();
-                match pool.take_idle() {
-                    Some(connection) => self.assign(connection, slot, self.now_ns),
-                    None => self.dial(slot),
+                match (pool.take_idle(), shared) {
+                    (Some(connection), _) => self.assign(connection, slot, self.now_ns),
+                    (None, Some(connection)) => self.open_stream(connection, slot, self.now_ns),
+                    (None, None) => self.dial(slot),
                 }
             }
         }
     }
 
-    fn complete(&mut self, slot: u32, failure: Option<Cause>) {
+    pub(super) fn complete(&mut self, slot: u32, failure: Option<Cause>) {
         let exchange = self.exchanges.remove(slot as usize);
         let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
         let (completion, mut buffer) = exchange.complete(self.now_ns, failure, label);
@@ -114,7 +123,7 @@ impl Client {
         }
     }
 
-    fn close(&mut self, id: ConnectionId) {
+    pub(super) fn close(&mut self, id: ConnectionId) {
         let connection = self.take_out(id.slot);
         if let Some(dialling) = &connection.dialling {
             self.end_attempts(dialling, id.slot);
@@ -123,6 +132,12 @@ impl Client {
         pool.open -= 1;
         if connection.phase == Phase::Idle {
             pool.forget_idle(id.slot);
+        }
+        if connection.phase.is_dialling() {
+            pool.dialling -= 1;
+        }
+        if connection.http2.is_some_and(|http2| http2.is_listed) {
+            pool.forget_shared(id.slot);
         }
         self.mark_to_serve(connection.origin);
     }
@@ -139,7 +154,7 @@ impl Client {
         }
     }
 
-    fn mark_to_serve(&mut self, origin: u32) {
+    pub(super) fn mark_to_serve(&mut self, origin: u32) {
         let pool = &mut self.pools[origin as usize];
         if pool.has_waiting() && !pool.to_serve {
             pool.to_serve = true;

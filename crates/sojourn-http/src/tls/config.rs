@@ -9,12 +9,15 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::insecure::AcceptAll;
 use super::{TlsFiles, TlsOptions};
+use crate::client::Http2;
 
 /// The settings of every TLS connection of a client: whom to trust (the system's roots, or
-/// Mozilla's where there are none, unless the files say otherwise), who to be, HTTP/1.1 by ALPN.
+/// Mozilla's where there are none, unless the files say otherwise), who to be, which protocols by
+/// ALPN.
 pub(crate) fn tls_config(
     options: &TlsOptions,
     files: &TlsFiles,
+    http2: Http2,
 ) -> Result<Arc<ClientConfig>, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -34,7 +37,12 @@ pub(crate) fn tls_config(
     if !options.resumption {
         config.resumption = Resumption::disabled();
     }
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let protocols: &[&[u8]] = match http2 {
+        Http2::Alpn => &[b"h2", b"http/1.1"],
+        Http2::Off => &[b"http/1.1"],
+        Http2::PriorKnowledge => &[b"h2"],
+    };
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     Ok(Arc::new(config))
 }
 

@@ -2,9 +2,9 @@
 
 use super::{AttackResult, ResultReader, ResultsError};
 
-/// Reads several inputs at once, the earliest of their next records first. Each input is left in its
-/// own order, which is that of the responses' ends: the result is in order of time as far as they
-/// are.
+/// Reads several inputs at once, the earliest of their next records first. Each input is left in
+/// its own order, which is that of the responses' ends: the result is in order of time as far as
+/// they are.
 #[derive(Debug)]
 pub struct MergedReader {
     inputs: Vec<Input>,
@@ -40,9 +40,9 @@ impl MergedReader {
         Self { inputs, current: None, errors: Vec::new() }
     }
 
-    /// Goes to the next record: the number of its input; `None` at the end. An input that fails does
-    /// not keep the others from being read: what was wrong is in [`Self::errors`] then. Errs only
-    /// with [`ResultsError::is_timeout`], after which the call can be made again.
+    /// Goes to the next record: the number of its input; `None` at the end. An input that fails
+    /// does not keep the others from being read: what was wrong is in [`Self::errors`] then. Errs
+    /// only with [`ResultsError::is_timeout`], after which the call can be made again.
     pub fn advance(&mut self) -> Result<Option<usize>, ResultsError> {
         if let Some(current) = self.current.take() {
             self.inputs[current].state = State::Behind;

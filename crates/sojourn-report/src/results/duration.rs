@@ -34,8 +34,8 @@ pub fn print(ns: i64) -> String {
     format!("{sign}{text}")
 }
 
-/// Prints nanoseconds with three digits after the point, or whole seconds from a minute on, or whole
-/// minutes from an hour on; halves are rounded up. What is negative is exact.
+/// Prints nanoseconds with three digits after the point, or whole seconds from a minute on, or
+/// whole minutes from an hour on; halves are rounded up. What is negative is exact.
 #[must_use]
 pub fn print_rounded(ns: i64) -> String {
     let unit = match ns {

@@ -10,6 +10,9 @@ use super::{Buckets, digest::Digest};
 /// tens of thousands.
 pub const ERRORS_MAX: usize = 100_000;
 
+/// Most bytes of the texts that are listed.
+const ERROR_BYTES_MAX: usize = 64 << 20;
+
 /// Figures in the making.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
@@ -25,6 +28,7 @@ pub struct Metrics {
     /// In the order of their first appearance, and for finding out whether they are known.
     errors: Vec<String>,
     known_errors: HashSet<Vec<u8>>,
+    error_bytes: usize,
     errors_refused: u64,
     /// When the results of each input began and ended.
     spans: Vec<Option<Span>>,
@@ -124,10 +128,12 @@ impl Metrics {
         if self.known_errors.contains(error) {
             return;
         }
-        if self.errors.len() >= ERRORS_MAX {
+        let bytes = self.error_bytes + error.len();
+        if self.errors.len() >= ERRORS_MAX || bytes > ERROR_BYTES_MAX {
             self.errors_refused += 1;
             return;
         }
+        self.error_bytes = bytes;
         self.known_errors.insert(error.to_vec());
         self.errors.push(lossy(error));
     }
@@ -195,7 +201,7 @@ impl Metrics {
         figures
     }
 
-    /// The latency below which the fraction `q` of all lies, in whole nanoseconds; 0 without results.
+    /// The latency below which the fraction `q` of all lies, whole nanoseconds; 0 without results.
     pub fn quantile_ns(&mut self, q: f64) -> i64 {
         self.digest.quantile(q).unwrap_or(0.0) as i64
     }

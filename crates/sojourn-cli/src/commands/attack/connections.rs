@@ -3,7 +3,7 @@
 use std::{net::IpAddr, path::PathBuf};
 
 use sojourn_http::{
-    ClientCertificate, ClientConfig, ConnectTo, DnsCache, DnsOptions, HostPort, Proxies,
+    ClientCertificate, ClientConfig, ConnectTo, DnsCache, DnsOptions, HostPort, Http2, Proxies,
     TlsOptions, parse_dns_server,
 };
 use sojourn_plan::header_of;
@@ -24,6 +24,17 @@ pub(super) struct Connections {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "true",
           default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
     keepalive: bool,
+    /// Speak HTTP/2 where a server offers it over TLS
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "true",
+          default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
+    http2: bool,
+    /// Speak HTTP/2 without TLS and without asking
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
+          default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
+    h2c: bool,
+    /// Most requests at once on an HTTP/2 connection
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    streams: u32,
     /// Dial elsewhere: HOST:PORT:TO_HOST:TO_PORT, repeatable, in turn
     #[arg(long, value_name = "H:P:H:P")]
     connect_to: Vec<String>,
@@ -78,6 +89,12 @@ impl Connections {
             unix_socket: self.unix_socket.clone(),
             proxies: self.proxies()?,
             io: self.io.into(),
+            http2: match (self.h2c, self.http2) {
+                (true, _) => Http2::PriorKnowledge,
+                (false, true) => Http2::Alpn,
+                (false, false) => Http2::Off,
+            },
+            http2_streams_max: self.streams,
             ..ClientConfig::default()
         })
     }

@@ -138,13 +138,15 @@ impl Driver {
         if slot.polling {
             return Err(Errno::AGAIN);
         }
-        if bytes.len() > MESSAGE_BYTES {
-            return self.send_directly(id, socket, bytes);
-        }
-        if self.sends.has(slot.message) || !self.sends.has_room(bytes.len()) {
-            // The kernel takes nothing now.
+        let is_long = bytes.len() > MESSAGE_BYTES;
+        if self.sends.has(slot.message) || !(is_long || self.sends.has_room(bytes.len())) {
+            // The kernel takes nothing now, or an earlier message's rest has just joined the batch
+            // and goes first.
             self.inbox.slots.report(id, What::Room);
             return Err(Errno::AGAIN);
+        }
+        if is_long {
+            return self.send_directly(id, socket, bytes);
         }
         slot.message = self.sends.add(id, slot.descriptor, bytes);
         if self.sends.is_full() {

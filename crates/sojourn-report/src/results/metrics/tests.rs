@@ -127,3 +127,14 @@ fn error_texts_are_listed_once_and_not_without_end() {
     assert_eq!(figures.errors_refused, 20);
     assert_eq!(lossy(b"a\xff\xc3(\xed\xa0\x80"), "a\u{fffd}\u{fffd}(\u{fffd}\u{fffd}\u{fffd}");
 }
+
+#[test]
+fn error_texts_of_great_length_are_not_all_kept() {
+    let mut metrics = Metrics::default();
+    for index in 0..70u8 {
+        let error = vec![b'a' + index % 70; 1 << 20];
+        metrics.add(0, &AttackResult { error: &error, ..result(0, 1, 0) });
+    }
+    let figures = metrics.figures();
+    assert_eq!((figures.errors.len(), figures.errors_refused), (64, 6));
+}
