@@ -29,7 +29,7 @@ pub(crate) struct Dialling {
 }
 
 /// An address being tried.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     /// The connection slot it has.
     pub(crate) slot: u32,

@@ -20,7 +20,7 @@ use crate::{
 /// Report on a run file, or on the results of an attack
 ///
 /// A run file (`*.sojourn`) is rendered again in a --format. Anything else is taken for results of
-/// an attack (gob, JSON or CSV, told apart by themselves) and summed up in a -type, text by default.
+/// an attack (gob, JSON or CSV, told apart by themselves) and summed up, in a -type if given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn report reports/payments-….sojourn
