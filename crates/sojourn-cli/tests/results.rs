@@ -283,9 +283,9 @@ fn encode_hands_on_what_it_has_while_its_input_goes_on() {
     // All but a part of the last record.
     encode.give(&gob[..gob.len() - 5]);
     let last = CSV.trim_end().rfind('\n').unwrap() + 1;
-    assert_eq!(encode.take(last), CSV[..last].as_bytes());
+    assert_eq!(encode.take(last), &CSV.as_bytes()[..last]);
     encode.give(&gob[gob.len() - 5..]);
-    assert_eq!(encode.take(CSV.len() - last), CSV[last..].as_bytes());
+    assert_eq!(encode.take(CSV.len() - last), &CSV.as_bytes()[last..]);
     encode.interrupt();
     assert_eq!(encode.end(), (String::new(), Some(0)));
 }

@@ -18,7 +18,7 @@ pub(crate) enum Cause {
     /// The answer could not be read.
     Codec(CodecError),
     /// Could not connect; the last attempt.
-    Connect { errno: Errno, attempt: Attempt },
+    Connect { errno: Errno, attempt: Box<Attempt> },
     /// No connection within so many nanoseconds; how far it came, in words.
     ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
@@ -55,73 +55,67 @@ impl Cause {
 
     /// The failure in words; `label` is host and port.
     pub(crate) fn failure(self, label: &str, exchange: &InFlight) -> Failure {
+        use FailureKind as Kind;
+        let so_far = || exchange.progress();
         let (kind, detail) = match self {
             Self::Body(error) => {
                 let kind = match error {
-                    BodyError::TooLarge { .. } => FailureKind::BodyTooLarge,
-                    BodyError::Broken(_) | BodyError::UnknownCoding => FailureKind::Encoding,
+                    BodyError::TooLarge { .. } => Kind::BodyTooLarge,
+                    BodyError::Broken(_) | BodyError::UnknownCoding => Kind::Encoding,
                 };
                 let read = exchange.bytes_in;
                 (kind, format!("{label} answered with {error}, {read} bytes read"))
             }
-            Self::Closed => (
-                FailureKind::Closed,
-                format!("{label} closed the connection {}", exchange.progress()),
-            ),
-            Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
+            Self::Closed => (Kind::Closed, format!("{label} closed the connection {}", so_far())),
+            Self::Codec(error) => (Kind::Protocol, format!("{label} answered with {error}")),
             Self::Connect { errno, attempt } => connect_failure(&attempt.between(label), errno),
             Self::ConnectTimeout { timeout_ns, progress } => (
-                FailureKind::Connect,
+                Kind::Connect,
                 format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
             ),
             Self::Dns { host, error } => {
-                (FailureKind::Dns, format!("looking up {host} for {label}: {error}"))
+                (Kind::Dns, format!("looking up {host} for {label}: {error}"))
             }
-            Self::NoLocalAddress => (
-                FailureKind::Connect,
-                format!("connection to {label}: no local address given is of its address family"),
-            ),
+            Self::NoLocalAddress => {
+                (Kind::Connect, format!("{label}: no local address given is of its address family"))
+            }
             Self::GoneAway(code) => (
-                FailureKind::Closed,
-                format!("{label} closed the connection (GOAWAY, {code}) {}", exchange.progress()),
+                Kind::Closed,
+                format!("{label} closed the connection (GOAWAY, {code}) {}", so_far()),
             ),
-            Self::Http2(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
-            Self::NoOrigin => {
-                (FailureKind::Connect, "no such origin is registered with this client".to_owned())
+            Self::Http2(error) => (Kind::Protocol, format!("{label} answered with {error}")),
+            Self::NoOrigin => (Kind::Connect, "no such origin is registered here".to_owned()),
+            Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED) => {
+                (Kind::Reset, format!("{label} reset the connection {}", so_far()))
             }
-            Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED) => (
-                FailureKind::Reset,
-                format!("{label} reset the connection {}", exchange.progress()),
-            ),
             Self::Os(errno) if is_local_limit(errno) => connect_failure(label, errno),
             Self::Os(errno) => (
-                FailureKind::Closed,
+                Kind::Closed,
                 format!(
                     "the connection to {label} failed {}: {}",
-                    exchange.progress(),
+                    so_far(),
                     std::io::Error::from(errno)
                 ),
             ),
-            Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
-            Self::StreamReset(code) => (
-                FailureKind::StreamReset,
-                format!("{label} reset the stream ({code}) {}", exchange.progress()),
-            ),
+            Self::Proxy(error) => (Kind::Connect, format!("connection to {label}: {error}")),
+            Self::StreamReset(code) => {
+                (Kind::StreamReset, format!("{label} reset the stream ({code}) {}", so_far()))
+            }
             Self::Timeout(timeout_ns) => (
-                FailureKind::Timeout,
+                Kind::Timeout,
                 format!(
                     "no whole answer from {label} within {}: given up {}",
                     milliseconds(timeout_ns),
-                    exchange.progress()
+                    so_far()
                 ),
             ),
-            Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
+            Self::Tls(error) => (Kind::Tls, format!("TLS with {label}: {error}")),
             Self::Unfit(unfit) => (
-                FailureKind::Protocol,
+                Kind::Protocol,
                 format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
             ),
             Self::WaitingFull => (
-                FailureKind::Local,
+                Kind::Local,
                 format!(
                     "too many requests wait for a connection to {label}: raise connections_max"
                 ),

@@ -11,9 +11,11 @@ mod json;
 mod layout;
 mod metrics;
 mod plot;
+mod run_report;
 mod text;
 
 pub use histogram::{BucketError, Buckets};
 pub use layout::{Layout, LayoutError};
 pub use metrics::{ERRORS_MAX, Figures, Metrics};
 pub use plot::{Plot, PlotError};
+pub use run_report::print_run;

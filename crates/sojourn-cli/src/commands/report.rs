@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sojourn_record::{is_run_file, results::Detail};
-use sojourn_report::results::{Layout, Metrics, duration};
+use sojourn_record::{RunFile, is_run_file, results::Detail};
+use sojourn_report::results::{Layout, Metrics, duration, print_run};
 
 use crate::{
     errors::UsageError,
@@ -20,7 +20,7 @@ use crate::{
 /// Report on a run file, or on the results of an attack
 ///
 /// A run file (`*.sojourn`) is rendered again in a --format. Anything else is taken for results of
-/// an attack (gob, JSON or CSV, told apart by themselves) and summed up in a -type.
+/// an attack (gob, JSON or CSV, told apart by themselves) and summed up, in a -type if given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn report reports/payments-….sojourn
@@ -40,7 +40,8 @@ pub(crate) struct Report {
     /// Of a run file: what goes to standard output [default: text]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Of results: text, json, hist[0,1ms,…] or hdrplot [default: text]
+    /// Of results, or of a run file with response time, blocked, service time and lag side by side:
+    /// text, json, hist[0,1ms,…] or hdrplot
     #[arg(long = "type", value_name = "TYPE")]
     layout: Option<String>,
     /// Buckets of hist or json: [0,1ms,10ms]
@@ -89,14 +90,8 @@ fn looks_like_run_file(name: &OsStr) -> bool {
 fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
     let format = match (command.format, command.layout.as_deref()) {
         (Some(format), _) => format,
-        (None, None | Some("text")) => Format::Text,
-        (None, Some("json")) => Format::Json,
-        (None, Some(layout)) => {
-            return Err(UsageError::new(
-                format!("{} is a run file, which has no report of type {layout}", path.display()),
-                "choose one with --format: text, json or html",
-            ));
-        }
+        (None, None) => Format::Text,
+        (None, Some(layout)) => return lay_out(command, path, layout),
     };
     let model = outputs::model(path)?;
     match format {
@@ -107,6 +102,16 @@ fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
         Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
         Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
     }
+    Ok(0)
+}
+
+/// A run file in one of the layouts of results, with the times side by side.
+fn lay_out(command: &Report, path: &Path, layout: &str) -> Result<u8, UsageError> {
+    let (layout, buckets) = Layout::parse(layout, &command.buckets)
+        .map_err(|error| UsageError::runtime(error.to_string()))?;
+    let run = RunFile::open(path)?;
+    let text = print_run(&run, layout, buckets.as_ref());
+    Output::open(&command.output)?.write(text.as_bytes())?;
     Ok(0)
 }
 

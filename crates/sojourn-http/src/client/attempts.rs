@@ -47,7 +47,7 @@ impl Client {
             false => None,
         };
         if let Some((attempt, errno)) = self.dialling(id).and_then(ended) {
-            self.broken(id, Cause::Connect { errno, attempt });
+            self.broken(id, Cause::Connect { errno, attempt: Box::new(attempt) });
         }
     }
 

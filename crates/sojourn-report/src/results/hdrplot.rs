@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Metrics, layout::columns};
+use super::{Metrics, layout::columns, run_report::Time};
 
 /// The quantiles that are printed.
 const QUANTILES: [f64; 93] = [
@@ -21,19 +21,43 @@ const QUANTILES: [f64; 93] = [
 /// One over a tail of nothing.
 const NO_TAIL: f64 = 10_000_000.0;
 
+/// The layout for several times, the first one's value in front and the others' behind.
+pub(super) fn print_times(times: &[Time; 4]) -> String {
+    let [first, others @ ..] = times;
+    let requests = first.histogram.count() as f64;
+    let heads = ["Value(ms)", "Percentile", "TotalCount", "1/(1-Percentile)"];
+    let mut rows: Vec<[String; 7]> = Vec::new();
+    let behind = others.each_ref().map(|time| format!("{}(ms)", time.name));
+    rows.push(row(heads.map(str::to_owned), behind));
+    for q in QUANTILES.into_iter().chain([1.0]) {
+        let behind = others.each_ref().map(|time| milliseconds(time.quantile_ns(q)));
+        rows.push(row(line(milliseconds(first.quantile_ns(q)), q, requests), behind));
+    }
+    columns(&rows).map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+fn row(front: [String; 4], behind: [String; 3]) -> [String; 7] {
+    let ([a, b, c, d], [e, f, g]) = (front, behind);
+    [a, b, c, d, e, f, g]
+}
+
+fn milliseconds(ns: i64) -> String {
+    format!("{:.6}", ns as f64 / 1e6)
+}
+
+/// The cells of a quantile.
+fn line(value: String, q: f64, requests: f64) -> [String; 4] {
+    let tail = if q < 1.0 { 1.0 / (1.0 - q) } else { NO_TAIL };
+    [value, format!("{q:.6}"), format!("{}", (q * requests + 0.5) as u64), format!("{tail:.6}")]
+}
+
 /// The layout.
 pub(super) fn print(metrics: &mut Metrics) -> String {
     let requests = metrics.requests() as f64;
     let heads = ["Value(ms)", "Percentile", "TotalCount", "1/(1-Percentile)"];
     let mut rows = vec![heads.map(str::to_owned)];
     for q in QUANTILES.into_iter().chain([1.0]) {
-        let tail = if q < 1.0 { 1.0 / (1.0 - q) } else { NO_TAIL };
-        rows.push([
-            format!("{:.6}", metrics.quantile_ns(q) as f64 / 1e6),
-            format!("{q:.6}"),
-            format!("{}", (q * requests + 0.5) as u64),
-            format!("{tail:.6}"),
-        ]);
+        rows.push(line(milliseconds(metrics.quantile_ns(q)), q, requests));
     }
     let mut out = String::new();
     for line in columns(&rows) {

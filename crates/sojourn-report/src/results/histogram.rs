@@ -46,17 +46,33 @@ impl Buckets {
 
     /// Counts a latency into the first bucket that holds it, else into the last.
     pub fn add(&mut self, latency_ns: i64) {
+        self.add_n(latency_ns, 1);
+    }
+
+    /// Counts so many of them.
+    pub(super) fn add_n(&mut self, latency_ns: i64, n: u64) {
         let holds = |pair: &[i64]| pair[0] <= latency_ns && latency_ns < pair[1];
         let last = self.counts.len().saturating_sub(1);
         let index = self.bounds_ns.windows(2).position(holds).unwrap_or(last);
         if let Some(count) = self.counts.get_mut(index) {
-            *count += 1;
+            *count += n;
         }
     }
 
     /// (lower bound in nanoseconds, latencies in the bucket), in the order given.
     pub fn iter(&self) -> impl Iterator<Item = (i64, u64)> {
         self.bounds_ns.iter().copied().zip(self.counts.iter().copied())
+    }
+}
+
+impl Buckets {
+    /// `[1ms, 2ms]` and how many, in the order given.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = (String, u64)> {
+        let uppers = self.bounds_ns.iter().skip(1).map(|ns| duration::print(*ns));
+        let uppers = uppers.chain(["+Inf".to_owned()]);
+        self.iter().zip(uppers).map(|((lower_ns, count), upper)| {
+            (format!("[{}, {upper}]", duration::print(lower_ns)), count)
+        })
     }
 }
 

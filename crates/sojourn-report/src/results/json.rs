@@ -4,9 +4,14 @@ use std::fmt::Write;
 
 use sojourn_record::results::Timestamp;
 
-use super::Figures;
+use super::{Figures, run_report::Time};
 
 pub(super) fn print(figures: &Figures) -> String {
+    print_with(figures, &[])
+}
+
+/// With further times after the latencies.
+pub(super) fn print_with(figures: &Figures, times: &[Time]) -> String {
     let [p50, p90, p95, p99] = figures.latency_quantiles_ns;
     let mut out = format!(
         "{{\"latencies\":{{\"total\":{},\"mean\":{},\"50th\":{p50},\"90th\":{p90},\"95th\":{p95},\
@@ -16,6 +21,18 @@ pub(super) fn print(figures: &Figures) -> String {
         figures.latency_max_ns,
         figures.latency_min_ns,
     );
+    for time in times {
+        let [min, mean, p50, p90, p95, p99, max] = time.row_ns();
+        push(
+            &mut out,
+            format_args!(
+                ",\"{}\":{{\"total\":{},\"mean\":{mean},\"50th\":{p50},\"90th\":{p90},\
+                 \"95th\":{p95},\"99th\":{p99},\"max\":{max},\"min\":{min}}}",
+                time.name,
+                time.total_ns(),
+            ),
+        );
+    }
     if let Some(buckets) = &figures.buckets {
         let buckets = buckets.iter().map(|(bound_ns, count)| format!("\"{bound_ns}\":{count}"));
         push(&mut out, format_args!(",\"buckets\":{{{}}}", list(buckets)));

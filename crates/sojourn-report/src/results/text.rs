@@ -2,9 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{Figures, duration::print_rounded};
+use super::{Figures, duration::print_rounded, run_report::Time};
 
 pub(super) fn print(figures: &Figures) -> String {
+    print_with(figures, &[])
+}
+
+/// With further times under the latencies.
+pub(super) fn print_with(figures: &Figures, times: &[Time]) -> String {
     let mut out = String::new();
     let mut row = |label: &str, names: &str, values: String| {
         // A String takes whatever is written to it.
@@ -28,6 +33,11 @@ pub(super) fn print(figures: &Figures) -> String {
         "[min, mean, 50, 90, 95, 99, max]",
         durations(&[min, figures.latency_mean_ns, p50, p90, p95, p99, max]),
     );
+    for time in times {
+        let (first, rest) = time.name.split_at(1);
+        let label = format!("{}{rest}", first.to_uppercase());
+        row(&label, "[min, mean, 50, 90, 95, 99, max]", durations(&time.row_ns()));
+    }
     for (label, (total, mean)) in [("Bytes In", figures.bytes_in), ("Bytes Out", figures.bytes_out)]
     {
         row(label, "[total, mean]", format!("{total}, {mean:.2}"));

@@ -15,7 +15,7 @@ use crate::{
   echo 'GET http://127.0.0.1:8080/' | sojourn attack -rate 50/1s -duration 5s | sojourn report
   sojourn attack -targets targets.txt -pace 30s@50,30s@50..200 -output run.sojourn
   sojourn attack http://127.0.0.1:8080/ -rate 0 -max-workers 64 -duration 10s
-  sojourn attack http://127.0.0.1:8080/ -duration 30s -fail-if 'p99 > 50ms' -fail-if 'success < 99.9%'
+  sojourn attack http://127.0.0.1:8080/ -fail-if 'p99 > 50ms' -fail-if 'success < 99.9%'
 
 On a terminal, without -output, a report is printed and a run file and a page are written; into a
 pipe or a file go result records, for `report`, `plot` and `encode`. A flag may be written with one
