@@ -1,6 +1,6 @@
 //! What a command says when it cannot do its work.
 
-use std::fmt;
+use std::{ffi::OsStr, fmt};
 
 /// A message with an optional hint, as people read it.
 #[derive(Debug)]
@@ -19,6 +19,13 @@ impl UsageError {
     /// A failure of one of Vegeta's commands at work: exit code 1.
     pub(crate) fn runtime(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, is_runtime: true }
+    }
+
+    /// What one of Vegeta's commands could not do with a file, and the system's word: exit code 1.
+    pub(crate) fn file(action: &str, name: &OsStr, error: &std::io::Error) -> Self {
+        let said = error.to_string();
+        let said = said.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Self::runtime(format!("{action} {}: {said}", name.display()))
     }
 
     /// The exit code: 2, or 1 as Vegeta has it.

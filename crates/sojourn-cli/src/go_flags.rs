@@ -2,8 +2,8 @@
 //!
 //! There `-flag` and `--flag` are the same, a value follows after `=` or as the next word whatever
 //! that looks like (`-redirects -1`), a switch takes its value only after `=` (`-http2=false`), and
-//! the last of several wins. Words are rewritten into what clap understands, so that help, hints and
-//! errors stay clap's. Unlike in Go, flags may also follow files: only `--` ends them.
+//! the last of several wins. Words are rewritten into what clap understands, so that help, hints
+//! and errors stay clap's. Unlike in Go, flags may also follow files: only `--` ends them.
 
 use std::{
     collections::HashMap,
@@ -41,7 +41,7 @@ pub(crate) fn rewrite(
     }
 }
 
-/// Reads what Go takes for a switch's value.
+/// Reads what Go takes for a switch's value: the parser of switches that can be switched off.
 pub(crate) fn boolean(word: &str) -> Result<bool, String> {
     match word {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),

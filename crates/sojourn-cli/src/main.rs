@@ -14,6 +14,7 @@ mod go_flags;
 mod go_words;
 mod live;
 mod outputs;
+mod results;
 mod runner;
 mod signals;
 
@@ -33,7 +34,8 @@ use commands::Command;
   sojourn report reports/x.sojourn --format json
 
 Exit codes: 0 passed, 2 wrong usage or a plan that cannot run, 3 void (the figures may not be
-believed; the cause is named), 99 a threshold failed, 105 interrupted.")]
+believed; the cause is named), 99 a threshold failed, 105 interrupted; of report, encode and plot on
+results: 1 wrong input.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

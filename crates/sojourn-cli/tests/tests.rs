@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod amendments;
+mod attack;
 mod bad_input;
 mod beside;
 mod closed;
@@ -11,6 +12,7 @@ mod experiment;
 mod follow_up;
 mod omission;
 mod polled;
+mod results;
 mod retries;
 mod theory;
 mod truth;

@@ -18,6 +18,7 @@ mod summary;
 mod writer;
 
 pub use amendment::AmendmentRecord;
+pub use format::is_run_file;
 pub use identity::{Identity, JourneyShape, StageShape};
 pub use interval::{Interval, IntervalRow};
 pub use journey::{JourneyRecord, StageInstant, StepInstant};

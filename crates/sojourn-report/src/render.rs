@@ -1,6 +1,6 @@
 //! Renderers: each reads a [`ReportModel`] and nothing else.
 
-mod html;
+pub(crate) mod html;
 mod text;
 
 use crate::ReportModel;

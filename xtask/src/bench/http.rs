@@ -175,7 +175,7 @@ fn build() -> Result<PathBuf, String> {
 }
 
 /// Builds `sojourn` likewise.
-fn build_sojourn() -> Result<PathBuf, String> {
+pub(super) fn build_sojourn() -> Result<PathBuf, String> {
     capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
     Ok(root().join("target/dist/sojourn"))
 }

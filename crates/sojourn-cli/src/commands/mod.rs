@@ -3,7 +3,10 @@
 mod attack;
 mod completions;
 mod demo;
+mod dump;
+mod encode;
 mod init;
+mod plot;
 mod report;
 pub(crate) mod run;
 mod schema;
@@ -21,8 +24,15 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     /// Write a first journey file to standard output
     Init(init::Init),
-    /// Report on a run file
+    /// Report on a run file, or on the results of an attack
     Report(report::Report),
+    /// Results of an attack in another encoding
+    Encode(encode::Encode),
+    /// Results of an attack as a chart in one HTML file
+    Plot(plot::Plot),
+    /// Refused: it has become `encode`
+    #[command(hide = true)]
+    Dump(dump::Dump),
     /// Print the JSON Schema of journey files, for editors
     Schema,
     /// Print shell completions
@@ -37,6 +47,9 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Run(command) => run::run(&command),
         Command::Init(command) => init::run(&command),
         Command::Report(command) => report::run(&command),
+        Command::Encode(command) => encode::run(&command),
+        Command::Plot(command) => plot::run(&command),
+        Command::Dump(command) => dump::run(&command),
         Command::Schema => schema::run(),
         Command::Completions(command) => completions::run(&command),
     }

@@ -7,6 +7,7 @@
 mod book;
 mod launch;
 mod levels;
+mod notes;
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
@@ -18,6 +19,7 @@ use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
 
 use crate::{
     Attack, Progress, RunError, RunOptions, Stop, Stretch,
+    attack::room::{self, Machine},
     link::ToGenerator,
     once::once,
     preflight,
@@ -43,7 +45,7 @@ pub fn run(
     options: &RunOptions,
     registry: &Registry,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
@@ -58,11 +60,21 @@ pub fn attack(
     options: &RunOptions,
     attack: Attack,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
-    preflight::raise_descriptors();
     let registry = Registry::default();
     conduct(&Arc::new(plan.clone()), options, Some(attack), &registry, stop, progress)
+}
+
+/// Before an attack: whether this machine has descriptors, ports and memory for it. Warnings, or a
+/// refusal where it cannot be made.
+pub fn attack_room(
+    plan: &Plan,
+    options: &RunOptions,
+    attack: &Attack,
+) -> Result<Vec<String>, RunError> {
+    let machine = Machine::this(preflight::raise_descriptors());
+    room::check(plan, attack, &options.client, options.threads, &machine)
 }
 
 fn conduct(
@@ -71,7 +83,7 @@ fn conduct(
     attack: Option<Attack>,
     registry: &Registry,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     let is_attack = attack.is_some();
     launch::check_writable(options.run_file.as_deref())?;
@@ -145,7 +157,7 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
-    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Measured, RunError> {
+    fn conduct(mut self, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Measured, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
         let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
@@ -171,11 +183,12 @@ impl Coordinator<'_> {
                     (false, false) => Stretch::Steady,
                 };
                 let told = self.progress(stretch, elapsed_ns, planned_ns, started_before);
+                let in_flight = told.in_flight;
                 started_before = told.started;
-                if stretch == Stretch::Steady {
-                    self.book.level(elapsed_ns as f64 / 1e9, told.in_flight);
-                }
                 progress(&told);
+                if stretch == Stretch::Steady {
+                    self.book.level(elapsed_ns as f64 / 1e9, in_flight);
+                }
                 tick_ns += SECOND_NS * (1 + (now - tick_ns) / SECOND_NS);
             }
             if (self.stop.graceful() || aborted.is_some()) && !self.stop_told {
@@ -293,6 +306,7 @@ impl Coordinator<'_> {
             self.launched
                 .options
                 .client
+                .tls
                 .insecure
                 .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
         );
@@ -316,7 +330,7 @@ impl Coordinator<'_> {
         elapsed_ns: u64,
         planned_ns: u64,
         started_before: u64,
-    ) -> Progress {
+    ) -> Progress<'_> {
         let state = &self.launched.ledger;
         let started = self.book.started();
         let (completed, failed, in_flight) = match self.is_attack {
@@ -337,6 +351,7 @@ impl Coordinator<'_> {
             failed,
             rate_per_s: (started - started_before) as f64,
             lag_p99_ns: self.book.lag_p99_ns(),
+            store: self.book.store(),
         }
     }
 }

@@ -29,6 +29,14 @@ pub enum ResultsError {
         /// The system's word.
         source: std::io::Error,
     },
+    /// It is a run file.
+    #[error(
+        "{name} is a run file, which has no single results: only `sojourn report FILE` reads it"
+    )]
+    RunFile {
+        /// Which input.
+        name: String,
+    },
     /// The first record is none in any encoding.
     #[error("encode: can't detect encoding of {name:?}")]
     Undetected {

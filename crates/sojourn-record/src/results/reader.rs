@@ -122,7 +122,11 @@ impl ResultReader {
                 return Ok(());
             }
         }
-        Err(ResultsError::Undetected { name: self.name.clone() })
+        let name = self.name.clone();
+        if crate::is_run_file(self.source.available()) {
+            return Err(ResultsError::RunFile { name });
+        }
+        Err(ResultsError::Undetected { name })
     }
 
     fn decoders(&self) -> [Decoder; 3] {

@@ -1,4 +1,6 @@
-//! Files that end anywhere.
+//! Files that end anywhere, and files that arrive in two parts.
+
+use std::io::{Cursor, Read};
 
 use sojourn_record::results::{Detail, Encoding, ResultsError};
 
@@ -20,7 +22,7 @@ fn a_file_cut_off_at_any_byte_gives_its_whole_records() {
         let ends: Vec<usize> =
             (0..=results.len()).map(|count| encode(&results[..count], encoding).len()).collect();
         for cut in 0..whole.len() {
-            let found = read(std::io::Cursor::new(whole[..cut].to_vec()), Detail::Everything);
+            let found = read(Cursor::new(whole[..cut].to_vec()), Detail::Everything);
             let expected = ends[1..].iter().filter(|end| **end <= cut).count();
             check(&found.results, &results, expected, encoding, cut);
             let is_boundary = ends[1..].contains(&cut);
@@ -58,5 +60,22 @@ fn check(found: &[Owned], results: &[Owned], expected: usize, encoding: Encoding
     assert!(found.len() <= expected + 1, "{encoding:?} cut at {cut}: a result of nothing");
     if encoding == Encoding::Gob {
         assert_eq!(found.len(), expected, "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_file_may_arrive_in_two_parts_divided_anywhere() {
+    let results = results();
+    for encoding in ENCODINGS {
+        let whole = encode(&results, encoding);
+        let expected: Vec<Owned> =
+            results.iter().cloned().map(|result| result.after(encoding)).collect();
+        for at in 0..=whole.len() {
+            let (first, second) = whole.split_at(at);
+            let parts = Cursor::new(first.to_vec()).chain(Cursor::new(second.to_vec()));
+            let found = read(parts, Detail::Everything);
+            assert!(found.error.is_none(), "{encoding:?} divided at {at}: {:?}", found.error);
+            assert_eq!(found.results, expected, "{encoding:?} divided at {at}");
+        }
     }
 }

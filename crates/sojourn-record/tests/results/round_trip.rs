@@ -106,3 +106,9 @@ fn encoding_appends_and_needs_no_more_room_than_it_used() {
         assert_eq!(read_bytes(&out[4..]).len(), 2);
     }
 }
+
+#[test]
+fn a_run_file_is_called_by_its_name() {
+    let found = read(std::io::Cursor::new(b"SOJOURN\x01anything"), Detail::Everything);
+    assert!(found.error.unwrap().to_string().starts_with("the file is a run file"));
+}

@@ -339,6 +339,7 @@ fn identity() -> RunIdentity {
         start: "2026-11-21 03:15:11 UTC".into(),
         host: "bench-1".into(),
         version: "0.1.0".into(),
+        io: String::new(),
         load: vec!["payment: poisson arrivals, 50/s; warm-up 5 s, steady 60 s, drain 30 s".into()],
         amendments: Vec::new(),
         warm_up_ns: (WARM_UP_S * SECOND) as u64,

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::ArgAction::Set;
-
+use super::connections::Connections;
 use crate::{
     go_flags::boolean,
     go_words::{body_limit, duration},
@@ -38,7 +37,7 @@ pub(crate) struct Attack {
     pub(super) format: String,
     /// Read targets one at a time, once, instead of all and over and over
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
-          default_missing_value = "true", action = Set, value_parser = boolean, value_name = "BOOL")]
+          default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
     pub(super) lazy: bool,
     /// Body of targets that have none of their own
     #[arg(long, value_name = "FILE")]
@@ -73,9 +72,6 @@ pub(crate) struct Attack {
     /// Most requests in flight at once
     #[arg(long, default_value_t = u64::MAX, hide_default_value = true, value_name = "N")]
     pub(super) max_workers: u64,
-    /// Most connections per host; 0: no limit
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(super) max_connections: usize,
     /// Body bytes kept of each response; -1: all
     #[arg(long, default_value = "-1", value_parser = body_limit, value_name = "SIZE",
           allow_hyphen_values = true)]
@@ -88,16 +84,11 @@ pub(crate) struct Attack {
     pub(super) allow_host: Vec<String>,
     /// Send bodies in chunks
     #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
-          default_missing_value = "true", action = Set, value_parser = boolean, value_name = "BOOL")]
+          default_missing_value = "true", value_parser = boolean, value_name = "BOOL")]
     pub(super) chunked: bool,
-    /// Use connections again
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "true",
-          default_missing_value = "true", action = Set, value_parser = boolean, value_name = "BOOL")]
-    pub(super) keepalive: bool,
-    /// Skip checks of servers' certificates
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value = "false",
-          default_missing_value = "true", action = Set, value_parser = boolean, value_name = "BOOL")]
-    pub(super) insecure: bool,
+    /// Serve figures in OpenMetrics text here while the attack lasts
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "HOST:PORT")]
+    pub(super) prometheus_addr: String,
     /// Fail (exit code 99) if this comes true, repeatable: 'p99 > 50ms', 'success < 99%'
     #[arg(long, value_name = "CONDITION")]
     pub(super) fail_if: Vec<String>,
@@ -111,6 +102,12 @@ pub(crate) struct Attack {
     /// Label of the run, repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::commands::run::pair)]
     pub(super) label: Vec<(String, String)>,
+    /// How late requests may begin so that several begin at one wake-up, as 1ms: saves processor
+    /// time at high rates, and shows as lag
+    #[arg(long, default_value = "0s", value_parser = duration, value_name = "D")]
+    pub(super) lag_budget: u64,
+    #[command(flatten)]
+    pub(super) connections: Connections,
     /// No progress line
     #[arg(long, short)]
     pub(super) quiet: bool,

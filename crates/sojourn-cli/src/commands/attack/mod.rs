@@ -1,5 +1,6 @@
 //! `sojourn attack`: requests to targets at a rate, as Vegeta has it, and more.
 
+mod connections;
 mod flags;
 mod inputs;
 
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_clock::SECOND_NS;
 use sojourn_engine::{ResultSink, ResultWriter, RunOptions, Stop, Targets, exit_code};
+use sojourn_live::{MetricsServer, openmetrics};
 use sojourn_plan::{AttackLoad, Pace, Plan, Target};
 use sojourn_record::{Summary, Verdict};
 
@@ -46,7 +48,9 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let run_id = runner::run_id();
     let mut options = RunOptions::new(None, run_id.clone());
     options.threads = command.threads;
-    options.client = client(command);
+    options.lag_budget_ns = command.lag_budget;
+    options.client = command.connections.config()?;
+    options.client.connect_timeout_ns = load.timeout_ns;
     let (sink, writer) = match output(command, &plan, &run_id)? {
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);
@@ -68,11 +72,15 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         allowed_hosts: command.allow_host.clone(),
         body_max: command.max_body.0,
         chunked: command.chunked,
-        keep_alive: command.keepalive,
         results: sink,
     };
+    let warnings = sojourn_engine::attack_room(&plan, &options, &attack)?;
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
+    plan.warnings.extend(warnings);
     let summary = conduct(command, &plan, &options, attack)?;
-    finish(command, &options, &summary, writer, inputs.failure)
+    finish(command, &plan, &options, &summary, writer, inputs.failure)
 }
 
 fn conduct(
@@ -84,7 +92,18 @@ fn conduct(
     // Scripts that take both streams together get none of the progress.
     let mut line = ProgressLine::new(command.quiet || !std::io::stderr().is_terminal());
     let stop: Stop = signals::stop_on_signals();
-    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |p| line.show(p));
+    let metrics = match command.prometheus_addr.as_str() {
+        "" => None,
+        address => Some(MetricsServer::start(address).map_err(|error| {
+            UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
+        })?),
+    };
+    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
+        line.show(progress);
+        if let Some(metrics) = &metrics {
+            metrics.show(openmetrics(progress.store));
+        }
+    });
     line.end();
     Ok(summary?)
 }
@@ -92,6 +111,7 @@ fn conduct(
 /// Reports, and says what the exit code is.
 fn finish(
     command: &Attack,
+    plan: &Plan,
     options: &RunOptions,
     summary: &Summary,
     writer: Option<ResultWriter>,
@@ -108,13 +128,26 @@ fn finish(
     if let Some(run_file) = &options.run_file {
         report(command, run_file)?;
     }
-    if summary.verdict != Verdict::Pass && options.run_file.is_none() {
-        for cause in &summary.causes {
-            eprintln!("{:?}: {}: {}", summary.verdict, cause.name, cause.detail);
-        }
+    if options.run_file.is_none() && !command.quiet {
+        say(plan, summary);
     }
     let counts = command.strict || !command.fail_if.is_empty();
     Ok(if counts { exit_code(summary) } else { 0 })
+}
+
+/// What a report would say that the records cannot.
+fn say(plan: &Plan, summary: &Summary) {
+    let verdict = match summary.verdict {
+        Verdict::Pass => "",
+        Verdict::Fail => "failed: ",
+        Verdict::Void => "void: ",
+    };
+    for cause in &summary.causes {
+        eprintln!("{verdict}{}: {}", cause.name, cause.detail);
+    }
+    for note in summary.notes.iter().filter(|note| !plan.warnings.contains(note)) {
+        eprintln!("note: {note}");
+    }
 }
 
 fn report(command: &Attack, run_file: &Path) -> Result<(), UsageError> {
@@ -155,18 +188,6 @@ fn load(command: &Attack) -> Result<AttackLoad, UsageError> {
         workers_max,
         timeout_ns: if command.timeout == 0 { NO_TIMEOUT_NS } else { command.timeout },
     })
-}
-
-fn client(command: &Attack) -> sojourn_http::ClientConfig {
-    let connections_max = match command.max_connections {
-        0 => usize::MAX,
-        most => most,
-    };
-    sojourn_http::ClientConfig {
-        connections_max,
-        insecure: command.insecure,
-        ..sojourn_http::ClientConfig::default()
-    }
 }
 
 fn is_terminal(command: &Attack) -> bool {

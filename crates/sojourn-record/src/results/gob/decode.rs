@@ -9,7 +9,7 @@ use crate::results::{
 };
 
 /// Most bytes of a type definition: far above what results need.
-const DEFINITION_BYTES_MAX: u64 = 1 << 20;
+const DEFINITION_BYTES_MAX: u64 = 64 << 10;
 
 /// Most bytes in front of a message's content: its length and the number of its type.
 const HEAD_MAX: usize = 18;

@@ -46,8 +46,8 @@ impl Types {
         self.shapes.get(&number)
     }
 
-    /// Reads the definition of a type. Returns whether it is news; a stream that follows another one
-    /// repeats them all. Errs in words.
+    /// Reads the definition of a type. Returns whether it is news: a stream that follows another
+    /// one repeats them all. Errs in words.
     pub(super) fn define(
         &mut self,
         number: i64,

@@ -157,3 +157,59 @@ impl<'de> Visitor<'de> for HeadersVisitor<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<(Slots, Vec<u8>), String> {
+        let (mut slots, mut text) = (Slots::default(), Vec::new());
+        match decode(line.as_bytes(), Detail::Everything, &mut slots, &mut text) {
+            Ok(()) => Ok((slots, text)),
+            Err(Fault::Format(reason)) => Err(reason.into_owned()),
+            Err(fault) => panic!("{fault:?}"),
+        }
+    }
+
+    #[test]
+    fn escapes_are_undone() {
+        let line = r#"{"error":"\u003ca\u003e \u0026 \"\\\/\b\f\n\r\t\u00e9\ud83d\ude00 é"}"#;
+        let (slots, text) = read(line).unwrap();
+        let error = slots.view(&text).error.to_vec();
+        assert_eq!(String::from_utf8(error).unwrap(), "<a> & \"\\/\u{8}\u{c}\n\r\té😀 é");
+    }
+
+    #[test]
+    fn keys_stand_in_any_order_and_what_is_missing_or_null_is_empty() {
+        let line = r#" {"headers":{"B":["2","3"],"A":null},"more":{"x":[1,{}]},"code":204,
+            "error":null,"body":null,"latency":-5,"seq":null,"url":"u"} "#;
+        let (slots, text) = read(line).unwrap();
+        let result = slots.view(&text);
+        assert_eq!((result.code, result.latency_ns, result.url), (204, -5, &b"u"[..]));
+        assert_eq!((result.seq, result.error, result.body), (0, &b""[..], None));
+        assert!(!result.timestamp.is_known());
+        let headers: Vec<_> = result.headers.unwrap().iter().collect();
+        assert_eq!(headers, [(&b"B"[..], &b"2"[..]), (b"B", b"3")]);
+        assert_eq!(read("{}").unwrap().0.view(b""), Slots::default().view(b""));
+    }
+
+    #[test]
+    fn what_is_no_result_is_refused_with_a_reason() {
+        for (line, reason) in [
+            ("[1]", "no JSON object"),
+            ("{\"code\":65536}", "u16"),
+            ("{\"seq\":-1}", "integer `-1`"),
+            ("{\"latency\":1.5}", "1.5"),
+            ("{\"error\":1}", "expected a string"),
+            ("{\"error\":\"\\ud800\"}", "column"),
+            ("{\"body\":\"=\"}", "no Base64"),
+            ("{\"timestamp\":\"now\"}", "timestamp \"now\" is not a time"),
+            ("{\"headers\":[]}", "its headers"),
+            ("{\"code\":200", "column"),
+            ("{} {}", "trailing"),
+        ] {
+            let said = read(line).err().unwrap_or_default();
+            assert!(said.contains(reason), "{line}: {said}");
+        }
+    }
+}
