@@ -22,10 +22,8 @@ pub(crate) enum Cause {
     ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
     Dns { host: String, error: String },
-    /// The server goes away (GOAWAY) and has not answered before.
-    GoneAway(ErrorCode),
-    /// What came is against HTTP/2.
-    Http2(Http2Error),
+    /// What only HTTP/2 has.
+    Http2(Http2Cause),
     /// No local address of the family of any of the target's.
     NoLocalAddress,
     /// No such origin is registered.
@@ -34,16 +32,25 @@ pub(crate) enum Cause {
     Os(Errno),
     /// A proxy did not let the connection through.
     Proxy(String),
-    /// The server has closed the stream.
-    StreamReset(ErrorCode),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
     Tls(String),
-    /// The request can't go over HTTP/2.
-    Unfit(UnfitRequest),
     /// Too many requests wait for a connection already.
     WaitingFull,
+}
+
+/// What only HTTP/2 has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Http2Cause {
+    /// What came is against the protocol.
+    Broken(Http2Error),
+    /// The server goes away (GOAWAY) and has not answered before.
+    GoneAway(ErrorCode),
+    /// The server has closed the stream.
+    StreamReset(ErrorCode),
+    /// The request can't go over HTTP/2.
+    Unfit(UnfitRequest),
 }
 
 impl Cause {
@@ -85,11 +92,7 @@ impl Cause {
                 FailureKind::Connect,
                 format!("connection to {label}: no local address given is of its address family"),
             ),
-            Self::GoneAway(code) => (
-                FailureKind::Closed,
-                format!("{label} closed the connection (GOAWAY, {code}) {}", exchange.progress()),
-            ),
-            Self::Http2(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
+            Self::Http2(cause) => cause.failure(label, exchange),
             Self::NoOrigin => {
                 (FailureKind::Connect, "no such origin is registered with this client".to_owned())
             }
@@ -107,10 +110,6 @@ impl Cause {
                 ),
             ),
             Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
-            Self::StreamReset(code) => (
-                FailureKind::StreamReset,
-                format!("{label} reset the stream ({code}) {}", exchange.progress()),
-            ),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -120,10 +119,6 @@ impl Cause {
                 ),
             ),
             Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
-            Self::Unfit(unfit) => (
-                FailureKind::Protocol,
-                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
-            ),
             Self::WaitingFull => (
                 FailureKind::Local,
                 format!(
@@ -132,6 +127,34 @@ impl Cause {
             ),
         };
         Failure { kind, detail }
+    }
+}
+
+impl Http2Cause {
+    fn failure(self, label: &str, exchange: &InFlight) -> (FailureKind, String) {
+        let progress = exchange.progress();
+        match self {
+            Self::Broken(error) => {
+                (FailureKind::Protocol, format!("{label} answered with {error}"))
+            }
+            Self::GoneAway(code) => (
+                FailureKind::Closed,
+                format!("{label} closed the connection (GOAWAY, {code}) {progress}"),
+            ),
+            Self::StreamReset(code) => {
+                (FailureKind::StreamReset, format!("{label} reset the stream ({code}) {progress}"))
+            }
+            Self::Unfit(unfit) => (
+                FailureKind::Protocol,
+                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
+            ),
+        }
+    }
+}
+
+impl From<Http2Error> for Cause {
+    fn from(error: Http2Error) -> Self {
+        Self::Http2(Http2Cause::Broken(error))
     }
 }
 
