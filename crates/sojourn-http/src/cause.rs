@@ -4,6 +4,7 @@ use rustix::io::Errno;
 
 use crate::codec::h2::{ErrorCode, Http2Error, UnfitRequest};
 use crate::codec::{BodyError, CodecError};
+use crate::dialling::Attempt;
 use crate::in_flight::InFlight;
 use crate::{Failure, FailureKind};
 
@@ -17,7 +18,7 @@ pub(crate) enum Cause {
     /// The answer could not be read.
     Codec(CodecError),
     /// Could not connect; where to and from, in words.
-    Connect { errno: Errno, at: Option<String> },
+    Connect { errno: Errno, attempt: Box<Attempt> },
     /// No connection within so many nanoseconds; how far it came, in words.
     ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
@@ -75,12 +76,7 @@ impl Cause {
                 format!("{label} closed the connection {}", exchange.progress()),
             ),
             Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
-            Self::Connect { errno, at } => match at {
-                Some(at) if !label.ends_with(&at) => {
-                    connect_failure(&format!("{label} at {at}"), errno)
-                }
-                _ => connect_failure(label, errno),
-            },
+            Self::Connect { errno, attempt } => connect_failure(&attempt.between(label), errno),
             Self::ConnectTimeout { timeout_ns, progress } => (
                 FailureKind::Connect,
                 format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
