@@ -13,7 +13,7 @@ use super::{
 };
 
 /// A run that asks for other rates by what it is told each second.
-fn run(load: &str, mut ask: impl FnMut(&Progress, &RateControl)) -> (RunFile, Summary) {
+fn run(load: &str, mut ask: impl FnMut(&Progress<'_>, &RateControl)) -> (RunFile, Summary) {
     let system = System::start(|_, _| ok("{}"));
     let text = format!(
         "target: http://{}\njourneys: {{ work: {{ root: {{ http: GET /work }} }} }}\n\
@@ -26,7 +26,7 @@ fn run(load: &str, mut ask: impl FnMut(&Progress, &RateControl)) -> (RunFile, Su
     options.threads = 2;
     options.keep_all = true;
     let rate = options.rate.clone();
-    let mut told = |progress: &Progress| ask(progress, &rate);
+    let mut told = |progress: &Progress<'_>| ask(progress, &rate);
     let plan = plan(&text, &[]);
     let summary =
         sojourn_engine::run(&plan, &options, &registry(), &Stop::default(), &mut told).unwrap();
