@@ -13,11 +13,18 @@ pub(crate) struct Limits {
     pub(crate) bytes_max: usize,
     /// Bytes of one body.
     pub(crate) body_bytes_max: usize,
+    /// Connections open at once.
+    pub(crate) connections_max: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { messages_max: 10_000, bytes_max: 256 << 20, body_bytes_max: 10 << 20 }
+        Self {
+            messages_max: 10_000,
+            bytes_max: 256 << 20,
+            body_bytes_max: 10 << 20,
+            connections_max: 4_096,
+        }
     }
 }
 

@@ -4,12 +4,13 @@
 //! body is here, queued, and answered at once; the tap's poll hands it over with the path as topic
 //! and the request's headers. CloudEvents in either mode are the decoder's business, as everywhere.
 //!
-//! Invariants: the queue and the bytes held are bounded; what they refuse is answered 503 (413
-//! where the body itself is too large) and counted in `Tap::refused`. Stamping and queueing happen
+//! Invariants: the connections, the queue and the bytes held are bounded; what they refuse is
+//! answered 503 (413 where the body itself is too large) and counted in `Tap::refused`. Stamping and queueing happen
 //! under one lock, and so does the reading of the watermark: no message can be stamped before a
 //! watermark and queued after it.
 
 mod config;
+mod listener;
 mod queue;
 mod receiver;
 mod tap;

@@ -64,7 +64,12 @@ impl Queue {
         self.limits.body_bytes_max
     }
 
-    /// Messages refused.
+    /// Most connections.
+    pub(crate) fn connections_max(&self) -> usize {
+        self.limits.connections_max
+    }
+
+    /// Messages refused, and connections that may have carried one.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

@@ -14,6 +14,7 @@ use axum::http::{Method, StatusCode, header};
 use tokio::sync::oneshot;
 
 use crate::config::PathPattern;
+use crate::listener::BoundedListener;
 use crate::queue::{Body, Queue};
 
 /// What a request is answered by.
@@ -44,7 +45,11 @@ impl Receiver {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = {
             let _guard = runtime.enter();
-            tokio::net::TcpListener::from_std(listener)?
+            BoundedListener {
+                listener: tokio::net::TcpListener::from_std(listener)?,
+                queue: Arc::clone(&endpoint.queue),
+                open: Arc::default(),
+            }
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::Builder::new().name("webhook".to_owned()).spawn(move || {

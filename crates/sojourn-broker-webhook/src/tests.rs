@@ -292,3 +292,41 @@ fn the_watermark_is_behind_every_message_to_come() {
         sender.join().unwrap();
     }
 }
+
+#[test]
+fn connections_beyond_the_bound_are_refused_and_counted() {
+    let (mut tap, address) = open("/", Limits { connections_max: 2, ..Limits::default() });
+    let text = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1";
+    // Each has been taken up before the next one comes: it has had an answer.
+    let mut kept: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(text.as_bytes()).unwrap();
+            assert_eq!(status(&mut stream), 204);
+            stream
+        })
+        .collect();
+    for refused in 1..=3 {
+        let mut stream = TcpStream::connect(address).unwrap();
+        assert_eq!(status(&mut stream), 503);
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0, "closed");
+        assert_eq!(tap.refused(), refused);
+    }
+    // Those that were there go on, and a place that is given back is taken again.
+    kept[0].write_all(text.as_bytes()).unwrap();
+    assert_eq!(status(&mut kept[0]), 204);
+    drop(kept.pop());
+    let deadline_ns = now_ns() + PATIENCE_NS;
+    let is_taken = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let mut answer = Vec::new();
+        // A refusal may come, and the connection go, before all is sent.
+        let sent = stream.write_all(text.replace("Host", "Connection: close\r\nHost").as_bytes());
+        sent.and_then(|()| stream.read_to_end(&mut answer)).is_ok()
+            && answer.starts_with(b"HTTP/1.1 204")
+    };
+    while !is_taken() {
+        assert!(now_ns() < deadline_ns, "a place becomes free");
+    }
+    read(&mut tap, 4);
+}

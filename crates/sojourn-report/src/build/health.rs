@@ -1,6 +1,6 @@
 //! The generator's own figures.
 
-use sojourn_metrics::{SeriesKey, SeriesPhase};
+use sojourn_metrics::{SeriesKey, SeriesPhase, names};
 use sojourn_record::IntervalRow;
 
 use super::{figures::distribution, lookup::Lookup};
@@ -9,22 +9,24 @@ use crate::model::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub(super) fn health(lookup: &Lookup<'_>) -> Health {
     let sum = |metric: &str| -> u64 {
         let journeys = &lookup.run.identity.journeys;
-        journeys.iter().map(|shape| lookup.steady(metric, &[("journey", &shape.name)])).sum()
+        journeys.iter().map(|shape| lookup.steady(metric, &[(names::JOURNEY, &shape.name)])).sum()
     };
-    let (scheduled, started) = (sum("journeys.scheduled"), sum("journeys.started"));
+    let (scheduled, started) = (sum(names::JOURNEYS_SCHEDULED), sum(names::JOURNEYS_STARTED));
     Health {
         scheduled,
         started,
-        missed: sum("journeys.missed"),
+        missed: sum(names::JOURNEYS_MISSED),
         delivered: (scheduled > 0).then(|| started as f64 / scheduled as f64),
-        lag_ns: distribution(lookup.trend("lag", &[])),
+        lag_ns: distribution(lookup.trend(names::LAG, &[])),
         threads: threads(lookup),
         taps: taps(lookup),
         refused: refused(lookup),
         connections_max: connections_max(lookup),
-        memory_bytes_max: lookup.gauge("health.memory_bytes", &[]).map(|(_, _, max)| max),
-        descriptors_left_min: lookup.gauge("health.descriptors_left", &[]).map(|(_, min, _)| min),
-        ports_left_min: lookup.gauge("health.ports_left", &[]).map(|(_, min, _)| min),
+        memory_bytes_max: lookup.gauge(names::HEALTH_MEMORY_BYTES, &[]).map(|(_, _, max)| max),
+        descriptors_left_min: lookup
+            .gauge(names::HEALTH_DESCRIPTORS_LEFT, &[])
+            .map(|(_, min, _)| min),
+        ports_left_min: lookup.gauge(names::HEALTH_PORTS_LEFT, &[]).map(|(_, min, _)| min),
         limits: lookup
             .run
             .identity
@@ -36,25 +38,25 @@ pub(super) fn health(lookup: &Lookup<'_>) -> Health {
 }
 
 fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
-    let mut names = lookup.tag_values("health.cpu", &[], "thread");
-    names.extend(lookup.tag_values("health.run_queue", &[], "thread"));
-    names.sort_unstable();
-    names.dedup();
-    names
+    let mut threads = lookup.tag_values(names::HEALTH_CPU, &[], names::THREAD);
+    threads.extend(lookup.tag_values(names::HEALTH_RUN_QUEUE, &[], names::THREAD));
+    threads.sort_unstable();
+    threads.dedup();
+    threads
         .into_iter()
         .map(|thread| {
-            let tags = [("thread", thread)];
+            let tags = [(names::THREAD, thread)];
             let max = |metric: &str| lookup.gauge(metric, &tags).map(|(_, _, max)| max);
             ThreadHealth {
                 thread: thread.to_owned(),
                 cpu_mean: gauge_mean(
                     lookup,
-                    &SeriesKey::new("health.cpu", &tags, SeriesPhase::Any),
+                    &SeriesKey::new(names::HEALTH_CPU, &tags, SeriesPhase::Any),
                 ),
-                cpu_max: max("health.cpu"),
-                run_queue_max: max("health.run_queue"),
-                stall_ms_max: max("health.stall_ms"),
-                busy_s_max: max("health.busy_s"),
+                cpu_max: max(names::HEALTH_CPU),
+                run_queue_max: max(names::HEALTH_RUN_QUEUE),
+                stall_ms_max: max(names::HEALTH_STALL_MS),
+                busy_s_max: max(names::HEALTH_BUSY_S),
             }
         })
         .collect()
@@ -78,10 +80,11 @@ fn gauge_mean(lookup: &Lookup<'_>, key: &SeriesKey) -> Option<f64> {
 
 fn taps(lookup: &Lookup<'_>) -> Vec<TapHealth> {
     lookup
-        .tag_values("health.tap_behind_ms", &[], "channel")
+        .tag_values(names::HEALTH_TAP_BEHIND_MS, &[], names::CHANNEL)
         .into_iter()
         .filter_map(|channel| {
-            let (last, _, max) = lookup.gauge("health.tap_behind_ms", &[("channel", channel)])?;
+            let (last, _, max) =
+                lookup.gauge(names::HEALTH_TAP_BEHIND_MS, &[(names::CHANNEL, channel)])?;
             Some(TapHealth {
                 channel: channel.to_owned(),
                 behind_ms_last: last,
@@ -93,11 +96,11 @@ fn taps(lookup: &Lookup<'_>) -> Vec<TapHealth> {
 
 fn refused(lookup: &Lookup<'_>) -> Vec<Refusal> {
     lookup
-        .tag_values("health.refused", &[], "queue")
+        .tag_values(names::HEALTH_REFUSED, &[], names::QUEUE)
         .into_iter()
         .map(|queue| Refusal {
             queue: queue.to_owned(),
-            count: lookup.whole("health.refused", &[("queue", queue)]),
+            count: lookup.whole(names::HEALTH_REFUSED, &[(names::QUEUE, queue)]),
         })
         .filter(|refusal| refusal.count > 0)
         .collect()
@@ -106,9 +109,11 @@ fn refused(lookup: &Lookup<'_>) -> Vec<Refusal> {
 /// The sum of each generator's maximum: an upper bound when there are several.
 fn connections_max(lookup: &Lookup<'_>) -> Option<f64> {
     lookup
-        .tag_values("health.connections", &[], "generator")
+        .tag_values(names::HEALTH_CONNECTIONS, &[], names::GENERATOR)
         .into_iter()
-        .filter_map(|generator| lookup.gauge("health.connections", &[("generator", generator)]))
+        .filter_map(|generator| {
+            lookup.gauge(names::HEALTH_CONNECTIONS, &[(names::GENERATOR, generator)])
+        })
         .map(|(_, _, max)| max)
         .reduce(|sum, max| sum + max)
 }

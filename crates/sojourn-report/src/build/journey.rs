@@ -20,9 +20,9 @@ use crate::model::{Duplicates, JourneyReport, POINTS_MAX, Quantile, StageRow};
 pub(super) const REQUIRED: &str = "required";
 
 pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport {
-    let tags = [("journey", shape.name.as_str())];
-    let durations = lookup.trend("journey.duration", &tags);
-    let lost = lookup.steady("journeys.lost", &tags);
+    let tags = [(names::JOURNEY, shape.name.as_str())];
+    let durations = lookup.trend(names::JOURNEY_DURATION, &tags);
+    let lost = lookup.steady(names::JOURNEYS_LOST, &tags);
     let quantiles = journey_quantiles(durations, lost, shape.within_ns);
     let stages: Vec<StageRow> =
         shape.stages.iter().map(|stage| stage_row(lookup, &shape.name, stage)).collect();
@@ -39,9 +39,9 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
     JourneyReport {
         name: shape.name.clone(),
         within_ns: shape.within_ns,
-        started: lookup.steady("journeys.started", &tags),
+        started: lookup.steady(names::JOURNEYS_STARTED, &tags),
         duration_ns: distribution(durations),
-        in_flight_max: lookup.gauge("journeys.in_flight", &tags).map(|(_, _, max)| max),
+        in_flight_max: lookup.gauge(names::JOURNEYS_IN_FLIGHT, &tags).map(|(_, _, max)| max),
         steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
         drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
@@ -62,23 +62,23 @@ fn seen(quantiles: &[Quantile], q: f64) -> Option<u64> {
 }
 
 fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow {
-    let tags = [("journey", journey), ("stage", stage.name.as_str())];
-    let hops = lookup.trend("stage.hop", &tags);
-    let negative = lookup.trend("stage.hop_negative", &tags);
+    let tags = [(names::JOURNEY, journey), (names::STAGE, stage.name.as_str())];
+    let hops = lookup.trend(names::STAGE_HOP, &tags);
+    let negative = lookup.trend(names::STAGE_HOP_NEGATIVE, &tags);
     let again = |kind: &str| {
         let [journey, stage] = tags;
-        lookup.steady("stage.duplicates", &[journey, stage, ("kind", kind)])
+        lookup.steady(names::STAGE_DUPLICATES, &[journey, stage, (names::KIND, kind)])
     };
     StageRow {
         name: stage.name.clone(),
         on: stage.on.clone(),
         kind: stage.kind.clone(),
         after: stage.after.clone(),
-        reached: lookup.steady("stage.reached", &tags),
+        reached: lookup.steady(names::STAGE_REACHED, &tags),
         hop_ns: signed(hops, negative),
-        since_start_ns: distribution(lookup.trend("stage.since_start", &tags)),
+        since_start_ns: distribution(lookup.trend(names::STAGE_SINCE_START, &tags)),
         in_flight_max: (stage.kind == REQUIRED)
-            .then(|| lookup.gauge("stage.in_flight", &tags))
+            .then(|| lookup.gauge(names::STAGE_IN_FLIGHT, &tags))
             .flatten()
             .map(|(_, _, max)| max),
         order_violations: negative.map_or(0, sojourn_metrics::Histogram::count),
@@ -100,7 +100,7 @@ fn backlog(
     journey: &str,
     journey_p99_ns: Option<u64>,
 ) -> Option<backlog::Backlog> {
-    let started = lookup.steady("journeys.started", &[("journey", journey)]);
+    let started = lookup.steady(names::JOURNEYS_STARTED, &[(names::JOURNEY, journey)]);
     let arrivals_per_s = lookup.per_steady_s(started).filter(|rate| *rate > 0.0)?;
     let levels: Vec<Level> = lookup
         .run
@@ -108,7 +108,7 @@ fn backlog(
         .iter()
         .filter_map(|interval| {
             let row = interval.rows.iter().find(|(key, _)| {
-                key.metric == "journeys.in_flight" && key.tag("journey") == Some(journey)
+                key.metric == names::JOURNEYS_IN_FLIGHT && key.tag(names::JOURNEY) == Some(journey)
             })?;
             let IntervalRow::Gauge([last, _, _]) = row.1 else {
                 return None;
@@ -141,8 +141,8 @@ fn drain(lookup: &Lookup<'_>, journey: &str) -> Option<drain::Drain> {
             end_ns: interval.end_ns,
             count: timeline::counted(
                 interval,
-                &["journeys.completed", "journeys.late"],
-                ("journey", journey),
+                &[names::JOURNEYS_COMPLETED, names::JOURNEYS_LATE],
+                (names::JOURNEY, journey),
             ),
         })
         .collect();

@@ -2,6 +2,7 @@
 
 use super::lookup::Lookup;
 use crate::model::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
+use sojourn_metrics::names;
 
 pub(super) fn ledger(lookup: &Lookup<'_>) -> Ledger {
     let journeys: Vec<JourneyLine> = lookup
@@ -30,7 +31,7 @@ pub(super) fn ledger(lookup: &Lookup<'_>) -> Ledger {
 }
 
 fn journey_line(lookup: &Lookup<'_>, name: &str) -> JourneyLine {
-    let tags = [("journey", name)];
+    let tags = [(names::JOURNEY, name)];
     JourneyLine {
         name: name.to_owned(),
         steady: journey_counts(|metric| lookup.steady(metric, &tags)),
@@ -40,17 +41,17 @@ fn journey_line(lookup: &Lookup<'_>, name: &str) -> JourneyLine {
 
 fn journey_counts(counter: impl Fn(&str) -> u64) -> JourneyCounts {
     JourneyCounts {
-        scheduled: counter("journeys.scheduled"),
-        missed: counter("journeys.missed"),
-        started: counter("journeys.started"),
-        completed: counter("journeys.completed"),
-        late: counter("journeys.late"),
-        lost: counter("journeys.lost"),
-        failed: counter("journeys.failed"),
-        root_failed: counter("journeys.root_failed"),
-        in_flight_at_cutoff: counter("journeys.in_flight_at_cutoff"),
-        key_reused: counter("key_reused"),
-        hops_without_predecessor: counter("journeys.hops_without_predecessor"),
+        scheduled: counter(names::JOURNEYS_SCHEDULED),
+        missed: counter(names::JOURNEYS_MISSED),
+        started: counter(names::JOURNEYS_STARTED),
+        completed: counter(names::JOURNEYS_COMPLETED),
+        late: counter(names::JOURNEYS_LATE),
+        lost: counter(names::JOURNEYS_LOST),
+        failed: counter(names::JOURNEYS_FAILED),
+        root_failed: counter(names::JOURNEYS_ROOT_FAILED),
+        in_flight_at_cutoff: counter(names::JOURNEYS_IN_FLIGHT_AT_CUTOFF),
+        key_reused: counter(names::KEY_REUSED),
+        hops_without_predecessor: counter(names::JOURNEYS_HOPS_WITHOUT_PREDECESSOR),
     }
 }
 
@@ -58,7 +59,7 @@ fn journey_counts(counter: impl Fn(&str) -> u64) -> JourneyCounts {
 fn channels(lookup: &Lookup<'_>) -> Vec<String> {
     let declared = &lookup.run.identity.channels;
     let mut names: Vec<String> = declared.iter().map(|(name, _)| name.clone()).collect();
-    for name in lookup.tag_values("events.seen", &[], "channel") {
+    for name in lookup.tag_values(names::EVENTS_SEEN, &[], names::CHANNEL) {
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
@@ -67,20 +68,21 @@ fn channels(lookup: &Lookup<'_>) -> Vec<String> {
 }
 
 fn event_counts(lookup: &Lookup<'_>, channel: &str) -> EventCounts {
-    let counter = |metric: &str| lookup.whole(metric, &[("channel", channel)]);
-    let again =
-        |kind: &str| lookup.whole("events.duplicate", &[("channel", channel), ("kind", kind)]);
+    let counter = |metric: &str| lookup.whole(metric, &[(names::CHANNEL, channel)]);
+    let again = |kind: &str| {
+        lookup.whole(names::EVENTS_DUPLICATE, &[(names::CHANNEL, channel), (names::KIND, kind)])
+    };
     EventCounts {
-        seen: counter("events.seen"),
-        matched: counter("events.matched"),
+        seen: counter(names::EVENTS_SEEN),
+        matched: counter(names::EVENTS_MATCHED),
         redelivery: again("redelivery"),
         republication: again("republication"),
         duplicate_unknown: again("unknown"),
-        after_failure: counter("events.after_failure"),
-        orphan: counter("events.orphan"),
-        foreign: counter("events.foreign"),
-        unattributed: counter("events.unattributed"),
-        undecodable: counter("events.undecodable"),
-        reread: counter("events.reread"),
+        after_failure: counter(names::EVENTS_AFTER_FAILURE),
+        orphan: counter(names::EVENTS_ORPHAN),
+        foreign: counter(names::EVENTS_FOREIGN),
+        unattributed: counter(names::EVENTS_UNATTRIBUTED),
+        undecodable: counter(names::EVENTS_UNDECODABLE),
+        reread: counter(names::EVENTS_REREAD),
     }
 }

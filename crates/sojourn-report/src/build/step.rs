@@ -6,10 +6,17 @@ use super::{figures::distribution, lookup::Lookup};
 use crate::model::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 
 /// The phases of a request in their order.
-const PHASES: [&str; 6] = ["dns", "connect", "tls", "send", "wait", "receive"];
+const PHASES: [(&str, &str); 6] = [
+    ("dns", names::STEP_DNS),
+    ("connect", names::STEP_CONNECT),
+    ("tls", names::STEP_TLS),
+    ("send", names::STEP_SEND),
+    ("wait", names::STEP_WAIT),
+    ("receive", names::STEP_RECEIVE),
+];
 
 pub(super) fn row(lookup: &Lookup<'_>, journey: &str, step: &str) -> StepRow {
-    let tags = [("journey", journey), ("step", step)];
+    let tags = [(names::JOURNEY, journey), (names::STEP, step)];
     let trend = |metric: &str| distribution(lookup.trend(metric, &tags));
     let mut statuses = statuses(lookup, journey, step);
     let errors = by_reason(lookup, names::STEP_FAILED, journey, step);
@@ -28,23 +35,20 @@ pub(super) fn row(lookup: &Lookup<'_>, journey: &str, step: &str) -> StepRow {
         ok_per_s: lookup.per_steady_s(ok),
         failed_per_s: lookup.per_steady_s(failed),
         response_ns: ByOutcome {
-            all: trend("step.response"),
-            ok: trend("step.response_ok"),
-            failed: trend("step.response_failed"),
+            all: trend(names::STEP_RESPONSE),
+            ok: trend(names::STEP_RESPONSE_OK),
+            failed: trend(names::STEP_RESPONSE_FAILED),
         },
-        service_ns: trend("step.service"),
-        blocked_ns: trend("step.blocked"),
+        service_ns: trend(names::STEP_SERVICE),
+        blocked_ns: trend(names::STEP_BLOCKED),
         phases: PHASES
             .into_iter()
-            .filter_map(|phase| {
-                Some(PhaseRow {
-                    phase: phase.to_owned(),
-                    time_ns: trend(&format!("step.{phase}"))?,
-                })
+            .filter_map(|(phase, metric)| {
+                Some(PhaseRow { phase: phase.to_owned(), time_ns: trend(metric)? })
             })
             .collect(),
-        bytes_in: trend("step.bytes_in"),
-        bytes_out: trend("step.bytes_out"),
+        bytes_in: trend(names::STEP_BYTES_IN),
+        bytes_out: trend(names::STEP_BYTES_OUT),
         statuses,
         errors,
         attempts: attempts(lookup, journey, step),
@@ -68,13 +72,13 @@ fn attempts(lookup: &Lookup<'_>, journey: &str, step: &str) -> Vec<AttemptRow> {
 }
 
 fn statuses(lookup: &Lookup<'_>, journey: &str, step: &str) -> Vec<StatusRow> {
-    let [journey, step] = [("journey", journey), ("step", step)];
+    let [journey, step] = [(names::JOURNEY, journey), (names::STEP, step)];
     lookup
-        .tag_values("step.requests", &[journey, step], "status")
+        .tag_values(names::STEP_REQUESTS, &[journey, step], names::STATUS)
         .into_iter()
         .map(|status| StatusRow {
             status: status.to_owned(),
-            count: lookup.steady("step.requests", &[journey, step, ("status", status)]),
+            count: lookup.steady(names::STEP_REQUESTS, &[journey, step, (names::STATUS, status)]),
             fraction: 0.0,
         })
         .filter(|row| row.count > 0)

@@ -1,6 +1,6 @@
 //! A journey's figures second by second.
 
-use sojourn_metrics::SeriesKey;
+use sojourn_metrics::{SeriesKey, names};
 use sojourn_record::{Interval, IntervalRow, JourneyShape};
 
 use super::{journey::REQUIRED, lookup::Lookup};
@@ -11,21 +11,24 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
     let intervals = &lookup.run.intervals;
     let mut series = Vec::new();
     for stage in &shape.stages {
-        let tag = ("stage", stage.name.as_str());
-        series.extend(trends(intervals, "stage.hop", &shape.name, tag));
+        let tag = (names::STAGE, stage.name.as_str());
+        series.extend(trends(intervals, names::STAGE_HOP, &shape.name, tag));
         if stage.kind == REQUIRED {
-            series.push(level(intervals, "stage.in_flight", &shape.name, Some(tag)));
+            series.push(level(intervals, names::STAGE_IN_FLIGHT, &shape.name, Some(tag)));
         }
     }
     for step in &shape.steps {
-        let tag = ("step", step.as_str());
-        series.extend(trends(intervals, "step.response", &shape.name, tag));
+        let tag = (names::STEP, step.as_str());
+        series.extend(trends(intervals, names::STEP_RESPONSE, &shape.name, tag));
     }
-    series.push(level(intervals, "journeys.in_flight", &shape.name, None));
+    series.push(level(intervals, names::JOURNEYS_IN_FLIGHT, &shape.name, None));
     let rates: [(&str, &[&str]); 3] = [
-        ("journeys.started", &["journeys.started"]),
-        ("journeys.completed", &["journeys.completed", "journeys.late"]),
-        ("journeys.failed", &["journeys.failed", "journeys.root_failed", "journeys.lost"]),
+        (names::JOURNEYS_STARTED, &[names::JOURNEYS_STARTED]),
+        (names::JOURNEYS_COMPLETED, &[names::JOURNEYS_COMPLETED, names::JOURNEYS_LATE]),
+        (
+            names::JOURNEYS_FAILED,
+            &[names::JOURNEYS_FAILED, names::JOURNEYS_ROOT_FAILED, names::JOURNEYS_LOST],
+        ),
     ];
     for (name, metrics) in rates {
         series.push(rate(intervals, name, metrics, &shape.name));
@@ -111,7 +114,7 @@ fn level(
 fn rate(intervals: &[Interval], name: &str, metrics: &[&str], journey: &str) -> TimeSeries {
     let values = intervals.iter().map(|interval| {
         let seconds = interval.end_ns.saturating_sub(interval.start_ns) as f64 / 1e9;
-        let count = counted(interval, metrics, ("journey", journey));
+        let count = counted(interval, metrics, (names::JOURNEY, journey));
         (seconds > 0.0).then(|| count as f64 / seconds)
     });
     TimeSeries {
@@ -124,6 +127,6 @@ fn rate(intervals: &[Interval], name: &str, metrics: &[&str], journey: &str) -> 
 
 fn is(key: &SeriesKey, metric: &str, journey: &str, tag: Option<(&str, &str)>) -> bool {
     key.metric == metric
-        && key.tag("journey") == Some(journey)
+        && key.tag(names::JOURNEY) == Some(journey)
         && tag.is_none_or(|(name, value)| key.tag(name) == Some(value))
 }

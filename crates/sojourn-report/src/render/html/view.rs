@@ -1,6 +1,7 @@
 //! What the template needs beside the model: each journey's charts and waterfalls.
 
 use serde::Serialize;
+use sojourn_metrics::names;
 
 use super::{
     axis::Unit,
@@ -61,8 +62,9 @@ fn view(
 ) -> JourneyView {
     let timeline = journey.timeline.clone().thin(points_max);
     let draw = Draw { model, timeline: &timeline, journey: index };
-    let hops = journey.stages.iter().map(|stage| ("stage.hop", &stage.name, "hop"));
-    let responses = journey.steps.iter().map(|step| ("step.response", &step.name, "response-time"));
+    let hops = journey.stages.iter().map(|stage| (names::STAGE_HOP, &stage.name, "hop"));
+    let responses =
+        journey.steps.iter().map(|step| (names::STEP_RESPONSE, &step.name, "response-time"));
     let latency = hops
         .chain(responses)
         .enumerate()
@@ -125,11 +127,12 @@ impl Draw<'_> {
             .stages
             .iter()
             .filter_map(|stage| {
-                let found = self.timeline.find("stage.in_flight", &stage.name, Statistic::Max)?;
+                let found =
+                    self.timeline.find(names::STAGE_IN_FLIGHT, &stage.name, Statistic::Max)?;
                 Some((format!("waiting for {}", stage.name), found))
             })
             .collect();
-        let all = self.timeline.find("journeys.in_flight", "", Statistic::Max);
+        let all = self.timeline.find(names::JOURNEYS_IN_FLIGHT, "", Statistic::Max);
         series.extend(all.map(|all| ("journeys in flight".to_owned(), all)));
         let title = "In flight".to_owned();
         let subject = self.subject("in-flight", title, "in-flight", Unit::Count);
@@ -138,9 +141,9 @@ impl Draw<'_> {
 
     fn rates(&self) -> Option<LineChart> {
         let series: Vec<(String, &TimeSeries)> = [
-            ("journeys.started", "arrivals"),
-            ("journeys.completed", "completions"),
-            ("journeys.failed", "lost or failed"),
+            (names::JOURNEYS_STARTED, "arrivals"),
+            (names::JOURNEYS_COMPLETED, "completions"),
+            (names::JOURNEYS_FAILED, "lost or failed"),
         ]
         .into_iter()
         .filter_map(|(metric, name)| {
