@@ -13,6 +13,7 @@ struct Tool {
 const TOOLS: &[Tool] = &[
     Tool { program: "make", package: "build-essential", purpose: "librdkafka is built with it" },
     Tool { program: "c++", package: "build-essential", purpose: "librdkafka is built with it" },
+    Tool { program: "nginx", package: "nginx-light", purpose: "the HTTP client is tested on it" },
     Tool { program: "chromium", package: "chromium", purpose: "tests open the HTML report in it" },
 ];
 

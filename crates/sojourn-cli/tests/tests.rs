@@ -1,6 +1,7 @@
 //! Whole runs, checked against what is known to be true.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod amendments;
 mod attack;
 mod bad_input;
 mod beside;

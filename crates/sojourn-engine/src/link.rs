@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use sojourn_metrics::Snapshot;
+use sojourn_pace::Amendment;
 
 /// Coordinator to generator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,8 @@ pub(crate) enum ToGenerator {
         /// Its value.
         value: String,
     },
+    /// Open loads have another rate from an instant on, which must be to come for whoever is told.
+    Amend(Amendment),
     /// No further arrivals; what is under way goes on.
     StopArrivals,
     /// End now.
@@ -82,6 +85,12 @@ mod tests {
             any::<u64>().prop_map(|at_ns| ToGenerator::Start { at_ns }),
             (any::<u16>(), any::<String>())
                 .prop_map(|(variable, value)| ToGenerator::SetVariable { variable, value }),
+            (any::<u64>(), 0.0..9.0f64).prop_map(|(from_ns, rate_factor)| {
+                ToGenerator::Amend(Amendment {
+                    from_ns,
+                    rate_factor: (rate_factor * 64.0).floor() / 64.0,
+                })
+            }),
             Just(ToGenerator::StopArrivals),
             Just(ToGenerator::Abort),
         ]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use crossbeam_channel::Sender;
 use sojourn_http::ClientConfig;
 
+use crate::RateControl;
+
 /// Options of one run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -30,6 +32,8 @@ pub struct RunOptions {
     /// How long taps stay open after nothing is in flight, nanoseconds, so that duplicates are
     /// seen.
     pub linger_ns: u64,
+    /// Where another rate is asked for while the run goes on.
+    pub rate: RateControl,
 }
 
 impl RunOptions {
@@ -45,6 +49,7 @@ impl RunOptions {
             narrator: None,
             keep_all: false,
             linger_ns: sojourn_clock::SECOND_NS,
+            rate: RateControl::default(),
         }
     }
 }

@@ -17,16 +17,14 @@ pub(crate) enum Cause {
     Closed,
     /// The answer could not be read.
     Codec(CodecError),
-    /// Could not connect; the last attempt.
+    /// Could not connect; where to and from, in words.
     Connect { errno: Errno, attempt: Box<Attempt> },
     /// No connection within so many nanoseconds; how far it came, in words.
     ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
     Dns { host: String, error: String },
-    /// The server goes away (GOAWAY) and has not answered before.
-    GoneAway(ErrorCode),
-    /// What came is against HTTP/2.
-    Http2(Http2Error),
+    /// What only HTTP/2 has.
+    Http2(Http2Cause),
     /// No local address of the family of any of the target's.
     NoLocalAddress,
     /// No such origin is registered.
@@ -35,16 +33,25 @@ pub(crate) enum Cause {
     Os(Errno),
     /// A proxy did not let the connection through.
     Proxy(String),
-    /// The server has closed the stream.
-    StreamReset(ErrorCode),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
     Tls(String),
-    /// The request can't go over HTTP/2.
-    Unfit(UnfitRequest),
     /// Too many requests wait for a connection already.
     WaitingFull,
+}
+
+/// What only HTTP/2 has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Http2Cause {
+    /// What came is against the protocol.
+    Broken(Http2Error),
+    /// The server goes away (GOAWAY) and has not answered before.
+    GoneAway(ErrorCode),
+    /// The server has closed the stream.
+    StreamReset(ErrorCode),
+    /// The request can't go over HTTP/2.
+    Unfit(UnfitRequest),
 }
 
 impl Cause {
@@ -55,73 +62,95 @@ impl Cause {
 
     /// The failure in words; `label` is host and port.
     pub(crate) fn failure(self, label: &str, exchange: &InFlight) -> Failure {
-        use FailureKind as Kind;
-        let so_far = || exchange.progress();
         let (kind, detail) = match self {
             Self::Body(error) => {
                 let kind = match error {
-                    BodyError::TooLarge { .. } => Kind::BodyTooLarge,
-                    BodyError::Broken(_) | BodyError::UnknownCoding => Kind::Encoding,
+                    BodyError::TooLarge { .. } => FailureKind::BodyTooLarge,
+                    BodyError::Broken(_) | BodyError::UnknownCoding => FailureKind::Encoding,
                 };
                 let read = exchange.bytes_in;
                 (kind, format!("{label} answered with {error}, {read} bytes read"))
             }
-            Self::Closed => (Kind::Closed, format!("{label} closed the connection {}", so_far())),
-            Self::Codec(error) => (Kind::Protocol, format!("{label} answered with {error}")),
+            Self::Closed => (
+                FailureKind::Closed,
+                format!("{label} closed the connection {}", exchange.progress()),
+            ),
+            Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
             Self::Connect { errno, attempt } => connect_failure(&attempt.between(label), errno),
             Self::ConnectTimeout { timeout_ns, progress } => (
-                Kind::Connect,
+                FailureKind::Connect,
                 format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
             ),
             Self::Dns { host, error } => {
-                (Kind::Dns, format!("looking up {host} for {label}: {error}"))
+                (FailureKind::Dns, format!("looking up {host} for {label}: {error}"))
             }
-            Self::NoLocalAddress => {
-                (Kind::Connect, format!("{label}: no local address given is of its address family"))
-            }
-            Self::GoneAway(code) => (
-                Kind::Closed,
-                format!("{label} closed the connection (GOAWAY, {code}) {}", so_far()),
+            Self::NoLocalAddress => (
+                FailureKind::Connect,
+                format!("connection to {label}: no local address given is of its address family"),
             ),
-            Self::Http2(error) => (Kind::Protocol, format!("{label} answered with {error}")),
-            Self::NoOrigin => (Kind::Connect, "no such origin is registered here".to_owned()),
-            Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED) => {
-                (Kind::Reset, format!("{label} reset the connection {}", so_far()))
+            Self::Http2(cause) => cause.failure(label, exchange),
+            Self::NoOrigin => {
+                (FailureKind::Connect, "no such origin is registered with this client".to_owned())
             }
+            Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED) => (
+                FailureKind::Reset,
+                format!("{label} reset the connection {}", exchange.progress()),
+            ),
             Self::Os(errno) if is_local_limit(errno) => connect_failure(label, errno),
             Self::Os(errno) => (
-                Kind::Closed,
+                FailureKind::Closed,
                 format!(
                     "the connection to {label} failed {}: {}",
-                    so_far(),
+                    exchange.progress(),
                     std::io::Error::from(errno)
                 ),
             ),
-            Self::Proxy(error) => (Kind::Connect, format!("connection to {label}: {error}")),
-            Self::StreamReset(code) => {
-                (Kind::StreamReset, format!("{label} reset the stream ({code}) {}", so_far()))
-            }
+            Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
             Self::Timeout(timeout_ns) => (
-                Kind::Timeout,
+                FailureKind::Timeout,
                 format!(
                     "no whole answer from {label} within {}: given up {}",
                     milliseconds(timeout_ns),
-                    so_far()
+                    exchange.progress()
                 ),
             ),
-            Self::Tls(error) => (Kind::Tls, format!("TLS with {label}: {error}")),
-            Self::Unfit(unfit) => (
-                Kind::Protocol,
-                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
-            ),
+            Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
             Self::WaitingFull => (
-                Kind::Local,
+                FailureKind::Local,
                 format!(
                     "too many requests wait for a connection to {label}: raise connections_max"
                 ),
             ),
         };
         Failure { kind, detail }
+    }
+}
+
+impl Http2Cause {
+    fn failure(self, label: &str, exchange: &InFlight) -> (FailureKind, String) {
+        let progress = exchange.progress();
+        match self {
+            Self::Broken(error) => {
+                (FailureKind::Protocol, format!("{label} answered with {error}"))
+            }
+            Self::GoneAway(code) => (
+                FailureKind::Closed,
+                format!("{label} closed the connection (GOAWAY, {code}) {progress}"),
+            ),
+            Self::StreamReset(code) => {
+                (FailureKind::StreamReset, format!("{label} reset the stream ({code}) {progress}"))
+            }
+            Self::Unfit(unfit) => (
+                FailureKind::Protocol,
+                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
+            ),
+        }
+    }
+}
+
+impl From<Http2Error> for Cause {
+    fn from(error: Http2Error) -> Self {
+        Self::Http2(Http2Cause::Broken(error))
     }
 }
 

@@ -81,6 +81,12 @@ impl Curve {
         self.pieces.get(self.current).map(|piece| piece.instant_ns(level))
     }
 
+    /// Λ at an instant.
+    pub(crate) fn level(&self, at_ns: u64) -> f64 {
+        let place = self.pieces.partition_point(|piece| piece.end_ns <= at_ns);
+        self.pieces.get(place).map_or(self.total, |piece| piece.level(at_ns))
+    }
+
     fn push_line(&mut self, from_per_s: f64, to_per_s: f64, duration_ns: u64) {
         let (from, to) = (valid_rate(from_per_s), valid_rate(to_per_s));
         let duration_s = duration_ns as f64 / NS_PER_S;
@@ -153,6 +159,20 @@ impl Piece {
     }
 }
 
+impl Piece {
+    /// Λ at an instant within it.
+    fn level(&self, at_ns: u64) -> f64 {
+        let t_s = at_ns.saturating_sub(self.start_ns) as f64 / NS_PER_S;
+        let area = match self.shape {
+            Shape::Line { from_per_s, slope_per_s2 } => {
+                from_per_s * t_s + slope_per_s2 * t_s * t_s / 2.0
+            }
+            Shape::Wave(sine) => sine.area(t_s),
+        };
+        snapped((self.from + area).clamp(self.from, self.to))
+    }
+}
+
 fn valid_rate(per_s: f64) -> f64 {
     // NaN compares false and becomes zero.
     if per_s > 0.0 { per_s.min(MOST_PER_S) } else { 0.0 }
@@ -160,7 +180,7 @@ fn valid_rate(per_s: f64) -> f64 {
 
 /// The whole number that `level` means when only rounding keeps it from being one: 12/h over an
 /// hour must not be 12.000000000000002, or a thirteenth arrival would fall on the last nanosecond.
-fn snapped(level: f64) -> f64 {
+pub(crate) fn snapped(level: f64) -> f64 {
     let whole = level.round();
     if (level - whole).abs() <= 1e-12 * whole.max(1.0) { whole } else { level }
 }

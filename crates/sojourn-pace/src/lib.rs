@@ -27,12 +27,16 @@
 //!   Newton's steps within a shrinking bracket;
 //! - random steps: a row of constant segments.
 //!
+//! A change of rate while the load runs is an [`Amendment`] from a future instant on: the same
+//! function over a course that bends there, so that arrivals before it stay where they are.
+//!
 //! Instants are rounded to the nearest nanosecond and stay below their segment's end. Counts are
 //! exact up to 2⁵³ arrivals. Rates that are no number or negative count as zero, rates above 10⁹/s
 //! as 10⁹/s.
 //!
 //! Offsets are nanoseconds from the start of the load; no clock and no thread is in here.
 
+mod amendment;
 mod curve;
 mod profile;
 mod random;
@@ -40,6 +44,7 @@ mod schedule;
 mod share;
 mod sine;
 
+pub use amendment::Amendment;
 pub use profile::{Profile, Segment};
 pub use random::{random_u64, random_unit};
 pub use schedule::{Arrivals, Schedule};

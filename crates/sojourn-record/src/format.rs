@@ -40,6 +40,8 @@ pub(crate) enum RecordType {
     Journey = 6,
     /// How the run ended, JSON; the last record.
     Summary = 7,
+    /// A change of rate, JSON.
+    Amendment = 8,
 }
 
 impl RecordType {
@@ -52,6 +54,7 @@ impl RecordType {
             Self::Checkpoint,
             Self::Journey,
             Self::Summary,
+            Self::Amendment,
         ]
         .into_iter()
         .find(|&kind| kind as u8 == number)

@@ -6,6 +6,7 @@
 //!
 //! Attacks have a stream of their own, one record a request: [`results`].
 
+mod amendment;
 mod codec;
 mod format;
 mod identity;
@@ -16,6 +17,7 @@ pub mod results;
 mod summary;
 mod writer;
 
+pub use amendment::AmendmentRecord;
 pub use format::is_run_file;
 pub use identity::{Identity, JourneyShape, StageShape};
 pub use interval::{Interval, IntervalRow};

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use sojourn_metrics::Store;
 
-use crate::{Identity, Interval, JourneyRecord, Summary};
+use crate::{AmendmentRecord, Identity, Interval, JourneyRecord, Summary};
 
 /// A run file's content.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub struct RunFile {
     pub store: Store,
     /// Per second, in order.
     pub intervals: Vec<Interval>,
+    /// Changes of the rate, in the order they were decided on.
+    pub amendments: Vec<AmendmentRecord>,
     /// Kept journeys.
     pub journeys: Vec<JourneyRecord>,
     /// How it ended; `None` when the file was cut off.

@@ -9,7 +9,7 @@ use std::{
 use sojourn_metrics::{Snapshot, Store};
 
 use crate::{
-    Identity, IntervalRow, JourneyRecord, Summary,
+    AmendmentRecord, Identity, IntervalRow, JourneyRecord, Summary,
     codec::{SeriesTable, pack, write_figures, write_row},
     format::{Header, MAGIC, RecordType},
 };
@@ -73,6 +73,11 @@ impl RunWriter {
     /// Appends a kept journey.
     pub fn journey(&mut self, record: &JourneyRecord) -> io::Result<()> {
         self.append(|writer| writer.output.stage_json(RecordType::Journey, record))
+    }
+
+    /// Appends a change of rate.
+    pub fn amendment(&mut self, record: &AmendmentRecord) -> io::Result<()> {
+        self.append(|writer| writer.output.stage_json(RecordType::Amendment, record))
     }
 
     /// Appends the summary and closes the file, synced to disk.

@@ -13,9 +13,9 @@ mod timeline;
 mod verdict;
 
 use sojourn_analysis::conclusion;
-use sojourn_record::RunFile;
+use sojourn_record::{AmendmentRecord, RunFile};
 
-use crate::model::{ReportModel, RunIdentity, SCHEMA};
+use crate::model::{AmendmentRow, ReportModel, RunIdentity, SCHEMA};
 use lookup::Lookup;
 
 impl ReportModel {
@@ -59,6 +59,7 @@ fn identity(lookup: &Lookup<'_>) -> RunIdentity {
         version: identity.version.clone(),
         io: identity.io.clone(),
         load: identity.load.clone(),
+        amendments: lookup.run.amendments.iter().map(amendment).collect(),
         warm_up_ns: identity.phases_ns[0],
         steady_ns: lookup.steady_ns(),
         arrivals_end_ns: summary.map(|summary| summary.arrivals_end_ns),
@@ -66,6 +67,10 @@ fn identity(lookup: &Lookup<'_>) -> RunIdentity {
         channels: identity.channels.clone(),
         plan: identity.plan.clone(),
     }
+}
+
+fn amendment(record: &AmendmentRecord) -> AmendmentRow {
+    AmendmentRow { from_ns: record.from_ns, rate_factor: record.rate_factor, by: record.by.clone() }
 }
 
 /// An instant as `2026-11-21 03:15:11 UTC`; the date by Hinnant's `civil_from_days`.

@@ -22,7 +22,7 @@ pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
 use serde::Serialize;
-use sojourn_analysis::conclusion::Conclusion;
+use sojourn_analysis::{conclusion::Conclusion, words};
 
 /// Version of the serialised shape.
 pub const SCHEMA: u32 = 1;
@@ -74,6 +74,8 @@ pub struct RunIdentity {
     pub io: String,
     /// The load as declared, one line per entry.
     pub load: Vec<String>,
+    /// Changes of the rate while the run went on, in order.
+    pub amendments: Vec<AmendmentRow>,
     /// Warm-up as declared.
     pub warm_up_ns: u64,
     /// Steady phase as it was: shorter than declared in a run that was stopped.
@@ -86,6 +88,28 @@ pub struct RunIdentity {
     pub channels: Vec<(String, String)>,
     /// The plan as it was run, secrets replaced.
     pub plan: String,
+}
+
+/// A change of the load's rate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AmendmentRow {
+    /// From when, relative to the run's start.
+    pub from_ns: u64,
+    /// How many times the rate that the plan declares.
+    pub rate_factor: f64,
+    /// Who asked. Foreign input.
+    pub by: String,
+}
+
+impl AmendmentRow {
+    /// In words, without a full stop.
+    pub fn in_words(&self) -> String {
+        let what = match self.rate_factor {
+            0.0 => "paused".to_owned(),
+            factor => format!("{} × the declared rate", words::number(factor)),
+        };
+        format!("{what} from {} on, asked by {}", words::duration(self.from_ns as f64), self.by)
+    }
 }
 
 /// How the run ended.

@@ -1,6 +1,9 @@
 //! The terminal report.
 
-use sojourn_report::{model::KeptJourney, render};
+use sojourn_report::{
+    model::{AmendmentRow, KeptJourney},
+    render,
+};
 
 use crate::payments;
 
@@ -51,6 +54,24 @@ fn the_plan_is_whole_at_the_end_however_long() {
     assert_eq!(shown, lines);
     model.identity.plan = "\u{1b}[2J\u{202e}".into();
     assert!(render::text(&model, false).ends_with("  \u{fffd}[2J\u{fffd}\n"));
+}
+
+#[test]
+fn a_changed_rate_stands_beside_the_load_as_declared() {
+    let mut model = payments::model();
+    model.identity.amendments = vec![
+        AmendmentRow { from_ns: 12_500_000_000, rate_factor: 1.5, by: "keys".into() },
+        AmendmentRow { from_ns: 20_000_000_000, rate_factor: 0.0, by: "\u{1b}[2J<b>".into() },
+    ];
+    let text = render::text(&model, false);
+    let said = "drain 30 s\nload 1.50 × the declared rate from 12.5 s on, asked by keys\n\
+                load paused from 20.0 s on, asked by \u{fffd}[2J<b>\n";
+    assert!(text.contains(said), "{text}");
+    let html = render::html(&model).unwrap();
+    assert!(
+        html.contains("1.50 × the declared rate from 12.5 s on")
+            && !html.contains("by \u{1b}[2J<b>")
+    );
 }
 
 #[test]

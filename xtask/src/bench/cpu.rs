@@ -11,6 +11,29 @@ pub(crate) fn of_process(pid: u32) -> Result<u64, String> {
     Ok((user + system) * TICK_US)
 }
 
+/// Processor time of a kind each, microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) user_us: u64,
+    pub(crate) system_us: u64,
+}
+
+impl Times {
+    /// What was used after an earlier look.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            user_us: self.user_us - earlier.user_us,
+            system_us: self.system_us - earlier.system_us,
+        }
+    }
+}
+
+/// What those of our children have used that have ended and been waited for, by kind.
+pub(crate) fn times_of_ended_children() -> Result<Times, String> {
+    let [_, _, user, system] = read("/proc/self/stat")?;
+    Ok(Times { user_us: user * TICK_US, system_us: system * TICK_US })
+}
+
 /// What those of our children have used that have ended and been waited for, microseconds.
 pub(crate) fn of_ended_children() -> Result<u64, String> {
     let [_, _, user, system] = read("/proc/self/stat")?;

@@ -6,7 +6,7 @@ use sojourn_metrics::{
     SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
 };
 use sojourn_plan::Plan;
-use sojourn_record::{Cause, RunWriter, Summary};
+use sojourn_record::{AmendmentRecord, Cause, RunWriter, Summary};
 
 use super::{launch::Launched, levels::Levels, notes};
 use crate::{
@@ -37,6 +37,8 @@ pub(super) struct Book {
     start_ns: u64,
     tap_lost: bool,
     levels: Levels,
+    /// Changes of the rate.
+    amendments: usize,
 }
 
 impl Book {
@@ -78,6 +80,7 @@ impl Book {
             start_ns: launched.start_ns,
             tap_lost: false,
             levels: Levels::new(),
+            amendments: 0,
         })
     }
 
@@ -136,6 +139,16 @@ impl Book {
     pub(super) fn snapshot(&mut self, snapshot: Box<Snapshot>) {
         self.absorb(&snapshot);
         self.pending.push(*snapshot);
+    }
+
+    /// Records a change of rate.
+    pub(super) fn amend(&mut self, record: &AmendmentRecord) -> Result<(), RunError> {
+        self.amendments += 1;
+        let Some(writer) = &mut self.writer else {
+            return Ok(());
+        };
+        let written = writer.amendment(record);
+        written.map_err(|error| self.unwritable(&error))
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -268,6 +281,13 @@ impl Book {
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
         let mut notes = self.notes.clone();
         notes.extend(notes::of_figures(plan, &self.store, self.steady_ns(plan)));
+        if self.amendments > 0 {
+            let times = self.amendments;
+            notes.push(format!(
+                "the rate was changed while the run went on ({times} ×): figures of the steady \
+                 phase are of all its rates together"
+            ));
+        }
         notes
     }
 

@@ -13,8 +13,9 @@ use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
 use sojourn_broker::Registry;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
-use sojourn_record::{Cause, Summary, Verdict};
+use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
 
 use crate::{
     Attack, Progress, RunError, RunOptions, Stop, Stretch,
@@ -22,6 +23,7 @@ use crate::{
     link::ToGenerator,
     once::once,
     preflight,
+    rate::RateRequest,
     steps::{Latest, StepRunner},
 };
 use book::Book;
@@ -29,6 +31,8 @@ use launch::Launched;
 
 /// How often the start is put off.
 const STARTS_MAX: usize = 5;
+/// How far ahead a change of rate is decided on: generators look every few milliseconds.
+const AMEND_AHEAD_NS: u64 = SECOND_NS / 2;
 /// How long the last reports are waited for.
 const LAST_WORDS_NS: u64 = 5 * SECOND_NS;
 
@@ -191,6 +195,7 @@ impl Coordinator<'_> {
                 self.stop_told = true;
                 self.launched.tell_generators(&ToGenerator::StopArrivals);
             }
+            self.amend(now, drain_until_ns.is_some() || self.stop_told)?;
             if drain_until_ns.is_none() && self.book.arrivals_done(self.launched.generators()) {
                 self.book.checkpoint()?;
                 drain_until_ns = Some(now.max(start_ns) + drain_ns);
@@ -204,6 +209,31 @@ impl Coordinator<'_> {
         let drained = self.is_drained();
         self.shut_down();
         self.summarise(drained, aborted)
+    }
+
+    /// Decides on what was asked of the rate: from an instant that every generator will hear of in
+    /// time.
+    fn amend(&mut self, now: u64, is_over: bool) -> Result<(), RunError> {
+        let control = self.launched.options.rate.clone();
+        while let Some(RateRequest { rate_factor, by }) = control.take() {
+            let start_ns = self.launched.start_ns;
+            let from_ns = now.max(start_ns) - start_ns + AMEND_AHEAD_NS;
+            let is_open = |load: &Load| matches!(load.model, Model::Open { .. });
+            let why = match () {
+                () if is_over => Some("the load had ended"),
+                () if from_ns >= planned_ns(self.plan) => Some("the load was about to end"),
+                () if !self.plan.load.iter().any(is_open) => Some("users keep their own pace"),
+                () => None,
+            };
+            if let Some(why) = why {
+                self.book.note(format!("{by} asked for {rate_factor} × the plan's rate: {why}"));
+                continue;
+            }
+            self.launched.tell_generators(&ToGenerator::Amend(Amendment { from_ns, rate_factor }));
+            self.book.amend(&AmendmentRecord { from_ns, rate_factor, by })?;
+            control.decided(rate_factor);
+        }
+        Ok(())
     }
 
     /// Takes what threads report, waiting up to `wait` for the first.

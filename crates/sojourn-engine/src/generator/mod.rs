@@ -19,7 +19,7 @@ use sojourn_clock::{Anchor, SECOND_NS, now_ns};
 use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
-use sojourn_pace::{Share, random_unit};
+use sojourn_pace::{Amendment, Share, random_unit};
 use sojourn_plan::{Load, Model, Plan, Until};
 
 use crate::{
@@ -118,6 +118,8 @@ struct Generator {
     health: ThreadHealth,
     scratch: Scratch,
     timers: Timers,
+    /// Why it cannot go on.
+    broken: Option<String>,
 }
 
 struct Slot {
@@ -161,6 +163,7 @@ impl Generator {
             stopped: false,
             scratch: Scratch::default(),
             timers: Timers::default(),
+            broken: None,
             client,
             spec,
         }
@@ -172,7 +175,7 @@ impl Generator {
         let mut turn_ns = now_ns();
         let rhythm = Rhythm::of(&self.spec.plan);
         loop {
-            if !self.obey() {
+            if !self.obey() || self.broken.is_some() {
                 break;
             }
             self.hear_ledger();
@@ -206,8 +209,9 @@ impl Generator {
                 }
             }
         }
+        let broken = self.broken.take();
         self.finish();
-        Ok(())
+        broken.map_or(Ok(()), Err)
     }
 
     /// Takes the coordinator's messages; false: end now.
@@ -224,10 +228,23 @@ impl Generator {
                         *slot = Some(value.into());
                     }
                 }
+                Ok(ToGenerator::Amend(amendment)) => self.amend(amendment),
                 Ok(ToGenerator::Start { .. }) => {}
                 Ok(ToGenerator::Abort) | Err(TryRecvError::Disconnected) => return false,
                 Err(TryRecvError::Empty) => return true,
             }
+        }
+    }
+
+    /// Changes the rate of open loads; users keep their own pace.
+    fn amend(&mut self, amendment: Amendment) {
+        let now = now_ns();
+        let amended = self.open.iter_mut().try_for_each(|stream| stream.amend(amendment, now));
+        let goes_on = self.open.iter().any(|stream| stream.peek().is_some());
+        if let Err(why) = amended {
+            self.broken = Some(why);
+        } else if self.arrivals_done && goes_on {
+            self.broken = Some("a change of rate came after the last arrival".to_owned());
         }
     }
 
@@ -409,7 +426,7 @@ impl Generator {
 
     fn tell_when_done(&mut self, now: u64) {
         let is_done = !self.arrivals_done
-            && self.open.iter().all(|stream| stream.peek().is_none())
+            && self.open.iter().all(|stream| stream.is_over(now))
             && self.closed.iter().all(|stream| stream.is_over(now));
         if is_done {
             let at_ns = now_ns();

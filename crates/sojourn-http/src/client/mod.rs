@@ -131,9 +131,10 @@ impl Client {
         OriginId(place as u32)
     }
 
-    /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection, else opens
-    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`]. Over
-    /// HTTP/2 it is written by the next [`Self::wait_until`], with others begun until then.
+    /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection (on a ring
+    /// at the latest with the next wait), else opens one, else queues it. Never blocks. Its
+    /// completion comes out of [`Self::wait_until`]. Over HTTP/2 it is written by the next
+    /// [`Self::wait_until`], with others begun until then.
     ///
     /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
     /// first byte when there is a free connection: the error is the time since it was read.

@@ -1,7 +1,7 @@
 //! Requests on connections that carry many at a time.
 
 use super::{Client, is_waiting};
-use crate::cause::Cause;
+use crate::cause::{Cause, Http2Cause};
 use crate::connection::{Ending, FrameStep, Http2State, Phase, RECEIVES_MAX};
 use crate::deadlines::{Deadline, Due};
 use crate::driver::ConnectionId;
@@ -37,7 +37,7 @@ impl Client {
         if let Err(unfit) =
             http2.open(exchange_slot, exchange, &mut self.request_blocks, is_tls, now_ns)
         {
-            return self.fail(exchange_slot, Cause::Unfit(unfit));
+            return self.fail(exchange_slot, Cause::Http2(Http2Cause::Unfit(unfit)));
         }
         exchange.connection = Some(connection_slot);
         if !self.config.keep_alive {
@@ -122,7 +122,7 @@ impl Client {
         let absorbed = http2.absorb(&early, &mut self.exchanges, self.now_ns, &mut ended);
         self.settle_streams(id, ended);
         if let Err(error) = absorbed {
-            self.lost(id, Cause::Http2(error));
+            self.lost(id, error.into());
         }
     }
 
@@ -184,7 +184,7 @@ impl Client {
         let last_read_ns = http2.last_read_ns;
         let carried = http2.exchanges();
         let cause = match (http2.going_away(), cause) {
-            (Some(code), Cause::Closed | Cause::Os(_)) => Cause::GoneAway(code),
+            (Some(code), Cause::Closed | Cause::Os(_)) => Cause::Http2(Http2Cause::GoneAway(code)),
             (_, cause) => cause,
         };
         self.close(id);

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use slab::Slab;
 
 use super::Connection;
-use crate::cause::Cause;
+use crate::cause::{Cause, Http2Cause};
 use crate::codec::h2::{
     ErrorCode, Event, Http2Error, Limits, NewStream, RequestBlocks, Session, UnfitRequest,
 };
@@ -204,17 +204,17 @@ impl Http2State {
                 }
                 Event::Malformed { exchange, what } => {
                     let error = Http2Error { code: ErrorCode::PROTOCOL_ERROR, what };
-                    (exchange, Ending::Failed(Cause::Http2(error)))
+                    (exchange, Ending::Failed(error.into()))
                 }
                 Event::Refused { exchange } => {
                     let cause = match self.session.going_away() {
-                        Some(code) => Cause::GoneAway(code),
-                        None => Cause::StreamReset(ErrorCode::REFUSED_STREAM),
+                        Some(code) => Http2Cause::GoneAway(code),
+                        None => Http2Cause::StreamReset(ErrorCode::REFUSED_STREAM),
                     };
-                    (exchange, Ending::Untouched(cause))
+                    (exchange, Ending::Untouched(Cause::Http2(cause)))
                 }
                 Event::Reset { exchange, code } => {
-                    (exchange, Ending::Failed(Cause::StreamReset(code)))
+                    (exchange, Ending::Failed(Cause::Http2(Http2Cause::StreamReset(code))))
                 }
             };
             ended.push((slot, ending));
@@ -339,14 +339,14 @@ impl Connection {
             Err(errno) => return FrameStep::Broken(Cause::Os(errno)),
         };
         let absorbed = match &mut self.tls {
-            None => http2.absorb(bytes, exchanges, now_ns, ended).map_err(Cause::Http2),
+            None => http2.absorb(bytes, exchanges, now_ns, ended).map_err(Cause::from),
             Some(tls) => absorb_tls(http2, tls, bytes, exchanges, now_ns, ended),
         };
         match absorbed {
             Ok(()) if drained && !hangup => FrameStep::Blocked,
             Ok(()) => FrameStep::Received,
             Err(cause) => {
-                if let Cause::Http2(error) = &cause {
+                if let Cause::Http2(Http2Cause::Broken(error)) = &cause {
                     http2.session.say_goodbye(error.code);
                 }
                 // What the server did wrong, or the alert, if it goes at once.
@@ -371,7 +371,7 @@ fn absorb_tls(
         loop {
             let length = match tls.plaintext() {
                 Plaintext::Bytes(bytes) => {
-                    http2.absorb(bytes, exchanges, now_ns, ended).map_err(Cause::Http2)?;
+                    http2.absorb(bytes, exchanges, now_ns, ended).map_err(Cause::from)?;
                     bytes.len()
                 }
                 Plaintext::End => return Err(Cause::Closed),

@@ -11,7 +11,7 @@
 //!   fail, a `hangup` follows and [`Driver::receive`] tells the error after all that has come.
 //! - [`Driver::receive`] lends what has come, from a buffer of the driver's own, so that idle
 //!   connections hold none. After a `readable`, receive until `drained` or [`Received::Nothing`].
-//! - [`Driver::close`] ends a connection; nothing of it is reported afterwards.
+//! - [`Driver::close`] ends a connection at once; nothing of it is reported afterwards.
 //! - [`Driver::wait_until`] waits with nanosecond precision and reports what is ready.
 
 mod epoll;

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Segment, Share};
 
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 
-fn line(from_per_s: f64, to_per_s: f64, seconds: f64) -> Segment {
+pub(super) fn line(from_per_s: f64, to_per_s: f64, seconds: f64) -> Segment {
     Segment::Linear { from_per_s, to_per_s, duration_ns: (seconds * 1e9) as u64 }
 }
 
@@ -22,12 +22,12 @@ fn sine(mean_per_s: f64, amplitude_per_s: f64, period_s: f64, phase: f64, second
     }
 }
 
-fn schedule(segments: &[Segment], arrivals: Arrivals) -> Schedule {
+pub(super) fn schedule(segments: &[Segment], arrivals: Arrivals) -> Schedule {
     let profile = Profile { segments: segments.to_vec() };
     Schedule::new(profile, arrivals, 42, None)
 }
 
-fn all(mut schedule: Schedule) -> Vec<u64> {
+pub(super) fn all(mut schedule: Schedule) -> Vec<u64> {
     (0..).map_while(|k| schedule.at(k)).collect()
 }
 
@@ -204,7 +204,7 @@ fn a_poisson_walk_can_go_back_and_past_the_end() {
 }
 
 /// The intensity as its words define it, for numeric integration.
-fn intensity(segments: &[Segment], t_s: f64) -> f64 {
+pub(super) fn intensity(segments: &[Segment], t_s: f64) -> f64 {
     let mut start_s = 0.0;
     for segment in segments {
         let (length_s, rate) = match *segment {
@@ -227,7 +227,7 @@ fn intensity(segments: &[Segment], t_s: f64) -> f64 {
     0.0
 }
 
-fn any_segment() -> impl Strategy<Value = Segment> {
+pub(super) fn any_segment() -> impl Strategy<Value = Segment> {
     prop_oneof![
         (0.0..300.0f64, 0.0..300.0f64, 0.0..5.0f64).prop_map(|(a, b, d)| line(a, b, d)),
         Just(line(0.0, 0.0, 1.5)),

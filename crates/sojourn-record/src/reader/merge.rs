@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sojourn_metrics::{Store, ThresholdContext, ThresholdOutcome};
 
 use super::RunFile;
-use crate::{Cause, Interval, JourneyRecord, Summary, Verdict};
+use crate::{AmendmentRecord, Cause, Interval, JourneyRecord, Summary, Verdict};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -37,9 +37,14 @@ pub(super) fn merge(mut runs: Vec<RunFile>) -> Result<RunFile, String> {
         let offset_ns = run.identity.start_unix_ns - start_unix_ns;
         let place = |index: usize| seconds[&second(&run.intervals[index], offset_ns)];
         merged.deltas.adopt(run.deltas, place);
+        merged.amendments.extend(run.amendments.into_iter().map(|amendment| AmendmentRecord {
+            from_ns: amendment.from_ns.saturating_add(offset_ns),
+            ..amendment
+        }));
         let journeys = run.journeys.into_iter();
         merged.journeys.extend(journeys.map(|journey| shifted(journey, offset_ns)));
     }
+    merged.amendments.sort_by_key(|amendment| amendment.from_ns);
     merged.intervals = intervals(&merged, &seconds)?;
     Ok(merged)
 }

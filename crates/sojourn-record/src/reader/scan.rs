@@ -170,6 +170,10 @@ impl Scan {
                 self.run.journeys.push(journey);
             }
             RecordType::Summary => self.run.summary = Some(serde_json::from_slice(payload).ok()?),
+            RecordType::Amendment => {
+                let amendment = serde_json::from_slice(payload).ok()?;
+                self.run.amendments.push(amendment);
+            }
         }
         Some(())
     }

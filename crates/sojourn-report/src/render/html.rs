@@ -21,7 +21,7 @@ use sojourn_analysis::words;
 
 use crate::{
     ReportModel,
-    model::{Health, TapHealth, ThreadHealth},
+    model::{AmendmentRow, Health, TapHealth, ThreadHealth},
     render::RenderError,
 };
 
@@ -50,12 +50,17 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         slowest_tap => serialised(slowest_tap(&model.health)),
         refused => model.health.refused.iter().map(|refusal| refusal.count).sum::<u64>(),
         journeys => serialised(&journeys),
+        amendments => amendments(model),
         data => Value::from_safe_string(data),
         style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
         script => Value::from_safe_string(include_str!("../../assets/script.js").to_owned()),
         definitions => Value::from_safe_string(definitions::html()),
     })?;
     Ok(html)
+}
+
+fn amendments(model: &ReportModel) -> Vec<String> {
+    model.identity.amendments.iter().map(AmendmentRow::in_words).collect()
 }
 
 fn busiest(health: &Health) -> Option<&ThreadHealth> {

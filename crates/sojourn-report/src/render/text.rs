@@ -88,6 +88,10 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
     for load in &identity.load {
         line(out, &paint.dim(&wrap(&format!("load {}", clean(load)), "", 2, WIDTH)));
     }
+    for amendment in &identity.amendments {
+        let text = format!("load {}", clean(&amendment.in_words()));
+        line(out, &paint.yellow(&wrap(&text, "", 2, WIDTH)));
+    }
     if identity.end_ns > 0 {
         let steady = words::duration(identity.steady_ns as f64);
         let whole = words::duration(identity.end_ns as f64);

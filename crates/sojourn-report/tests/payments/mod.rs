@@ -341,6 +341,7 @@ fn identity() -> RunIdentity {
         version: "0.1.0".into(),
         io: String::new(),
         load: vec!["payment: poisson arrivals, 50/s; warm-up 5 s, steady 60 s, drain 30 s".into()],
+        amendments: Vec::new(),
         warm_up_ns: (WARM_UP_S * SECOND) as u64,
         steady_ns: (STEADY_S * SECOND) as u64,
         arrivals_end_ns: Some(((WARM_UP_S + STEADY_S) * SECOND) as u64),

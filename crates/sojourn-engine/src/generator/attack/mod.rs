@@ -168,6 +168,11 @@ impl AttackGenerator {
         loop {
             match self.spec.control.try_recv() {
                 Ok(ToGenerator::StopArrivals) => self.stop(),
+                Ok(ToGenerator::Amend(amendment)) => {
+                    let open = self.open.as_mut();
+                    let amended = open.map_or(Ok(()), |open| open.amend(amendment, now_ns()));
+                    self.broken = amended.err().or_else(|| self.broken.take());
+                }
                 Ok(ToGenerator::Abort) | Err(TryRecvError::Disconnected) => return false,
                 Ok(ToGenerator::Start { .. } | ToGenerator::SetVariable { .. }) => {}
                 Err(TryRecvError::Empty) => return true,
@@ -357,7 +362,8 @@ impl AttackGenerator {
     }
 
     fn tell_when_done(&mut self, now: u64) {
-        let goes_on = self.closed.as_ref().is_some_and(|closed| !closed.is_over(now));
+        let goes_on = self.closed.as_ref().is_some_and(|closed| !closed.is_over(now))
+            || self.open.as_ref().is_some_and(|open| !open.is_over(now));
         if self.arrivals_done_ns.is_some() || goes_on {
             return;
         }

@@ -25,7 +25,7 @@ use std::net::IpAddr;
 
 use io_uring::{opcode, squeue, types};
 use rustix::event::PollFlags;
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::AsRawFd;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
@@ -37,9 +37,6 @@ use queue::Queue;
 use sends::{MESSAGE_BYTES, Sends};
 use slots::What;
 use tag::{Kind, SLOTS_MAX, Tag};
-
-/// Closed sockets that wait for their receive to be cancelled.
-const CLOSING_MAX: usize = 64;
 
 /// How long dropping waits for the kernel to let go of the receive buffers.
 const FAREWELL_NS: u64 = sojourn_clock::SECOND_NS;
@@ -53,8 +50,6 @@ pub(crate) struct Driver {
     sends: Sends,
     /// The buffer whose bytes the client has.
     lent: Option<u16>,
-    /// Closed once the cancelling of their receives is handed over.
-    closing: Vec<OwnedFd>,
     waker: Waker,
 }
 
@@ -74,7 +69,6 @@ impl Driver {
             inbox: Inbox::new(buffers),
             sends: Sends::new(),
             lent: None,
-            closing: Vec::new(),
             waker: Waker::new()?,
         })
     }
@@ -94,14 +88,7 @@ impl Driver {
         if id.slot >= SLOTS_MAX {
             return Err(Errno::MFILE);
         }
-        let descriptor = match remote.connect(local) {
-            Err(Errno::MFILE | Errno::NFILE) if !self.closing.is_empty() => {
-                self.flush()?;
-                remote.connect(local)?
-            }
-            connecting => connecting?,
-        };
-        let socket = Socket::new(id, descriptor);
+        let socket = Socket::new(id, remote.connect(local)?);
         self.inbox.slots.occupy(id, socket.descriptor.as_raw_fd());
         if let Err(errno) = self.poll(id) {
             self.inbox.vacate(&socket);
@@ -184,7 +171,7 @@ impl Driver {
         }
     }
 
-    /// Ends a connection.
+    /// Ends a connection, at once: a caller that has what it wants may not wait again for long.
     pub(super) fn close(&mut self, socket: Socket) {
         let Ok(id) = self.inbox.slots.id(&socket) else {
             return;
@@ -206,11 +193,9 @@ impl Driver {
             let cancelled = unsafe { self.queue.push(&cancel) };
             queued = queued.and(cancelled);
         }
-        self.closing.push(socket.descriptor);
-        if queued.is_err() || self.closing.len() >= CLOSING_MAX {
-            // Should the ring be out of order, the next wait says so.
-            self.flush().ok();
-        }
+        // What is cancelled holds the socket open until its end is taken. Should the ring be out
+        // of order, the next wait says so.
+        queued.and_then(|()| self.queue.wait(0)).and_then(|()| self.after_entering()).ok();
     }
 
     /// Waits until something is ready or the instant has come, and appends what is ready. Returns
@@ -345,11 +330,8 @@ impl Driver {
                 self.poll(id)?;
             }
         }
-        if self.queue.is_handed_over() {
-            self.closing.clear();
-            if self.sends.is_queued() {
-                self.sends.clear();
-            }
+        if self.queue.is_handed_over() && self.sends.is_queued() {
+            self.sends.clear();
         }
         while let Some(id) = self.inbox.roomy.pop() {
             self.send_backlog(id)?;
