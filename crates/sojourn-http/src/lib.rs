@@ -11,7 +11,8 @@
 //! every one has exactly one.
 //!
 //! Inside: `codec` parses answers, `connection` is what a connection does with bytes, `client`
-//! opens and closes connections and ends requests, `driver` makes every system call.
+//! opens and closes connections and ends requests, `driver` makes every system call. `route` is the
+//! way to an origin, past `proxy` and `connect_to`; `resolver` finds the addresses of names.
 
 mod amendment;
 mod capacity;

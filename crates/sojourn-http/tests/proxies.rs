@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_http::{
-    Client, ClientConfig, FailureKind, NoProxy, Origin, Proxies, Proxy, TlsOptions,
+    Client, ClientConfig, FailureKind, Http2, NoProxy, Origin, Proxies, Proxy, TlsOptions,
 };
 
 use crate::dialling::{TlsPeer, answer_all, tls_server};
+use crate::frames::Frames;
 use crate::peers::{Load, Server, nobody, read_request, wait_for_close};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -247,6 +248,28 @@ fn everything_goes_through_a_socks_proxy() {
         }
         assert_eq!(lines(&seen), [named]);
     }
+}
+
+#[test]
+fn http2_by_prior_knowledge_goes_through_a_tunnel() {
+    let server = Server::start(|_, stream| {
+        if let Some(mut frames) = Frames::greet(stream, &[]) {
+            frames.answer_all();
+        }
+    });
+    let (proxy, seen) = socks_proxy(server.address, b"secret", 0);
+    let mut config = through(&format!("socks5://me:secret@{}", proxy.address), None);
+    config.http2 = Http2::PriorKnowledge;
+    let mut load = load("http://a.test", config);
+    for _ in 0..2 {
+        for token in 0..3 {
+            load.send(token, "GET", b"");
+        }
+        for completion in load.take(3) {
+            assert_eq!(completion.outcome.expect("an answer").body, b"ok");
+        }
+    }
+    assert_eq!((lines(&seen), server.accepted()), (vec!["a.test:80".to_owned()], 1));
 }
 
 #[test]
