@@ -11,5 +11,7 @@ mod connections;
 mod dialling;
 /// Whatever the server does, each request completes once.
 mod every_send_completes;
+/// Several requests in one message.
+mod pipelining;
 /// Timeouts, wake-ups, phases.
 mod timing;
