@@ -60,7 +60,9 @@ impl Cause {
             ),
             Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
             Self::Connect { errno, at } => match at {
-                Some(at) if at != label => connect_failure(&format!("{label} at {at}"), errno),
+                Some(at) if !label.ends_with(&at) => {
+                    connect_failure(&format!("{label} at {at}"), errno)
+                }
                 _ => connect_failure(label, errno),
             },
             Self::ConnectTimeout { timeout_ns, progress } => (

@@ -95,7 +95,7 @@ impl Connection {
     pub(crate) fn transmit(
         &mut self,
         exchange: &mut InFlight,
-        driver: &Driver,
+        driver: &mut Driver,
         now_ns: u64,
     ) -> Result<(), Errno> {
         let Some(socket) = &self.socket else {
@@ -193,7 +193,11 @@ impl Connection {
     }
 
     /// Moves the phase on, and sends what TLS has to say of its own (handshake, key updates).
-    fn after_portion(&mut self, exchange: Option<&InFlight>, driver: &Driver) -> Result<(), Errno> {
+    fn after_portion(
+        &mut self,
+        exchange: Option<&InFlight>,
+        driver: &mut Driver,
+    ) -> Result<(), Errno> {
         let has_answer = exchange.is_some_and(|exchange| exchange.first_read_ns != 0);
         if has_answer && self.phase == Phase::Waiting {
             self.phase = Phase::Receiving;
@@ -215,7 +219,7 @@ impl Connection {
         }
     }
 
-    fn broken(&mut self, driver: &Driver, cause: Cause) -> Step {
+    fn broken(&mut self, driver: &mut Driver, cause: Cause) -> Step {
         // The alert that says why, if it goes at once.
         if let (Some(tls), Some(socket)) = (&mut self.tls, &self.socket) {
             tls.flush(driver, socket).ok();

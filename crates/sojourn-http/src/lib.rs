@@ -14,6 +14,7 @@
 //! opens and closes connections and ends requests, `driver` makes every system call.
 
 mod amendment;
+mod capacity;
 mod cause;
 mod client;
 mod codec;
@@ -37,10 +38,11 @@ mod resolver;
 mod route;
 mod tls;
 
+pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
 pub use client::{Client, ClientConfig, ClientCounters};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
-pub use driver::Waker;
+pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind};

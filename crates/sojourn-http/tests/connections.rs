@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_http::{ClientConfig, FailureKind};
 
-use crate::peers::{Load, Server, expect_failure, read_request, reset, wait_for_close};
+use crate::peers::{Load, Server, config, expect_failure, read_request, reset, wait_for_close};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -37,7 +37,7 @@ fn the_bound_makes_requests_wait_which_shows_as_blocked() {
             stream.write_all(OK).expect("open");
         }
     });
-    let config = ClientConfig { connections_max: 2, ..ClientConfig::default() };
+    let config = ClientConfig { connections_max: 2, ..config() };
     let mut load = Load::with(server.address, config);
     for token in 0..10 {
         load.send(token, "GET", b"");
@@ -166,7 +166,7 @@ fn refused() {
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())
         .expect("a free port");
-    let mut load = Load::with(address, ClientConfig::default());
+    let mut load = Load::with(address, config());
     for token in 0..3 {
         load.send(token, "GET", b"");
     }
@@ -183,7 +183,7 @@ fn a_full_queue_of_failing_requests_fails_each_once() {
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())
         .expect("a free port");
-    let config = ClientConfig { connections_max: 1, ..ClientConfig::default() };
+    let config = ClientConfig { connections_max: 1, ..config() };
     let mut load = Load::with(address, config);
     for token in 0..5_000 {
         load.send(token, "GET", b"");

@@ -10,7 +10,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
 use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Origin, TlsOptions};
 
-use crate::peers::{Load, Server, read_request, wait_for_close};
+use crate::peers::{Load, Server, config, read_request, wait_for_close};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -22,7 +22,7 @@ fn origin(tls: bool, host: &str, port: u16) -> Origin {
 fn a_name_is_resolved_once() {
     let server = Server::answering(OK);
     let target = origin(false, "localhost", server.address.port());
-    let config = ClientConfig { connections_max: 2, ..ClientConfig::default() };
+    let config = ClientConfig { connections_max: 2, ..config() };
     let mut load = Load::to(&target, config);
     for token in 0..4 {
         load.send(token, "GET", b"");
@@ -43,7 +43,7 @@ fn a_name_is_resolved_once() {
 #[test]
 fn a_name_that_does_not_exist() {
     // An empty label: the system refuses it without asking anybody.
-    let mut load = Load::to(&origin(false, "no..name", 80), ClientConfig::default());
+    let mut load = Load::to(&origin(false, "no..name", 80), config());
     for _ in 0..2 {
         let completion = load.get();
         assert!(completion.timings.dns_ns > 0);
@@ -54,13 +54,13 @@ fn a_name_that_does_not_exist() {
     assert_eq!(load.client.connections(), 0);
 }
 
-struct TlsPeer {
-    server: Server,
-    ca_file: tempfile::NamedTempFile,
+pub(crate) struct TlsPeer {
+    pub(crate) server: Server,
+    pub(crate) ca_file: tempfile::NamedTempFile,
 }
 
 /// A TLS server for these names; the behaviour runs on the decrypted stream.
-fn tls_server(
+pub(crate) fn tls_server(
     names: &[&str],
     serve: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
 ) -> TlsPeer {
@@ -91,12 +91,12 @@ fn tls_load(peer: &TlsPeer, host: &str, trusted: bool, insecure: bool) -> Load {
             insecure,
             ..TlsOptions::default()
         },
-        ..ClientConfig::default()
+        ..config()
     };
     Load::to(&origin(true, host, peer.server.address.port()), config)
 }
 
-fn answer_all(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
+pub(crate) fn answer_all(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
     while read_request(stream).is_some() {
         if stream.write_all(OK).and_then(|()| stream.flush()).is_err() {
             return;
@@ -140,11 +140,11 @@ fn tls_to_a_plain_server_and_the_other_way_round() {
         stream.write_all(b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n").ok();
     });
     let target = origin(true, "127.0.0.1", server.address.port());
-    let failure = Load::to(&target, ClientConfig::default()).failure();
+    let failure = Load::to(&target, config()).failure();
     assert_eq!(failure.kind, FailureKind::Tls, "{failure}");
     let peer = tls_server(&["127.0.0.1"], answer_all);
     let target = origin(false, "127.0.0.1", peer.server.address.port());
-    let failure = Load::to(&target, ClientConfig::default()).failure();
+    let failure = Load::to(&target, config()).failure();
     assert!(matches!(failure.kind, FailureKind::Protocol | FailureKind::Reset), "{failure}");
 }
 
@@ -188,8 +188,7 @@ fn an_idle_tls_connection_closed_by_the_server_is_dropped() {
 #[test]
 fn a_stalled_handshake_meets_the_connect_timeout() {
     let server = Server::start(|_, mut stream| wait_for_close(&mut stream));
-    let config =
-        ClientConfig { connect_timeout_ns: 40 * MILLISECOND_NS, ..ClientConfig::default() };
+    let config = ClientConfig { connect_timeout_ns: 40 * MILLISECOND_NS, ..config() };
     let target = origin(true, "127.0.0.1", server.address.port());
     let completion = Load::to(&target, config).get();
     assert!(completion.timings.tls_ns > 0);
@@ -202,7 +201,7 @@ fn a_file_without_certificates_is_told_at_the_beginning() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     for path in [file.path(), std::path::Path::new("/no/such/file.pem")] {
         let tls = TlsOptions { ca_file: Some(path.to_owned()), ..TlsOptions::default() };
-        let config = ClientConfig { tls, ..ClientConfig::default() };
+        let config = ClientConfig { tls, ..config() };
         let error = sojourn_http::Client::new(config).expect_err("no certificate");
         let named = path.display().to_string();
         assert!(error.to_string().contains(&named), "{error}");

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, ClientConfig};
 
-use crate::peers::{KEEP, Load, Server, read_request, reset};
+use crate::peers::{KEEP, Load, Server, config, read_request, reset};
 
 /// What a server does with one request.
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +125,7 @@ proptest! {
                 }
             }
         });
-        let config = ClientConfig { connections_max, ..ClientConfig::default() };
+        let config = ClientConfig { connections_max, ..config() };
         let mut load = Load::with(server.address, config);
         let mut tokens = Vec::new();
         let mut take = |load: &mut Load, deadline_ns| {

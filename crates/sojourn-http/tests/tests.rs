@@ -3,8 +3,13 @@
 /// A server whose behaviour is a closure, and a client that runs until it has its completions.
 mod peers;
 
+/// A DNS server whose behaviour is a closure.
+mod dns_server;
+
 /// How answers are framed, split, cut off and coded.
 mod answers;
+/// Who to be and whom to trust.
+mod client_certificates;
 /// Connections: used again, gone stale, bounded, refused.
 mod connections;
 /// Names, TLS, limits of this machine.
@@ -13,5 +18,11 @@ mod dialling;
 mod every_send_completes;
 /// Several requests in one message.
 mod pipelining;
+/// Names: where they are looked up, for how long, and which address is taken.
+mod names;
+/// Proxies: absolute form, tunnels, refusals.
+mod proxies;
 /// Timeouts, wake-ups, phases.
 mod timing;
+/// Other ways to an origin: replacements, local addresses, a Unix socket, no keep-alive.
+mod ways;

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, ClientConfig, FailureKind};
 
-use crate::peers::{Load, Server, read_request, wait_for_close};
+use crate::peers::{Load, Server, config, read_request, wait_for_close};
 
 /// Far above any delay of a busy machine, far below the timeouts it is told apart from.
 const SLOW_NS: u64 = 5 * SECOND_NS;
@@ -64,7 +64,7 @@ fn timeouts_in_any_order_end_in_theirs() {
 #[test]
 fn a_request_that_waits_for_a_connection_times_out_too() {
     let server = stalling(b"");
-    let config = ClientConfig { connections_max: 1, ..ClientConfig::default() };
+    let config = ClientConfig { connections_max: 1, ..config() };
     let mut load = Load::with(server.address, config);
     load.send_with(1, "GET", b"", SLOW_NS, BodyPolicy::Discard);
     load.send_with(2, "GET", b"", 30 * MILLISECOND_NS, BodyPolicy::Discard);
@@ -101,8 +101,7 @@ fn deaf_listener() -> (socket2::Socket, SocketAddr, Vec<TcpStream>) {
 #[test]
 fn connecting_has_its_own_timeout() {
     let (_listener, address, _fillers) = deaf_listener();
-    let config =
-        ClientConfig { connect_timeout_ns: 40 * MILLISECOND_NS, ..ClientConfig::default() };
+    let config = ClientConfig { connect_timeout_ns: 40 * MILLISECOND_NS, ..config() };
     let mut load = Load::with(address, config);
     let completion = load.get();
     let took_ns = completion.ended_ns - completion.began_ns;
@@ -126,8 +125,7 @@ fn the_connect_timeout_does_not_outlive_connecting() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
         stream.write_all(answer).expect("open");
     });
-    let config =
-        ClientConfig { connect_timeout_ns: 30 * MILLISECOND_NS, ..ClientConfig::default() };
+    let config = ClientConfig { connect_timeout_ns: 30 * MILLISECOND_NS, ..config() };
     let completion = Load::with(server.address, config).get();
     assert!(completion.timings.wait_ns >= 50 * MILLISECOND_NS);
     assert!(completion.outcome.is_ok());
@@ -154,7 +152,7 @@ fn phases_show_where_the_time_went() {
 
 #[test]
 fn a_wait_ends_at_its_deadline_and_a_past_one_at_once() {
-    let mut client = Client::new(ClientConfig::default()).expect("a client");
+    let mut client = Client::new(config()).expect("a client");
     let mut completions = Vec::new();
     for deadline_ns in [0, 1, now_ns()] {
         client.wait_until(deadline_ns, &mut completions).expect("runs");
@@ -167,7 +165,7 @@ fn a_wait_ends_at_its_deadline_and_a_past_one_at_once() {
 
 #[test]
 fn wake_ups_end_a_wait() {
-    let mut client = Client::new(ClientConfig::default()).expect("a client");
+    let mut client = Client::new(config()).expect("a client");
     let waker = client.waker();
     let mut completions = Vec::new();
     let mut wait = |client: &mut Client| {

@@ -69,6 +69,9 @@ pub struct RunIdentity {
     pub host: String,
     /// Sojourn's version.
     pub version: String,
+    /// What the generators waited and moved bytes with: `ring` (io_uring), `epoll`, or both. Empty
+    /// when the run file does not say.
+    pub io: String,
     /// The load as declared, one line per entry.
     pub load: Vec<String>,
     /// Warm-up as declared.

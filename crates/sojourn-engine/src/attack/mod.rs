@@ -1,5 +1,6 @@
 //! An attack beside its plan: where its requests come from and where its results go.
 
+pub(crate) mod room;
 mod sink;
 
 use std::sync::Arc;

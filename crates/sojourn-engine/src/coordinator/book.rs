@@ -46,8 +46,14 @@ impl Book {
         launched: &Launched,
     ) -> Result<Self, RunError> {
         let path = options.run_file.as_ref().map_or_else(String::new, |p| p.display().to_string());
-        let identity =
-            identity(plan, options, &launched.anchor, launched.start_ns, launched.channels.clone());
+        let identity = identity(
+            plan,
+            options,
+            &launched.anchor,
+            launched.start_ns,
+            launched.channels.clone(),
+            launched.io(),
+        );
         let file = options.run_file.as_ref();
         let created = file.map(|file| RunWriter::create(file, &identity)).transpose();
         let writer = created.map_err(|error| {

@@ -57,6 +57,8 @@ pub(super) struct Launched {
     sources: Vec<(SourceId, String)>,
     to_generators: Vec<Sender<ToGenerator>>,
     wakers: Vec<sojourn_http::Waker>,
+    /// What the generators wait with.
+    ios: Vec<sojourn_http::Io>,
     spares: Vec<Sender<Box<Snapshot>>>,
     taps: usize,
     /// Observer, taps, poller and refresh wait here for the run's start.
@@ -108,6 +110,7 @@ pub(super) fn launch(
         sources: Vec::new(),
         to_generators: Vec::new(),
         wakers: Vec::new(),
+        ios: Vec::new(),
         spares: Vec::new(),
         taps: 0,
         starts: Vec::new(),
@@ -221,6 +224,14 @@ impl Launched {
         self.to_generators.len()
     }
 
+    /// What the generators wait with, in words.
+    pub(super) fn io(&self) -> String {
+        let mut names: Vec<&str> = self.ios.iter().map(|io| io.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    }
+
     pub(super) fn taps(&self) -> usize {
         self.taps
     }
@@ -309,11 +320,14 @@ impl Launched {
                 polls: polls.clone(),
             };
             self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
-            let waker = ready
+            let (waker, io) = ready
                 .recv()
                 .unwrap_or_else(|_| Err("a generator thread ended before it began".to_owned()))
-                .map_err(|why| RunError::new(why, "check descriptors (ulimit -n) and --ca"))?;
+                .map_err(|why| {
+                    RunError::new(why, "check descriptors (ulimit -n), --ca and --io")
+                })?;
             self.wakers.push(waker.clone());
+            self.ios.push(io);
             self.to_generators.push(control_sender);
             self.spares.push(spare_sender);
             ends.push(GeneratorEnd { actors: actors_sender, waker });

@@ -18,6 +18,7 @@ use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
     Attack, Progress, RunError, RunOptions, Stop, Stretch,
+    attack::room::{self, Machine},
     link::ToGenerator,
     once::once,
     preflight,
@@ -57,9 +58,19 @@ pub fn attack(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
-    preflight::raise_descriptors();
     let registry = Registry::default();
     conduct(&Arc::new(plan.clone()), options, Some(attack), &registry, stop, progress)
+}
+
+/// Before an attack: whether this machine has descriptors, ports and memory for it. Warnings, or a
+/// refusal where it cannot be made.
+pub fn attack_room(
+    plan: &Plan,
+    options: &RunOptions,
+    attack: &Attack,
+) -> Result<Vec<String>, RunError> {
+    let machine = Machine::this(preflight::raise_descriptors());
+    room::check(plan, attack, &options.client, options.threads, &machine)
 }
 
 fn conduct(

@@ -14,8 +14,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{Client, Completion, Waker};
+use sojourn_clock::{Anchor, SECOND_NS, now_ns};
+use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Share, random_unit};
@@ -35,7 +35,7 @@ use attack::AttackGenerator;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
-pub(crate) use outbox::Outbox;
+pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end};
 use series::Series;
 
@@ -46,8 +46,6 @@ const ACTORS_MAX: usize = 200_000;
 const FACTS_MAX: usize = 1_000_000;
 /// Arrivals started in a row before completions are looked at again.
 const STARTS_PER_TURN: usize = 64;
-/// Longest wait, so that the ledger hears how far this source has seen.
-const HEARTBEAT_NS: u64 = 2 * MILLISECOND_NS;
 
 /// What a generator thread is made with.
 pub(crate) struct GeneratorSpec {
@@ -67,8 +65,8 @@ pub(crate) struct GeneratorSpec {
     pub(crate) polls: PollSender,
 }
 
-/// The thread's body. `ready` gets the waker once the client stands.
-pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
+/// The thread's body. `ready` gets the waker once the client stands, and what it waits with.
+pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<(Waker, Io), String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
     let client = match Client::new(spec.options.client.clone()) {
@@ -80,7 +78,7 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
         }
     };
     sojourn_clock::request_short_slice();
-    let _ignored = ready.send(Ok(client.waker()));
+    let _ignored = ready.send(Ok((client.waker(), client.io())));
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
             None => Generator::new(spec, client, at_ns).run(),
@@ -168,6 +166,7 @@ impl Generator {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
+        let rhythm = Rhythm::of(&self.spec.plan);
         loop {
             if !self.obey() {
                 break;
@@ -182,11 +181,12 @@ impl Generator {
             // Everything stamped so far is in the outbox; whatever comes later is stamped later.
             let watermark_ns = now_ns();
             self.health.turn(watermark_ns.saturating_sub(turn_ns));
-            self.outbox.flush(watermark_ns);
+            let flush_ns = self.outbox.flush_in(rhythm, watermark_ns, watermark_ns);
             let deadline_ns = if more {
                 watermark_ns
             } else {
-                self.next_due_ns().min(snapshot_ns).min(watermark_ns + HEARTBEAT_NS)
+                let due_ns = self.next_due_ns().saturating_add(self.spec.options.lag_budget_ns);
+                due_ns.min(snapshot_ns).min(flush_ns)
             };
             self.client
                 .wait_until(deadline_ns, &mut completions)

@@ -181,9 +181,9 @@ impl Observer {
         self.close();
     }
 
-    /// Waits for batches up to a millisecond, then takes all there are; false: no sender is left.
+    /// Waits a moment for batches, then takes all there are; false: no sender is left.
     fn take_batches(&mut self) -> bool {
-        let wait = std::time::Duration::from_nanos(MILLISECOND_NS);
+        let wait = std::time::Duration::from_nanos(10 * MILLISECOND_NS);
         match self.spec.batches.recv_timeout(wait) {
             Ok(batch) => self.push(batch),
             Err(RecvTimeoutError::Timeout) => return true,

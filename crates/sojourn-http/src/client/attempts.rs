@@ -82,9 +82,9 @@ impl Client {
             Ok(()) => self.attempt_won(leader, id, &attempt),
             Err(errno) => {
                 if leader == id {
-                    self.connections[id.slot as usize].socket = None;
+                    self.close_socket(id.slot);
                 } else {
-                    self.connections.remove(id.slot as usize);
+                    self.take_out(id.slot);
                 }
                 self.note_failure(leader, attempt, errno);
                 self.try_next_address(leader);
@@ -95,7 +95,7 @@ impl Client {
     /// Closes the attempts that a connection has in other slots.
     pub(super) fn end_attempts(&mut self, dialling: &Dialling, own_slot: u32) {
         for attempt in dialling.attempts.iter().filter(|attempt| attempt.slot != own_slot) {
-            self.connections.remove(attempt.slot as usize);
+            self.take_out(attempt.slot);
         }
     }
 
@@ -112,7 +112,7 @@ impl Client {
             }
         }
         if leader != id {
-            self.connections.remove(leader.slot as usize);
+            self.take_out(leader.slot);
             if let Some(exchange) = exchange {
                 self.exchanges[exchange as usize].connection = Some(id.slot);
             }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use crate::{ConnectTo, DnsOptions, Proxies, TlsOptions};
+use crate::{ConnectTo, DnsOptions, Io, Proxies, TlsOptions};
 
 /// What a client is made with.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct ClientConfig {
     /// How long to try to get a connection up (name, TCP, proxy and TLS together), nanoseconds.
     /// Beyond it the request fails as [`crate::FailureKind::Connect`].
     pub connect_timeout_ns: u64,
+    /// What it waits and moves its bytes with.
+    pub io: Io,
     /// Whom to trust, who to be.
     pub tls: TlsOptions,
     /// How names are looked up.
@@ -41,6 +43,7 @@ impl Default for ClientConfig {
             idle_max: 10_000,
             keep_alive: true,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
+            io: Io::Auto,
             tls: TlsOptions::default(),
             dns: DnsOptions::default(),
             connect_to: Vec::new(),

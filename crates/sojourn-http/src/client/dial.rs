@@ -172,7 +172,7 @@ impl Client {
     pub(super) fn flush_handshake(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         if let (Some(tls), Some(socket)) = (&mut connection.tls, &connection.socket)
-            && let Err(errno) = tls.flush(&self.driver, socket)
+            && let Err(errno) = tls.flush(&mut self.driver, socket)
         {
             self.broken(id, Cause::Os(errno));
         }

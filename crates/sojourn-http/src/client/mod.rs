@@ -28,7 +28,7 @@ use crate::pool::{Pool, Waiting};
 use crate::resolver::Names;
 use crate::route::Route;
 use crate::tls::TlsFiles;
-use crate::{Completion, Exchange, Origin, OriginId, Waker};
+use crate::{Completion, Exchange, Io, Origin, OriginId, Waker};
 
 /// Most request buffers kept for use again.
 const SPARE_BUFFERS_MAX: usize = 1_024;
@@ -36,7 +36,8 @@ const SPARE_BUFFERS_MAX: usize = 1_024;
 /// Request buffers above this size are given back to the allocator.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
-/// A client; see the crate's page. Not `Sync`: one thread's own.
+/// A client; see the crate's page. Not `Sync`: one thread's own. It can be made on one thread and
+/// used on another, but once used it stays there (on a ring every later call fails elsewhere).
 pub struct Client {
     config: ClientConfig,
     driver: Driver,
@@ -67,9 +68,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with its own event loop. Fails when the kernel gives no descriptors or lacks
-    /// `epoll_pwait2` (before Linux 5.11), or when something in `config` can't be: a file or key
-    /// of no use, a local address of another machine, a header that can't be sent.
+    /// A client with its own event loop. Fails when the kernel gives no descriptors or refuses what
+    /// [`ClientConfig::io`] asks for, or when something in `config` can't be: a file or key of no
+    /// use, a local address of another machine, a header that can't be sent.
     pub fn new(config: ClientConfig) -> io::Result<Self> {
         let tls_files = TlsFiles::read(&config.tls)?;
         check_headers(&config)?;
@@ -77,7 +78,7 @@ impl Client {
             0 => usize::MAX,
             bounded => bounded,
         };
-        let driver = Driver::new()?;
+        let driver = Driver::new(config.io)?;
         Ok(Self {
             pools: Vec::new(),
             connections: Slab::new(),
@@ -173,6 +174,11 @@ impl Client {
     /// A handle that wakes this client from other threads.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
+    }
+
+    /// What it waits and moves its bytes with: [`Io::Epoll`] or [`Io::Ring`].
+    pub fn io(&self) -> Io {
+        self.driver.io()
     }
 
     /// Requests taken up and not completed.

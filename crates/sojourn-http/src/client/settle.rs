@@ -2,7 +2,7 @@
 
 use super::{Client, SPARE_BUFFERS_MAX, SPARE_BYTES_MAX, is_waiting};
 use crate::cause::Cause;
-use crate::connection::Phase;
+use crate::connection::{Connection, Phase};
 use crate::driver::ConnectionId;
 
 impl Client {
@@ -23,7 +23,7 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[exchange_slot as usize];
-        let Err(errno) = connection.transmit(exchange, &self.driver, now_ns) else {
+        let Err(errno) = connection.transmit(exchange, &mut self.driver, now_ns) else {
             return;
         };
         // A server may answer and close before it has read the whole request: the answer counts.
@@ -114,7 +114,7 @@ impl Client {
     }
 
     fn close(&mut self, id: ConnectionId) {
-        let connection = self.connections.remove(id.slot as usize);
+        let connection = self.take_out(id.slot);
         if let Some(dialling) = &connection.dialling {
             self.end_attempts(dialling, id.slot);
         }
@@ -124,6 +124,18 @@ impl Client {
             pool.forget_idle(id.slot);
         }
         self.mark_to_serve(connection.origin);
+    }
+
+    /// Takes a connection out of its slot; its socket closes.
+    pub(super) fn take_out(&mut self, slot: u32) -> Connection {
+        self.close_socket(slot);
+        self.connections.remove(slot as usize)
+    }
+
+    pub(super) fn close_socket(&mut self, slot: u32) {
+        if let Some(socket) = self.connections[slot as usize].socket.take() {
+            self.driver.close(socket);
+        }
     }
 
     fn mark_to_serve(&mut self, origin: u32) {

@@ -238,8 +238,8 @@ mod tests {
             stage in 0_u8..3,
         ) {
             let messages = messages("a:1", true);
-            let mut conversation = Conversation::default();
-            conversation.stage = [Stage::Method, Stage::Password, Stage::Connect][stage as usize];
+            let stage = [Stage::Method, Stage::Password, Stage::Connect][stage as usize];
+            let mut conversation = Conversation { stage, ..Conversation::default() };
             for portion in portions {
                 if conversation.feed(&portion, &messages).is_err() {
                     break;

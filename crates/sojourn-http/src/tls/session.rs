@@ -72,7 +72,7 @@ impl TlsSession {
     }
 
     /// Sends ciphertext that waits; true when all of it is sent.
-    pub(crate) fn flush(&mut self, driver: &Driver, socket: &Socket) -> Result<bool, Errno> {
+    pub(crate) fn flush(&mut self, driver: &mut Driver, socket: &Socket) -> Result<bool, Errno> {
         let mut writer = SocketWriter { driver, socket, errno: None };
         while self.connection.wants_write() {
             if self.connection.write_tls(&mut writer).is_err() {
@@ -88,7 +88,7 @@ impl TlsSession {
 
 /// The socket as the writer that rustls asks for; remembers the error as the kernel gave it.
 struct SocketWriter<'a> {
-    driver: &'a Driver,
+    driver: &'a mut Driver,
     socket: &'a Socket,
     errno: Option<Errno>,
 }

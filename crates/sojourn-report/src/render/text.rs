@@ -77,6 +77,9 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
         clean(&identity.host),
         format!("sojourn {}", clean(&identity.version)),
     ];
+    if !identity.io.is_empty() {
+        facts.push(format!("io: {}", clean(&identity.io)));
+    }
     facts.extend(identity.suite.iter().map(|suite| format!("suite {}", clean(suite))));
     facts.extend(
         identity.labels.iter().map(|(name, value)| format!("{}={}", clean(name), clean(value))),

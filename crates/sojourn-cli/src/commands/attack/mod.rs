@@ -73,8 +73,13 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         chunked: command.chunked,
         results: sink,
     };
+    let warnings = sojourn_engine::attack_room(&plan, &options, &attack)?;
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
+    plan.warnings.extend(warnings);
     let summary = conduct(command, &plan, &options, attack)?;
-    finish(command, &options, &summary, writer, inputs.failure)
+    finish(command, &plan, &options, &summary, writer, inputs.failure)
 }
 
 fn conduct(
@@ -105,6 +110,7 @@ fn conduct(
 /// Reports, and says what the exit code is.
 fn finish(
     command: &Attack,
+    plan: &Plan,
     options: &RunOptions,
     summary: &Summary,
     writer: Option<ResultWriter>,
@@ -122,14 +128,14 @@ fn finish(
         report(command, run_file)?;
     }
     if options.run_file.is_none() && !command.quiet {
-        say(summary);
+        say(plan, summary);
     }
     let counts = command.strict || !command.fail_if.is_empty();
     Ok(if counts { exit_code(summary) } else { 0 })
 }
 
 /// What a report would say that the records cannot.
-fn say(summary: &Summary) {
+fn say(plan: &Plan, summary: &Summary) {
     let verdict = match summary.verdict {
         Verdict::Pass => "",
         Verdict::Fail => "failed: ",
@@ -138,7 +144,7 @@ fn say(summary: &Summary) {
     for cause in &summary.causes {
         eprintln!("{verdict}{}: {}", cause.name, cause.detail);
     }
-    for note in &summary.notes {
+    for note in summary.notes.iter().filter(|note| !plan.warnings.contains(note)) {
         eprintln!("note: {note}");
     }
 }
