@@ -16,10 +16,10 @@ mod connections;
 mod dialling;
 /// Whatever the server does, each request completes once.
 mod every_send_completes;
-/// Several requests in one message.
-mod pipelining;
 /// Names: where they are looked up, for how long, and which address is taken.
 mod names;
+/// Several requests in one message.
+mod pipelining;
 /// Proxies: absolute form, tunnels, refusals.
 mod proxies;
 /// Timeouts, wake-ups, phases.
