@@ -7,6 +7,8 @@ mod init;
 mod report;
 pub(crate) mod run;
 mod schema;
+#[cfg(feature = "wrk")]
+mod wrk;
 
 use crate::errors::UsageError;
 
@@ -21,6 +23,9 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     /// Write a first journey file to standard output
     Init(init::Init),
+    /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
+    #[cfg(feature = "wrk")]
+    Wrk(wrk::Wrk),
     /// Report on a run file
     Report(report::Report),
     /// Print the JSON Schema of journey files, for editors
@@ -36,6 +41,8 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Init(command) => init::run(&command),
+        #[cfg(feature = "wrk")]
+        Command::Wrk(command) => wrk::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Schema => schema::run(),
         Command::Completions(command) => completions::run(&command),
