@@ -24,7 +24,7 @@ pub(crate) fn write(text: &mut String, heading: &str, values: &Histogram) {
     for percent in PERCENTILES {
         let value = values.quantile(percent / 100.0).unwrap_or(0);
         let (number, unit) = units::time(value as f64);
-        line(text, format_args!("{percent:>7.3}%{number:>8.2}{unit}"));
+        line(text, format_args!("{percent:>7.3}%{number:>8.2}{unit:<2}"));
     }
     let milliseconds = |ns: f64| ns / 1e6;
     line(text, format_args!("\n  Detailed Percentile spectrum:"));

@@ -99,7 +99,8 @@ mod tests {
         {
             assert_eq!(count(text), Ok(number), "{text}");
         }
-        for text in ["", "k", "-1", "1.5k", "1kk", "1 k", "99999999999999999999", "9999999999999G"] {
+        for text in ["", "k", "-1", "1.5k", "1kk", "1 k", "99999999999999999999", "9999999999999G"]
+        {
             assert!(count(text).unwrap_err().contains(text), "{text}");
         }
         for (text, ns) in [

@@ -68,8 +68,8 @@ const OPTIONS: &[(Option<char>, &str, Option<&str>, &str)] = &[
     (Some('H'), "header", Some("NAME: VALUE"), "Header of every request, repeatable"),
     (Some('L'), "latency", None, "Print the distribution of latencies"),
     (Some('T'), "timeout", Some("T"), "A later answer counts as timed out, too [2s]"),
-    (Some('R'), "rate", Some("N"), "Requests a second in all, each due at its own instant"),
-    (Some('U'), "u_latency", None, "With -R: print the distribution of service times, too"),
+    (Some('R'), "rate", Some("N"), "Requests a second, each due at its own instant"),
+    (Some('U'), "u_latency", None, "With -R: print that of service times, too"),
     (None, "output", Some("FILE"), "Run file to write, for `sojourn report`"),
     (Some('v'), "version", None, "Print the version"),
     (Some('h'), "help", None, "Print this"),
@@ -77,14 +77,16 @@ const OPTIONS: &[(Option<char>, &str, Option<&str>, &str)] = &[
 
 /// How to use it.
 pub fn usage() -> String {
-    let mut text = "Usage: sojourn wrk <options> <url> [-- <words for the script>]\n  Options:\n"
-        .to_owned();
+    let mut text =
+        "Usage: sojourn wrk <options> <url> [-- <words for the script>]\n  Options:\n".to_owned();
     for (letter, name, value, what) in OPTIONS {
         let letter = letter.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
         let value = value.map_or(String::new(), |value| format!(" <{value}>"));
         text.push_str(&format!("    {:<27} {what}\n", format!("{letter}--{name}{value}")));
     }
-    text.push_str("\n  Numbers may have a unit (1k, 1M, 1G), and so may times (2s, 2m, 2h, 500ms)\n");
+    text.push_str(
+        "\n  Numbers may have a unit (1k, 1M, 1G), and so may times (2s, 2m, 2h, 500ms)\n",
+    );
     text
 }
 
@@ -122,9 +124,8 @@ pub fn parse<S: AsRef<str>>(words: &[S]) -> Result<Asked, WordError> {
                 _ => load.set(option, value)?,
             }
         } else if word.len() > 1 && word.starts_with('-') {
-            match letters(word, &mut reader, &mut load)? {
-                Some(asked) => return Ok(asked),
-                None => {}
+            if let Some(asked) = letters(word, &mut reader, &mut load)? {
+                return Ok(asked);
             }
         } else {
             others.push(word);
@@ -204,9 +205,7 @@ impl<'w> Reader<'w> {
         let takes = OPTIONS.iter().any(|(_, known, value, _)| *known == option && value.is_some());
         match (takes, attached) {
             (true, Some(value)) => Ok(value),
-            (true, None) => {
-                self.next().ok_or_else(|| WordError(format!("{shown} needs a value")))
-            }
+            (true, None) => self.next().ok_or_else(|| WordError(format!("{shown} needs a value"))),
             (false, None) => Ok(""),
             (false, Some(_)) => Err(WordError(format!("{shown} takes no value"))),
         }

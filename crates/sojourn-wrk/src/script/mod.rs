@@ -70,8 +70,7 @@ impl Host {
         {
             for thread in &self.threads {
                 let Some(state) = &thread.state else { continue };
-                let handle =
-                    Handle { shared: Arc::clone(&thread.shared), lua: state.lua.weak() };
+                let handle = Handle { shared: Arc::clone(&thread.shared), lua: state.lua.weak() };
                 main.call::<()>(Call::Setup, "setup", handle)?;
             }
         }
@@ -84,7 +83,7 @@ impl Host {
                 }
                 Ok(words)
             });
-            let words = words.map_err(|error| state.raised(&error, Call::Init))?;
+            let words = words.map_err(|error| state.raised(&error))?;
             state.call::<()>(Call::Init, "start", words)?;
         }
         self.flush();
@@ -140,7 +139,7 @@ impl Host {
         self.flush();
         if main.has("done")? {
             let summary = summary(&main.lua, figures);
-            let summary = summary.map_err(|error| main.raised(&error, Call::Done))?;
+            let summary = summary.map_err(|error| main.raised(&error))?;
             let latency = Statistics::of_latencies(&figures.latency);
             let requests = Statistics::of_numbers(&figures.per_second);
             main.call::<()>(Call::Done, "done", (summary, latency, requests))?;
@@ -175,11 +174,17 @@ fn reachable(site: &Site) -> Result<std::net::SocketAddr, ScriptError> {
     for address in addresses {
         match address::connect(address) {
             Ok(()) => return Ok(address),
-            Err(error) => last = Some(error),
+            Err(error) => last = Some(plain(&error)),
         }
     }
-    let why = last.map_or_else(|| "no address".to_owned(), |error| error.to_string());
+    let why = last.unwrap_or_else(|| "no address".to_owned());
     Err(ScriptError(format!("unable to connect to {}:{port} {why}", site.host)))
+}
+
+/// The kernel's words without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 fn checked(message: Vec<u8>) -> Result<(Vec<u8>, Framing), ScriptError> {

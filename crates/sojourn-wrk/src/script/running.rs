@@ -64,8 +64,7 @@ impl Running {
             }
             true => Some(Look::Status),
         };
-        let wants =
-            Wants { request: state.has("request")?, delay: state.has("delay")?, response };
+        let wants = Wants { request: state.has("request")?, delay: state.has("delay")?, response };
         if wants == Wants::default() {
             return Ok(None);
         }
@@ -89,8 +88,8 @@ impl Running {
         error.0
     }
 
-    fn raised(&self, error: &mlua::Error, call: Call) -> String {
-        self.failed(raised(error, call, &self.script))
+    fn raised(&self, error: &mlua::Error) -> String {
+        self.failed(raised(error, &self.watch, &self.script))
     }
 
     fn wrong(&self, call: Call, what: &str) -> String {
@@ -106,7 +105,7 @@ impl Script for Running {
     fn request(&mut self, message: &mut Vec<u8>) -> Result<Framing, String> {
         self.watch.enter(Call::Request);
         let made = self.request.call::<Value>(());
-        let made = made.map_err(|error| self.raised(&error, Call::Request))?;
+        let made = made.map_err(|error| self.raised(&error))?;
         let Value::String(text) = &made else {
             let what = format!("returned a {}, not the bytes of a request", made.type_name());
             return Err(self.wrong(Call::Request, &what));
@@ -127,7 +126,7 @@ impl Script for Running {
     fn delay_ns(&mut self) -> Result<u64, String> {
         self.watch.enter(Call::Delay);
         let delay = self.delay.call::<Value>(());
-        let delay_ms = match delay.map_err(|error| self.raised(&error, Call::Delay))? {
+        let delay_ms = match delay.map_err(|error| self.raised(&error))? {
             Value::Nil => 0.0,
             Value::Integer(number) => number as f64,
             Value::Number(number) => number,
@@ -153,7 +152,7 @@ impl Script for Running {
                 })
             }
         };
-        called.map_err(|error| self.raised(&error, Call::Response))
+        called.map_err(|error| self.raised(&error))
     }
 
     fn is_stopped(&self) -> bool {

@@ -25,8 +25,8 @@ pub struct Site {
 impl Site {
     /// Reads a URL; errs with what is wrong with it.
     pub fn parse(url: &str) -> Result<Self, ScriptError> {
-        let has_secret = Url::parse(url)
-            .is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
+        let has_secret =
+            Url::parse(url).is_ok_and(|url| !url.username().is_empty() || url.password().is_some());
         if has_secret {
             let hint = "send -H 'Authorization: …' instead of a name and password in it";
             return Err(ScriptError(format!("invalid URL: {hint}")));

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use mlua::{
-    FromLuaMulti, Function, HookTriggers, IntoLuaMulti, Lua, LuaOptions, StdLib, VmState,
-};
+use mlua::{FromLuaMulti, Function, HookTriggers, IntoLuaMulti, Lua, LuaOptions, StdLib, VmState};
 
 use super::{
     address,
@@ -58,10 +56,11 @@ impl State {
     ) -> Result<Self, ScriptError> {
         let watch = Arc::new(Watch::default());
         watch.enter(Call::File);
-        let raised = |error: &mlua::Error| raised(error, Call::File, &script.name);
+        let raised = |error: &mlua::Error| raised(error, &watch, &script.name);
         let made = make(&watch, script, site, headers, thread);
         let (lua, host) = made.map_err(|error| raised(&error))?;
-        let state = Self { lua, watch, script: script.name.clone(), host };
+        let name = script.name.clone();
+        let state = Self { lua, watch: Arc::clone(&watch), script: name, host };
         let chunk = state.lua.load(script.text.as_slice()).set_name(format!("@{}", script.name));
         chunk.set_mode(mlua::chunk::ChunkMode::Text).exec().map_err(|error| raised(&error))?;
         Ok(state)
@@ -69,7 +68,7 @@ impl State {
 
     /// One of the host's entry points.
     pub(crate) fn entry(&self, name: &str) -> Result<Function, ScriptError> {
-        self.host.get(name).map_err(|error| self.raised(&error, Call::File))
+        self.host.get(name).map_err(|error| self.raised(&error))
     }
 
     /// Calls one of the host's entry points.
@@ -80,7 +79,7 @@ impl State {
         arguments: impl IntoLuaMulti,
     ) -> Result<R, ScriptError> {
         self.watch.enter(call);
-        self.entry(entry)?.call(arguments).map_err(|error| self.raised(&error, call))
+        self.entry(entry)?.call(arguments).map_err(|error| self.raised(&error))
     }
 
     /// Whether the script has a function of this name.
@@ -94,8 +93,8 @@ impl State {
         let _ignored = self.call::<()>(Call::File, "flush", ());
     }
 
-    pub(crate) fn raised(&self, error: &mlua::Error, call: Call) -> ScriptError {
-        raised(error, call, &self.script)
+    pub(crate) fn raised(&self, error: &mlua::Error) -> ScriptError {
+        raised(error, &self.watch, &self.script)
     }
 
     pub(crate) fn script(&self) -> &str {
@@ -103,8 +102,12 @@ impl State {
     }
 }
 
-pub(crate) fn raised(error: &mlua::Error, call: Call, script: &str) -> ScriptError {
-    ScriptError::raised(error, call.name(), script)
+/// The error of what ran last.
+pub(crate) fn raised(error: &mlua::Error, watch: &Watch, script: &str) -> ScriptError {
+    match watch.interruption() {
+        Some(why) => ScriptError(why.to_owned()),
+        None => ScriptError::raised(error, watch.call().name(), script),
+    }
 }
 
 fn make(
@@ -118,13 +121,14 @@ fn make(
     lua.set_memory_limit(STATE_BYTES_MAX)?;
     let looking = Arc::clone(watch);
     let triggers = HookTriggers::new().every_nth_instruction(LOOK_EVERY);
-    lua.set_global_hook(triggers, move |_, debug| match looking.look() {
-        None => Ok(VmState::Continue),
-        Some(why) => {
-            let source = debug.source().short_src;
-            let place = source.zip(debug.current_line());
-            let place = place.map_or(String::new(), |(file, line)| format!("{file}:{line}: "));
-            Err(mlua::Error::runtime(format!("{place}{why}")))
+    lua.set_global_hook(triggers, move |_, debug| {
+        let place = || {
+            let place = debug.source().short_src.zip(debug.current_line());
+            place.map_or(String::new(), |(file, line)| format!("{file}:{line}: "))
+        };
+        match looking.look(place) {
+            None => Ok(VmState::Continue),
+            Some(why) => Err(mlua::Error::runtime(why)),
         }
     })?;
     let about = lua.create_table()?;
@@ -140,7 +144,8 @@ fn make(
     native.set("lookup", lookup)?;
     native.set("connect", connect)?;
     let looking = Arc::clone(watch);
-    native.set("is_interrupted", lua.create_function(move |_, ()| Ok(looking.is_interrupted()))?)?;
+    let is_interrupted = lua.create_function(move |_, ()| Ok(looking.interruption().is_some()))?;
+    native.set("is_interrupted", is_interrupted)?;
     if let Some(shared) = thread {
         native.set("thread", Handle { shared: Arc::clone(shared), lua: lua.weak() })?;
     }
@@ -159,4 +164,197 @@ fn search_beside(lua: &Lua, script: &str) -> mlua::Result<()> {
         package.set("path", format!("{path};{}/?.lua", folder.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_clock::MILLISECOND_NS;
+
+    use super::*;
+
+    fn try_state(text: &str) -> Result<State, ScriptError> {
+        let site = Site::parse("http://127.0.0.1:8080/path?q").unwrap();
+        let script = ScriptFile { name: "a.lua".to_owned(), text: text.as_bytes().to_vec() };
+        let headers = [("X-A".to_owned(), "b".to_owned())];
+        State::new(&script, &site, &headers, None)
+    }
+
+    fn state(text: &str) -> State {
+        try_state(text).unwrap()
+    }
+
+    /// The value of an expression after the host's preparations.
+    fn value(expression: &str) -> String {
+        let state = state(&format!("function ask() return {expression} end"));
+        state.call::<()>(Call::Init, "start", ()).unwrap();
+        let ask: Function = state.lua.globals().get("ask").unwrap();
+        ask.call::<String>(()).unwrap_or_else(|error| state.raised(&error).0)
+    }
+
+    /// A request's lines, sorted: headers have no order.
+    fn lines(expression: &str) -> Vec<String> {
+        let mut lines: Vec<String> = value(expression).split("\r\n").map(str::to_owned).collect();
+        lines[1..].sort();
+        lines
+    }
+
+    #[test]
+    fn requests_are_merged_with_what_wrk_has() {
+        let check = |expression: &str, expected: &[&str]| {
+            assert_eq!(lines(expression), expected, "{expression}");
+        };
+        check("wrk.format()", &["GET /path?q HTTP/1.1", "", "", "Host: 127.0.0.1:8080", "X-A: b"]);
+        check(
+            "wrk.format('POST', '/p', {n = 1, t = true}, 'body')",
+            &[
+                "POST /p HTTP/1.1",
+                "",
+                "Content-Length: 4",
+                "Host: 127.0.0.1:8080",
+                "body",
+                "n: 1",
+                "t: true",
+            ],
+        );
+        check("wrk.format(nil, nil, {host = 'h'})", &["GET /path?q HTTP/1.1", "", "", "host: h"]);
+        check(
+            "wrk.format('PUT', '/', {['content-length'] = '99', Host = 'h'}, '')",
+            &["PUT / HTTP/1.1", "", "", "Content-Length: 0", "Host: h"],
+        );
+        let chunked = "wrk.format('PUT', '/', {['Transfer-Encoding'] = 'chunked', Host = 'h'}, \
+                       '0\\r\\n\\r\\n')";
+        let expected = ["PUT / HTTP/1.1", "", "", "", "0", "Host: h", "Transfer-Encoding: chunked"];
+        check(chunked, &expected);
+    }
+
+    #[test]
+    fn the_callers_tables_stay_as_they_are() {
+        let code = "(function() local h = {a = 'b'} wrk.format('POST', '/', h, 'x') \
+                    return next(h) .. '=' .. h.a .. tostring(next(h, 'a')) end)()";
+        assert_eq!(value(code), "a=bnil");
+    }
+
+    #[test]
+    fn what_is_no_request_is_blamed_on_its_line() {
+        for (expression, what) in [
+            ("wrk.format({})", "a.lua:1: wrk.format: method is a table, not a string"),
+            ("wrk.format(nil, nil, 'x')", "a.lua:1: wrk.format: headers are a string"),
+            ("wrk.format(nil, nil, {'x'})", "a.lua:1: wrk.format: a header's name is a number"),
+            ("wrk.format(nil, nil, {x = {}})", "a.lua:1: wrk.format: header x is a table"),
+            ("wrk.format(nil, nil, nil, print)", "a.lua:1: wrk.format: body is a function"),
+            ("wrk.lookup('no such host', 80)", "a.lua:1: wrk.lookup: unable to resolve"),
+            ("wrk.connect('x')", "a.lua:1:"),
+        ] {
+            let error = value(&format!("(function() local x = {expression} return x end)()"));
+            assert!(error.starts_with(what), "{expression}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_table_says_where_the_load_goes() {
+        let code = "table.concat({wrk.scheme, wrk.host, wrk.port, wrk.path, wrk.method, \
+                    tostring(wrk.body), tostring(wrk.thread)}, ' ')";
+        assert_eq!(value(code), "http 127.0.0.1 8080 /path?q GET nil nil");
+        assert_eq!(value("tostring(wrk.lookup('127.0.0.1', 'http')[1])"), "127.0.0.1:80");
+        assert_eq!(value("tostring((wrk.init({})))"), "nil");
+    }
+
+    /// What a script sees of an answer's headers, by way of `code`.
+    fn seen(code: &str) -> String {
+        let state = state(&format!("function response(status, headers, body) {code} end"));
+        let head = "HTTP/1.1 200 a: b\r\nX-Token: abc \r\nEmpty:\r\nX-Dup: 1\r\nX-Dup:\t2\r\n\
+                    Time: 12:30\r\n\r\n";
+        let response = state.entry("response").unwrap();
+        response.call::<()>((200, head, "body")).unwrap();
+        state.lua.globals().get::<String>("result").unwrap()
+    }
+
+    #[test]
+    fn headers_of_an_answer_are_a_table_whichever_way_it_is_read() {
+        let one = |name: &str| seen(&format!("result = tostring(headers['{name}'])"));
+        assert_eq!(one("X-Token"), "abc");
+        assert_eq!(one("Empty"), "");
+        assert_eq!(one("X-Dup"), "2");
+        assert_eq!(one("Time"), "12:30");
+        // As sent, and nothing else.
+        for name in ["x-token", "HTTP/1.1 200 a", "Token", ""] {
+            assert_eq!(one(name), "nil", "{name}");
+        }
+        let all = "Empty=;Time=12:30;X-Dup=2;X-Token=abc;";
+        let walk = |walk: &str| {
+            seen(&format!(
+                "local t = {{}} {walk} table.sort(t) result = table.concat(t, ';') .. ';'"
+            ))
+        };
+        assert_eq!(walk("for k, v in pairs(headers) do t[#t + 1] = k .. '=' .. v end"), all);
+        assert_eq!(walk("for k, v in next, headers do t[#t + 1] = k .. '=' .. v end"), all);
+        let by_hand = "local k, v = next(headers) while k do t[#t + 1] = k .. '=' .. v \
+                       k, v = next(headers, k) end";
+        assert_eq!(walk(by_hand), all);
+        assert_eq!(seen("result = rawget(headers, 'X-Token')"), "abc");
+        assert_eq!(seen("headers.new = 1 result = headers.new .. headers.Time"), "112:30");
+        assert_eq!(seen("result = tostring(headers[1]) .. #headers"), "nil0");
+        // Kept for later, it is still that answer's.
+        assert_eq!(seen("kept = headers for k in pairs(kept) do end result = kept.Time"), "12:30");
+    }
+
+    #[test]
+    fn a_loop_without_an_end_is_interrupted_even_if_it_catches_everything() {
+        let endless = "while true do end";
+        for code in [
+            endless.to_owned(),
+            format!("while true do pcall(function() {endless} end) end"),
+            format!("while true do xpcall(function() {endless} end, function() end) end"),
+            format!("local c = coroutine.wrap(function() {endless} end) while true do c() end"),
+            format!(
+                "while true do coroutine.resume(coroutine.create(function() {endless} end)) end"
+            ),
+            "local function f() return f() end f()".to_owned(),
+            "jit.on() local x = 0 while true do x = x + 1 end".to_owned(),
+            "string.gsub(('x'):rep(100), 'x', function() while true do end end)".to_owned(),
+            "table.sort({1, 2, 3}, function() while true do end end)".to_owned(),
+        ] {
+            let state = state(&format!("function request()\n{code}\nend"));
+            state.watch.limit(20 * MILLISECOND_NS);
+            let error = state.call::<String>(Call::Request, "request", ()).unwrap_err().0;
+            assert!(error.starts_with("a.lua:2: request() has run for"), "{code}: {error}");
+            assert!(error.ends_with("an endless loop?"), "{code}: {error}");
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        for code in [
+            "local t = {} while true do t[#t + 1] = ('x'):rep(1e6) .. #t end",
+            "local s = 'x' while true do s = s .. s end",
+            "local t = {} for i = 1, 1e9 do t[i] = {} end",
+            "local t = {} while true do t = {t} end",
+        ] {
+            let error = try_state(code).map(drop).unwrap_err().0;
+            let what = "more than 512 MB of Lua memory";
+            assert!(error.starts_with("a.lua") && error.contains(what), "{code}: {error}");
+        }
+    }
+
+    #[test]
+    fn whatever_goes_wrong_is_an_error_with_its_place() {
+        for (code, what) in [
+            ("x = ", "a.lua:1: unexpected symbol near"),
+            ("\nlocal x = nil + 1", "a.lua:2: attempt to perform arithmetic on a nil value"),
+            ("error('mine')", "a.lua:1: mine"),
+            ("error('bare', 0)", "a.lua:1: bare"),
+            ("error({})", "a.lua:1: "),
+            ("error()", "a.lua:1: "),
+            ("local function f() return 1 + f() end f()", "stack overflow"),
+            ("require 'nothing'", "a.lua:1: module 'nothing' not found"),
+            ("require 'ffi'", "a.lua:1: module 'ffi' not found"),
+            ("\u{1b}LJ\u{2}", "a.lua"),
+            ("coroutine.wrap(function() error('in') end)()", "a.lua:1: in"),
+        ] {
+            let error = try_state(code).map(drop).unwrap_err().0;
+            assert!(error.starts_with("a.lua") && error.contains(what), "{code}: {error}");
+        }
+        let error = state("setup = 1").has("setup").unwrap_err().0;
+        assert_eq!(error, "a.lua: the script: setup is a number, not a function");
+    }
 }

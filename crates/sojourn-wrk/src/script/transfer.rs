@@ -26,10 +26,7 @@ fn carry_at(value: &Value, to: &Lua, depth: usize) -> mlua::Result<Value> {
             let copy = to.create_table()?;
             for pair in table.pairs::<Value, Value>() {
                 let (key, value) = pair?;
-                copy.raw_set(
-                    carry_at(&key, to, depth + 1)?,
-                    carry_at(&value, to, depth + 1)?,
-                )?;
+                copy.raw_set(carry_at(&key, to, depth + 1)?, carry_at(&value, to, depth + 1)?)?;
             }
             Value::Table(copy)
         }
@@ -73,8 +70,10 @@ mod tests {
             ("return 1.5", "number:1.5"),
             ("return -7", "number:-7"),
             ("return 'a\\0b'", "string:a\0b"),
-            ("return {1, {x = false}, k = 'v'}",
-             "{number:1=number:1,number:2={string:x=boolean:false},string:k=string:v}"),
+            (
+                "return {1, {x = false}, k = 'v'}",
+                "{number:1=number:1,number:2={string:x=boolean:false},string:k=string:v}",
+            ),
             ("return {}", "{}"),
         ] {
             assert_eq!(carried(code).unwrap(), shown, "{code}");

@@ -3,7 +3,10 @@
 //! Lua calls [`Watch::look`] every some ten thousand instructions. A clock is only read then, never
 //! when a script is called, which is the common case by far.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+};
 
 use sojourn_clock::{SECOND_NS, now_ns};
 
@@ -60,7 +63,10 @@ pub(crate) struct Watch {
     calls: AtomicU64,
     seen: AtomicU64,
     since_ns: AtomicU64,
-    interrupted: AtomicBool,
+    /// Why it was told to end.
+    interruption: OnceLock<String>,
+    /// Instead of the usual limits, nanoseconds; 0: the usual.
+    limit_ns: AtomicU64,
 }
 
 impl Watch {
@@ -70,18 +76,24 @@ impl Watch {
         self.calls.store(self.calls.load(Relaxed) + 1, Relaxed);
     }
 
+    /// Sets a limit of its own.
+    #[cfg(test)]
+    pub(crate) fn limit(&self, limit_ns: u64) {
+        self.limit_ns.store(limit_ns, Relaxed);
+    }
+
     /// What runs now.
     pub(crate) fn call(&self) -> Call {
         Call::ALL[self.call.load(Relaxed) as usize % Call::ALL.len()]
     }
 
-    /// It was told to end.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Relaxed)
+    /// Why it was told to end, if it was: it can still hide that by another error.
+    pub(crate) fn interruption(&self) -> Option<&str> {
+        self.interruption.get().map(String::as_str)
     }
 
-    /// Says why it must end, if it has run for too long.
-    pub(crate) fn look(&self) -> Option<String> {
+    /// Says why it must end, if it has run for too long; `place` is where it is.
+    pub(crate) fn look(&self, place: impl FnOnce() -> String) -> Option<&str> {
         let calls = self.calls.load(Relaxed);
         let now = now_ns();
         if self.seen.load(Relaxed) != calls {
@@ -89,12 +101,17 @@ impl Watch {
             self.since_ns.store(now, Relaxed);
             return None;
         }
-        let limit_ns = self.call().limit_ns();
+        let limit_ns = match self.limit_ns.load(Relaxed) {
+            0 => self.call().limit_ns(),
+            own_ns => own_ns,
+        };
         if now.saturating_sub(self.since_ns.load(Relaxed)) < limit_ns {
             return None;
         }
-        self.interrupted.store(true, Relaxed);
-        let name = self.call().name();
-        Some(format!("{name} has run for {} s: an endless loop?", limit_ns / SECOND_NS))
+        let why = || {
+            let (place, name) = (place(), self.call().name());
+            format!("{place}{name} has run for {} s: an endless loop?", limit_ns / SECOND_NS)
+        };
+        Some(self.interruption.get_or_init(why))
     }
 }
