@@ -14,3 +14,5 @@ mod polled;
 mod theory;
 mod truth;
 mod webhook;
+#[cfg(feature = "wrk")]
+mod wrk;

@@ -121,8 +121,8 @@ pub const STEP_BYTES_OUT: &str = "step.bytes_out";
 /// Trend {}: begun − scheduled: the generator's own lateness.
 pub const LAG: &str = "lag";
 
-/// Trend {}: completed − scheduled, of requests that were answered, however, or given up for want of
-/// an answer; in patient attacks, as are all of these.
+/// Trend {}: completed − scheduled, of requests that were answered, however, or given up for want
+/// of an answer; in patient attacks, as are all of these.
 pub const ANSWER_RESPONSE: &str = "answer.response";
 /// Trend {}: completed − begun, of the same requests.
 pub const ANSWER_SERVICE: &str = "answer.service";

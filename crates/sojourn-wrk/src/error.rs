@@ -17,6 +17,12 @@ impl std::error::Error for ScriptError {}
 /// Where the host's own Lua code says it is: not where the mistake is.
 pub(crate) const HOST_CHUNK: &str = "wrk";
 
+/// Whether a place (`name` or `name:12:`) is in the host's own Lua code, or the library's.
+pub(crate) fn is_ours(place: &str) -> bool {
+    let name = place.split(':').next().unwrap_or_default();
+    name == HOST_CHUNK || name == "[C]" || name.starts_with("__mlua")
+}
+
 /// Most memory of one Lua state.
 pub(crate) const STATE_BYTES_MAX: usize = 512 << 20;
 
@@ -24,9 +30,8 @@ impl ScriptError {
     /// An error that Lua raised while `what` ran, in the script of this name.
     pub(crate) fn raised(error: &mlua::Error, what: &str, script: &str) -> Self {
         let (message, trace) = parts(error);
-        let host = format!("{HOST_CHUNK}:");
         let message = match position(&message) {
-            Some(place) if place.starts_with(&host) => message[place.len()..].trim_start(),
+            Some(place) if is_ours(place) => message[place.len()..].trim_start(),
             _ => message.as_str(),
         };
         if let Some(place) = position(message) {
@@ -35,7 +40,7 @@ impl ScriptError {
         }
         // Raised by something that knows no lines: the innermost line of the script that led there.
         let mut places = trace.lines().filter_map(|line| position(line.trim_start()));
-        match places.find(|place| !place.starts_with(&host)) {
+        match places.find(|place| !is_ours(place)) {
             Some(place) => Self(format!("{place} {message}")),
             None => Self(format!("{script}: {what}: {message}")),
         }

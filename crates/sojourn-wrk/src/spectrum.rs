@@ -13,8 +13,8 @@ pub(crate) const UNCORRECTED: &str =
 const PERCENTILES: [f64; 8] = [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0];
 /// Lines for each halving of the distance to 100 %.
 const TICKS: f64 = 5.0;
-/// How a histogram of three digits counts: buckets of so many values each, each bucket twice as wide
-/// as the one before.
+/// How a histogram of three digits counts: buckets of so many values each, each bucket twice as
+/// wide as the one before.
 const SUB_BUCKETS: u32 = 2_048;
 const BUCKETS: u32 = 54;
 
@@ -53,8 +53,8 @@ struct Tick {
     count: u64,
 }
 
-/// Quantiles that come closer and closer to 1, until the last sample is reached: [`TICKS`] steps for
-/// each halving of what is left, the last one at 1.
+/// Quantiles that come closer and closer to 1, until the last sample is reached: [`TICKS`] steps
+/// for each halving of what is left, the last one at 1.
 fn ticks(values: &Histogram) -> Vec<Tick> {
     let total = values.count();
     if total == 0 {

@@ -12,8 +12,8 @@ use std::{
 use sojourn_http::Response;
 use sojourn_plan::Target;
 
-/// Makes requests on one generator thread. Every error ends the attack; its text is for people, with
-/// file and line.
+/// Makes requests on one generator thread. Every error ends the attack; its text is for people,
+/// with file and line.
 pub trait Script: Send {
     /// What the generator has to ask for; asked once, before the load.
     fn wants(&self) -> Wants;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     ScriptError,
-    error::{HOST_CHUNK, STATE_BYTES_MAX},
+    error::{HOST_CHUNK, STATE_BYTES_MAX, is_ours},
 };
 
 const PRELUDE: &str = include_str!("prelude.lua");
@@ -121,15 +121,9 @@ fn make(
     lua.set_memory_limit(STATE_BYTES_MAX)?;
     let looking = Arc::clone(watch);
     let triggers = HookTriggers::new().every_nth_instruction(LOOK_EVERY);
-    lua.set_global_hook(triggers, move |_, debug| {
-        let place = || {
-            let place = debug.source().short_src.zip(debug.current_line());
-            place.map_or(String::new(), |(file, line)| format!("{file}:{line}: "))
-        };
-        match looking.look(place) {
-            None => Ok(VmState::Continue),
-            Some(why) => Err(mlua::Error::runtime(why)),
-        }
+    lua.set_global_hook(triggers, move |lua, _| match looking.look(|| place(lua)) {
+        None => Ok(VmState::Continue),
+        Some(why) => Err(mlua::Error::runtime(why)),
     })?;
     let about = lua.create_table()?;
     about.set("scheme", site.scheme.as_str())?;
@@ -153,6 +147,20 @@ fn make(
     let host = prelude.call::<mlua::Table>((about, native))?;
     search_beside(&lua, &script.name)?;
     Ok((lua, host))
+}
+
+/// Where the script is: `a.lua:12: `, the innermost line that is its own.
+fn place(lua: &Lua) -> String {
+    /// Frames looked at.
+    const DEPTH_MAX: usize = 50;
+    let frame = |level| {
+        let place = lua.inspect_stack(level, |debug| {
+            let (file, line) = debug.source().short_src.zip(debug.current_line())?;
+            Some(format!("{file}:{line}: "))
+        });
+        place.flatten()
+    };
+    (0..DEPTH_MAX).filter_map(frame).find(|place| !is_ours(place)).unwrap_or_default()
 }
 
 /// `require` finds what lies beside the script, too.
@@ -313,6 +321,7 @@ mod tests {
             "jit.on() local x = 0 while true do x = x + 1 end".to_owned(),
             "string.gsub(('x'):rep(100), 'x', function() while true do end end)".to_owned(),
             "table.sort({1, 2, 3}, function() while true do end end)".to_owned(),
+            "while true do wrk.format() end".to_owned(),
         ] {
             let state = state(&format!("function request()\n{code}\nend"));
             state.watch.limit(20 * MILLISECOND_NS);
