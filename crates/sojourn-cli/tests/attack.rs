@@ -1,7 +1,7 @@
 //! Attacks by the real binary, checked against what the servers saw.
 
 mod accounts;
-mod echo;
+pub(crate) mod echo;
 mod peers;
 mod requests;
 mod words;

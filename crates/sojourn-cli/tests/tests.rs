@@ -17,3 +17,5 @@ mod retries;
 mod theory;
 mod truth;
 mod webhook;
+#[cfg(feature = "wrk")]
+mod wrk;

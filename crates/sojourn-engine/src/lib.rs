@@ -38,8 +38,11 @@ mod steps;
 mod stop;
 mod verdict;
 
-pub use attack::{Attack, ResultSink, ResultWriter, Targets};
-pub use coordinator::{attack, attack_room, run};
+pub use attack::{
+    Attack, Framing, Look, ResultSink, ResultWriter, Script, Scripted, ScriptedThread, Targets,
+    Wants,
+};
+pub use coordinator::{Ended, attack, attack_room, run};
 pub use error::RunError;
 pub use options::RunOptions;
 pub use progress::{Progress, Stretch};

@@ -2,6 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::{Body, Coding, Piece, ResponseParser};
+use crate::pipeline::{Pipeline, Whole};
 use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
 
 /// A request in flight: its bytes, how far it has come, when it got there.
@@ -39,6 +40,8 @@ pub(crate) struct InFlight {
     pub(crate) dialled: Timings,
     pub(crate) keep_alive: bool,
     pub(crate) head_only: bool,
+    /// Several requests in one message.
+    pub(crate) pipeline: Option<Box<Pipeline>>,
     status: u16,
     policy: BodyPolicy,
     parser: ResponseParser,
@@ -72,6 +75,7 @@ impl InFlight {
             first_read_ns: 0,
             dialled: Timings::default(),
             keep_alive: false,
+            pipeline: None,
             status: 0,
             head_only: exchange.head_only,
             policy: exchange.body,
@@ -93,6 +97,8 @@ impl InFlight {
             self.first_read_ns = now_ns;
         }
         let mut input = bytes;
+        // Of which the present answer's.
+        let mut bytes = bytes;
         let whole = loop {
             match self.parser.next(&mut input).map_err(Cause::Codec)? {
                 Piece::Body(portion) => {
@@ -100,6 +106,13 @@ impl InFlight {
                         self.bytes_in += bytes.len() as u64;
                         return Err(Cause::Body(error));
                     }
+                }
+                Piece::Done
+                    if self.pipeline.as_ref().is_some_and(|pipeline| pipeline.goes_on()) =>
+                {
+                    self.bytes_in += (bytes.len() - input.len()) as u64;
+                    bytes = input;
+                    self.begin_next_answer(now_ns, !input.is_empty());
                 }
                 Piece::Done => break true,
                 Piece::Head(head) => {
@@ -142,6 +155,29 @@ impl InFlight {
         self.body.push(bytes).map_err(Cause::Body)
     }
 
+    /// One answer of several is whole; `has_begun`: some of the next one is here.
+    fn begin_next_answer(&mut self, now_ns: u64, has_begun: bool) {
+        let body = std::mem::replace(&mut self.body, Body::new(self.policy));
+        self.parser = new_parser(self.head_only, self.policy);
+        let whole = Whole {
+            ended_ns: now_ns,
+            first_read_ns: self.first_read_ns,
+            bytes_in: std::mem::take(&mut self.bytes_in),
+            status: self.status,
+            head: std::mem::take(&mut self.head),
+            body: body.finish(),
+        };
+        self.first_read_ns = if has_begun { now_ns } else { 0 };
+        if let Some(pipeline) = &mut self.pipeline {
+            pipeline.answered(whole);
+        }
+    }
+
+    /// Nothing of an answer has come.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.first_read_ns == 0 && self.pipeline.as_ref().is_none_or(|p| p.is_unanswered())
+    }
+
     /// The connection has ended: fine if the answer lasts until then.
     pub(crate) fn end(&mut self) -> Result<(), Cause> {
         self.parser.end().map_err(|error| match error {
@@ -163,35 +199,75 @@ impl InFlight {
         self.body = Body::new(self.policy);
     }
 
-    /// The completion, and the request's buffer for another one. `failure` overrides the answer.
+    /// Adds the completion, or those of all its requests in order, and hands back the request's
+    /// buffer for another one. `failure` overrides the (last) answer.
     pub(crate) fn complete(
         mut self,
         ended_ns: u64,
         failure: Option<Cause>,
         label: &str,
-    ) -> (Completion, Vec<u8>) {
+        completions: &mut Vec<Completion>,
+    ) -> Vec<u8> {
         let ended_ns = ended_ns.max(self.began_ns);
-        let body = std::mem::replace(&mut self.body, Body::Discard);
-        let outcome = match failure {
-            Some(cause) => Err(cause.failure(label, &self)),
-            None => match body.finish() {
-                Ok((body, body_bytes)) => {
-                    let head = std::mem::take(&mut self.head);
-                    Ok(Response { status: self.status, head, body, body_bytes })
-                }
-                Err(error) => Err(Cause::Body(error).failure(label, &self)),
-            },
+        let mut unbegun = 0;
+        if let Some(pipeline) = self.pipeline.take() {
+            unbegun = pipeline.left() - 1;
+            for whole in pipeline.into_answers() {
+                completions.push(self.completion(whole, None, 0, label));
+            }
+        }
+        let last = Whole {
+            ended_ns,
+            first_read_ns: self.first_read_ns,
+            bytes_in: self.bytes_in,
+            status: self.status,
+            head: std::mem::take(&mut self.head),
+            body: std::mem::replace(&mut self.body, Body::Discard).finish(),
         };
-        let completion = Completion {
+        let last = self.completion(last, failure, self.bytes_out, label);
+        // What ended the last one ended those after it; so does an answer that lasts until the
+        // connection's end.
+        let rest = (unbegun > 0).then(|| match &last.outcome {
+            Err(failure) => failure.clone(),
+            Ok(_) => Cause::Closed.failure(label, &self),
+        });
+        completions.push(last);
+        for failure in std::iter::repeat_n(rest, unbegun as usize).flatten() {
+            completions.push(Completion {
+                token: self.token,
+                began_ns: self.began_ns,
+                ended_ns,
+                timings: self.timings(0, ended_ns),
+                bytes_out: 0,
+                bytes_in: 0,
+                outcome: Err(failure),
+            });
+        }
+        self.bytes
+    }
+
+    fn completion(
+        &self,
+        whole: Whole,
+        failure: Option<Cause>,
+        bytes_out: u64,
+        label: &str,
+    ) -> Completion {
+        let Whole { ended_ns, first_read_ns, bytes_in, status, head, body } = whole;
+        let outcome = match (failure, body) {
+            (Some(cause), _) => Err(cause.failure(label, self)),
+            (None, Ok((body, body_bytes))) => Ok(Response { status, head, body, body_bytes }),
+            (None, Err(error)) => Err(Cause::Body(error).failure(label, self)),
+        };
+        Completion {
             token: self.token,
             began_ns: self.began_ns,
             ended_ns,
-            timings: self.timings(ended_ns),
-            bytes_out: self.bytes_out,
-            bytes_in: self.bytes_in,
+            timings: self.timings(first_read_ns, ended_ns),
+            bytes_out,
+            bytes_in,
             outcome,
-        };
-        (completion, self.bytes)
+        }
     }
 
     /// How far it has come, for messages.
@@ -212,13 +288,13 @@ impl InFlight {
 
     /// The phases up to `ended_ns`; a phase that was not reached is zero, the one that was cut off
     /// has what it took, and they always add up to the whole.
-    fn timings(&self, ended_ns: u64) -> Timings {
+    fn timings(&self, first_read_ns: u64, ended_ns: u64) -> Timings {
         let or_end = |instant_ns: u64| match instant_ns {
             0 => ended_ns,
             instant_ns => instant_ns,
         };
         let first_sent_ns = or_end(self.first_sent_ns).clamp(self.began_ns, ended_ns);
-        let first_read_ns = or_end(self.first_read_ns).clamp(first_sent_ns, ended_ns);
+        let first_read_ns = or_end(first_read_ns).clamp(first_sent_ns, ended_ns);
         // An answer may come before the request is sent: then there was no wait.
         let sent_ns = or_end(self.sent_ns).clamp(first_sent_ns, first_read_ns);
         Timings {

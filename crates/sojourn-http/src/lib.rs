@@ -29,6 +29,7 @@ mod error;
 mod in_flight;
 mod local_addresses;
 mod origin;
+mod pipeline;
 mod pool;
 mod proxy;
 mod redirect;

@@ -26,6 +26,8 @@ mod http2_peers;
 mod http2_violations;
 /// Names: where they are looked up, for how long, and which address is taken.
 mod names;
+/// Several requests in one message.
+mod pipelining;
 /// Proxies: absolute form, tunnels, refusals.
 mod proxies;
 /// Timeouts, wake-ups, phases.

@@ -128,6 +128,25 @@ pub const STEP_BYTES_OUT: &str = "step.bytes_out";
 /// Trend {}: begun − scheduled: the generator's own lateness.
 pub const LAG: &str = "lag";
 
+/// Trend {}: completed − scheduled, of requests that were answered, however, or given up for want
+/// of an answer; in patient attacks, as are all of these.
+pub const ANSWER_RESPONSE: &str = "answer.response";
+/// Trend {}: completed − begun, of the same requests.
+pub const ANSWER_SERVICE: &str = "answer.service";
+/// Trend {}, answers: of each whole second of the load and each generator.
+pub const ANSWERS_PER_SECOND: &str = "answers.per_second";
+/// Counter {}: requests whose answer came after the timeout, or never.
+pub const ANSWERS_LATE: &str = "answers.late";
+/// Counter {}: requests whose connection failed before they were wholly sent.
+pub const ANSWERS_UNSENT: &str = "answers.unsent";
+/// Trend {}: begun − scheduled, or − when a worker was free if that was later: the generator's own
+/// share of the lag.
+pub const ANSWER_OWN_LAG: &str = "answer.own_lag";
+/// Counter {}: requests that waited for a free worker after they were due.
+pub const ANSWERS_WAITED: &str = "answers.waited";
+/// Gauge {generator}, phase Any: when the last of these requests ended, seconds from the start.
+pub const ANSWERS_UNTIL_S: &str = "answers.until_s";
+
 /// Gauge {journey, stage}, phase Any: journeys that wait for this stage.
 pub const STAGE_IN_FLIGHT: &str = "stage.in_flight";
 /// Gauge {journey}, phase Any: journeys started and not ended.

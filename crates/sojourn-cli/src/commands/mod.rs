@@ -10,6 +10,8 @@ mod plot;
 mod report;
 pub(crate) mod run;
 mod schema;
+#[cfg(feature = "wrk")]
+mod wrk;
 
 use crate::errors::UsageError;
 
@@ -24,6 +26,9 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     /// Write a first journey file to standard output
     Init(init::Init),
+    /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
+    #[cfg(feature = "wrk")]
+    Wrk(wrk::Wrk),
     /// Report on a run file, or on the results of an attack
     Report(report::Report),
     /// Results of an attack in another encoding
@@ -46,6 +51,8 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Init(command) => init::run(&command),
+        #[cfg(feature = "wrk")]
+        Command::Wrk(command) => wrk::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Encode(command) => encode::run(&command),
         Command::Plot(command) => plot::run(&command),

@@ -1,6 +1,7 @@
 //! An attack beside its plan: where its requests come from and where its results go.
 
 pub(crate) mod room;
+mod script;
 mod sink;
 
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 use sojourn_plan::Target;
 
+pub use script::{Framing, Look, Script, Scripted, ScriptedThread, Wants};
 pub use sink::{ResultSink, ResultWriter};
 
 /// What the generators of an attack need besides its plan.
@@ -30,6 +32,10 @@ pub struct Attack {
     pub chunked: bool,
     /// Where results go; `None`: nowhere, only figures are kept.
     pub results: Option<ResultSink>,
+    /// Wait for answers beyond the plan's timeout: they count, as late, and the figures of answers
+    /// are kept that [`sojourn_metrics::names`] calls `answer`. A hit is given up when the timeout
+    /// has passed after the end of the load.
+    pub patient: bool,
 }
 
 /// Where an attack's requests come from.
@@ -39,4 +45,6 @@ pub enum Targets {
     Listed(Arc<[Target]>),
     /// Each hit takes the next one; the attack ends with the stream.
     Stream(Receiver<Target>),
+    /// Every generator thread has its own way of making requests to one target.
+    Scripted(Scripted),
 }

@@ -96,8 +96,10 @@ fn most(load: &Load, attack: &Attack, client: &ClientConfig, threads: u32) -> u6
 }
 
 fn planned(attack: &Attack, client: &ClientConfig, most: u64) -> Vec<PlannedConnections> {
-    let Targets::Listed(targets) = &attack.targets else {
-        return Vec::new();
+    let targets: &[sojourn_plan::Target] = match &attack.targets {
+        Targets::Listed(targets) => targets,
+        Targets::Scripted(scripted) => std::slice::from_ref(&scripted.target),
+        Targets::Stream(_) => return Vec::new(),
     };
     let origins: BTreeSet<(&str, u16)> =
         targets.iter().map(|target| (target.host.as_str(), target.port)).collect();
@@ -202,6 +204,7 @@ mod tests {
             body_max: None,
             chunked: false,
             results: None,
+            patient: false,
         };
         let client = ClientConfig { connections_max, ..ClientConfig::default() };
         check(&plan, &attack, &client, 1, machine)

@@ -189,9 +189,10 @@ impl Book {
         written.map_err(|error| self.unwritable(&error))
     }
 
-    pub(super) fn finish(self, summary: &Summary) -> Result<(), RunError> {
+    /// Closes the run file; hands back the merged figures.
+    pub(super) fn finish(self, summary: &Summary) -> Result<Store, RunError> {
         let Some(writer) = self.writer else {
-            return Ok(());
+            return Ok(self.store);
         };
         let path = self.path;
         writer.finish(&self.store, summary).map_err(|error| {
@@ -199,7 +200,8 @@ impl Book {
                 format!("cannot finish the run file {path}: {error}"),
                 "free some space; the file is readable up to its last whole second",
             )
-        })
+        })?;
+        Ok(self.store)
     }
 
     /// Whether every generator has reached the last of its arrivals.

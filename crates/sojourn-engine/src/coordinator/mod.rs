@@ -13,6 +13,7 @@ use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
 use sojourn_broker::Registry;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_metrics::Store;
 use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
@@ -50,7 +51,16 @@ pub fn run(
     let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan)?;
-    conduct(&plan, options, None, registry, stop, progress)
+    Ok(conduct(&plan, options, None, registry, stop, progress)?.summary)
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it went.
+    pub summary: Summary,
+    /// All its figures, merged: what its run file holds.
+    pub figures: Store,
 }
 
 /// Makes an attack: like [`run`], of an attack's plan. A target out of reach is no error here: its
@@ -61,7 +71,7 @@ pub fn attack(
     attack: Attack,
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
-) -> Result<Summary, RunError> {
+) -> Result<Ended, RunError> {
     let registry = Registry::default();
     conduct(&Arc::new(plan.clone()), options, Some(attack), &registry, stop, progress)
 }
@@ -84,7 +94,7 @@ fn conduct(
     registry: &Registry,
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
-) -> Result<Summary, RunError> {
+) -> Result<Ended, RunError> {
     let is_attack = attack.is_some();
     launch::check_writable(options.run_file.as_deref())?;
     let latest = Latest::new(vec![None; plan.variables.len()]);
@@ -103,9 +113,9 @@ fn conduct(
         Err(error) => return Err(error.and(&notes)),
     };
     summary.notes.extend(notes);
-    book.finish(&summary)?;
+    let figures = book.finish(&summary)?;
     launched.join();
-    Ok(summary)
+    Ok(Ended { summary, figures })
 }
 
 /// Runs the setup steps; what each extracts is in `latest` even if a later one fails.

@@ -102,6 +102,22 @@ impl ClosedStream {
         }
     }
 
+    /// A user's journey ended, and somebody else says for how long it thinks.
+    pub(crate) fn ended_thinking(&mut self, user: u32, now_ns: u64, think_ns: u64) {
+        let at_ns = self.wanted_from(user, now_ns.saturating_add(think_ns));
+        self.ready.extend(at_ns.map(|at_ns| Reverse((at_ns, user))));
+    }
+
+    /// Puts off the next journey's user, who is ready to go.
+    pub(crate) fn put_off(&mut self, delay_ns: u64) {
+        if let Some(Reverse((at_ns, user))) = self.ready.pop() {
+            self.ended_thinking(user, at_ns, delay_ns);
+            if user + 1 == self.next_user {
+                self.bring_in();
+            }
+        }
+    }
+
     /// Whether no journey will ever start again, given how many users are under way.
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         now_ns >= self.end_ns || self.remaining == Some(0)

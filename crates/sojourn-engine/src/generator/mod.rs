@@ -16,14 +16,14 @@ use std::{collections::HashMap, sync::Arc};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
 use sojourn_clock::{Anchor, SECOND_NS, now_ns};
-use sojourn_http::{Client, Completion, Io, Waker};
+use sojourn_http::{Client, ClientConfig, Completion, ConnectTo, HostPort, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Amendment, Share, random_unit};
 use sojourn_plan::{Load, Model, Plan, Until};
 
 use crate::{
-    attack::Attack,
+    attack::{Attack, Targets},
     health::ThreadHealth,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
@@ -67,11 +67,29 @@ pub(crate) struct GeneratorSpec {
     pub(crate) polls: PollSender,
 }
 
+impl GeneratorSpec {
+    /// How its client connects: a script may have chosen an address.
+    fn client(&self) -> ClientConfig {
+        let mut config = self.options.client.clone();
+        let Some(Targets::Scripted(scripted)) = self.attack.as_ref().map(|attack| &attack.targets)
+        else {
+            return config;
+        };
+        if let Some(address) = scripted.address(self.index) {
+            let to = HostPort { host: address.ip().to_string(), port: address.port() };
+            let target = &scripted.target;
+            let from = HostPort { host: target.host.clone(), port: target.port };
+            config.connect_to.push(ConnectTo { from, to: vec![to] });
+        }
+        config
+    }
+}
+
 /// The thread's body. `ready` gets the waker once the client stands, and what it waits with.
 pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<(Waker, Io), String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
-    let client = match Client::new(spec.options.client.clone()) {
+    let client = match Client::new(spec.client()) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.

@@ -25,6 +25,7 @@ use crate::deadlines::{Deadline, Deadlines, Due};
 use crate::driver::{ConnectionId, Driver, Ready, Remote};
 use crate::in_flight::InFlight;
 use crate::local_addresses::LocalAddresses;
+use crate::pipeline::Pipeline;
 use crate::pool::{Pool, Waiting};
 use crate::resolver::Names;
 use crate::route::Route;
@@ -139,10 +140,21 @@ impl Client {
     /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
     /// first byte when there is a free connection: the error is the time since it was read.
     pub fn send(&mut self, now_ns: u64, exchange: Exchange<'_>) {
+        self.send_pipelined(now_ns, exchange, 1);
+    }
+
+    /// Like [`Self::send`], of a message that is so many HTTP/1.1 requests one after the other
+    /// (zero counts as one). Each has a completion of its own under the same token; they are handed
+    /// out together, in order, once the last answer is whole or the connection fails, and the
+    /// connection carries nothing else until then. The bytes sent stand with the last answered one.
+    pub fn send_pipelined(&mut self, now_ns: u64, exchange: Exchange<'_>, requests: u32) {
         let serial = self.next_serial;
         self.next_serial += 1;
         let buffer = self.spare_buffers.pop().unwrap_or_default();
-        let request = InFlight::new(now_ns, &exchange, serial, buffer);
+        let mut request = InFlight::new(now_ns, &exchange, serial, buffer);
+        if requests > 1 {
+            request.pipeline = Some(Box::new(Pipeline::new(requests)));
+        }
         let origin = exchange.origin.0;
         let at_ns = request.deadline_ns();
         let slot = self.exchanges.insert(request) as u32;

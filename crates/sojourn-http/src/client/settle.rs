@@ -70,7 +70,7 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[slot as usize];
-        if reused && cause.is_stale() && exchange.first_read_ns == 0 && exchange.retries == 0 {
+        if reused && cause.is_stale() && exchange.is_unanswered() && exchange.retries == 0 {
             exchange.rewind();
             self.counters.stale_retries += 1;
             self.dial(slot);
@@ -115,8 +115,7 @@ impl Client {
     pub(super) fn complete(&mut self, slot: u32, failure: Option<Cause>) {
         let exchange = self.exchanges.remove(slot as usize);
         let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
-        let (completion, mut buffer) = exchange.complete(self.now_ns, failure, label);
-        self.finished.push(completion);
+        let mut buffer = exchange.complete(self.now_ns, failure, label, &mut self.finished);
         if self.spare_buffers.len() < SPARE_BUFFERS_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
             buffer.clear();
             self.spare_buffers.push(buffer);

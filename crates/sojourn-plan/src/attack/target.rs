@@ -85,6 +85,16 @@ impl Target {
         })
     }
 
+    /// A GET of this URL, of no file; errs with what is wrong with the URL.
+    pub fn get(url: &str) -> Result<Self, TargetError> {
+        Self::new("GET", url, &TargetDefaults::default()).map_err(|(message, hint)| TargetError {
+            file: "the command line".to_owned(),
+            line: 0,
+            message,
+            hint,
+        })
+    }
+
     /// What reports call it: its name, else method and address without the query, which may carry
     /// secrets.
     pub fn label(&self) -> String {

@@ -38,7 +38,7 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let inputs = inputs::read(command)?;
     let listed: &[Target] = match &inputs.targets {
         Targets::Listed(targets) => targets,
-        Targets::Stream(_) => &[],
+        Targets::Stream(_) | Targets::Scripted(_) => &[],
     };
     let text = inputs::command_line(listed);
     let plan = sojourn_plan::attack_plan(&command.name, text, listed, &load, thresholds);
@@ -73,6 +73,7 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         body_max: command.max_body.0,
         chunked: command.chunked,
         results: sink,
+        patient: false,
     };
     let warnings = sojourn_engine::attack_room(&plan, &options, &attack)?;
     for warning in &warnings {
@@ -98,14 +99,14 @@ fn conduct(
             UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
         })?),
     };
-    let summary = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
+    let ended = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
         line.show(progress);
         if let Some(metrics) = &metrics {
             metrics.show(openmetrics(progress.store));
         }
     });
     line.end();
-    Ok(summary?)
+    Ok(ended?.summary)
 }
 
 /// Reports, and says what the exit code is.

@@ -25,6 +25,9 @@ pub(super) struct Hit {
     /// The closed loop's worker who makes it.
     pub(super) worker: Option<u32>,
     pub(super) target: Rc<Prepared>,
+    /// Requests of it that have not ended: more than one where it is a message of several.
+    pub(super) requests_left: u32,
+    message_bytes: usize,
     /// Where redirects have led.
     chain: Option<Box<Chain>>,
 }
@@ -44,6 +47,8 @@ struct Chain {
 pub(super) struct Request {
     pub(super) origin: OriginId,
     pub(super) head_only: bool,
+    /// How many requests the message is.
+    pub(super) requests: u32,
 }
 
 impl Hit {
@@ -54,13 +59,37 @@ impl Hit {
         worker: Option<u32>,
         target: Rc<Prepared>,
     ) -> Self {
-        Self { k, t0_ns, began_ns, worker, target, chain: None }
+        let (requests_left, message_bytes) = (1, 0);
+        Self { k, t0_ns, began_ns, worker, target, requests_left, message_bytes, chain: None }
     }
 
     /// Renders the first request.
     pub(super) fn first(&self, message: &mut Vec<u8>) -> Request {
         self.target.render(self.k, message);
-        Request { origin: self.target.origin, head_only: self.target.target.method == "HEAD" }
+        let head_only = self.target.target.method == "HEAD";
+        Request { origin: self.target.origin, head_only, requests: 1 }
+    }
+
+    /// The first request, where its message is made elsewhere.
+    pub(super) fn made(&self) -> Request {
+        Request { origin: self.target.origin, head_only: false, requests: 1 }
+    }
+
+    /// What is sent: a message of so many bytes.
+    pub(super) fn holds(&mut self, request: &Request, message_bytes: usize) {
+        self.requests_left = request.requests;
+        // Of several, nobody knows which was cut off.
+        self.message_bytes = if request.requests == 1 { message_bytes } else { 0 };
+    }
+
+    /// Whether so many bytes are not yet the whole message.
+    pub(super) fn is_unsent(&self, bytes_out: u64) -> bool {
+        bytes_out < self.message_bytes as u64
+    }
+
+    /// The same hit, for the account of one of its requests.
+    pub(super) fn one_of_several(&self) -> Self {
+        Self { target: Rc::clone(&self.target), chain: None, ..*self }
     }
 
     /// Renders the request that a redirect asks for; `None` when this answer is the last.
@@ -112,7 +141,8 @@ impl Hit {
             chain.refused = Some(error.to_string());
             return None;
         }
-        Some(Request { origin: client.origin(&chain.origin), head_only: chain.method == "HEAD" })
+        let head_only = chain.method == "HEAD";
+        Some(Request { origin: client.origin(&chain.origin), head_only, requests: 1 })
     }
 
     /// What is wrong with the last answer, in words; empty when nothing is.
@@ -166,6 +196,7 @@ pub(super) fn send(
     timeout_ns: u64,
     body: BodyPolicy,
 ) {
-    let Request { origin, head_only } = *request;
-    client.send(now_ns, Exchange { token, origin, bytes, head_only, timeout_ns, body });
+    let Request { origin, head_only, requests } = *request;
+    let exchange = Exchange { token, origin, bytes, head_only, timeout_ns, body };
+    client.send_pipelined(now_ns, exchange, requests);
 }

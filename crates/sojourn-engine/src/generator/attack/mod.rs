@@ -4,8 +4,11 @@
 //! entries itself that the ledger would make: nothing can happen to a hit after its answer, so
 //! there is nothing to correlate. The coordinator checks that both sides agree.
 
+mod accounts;
+mod answers;
 mod hit;
 mod results;
+mod scripted;
 mod targets;
 mod words;
 
@@ -16,7 +19,7 @@ use slab::Slab;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Completion};
 use sojourn_ledger::{Phase, SourceId};
-use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
+use sojourn_metrics::Recorder;
 use sojourn_pace::Share;
 
 use super::{
@@ -27,12 +30,15 @@ use super::{
     series::Series,
 };
 use crate::{
-    attack::Attack,
+    attack::{Attack, Framing, Targets},
     health::ThreadHealth,
     link::{FromGenerator, ToGenerator},
 };
+use accounts::Ends;
+use answers::Answers;
 use hit::{Hit, send};
 use results::Results;
+use scripted::Scripted;
 use targets::{Magazine, Next};
 
 /// Hits started in a row before completions are looked at again.
@@ -60,6 +66,13 @@ pub(crate) struct AttackGenerator {
     hits: Slab<Hit>,
     workers_max: usize,
     results: Option<Results>,
+    /// What a message is that is made elsewhere.
+    framing: Option<Framing>,
+    scripted: Option<Scripted>,
+    /// Kept where the attack is patient.
+    answers: Option<Answers>,
+    /// What is kept of answers.
+    body: BodyPolicy,
     /// Hosts that a redirect may go to.
     hosts: Vec<String>,
     timeout_ns: u64,
@@ -75,15 +88,6 @@ pub(crate) struct AttackGenerator {
     health: ThreadHealth,
 }
 
-/// Series that a ledger would keep.
-struct Ends {
-    completed: SeriesId,
-    failed: SeriesId,
-    cut_off: SeriesId,
-    duration: SeriesId,
-    in_flight: SeriesId,
-}
-
 impl AttackGenerator {
     pub(crate) fn new(
         spec: GeneratorSpec,
@@ -97,7 +101,7 @@ impl AttackGenerator {
         recorder.start_at(start_ns);
         let load = &plan.load[0];
         let mut hosts = attack.allowed_hosts.clone();
-        if let crate::attack::Targets::Listed(targets) = &attack.targets {
+        if let Targets::Listed(targets) = &attack.targets {
             hosts.extend(targets.iter().map(|target| target.host.clone()));
             hosts.sort();
             hosts.dedup();
@@ -105,8 +109,17 @@ impl AttackGenerator {
         let workers_max = (u64::from(attack.workers_max) + u64::from(spec.of - 1 - spec.index))
             / u64::from(spec.of);
         let anchor = spec.anchor;
+        let Made { message, framing, scripted } = made_elsewhere(&attack, spec.index)?;
+        let load_end_ns = start_ns.saturating_add(load.steady_ns);
+        let timeout_ns = plan.journeys[0].within_ns;
         Ok(Self {
-            magazine: Magazine::new(&attack, &plan, &mut client)?,
+            magazine: Magazine::new(&attack, &plan, message, &mut client)?,
+            body: body_policy(&attack, scripted.as_ref()),
+            answers: attack.patient.then(|| {
+                Answers::new(spec.index, start_ns, load_end_ns, timeout_ns, &mut recorder)
+            }),
+            framing,
+            scripted,
             series: Series::new(&plan, &mut recorder),
             ends: Ends::new(&plan.journeys[0].name, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
@@ -116,10 +129,10 @@ impl AttackGenerator {
             workers_max: usize::try_from(workers_max).unwrap_or(usize::MAX),
             results: attack.results.clone().map(|sink| Results::new(sink, anchor)),
             hosts,
-            timeout_ns: plan.journeys[0].within_ns,
+            timeout_ns,
             message: Vec::new(),
             start_ns,
-            load_end_ns: start_ns.saturating_add(load.steady_ns),
+            load_end_ns,
             last_t0_ns: start_ns,
             arrivals_done_ns: None,
             stopped: false,
@@ -182,8 +195,12 @@ impl AttackGenerator {
 
     /// No further arrivals; those that are due already and found no worker are missed.
     fn stop(&mut self) {
+        let now = now_ns();
         self.stopped = self.arrivals_done_ns.is_none();
-        self.miss_due(now_ns());
+        self.miss_due(now);
+        if let Some(answers) = &mut self.answers {
+            answers.load_ends(now, &mut self.recorder);
+        }
         self.open = None;
         self.closed = None;
     }
@@ -203,6 +220,7 @@ impl AttackGenerator {
                     }
                     self.miss_due(self.load_end_ns);
                 }
+                Some(_) if self.puts_off() => {}
                 Some((k, t0_ns)) => match self.magazine_next(k) {
                     Next::Target(target) => {
                         let worker = self.advance();
@@ -249,32 +267,61 @@ impl AttackGenerator {
         worker
     }
 
-    fn start(&mut self, hit: Hit) {
-        let series = self.series.journey(KIND, PHASE);
-        self.recorder.add(series.scheduled, 1);
-        self.recorder.add(series.started, 1);
-        self.recorder.record(self.series.lag(PHASE), hit.began_ns.saturating_sub(hit.t0_ns));
-        self.last_t0_ns = self.last_t0_ns.max(hit.t0_ns);
-        self.message.clear();
-        let request = hit.first(&mut self.message);
-        let now_ns = hit.began_ns;
-        let token = self.hits.insert(hit) as u64;
-        let body = self.body_policy();
-        send(&mut self.client, now_ns, token, &request, &self.message, self.timeout_ns, body);
+    /// Whether a script puts off the next arrival, a worker's first.
+    fn puts_off(&mut self) -> bool {
+        let (Some(scripted), Some(closed)) = (&mut self.scripted, &mut self.closed) else {
+            return false;
+        };
+        let Some((worker, _)) = closed.peek() else {
+            return false;
+        };
+        match scripted.first_delay_ns(worker) {
+            Ok(Some(delay_ns)) => closed.put_off(delay_ns),
+            Ok(None) => return false,
+            Err(why) => self.broken = Some(why),
+        }
+        true
     }
 
-    fn body_policy(&self) -> BodyPolicy {
-        match &self.results {
-            None => BodyPolicy::Discard,
-            Some(_) => {
-                BodyPolicy::Truncate { bytes_max: self.attack.body_max.unwrap_or(usize::MAX) }
+    fn start(&mut self, mut hit: Hit) {
+        self.message.clear();
+        let mut framing = self.framing;
+        if let Some(scripted) = &mut self.scripted {
+            match scripted.message(&mut self.message) {
+                Ok(made) => framing = made.or(framing),
+                Err(why) => {
+                    self.broken = Some(why);
+                    return;
+                }
             }
         }
+        let mut request = match self.message.is_empty() {
+            true => hit.first(&mut self.message),
+            false => hit.made(),
+        };
+        if let Some(Framing { requests, head_only }) = framing {
+            (request.requests, request.head_only) = (requests, head_only);
+        }
+        hit.holds(&request, self.message.len());
+        for _ in 1..request.requests {
+            if let Some(open) = &mut self.open {
+                open.advance();
+            }
+        }
+        self.account_begun(&hit, u64::from(request.requests));
+        let now_ns = hit.began_ns;
+        let timeout_ns = match &self.answers {
+            Some(answers) => answers.patience_ns(now_ns),
+            None => self.timeout_ns,
+        };
+        let token = self.hits.insert(hit) as u64;
+        send(&mut self.client, now_ns, token, &request, &self.message, timeout_ns, self.body);
+        self.stop_if_told();
     }
 
     fn complete(&mut self, completion: &Completion) {
         let slot = completion.token as usize;
-        let body = self.body_policy();
+        let is_full = self.open.is_some() && self.hits.len() >= self.workers_max;
         let Some(hit) = self.hits.get_mut(slot) else {
             return;
         };
@@ -293,71 +340,52 @@ impl AttackGenerator {
                 let now = now_ns();
                 let left_ns = (hit.began_ns.saturating_add(self.timeout_ns)).saturating_sub(now);
                 let token = completion.token;
+                let body = self.body;
                 send(&mut self.client, now, token, &request, &self.message, left_ns, body);
                 return;
             }
         }
-        let hit = self.hits.remove(slot);
-        self.account(&hit, completion);
+        hit.requests_left = hit.requests_left.saturating_sub(1);
+        let is_last = hit.requests_left == 0;
+        let hit = if is_last { self.hits.remove(slot) } else { hit.one_of_several() };
+        self.account_ended(&hit, completion);
         if let Some(results) = &mut self.results
             && !results.add(&self.attack.name, &hit, completion)
         {
             self.broken = Some("results could not be written".to_owned());
         }
-        if let (Some(worker), Some(closed)) = (hit.worker, &mut self.closed) {
-            closed.ended(worker, now_ns(), hit.k);
+        if let Err(why) = self.go_on(&hit, completion, is_last) {
+            self.broken = Some(why);
+        }
+        if let (true, true, Some(answers)) = (is_full, is_last, &mut self.answers) {
+            answers.freed(now_ns());
         }
     }
 
-    fn account(&mut self, hit: &Hit, completion: &Completion) {
-        let step = usize::from(hit.target.step);
-        let response_ns = completion.ended_ns.saturating_sub(hit.t0_ns);
-        let series = self.series.step(KIND, step, PHASE);
-        series.completed(&mut self.recorder, completion, hit.t0_ns, hit.began_ns);
-        self.recorder.record(series.bytes_in, completion.bytes_in);
-        self.recorder.record(series.bytes_out, completion.bytes_out);
-        self.recorder.record(self.ends.duration, response_ns);
-        let (of_status, reason) = match &completion.outcome {
-            Ok(response) => {
-                let status = response.status;
-                let reason = (!hit.is_success(response)).then(|| hit.refusal(response));
-                (self.series.status(&mut self.recorder, KIND, step, PHASE, status), reason)
+    /// Shows the script the answer, and lets the worker go on.
+    fn go_on(&mut self, hit: &Hit, completion: &Completion, is_last: bool) -> Result<(), String> {
+        let mut delay_ns = None;
+        if let Some(scripted) = &mut self.scripted {
+            if let Ok(response) = &completion.outcome {
+                scripted.response(response)?;
             }
-            Err(failure) => {
-                let kind = failure.kind;
-                let series =
-                    self.series.transport_failure(&mut self.recorder, KIND, step, PHASE, kind);
-                (series, Some(kind.name().to_owned()))
-            }
-        };
-        self.recorder.add(of_status, 1);
-        let series = self.series.step(KIND, step, PHASE);
-        match reason {
-            None => {
-                self.recorder.record(series.response_ok, response_ns);
-                self.recorder.add(self.ends.completed, 1);
-            }
-            Some(reason) => {
-                self.recorder.record(series.response_failed, response_ns);
-                let of_reason = self.series.reason(&mut self.recorder, KIND, step, PHASE, &reason);
-                self.recorder.add(of_reason, 1);
-                self.recorder.add(self.ends.failed, 1);
+            let goes_on = is_last && self.closed.is_some();
+            delay_ns = if goes_on { Some(scripted.delay_ns()?) } else { None };
+        }
+        if let (Some(worker), true, Some(closed)) = (hit.worker, is_last, &mut self.closed) {
+            match delay_ns {
+                Some(delay_ns) => closed.ended_thinking(worker, now_ns(), delay_ns),
+                None => closed.ended(worker, now_ns(), hit.k),
             }
         }
+        self.stop_if_told();
+        Ok(())
     }
 
-    /// Counts arrivals that are due by `end_ns` and found no worker as missed.
-    fn miss_due(&mut self, end_ns: u64) {
-        if self.hits.len() < self.workers_max {
-            return;
-        }
-        let series = self.series.journey(KIND, PHASE);
-        if let Some(open) = &mut self.open {
-            while open.peek().is_some_and(|(_, t0_ns)| t0_ns <= end_ns) {
-                open.advance();
-                self.recorder.add(series.scheduled, 1);
-                self.recorder.add(series.missed, 1);
-            }
+    /// Ends the arrivals when the script wants no more.
+    fn stop_if_told(&mut self) {
+        if !self.stopped && self.scripted.as_ref().is_some_and(Scripted::is_stopped) {
+            self.stop();
         }
     }
 
@@ -401,6 +429,9 @@ impl AttackGenerator {
     /// Hands over this second's figures.
     fn report(&mut self, now: u64) {
         self.recorder.set(self.ends.in_flight, self.hits.len() as f64);
+        if let Some(answers) = &mut self.answers {
+            answers.roll(now, &mut self.recorder);
+        }
         self.health.measure(now, &mut self.recorder);
         self.health.connections(self.client.connections(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
@@ -412,7 +443,11 @@ impl AttackGenerator {
 
     /// Hands over everything that is left.
     fn finish(mut self) -> Result<(), String> {
-        self.recorder.add(self.ends.cut_off, self.hits.len() as u64);
+        let in_flight = self.hits.iter().map(|(_, hit)| u64::from(hit.requests_left)).sum();
+        self.recorder.add(self.ends.cut_off, in_flight);
+        if let Some(answers) = &mut self.answers {
+            answers.finish(&mut self.recorder);
+        }
         if let Some(results) = &mut self.results
             && !results.flush(u64::MAX)
             && self.broken.is_none()
@@ -425,18 +460,32 @@ impl AttackGenerator {
     }
 }
 
-impl Ends {
-    fn new(journey: &str, recorder: &mut Recorder) -> Self {
-        let mut series = |kind, metric: &str, phase| {
-            recorder.series(kind, SeriesKey::new(metric, &[(names::JOURNEY, journey)], phase))
-        };
-        let (steady, any) = (SeriesPhase::Steady, SeriesPhase::Any);
-        Self {
-            completed: series(Kind::Counter, names::JOURNEYS_COMPLETED, steady),
-            failed: series(Kind::Counter, names::JOURNEYS_ROOT_FAILED, steady),
-            cut_off: series(Kind::Counter, names::JOURNEYS_IN_FLIGHT_AT_CUTOFF, steady),
-            duration: series(Kind::Trend, names::JOURNEY_DURATION, steady),
-            in_flight: series(Kind::Gauge, names::JOURNEYS_IN_FLIGHT, any),
-        }
+/// How requests are made elsewhere.
+#[derive(Default)]
+struct Made {
+    message: Vec<u8>,
+    framing: Option<Framing>,
+    scripted: Option<Scripted>,
+}
+
+fn made_elsewhere(attack: &Attack, index: u32) -> Result<Made, String> {
+    let Targets::Scripted(scripted) = &attack.targets else {
+        return Ok(Made::default());
+    };
+    let thread =
+        scripted.take(index).ok_or_else(|| format!("generator {index} has no requests to make"))?;
+    Ok(Made {
+        message: thread.message,
+        framing: Some(thread.framing),
+        scripted: thread.script.and_then(Scripted::new),
+    })
+}
+
+/// What is kept of answers: what somebody will look at.
+fn body_policy(attack: &Attack, scripted: Option<&Scripted>) -> BodyPolicy {
+    match (&attack.results, scripted) {
+        (Some(_), _) => BodyPolicy::Truncate { bytes_max: attack.body_max.unwrap_or(usize::MAX) },
+        (None, Some(scripted)) => scripted.body_policy(),
+        (None, None) => BodyPolicy::Discard,
     }
 }

@@ -20,9 +20,9 @@ pub(super) struct Prepared {
     pub(super) origin: OriginId,
     pub(super) origin_name: Origin,
     pub(super) step: u16,
-    /// The message up to the number, and after it.
+    /// The message up to the number, and after it; or all of it, where it has no number.
     before: Vec<u8>,
-    after: Vec<u8>,
+    after: Option<Vec<u8>>,
 }
 
 /// The targets of one generator.
@@ -42,13 +42,22 @@ pub(super) enum Next {
 }
 
 impl Magazine {
-    /// Prepares the listed targets; errs with what cannot be written as a request.
-    pub(super) fn new(attack: &Attack, plan: &Plan, client: &mut Client) -> Result<Self, String> {
+    /// Prepares the listed targets; errs with what cannot be written as a request. `message` is
+    /// that of a target whose requests are made elsewhere.
+    pub(super) fn new(
+        attack: &Attack,
+        plan: &Plan,
+        message: Vec<u8>,
+        client: &mut Client,
+    ) -> Result<Self, String> {
         let listed = match &attack.targets {
             Targets::Listed(targets) => targets
                 .iter()
                 .map(|target| Prepared::new(target.clone(), attack, plan, client).map(Rc::new))
                 .collect::<Result<_, _>>()?,
+            Targets::Scripted(scripted) => {
+                vec![Rc::new(Prepared::whole(&scripted.target, message, plan, client))]
+            }
             Targets::Stream(_) => Vec::new(),
         };
         Ok(Self { listed })
@@ -58,7 +67,7 @@ impl Magazine {
     pub(super) fn next(&self, k: u64, attack: &Attack, plan: &Plan, client: &mut Client) -> Next {
         use crossbeam_channel::TryRecvError;
         match &attack.targets {
-            Targets::Listed(_) => {
+            Targets::Listed(_) | Targets::Scripted(_) => {
                 Next::Target(Rc::clone(&self.listed[(k % self.listed.len() as u64) as usize]))
             }
             Targets::Stream(stream) => match stream.try_recv() {
@@ -80,7 +89,7 @@ impl Prepared {
         plan: &Plan,
         client: &mut Client,
     ) -> Result<Self, String> {
-        let origin_name = Origin { tls: target.tls, host: target.host.clone(), port: target.port };
+        let origin_name = origin_of(&target);
         let (before, after) = message(&target, attack, &origin_name)
             .map_err(|error| format!("target {}: {error}", target.label()))?;
         Ok(Self {
@@ -88,18 +97,36 @@ impl Prepared {
             step: step_of(plan, &target) as u16,
             origin_name,
             before,
-            after,
+            after: Some(after),
             target,
         })
     }
 
+    /// A target whose message is given.
+    fn whole(target: &Target, message: Vec<u8>, plan: &Plan, client: &mut Client) -> Self {
+        let origin_name = origin_of(target);
+        Self {
+            origin: client.origin(&origin_name),
+            step: step_of(plan, target) as u16,
+            origin_name,
+            before: message,
+            after: None,
+            target: target.clone(),
+        }
+    }
+
     /// The message of hit `k`, into an empty buffer.
     pub(super) fn render(&self, k: u64, out: &mut Vec<u8>) {
-        let mut digits = itoa::Buffer::new();
         out.extend_from_slice(&self.before);
-        out.extend_from_slice(digits.format(k).as_bytes());
-        out.extend_from_slice(&self.after);
+        if let Some(after) = &self.after {
+            out.extend_from_slice(itoa::Buffer::new().format(k).as_bytes());
+            out.extend_from_slice(after);
+        }
     }
+}
+
+fn origin_of(target: &Target) -> Origin {
+    Origin { tls: target.tls, host: target.host.clone(), port: target.port }
 }
 
 /// The whole message, cut where the hit's number goes.
