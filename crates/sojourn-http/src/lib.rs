@@ -31,6 +31,7 @@ mod resolver;
 mod tls;
 
 pub use client::{Client, ClientConfig, ClientCounters};
+pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};
 pub use driver::Waker;
 pub use error::{Failure, FailureKind};

@@ -1,0 +1,28 @@
+//! A server that stands in for others: mock, test target and queueing oracle.
+//!
+//! What it holds costs it nothing but memory: a held answer is an entry in a timer wheel, not a
+//! task, and a thread serves as many connections as it has descriptors. Its own truth is part of
+//! its output: every answer says how long it was meant to be held and how long it really was.
+//!
+//! Words: a request is *held* between its arrival and the instant its answer is *due*; the
+//! *overshoot* is how much later than due the answer left.
+//!
+//! Invariants: truth is decided when a request arrives and never corrected afterwards (what the
+//! kernel or a busy machine adds is recorded apart); an answer is never early; no thread of the
+//! server sleeps, locks or allocates per request in steady state; every buffer, queue and book has
+//! a bound and says what it refused.
+//!
+//! Start here: [`Server`] with a [`Responder`].
+
+mod http1;
+mod message;
+mod reason;
+mod reply;
+mod server;
+mod wheel;
+
+pub use message::{Body, Message, Timing};
+pub use reply::{Reply, Step};
+pub use server::{
+    Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover, TlsFacts,
+};
