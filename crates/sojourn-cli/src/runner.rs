@@ -80,9 +80,9 @@ pub(crate) fn make(
     let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
     let mut options = RunOptions::new(run_file.clone(), run_id);
     options.threads = flags.threads;
-    options.connections_max = flags.connections;
-    options.ca_file.clone_from(&flags.ca);
-    options.insecure = flags.insecure;
+    options.client.connections_max = flags.connections;
+    options.client.ca_file.clone_from(&flags.ca);
+    options.client.insecure = flags.insecure;
     options.once = once;
     options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));

@@ -36,7 +36,7 @@ fn frozen(steady_s: u64, freeze_s: u64, connections_max: usize) -> (common::Run,
             ("STEADY", &steady_s.to_string()),
         ],
     );
-    let run = common::run(&plan, |options| options.connections_max = connections_max);
+    let run = common::run(&plan, |options| options.client.connections_max = connections_max);
     (run, server.requests())
 }
 

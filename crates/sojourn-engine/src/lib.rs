@@ -17,6 +17,7 @@
 //!
 //! Rendering and flags are elsewhere: [`run`] takes a plan and leaves a run file.
 
+mod attack;
 mod coordinator;
 mod error;
 mod generator;
@@ -36,7 +37,8 @@ mod steps;
 mod stop;
 mod verdict;
 
-pub use coordinator::run;
+pub use attack::{Attack, ResultSink, ResultWriter, Targets};
+pub use coordinator::{attack, run};
 pub use error::RunError;
 pub use options::RunOptions;
 pub use progress::{Progress, Stretch};

@@ -3,22 +3,19 @@
 use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
+use sojourn_http::ClientConfig;
 
 /// Options of one run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Where the run file goes.
-    pub run_file: PathBuf,
+    /// Where the run file goes; `None`: nothing is kept but the summary.
+    pub run_file: Option<PathBuf>,
     /// Run id: unique, used as run marker.
     pub run_id: String,
     /// Generator threads.
     pub threads: u32,
-    /// Most connections per origin and generator.
-    pub connections_max: usize,
-    /// PEM file of certificates trusted besides the system's.
-    pub ca_file: Option<PathBuf>,
-    /// Do not verify servers' certificates; said in the report.
-    pub insecure: bool,
+    /// How each generator's HTTP client connects. An unverified certificate is said in the report.
+    pub client: ClientConfig,
     /// One journey only, at once, whatever the plan's load says.
     pub once: bool,
     /// Where to tell every request, event and decision, in words; bounded, what does not fit is
@@ -34,27 +31,16 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// The usual options.
-    pub fn new(run_file: PathBuf, run_id: String) -> Self {
+    pub fn new(run_file: impl Into<Option<PathBuf>>, run_id: String) -> Self {
         Self {
-            run_file,
+            run_file: run_file.into(),
             run_id,
             threads: 1,
-            connections_max: 10_000,
-            ca_file: None,
-            insecure: false,
+            client: ClientConfig::default(),
             once: false,
             narrator: None,
             keep_all: false,
             linger_ns: sojourn_clock::SECOND_NS,
-        }
-    }
-
-    pub(crate) fn client_config(&self) -> sojourn_http::ClientConfig {
-        sojourn_http::ClientConfig {
-            connections_max: self.connections_max,
-            ca_file: self.ca_file.clone(),
-            insecure: self.insecure,
-            ..sojourn_http::ClientConfig::default()
         }
     }
 }

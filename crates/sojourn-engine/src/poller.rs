@@ -100,7 +100,7 @@ impl PollSender {
 
 /// The thread's body.
 pub(crate) fn run(spec: PollerSpec) -> Result<(), String> {
-    let client = Client::new(spec.options.client_config())
+    let client = Client::new(spec.options.client.clone())
         .map_err(|error| format!("cannot make an HTTP client for polled stages: {error}"))?;
     let Ok(start_ns) = spec.start.recv() else {
         return Ok(());

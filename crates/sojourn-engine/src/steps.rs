@@ -46,7 +46,7 @@ impl<'a> StepRunner<'a> {
         options: &'a RunOptions,
         variables: Vec<Option<Box<str>>>,
     ) -> Result<Self, RunError> {
-        let client = Client::new(options.client_config()).map_err(|error| {
+        let client = Client::new(options.client.clone()).map_err(|error| {
             RunError::new(
                 format!("cannot make an HTTP client: {error}"),
                 "check --ca and descriptors",

@@ -49,21 +49,30 @@ pub struct Timings {
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// The head's bytes, for [`Response::header`]; empty under [`crate::BodyPolicy::Discard`].
+    /// The head's bytes, for [`Response::header`]; empty under [`crate::BodyPolicy::Discard`], but
+    /// for a redirect's.
     pub head: Vec<u8>,
-    /// The decoded body under [`crate::BodyPolicy::Keep`], else empty.
+    /// The decoded body as far as the policy keeps it.
     pub body: Vec<u8>,
+    /// How long the decoded body was, kept or not, bytes; zero under
+    /// [`crate::BodyPolicy::Discard`], which decodes nothing.
+    pub body_bytes: u64,
 }
 
 impl Response {
     /// The first header of this name, whatever its case.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
+        self.headers()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value)
+    }
+
+    /// Every header, (name as sent, value), in order.
+    pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         // The head has been parsed as valid; its first line is the status.
-        self.head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
+        self.head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
             let colon = line.iter().position(|byte| *byte == b':')?;
-            line[..colon]
-                .eq_ignore_ascii_case(name.as_bytes())
-                .then(|| line[colon + 1..].trim_ascii())
+            Some((&line[..colon], line[colon + 1..].trim_ascii()))
         })
     }
 }
@@ -77,7 +86,7 @@ mod tests {
         let response = Response {
             status: 200,
             head: b"HTTP/1.1 200 a: b\r\nX-Id:  7 \r\nx-id: 8\r\nEmpty:\r\n\r\n".to_vec(),
-            body: Vec::new(),
+            ..Response::default()
         };
         assert_eq!(response.header("x-ID"), Some(b"7".as_slice()));
         assert_eq!(response.header("empty"), Some(b"".as_slice()));

@@ -138,9 +138,12 @@ impl InFlight {
         let outcome = match failure {
             Some(cause) => Err(cause.failure(label, &self)),
             None => match body.finish() {
-                Ok(body) => {
-                    Ok(Response { status: self.status, head: self.parser.take_head(), body })
-                }
+                Ok((body, body_bytes)) => Ok(Response {
+                    status: self.status,
+                    head: self.parser.take_head(),
+                    body,
+                    body_bytes,
+                }),
                 Err(error) => Err(Cause::Body(error).failure(label, &self)),
             },
         };

@@ -33,4 +33,10 @@ pub enum BodyPolicy {
         /// Most bytes kept.
         bytes_max: usize,
     },
+    /// Keep the first so many bytes after decoding gzip/deflate, count the rest. Another coding is
+    /// kept as it comes.
+    Truncate {
+        /// Most bytes kept.
+        bytes_max: usize,
+    },
 }

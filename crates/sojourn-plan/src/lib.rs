@@ -9,17 +9,23 @@
 //! that a plan names (CSV rows, replayed instants, bodies) are read through a [`Files`] the caller
 //! gives.
 
+mod attack;
 mod channel;
 mod journey;
 mod load;
 mod plan;
 mod read;
+pub mod reading;
 mod render;
 mod schema;
 mod selector;
 mod starter;
 mod template;
 
+pub use attack::{
+    AttackLoad, BodyFiles, Pace, PaceError, Target, TargetDefaults, TargetError, TargetFormat,
+    TargetReader, attack_plan, header_of, step_of,
+};
 pub use channel::{Channel, Connector, Decoder, KafkaChannel, WebhookChannel};
 pub use journey::{
     Action, Extract, HttpAction, Journey, KeyRule, Poll, Stage, StageKind, StageSource, Step,

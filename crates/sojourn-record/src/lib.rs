@@ -3,6 +3,8 @@
 //! Appended once a second, readable up to its last whole record after a crash, mergeable. The
 //! writer belongs to the coordinator; the reader serves reports and comparisons. The format is
 //! described in `docs/run-file.md`.
+//!
+//! Attacks have a stream of their own, one record a request: [`results`].
 
 mod codec;
 mod format;
@@ -10,6 +12,7 @@ mod identity;
 mod interval;
 mod journey;
 mod reader;
+pub mod results;
 mod summary;
 mod writer;
 

@@ -19,7 +19,8 @@ const CHECKPOINT_SECONDS: u64 = 60;
 
 /// The coordinator's side of everything reported.
 pub(super) struct Book {
-    writer: RunWriter,
+    /// None where no run file was asked for.
+    writer: Option<RunWriter>,
     path: String,
     store: Store,
     /// Snapshots of the present second.
@@ -44,10 +45,12 @@ impl Book {
         options: &RunOptions,
         launched: &Launched,
     ) -> Result<Self, RunError> {
-        let path = options.run_file.display().to_string();
+        let path = options.run_file.as_ref().map_or_else(String::new, |p| p.display().to_string());
         let identity =
             identity(plan, options, &launched.anchor, launched.start_ns, launched.channels.clone());
-        let writer = RunWriter::create(&options.run_file, &identity).map_err(|error| {
+        let file = options.run_file.as_ref();
+        let created = file.map(|file| RunWriter::create(file, &identity)).transpose();
+        let writer = created.map_err(|error| {
             RunError::new(
                 format!("cannot write the run file {path}: {error}"),
                 "choose another place with --output",
@@ -117,7 +120,7 @@ impl Book {
             FromObserver::Snapshot(snapshot) => self.snapshot(snapshot),
             FromObserver::Kept(record) => {
                 // A full disk is met by the next second's figures too, and said there.
-                let _ignored = self.writer.journey(&record);
+                let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
             }
             FromObserver::Void(why) => self.defects.push(why),
             FromObserver::Closed(balance) => self.balance = Some(balance),
@@ -145,8 +148,8 @@ impl Book {
     /// warm-up is over.
     pub(super) fn second(&mut self, steady: bool) -> Result<Vec<Snapshot>, RunError> {
         let mut pending = std::mem::take(&mut self.pending);
-        if !pending.is_empty() {
-            let written = self.writer.interval(&pending);
+        if let (false, Some(writer)) = (pending.is_empty(), &mut self.writer) {
+            let written = writer.interval(&pending);
             written.map_err(|error| self.unwritable(&error))?;
         }
         self.seconds += 1;
@@ -160,13 +163,19 @@ impl Book {
     }
 
     pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {
-        let written = self.writer.checkpoint(&self.store);
+        let Some(writer) = &mut self.writer else {
+            return Ok(());
+        };
+        let written = writer.checkpoint(&self.store);
         written.map_err(|error| self.unwritable(&error))
     }
 
     pub(super) fn finish(self, summary: &Summary) -> Result<(), RunError> {
+        let Some(writer) = self.writer else {
+            return Ok(());
+        };
         let path = self.path;
-        self.writer.finish(&self.store, summary).map_err(|error| {
+        writer.finish(&self.store, summary).map_err(|error| {
             RunError::new(
                 format!("cannot finish the run file {path}: {error}"),
                 "free some space; the file is readable up to its last whole second",
@@ -209,6 +218,14 @@ impl Book {
 
     pub(super) fn started(&self) -> u64 {
         verdict::sum(&self.store, names::JOURNEYS_STARTED)
+    }
+
+    /// (completed, failed, in flight) by the generators' own books, where there is no ledger's.
+    pub(super) fn hits(&self) -> (u64, u64, u64) {
+        let sum = |metric| verdict::sum(&self.store, metric);
+        let completed = sum(names::JOURNEYS_COMPLETED);
+        let failed = sum(names::JOURNEYS_ROOT_FAILED);
+        (completed, failed, self.started().saturating_sub(completed + failed))
     }
 
     pub(super) fn lag_p99_ns(&self) -> u64 {

@@ -19,7 +19,7 @@ use sojourn_plan::Plan;
 
 use super::book::Book;
 use crate::{
-    RunError, RunOptions,
+    Attack, RunError, RunOptions,
     generator::{self, GeneratorSpec},
     link::{FromGenerator, ToGenerator},
     observer::{
@@ -68,7 +68,10 @@ pub(super) struct Launched {
 }
 
 /// Whether the run file can be made, before anything else happens.
-pub(super) fn check_writable(path: &Path) -> Result<(), RunError> {
+pub(super) fn check_writable(path: Option<&Path>) -> Result<(), RunError> {
+    let Some(path) = path else {
+        return Ok(());
+    };
     std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop).map_err(|error| {
         RunError::new(
             format!("cannot write the run file {}: {error}", path.display()),
@@ -81,6 +84,7 @@ pub(super) fn check_writable(path: &Path) -> Result<(), RunError> {
 pub(super) fn launch(
     plan: &Arc<Plan>,
     options: &RunOptions,
+    attack: Option<Attack>,
     registry: &Registry,
     variables: &Latest,
 ) -> Result<Launched, RunError> {
@@ -114,6 +118,7 @@ pub(super) fn launch(
     let (polls, poll_tasks) = poller::channel(plan);
     let ends = launched.generators_of(
         plan,
+        attack.map(Arc::new),
         &variables.values(),
         &batches_sender,
         &generator_sender,
@@ -254,6 +259,7 @@ impl Launched {
     fn generators_of(
         &mut self,
         plan: &Arc<Plan>,
+        attack: Option<Arc<Attack>>,
         variables: &[Option<Box<str>>],
         facts: &Sender<Batch>,
         reports: &Sender<(u32, FromGenerator)>,
@@ -271,6 +277,8 @@ impl Launched {
                 of: self.options.threads,
                 plan: Arc::clone(plan),
                 options: self.options.clone(),
+                attack: attack.clone(),
+                anchor: self.anchor,
                 variables: variables.to_vec(),
                 facts: facts.clone(),
                 reports: reports.clone(),

@@ -16,7 +16,7 @@ use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
-    Progress, RunError, RunOptions, Stop, Stretch,
+    Attack, Progress, RunError, RunOptions, Stop, Stretch,
     link::ToGenerator,
     once::once,
     preflight,
@@ -44,10 +44,36 @@ pub fn run(
     let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan)?;
-    launch::check_writable(&options.run_file)?;
+    conduct(&plan, options, None, registry, stop, progress)
+}
+
+/// Makes an attack: like [`run`], of an attack's plan. A target out of reach is no error here: its
+/// hits fail, and are counted.
+pub fn attack(
+    plan: &Plan,
+    options: &RunOptions,
+    attack: Attack,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Summary, RunError> {
+    preflight::raise_descriptors();
+    let registry = Registry::default();
+    conduct(&Arc::new(plan.clone()), options, Some(attack), &registry, stop, progress)
+}
+
+fn conduct(
+    plan: &Arc<Plan>,
+    options: &RunOptions,
+    attack: Option<Attack>,
+    registry: &Registry,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Summary, RunError> {
+    let is_attack = attack.is_some();
+    launch::check_writable(options.run_file.as_deref())?;
     let mut variables = vec![None; plan.variables.len()];
     if !plan.setup.is_empty() {
-        let mut setup = StepRunner::new(&plan, options, variables)?;
+        let mut setup = StepRunner::new(plan, options, variables)?;
         for step in &plan.setup {
             setup.run(step).map_err(|why| {
                 RunError::new(
@@ -59,11 +85,13 @@ pub fn run(
         variables = setup.variables;
     }
     let latest = Latest::new(variables);
-    let measured = launch::launch(&plan, options, registry, &latest).and_then(|mut launched| {
-        let book = begin(&plan, options, &mut launched)?;
-        Coordinator { plan: &plan, launched, book, stop, stop_told: false }.conduct(progress)
+    let launched = launch::launch(plan, options, attack, registry, &latest);
+    let measured = launched.and_then(|mut launched| {
+        let book = begin(plan, options, &mut launched)?;
+        let coordinator = Coordinator { plan, is_attack, launched, book, stop, stop_told: false };
+        coordinator.conduct(progress)
     });
-    let notes = teardown(&plan, options, latest.values());
+    let notes = teardown(plan, options, latest.values());
     let Measured { mut summary, book, launched } = measured?;
     summary.notes.extend(notes);
     book.finish(&summary)?;
@@ -95,6 +123,8 @@ struct Measured {
 
 struct Coordinator<'a> {
     plan: &'a Plan,
+    /// The generators keep the whole book themselves.
+    is_attack: bool,
     launched: Launched,
     book: Book,
     stop: &'a Stop,
@@ -223,6 +253,7 @@ impl Coordinator<'_> {
         notes.extend(
             self.launched
                 .options
+                .client
                 .insecure
                 .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
         );
@@ -249,14 +280,22 @@ impl Coordinator<'_> {
     ) -> Progress {
         let state = &self.launched.ledger;
         let started = self.book.started();
+        let (completed, failed, in_flight) = match self.is_attack {
+            true => self.book.hits(),
+            false => (
+                state.completed.load(Ordering::Relaxed),
+                state.failed.load(Ordering::Relaxed),
+                state.in_flight.load(Ordering::Relaxed),
+            ),
+        };
         Progress {
             stretch,
             elapsed_ns,
             planned_ns,
             started,
-            completed: state.completed.load(Ordering::Relaxed),
-            in_flight: state.in_flight.load(Ordering::Relaxed),
-            failed: state.failed.load(Ordering::Relaxed),
+            completed,
+            in_flight,
+            failed,
             rate_per_s: (started - started_before) as f64,
             lag_p99_ns: self.book.lag_p99_ns(),
         }

@@ -78,12 +78,18 @@ impl ClosedStream {
         if let Some(remaining) = &mut self.remaining {
             *remaining -= 1;
         }
+        let k = self.next_k();
         self.started += 1;
-        let of = match self.share {
+        k
+    }
+
+    /// The number of the next journey, whoever starts it.
+    pub(crate) fn next_k(&self) -> u64 {
+        let (index, of) = match self.share {
             Share::Stripe { index, of } => (u64::from(index), u64::from(of)),
             Share::Segment { .. } => (0, 1),
         };
-        (self.started - 1) * of.1 + of.0
+        self.started * of + index
     }
 
     /// A user's journey ended: it thinks, then is ready again, if it is still wanted then.

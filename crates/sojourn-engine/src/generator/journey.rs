@@ -350,23 +350,7 @@ impl JourneyActor {
 
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
         let series = context.series.step(self.arrival.kind, under_way.step, self.arrival.phase);
-        let recorder = &mut *context.recorder;
-        let timings = &completion.timings;
-        recorder.record(series.response, completion.ended_ns.saturating_sub(under_way.due_ns));
-        recorder.record(series.service, completion.ended_ns.saturating_sub(under_way.began_ns));
-        recorder.record(series.blocked, timings.blocked_ns);
-        if timings.connect_ns > 0 {
-            recorder.record(series.dns, timings.dns_ns);
-            recorder.record(series.connect, timings.connect_ns);
-            if timings.tls_ns > 0 {
-                recorder.record(series.tls, timings.tls_ns);
-            }
-        }
-        recorder.record(series.send, timings.send_ns);
-        recorder.record(series.wait, timings.wait_ns);
-        recorder.record(series.receive, timings.receive_ns);
-        recorder.record(series.bytes_in, completion.bytes_in);
-        recorder.record(series.bytes_out, completion.bytes_out);
+        series.completed(context.recorder, completion, under_way.due_ns, under_way.began_ns);
     }
 
     fn start_polls(&self, context: &mut Context<'_>) {

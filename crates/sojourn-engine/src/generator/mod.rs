@@ -2,6 +2,7 @@
 
 mod actor;
 mod answer;
+mod attack;
 mod closed;
 mod journey;
 mod open;
@@ -13,7 +14,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{Client, Completion, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
@@ -21,6 +22,7 @@ use sojourn_pace::{Share, random_unit};
 use sojourn_plan::{Load, Model, Plan, Until};
 
 use crate::{
+    attack::Attack,
     health::ThreadHealth,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
@@ -29,6 +31,7 @@ use crate::{
 pub(crate) use actor::Scratch;
 use actor::{Actor, Context, Step, Wake};
 pub(crate) use answer::Answer;
+use attack::AttackGenerator;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
@@ -52,6 +55,9 @@ pub(crate) struct GeneratorSpec {
     pub(crate) of: u32,
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
+    /// Targets instead of the plan's journeys.
+    pub(crate) attack: Option<Arc<Attack>>,
+    pub(crate) anchor: Anchor,
     pub(crate) variables: Vec<Option<Box<str>>>,
     pub(crate) facts: Sender<Batch>,
     pub(crate) reports: Sender<(u32, FromGenerator)>,
@@ -65,7 +71,7 @@ pub(crate) struct GeneratorSpec {
 pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
-    let client = match Client::new(spec.options.client_config()) {
+    let client = match Client::new(spec.options.client.clone()) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.
@@ -76,7 +82,12 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
     sojourn_clock::request_short_slice();
     let _ignored = ready.send(Ok(client.waker()));
     let ended = match spec.control.recv() {
-        Ok(ToGenerator::Start { at_ns }) => Generator::new(spec, client, at_ns).run(),
+        Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
+            None => Generator::new(spec, client, at_ns).run(),
+            Some(attack) => {
+                AttackGenerator::new(spec, attack, client, at_ns).and_then(AttackGenerator::run)
+            }
+        },
         _ => Ok(()),
     };
     // The coordinator may be gone already after an abort.

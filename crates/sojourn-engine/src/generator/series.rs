@@ -1,5 +1,6 @@
 //! The series that a generator writes to, interned before the run.
 
+use sojourn_http::Completion;
 use sojourn_ledger::Phase;
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::Plan;
@@ -180,6 +181,32 @@ impl JourneySeries {
 }
 
 impl StepSeries {
+    /// Records where the time of a request went that was due at `due_ns` and begun at `began_ns`.
+    pub(crate) fn completed(
+        &self,
+        recorder: &mut Recorder,
+        completion: &Completion,
+        due_ns: u64,
+        began_ns: u64,
+    ) {
+        let timings = &completion.timings;
+        recorder.record(self.response, completion.ended_ns.saturating_sub(due_ns));
+        recorder.record(self.service, completion.ended_ns.saturating_sub(began_ns));
+        recorder.record(self.blocked, timings.blocked_ns);
+        if timings.connect_ns > 0 {
+            recorder.record(self.dns, timings.dns_ns);
+            recorder.record(self.connect, timings.connect_ns);
+            if timings.tls_ns > 0 {
+                recorder.record(self.tls, timings.tls_ns);
+            }
+        }
+        recorder.record(self.send, timings.send_ns);
+        recorder.record(self.wait, timings.wait_ns);
+        recorder.record(self.receive, timings.receive_ns);
+        recorder.record(self.bytes_in, completion.bytes_in);
+        recorder.record(self.bytes_out, completion.bytes_out);
+    }
+
     fn new(journey: &str, step: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
         let mut trend = |metric: &str| {
             let key = SeriesKey::new(metric, &[("journey", journey), ("step", step)], phase);

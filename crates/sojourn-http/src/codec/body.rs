@@ -18,11 +18,20 @@ pub(crate) enum Body {
     Coded(Box<Decoder>),
     /// To be kept, nothing has come yet.
     Empty {
-        /// Most bytes kept.
-        bytes_max: usize,
+        /// How much is kept.
+        bound: Bound,
         /// From the head.
         coding: Coding,
     },
+}
+
+/// How much of a body is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    /// Most bytes.
+    bytes_max: usize,
+    /// More than that are counted and dropped, not a failure.
+    truncates: bool,
 }
 
 /// Why a body can't be kept.
@@ -47,8 +56,13 @@ impl Body {
     pub(crate) fn new(policy: BodyPolicy) -> Self {
         match policy {
             BodyPolicy::Discard => Self::Discard,
-            BodyPolicy::Keep { bytes_max } => Self::Empty { bytes_max, coding: Coding::Identity },
+            BodyPolicy::Keep { bytes_max } => Self::empty(bytes_max, false),
+            BodyPolicy::Truncate { bytes_max } => Self::empty(bytes_max, true),
         }
+    }
+
+    fn empty(bytes_max: usize, truncates: bool) -> Self {
+        Self::Empty { bound: Bound { bytes_max, truncates }, coding: Coding::Identity }
     }
 
     /// The head has come and says how the body is coded.
@@ -65,11 +79,12 @@ impl Body {
             Self::Plain(bounded) => bounded.push(bytes),
             Self::Coded(decoder) => decoder.push(bytes),
             Self::Empty { .. } if bytes.is_empty() => Ok(()),
-            Self::Empty { bytes_max, coding } => {
-                let bounded = Bounded::new(*bytes_max);
+            Self::Empty { bound, coding } => {
+                let bounded = Bounded::new(*bound);
                 // An empty body of any coding is fine, so this waits for the first byte.
                 *self = match coding {
                     Coding::Identity => Self::Plain(bounded),
+                    Coding::Unknown if bound.truncates => Self::Plain(bounded),
                     Coding::Unknown => return Err(BodyError::UnknownCoding),
                     coded => Self::Coded(Box::new(Decoder::new(*coded, bytes[0], bounded))),
                 };
@@ -78,35 +93,40 @@ impl Body {
         }
     }
 
-    /// All has come: the kept bytes.
-    pub(crate) fn finish(self) -> Result<Vec<u8>, BodyError> {
+    /// All has come: the kept bytes, and how many there were.
+    pub(crate) fn finish(self) -> Result<(Vec<u8>, u64), BodyError> {
         match self {
-            Self::Discard | Self::Empty { .. } => Ok(Vec::new()),
-            Self::Plain(bounded) => Ok(bounded.bytes),
+            Self::Discard | Self::Empty { .. } => Ok((Vec::new(), 0)),
+            Self::Plain(bounded) => Ok((bounded.bytes, bounded.total)),
             Self::Coded(decoder) => decoder.finish(),
         }
     }
 }
 
-/// Bytes up to a bound; a writer that fails beyond it, so that a decompression bomb stops there.
+/// Bytes up to a bound; a writer that fails beyond it, so that a decompression bomb stops there, or
+/// only counts.
 #[derive(Debug)]
 pub(crate) struct Bounded {
     bytes: Vec<u8>,
-    bytes_max: usize,
+    bound: Bound,
+    total: u64,
     overflowed: bool,
 }
 
 impl Bounded {
-    fn new(bytes_max: usize) -> Self {
-        Self { bytes: Vec::new(), bytes_max, overflowed: false }
+    fn new(bound: Bound) -> Self {
+        Self { bytes: Vec::new(), bound, total: 0, overflowed: false }
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
-        if bytes.len() > self.bytes_max - self.bytes.len() {
+        let Bound { bytes_max, truncates } = self.bound;
+        let room = bytes_max - self.bytes.len();
+        if bytes.len() > room && !truncates {
             self.overflowed = true;
-            return Err(BodyError::TooLarge { bytes_max: self.bytes_max });
+            return Err(BodyError::TooLarge { bytes_max });
         }
-        self.bytes.extend_from_slice(bytes);
+        self.total += bytes.len() as u64;
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
         Ok(())
     }
 }
@@ -154,20 +174,21 @@ impl Decoder {
         written.map_err(|error| self.explain(&error))
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, BodyError> {
+    fn finish(mut self) -> Result<(Vec<u8>, u64), BodyError> {
         let finished = match &mut self {
             Self::BareDeflate(decoder) => decoder.try_finish(),
             Self::Gzip(decoder) => decoder.try_finish(),
             Self::Zlib(decoder) => decoder.try_finish(),
         };
         finished.map_err(|error| self.explain(&error))?;
-        Ok(std::mem::take(&mut self.bounded_mut().bytes))
+        let bounded = self.bounded_mut();
+        Ok((std::mem::take(&mut bounded.bytes), bounded.total))
     }
 
     fn explain(&mut self, error: &io::Error) -> BodyError {
         let bounded = self.bounded_mut();
         if bounded.overflowed {
-            BodyError::TooLarge { bytes_max: bounded.bytes_max }
+            BodyError::TooLarge { bytes_max: bounded.bound.bytes_max }
         } else {
             BodyError::Broken(error.to_string())
         }
@@ -195,7 +216,18 @@ mod tests {
         portion: usize,
         bytes_max: usize,
     ) -> Result<Vec<u8>, BodyError> {
-        let mut body = Body::new(BodyPolicy::Keep { bytes_max });
+        let whole = take(BodyPolicy::Keep { bytes_max }, coding, bytes, portion)?;
+        assert_eq!(whole.0.len() as u64, whole.1);
+        Ok(whole.0)
+    }
+
+    fn take(
+        policy: BodyPolicy,
+        coding: Coding,
+        bytes: &[u8],
+        portion: usize,
+    ) -> Result<(Vec<u8>, u64), BodyError> {
+        let mut body = Body::new(policy);
         body.set_coding(coding);
         for bytes in bytes.chunks(portion) {
             body.push(bytes)?;
@@ -244,6 +276,23 @@ mod tests {
         let bomb = gzip(&vec![0; 64 << 20]);
         assert!(bomb.len() < 1 << 20);
         assert_eq!(keep(Coding::Gzip, &bomb, 65_536, 1 << 20), too_large(1 << 20));
+    }
+
+    #[test]
+    fn what_is_cut_short_is_counted_whole() {
+        let text = text();
+        for (coding, bytes) in [
+            (Coding::Identity, text.clone()),
+            (Coding::Gzip, gzip(&text)),
+            (Coding::Unknown, text.clone()),
+        ] {
+            for bytes_max in [0, 10, text.len(), usize::MAX] {
+                let policy = BodyPolicy::Truncate { bytes_max };
+                let (kept, total) = take(policy, coding, &bytes, 999).expect("never too large");
+                assert_eq!(kept, text[..bytes_max.min(text.len())], "{coding:?} {bytes_max}");
+                assert_eq!(total, text.len() as u64);
+            }
+        }
     }
 
     #[test]

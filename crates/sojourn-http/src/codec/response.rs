@@ -84,6 +84,11 @@ impl ResponseParser {
         }
     }
 
+    /// Whether this head's bytes are kept: a redirect's always are, for its location.
+    fn keeps(&self, head: &Head) -> bool {
+        self.keep_head || matches!(head.status, 300..=399)
+    }
+
     /// The final head's bytes, if they were to be kept.
     pub(crate) fn take_head(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.head_bytes)
@@ -102,7 +107,7 @@ impl ResponseParser {
                 self.head_bytes.clear();
                 continue;
             }
-            if !self.keep_head {
+            if !self.keeps(&head) {
                 self.head_bytes = Vec::new();
             }
             self.state = match head.framing {
@@ -120,7 +125,7 @@ impl ResponseParser {
             if let Some((head, length)) = parse_head(input, self.head_only)? {
                 let (bytes, rest) = input.split_at(length);
                 *input = rest;
-                if self.keep_head {
+                if self.keeps(&head) {
                     self.head_bytes.extend_from_slice(bytes);
                 }
                 return Ok(Some(head));

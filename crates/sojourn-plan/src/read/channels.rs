@@ -74,7 +74,8 @@ impl Reader<'_> {
         })
     }
 
-    fn kafka(&mut self, node: &Node) -> Option<KafkaChannel> {
+    /// Where a Kafka is, and which topics.
+    pub fn kafka(&mut self, node: &Node) -> Option<KafkaChannel> {
         let fields = Fields::of(node, &shapes::KAFKA, &mut self.problems)?;
         let brokers_node = fields.get("brokers");
         let brokers = brokers_node.and_then(|node| self.texts(node));
@@ -118,7 +119,7 @@ impl Reader<'_> {
     }
 
     /// One text or a list of them; none is a problem.
-    pub(super) fn texts(&mut self, node: &Node) -> Option<Vec<String>> {
+    pub fn texts(&mut self, node: &Node) -> Option<Vec<String>> {
         let items = match &node.content {
             Content::List(items) => items.as_slice(),
             _ => std::slice::from_ref(node),

@@ -4,23 +4,23 @@ use url::Url;
 
 /// Scheme, host and port, and the path that relative URLs are put behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// Whether the scheme is https.
-    pub(super) tls: bool,
+    pub(crate) tls: bool,
     /// Host; an IPv6 address without its brackets.
-    pub(super) host: String,
+    pub(crate) host: String,
     /// Port.
-    pub(super) port: u16,
+    pub(crate) port: u16,
     /// Path without a slash at its end; empty for none.
-    pub(super) base: String,
+    pub(crate) base: String,
 }
 
 /// What is wrong with a URL: message and hint.
-pub(super) type Wrong = (String, Option<String>);
+pub(crate) type Wrong = (String, Option<String>);
 
 impl Origin {
     /// A target: an origin and perhaps a base path.
-    pub(super) fn target(text: &str) -> Result<Self, Wrong> {
+    pub(crate) fn target(text: &str) -> Result<Self, Wrong> {
         let (origin, rest) = Self::split(text)?;
         if rest.contains(['?', '#']) || rest.contains("{{") {
             return Err((
@@ -32,7 +32,7 @@ impl Origin {
     }
 
     /// Scheme, host and port of an absolute URL, and the rest of its text.
-    pub(super) fn split(text: &str) -> Result<(Self, &str), Wrong> {
+    pub(crate) fn split(text: &str) -> Result<(Self, &str), Wrong> {
         let hint = || Some("such as `http://127.0.0.1:8080`".to_owned());
         let Some(scheme_end) = text.find("://") else {
             return Err(("not an absolute URL".to_owned(), hint()));

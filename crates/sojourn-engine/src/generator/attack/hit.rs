@@ -1,0 +1,171 @@
+//! A hit: one request of an attack, with the redirects it is sent through.
+
+use std::rc::Rc;
+
+use sojourn_http::{
+    BodyPolicy, Client, Exchange, Origin, OriginId, Response, next_location, origin_host_header,
+    redirected_method, write_request,
+};
+
+use super::{
+    targets::{Prepared, body, headers},
+    words,
+};
+use crate::attack::Attack;
+
+/// A hit under way.
+#[derive(Debug)]
+pub(super) struct Hit {
+    /// Which arrival.
+    pub(super) k: u64,
+    /// When it was due.
+    pub(super) t0_ns: u64,
+    /// When it began; redirects belong to the same hit.
+    pub(super) began_ns: u64,
+    /// The closed loop's worker who makes it.
+    pub(super) worker: Option<u32>,
+    pub(super) target: Rc<Prepared>,
+    /// Where redirects have led.
+    chain: Option<Box<Chain>>,
+}
+
+/// The last request of a chain of redirects.
+#[derive(Debug)]
+struct Chain {
+    redirects: u32,
+    origin: Origin,
+    path: String,
+    method: String,
+    /// Why it is not followed further.
+    refused: Option<String>,
+}
+
+/// A request to send.
+pub(super) struct Request {
+    pub(super) origin: OriginId,
+    pub(super) head_only: bool,
+}
+
+impl Hit {
+    pub(super) fn new(
+        k: u64,
+        t0_ns: u64,
+        began_ns: u64,
+        worker: Option<u32>,
+        target: Rc<Prepared>,
+    ) -> Self {
+        Self { k, t0_ns, began_ns, worker, target, chain: None }
+    }
+
+    /// Renders the first request.
+    pub(super) fn first(&self, message: &mut Vec<u8>) -> Request {
+        self.target.render(self.k, message);
+        Request { origin: self.target.origin, head_only: self.target.target.method == "HEAD" }
+    }
+
+    /// Renders the request that a redirect asks for; `None` when this answer is the last.
+    pub(super) fn follow(
+        &mut self,
+        response: &Response,
+        attack: &Attack,
+        hosts: &[String],
+        client: &mut Client,
+        message: &mut Vec<u8>,
+    ) -> Option<Request> {
+        let most = attack.redirects_max?;
+        let location = response.header("location")?;
+        let target = Rc::clone(&self.target);
+        let chain = self.chain.get_or_insert_with(|| {
+            Box::new(Chain {
+                redirects: 0,
+                origin: target.origin_name.clone(),
+                path: target.target.path.clone(),
+                method: target.target.method.clone(),
+                refused: None,
+            })
+        });
+        let method = redirected_method(response.status, &chain.method)?.to_owned();
+        let with_body = method == chain.method;
+        if chain.redirects == most {
+            chain.refused = Some(format!("stopped after {most} redirects"));
+            return None;
+        }
+        let next = next_location(&chain.origin, &chain.path, location);
+        let (origin, path) = match next {
+            Ok(next) => next,
+            Err(error) => {
+                chain.refused = Some(error.to_string());
+                return None;
+            }
+        };
+        if !hosts.contains(&origin.host) {
+            chain.refused = Some(format!(
+                "redirect to {} refused: it is none of the attack's hosts (-allow-host lets it)",
+                origin.host
+            ));
+            return None;
+        }
+        (chain.redirects, chain.origin, chain.path, chain.method) =
+            (chain.redirects + 1, origin, path, method);
+        let written = chain.render(&target.target, attack, with_body, message);
+        if let Err(error) = written {
+            chain.refused = Some(error.to_string());
+            return None;
+        }
+        Some(Request { origin: client.origin(&chain.origin), head_only: chain.method == "HEAD" })
+    }
+
+    /// What is wrong with the last answer, in words; empty when nothing is.
+    pub(super) fn refusal(&self, response: &Response) -> String {
+        match self.chain.as_ref().and_then(|chain| chain.refused.as_deref()) {
+            Some(why) => words::worded(&self.target, why),
+            None => words::status_error(response),
+        }
+    }
+
+    /// Whether the last answer is what an attack hopes for.
+    pub(super) fn is_success(&self, response: &Response) -> bool {
+        (200..400).contains(&response.status)
+            && self.chain.as_ref().is_none_or(|chain| chain.refused.is_none())
+    }
+}
+
+impl Chain {
+    fn render(
+        &self,
+        target: &sojourn_plan::Target,
+        attack: &Attack,
+        with_body: bool,
+        message: &mut Vec<u8>,
+    ) -> Result<(), sojourn_http::RequestError> {
+        let mut fields = headers(target, attack);
+        let is_elsewhere = self.origin.host != target.host || self.origin.port != target.port;
+        fields.retain(|(name, _)| {
+            let is = |other: &str| name.eq_ignore_ascii_case(other);
+            let is_about_body =
+                is("content-length") || is("content-type") || is("transfer-encoding");
+            // Another place must not see what was meant for the first one.
+            let is_private = is("host") || is("authorization") || is("cookie");
+            (with_body || !is_about_body) && !(is_elsewhere && is_private)
+        });
+        let borrowed: Vec<(&str, &[u8])> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+        let body = if with_body { body(target, attack) } else { Vec::new() };
+        let host = origin_host_header(&self.origin);
+        write_request(&self.method, &self.path, &host, &borrowed, &body, message)
+    }
+}
+
+/// Sends a hit's request; `token` comes back with its answer.
+pub(super) fn send(
+    client: &mut Client,
+    now_ns: u64,
+    token: u64,
+    request: &Request,
+    bytes: &[u8],
+    timeout_ns: u64,
+    body: BodyPolicy,
+) {
+    let Request { origin, head_only } = *request;
+    client.send(now_ns, Exchange { token, origin, bytes, head_only, timeout_ns, body });
+}

@@ -1,0 +1,5 @@
+//! Comma-separated values as RFC 4180 has them: twelve columns and no header line.
+
+mod encode;
+
+pub(super) use encode::encode;

@@ -1,0 +1,5 @@
+//! One JSON object a line.
+
+mod encode;
+
+pub(super) use encode::encode;
