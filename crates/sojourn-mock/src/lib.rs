@@ -15,13 +15,19 @@
 //! Start here: [`Server`] with a [`Responder`].
 
 mod http1;
+mod latency;
 mod message;
+mod queue;
 mod reason;
 mod reply;
 mod server;
 mod wheel;
 
+pub use latency::{Draws, Latency, LatencyError, Table, read_latency, recorded};
 pub use message::{Body, Message, Timing};
+pub use queue::{
+    Clerk, Queue, QueueError, QueueModel, Slot, Truth, TruthFile, TruthRecord, TruthReport,
+};
 pub use reply::{Reply, Step};
 pub use server::{
     Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover, TlsFacts,

@@ -101,6 +101,21 @@ impl Message {
         &self.body
     }
 
+    /// The whole message as it stands, without date and timing; a repeated body is written out.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.head.clone();
+        bytes.extend_from_slice(b"\r\n");
+        let mut offset = 0;
+        loop {
+            let piece = self.body.piece(offset);
+            if piece.is_empty() {
+                return bytes;
+            }
+            bytes.extend_from_slice(piece);
+            offset += piece.len() as u64;
+        }
+    }
+
     /// Appends the whole head.
     pub(crate) fn write_head(&self, ending: &Ending<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head);

@@ -33,8 +33,6 @@ use reactor::{Reactor, Seat};
 pub struct ServerConfig {
     /// Address; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Threads, each with an event loop and a listener of its own.
-    pub threads: NonZeroUsize,
     /// Most connections of a thread; more are closed at once, and counted.
     pub connections_max: usize,
     /// A request's head must arrive within this time, and its body may not pause for as long,
@@ -107,11 +105,10 @@ const DRAINING: u8 = 1;
 const STOPPED: u8 = 2;
 
 impl Default for ServerConfig {
-    /// A free port of 127.0.0.1, one thread, 100,000 connections, 30 s for a request.
+    /// A free port of 127.0.0.1, 100,000 connections, 30 s for a request.
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            threads: NonZeroUsize::MIN,
             connections_max: 100_000,
             request_timeout_ns: 30 * SECOND_NS,
             others: None,
@@ -120,32 +117,32 @@ impl Default for ServerConfig {
 }
 
 impl Server {
-    /// Starts; `make` is called once on each thread, with its number, to make its responder.
+    /// Starts one thread for each of `makers`, which makes the thread's responder there. Each has
+    /// an event loop and a listener of its own.
     ///
     /// # Errors
-    /// The address is taken or not ours; no descriptor or thread to be had.
-    pub fn start<R: Responder>(
+    /// The address is taken or not ours; no maker; no descriptor or thread to be had.
+    pub fn start<R: Responder, M: FnOnce() -> R + Send + 'static>(
         config: &ServerConfig,
-        make: impl Fn(usize) -> R + Send + Sync + 'static,
+        makers: Vec<M>,
     ) -> io::Result<Self> {
-        let listeners = listener::open(config.listen, config.threads)?;
+        let threads = NonZeroUsize::new(makers.len()).ok_or(io::ErrorKind::InvalidInput)?;
+        let listeners = listener::open(config.listen, threads)?;
         let address = listener::address_of(&listeners)?;
-        let threads = config.threads.get();
         let wake = |_| eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let shared = Arc::new(Shared {
             stage: AtomicU8::new(SERVING),
-            wakes: (0..threads).map(wake).collect::<Result<_, _>>()?,
+            wakes: (0..threads.get()).map(wake).collect::<Result<_, _>>()?,
         });
-        let make = Arc::new(make);
         let mut server = Self { address, shared, counters: Vec::new(), threads: Vec::new() };
-        for (number, listener) in listeners.into_iter().enumerate() {
+        for (number, (listener, make)) in listeners.into_iter().zip(makers).enumerate() {
             let counters = Arc::new(Counters::default());
             server.counters.push(counters.clone());
             let seat = Seat::new(listener, number, server.shared.clone(), counters)?;
-            let (make, config) = (make.clone(), config.clone());
+            let config = config.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("mock-{}", address.port()))
-                .spawn(move || Reactor::new(seat, &config).run(make(number)))?;
+                .spawn(move || Reactor::new(seat, &config).run(make()))?;
             server.threads.push(thread);
         }
         Ok(server)
