@@ -13,6 +13,16 @@ impl UsageError {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()) }
     }
+
+    /// With a hint or without.
+    pub(crate) fn with(message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { message: message.into(), hint }
+    }
+
+    /// What says everything itself.
+    pub(crate) fn plain(message: String) -> Self {
+        Self { message, hint: None }
+    }
 }
 
 impl fmt::Display for UsageError {

@@ -14,21 +14,42 @@
 //!
 //! Start here: [`Server`] with a [`Responder`].
 
+mod book;
+mod callbacks;
+mod course;
+mod desk;
 mod http1;
 mod latency;
 mod message;
+mod metrics;
+mod mock;
 mod queue;
+mod read;
 mod reason;
 mod reply;
 mod server;
+mod source;
+mod target;
 mod wheel;
 
+pub use book::answer::Answer;
+pub use book::degrade::{Degradation, DegradationPoint};
+pub use book::fault::Fault;
+pub use book::limit::Limit;
+pub use book::pattern::Pattern;
+pub use book::values::Place;
+pub use book::{Book, Condition, Route};
+pub use callbacks::{CallbackFigures, PublisherMaker};
 pub use latency::{Draws, Latency, LatencyError, Table, read_latency, recorded};
 pub use message::{Body, Message, Timing};
+pub use mock::{Mock, MockEnd, MockOptions};
 pub use queue::{
     Clerk, Queue, QueueError, QueueModel, Slot, Truth, TruthFile, TruthRecord, TruthReport,
 };
+pub use read::{OpenApiError, mock_schema, read_mock, read_openapi};
 pub use reply::{Reply, Step};
 pub use server::{
     Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover, TlsFacts,
 };
+pub use source::{Respond, Source, Watched};
+pub use target::test_target;

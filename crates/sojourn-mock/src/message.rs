@@ -101,6 +101,23 @@ impl Message {
         &self.body
     }
 
+    /// The headers, in order.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let lines = self.head.split(|byte| *byte == b'\n').skip(1);
+        lines.filter_map(|line| {
+            let colon = line.iter().position(|byte| *byte == b':')?;
+            let name = std::str::from_utf8(&line[..colon]).ok()?;
+            Some((name, line[colon + 1..].trim_ascii()))
+        })
+    }
+
+    /// The same headers with another status and body.
+    #[must_use]
+    pub fn with(&self, status: u16, body: Body) -> Self {
+        let headers = self.headers().filter(|(name, _)| *name != "content-length");
+        Self::new(status, headers, body)
+    }
+
     /// The whole message as it stands, without date and timing; a repeated body is written out.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.head.clone();

@@ -10,7 +10,7 @@ pub use crate::read::fields::{Fields, given_or, shown};
 pub use crate::read::node::{Content, Key, Node, Scalar};
 pub use crate::read::problems::{Problems, similar, suggestion};
 pub use crate::read::shape::{Field, Kind, Shape};
-pub use crate::read::shapes::{DATA, HTTP, KAFKA};
+pub use crate::read::shapes::{DATA, HTTP};
 pub use crate::read::templates::{Compiler, Scope};
 pub use crate::read::units::{bytes, duration_ns, fraction, rate_per_s, show_ns, show_rate};
 pub use crate::schema::schema_of;

@@ -3,6 +3,7 @@
 mod completions;
 mod demo;
 mod init;
+mod mock;
 mod report;
 mod run;
 mod schema;
@@ -18,6 +19,8 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     /// Write a first journey file to standard output
     Init(init::Init),
+    /// A server that stands in for others: holds answers as long as you say, and fails as you say
+    Mock(Box<mock::MockCommand>),
     /// Report on a run file
     Report(report::Report),
     /// Print the JSON Schema of journey files, for editors
@@ -32,6 +35,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Demo(command) => demo::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Init(command) => init::run(&command),
+        Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Schema => schema::run(),
         Command::Completions(command) => completions::run(&command),

@@ -166,6 +166,23 @@ pub struct HoldTimes {
     pub max_ns: u64,
 }
 
+impl HoldTimes {
+    /// The times since an earlier look at the same server; the maximum is that of their bucket.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let mut before = earlier.histogram.buckets().peekable();
+        let mut histogram = Histogram::new();
+        for (least, greatest, count) in self.histogram.buckets() {
+            let known = before.next_if(|(known, _, _)| *known <= least);
+            let count = count.saturating_sub(known.map_or(0, |(_, _, count)| count));
+            histogram.record_n(greatest, count);
+        }
+        let sum_ns = self.sum_ns.saturating_sub(earlier.sum_ns);
+        let max_ns = histogram.quantile(1.0).unwrap_or(0);
+        Self { histogram, sum_ns, max_ns }
+    }
+}
+
 impl Counters {
     pub(crate) fn add_to(&self, figures: &mut Figures) {
         figures.accepted += self.accepted.get();

@@ -118,6 +118,11 @@ impl<'a> Problems<'a> {
         self.found.is_empty()
     }
 
+    /// How many things are wrong, as far as they are kept: to see whether reading found another.
+    pub fn count_found(&self) -> usize {
+        self.found.len()
+    }
+
     /// What was found, in the order of the file.
     pub fn into_errors(mut self) -> PlanErrors {
         self.found.sort_by_key(|error| (error.file != self.file, error.line, error.column));

@@ -72,8 +72,7 @@ pub(crate) static CHANNEL: Shape = Shape {
     ],
 };
 
-/// Where a Kafka is.
-pub static KAFKA: Shape = Shape {
+pub(crate) static KAFKA: Shape = Shape {
     name: "a kafka channel",
     doc: "Kafka topics.",
     fields: &[

@@ -1,0 +1,1 @@
+//! Mock files, good and bad.
