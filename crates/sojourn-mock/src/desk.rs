@@ -172,7 +172,7 @@ impl Responder for Desk {
         let decision = self.decide(request);
         let mut reply = match decision.fault {
             None => Reply::message(decision.message).held_until(decision.due_ns),
-            Some(fault) => fault.reply(decision.message, decision.due_ns),
+            Some(fault) => fault.reply(decision.message, decision.due_ns.max(request.arrival_ns)),
         };
         if decision.close {
             reply = reply.closing();

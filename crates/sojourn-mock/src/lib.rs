@@ -23,10 +23,12 @@ mod latency;
 mod message;
 mod metrics;
 mod mock;
+mod others;
 mod queue;
 mod read;
 mod reason;
 mod reply;
+mod selfcheck;
 mod server;
 mod source;
 mod target;
@@ -43,11 +45,13 @@ pub use callbacks::{CallbackFigures, PublisherMaker};
 pub use latency::{Draws, Latency, LatencyError, Table, read_latency, recorded};
 pub use message::{Body, Message, Timing};
 pub use mock::{Mock, MockEnd, MockOptions};
+pub use others::{IdentityError, TlsIdentity};
 pub use queue::{
     Clerk, Queue, QueueError, QueueModel, Slot, Truth, TruthFile, TruthRecord, TruthReport,
 };
 pub use read::{OpenApiError, mock_schema, read_mock, read_openapi};
 pub use reply::{Reply, Step};
+pub use selfcheck::{Stair, Staircase, StairsEnd, highest};
 pub use server::{
     Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover, TlsFacts,
 };

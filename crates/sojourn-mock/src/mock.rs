@@ -9,8 +9,9 @@ use std::sync::Arc;
 use crate::book::Book;
 use crate::callbacks::{Courier, PublisherMaker};
 use crate::desk::{Desk, Office};
+use crate::others::{Others, TlsIdentity};
 use crate::queue::{TruthFile, TruthReport};
-use crate::server::{Figures, Meter, Server, ServerConfig};
+use crate::server::{Counters, Figures, Meter, Server, ServerConfig, Takeover};
 
 /// How a mock serves.
 #[derive(Clone)]
@@ -27,12 +28,16 @@ pub struct MockOptions {
     pub run_id: String,
     /// Makes publishers for callbacks that go to brokers.
     pub publishers: PublisherMaker,
+    /// Who it is to TLS clients; without one it speaks no TLS.
+    pub tls: Option<Arc<TlsIdentity>>,
 }
 
 /// A mock at work; dropped, it stops at once.
 pub struct Mock {
     // Dropped first: its threads write what the others finish.
     server: Server,
+    /// Serves TLS and HTTP/2; with a queue nobody does, because its order is that of one thread.
+    others: Option<Others>,
     office: Arc<Office>,
     truth: Option<TruthReport>,
 }
@@ -52,8 +57,8 @@ impl Mock {
     /// Starts a book.
     ///
     /// # Errors
-    /// The address is taken or not ours; the truth file cannot be made; no descriptor or thread to
-    /// be had.
+    /// The address is taken or not ours; the truth file cannot be made; the identity cannot be used;
+    /// no descriptor or thread to be had.
     pub fn start(book: Book, options: &MockOptions) -> io::Result<Self> {
         let threads = if book.queue.is_some() { NonZeroUsize::MIN } else { options.threads };
         let courier = Courier::start(options.publishers.clone())?;
@@ -65,9 +70,18 @@ impl Mock {
             }
             None => (None, None),
         };
+        let counters = Arc::new(Counters::default());
+        let others = match office.book().queue {
+            Some(_) => None,
+            None => {
+                let identity = options.tls.as_deref();
+                Some(Others::start(office.clone(), counters.clone(), identity)?)
+            }
+        };
         let config = ServerConfig {
             listen: options.listen,
             connections_max: options.connections_max.div_ceil(threads.get()),
+            others: others.as_ref().map(|it| it.door() as Arc<dyn Takeover>),
             ..ServerConfig::default()
         };
         let makers = (0..threads.get()).map(|_| {
@@ -76,8 +90,8 @@ impl Mock {
         });
         let server = Server::start(&config, makers.collect())?;
         // It has been empty until now.
-        let _set = office.meter.set(server.meter());
-        Ok(Self { server, office, truth })
+        let _set = office.meter.set(server.meter().with(counters));
+        Ok(Self { server, others, office, truth })
     }
 
     /// Where it listens.
@@ -92,7 +106,7 @@ impl Mock {
 
     /// Reads its figures from elsewhere.
     pub fn meter(&self) -> Meter {
-        self.server.meter()
+        self.office.meter.get().cloned().unwrap_or_else(|| self.server.meter())
     }
 
     /// From now on requests are answered by this book; those that are held, by theirs. A queue
@@ -104,17 +118,21 @@ impl Mock {
     /// Stops accepting and answers what is held.
     pub fn drain(&self) {
         self.server.drain();
+        if let Some(others) = &self.others {
+            others.drain();
+        }
     }
 
     /// Whether everything is answered after a drain.
     pub fn has_ended(&self) -> bool {
-        self.server.has_ended()
+        self.server.has_ended() && self.others.as_ref().is_none_or(Others::has_ended)
     }
 
     /// Ends it, whether or not it was drained, and says what is left to say.
     pub fn finish(self) -> MockEnd {
-        let meter = self.server.meter();
+        let meter = self.meter();
         drop(self.server);
+        drop(self.others);
         let truth_left_out = self.truth.as_ref().map_or(0, TruthReport::left_out);
         let truth = self.truth.map(TruthReport::finish);
         MockEnd { figures: meter.figures(), truth, truth_left_out }

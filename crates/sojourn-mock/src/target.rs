@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use flate2::Compression;
-use flate2::write::{DeflateEncoder, GzEncoder};
+use flate2::write::{GzEncoder, ZlibEncoder};
 use sojourn_pace::random_u64;
 
 use crate::book::answer::Answer;
@@ -257,7 +257,8 @@ fn plain(request: &Request<'_>, status: u16, content_type: &str, text: &str) -> 
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(bytes).and_then(|()| encoder.finish()).ok().map(|it| (it, "gzip"))
     } else if accepts(b"deflate") {
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+        // `deflate` means the zlib format (RFC 9110, section 8.4.1.2).
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(bytes).and_then(|()| encoder.finish()).ok().map(|it| (it, "deflate"))
     } else {
         None

@@ -3,7 +3,7 @@
 mod line;
 mod selfcheck;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sojourn_clock::now_ns;
 use sojourn_mock::{
-    Latency, Mock, MockEnd, MockOptions, PublisherMaker, Queue, Respond, Source, Watched,
-    read_latency,
+    Latency, Mock, MockEnd, MockOptions, PublisherMaker, Queue, Respond, Source, TlsIdentity,
+    Watched, read_latency,
 };
 use sojourn_plan::{Overrides, reading::duration_ns};
 
@@ -21,6 +21,9 @@ use line::MockLine;
 
 /// How often signals and files are looked at.
 const TURN: Duration = Duration::from_millis(200);
+
+/// A free port of this machine.
+const FREE_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A server that stands in for others: holds answers as long as you say, and fails as you say
 #[derive(Debug, clap::Args)]
@@ -72,6 +75,18 @@ pub(crate) struct MockCommand {
     /// Let delay=, status=, size= and close= in a query change the answer
     #[arg(long, conflicts_with_all = ["file", "openapi"])]
     overrides: bool,
+    /// Speak TLS too (HTTP/2 or HTTP/1.1), with a self-signed certificate whose path is printed
+    #[arg(long)]
+    tls: bool,
+    /// A further name that the certificate is for, repeatable
+    #[arg(long, value_name = "NAME", requires = "tls")]
+    tls_name: Vec<String>,
+    /// A certificate of your own (PEM) instead
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "tls_name")]
+    tls_cert: Option<PathBuf>,
+    /// Its key (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Value for `${NAME}` in the file, before the environment's, repeatable
     #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = super::run::pair)]
     env: Vec<(String, String)>,
@@ -104,7 +119,8 @@ enum Sub {
 /// Serves until told to stop.
 pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     if let Some(Sub::Selfcheck(selfcheck)) = &command.selfcheck {
-        return selfcheck::run(selfcheck);
+        raise_descriptors();
+        return selfcheck::run(selfcheck, options(FREE_PORT, selfcheck.threads));
     }
     if command.schema {
         outputs::print(&format!("{:#}\n", sojourn_mock::mock_schema()));
@@ -119,7 +135,17 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     }
     warn(&book.warnings);
     let routes = book.routes.len();
-    let options = options(command);
+    let mut options = options(command.listen, command.threads);
+    options.connections_max = command.connections;
+    options.truth.clone_from(&command.truth);
+    options.tls = identity(command)?;
+    if book.queue.is_some() {
+        options.threads = NonZeroUsize::MIN;
+        if options.tls.is_some() {
+            let hint = "a queue serves requests in the order of one thread, by HTTP/1.1";
+            return Err(UsageError::new("a queue behind TLS is not kept", hint));
+        }
+    }
     let mock = Mock::start(book, &options).map_err(|error| {
         UsageError::new(
             format!("cannot serve at {}: {error}", command.listen),
@@ -127,9 +153,14 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
         )
     })?;
     println!("{}", mock.url(""));
+    let certificate = certificate_file(&options, &mock)?;
     let threads = options.threads;
     eprintln!("serving {routes} route(s) with {threads} thread(s); Ctrl-C ends it");
     serve(command, &mock, &mut watched);
+    if let Some(path) = certificate {
+        // It is worthless without the mock.
+        let _removed = std::fs::remove_file(path);
+    }
     told(mock.finish())
 }
 
@@ -230,17 +261,50 @@ fn source(command: &MockCommand) -> Result<Source, UsageError> {
     }))
 }
 
-fn options(command: &MockCommand) -> MockOptions {
+fn options(listen: SocketAddr, threads: Option<u32>) -> MockOptions {
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let asked = command.threads.and_then(|count| NonZeroUsize::new(count as usize));
+    let asked = threads.and_then(|count| NonZeroUsize::new(count as usize));
     MockOptions {
-        listen: command.listen,
+        listen,
         threads: asked.unwrap_or(cores),
-        connections_max: command.connections,
-        truth: command.truth.clone(),
+        connections_max: 1_000_000,
+        truth: None,
         run_id: uuid::Uuid::new_v4().to_string(),
         publishers: publishers(),
+        tls: None,
     }
+}
+
+fn identity(command: &MockCommand) -> Result<Option<Arc<TlsIdentity>>, UsageError> {
+    let identity = match (&command.tls_cert, &command.tls_key) {
+        (Some(certificates), Some(key)) => TlsIdentity::from_pem(certificates, key),
+        _ if command.tls => TlsIdentity::self_signed(&command.tls_name),
+        _ => return Ok(None),
+    };
+    match identity {
+        Ok(identity) => Ok(Some(Arc::new(identity))),
+        Err(error) => {
+            let hint = "--tls alone makes a certificate for localhost and 127.0.0.1";
+            Err(UsageError::new(error.to_string(), hint))
+        }
+    }
+}
+
+/// Writes the self-signed certificate where clients can find it, and says where.
+fn certificate_file(options: &MockOptions, mock: &Mock) -> Result<Option<PathBuf>, UsageError> {
+    let Some(pem) = options.tls.as_ref().and_then(|identity| identity.certificate_pem()) else {
+        return Ok(None);
+    };
+    let name = format!("sojourn-mock-{}.pem", mock.address().port());
+    let path = std::env::temp_dir().join(name);
+    std::fs::write(&path, pem).map_err(|error| {
+        let message = format!("cannot write {}: {error}", path.display());
+        UsageError::new(message, "set TMPDIR, or give --tls-cert and --tls-key")
+    })?;
+    let url = mock.url("").replacen("http:", "https:", 1);
+    eprintln!("{url} with the certificate {}", path.display());
+    eprintln!("  curl --cacert {} {url}/", path.display());
+    Ok(Some(path))
 }
 
 #[cfg(feature = "kafka")]

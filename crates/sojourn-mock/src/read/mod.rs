@@ -77,10 +77,10 @@ impl MockReader<'_> {
         }
         let usual = Defaults { latency: Latency::Fixed(0), faults: Vec::new(), close: 0.0 };
         let defaults = self.behaviour(&fields, &usual);
-        let routes = match (fields.get("routes"), &defaults) {
-            (Some(node), Some(defaults)) => self.routes(node, defaults),
-            _ => Vec::new(),
-        };
+        // What is wrong above the routes does not hide what is wrong in them.
+        let defaults = defaults.unwrap_or(usual);
+        let routes =
+            fields.get("routes").map_or_else(Vec::new, |node| self.routes(node, &defaults));
         self.warn_unreachable(&routes);
         let found = std::mem::take(&mut self.reader.compiler.found);
         let place = |parts: &Vec<String>| {

@@ -21,11 +21,11 @@ use std::thread::JoinHandle;
 use rustix::event::{EventfdFlags, eventfd};
 use sojourn_clock::SECOND_NS;
 
+pub(crate) use counters::Counters;
 pub use counters::{Figures, HoldTimes};
 pub use request::{Header, Request, TlsFacts};
 
 use crate::reply::Reply;
-use counters::Counters;
 use reactor::{Reactor, Seat};
 
 /// Where and how a server serves.
@@ -44,6 +44,9 @@ pub struct ServerConfig {
 
 /// Serves connections that speak something else.
 pub trait Takeover: Send + Sync {
+    /// Whether it can serve a connection that begins like this.
+    fn speaks(&self, first: &[u8]) -> bool;
+
     /// Takes a connection whose first bytes are these; false when it cannot.
     fn take(&self, socket: OwnedFd, first: Vec<u8>) -> bool;
 }
@@ -199,6 +202,13 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// The same with those of somebody who serves connections for the server. Connections are
+    /// counted where they were accepted.
+    pub(crate) fn with(mut self, counters: Arc<Counters>) -> Self {
+        self.counters.push(counters);
+        self
+    }
+
     /// What the server's threads have counted so far, added up.
     pub fn figures(&self) -> Figures {
         let mut figures = Figures::default();

@@ -80,7 +80,7 @@ impl Reactor {
                 match connection.opening(bytes) {
                     Opening::Http1 => connection.is_fresh = false,
                     Opening::Unclear => {}
-                    Opening::Other if others.is_some() => {
+                    Opening::Other if others.as_ref().is_some_and(|it| it.speaks(bytes)) => {
                         let mut first = std::mem::take(&mut connection.intake.partial);
                         first.extend_from_slice(bytes);
                         return self.hand_over(slot, first);
