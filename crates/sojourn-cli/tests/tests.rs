@@ -7,6 +7,7 @@ mod common;
 mod crash;
 mod experiment;
 mod follow_up;
+mod mock;
 mod omission;
 mod polled;
 mod theory;

@@ -147,7 +147,7 @@ impl<'a> Course<'a> {
     fn reshape(&self, message: &mut Rc<Message>, wishes: &Wishes) {
         let sizes = &self.route.sizes;
         let drawn = self.pick(b"sizes   ", sizes).and_then(|at| sizes.get(at));
-        if let Some(length) = wishes.size.or(drawn.map(|(size, _)| *size)) {
+        if let Some(length) = wishes.size.or_else(|| drawn.map(|(size, _)| *size)) {
             let body = Body::Repeated { block: self.office.noise.clone(), length };
             *message = Rc::new(message.with(message.status(), body));
         }

@@ -57,8 +57,8 @@ impl Mock {
     /// Starts a book.
     ///
     /// # Errors
-    /// The address is taken or not ours; the truth file cannot be made; the identity cannot be used;
-    /// no descriptor or thread to be had.
+    /// The address is taken or not ours; the truth file cannot be made; the identity cannot be
+    /// used; no descriptor or thread to be had.
     pub fn start(book: Book, options: &MockOptions) -> io::Result<Self> {
         let threads = if book.queue.is_some() { NonZeroUsize::MIN } else { options.threads };
         let courier = Courier::start(options.publishers.clone())?;

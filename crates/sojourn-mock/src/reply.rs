@@ -48,7 +48,7 @@ pub struct Reply {
 pub(crate) enum What {
     /// The common case: one message, whole. It allocates nothing.
     Message(Rc<Message>),
-    Steps(Box<VecDeque<Step>>),
+    Steps(VecDeque<Step>),
 }
 
 impl Reply {
@@ -59,7 +59,7 @@ impl Reply {
 
     /// These steps, one after the other.
     pub fn steps(steps: impl IntoIterator<Item = Step>) -> Self {
-        Self::new(What::Steps(Box::new(steps.into_iter().collect())))
+        Self::new(What::Steps(steps.into_iter().collect()))
     }
 
     /// These bytes at once.

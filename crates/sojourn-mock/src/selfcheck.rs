@@ -31,6 +31,8 @@ pub struct Staircase {
     pub bound_ns: u64,
     /// The first rate, requests per second.
     pub from_per_s: f64,
+    /// No rate is higher than this, requests per second.
+    pub to_per_s: f64,
     /// Each rate is so many times the one before.
     pub factor: f64,
     /// How long each rate is kept and measured, nanoseconds, once holds have filled up.
@@ -59,6 +61,8 @@ pub struct Stair {
 /// Why a staircase ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StairsEnd {
+    /// No higher rate was asked for.
+    Asked,
     /// The overshoot is above the bound: this rate is too much for the mock.
     Bound,
     /// Requests failed.
@@ -95,13 +99,15 @@ impl Staircase {
         let mut rate_per_s = self.from_per_s;
         loop {
             let mut stair = load.keep(rate_per_s, self, &mock.meter())?;
-            let next_per_s = rate_per_s * self.factor;
+            let next_per_s = (rate_per_s * self.factor).min(self.to_per_s);
             stair.end = if stair.overshoot_ns[1] > self.bound_ns {
                 Some(StairsEnd::Bound)
             } else if stair.failed > 0 {
                 Some(StairsEnd::Failures)
             } else if stair.lag_p99_ns > LAG_MAX_NS {
                 Some(StairsEnd::Generator)
+            } else if rate_per_s >= self.to_per_s {
+                Some(StairsEnd::Asked)
             } else if next_per_s * self.latency.mean_ns() / 1e9 > CONNECTIONS_MAX {
                 Some(StairsEnd::Ports)
             } else {
@@ -120,7 +126,10 @@ impl Staircase {
 
 /// The highest stair whose figures hold: the last that did not break.
 pub fn highest(stairs: &[Stair]) -> Option<&Stair> {
-    stairs.iter().rev().find(|stair| matches!(stair.end, None | Some(StairsEnd::Ports)))
+    stairs
+        .iter()
+        .rev()
+        .find(|stair| matches!(stair.end, None | Some(StairsEnd::Asked | StairsEnd::Ports)))
 }
 
 /// The open load on one mock.

@@ -84,7 +84,7 @@ impl Watched {
     /// Reads the book. Errs in words, as people read them: everything that is wrong.
     pub fn read(&mut self) -> Result<Book, String> {
         let folder = match &self.source {
-            Source::File { path, .. } => path.parent().unwrap_or(Path::new("")),
+            Source::File { path, .. } => path.parent().unwrap_or_else(|| Path::new("")),
             _ => Path::new(""),
         };
         let files = Folder { folder: folder.to_path_buf(), seen: RefCell::new(Vec::new()) };

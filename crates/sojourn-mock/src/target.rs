@@ -263,7 +263,10 @@ fn plain(request: &Request<'_>, status: u16, content_type: &str, text: &str) -> 
     } else {
         None
     };
-    let (body, coding) = coded.map_or((bytes.to_vec(), None), |(it, name)| (it, Some(name)));
+    let (body, coding) = match coded {
+        Some((body, coding)) => (body, Some(coding)),
+        None => (bytes.to_vec(), None),
+    };
     let mut headers = vec![("content-type", content_type.as_bytes())];
     headers.extend(coding.map(|coding| ("content-encoding", coding.as_bytes())));
     Message::new(status, headers, Body::Bytes(body.into()))

@@ -12,11 +12,14 @@ fn the_first_route_that_fits_answers() {
     let mock = mock(
         "
 routes:
-  - { route: 'POST /payments/{id}', when: { body.amount: { greater: 100 } }, status: 402, json: { error: too much } }
+  - { route: 'POST /payments/{id}', when: { body.amount: { greater: 100 } }, status: 402,
+      json: { error: too much } }
   - { route: 'POST /payments/{id}', when: { header.x-tenant: acme, query.dry: [1, yes] }, status: 202 }
   - { route: 'POST /payments/{id}', status: 201, headers: { location: '/payments/{{ path.id }}' },
-      json: { id: '{{ path.id }}', amount: '{{ number(body.amount) }}', by: '{{ header.x-user }}', n: '{{ seq(1) }}' } }
-  - { route: GET /payments/*, when: { cookie.session: { present: true } }, body: 'hello {{ cookie.session }}, {{ query.q }}' }
+      json: { id: '{{ path.id }}', amount: '{{ number(body.amount) }}', by: '{{ header.x-user }}',
+              n: '{{ seq(1) }}' } }
+  - { route: GET /payments/*, when: { cookie.session: { present: true } },
+      body: 'hello {{ cookie.session }}, {{ query.q }}' }
   - { route: GET /payments/*, status: 401 }
   - { route: /static, file: null, body: plain }
 ",

@@ -75,7 +75,8 @@ fn http2_without_tls_by_the_same_book() {
     let mock = mock(
         "
 routes:
-  - { route: 'POST /pay/{id}', status: 201, latency: 30ms, json: { id: '{{ path.id }}', a: '{{ header.x-a }}', got: '{{ body }}' } }
+  - { route: 'POST /pay/{id}', status: 201, latency: 30ms,
+      json: { id: '{{ path.id }}', a: '{{ header.x-a }}', got: '{{ body }}' } }
   - { route: /big, size: 3MB }
 ",
     );

@@ -51,6 +51,7 @@ fn the_truth_file_is_the_model_and_the_answers_are_the_truth() {
         let path = folder.path().join("truth.ndjson");
         let mock = queue_mock(text, Some(&path));
         let address = mock.address();
+        #[expect(clippy::needless_collect, reason = "all threads run before one is waited for")]
         let threads: Vec<_> = (0..8)
             .map(|_| {
                 std::thread::spawn(move || {

@@ -105,6 +105,35 @@ pub fn mmc_mean_response(servers: u32, offered: f64, service_mean: f64) -> f64 {
     wait + service_mean
 }
 
+/// M/M/c: the share of requests whose response time exceeds `time` (D. Gross and C. M. Harris,
+/// *Fundamentals of Queueing Theory*, section 2.3: a wait with probability C, exponential with rate
+/// μ(c − a), then an exponential service with rate μ).
+pub fn mmc_response_beyond(servers: u32, offered: f64, service_mean: f64, time: f64) -> f64 {
+    let waits = erlang_c(servers, offered);
+    let services = time / service_mean;
+    let apart = f64::from(servers) - offered - 1.0;
+    // The two rates may be equal; near there the quotient is all rounding.
+    let waited = match apart.abs() < 1e-9 {
+        true => services,
+        false => -(-services * apart).exp_m1() / apart,
+    };
+    (-services).exp() * (1.0 + waits * waited)
+}
+
+/// M/M/c: the response time that a share `q` of requests does not exceed, found by halving.
+pub fn mmc_response_quantile(servers: u32, offered: f64, service_mean: f64, q: f64) -> f64 {
+    let beyond = |time| mmc_response_beyond(servers, offered, service_mean, time);
+    let (mut low, mut high) = (0.0, service_mean);
+    while beyond(high) > 1.0 - q {
+        high *= 2.0;
+    }
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        if beyond(middle) > 1.0 - q { low = middle } else { high = middle }
+    }
+    high
+}
+
 /// The mean of correlated samples with its interval, by batch means: the run is cut into `batches`
 /// equal parts (a remainder at the end is left out), whose means are nearly independent when each
 /// is long. For laws without a closed form. `None` below two batches or two samples a batch.
@@ -166,6 +195,14 @@ mod tests {
         assert!((mg1_mean_response(0.7, 3.0, 1.0) - mm1.mean_response()).abs() < 1e-12);
         // Two servers: C = 2ρ²/(1 + ρ), here with ρ = 1/2.
         assert!((erlang_c(2, 1.0) - 1.0 / 3.0).abs() < 1e-12);
+        // With one server the response is exponential; two, just so loaded that both rates of the
+        // sum are equal, have the limit of the formula's quotient.
+        for q in [0.5, 0.99] {
+            let general = mmc_response_quantile(1, 0.7, 3.0, q);
+            assert!((general / mm1.response_quantile(q) - 1.0).abs() < 1e-9);
+        }
+        let near = mmc_response_beyond(2, 1.0 + 1e-7, 1.0, 2.0);
+        assert!((mmc_response_beyond(2, 1.0, 1.0, 2.0) - near).abs() < 1e-6);
         // Half loaded, deterministic: waits half a service of the exponential queue's whole one.
         assert!((md1_mean_response(0.5, 1.0) - 1.5).abs() < 1e-12);
         assert!((mm1.response_quantile(0.5) - 10.0 * std::f64::consts::LN_2).abs() < 1e-9);

@@ -115,11 +115,14 @@ impl Drop for Courier {
     }
 }
 
+/// A broker, and its publisher unless none can be made.
+type Broker = (Arc<KafkaChannel>, Option<Box<dyn Publisher>>);
+
 /// The thread's own.
 struct Rounds {
     client: Client,
     publishers: PublisherMaker,
-    open: Vec<(Arc<KafkaChannel>, Option<Box<dyn Publisher>>)>,
+    open: Vec<Broker>,
     wheel: Wheel,
     held: Slab<Job>,
     counts: Arc<Counts>,
@@ -152,7 +155,7 @@ impl Rounds {
                 self.unacknowledged = self.unacknowledged.saturating_sub(1);
                 self.count(outcome.error.is_none());
             }
-            let mut until_ns = self.wheel.next_due_ns().unwrap_or(now_ns() + SECOND_NS);
+            let mut until_ns = self.wheel.next_due_ns().unwrap_or_else(|| now_ns() + SECOND_NS);
             if self.unacknowledged > 0 {
                 until_ns = until_ns.min(now_ns() + OUTCOMES_EVERY_NS);
             }

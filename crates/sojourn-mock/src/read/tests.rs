@@ -28,118 +28,21 @@ fn read(text: &str) -> Result<Book, String> {
     read_mock("m.yaml", text, &Memory, Path::new(""), &overrides).map_err(|it| it.to_string())
 }
 
+/// `wrong.txt` holds files, a line `-----`, and how what is said about them begins; cases are
+/// separated by `=====`.
 #[test]
 fn what_is_wrong_is_named_with_its_place_and_what_to_do() {
     let mut wrong = Vec::new();
-    let mut check = |text: &str, expected: &str| {
+    for case in include_str!("wrong.txt").split("=====\n") {
+        let (text, expected) = case.split_once("\n-----\n").unwrap();
         let got = match read(text) {
             Ok(_) => "no error".to_owned(),
             Err(errors) => errors.replace("m.yaml:", ""),
         };
-        if !got.starts_with(expected) {
+        if !got.starts_with(expected.trim_end()) {
             wrong.push(format!("{text}\nexpected:\n{expected}\ngot:\n{got}\n"));
         }
-    };
-    check("", "1:1: expected the file, found nothing");
-    check("routes: []", "1:9: a mock without routes");
-    check("latency: 5ms", "1:1: the file without `routes`");
-    check(
-        "routes:\n  - { rout: /a }",
-        "2:7: unknown field `rout` in a route\n  hint: did you mean `route`?",
-    );
-    check("routes: [{ status: 200 }]", "1:10: a route without `route`");
-    check(
-        "routes: [{ route: post /a }]",
-        "1:19: `post` is not a method\n  hint: methods are written in capitals: `POST /a`",
-    );
-    check(
-        "routes: [{ route: a/b }]",
-        "1:19: `a/b` is not a path\n  hint: such as `/payments/{id}`",
-    );
-    check(
-        "routes: [{ route: 'GET /a/{x}/{x}' }]",
-        "1:27: `{x}` is not a parameter, or stands here",
-    );
-    check("routes: [{ route: '/a?b=1' }]", "1:20: `/a?b=1` has a query: that is a condition");
-    check("routes: [{ route: /a, status: 99 }]", "1:31: `99` is out of range");
-    check("routes: [{ route: /a, latency: soon }]", "1:32: `soon` is not a duration");
-    check(
-        "routes: [{ route: /a, latency: 'expo(5ms)' }]",
-        "1:33: there is no law `expo`\n  hint: did you mean `exp`?",
-    );
-    check("latency: 'exp(5)'\nroutes: [{ route: /a }]", "1:15: `5` has no unit");
-    check("queue: 'mm1:rte=5'\nroutes: [{ route: /a }]", "1:13: `rte` is nothing that a queue has");
-    check(
-        "routes: [{ route: '/a/{id}', body: '{{ path.ide }}' }]",
-        "1:40: the path has no part `ide`\n  hint: did you mean `id`?",
-    );
-    check(
-        "routes: [{ route: /a, body: '{{ path.id }}' }]",
-        "1:33: the path has no part `id`\n  hint: write `{id}` in the route's path",
-    );
-    check(
-        "routes: [{ route: /a, body: '{{ header }}' }]",
-        "1:33: `header` is no value of a request",
-    );
-    check("routes: [{ route: /a, body: '{{ hedder.x }}' }]", "1:33: unknown name `hedder.x`");
-    check("routes: [{ route: /a, body: '{{ querry }}' }]", "1:33: unknown name `querry`");
-    check("routes: [{ route: /a, body: { file: none.txt } }]", "1:37: `none.txt` can't be read");
-    check("routes: [{ route: /a, file: none.bin }]", "1:29: `none.bin` can't be read");
-    check("routes: [{ route: /a, file: body.json, json: {} }]", "1:40: both `json` and `file`");
-    check("routes: [{ route: /a, json: {}, body: x }]", "1:29: both `json` and `body`");
-    check(
-        "routes: [{ route: /a, headers: { content-length: 5 } }]",
-        "1:34: header `content-length`",
-    );
-    check(
-        "routes: [{ route: /a, when: { status: 200 } }]",
-        "1:31: `status` is no value of a request",
-    );
-    check("routes: [{ route: /a, when: { path.x: 1 } }]", "1:31: the path has no part `x`");
-    check(
-        "routes: [{ route: /a, when: { query.x: { abov: 1 } } }]",
-        "1:42: unknown condition `abov`",
-    );
-    check(
-        "routes: [{ route: /a, faults: { rst: 1% } }]",
-        "1:33: unknown field `rst` in the faults",
-    );
-    check(
-        "routes: [{ route: /a, faults: { close: 60%, reset: 50% } }]",
-        "1:31: the shares are 110% together",
-    );
-    check("routes: [{ route: /a, close: 200% }]", "1:30: `200%` is more than the whole");
-    check("routes: [{ route: /a, limit: 5 }]", "1:30: `5` does not say per what");
-    check("routes: [{ route: /a, limit: 0/s }]", "1:30: a limit of nothing lets nobody through");
-    check("routes: [{ route: /a, limit: { burst: 1 } }]", "1:30: a limit without `rate`");
-    check("routes: [{ route: /a, size: { 1parsec: 5% } }]", "1:31: `1parsec` is not a size");
-    check(
-        "routes: [{ route: /a, degrade: [{ at: 5s }, { at: 1s }] }]",
-        "1:32: no course through time",
-    );
-    check(
-        "routes: [{ route: /a, answers: [{ share: 50% }, { share: 20% }] }]",
-        "1:32: the shares are 70% together",
-    );
-    check("routes: [{ route: /a, answers: [{}, {}] }]", "1:37: a second answer without a share");
-    check(
-        "routes: [{ route: /a, status: 201, answers: [{}] }]",
-        "1:23: both `status` and `answers`",
-    );
-    check("routes: [{ route: /a, answers: [] }]", "1:");
-    check(
-        "routes: [{ route: /a, callbacks: [{ after: 1s }] }]",
-        "1:35: a callback that goes nowhere",
-    );
-    check(
-        "routes: [{ route: /a, callbacks: [{ http: { url: /x } }] }]",
-        "1:50: `/x` is not an absolute URL",
-    );
-    check(
-        "routes: [{ route: /a, callbacks: [{ kafka: { brokers: h, topic: t } }] }]",
-        "1:55: `h` is not a broker",
-    );
-    check("routes: [{ route: /a, callbacks: [{ http: { url: 'http://h/{{ path.q }}' } }] }]", "1:");
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -152,22 +55,7 @@ fn everything_wrong_is_told_at_once() {
     }
 }
 
-const GOOD: &str = "
-seed: 3
-latency: ${LATENCY}
-faults: { reset: 0.1% }
-routes:
-  - route: POST /payments/{id}
-    when: { body.amount: { greater: 5 }, header.x-a: [b, c] }
-    answers:
-      - { share: 5%, status: 503 }
-      - { status: 201, json: { id: '{{ path.id }}', at: '{{ unix_ms }}', n: '{{ uuid() }}' } }
-    callbacks:
-      - { after: 'exp(2s)', share: 50%, http: { url: 'http://127.0.0.1:9/x', json: { a: '{{ body.a.0.b }}' } } }
-      - { kafka: { brokers: '127.0.0.1:9092', topic: t, key: '{{ path.id }}', body: x } }
-  - { route: /files/*, file: body.json, size: { 1KB: 90%, 1MB: 10% }, limit: { rate: 5/s, burst: 2 } }
-  - { route: '*', degrade: [{ at: 0s }, { at: 1m, latency: 3, errors: 10% }], close: 1% }
-";
+const GOOD: &str = include_str!("good.yaml");
 
 #[test]
 fn a_good_file_is_read_whole() {
@@ -196,7 +84,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         length in 0_usize..20,
         piece in prop::sample::select(vec![
-            "{{", "}}", "${", "[", "]", "{", "}", ": ", "\n", "- ", "'", "é", "\u{0}", "-1", "99999d",
+            "{{", "}}", "${", "[", "]", "{", "}", ": ", "\n", "- ", "'", "é", "\u{0}", "-1", "99d",
             "null", "path.", "exp(", ")", "*", "100%", "/",
         ]),
         removes: bool,
@@ -229,34 +117,7 @@ fn the_schema_has_every_name_with_its_meaning() {
     }
 }
 
-const API: &str = r##"
-openapi: 3.1.0
-servers: [{ url: "https://{host}/v1/", variables: { host: { default: api.example } } }]
-paths:
-  /users/{id}:
-    get:
-      responses:
-        "404": { description: none }
-        "200":
-          headers: { X-Rate: { schema: { type: integer, example: 7 } } }
-          content: { application/json: { schema: { $ref: "#/components/schemas/User" } } }
-    delete: { responses: { "204": { description: gone } } }
-  /users/me:
-    get: { responses: { default: { content: { application/json: { example: { me: true } } } } } }
-  /text: { get: { responses: { 2XX: { content: { text/plain: { examples: { a: { value: hello } } } } } } } }
-  /a.{b}: { get: {} }
-components:
-  schemas:
-    User:
-      type: object
-      properties:
-        id: { type: string, format: uuid }
-        age: { type: [integer, "null"], minimum: 18 }
-        role: { enum: [admin, user] }
-        password: { type: string, writeOnly: true }
-        friends: { type: array, items: { $ref: "#/components/schemas/User" } }
-        address: { allOf: [{ properties: { city: { const: Rome } } }, { properties: { zip: { type: string } } }] }
-"##;
+const API: &str = include_str!("api.yaml");
 
 #[test]
 fn an_openapi_description_becomes_routes_with_examples() {

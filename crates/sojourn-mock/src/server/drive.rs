@@ -1,14 +1,19 @@
 //! What a connection does when it can do something: finish sending, carry its answer on, take the
 //! next request.
 
+use std::collections::VecDeque;
+use std::rc::Rc;
+
 use rustix::net::sockopt;
 use sojourn_clock::now_ns;
 
 use super::Responder;
 use super::connection::{Alarm, Connection};
-use super::outgoing::Sent;
-use super::reactor::Reactor;
+use super::counters::Counters;
+use super::outgoing::{Assembly, COPIED_MAX, Sent};
+use super::reactor::{Date, Reactor};
 use super::receive::Incoming;
+use crate::http1::intake::Terms;
 use crate::message::{Ending, Message, Timing};
 use crate::reply::{Reply, Step, What};
 
@@ -131,56 +136,12 @@ impl Reactor {
                 Timing { intended_ns, real_ns }
             });
             let ends = reply.close || !terms.keep_alive || *is_draining;
-            let connection = match ends {
-                true => Some("close"),
-                false => terms.is_http10.then_some("keep-alive"),
-            };
-            let mut head = |message: &Message, out: &mut Vec<u8>| {
-                message.write_head(&Ending { date: date.at(now), timing, connection }, out);
-                counters.statuses.add(message.status());
-            };
-            let (message, from, to) = match &mut reply.what {
-                What::Message(message) => {
-                    head(message, &mut assembly.bytes);
-                    let message = message.clone();
-                    let to = if terms.is_head { 0 } else { message.body().length() };
-                    if to <= super::outgoing::COPIED_MAX {
-                        assembly.copy(&message, 0, to);
-                        return finish(slot, assembly, counters, ends);
-                    }
-                    // What is left to do after the body: nothing.
-                    reply.what = What::Steps(Box::default());
-                    (message, 0, to)
-                }
-                What::Steps(steps) => match steps.pop_front() {
-                    None => return finish(slot, assembly, counters, ends),
-                    Some(Step::Body { message, from, to }) => (message, from, to),
-                    Some(Step::Close) => {
-                        finish(slot, assembly, counters, ends);
-                        return Progress::Close;
-                    }
-                    Some(Step::Head(message)) => {
-                        head(&message, &mut assembly.bytes);
-                        continue;
-                    }
-                    Some(Step::Reset) => {
-                        finish(slot, assembly, counters, ends);
-                        return Progress::Reset;
-                    }
-                    Some(Step::Send(bytes)) => {
-                        assembly.bytes.extend_from_slice(&bytes);
-                        continue;
-                    }
-                    Some(Step::Silence) => {
-                        steps.push_front(Step::Silence);
-                        return Progress::Silent;
-                    }
-                    Some(Step::WaitUntil(at_ns)) => {
-                        reply.due_ns = at_ns;
-                        reply.is_exact = true;
-                        continue;
-                    }
-                },
+            let mut turn = Turn { now_ns: now, timing, ends, terms, date, assembly, counters };
+            let (message, from, to) = match turn.next(reply) {
+                Next::Body(message, from, to) => (message, from, to),
+                Next::End(progress) => return finish(slot, assembly, counters, progress),
+                Next::Go => continue,
+                Next::Rest => return Progress::Silent,
             };
             match assembly.body(socket, &message, from, to, outgoing) {
                 Sent::All => {}
@@ -244,18 +205,94 @@ impl Reactor {
     }
 }
 
-/// The answer is given; its connection may go on or not.
+/// What an answer is carried on with.
+struct Turn<'a> {
+    now_ns: u64,
+    timing: Timing,
+    /// The connection ends with the answer.
+    ends: bool,
+    terms: &'a Terms,
+    date: &'a mut Date,
+    assembly: &'a mut Assembly,
+    counters: &'a Counters,
+}
+
+/// What is next of an answer.
+enum Next {
+    /// A part of a body that is too large to be copied.
+    Body(Rc<Message>, u64, u64),
+    /// Nothing: it is given.
+    End(Progress),
+    /// It goes on at once.
+    Go,
+    /// Nothing, and it is not given either.
+    Rest,
+}
+
+impl Turn<'_> {
+    fn next(&mut self, reply: &mut Reply) -> Next {
+        let given = if self.ends { Progress::Close } else { Progress::Done };
+        match &mut reply.what {
+            What::Message(message) => {
+                self.head(message);
+                let to = if self.terms.is_head { 0 } else { message.body().length() };
+                if to <= COPIED_MAX {
+                    self.assembly.copy(message, 0, to);
+                    return Next::End(given);
+                }
+                let message = message.clone();
+                // What is left to do after the body: nothing.
+                reply.what = What::Steps(VecDeque::new());
+                Next::Body(message, 0, to)
+            }
+            What::Steps(steps) => match steps.pop_front() {
+                None => Next::End(given),
+                Some(Step::Body { message, from, to }) => Next::Body(message, from, to),
+                Some(Step::Close) => Next::End(Progress::Close),
+                Some(Step::Head(message)) => {
+                    self.head(&message);
+                    Next::Go
+                }
+                Some(Step::Reset) => Next::End(Progress::Reset),
+                Some(Step::Send(bytes)) => {
+                    self.assembly.bytes.extend_from_slice(&bytes);
+                    Next::Go
+                }
+                Some(Step::Silence) => {
+                    steps.push_front(Step::Silence);
+                    Next::Rest
+                }
+                Some(Step::WaitUntil(at_ns)) => {
+                    (reply.due_ns, reply.is_exact) = (at_ns, true);
+                    Next::Go
+                }
+            },
+        }
+    }
+
+    fn head(&mut self, message: &Message) {
+        let connection = match self.ends {
+            true => Some("close"),
+            false => self.terms.is_http10.then_some("keep-alive"),
+        };
+        let ending = Ending { date: self.date.at(self.now_ns), timing: self.timing, connection };
+        message.write_head(&ending, &mut self.assembly.bytes);
+        self.counters.statuses.add(message.status());
+    }
+}
+
+/// The answer is given; its connection goes on or ends as `progress` says.
 fn finish(
     reply: &mut Option<Reply>,
-    assembly: &mut super::outgoing::Assembly,
-    counters: &super::counters::Counters,
-    ends: bool,
+    assembly: &mut Assembly,
+    counters: &Counters,
+    progress: Progress,
 ) -> Progress {
     counters.answered.add(1);
     if let Some(done) = reply.take().filter(|done| done.tag != u64::MAX) {
         assembly.tags.push(done.tag);
     }
-    if ends { Progress::Close } else { Progress::Done }
+    progress
 }
 
 /// When an answer leaves: with all others of the same moment, so that ten thousand held answers
@@ -272,8 +309,6 @@ fn coalesced(reply: &Reply, arrival_ns: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::rc::Rc;
-
     use super::*;
 
     #[test]

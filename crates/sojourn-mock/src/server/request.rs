@@ -11,7 +11,7 @@ pub struct Request<'a> {
     pub path: &'a str,
     /// Headers in order, as sent.
     pub headers: &'a [Header<'a>],
-    /// The decoded body, as far as [`Responder::body_max`](crate::Responder::body_max) asked for it.
+    /// The decoded body, as far as [`body_max`](crate::Responder::body_max) asked for it.
     pub body: &'a [u8],
     /// When its last byte was read, `sojourn_clock` nanoseconds; on one thread it never decreases
     /// from one request to the next. A pipelined request arrives when its predecessor is answered.

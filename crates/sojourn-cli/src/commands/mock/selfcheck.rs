@@ -21,6 +21,9 @@ pub(crate) struct Selfcheck {
     /// First rate, requests per second
     #[arg(long, value_name = "N", default_value_t = 1000.0, value_parser = positive)]
     from: f64,
+    /// Last rate, requests per second [default: as far as it goes]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    to: Option<f64>,
     /// How long each rate is measured
     #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = super::duration)]
     step: u64,
@@ -38,6 +41,7 @@ pub(crate) fn run(command: &Selfcheck, options: MockOptions) -> Result<u8, Usage
         latency,
         bound_ns: command.bound,
         from_per_s: command.from,
+        to_per_s: command.to.unwrap_or(f64::INFINITY),
         factor: 1.5,
         step_ns: command.step,
     };
@@ -96,7 +100,7 @@ fn say_end(stairs: &[Stair], command: &Selfcheck) {
         Some(StairsEnd::Ports) => {
             println!("one address has no ports for a higher rate: the mock may take more");
         }
-        None => {}
+        Some(StairsEnd::Asked) | None => {}
     }
 }
 
