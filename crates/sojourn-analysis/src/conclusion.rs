@@ -77,8 +77,21 @@ pub struct Facts {
     pub order_violations: Vec<(String, u64, u64)>,
     /// The same event again: (kind, how many).
     pub duplicates: Vec<(String, u64)>,
-    /// Polled stages: (stage, interval in nanoseconds).
-    pub polls_ns: Vec<(String, u64)>,
+    /// Polled stages.
+    pub polled: Vec<Polled>,
+}
+
+/// A stage that is read by asking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Polled {
+    /// Its name.
+    pub stage: String,
+    /// The interval, nanoseconds.
+    pub every_ns: u64,
+    /// Polls that waited for the stage's budget.
+    pub waited: u64,
+    /// The longest of these waits, nanoseconds.
+    pub waited_ns_max: u64,
 }
 
 /// Everything that may be said of these journeys, the gravest first, else in order.
@@ -102,7 +115,7 @@ fn of_journey(facts: &Facts) -> Vec<Conclusion> {
     ]
     .into_iter()
     .flatten()
-    .chain(facts.polls_ns.iter().map(|poll| events::polled(facts, poll)))
+    .chain(facts.polled.iter().map(|polled| events::polled(facts, polled)))
     .collect()
 }
 
@@ -237,6 +250,21 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_for_the_budget_is_part_of_the_reading_error() {
+        let polled = Polled {
+            stage: "status".into(),
+            every_ns: 100_000_000,
+            waited: 7,
+            waited_ns_max: 400_000_000,
+        };
+        let conclusions = conclude(&[Facts { polled: vec![polled], ..payment() }]);
+        let said = conclusions.iter().find(|said| said.definition == "polled-stage").unwrap();
+        assert_eq!(said.text, "status is polled: it was reached up to 500 ms before it was seen");
+        let waited = "7 polls waited for the budget, up to 400 ms";
+        assert_eq!(said.evidence, ["polled every 100 ms", waited]);
+    }
+
+    #[test]
     fn every_sentence_has_evidence() {
         let conclusions = conclude(&[Facts {
             late: 1,
@@ -246,7 +274,11 @@ mod tests {
             in_flight_at_cutoff: 3,
             order_violations: vec![("created".into(), 4, 6_000)],
             duplicates: vec![("redelivery".into(), 1), ("unknown".into(), 2)],
-            polls_ns: vec![("status".into(), 100_000_000)],
+            polled: vec![Polled {
+                stage: "status".into(),
+                every_ns: 100_000_000,
+                ..Polled::default()
+            }],
             drain: Some(Drain {
                 drain_ns: None,
                 observed_ns: 30_000_000_000,

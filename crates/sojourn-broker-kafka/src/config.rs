@@ -41,6 +41,17 @@ const TAP_FIXED: [(&str, &str); 4] = [
     ("auto.offset.reset", "error"),
 ];
 
+/// What a group member uses unless the properties say otherwise.
+const CONSUMER_DEFAULTS: [(&str, &str); 7] = [
+    ("client.id", "sojourn"),
+    ("fetch.wait.max.ms", "50"),
+    ("fetch.error.backoff.ms", "50"),
+    ("queued.max.messages.kbytes", "65536"),
+    ("socket.nagle.disable", "true"),
+    ("log.connection.close", "false"),
+    ("allow.auto.create.topics", "false"),
+];
+
 /// What a publisher uses unless properties say otherwise.
 const PUBLISHER_DEFAULTS: [(&str, &str); 7] = [
     ("client.id", "sojourn"),
@@ -60,6 +71,25 @@ pub(crate) fn tap_config(kafka: &KafkaChannel) -> ClientConfig {
         config.set(name, value);
     }
     config.set("statistics.interval.ms", STATISTICS_MS.to_string());
+    config
+}
+
+/// The configuration of a client that reads a stretch again and must know where a partition ends.
+pub(crate) fn replay_config(kafka: &KafkaChannel) -> ClientConfig {
+    let mut config = tap_config(kafka);
+    config.set("enable.partition.eof", "true");
+    config
+}
+
+/// A group member's librdkafka configuration. `reset`: where it begins when the group has committed
+/// nothing, `earliest` or `latest`.
+pub(crate) fn consumer_config(kafka: &KafkaChannel, group: &str, reset: &str) -> ClientConfig {
+    let mut config = with_properties(kafka, &CONSUMER_DEFAULTS);
+    // What was handed over is marked as such by us, and committed when asked.
+    config.set("enable.auto.commit", "false");
+    config.set("enable.auto.offset.store", "false");
+    config.set("group.id", group);
+    config.set("auto.offset.reset", reset);
     config
 }
 

@@ -3,11 +3,14 @@
 //! [`KafkaTap`] assigns itself every partition of its topics at the end that the broker reports
 //! while it opens. It joins no group, commits nothing and takes nothing from the system's own
 //! consumers. [`KafkaPublisher`] sends messages and returns the broker's acknowledgements by token.
-//! Both are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
+//! [`KafkaConsumer`] is the opposite of a tap: a member of a group that commits what it took. All
+//! are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
 
 mod config;
+mod consume;
 mod headers;
 mod publish;
+mod replay;
 mod tap;
 #[cfg(test)]
 mod tests;
@@ -16,6 +19,7 @@ mod watch;
 use sojourn_broker::{Tap, TapError};
 use sojourn_plan::{Channel, Connector};
 
+pub use consume::{KafkaConsumer, Start};
 pub use publish::KafkaPublisher;
 pub use tap::KafkaTap;
 

@@ -8,12 +8,13 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::BorrowedMessage;
 use rdkafka::metadata::Metadata;
 use rdkafka::{Message, Offset, TopicPartitionList};
-use sojourn_broker::{Position, RawMessage, Sink, Tap, TapError, TapInfo};
+use sojourn_broker::{Position, RawMessage, Sink, Span, Tap, TapError, TapInfo};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, tap_config};
 use crate::headers::headers;
+use crate::replay::replay;
 use crate::watch::Watch;
 
 /// Longest wait for the brokers while opening.
@@ -29,12 +30,12 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// A passive subscription to Kafka topics. The lifecycle is [`Tap`]'s.
 pub struct KafkaTap {
-    kafka: KafkaChannel,
-    redactor: Redactor,
+    pub(crate) kafka: KafkaChannel,
+    pub(crate) redactor: Redactor,
     consumer: Option<BaseConsumer<Watch>>,
     /// Topics without repetitions, in declared order: their index is the upper half of a
     /// partition's number.
-    topics: Vec<String>,
+    pub(crate) topics: Vec<String>,
     watermark_ns: u64,
     partitions_added: usize,
 }
@@ -103,7 +104,11 @@ impl KafkaTap {
         Ok(())
     }
 
-    fn raw<'m>(&self, message: &'m BorrowedMessage<'_>, stamp_ns: u64) -> RawMessage<'m> {
+    pub(crate) fn raw<'m>(
+        &self,
+        message: &'m BorrowedMessage<'_>,
+        stamp_ns: u64,
+    ) -> RawMessage<'m> {
         let topic = message.topic();
         let index = self.topics.iter().position(|known| known == topic);
         // Neither is negative for a message that was read.
@@ -121,7 +126,7 @@ impl KafkaTap {
     }
 
     /// Whether an error that the consumer returned loses the tap.
-    fn judge(&self, error: &KafkaError) -> Result<(), TapError> {
+    pub(crate) fn judge(&self, error: &KafkaError) -> Result<(), TapError> {
         use RDKafkaErrorCode as Code;
         let lost = |what: String| Err(TapError::new(format!("{}: {what}", self.name())));
         match error.rdkafka_error_code() {
@@ -170,7 +175,7 @@ impl KafkaTap {
     }
 
     /// Errs when a leader of ours has been unreachable for too long.
-    fn check_connection(&self, consumer: &BaseConsumer<Watch>) -> Result<(), TapError> {
+    pub(crate) fn check_connection(&self, consumer: &BaseConsumer<Watch>) -> Result<(), TapError> {
         let health = consumer.context().health();
         let Some((since_ns, broker)) = &health.unreachable else {
             return Ok(());
@@ -207,7 +212,7 @@ impl KafkaTap {
     }
 
     /// Every partition of our topics. Asks for all topics: asking for one by name could create it.
-    fn find_partitions(
+    pub(crate) fn find_partitions(
         &self,
         consumer: &BaseConsumer<Watch>,
         deadline_ns: u64,
@@ -232,7 +237,7 @@ impl KafkaTap {
     /// The partitions at their present ends. One request per broker, by asking for the offset "at"
     /// the special time −1 (Kafka's ListOffsets: latest; under read_committed the last stable
     /// offset).
-    fn at_their_ends(
+    pub(crate) fn at_their_ends(
         &self,
         consumer: &BaseConsumer<Watch>,
         mut partitions: TopicPartitionList,
@@ -252,7 +257,7 @@ impl KafkaTap {
     }
 
     /// Tries until it works or the deadline has passed, serving librdkafka's errors in between.
-    fn until<T>(
+    pub(crate) fn until<T>(
         &self,
         consumer: &BaseConsumer<Watch>,
         deadline_ns: u64,
@@ -300,11 +305,11 @@ impl KafkaTap {
         }
     }
 
-    fn failed(&self, error: &KafkaError) -> TapError {
+    pub(crate) fn failed(&self, error: &KafkaError) -> TapError {
         TapError::new(format!("{}: {}", self.name(), self.redactor.redact(&error.to_string())))
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("kafka at {}", self.kafka.brokers)
     }
 
@@ -357,6 +362,15 @@ impl Tap for KafkaTap {
 
     fn watermark_ns(&self) -> u64 {
         self.watermark_ns
+    }
+
+    fn replay(
+        &mut self,
+        span: &Span,
+        timeout: Duration,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, TapError> {
+        replay(self, span, timeout, sink)
     }
 
     fn behind_ns(&self) -> Option<u64> {

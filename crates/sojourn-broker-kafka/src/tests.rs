@@ -1,5 +1,8 @@
 //! Tests against librdkafka's in-process mock cluster: the real protocol over real sockets.
 
+mod consume;
+mod replay;
+
 use std::time::Duration;
 
 use rdkafka::TopicPartitionList;

@@ -18,7 +18,8 @@ pub struct Decoded {
     /// The payload that JSON paths see: CloudEvents' `data`, MassTransit's `message`, else the
     /// whole.
     pub body: Option<Value>,
-    /// The whole document, where it is not the body: paths beginning `$envelope` see it.
+    /// The whole document, where it is not the body: paths beginning `$envelope` see it. Of a
+    /// binary CloudEvent the one that its structured form would have.
     pub envelope: Option<Value>,
 }
 
@@ -50,7 +51,11 @@ pub(crate) fn read(decoder: Decoder, message: &RawMessage<'_>, keep_envelope: bo
         Ok(_) if headers.is_cloud_events_batch() && recognises_cloud_events => {
             return unread(&headers, "a CloudEvents batch: one message with several events");
         }
-        Ok(document) if binary => Decoded { body: Some(document), ..Decoded::default() },
+        Ok(document) if binary => Decoded {
+            envelope: keep_envelope.then(|| envelope::of_headers(message, &document)),
+            body: Some(document),
+            ..Decoded::default()
+        },
         Ok(document) => match unwrap(decoder, document, &headers, keep_envelope) {
             Ok(decoded) => decoded,
             Err(problem) => return unread(&headers, problem),

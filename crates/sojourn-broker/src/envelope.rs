@@ -124,6 +124,30 @@ pub(crate) fn cloud_event(mut document: Value, keep: bool) -> Result<Decoded, &'
     })
 }
 
+/// The document that a binary CloudEvent would be in structured mode, so that one path finds an
+/// attribute in both. Attributes that are not UTF-8 are left out.
+pub(crate) fn of_headers(message: &RawMessage<'_>, body: &Value) -> Value {
+    let attribute = |name: &str| {
+        let prefix = name.get(..3)?;
+        let is_ours = prefix.eq_ignore_ascii_case("ce-") || prefix.eq_ignore_ascii_case("ce_");
+        is_ours.then(|| name[3..].to_ascii_lowercase())
+    };
+    let mut document = serde_json::Map::new();
+    for (name, value) in &message.headers {
+        let name = match attribute(name) {
+            Some(name) => name,
+            None if name.eq_ignore_ascii_case("content-type") => "datacontenttype".to_owned(),
+            None => continue,
+        };
+        if let Ok(value) = std::str::from_utf8(value) {
+            // The first of a name counts, as everywhere.
+            document.entry(name).or_insert_with(|| value.into());
+        }
+    }
+    document.insert("data".to_owned(), body.clone());
+    Value::Object(document)
+}
+
 /// Whether a document has MassTransit's telling fields.
 pub(crate) fn is_mass_transit(document: &Value) -> bool {
     document.get("messageType").is_some()

@@ -310,6 +310,33 @@ fn envelope_paths_see_the_whole_document() {
 }
 
 #[test]
+fn envelope_paths_see_a_binary_cloud_event_as_its_structured_form() {
+    let mut message = message(br#"{"aggregateId":"pay:1","subject":"of the payload"}"#);
+    message.headers = vec![
+        ("ce_specversion", b"1.0".as_slice()),
+        ("CE-Type", b"T"),
+        ("ce-Subject", b"pay:9"),
+        ("ce_subject", b"a second one"),
+        ("content-type", b"application/json"),
+        ("ce_bytes", b"\xff"),
+        ("\u{e4}\u{e4}", b"no ASCII"),
+    ];
+    for (selector, expect) in [
+        ("$envelope.subject", "pay:9"),
+        ("$envelope.type", "T"),
+        ("$envelope.datacontenttype", "application/json"),
+        ("$envelope.data.aggregateId", "pay:1"),
+        ("$.subject", "of the payload"),
+    ] {
+        let mut router = router(vec![stage("s", vec![], path(selector))]);
+        let observation = router.observe(&message).unwrap();
+        assert_eq!(fits(&observation), [(0, 0, expect.to_owned())], "{selector}");
+    }
+    let mut router = router(vec![stage("s", vec![], path("$envelope.bytes"))]);
+    assert!(router.observe(&message).unwrap().undecodable, "not UTF-8: no key");
+}
+
+#[test]
 fn the_marker_tells_our_run_from_others() {
     let mut plan = plan(vec![typed("A")]);
     for (header, expect) in [

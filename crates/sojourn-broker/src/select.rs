@@ -70,7 +70,8 @@ pub(crate) fn find<'a>(
     }
 }
 
-/// Whether a path looks into the envelope instead of the body.
+/// Whether a path looks into the envelope instead of the body: the plan's reader lets no other path
+/// begin so.
 pub(crate) fn is_envelope_path(path: &JsonPath) -> bool {
     path.text.starts_with("$envelope")
 }

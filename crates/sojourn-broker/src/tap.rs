@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::RawMessage;
+use crate::{RawMessage, Span};
 
 /// Where a tap's messages go. Called on the tap's own thread, in the order received.
 pub trait Sink {
@@ -23,6 +23,22 @@ pub trait Tap: Send {
 
     /// Every message received before this instant has been handed over.
     fn watermark_ns(&self) -> u64;
+
+    /// Reads a stretch of the channel's past again: hands over, once, each message of it that the
+    /// broker still has, every partition's in its order, stamped as received now; returns how many.
+    /// The subscription stays where it is, and [`Self::poll`] goes on with it afterwards.
+    ///
+    /// Errs when the channel keeps no past, when a part of the span has been deleted, and when not
+    /// everything has come within `timeout`; what came until then has been handed over.
+    fn replay(
+        &mut self,
+        span: &Span,
+        timeout: Duration,
+        sink: &mut dyn Sink,
+    ) -> Result<u64, TapError> {
+        let _unused = (span, timeout, sink);
+        Err(TapError::new("this channel keeps nothing that could be read again"))
+    }
 
     /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator
     /// health.

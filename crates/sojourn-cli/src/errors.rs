@@ -1,32 +1,55 @@
-//! What a command says when it cannot do its work: exit code 2.
+//! What a command says when it cannot do its work.
 
-use std::fmt;
+use std::{ffi::OsStr, fmt};
 
 /// A message with an optional hint, as people read it.
 #[derive(Debug)]
 pub(crate) struct UsageError {
     message: String,
     hint: Option<String>,
+    /// One of Vegeta's commands failed at its work: its exit code, and a line as its log has it.
+    is_runtime: bool,
 }
 
 impl UsageError {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: Some(hint.into()) }
+        Self { message: message.into(), hint: Some(hint.into()), is_runtime: false }
+    }
+
+    /// A failure of one of Vegeta's commands at work: exit code 1.
+    pub(crate) fn runtime(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, is_runtime: true }
+    }
+
+    /// What one of Vegeta's commands could not do with a file, and the system's word: exit code 1.
+    pub(crate) fn file(action: &str, name: &OsStr, error: &std::io::Error) -> Self {
+        let said = error.to_string();
+        let said = said.split(" (os error").next().unwrap_or_default().to_lowercase();
+        Self::runtime(format!("{action} {}: {said}", name.display()))
+    }
+
+    /// The exit code: 2, or 1 as Vegeta has it.
+    pub(crate) fn code(&self) -> u8 {
+        if self.is_runtime { 1 } else { 2 }
     }
 
     /// With a hint or without.
     pub(crate) fn with(message: impl Into<String>, hint: Option<String>) -> Self {
-        Self { message: message.into(), hint }
+        Self { message: message.into(), hint, is_runtime: false }
     }
 
     /// What says everything itself.
     pub(crate) fn plain(message: String) -> Self {
-        Self { message, hint: None }
+        Self { message, hint: None, is_runtime: false }
     }
 }
 
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_runtime {
+            let now = jiff::Zoned::now().strftime("%Y/%m/%d %H:%M:%S");
+            return write!(f, "{now} {}", self.message);
+        }
         write!(f, "error: {}", self.message)?;
         match &self.hint {
             Some(hint) => write!(f, "\nhint: {hint}"),
@@ -37,13 +60,13 @@ impl fmt::Display for UsageError {
 
 impl From<sojourn_engine::RunError> for UsageError {
     fn from(error: sojourn_engine::RunError) -> Self {
-        Self { message: error.message, hint: error.hint }
+        Self { message: error.message, hint: error.hint, is_runtime: false }
     }
 }
 
 impl From<sojourn_plan::PlanErrors> for UsageError {
     fn from(errors: sojourn_plan::PlanErrors) -> Self {
-        Self { message: errors.to_string(), hint: None }
+        Self { message: errors.to_string(), hint: None, is_runtime: false }
     }
 }
 
@@ -52,12 +75,13 @@ impl From<sojourn_report::render::RenderError> for UsageError {
         Self {
             message: error.to_string(),
             hint: Some("this is a defect: please report it".to_owned()),
+            is_runtime: false,
         }
     }
 }
 
 impl From<sojourn_record::ReadError> for UsageError {
     fn from(error: sojourn_record::ReadError) -> Self {
-        Self { message: error.to_string(), hint: None }
+        Self { message: error.to_string(), hint: None, is_runtime: false }
     }
 }

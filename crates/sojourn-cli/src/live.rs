@@ -17,7 +17,7 @@ impl ProgressLine {
     }
 
     /// Shows a second of the run.
-    pub(crate) fn show(&mut self, progress: &Progress) {
+    pub(crate) fn show(&mut self, progress: &Progress<'_>) {
         self.calls += 1;
         if self.quiet || (!self.is_terminal && !self.calls.is_multiple_of(10)) {
             return;

@@ -8,15 +8,19 @@
 mod commands;
 mod connectors;
 mod errors;
+mod fail_if;
 mod files;
+mod go_flags;
+mod go_words;
 mod live;
 mod outputs;
+mod results;
 mod runner;
 mod signals;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use commands::Command;
 
 /// Load tests for event-driven systems: follows every request through the events it causes.
@@ -30,7 +34,8 @@ use commands::Command;
   sojourn report reports/x.sojourn --format json
 
 Exit codes: 0 passed, 2 wrong usage or a plan that cannot run, 3 void (the figures may not be
-believed; the cause is named), 99 a threshold failed, 105 interrupted.")]
+believed; the cause is named), 99 a threshold failed, 105 interrupted; of report, encode and plot on
+results: 1 wrong input.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -38,11 +43,12 @@ struct Cli {
 
 fn main() -> ExitCode {
     // A reader that stops reading (`| head`) ends the output, not the program with a panic.
-    match commands::dispatch(Cli::parse().command) {
+    let words = go_flags::rewrite(std::env::args_os(), Cli::command());
+    match commands::dispatch(Cli::parse_from(words).command) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::from(2)
+            ExitCode::from(error.code())
         }
     }
 }

@@ -25,6 +25,13 @@ pub(crate) struct RunFlags {
     /// Most connections per target and generator thread
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     pub(crate) connections: usize,
+    /// What generators wait and move bytes with
+    #[arg(long, value_enum, default_value_t = IoFlag::Auto, value_name = "WAY")]
+    pub(crate) io: IoFlag,
+    /// How late arrivals may begin so that several begin at one wake-up, as `1ms`: saves processor
+    /// time at high rates, and shows as lag
+    #[arg(long, default_value = "0s", value_parser = sojourn_plan::duration_ns, value_name = "D")]
+    pub(crate) lag_budget: u64,
     /// Journeys kept with their whole timeline: the telling ones, or all of them
     #[arg(long, value_enum, default_value_t = Keep::Telling)]
     pub(crate) keep: Keep,
@@ -37,6 +44,27 @@ pub(crate) struct RunFlags {
     /// No progress line
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// What generators wait and move bytes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum IoFlag {
+    /// io_uring where the kernel allows it, else epoll; the report says which
+    Auto,
+    /// epoll: works everywhere
+    Epoll,
+    /// io_uring (Linux 6.0 or later), or an error where it is forbidden
+    Ring,
+}
+
+impl From<IoFlag> for sojourn_http::Io {
+    fn from(flag: IoFlag) -> Self {
+        match flag {
+            IoFlag::Auto => Self::Auto,
+            IoFlag::Epoll => Self::Epoll,
+            IoFlag::Ring => Self::Ring,
+        }
+    }
 }
 
 /// Which journeys' timelines the run file keeps.
@@ -81,8 +109,10 @@ pub(crate) fn make(
     let mut options = RunOptions::new(run_file.clone(), run_id);
     options.threads = flags.threads;
     options.client.connections_max = flags.connections;
-    options.client.ca_file.clone_from(&flags.ca);
-    options.client.insecure = flags.insecure;
+    options.client.tls.ca_file.clone_from(&flags.ca);
+    options.client.tls.insecure = flags.insecure;
+    options.lag_budget_ns = flags.lag_budget;
+    options.client.io = flags.io.into();
     options.once = once;
     options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));
@@ -144,7 +174,7 @@ fn beside(run_file: &Path) -> PathBuf {
 }
 
 /// The time and eight random digits: sorts by age, and is unique enough for a run marker.
-fn run_id() -> String {
+pub(crate) fn run_id() -> String {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let random = uuid::Uuid::new_v4().simple().to_string();
     format!("{now}-{}", &random[..8])

@@ -1,5 +1,5 @@
-//! What a plan asks for beyond one request: setup and refresh, several steps, steps after stages,
-//! what makes a journey fail, data, redirects, thresholds. Counted at the system's side.
+//! What a plan asks for beyond one request: several steps, steps after stages, what makes a journey
+//! fail, data, redirects, thresholds. Counted at the system's side.
 
 mod system;
 
@@ -9,15 +9,14 @@ use flate2::{Compression, write::GzEncoder};
 use sojourn_record::Verdict;
 use sojourn_report::{
     ReportModel,
-    model::{EventCounts, JourneyCounts},
+    model::{EventCounts, JourneyCounts, KeptJourney, SpanKind},
 };
 
 use super::common::{Run, plan, run};
-pub(crate) use system::Hooks;
-use system::{System, ok};
+pub(crate) use system::{Hooks, System, ok};
 
 /// Runs a plan against a system.
-fn run_on(system: &System, text: &str, threads: u32) -> Run {
+pub(crate) fn run_on(system: &System, text: &str, threads: u32) -> Run {
     let target = format!(
         "target: http://{}\nhealth: {{ lag_p99_max: 5s, silent_max: 5s }}\n",
         system.address
@@ -36,76 +35,9 @@ fn believed(run: &Run) -> (JourneyCounts, EventCounts) {
     (ledger.journeys_total.whole_run, ledger.events_total.whole_run)
 }
 
-fn assert_all_completed(run: &Run, started: u64) {
+pub(crate) fn assert_all_completed(run: &Run, started: u64) {
     let (counts, _) = believed(run);
     assert_eq!((counts.started, counts.completed), (started, started), "{counts:?}");
-}
-
-#[test]
-fn setup_refresh_and_teardown_share_the_token() {
-    let system = System::start(|asked, _| match asked.line.as_str() {
-        "POST /login" => ok(r#"{"token":"old"}"#),
-        "POST /renew" => ok(r#"{"token":"new"}"#),
-        _ if asked.headers["authorization"].starts_with("Bearer ") => ok("{}"),
-        _ => (401, String::new(), Vec::new()),
-    });
-    let run = run_on(
-        &system,
-        r#"
-setup: [{ name: log-in, http: POST /login, extract: { token: body.token } }]
-refresh:
-  - name: renew
-    every: 400ms
-    http: { method: POST, url: /renew, headers: { authorization: "Bearer {{ token }}" } }
-    extract: { token: body.token }
-teardown:
-  - name: clean
-    http:
-      { method: DELETE, url: "/runs/{{ run_id }}", headers: { authorization: "Bearer {{ token }}" } }
-journeys:
-  work: { root: { http: { url: /work, headers: { authorization: "Bearer {{ token }}" } } } }
-load: { rate: 50/s, steady: 1s, drain: 2s }
-"#,
-        2,
-    );
-    assert_all_completed(&run, 50);
-    let tokens: Vec<_> = system
-        .asked("GET /work")
-        .iter()
-        .map(|work| work.headers["authorization"].clone())
-        .collect();
-    let renewed = tokens.iter().filter(|token| *token == "Bearer new").count();
-    assert_eq!(tokens[0], "Bearer old");
-    assert_eq!(tokens[tokens.len() - 1], "Bearer new");
-    // The interval counts from when the threads are made, a little before the load.
-    assert!((10..=49).contains(&renewed), "{renewed}");
-    assert_eq!(system.count("POST /login"), 1);
-    assert_eq!(system.asked("POST /renew")[0].headers["authorization"], "Bearer old");
-    let last = system.asked.lock().unwrap().last().unwrap().clone();
-    assert_eq!(last.line, "DELETE /runs/test-run");
-    assert_eq!(last.headers["authorization"], "Bearer new", "the old one may be dead");
-}
-
-#[test]
-fn a_failed_teardown_is_in_the_report() {
-    let system = System::start(|asked, _| match asked.line.as_str() {
-        "DELETE /all" => (500, String::new(), Vec::new()),
-        _ => ok("{}"),
-    });
-    let run = run_on(
-        &system,
-        "
-teardown: [{ name: clean, http: DELETE /all }]
-journeys: { work: { root: { http: GET /work } } }
-load: { rate: 20/s, steady: 200ms, drain: 2s }
-",
-        1,
-    );
-    assert_all_completed(&run, 4);
-    assert_eq!(system.count("DELETE /all"), 1);
-    let notes = ReportModel::from_run(&run.file).notes;
-    assert!(notes.iter().any(|note| note.contains("teardown failed: step clean")), "{notes:?}");
-    assert_eq!(notes, run.summary.notes);
 }
 
 #[test]
@@ -146,6 +78,24 @@ load: { rate: 40/s, steady: 1s, drain: 2s }
     let pay = report.journeys[0].steps.iter().find(|step| step.name == "pay").unwrap();
     assert_eq!((pay.requests, pay.ok, pay.failed), (40, 36, 4));
     assert_eq!(pay.errors[0].count, 4);
+    let kept = |role| {
+        let kept = report.journeys[0].kept.iter().find(|kept| kept.role == role);
+        bars(kept.unwrap_or_else(|| panic!("no {role} journey was kept")))
+    };
+    assert_eq!(kept("median"), ["cart", "item", "pay", "receipt"]);
+    assert_eq!(kept("failed"), ["cart", "item", "pay"]);
+}
+
+/// Names of a kept journey's steps and stages; each step begins when the one before it has ended.
+fn bars(kept: &KeptJourney) -> Vec<&str> {
+    let steps = kept.spans.iter().filter(|span| span.kind == SpanKind::Step);
+    let mut before_ns = 0;
+    for step in steps {
+        let (from_ns, to_ns) = (step.from_ns.unwrap(), step.to_ns.unwrap());
+        assert!(before_ns <= from_ns && from_ns < to_ns, "{kept:?}");
+        before_ns = to_ns;
+    }
+    kept.spans.iter().map(|span| span.name.as_str()).collect()
 }
 
 /// A system whose `POST /start` answers a fresh id and causes `events` about it; `PUT /confirm/ID`

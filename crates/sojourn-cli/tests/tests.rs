@@ -1,7 +1,9 @@
 //! Whole runs, checked against what is known to be true.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod attack;
 mod bad_input;
+mod beside;
 mod closed;
 mod common;
 mod crash;
@@ -10,6 +12,8 @@ mod follow_up;
 mod mock;
 mod omission;
 mod polled;
+mod results;
+mod retries;
 mod theory;
 mod truth;
 mod webhook;

@@ -14,6 +14,15 @@ impl RunError {
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()) }
     }
+
+    /// The same with what went wrong besides, a line each.
+    pub(crate) fn and(mut self, notes: &[String]) -> Self {
+        for note in notes {
+            self.message.push('\n');
+            self.message.push_str(note);
+        }
+        self
+    }
 }
 
 impl From<sojourn_broker::TapError> for RunError {

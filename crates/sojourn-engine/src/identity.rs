@@ -13,6 +13,7 @@ pub(crate) fn identity(
     anchor: &Anchor,
     start_ns: u64,
     channels: Vec<(String, String)>,
+    io: String,
 ) -> Identity {
     let longest = |of: fn(&sojourn_plan::Load) -> u64| plan.load.iter().map(of).max().unwrap_or(0);
     Identity {
@@ -24,6 +25,7 @@ pub(crate) fn identity(
         start_monotonic_ns: start_ns,
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        io,
         load: plan.load.iter().map(|load| load.declared.clone()).collect(),
         phases_ns: [
             longest(|load| load.warmup_ns),

@@ -38,7 +38,7 @@ mod stop;
 mod verdict;
 
 pub use attack::{Attack, ResultSink, ResultWriter, Targets};
-pub use coordinator::{attack, run};
+pub use coordinator::{attack, attack_room, run};
 pub use error::RunError;
 pub use options::RunOptions;
 pub use progress::{Progress, Stretch};

@@ -27,7 +27,7 @@ pub(crate) enum ToGenerator {
 }
 
 /// Generator to coordinator, with the generator's number.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum FromGenerator {
     /// One second's figures.
     Snapshot(Box<Snapshot>),
@@ -64,4 +64,84 @@ pub(crate) enum ToActor {
         /// Whose.
         journey: u64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::net::UnixStream;
+
+    use proptest::prelude::*;
+    use serde::de::DeserializeOwned;
+    use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase};
+
+    use super::*;
+
+    fn any_to_generator() -> impl Strategy<Value = ToGenerator> {
+        prop_oneof![
+            any::<u64>().prop_map(|at_ns| ToGenerator::Start { at_ns }),
+            (any::<u16>(), any::<String>())
+                .prop_map(|(variable, value)| ToGenerator::SetVariable { variable, value }),
+            Just(ToGenerator::StopArrivals),
+            Just(ToGenerator::Abort),
+        ]
+    }
+
+    fn any_from_generator() -> impl Strategy<Value = FromGenerator> {
+        let samples = prop::collection::vec(any::<u64>(), 0..50);
+        prop_oneof![
+            samples.prop_map(|samples| FromGenerator::Snapshot(Box::new(snapshot(&samples)))),
+            any::<[u64; 3]>().prop_map(|[last_t0_ns, load_end_ns, at_ns]| {
+                FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns }
+            }),
+            any::<Result<(), String>>().prop_map(FromGenerator::Ended),
+        ]
+    }
+
+    fn snapshot(samples: &[u64]) -> Snapshot {
+        let mut recorder = Recorder::new(1);
+        let key = |metric: &str| SeriesKey::new(metric, &[("journey", "j")], SeriesPhase::Steady);
+        let trend = recorder.series(Kind::Trend, key("step.response"));
+        let counter = recorder.series(Kind::Counter, key("journeys.started"));
+        for &sample in samples {
+            recorder.record(trend, sample);
+            recorder.add(counter, 1);
+        }
+        recorder.take(5, None)
+    }
+
+    /// What comes out at the other end of a socket, a line for each message.
+    fn across<M: Serialize + DeserializeOwned>(messages: &[M]) -> Vec<M> {
+        let (mut near, far) = UnixStream::pair().unwrap();
+        let lines: Vec<String> =
+            messages.iter().map(|message| serde_json::to_string(message).unwrap()).collect();
+        let writer = std::thread::spawn(move || {
+            for line in lines {
+                writeln!(near, "{line}").unwrap();
+            }
+        });
+        let arrived = BufReader::new(far).lines();
+        let arrived = arrived.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        writer.join().unwrap();
+        arrived
+    }
+
+    proptest! {
+        #[test]
+        fn messages_cross_a_socket(
+            to in prop::collection::vec(any_to_generator(), 0..8),
+            from in prop::collection::vec(any_from_generator(), 0..8),
+            journey: u64,
+            stage: u8,
+        ) {
+            prop_assert_eq!(across(&to), to);
+            prop_assert_eq!(across(&from), from);
+            let wakes = [
+                ToActor::Reached { journey, stage },
+                ToActor::Overdue { journey },
+                ToActor::Ended { journey },
+            ];
+            prop_assert_eq!(across(&wakes), wakes);
+        }
+    }
 }

@@ -16,6 +16,9 @@ pub struct RunOptions {
     pub threads: u32,
     /// How each generator's HTTP client connects. An unverified certificate is said in the report.
     pub client: ClientConfig,
+    /// How late arrivals may begin so that several begin at one wake-up, nanoseconds: saves
+    /// processor time at high rates, and shows as lag.
+    pub lag_budget_ns: u64,
     /// One journey only, at once, whatever the plan's load says.
     pub once: bool,
     /// Where to tell every request, event and decision, in words; bounded, what does not fit is
@@ -37,6 +40,7 @@ impl RunOptions {
             run_id,
             threads: 1,
             client: ClientConfig::default(),
+            lag_budget_ns: 0,
             once: false,
             narrator: None,
             keep_all: false,

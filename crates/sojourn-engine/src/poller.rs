@@ -2,30 +2,37 @@
 //!
 //! One thread of its own with its own client, so that polls are neither load nor lag. A stage's
 //! instant is the moment its answer was read; it may have held for up to one interval before, and
-//! the report says so.
+//! the report says so. Polls that had to wait for the stage's budget are counted apart: they make
+//! the interval longer.
 
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, VecDeque},
+    collections::{BinaryHeap, HashMap, VecDeque},
     sync::Arc,
 };
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
+use smallvec::SmallVec;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{BodyPolicy, Client, Completion, Exchange, Origin, OriginId};
+use sojourn_http::{BodyPolicy, Client, Completion, Exchange};
 use sojourn_ledger::{Batch, Fact, JourneyId, SourceId};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, Snapshot, names};
-use sojourn_plan::{Plan, Poll, RenderContext, StageSource};
+use sojourn_plan::{Plan, Poll, RenderContext, StageKind, StageSource, VariableId};
 
 use crate::{
-    generator::{Answer, Arrival, Outbox},
+    generator::{Answer, Arrival, Outbox, PreparedRequest, Scratch},
     health::ThreadHealth,
     options::RunOptions,
+    steps::Latest,
 };
 
 /// Journeys polled at once; further ones are refused, counted, and the run is void.
 const TASKS_MAX: usize = 100_000;
+/// Journeys handed over and not yet taken up.
+const HAND_OVER_MAX: usize = 10_000;
+/// Ends of journeys told and not yet heard: what the ledger decides between two looks.
+const ENDS_MAX: usize = 262_144;
 
 /// Where generators hand journeys over for polling.
 #[derive(Clone, Debug)]
@@ -39,33 +46,55 @@ pub(crate) struct Task {
     stage: u8,
     /// When to give up: the end of the journey's observation, nanoseconds.
     until_ns: u64,
-    /// The request, rendered.
-    message: Vec<u8>,
+    /// What its requests are rendered from, each anew: a token may have been renewed.
+    k: u64,
+    key: Box<str>,
+    own: Vec<(VariableId, Box<str>)>,
+}
+
+/// A journey with polled stages has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) journey: JourneyId,
+    /// Completed, late or not: what it may still reach is asked for until its observation ends.
+    pub(crate) complete: bool,
 }
 
 /// What the poller thread is made with.
 pub(crate) struct PollerSpec {
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
+    pub(crate) variables: Latest,
     pub(crate) source: SourceId,
     pub(crate) facts: Sender<Batch>,
     pub(crate) snapshots: Sender<Box<Snapshot>>,
-    pub(crate) tasks: Receiver<Task>,
+    /// Remarks for the report.
+    pub(crate) notes: Sender<String>,
+    pub(crate) hand_over: HandOver,
     /// The run's start, sent once; closed: end.
     pub(crate) start: Receiver<u64>,
     pub(crate) stop: Arc<std::sync::atomic::AtomicBool>,
 }
 
-/// The two ends of the hand-over; no channel when the plan polls nothing.
-pub(crate) fn channel(plan: &Plan) -> (PollSender, Option<Receiver<Task>>) {
-    let is_polled = |journey: &sojourn_plan::Journey| {
-        journey.stages.iter().any(|stage| matches!(stage.source, StageSource::Poll(_)))
-    };
+/// The poller's ends of its channels.
+pub(crate) struct HandOver {
+    tasks: Receiver<Task>,
+    ended: Receiver<Ended>,
+}
+
+/// Both sides of the hand-over; nothing to hand over to when the plan polls nothing.
+pub(crate) fn channel(plan: &Plan) -> (PollSender, Option<(HandOver, Sender<Ended>)>) {
     if !plan.journeys.iter().any(is_polled) {
         return (PollSender(None), None);
     }
-    let (sender, receiver) = crossbeam_channel::bounded(10_000);
-    (PollSender(Some(sender)), Some(receiver))
+    let (sender, tasks) = crossbeam_channel::bounded(HAND_OVER_MAX);
+    let (ended_sender, ended) = crossbeam_channel::bounded(ENDS_MAX);
+    (PollSender(Some(sender)), Some((HandOver { tasks, ended }, ended_sender)))
+}
+
+/// Whether some stage of a journey is polled.
+pub(crate) fn is_polled(journey: &sojourn_plan::Journey) -> bool {
+    journey.stages.iter().any(|stage| matches!(stage.source, StageSource::Poll(_)))
 }
 
 impl PollSender {
@@ -80,19 +109,17 @@ impl PollSender {
         values: &RenderContext<'_>,
     ) -> bool {
         let journey = &plan.journeys[usize::from(arrival.kind)];
-        let (Some(sender), StageSource::Poll(poll)) = (&self.0, &journey.stages[stage].source)
-        else {
+        let Some(sender) = &self.0 else {
             return true;
-        };
-        let Some(message) = render(poll, values) else {
-            return false;
         };
         let task = Task {
             journey: arrival.journey,
             kind: arrival.kind,
             stage: stage as u8,
             until_ns: arrival.t0_ns + journey.within_ns + journey.linger_ns,
-            message,
+            k: values.k,
+            key: values.key.into(),
+            own: values.own.to_vec(),
         };
         sender.try_send(task).is_ok()
     }
@@ -114,25 +141,69 @@ struct Poller {
     outbox: Outbox,
     recorder: Recorder,
     health: ThreadHealth,
-    tasks: Slab<Task>,
-    due: BinaryHeap<Reverse<(u64, usize)>>,
+    scratch: Scratch,
+    /// Variables that setup and refresh steps set, as of `variables_version`.
+    variables: Vec<Option<Box<str>>>,
+    variables_version: u64,
+    tasks: Slab<(u32, Task)>,
+    /// Tells a task from those that had its place before.
+    generation: u32,
+    of_journey: HashMap<u64, SmallVec<[Token; 2]>>,
+    due: BinaryHeap<Reverse<(u64, Token)>>,
     stages: Vec<PolledStage>,
+    /// Used again by each look at what has ended.
+    ends: Vec<Ended>,
     snapshot_ns: u64,
     refused: u64,
 }
 
-/// A polled stage's origin, series and budget.
+/// A task's place, with its generation in the upper half: stale once the task is gone.
+type Token = u64;
+
+/// A polled stage's request, series and budget.
 struct PolledStage {
     kind: u16,
     stage: u8,
-    origin: OriginId,
+    poll: Poll,
+    request: PreparedRequest,
     requests: SeriesId,
+    waited: SeriesId,
     /// The earliest instant of the next request under the budget.
     free_ns: u64,
     gap_ns: u64,
-    /// Tasks that are due and wait for the budget, first come first served: each is polled before
-    /// any is polled again. Holds a task at most once, so the bound on tasks is its own.
-    waiting: VecDeque<usize>,
+    /// Tasks that wait for the budget since they were due, first come first served: each is polled
+    /// before any is polled again. Holds a task at most once; those that have gone are passed over
+    /// without cost to the budget.
+    waiting: VecDeque<(u64, Token)>,
+    /// That its request can't be written has been said.
+    told: bool,
+}
+
+impl PolledStage {
+    fn new(
+        (kind, journey): (u16, &sojourn_plan::Journey),
+        (stage, shape): (u8, &sojourn_plan::Stage),
+        client: &mut Client,
+        recorder: &mut Recorder,
+    ) -> Option<Self> {
+        let StageSource::Poll(poll) = &shape.source else {
+            return None;
+        };
+        let tags = [("journey", journey.name.as_str()), ("stage", shape.name.as_str())];
+        let key = |metric: &str| SeriesKey::new(metric, &tags, SeriesPhase::Any);
+        Some(Self {
+            kind,
+            stage,
+            request: PreparedRequest::of_action(&poll.action, true, client),
+            poll: poll.clone(),
+            requests: recorder.series(Kind::Counter, key(names::POLL_REQUESTS)),
+            waited: recorder.series(Kind::Trend, key(names::POLL_WAITED)),
+            free_ns: 0,
+            gap_ns: (SECOND_NS as f64 / poll.budget_per_s.max(1e-3)) as u64,
+            waiting: VecDeque::new(),
+            told: false,
+        })
+    }
 }
 
 impl Poller {
@@ -143,30 +214,24 @@ impl Poller {
         let plan = Arc::clone(&spec.plan);
         let mut stages = Vec::new();
         for (kind, journey) in (0u16..).zip(&plan.journeys) {
-            for (stage, shape) in (0u8..).zip(&journey.stages) {
-                let StageSource::Poll(poll) = &shape.source else {
-                    continue;
-                };
-                let tags = [("journey", journey.name.as_str()), ("stage", shape.name.as_str())];
-                let key = SeriesKey::new(names::POLL_REQUESTS, &tags, SeriesPhase::Any);
-                stages.push(PolledStage {
-                    kind,
-                    stage,
-                    origin: client.origin(&origin_of(poll)),
-                    requests: recorder.series(Kind::Counter, key),
-                    free_ns: 0,
-                    gap_ns: (SECOND_NS as f64 / poll.budget_per_s.max(1e-3)) as u64,
-                    waiting: VecDeque::new(),
-                });
+            for stage in (0u8..).zip(&journey.stages) {
+                let polled = PolledStage::new((kind, journey), stage, &mut client, &mut recorder);
+                stages.extend(polled);
             }
         }
         Self {
             outbox: Outbox::new(spec.source, spec.facts.clone(), TASKS_MAX),
             health: ThreadHealth::new("poller", &mut recorder),
             recorder,
+            scratch: Scratch::default(),
+            variables: Vec::new(),
+            variables_version: 0,
             tasks: Slab::new(),
+            generation: 0,
+            of_journey: HashMap::new(),
             due: BinaryHeap::new(),
             stages,
+            ends: Vec::new(),
             snapshot_ns: start_ns + SECOND_NS,
             refused: 0,
             client,
@@ -177,7 +242,7 @@ impl Poller {
     fn run(mut self) -> Result<(), String> {
         let mut completions = Vec::new();
         while !self.spec.stop.load(std::sync::atomic::Ordering::Relaxed) {
-            self.take_tasks();
+            self.hear_ends();
             self.send_due();
             let now = now_ns();
             if now >= self.snapshot_ns {
@@ -194,17 +259,21 @@ impl Poller {
                 self.complete(completion);
             }
         }
-        self.outbox.flush(u64::MAX);
+        self.outbox.finish();
         self.report(now_ns());
         Ok(())
     }
 
     fn take_tasks(&mut self) {
         loop {
-            match self.spec.tasks.try_recv() {
+            match self.spec.hand_over.tasks.try_recv() {
                 Ok(task) if self.tasks.len() < TASKS_MAX => {
-                    let index = self.tasks.insert(task);
-                    self.due.push(Reverse((now_ns(), index)));
+                    let journey = task.journey.0;
+                    self.generation = self.generation.wrapping_add(1);
+                    let place = self.tasks.insert((self.generation, task));
+                    let token = u64::from(self.generation) << 32 | place as u64;
+                    self.of_journey.entry(journey).or_default().push(token);
+                    self.due.push(Reverse((now_ns(), token)));
                 }
                 Ok(_) => self.refused += 1,
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
@@ -212,57 +281,128 @@ impl Poller {
         }
     }
 
+    /// Asks no further for journeys that have ended, but for what a completed one may still reach.
+    fn hear_ends(&mut self) {
+        self.ends.extend(self.spec.hand_over.ended.try_iter());
+        // A journey is handed over before its end can be told: now it has been taken up.
+        self.take_tasks();
+        let mut ends = std::mem::take(&mut self.ends);
+        for Ended { journey, complete } in ends.drain(..) {
+            for token in self.of_journey.get(&journey.0).cloned().unwrap_or_default() {
+                let stays = self.task(token).is_some_and(|task| {
+                    let stages = &self.spec.plan.journeys[usize::from(task.kind)].stages;
+                    complete && stages[usize::from(task.stage)].kind == StageKind::Optional
+                });
+                if !stays {
+                    self.remove(token);
+                }
+            }
+        }
+        self.ends = ends;
+    }
+
+    fn task(&self, token: Token) -> Option<&Task> {
+        let (generation, task) = self.tasks.get((token & 0xFFFF_FFFF) as usize)?;
+        (u64::from(*generation) == token >> 32).then_some(task)
+    }
+
+    fn remove(&mut self, token: Token) {
+        let Some(journey) = self.task(token).map(|task| task.journey.0) else {
+            return;
+        };
+        self.tasks.remove((token & 0xFFFF_FFFF) as usize);
+        if let Some(tokens) = self.of_journey.get_mut(&journey) {
+            tokens.retain(|own| *own != token);
+            if tokens.is_empty() {
+                self.of_journey.remove(&journey);
+            }
+        }
+    }
+
+    fn stage_of(&self, task: &Task) -> Option<usize> {
+        let is_its = |stage: &PolledStage| stage.kind == task.kind && stage.stage == task.stage;
+        self.stages.iter().position(is_its)
+    }
+
     /// Queues what is due, and sends what the budgets allow.
     fn send_due(&mut self) {
         let now = now_ns();
-        while let Some(&Reverse((at_ns, index))) = self.due.peek()
-            && at_ns <= now
+        while let Some(&Reverse((due_ns, token))) = self.due.peek()
+            && due_ns <= now
         {
             self.due.pop();
-            let Some(task) = self.tasks.get(index) else {
-                continue;
-            };
-            let same =
-                |stage: &&mut PolledStage| stage.kind == task.kind && stage.stage == task.stage;
-            if let Some(stage) = self.stages.iter_mut().find(same) {
-                stage.waiting.push_back(index);
+            if let Some(stage) = self.task(token).and_then(|task| self.stage_of(task)) {
+                self.stages[stage].waiting.push_back((due_ns, token));
             }
+        }
+        if self.variables_version != self.spec.variables.version() {
+            self.variables_version = self.spec.variables.version();
+            self.variables = self.spec.variables.values();
         }
         for stage in 0..self.stages.len() {
             while self.stages[stage].free_ns <= now
-                && let Some(index) = self.stages[stage].waiting.pop_front()
+                && let Some((due_ns, token)) = self.stages[stage].waiting.pop_front()
             {
-                self.send(stage, index, now);
+                self.send(stage, due_ns, token, now);
             }
         }
     }
 
     /// Sends one request of a stage, unless its journey is observed no more: that costs nothing.
-    fn send(&mut self, stage: usize, index: usize, now: u64) {
-        let Some(task) = self.tasks.get(index) else {
+    fn send(&mut self, stage: usize, due_ns: u64, token: Token, now: u64) {
+        let place = (token & 0xFFFF_FFFF) as usize;
+        let Some((generation, task)) = self.tasks.get(place) else {
             return;
         };
-        if now >= task.until_ns {
-            self.tasks.remove(index);
+        if u64::from(*generation) != token >> 32 {
             return;
         }
-        let StageSource::Poll(poll) =
-            &self.spec.plan.journeys[usize::from(task.kind)].stages[usize::from(task.stage)].source
-        else {
+        if now >= task.until_ns {
+            self.remove(token);
             return;
-        };
+        }
         let stage = &mut self.stages[stage];
+        let action = &stage.poll.action;
+        let values = RenderContext {
+            seed: self.spec.plan.seed,
+            k: task.k,
+            run_id: &self.spec.options.run_id,
+            key: &task.key,
+            variables: &self.variables,
+            own: &task.own,
+            data: &self.spec.plan.data,
+        };
+        if let Err(error) = stage.request.render(action, &values, &mut self.scratch) {
+            if !std::mem::replace(&mut stage.told, true) {
+                let journey = &self.spec.plan.journeys[usize::from(task.kind)];
+                let name = &journey.stages[usize::from(task.stage)].name;
+                let why = error.in_words(&self.spec.plan);
+                // There is room for a remark per stage, or more important ones were made.
+                let _ignored = self.spec.notes.try_send(format!(
+                    "stage {name} of {} could not be polled (at least once): {why}",
+                    journey.name
+                ));
+            }
+            // The value may come with the next refresh.
+            self.due.push(Reverse((now.saturating_add(stage.poll.every_ns), token)));
+            return;
+        }
+        // Not what the event loop took: what the budget made of it.
+        let waited_ns = stage.free_ns.saturating_sub(due_ns);
+        if waited_ns > 0 {
+            self.recorder.record(stage.waited, waited_ns);
+        }
         stage.free_ns = now + stage.gap_ns;
         self.recorder.add(stage.requests, 1);
         self.client.send(
             now,
             Exchange {
-                token: index as u64,
-                origin: stage.origin,
-                bytes: &task.message,
+                token,
+                origin: stage.request.origin,
+                bytes: &self.scratch.message,
                 head_only: false,
-                timeout_ns: poll.action.timeout_ns,
-                body: BodyPolicy::Keep { bytes_max: poll.action.body_max },
+                timeout_ns: action.timeout_ns,
+                body: BodyPolicy::Keep { bytes_max: action.body_max },
             },
         );
     }
@@ -275,13 +415,12 @@ impl Poller {
     }
 
     fn complete(&mut self, completion: Completion) {
-        let index = completion.token as usize;
-        let Some(task) = self.tasks.get(index) else {
+        let token = completion.token;
+        // The journey may have ended while the answer was awaited.
+        let Some(task) = self.task(token) else {
             return;
         };
-        let source =
-            &self.spec.plan.journeys[usize::from(task.kind)].stages[usize::from(task.stage)].source;
-        let StageSource::Poll(poll) = source else {
+        let Some(poll) = self.stage_of(task).map(|stage| &self.stages[stage].poll) else {
             return;
         };
         let holds = completion
@@ -291,10 +430,10 @@ impl Poller {
         if holds {
             let fact = Fact::Polled { journey: task.journey, stage: task.stage };
             self.outbox.push(completion.ended_ns, fact);
-            self.tasks.remove(index);
+            self.remove(token);
         } else {
             let next_ns = (completion.began_ns + poll.every_ns).max(now_ns());
-            self.due.push(Reverse((next_ns, index)));
+            self.due.push(Reverse((next_ns, token)));
         }
     }
 
@@ -305,31 +444,4 @@ impl Poller {
         // A lost snapshot shows as a gap in their numbers.
         let _ignored = self.spec.snapshots.try_send(Box::new(self.recorder.take(now, None)));
     }
-}
-
-fn origin_of(poll: &Poll) -> Origin {
-    Origin { tls: poll.action.tls, host: poll.action.host.clone(), port: poll.action.port }
-}
-
-fn render(poll: &Poll, values: &RenderContext<'_>) -> Option<Vec<u8>> {
-    let mut path = Vec::new();
-    poll.action.path.render(values, &mut path).ok()?;
-    let mut headers = Vec::new();
-    for (name, template) in &poll.action.headers {
-        let mut value = Vec::new();
-        template.render(values, &mut value).ok()?;
-        headers.push((name.as_str(), value));
-    }
-    let headers: Vec<(&str, &[u8])> =
-        headers.iter().map(|(name, value)| (*name, value.as_slice())).collect();
-    let mut body = Vec::new();
-    if let Some(template) = &poll.action.body {
-        template.render(values, &mut body).ok()?;
-    }
-    let mut message = Vec::new();
-    let host = sojourn_http::origin_host_header(&origin_of(poll));
-    let path = std::str::from_utf8(&path).ok()?;
-    sojourn_http::write_request(&poll.action.method, path, &host, &headers, &body, &mut message)
-        .ok()?;
-    Some(message)
 }

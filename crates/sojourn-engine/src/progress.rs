@@ -1,5 +1,7 @@
 //! What a caller is told each second.
 
+use sojourn_metrics::Store;
+
 /// Where the run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch {
@@ -15,7 +17,7 @@ pub enum Stretch {
 
 /// A second of the run, in figures.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct Progress<'a> {
     /// Where the run stands.
     pub stretch: Stretch,
     /// Since the run's start, nanoseconds.
@@ -34,4 +36,6 @@ pub struct Progress {
     pub rate_per_s: f64,
     /// Generator lag at p99 so far, nanoseconds.
     pub lag_p99_ns: u64,
+    /// Every figure so far.
+    pub store: &'a Store,
 }

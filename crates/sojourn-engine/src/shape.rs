@@ -2,7 +2,7 @@
 
 use sojourn_clock::SECOND_NS;
 use sojourn_ledger::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec};
-use sojourn_plan::{Action, Journey, Plan, Stage};
+use sojourn_plan::{Journey, Plan, Stage, Step};
 
 /// Journeys in flight at most: with some 200 bytes each, half a gigabyte.
 const JOURNEYS_MAX: usize = 2_000_000;
@@ -20,10 +20,7 @@ pub(crate) fn ledger_spec(plan: &Plan) -> LedgerSpec {
         .iter()
         .map(|journey| {
             let root = journey.steps.iter().filter(|step| step.after.is_none());
-            root.map(|step| match &step.action {
-                Action::Http(action) => action.timeout_ns,
-            })
-            .sum()
+            root.map(Step::time_max_ns).fold(0, u64::saturating_add)
         })
         .max();
     let longest_ns =

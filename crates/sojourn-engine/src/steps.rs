@@ -1,6 +1,9 @@
 //! Steps outside journeys: setup, teardown, refresh. One after the other, waited for.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Exchange};
@@ -12,21 +15,33 @@ use crate::{
     options::narrate,
 };
 
-/// The newest values of what setup and refresh extracted, which the teardown needs.
+/// The newest values of what setup and refresh extracted, for the teardown and the poller.
 #[derive(Clone, Debug)]
-pub(crate) struct Latest(Arc<Mutex<Vec<Option<Box<str>>>>>);
+pub(crate) struct Latest(Arc<Versioned>);
+
+#[derive(Debug)]
+struct Versioned {
+    values: Mutex<Vec<Option<Box<str>>>>,
+    version: AtomicU64,
+}
 
 impl Latest {
     pub(crate) fn new(variables: Vec<Option<Box<str>>>) -> Self {
-        Self(Arc::new(Mutex::new(variables)))
+        Self(Arc::new(Versioned { values: Mutex::new(variables), version: AtomicU64::new(1) }))
+    }
+
+    /// Grows with each change, from 1.
+    pub(crate) fn version(&self) -> u64 {
+        self.0.version.load(Ordering::SeqCst)
     }
 
     pub(crate) fn values(&self) -> Vec<Option<Box<str>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.values.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn set(&self, variables: Vec<Option<Box<str>>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = variables;
+        *self.0.values.lock().unwrap_or_else(PoisonError::into_inner) = variables;
+        self.0.version.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -65,6 +80,7 @@ impl<'a> StepRunner<'a> {
             run_id: &self.options.run_id,
             key: "",
             variables: &self.variables,
+            own: &[],
             data: &self.plan.data,
         };
         request

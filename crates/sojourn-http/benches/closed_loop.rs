@@ -2,9 +2,11 @@
 //! end.
 //!
 //! ```text
-//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS
-//! cargo bench -p sojourn-http --bench closed_loop -- lag RATE SECONDS
+//! cargo bench -p sojourn-http --bench closed_loop -- URL CONNECTIONS SECONDS IO [STREAMS]
+//! cargo bench -p sojourn-http --bench closed_loop -- lag RATE SECONDS IO
 //! ```
+//!
+//! With STREAMS it speaks HTTP/2 by prior knowledge, so many requests at a time per connection.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::error::Error;
@@ -12,8 +14,12 @@ use std::error::Error;
 use rustix::time::{ClockId, clock_gettime};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Exchange, Origin, origin_host_header, write_request,
+    BodyPolicy, Client, ClientConfig, Exchange, Http2, Io, Origin, TlsOptions, origin_host_header,
+    write_request,
 };
+
+const USAGE: &str =
+    "URL CONNECTIONS SECONDS IO [STREAMS] | lag RATE SECONDS IO, IO being auto, epoll or ring";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds `--bench`.
@@ -21,17 +27,42 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        [] => println!("nothing to do: give URL CONNECTIONS SECONDS, or lag RATE SECONDS"),
-        ["lag", rate, seconds] => lag(rate.parse()?, seconds.parse()?)?,
-        [url, connections, seconds] => closed_loop(url, connections.parse()?, seconds.parse()?)?,
-        _ => return Err("usage: URL CONNECTIONS SECONDS | lag RATE SECONDS".into()),
+        [] => println!("nothing to do: give {USAGE}"),
+        ["lag", rate, seconds, io] => lag(rate.parse()?, seconds.parse()?, parse_io(io)?)?,
+        [url, connections, seconds, io] => {
+            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?, None)?;
+        }
+        [url, connections, seconds, io, streams] => {
+            let streams = Some(streams.parse()?);
+            closed_loop(url, connections.parse()?, seconds.parse()?, parse_io(io)?, streams)?;
+        }
+        _ => return Err(format!("usage: {USAGE}").into()),
     }
     Ok(())
 }
 
-/// Every connection sends its next request as soon as it has its answer.
-fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig { insecure: true, ..ClientConfig::default() })?;
+fn parse_io(name: &str) -> Result<Io, Box<dyn Error>> {
+    let known = [Io::Auto, Io::Epoll, Io::Ring];
+    let io = known.into_iter().find(|io| io.name() == name);
+    io.ok_or_else(|| format!("`{name}` is neither auto nor epoll nor ring").into())
+}
+
+/// Every connection, or every stream, sends its next request as soon as it has its answer.
+fn closed_loop(
+    url: &str,
+    connections: usize,
+    seconds: u64,
+    io: Io,
+    streams: Option<u32>,
+) -> Result<(), Box<dyn Error>> {
+    let mut client = Client::new(ClientConfig {
+        tls: TlsOptions { insecure: true, ..TlsOptions::default() },
+        connections_max: connections,
+        http2: if streams.is_some() { Http2::PriorKnowledge } else { Http2::Off },
+        http2_streams_max: streams.unwrap_or(1),
+        io,
+        ..ClientConfig::default()
+    })?;
     let target = Origin::parse(url)?;
     let origin = client.origin(&target);
     let path = url::Url::parse(url)?.path().to_owned();
@@ -49,7 +80,7 @@ fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn 
     };
     let began_ns = now_ns();
     let ends_ns = began_ns + seconds * SECOND_NS;
-    for token in 0..connections {
+    for token in 0..connections as u64 * u64::from(streams.unwrap_or(1)) {
         client.send(now_ns(), exchange(token));
     }
     let (mut requests, mut failures, mut service_ns) = (0_u64, 0_u64, 0_u64);
@@ -81,8 +112,8 @@ fn closed_loop(url: &str, connections: u64, seconds: u64) -> Result<(), Box<dyn 
 }
 
 /// Waits for evenly spaced instants and says how late it was told of them.
-fn lag(rate: u64, seconds: u64) -> Result<(), Box<dyn Error>> {
-    let mut client = Client::new(ClientConfig::default())?;
+fn lag(rate: u64, seconds: u64, io: Io) -> Result<(), Box<dyn Error>> {
+    let mut client = Client::new(ClientConfig { io, ..ClientConfig::default() })?;
     let mut completions = Vec::new();
     let began_ns = now_ns() + SECOND_NS / 100;
     let mut late_ns: Vec<u64> = Vec::new();

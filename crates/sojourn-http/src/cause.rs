@@ -2,12 +2,14 @@
 
 use rustix::io::Errno;
 
+use crate::codec::h2::{ErrorCode, Http2Error, UnfitRequest};
 use crate::codec::{BodyError, CodecError};
+use crate::dialling::Attempt;
 use crate::in_flight::InFlight;
 use crate::{Failure, FailureKind};
 
 /// Why a request failed or a connection broke.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Cause {
     /// The body could not be kept.
     Body(BodyError),
@@ -15,20 +17,32 @@ pub(crate) enum Cause {
     Closed,
     /// The answer could not be read.
     Codec(CodecError),
-    /// Could not connect.
-    Connect(Errno),
-    /// No connection within so many nanoseconds.
-    ConnectTimeout(u64),
+    /// Could not connect; the last attempt.
+    Connect { errno: Errno, attempt: Attempt },
+    /// No connection within so many nanoseconds; how far it came, in words.
+    ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
-    Dns(String),
+    Dns { host: String, error: String },
+    /// The server goes away (GOAWAY) and has not answered before.
+    GoneAway(ErrorCode),
+    /// What came is against HTTP/2.
+    Http2(Http2Error),
+    /// No local address of the family of any of the target's.
+    NoLocalAddress,
     /// No such origin is registered.
     NoOrigin,
     /// The kernel's error on an open connection.
     Os(Errno),
+    /// A proxy did not let the connection through.
+    Proxy(String),
+    /// The server has closed the stream.
+    StreamReset(ErrorCode),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
     Tls(String),
+    /// The request can't go over HTTP/2.
+    Unfit(UnfitRequest),
     /// Too many requests wait for a connection already.
     WaitingFull,
 }
@@ -55,12 +69,23 @@ impl Cause {
                 format!("{label} closed the connection {}", exchange.progress()),
             ),
             Self::Codec(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
-            Self::Connect(errno) => connect_failure(label, errno),
-            Self::ConnectTimeout(timeout_ns) => (
+            Self::Connect { errno, attempt } => connect_failure(&attempt.between(label), errno),
+            Self::ConnectTimeout { timeout_ns, progress } => (
                 FailureKind::Connect,
-                format!("no connection to {label} within {}", milliseconds(timeout_ns)),
+                format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
             ),
-            Self::Dns(error) => (FailureKind::Dns, format!("name of {label}: {error}")),
+            Self::Dns { host, error } => {
+                (FailureKind::Dns, format!("looking up {host} for {label}: {error}"))
+            }
+            Self::NoLocalAddress => (
+                FailureKind::Connect,
+                format!("connection to {label}: no local address given is of its address family"),
+            ),
+            Self::GoneAway(code) => (
+                FailureKind::Closed,
+                format!("{label} closed the connection (GOAWAY, {code}) {}", exchange.progress()),
+            ),
+            Self::Http2(error) => (FailureKind::Protocol, format!("{label} answered with {error}")),
             Self::NoOrigin => {
                 (FailureKind::Connect, "no such origin is registered with this client".to_owned())
             }
@@ -77,6 +102,11 @@ impl Cause {
                     std::io::Error::from(errno)
                 ),
             ),
+            Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
+            Self::StreamReset(code) => (
+                FailureKind::StreamReset,
+                format!("{label} reset the stream ({code}) {}", exchange.progress()),
+            ),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(
@@ -86,6 +116,10 @@ impl Cause {
                 ),
             ),
             Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
+            Self::Unfit(unfit) => (
+                FailureKind::Protocol,
+                format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
+            ),
             Self::WaitingFull => (
                 FailureKind::Local,
                 format!(
@@ -106,6 +140,11 @@ fn connect_failure(label: &str, errno: Errno) -> (FailureKind, String) {
              keep connections alive"
         }
         Errno::NOBUFS | Errno::NOMEM => "out of kernel memory for sockets",
+        Errno::AGAIN => {
+            // Only a Unix socket says so at once; TCP tries again by itself.
+            let problem = "its queue of connections not yet accepted is full";
+            return (FailureKind::Connect, format!("connection to {label}: {problem}"));
+        }
         _ => {
             let error = std::io::Error::from(errno);
             return (FailureKind::Connect, format!("connection to {label}: {error}"));

@@ -1,14 +1,19 @@
 //! One connection as a state machine: what it does with bytes; opening and closing is the client's.
 
+mod http2;
+
 use rustix::io::Errno;
 
 use crate::cause::Cause;
+use crate::dialling::Dialling;
 use crate::driver::{Driver, Received, Socket};
 use crate::in_flight::InFlight;
 use crate::tls::{Plaintext, TlsSession};
 
+pub(crate) use http2::{Ending, FrameStep, Http2State};
+
 /// Most receives in one go (of 64 KB each), so that one fast answer does not starve the others.
-const RECEIVES_MAX: usize = 16;
+pub(crate) const RECEIVES_MAX: usize = 16;
 
 /// A connection. Small: ten thousand of them idle.
 pub(crate) struct Connection {
@@ -18,12 +23,18 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// It has answered a request before.
     pub(crate) reused: bool,
-    /// Which of the target's addresses is being tried.
-    pub(crate) attempt: u16,
-    /// The request it serves or is being opened for.
+    /// When it was begun to be opened.
+    pub(crate) dial_began_ns: u64,
+    /// It is an attempt of the connection in that slot, at another address.
+    pub(crate) leader: Option<u32>,
+    /// While it is being made.
+    pub(crate) dialling: Option<Box<Dialling>>,
+    /// The request it serves or is being opened for. One that speaks HTTP/2 has its own list.
     pub(crate) exchange: Option<u32>,
     pub(crate) socket: Option<Socket>,
     pub(crate) tls: Option<Box<TlsSession>>,
+    /// It is up and speaks HTTP/2.
+    pub(crate) http2: Option<Box<Http2State>>,
 }
 
 /// What a connection is at. A closed one leaves its slot.
@@ -33,6 +44,8 @@ pub(crate) enum Phase {
     Resolving,
     /// TCP handshake.
     Connecting,
+    /// The proxy makes a tunnel.
+    Tunnelling,
     /// TLS handshake.
     Handshaking,
     /// Free.
@@ -43,6 +56,15 @@ pub(crate) enum Phase {
     Waiting,
     /// Some of the answer is here.
     Receiving,
+    /// Speaks HTTP/2: carries any number of requests.
+    Shared,
+}
+
+impl Phase {
+    /// It is not up.
+    pub(crate) fn is_dialling(self) -> bool {
+        matches!(self, Self::Resolving | Self::Connecting | Self::Tunnelling | Self::Handshaking)
+    }
 }
 
 /// What receiving led to.
@@ -72,16 +94,19 @@ enum Portion {
 }
 
 impl Connection {
-    pub(crate) fn new(generation: u32, origin: u32, exchange: u32) -> Self {
+    pub(crate) fn new(generation: u32, origin: u32, exchange: Option<u32>, now_ns: u64) -> Self {
         Self {
             generation,
             origin,
             phase: Phase::Resolving,
             reused: false,
-            attempt: 0,
-            exchange: Some(exchange),
+            dial_began_ns: now_ns,
+            leader: None,
+            dialling: None,
+            exchange,
             socket: None,
             tls: None,
+            http2: None,
         }
     }
 
@@ -89,7 +114,7 @@ impl Connection {
     pub(crate) fn transmit(
         &mut self,
         exchange: &mut InFlight,
-        driver: &Driver,
+        driver: &mut Driver,
         now_ns: u64,
     ) -> Result<(), Errno> {
         let Some(socket) = &self.socket else {
@@ -187,7 +212,11 @@ impl Connection {
     }
 
     /// Moves the phase on, and sends what TLS has to say of its own (handshake, key updates).
-    fn after_portion(&mut self, exchange: Option<&InFlight>, driver: &Driver) -> Result<(), Errno> {
+    fn after_portion(
+        &mut self,
+        exchange: Option<&InFlight>,
+        driver: &mut Driver,
+    ) -> Result<(), Errno> {
         let has_answer = exchange.is_some_and(|exchange| exchange.first_read_ns != 0);
         if has_answer && self.phase == Phase::Waiting {
             self.phase = Phase::Receiving;
@@ -209,7 +238,7 @@ impl Connection {
         }
     }
 
-    fn broken(&mut self, driver: &Driver, cause: Cause) -> Step {
+    fn broken(&mut self, driver: &mut Driver, cause: Cause) -> Step {
         // The alert that says why, if it goes at once.
         if let (Some(tls), Some(socket)) = (&mut self.tls, &self.socket) {
             tls.flush(driver, socket).ok();
@@ -241,6 +270,11 @@ fn absorb_tls(
     let mut whole = None;
     while !ciphertext.is_empty() {
         tls.feed(&mut ciphertext).map_err(|error| Cause::Tls(error.to_string()))?;
+        if tls.speaks_http2() {
+            // Frames that came with the end of the handshake.
+            tls.keep_early();
+            continue;
+        }
         loop {
             let length = match tls.plaintext() {
                 Plaintext::Bytes(bytes) if whole.is_some() => {
@@ -278,7 +312,7 @@ mod tests {
 
     #[test]
     fn idle_connections_are_small_and_clients_can_move_to_their_thread() {
-        const { assert!(size_of::<Connection>() <= 64) };
+        const { assert!(size_of::<Connection>() <= 72) };
         fn is_send<T: Send>() {}
         is_send::<crate::Client>();
     }

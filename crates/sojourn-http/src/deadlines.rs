@@ -1,4 +1,4 @@
-//! When to give up: an ordered queue of instants, cancelled lazily.
+//! When to give up, and the like: an ordered queue of instants, cancelled lazily.
 //!
 //! A request's timeout is nearly always cancelled by its answer. Instead of searching for it, it
 //! stays until it reaches the front; and since most requests have the same timeout, the front is
@@ -6,12 +6,12 @@
 //! memory follows the requests in flight.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Sweeping is not worth it below this length.
 const SWEEP_LENGTH_MIN: usize = 1_024;
 
-/// Something to give up at an instant. Ordered by that instant.
+/// Something due at an instant. Ordered by that instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Deadline {
     /// CLOCK_MONOTONIC, nanoseconds.
@@ -20,13 +20,27 @@ pub(crate) struct Deadline {
     pub(crate) serial: u64,
     /// The request's slot.
     pub(crate) slot: u32,
-    /// Only holds while there is no connection yet (`connect_timeout`).
-    pub(crate) connecting: bool,
+    pub(crate) what: Due,
+}
+
+/// What is due at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Due {
+    /// The request's end.
+    Answer,
+    /// While there is no connection yet: its end (`connect_timeout`).
+    Connection,
+    /// While there is no connection yet: the next address is to be tried too.
+    NextAddress,
 }
 
 /// The queue.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
+    /// Those that came in the order of their instants, as with one timeout for all requests they
+    /// do: nothing needs to be sorted.
+    in_order: VecDeque<Deadline>,
+    /// The others.
     heap: BinaryHeap<Reverse<Deadline>>,
 }
 
@@ -39,30 +53,43 @@ impl Deadlines {
         live_count: usize,
         is_live: impl Fn(&Deadline) -> bool,
     ) {
-        if self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+        if self.in_order.len() + self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+            self.in_order.retain(&is_live);
             self.heap.retain(|Reverse(deadline)| is_live(deadline));
         }
-        self.heap.push(Reverse(deadline));
+        if self.in_order.back().is_none_or(|last| last.at_ns <= deadline.at_ns) {
+            self.in_order.push_back(deadline);
+        } else {
+            self.heap.push(Reverse(deadline));
+        }
     }
 
     /// The next instant at which something is to be given up.
     pub(crate) fn next_ns(&mut self, is_live: impl Fn(&Deadline) -> bool) -> Option<u64> {
-        loop {
-            let Reverse(first) = self.heap.peek()?;
-            if is_live(first) {
-                return Some(first.at_ns);
-            }
+        while self.in_order.pop_front_if(|first| !is_live(first)).is_some() {}
+        while self.heap.peek().is_some_and(|Reverse(first)| !is_live(first)) {
             self.heap.pop();
         }
+        self.first().map(|(first, _)| first.at_ns)
     }
 
     /// Takes a deadline that has passed, dead or alive.
     pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<Deadline> {
-        let Reverse(first) = self.heap.peek()?;
+        let (first, is_in_heap) = self.first()?;
         if first.at_ns > now_ns {
             return None;
         }
-        self.heap.pop().map(|Reverse(deadline)| deadline)
+        if is_in_heap { self.heap.pop() } else { self.in_order.pop_front().map(Reverse) }
+            .map(|Reverse(deadline)| deadline)
+    }
+
+    /// The first of all, and whether it is the heap's.
+    fn first(&self) -> Option<(&Deadline, bool)> {
+        match (self.in_order.front(), self.heap.peek()) {
+            (Some(first), Some(Reverse(of_heap))) if of_heap < first => Some((of_heap, true)),
+            (Some(first), _) => Some((first, false)),
+            (None, of_heap) => of_heap.map(|Reverse(first)| (first, true)),
+        }
     }
 }
 
@@ -71,7 +98,7 @@ mod tests {
     use super::*;
 
     fn deadline(at_ns: u64) -> Deadline {
-        Deadline { at_ns, serial: at_ns, slot: 0, connecting: false }
+        Deadline { at_ns, serial: at_ns, slot: 0, what: Due::Answer }
     }
 
     #[test]
@@ -97,7 +124,22 @@ mod tests {
                 deadline.at_ns == 0 || deadline.at_ns + 1 >= at_ns
             });
         }
-        assert!(deadlines.heap.len() <= SWEEP_LENGTH_MIN);
+        assert!(deadlines.in_order.len() + deadlines.heap.len() <= SWEEP_LENGTH_MIN);
         assert_eq!(deadlines.next_ns(|_| true), Some(0));
+    }
+
+    #[test]
+    fn any_order_comes_out_sorted() {
+        let mut deadlines = Deadlines::default();
+        // All of 0..1000 once, in an order that goes up and down.
+        let all: Vec<u64> = (0..1_000).map(|place| place * 337 % 1_000).collect();
+        for at_ns in &all {
+            deadlines.push(deadline(*at_ns), all.len(), |_| true);
+        }
+        for expected in 0..1_000 {
+            assert_eq!(deadlines.next_ns(|_| true), Some(expected));
+            assert_eq!(deadlines.pop_due(expected), Some(deadline(expected)));
+        }
+        assert_eq!(deadlines.pop_due(u64::MAX), None);
     }
 }

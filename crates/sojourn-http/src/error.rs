@@ -29,6 +29,8 @@ pub enum FailureKind {
     Protocol,
     /// The connection was reset.
     Reset,
+    /// The server has closed this request's HTTP/2 stream.
+    StreamReset,
     /// Not complete in time.
     Timeout,
     /// TLS failed: certificate, version, alert.
@@ -47,6 +49,7 @@ impl FailureKind {
             Self::Local => "local limit",
             Self::Protocol => "protocol",
             Self::Reset => "connection reset",
+            Self::StreamReset => "stream reset",
             Self::Timeout => "timeout",
             Self::Tls => "tls",
         }

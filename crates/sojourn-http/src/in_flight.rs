@@ -1,7 +1,7 @@
 //! A request taken up and not completed.
 
 use crate::cause::Cause;
-use crate::codec::{Body, Piece, ResponseParser};
+use crate::codec::{Body, Coding, Piece, ResponseParser};
 use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
 
 /// A request in flight: its bytes, how far it has come, when it got there.
@@ -15,11 +15,14 @@ pub(crate) struct InFlight {
     pub(crate) connection: Option<u32>,
     /// Its connection is being made.
     pub(crate) dialling: bool,
-    /// It was sent on a connection that turned out closed, and is tried on a fresh one.
-    pub(crate) retried: bool,
+    /// Its stream on a connection that speaks HTTP/2, else zero.
+    pub(crate) stream: u32,
+    /// How often it was sent again, because its connection turned out closed or the server had not
+    /// touched it.
+    pub(crate) retries: u8,
     /// The whole request. Kept until the end, for the retry.
     pub(crate) bytes: Vec<u8>,
-    /// Of which handed to the connection.
+    /// Of which handed to the connection. Over HTTP/2 the head goes over in another form.
     pub(crate) written: usize,
     pub(crate) bytes_out: u64,
     pub(crate) bytes_in: u64,
@@ -35,10 +38,12 @@ pub(crate) struct InFlight {
     /// dns, connect and tls; the others are derived at the end.
     pub(crate) dialled: Timings,
     pub(crate) keep_alive: bool,
+    pub(crate) head_only: bool,
     status: u16,
-    head_only: bool,
     policy: BodyPolicy,
     parser: ResponseParser,
+    /// The answer's head, if it is kept.
+    head: Vec<u8>,
     body: Body,
 }
 
@@ -53,7 +58,8 @@ impl InFlight {
             origin: exchange.origin.0,
             connection: None,
             dialling: false,
-            retried: false,
+            stream: 0,
+            retries: 0,
             bytes,
             written: 0,
             bytes_out: 0,
@@ -70,6 +76,7 @@ impl InFlight {
             head_only: exchange.head_only,
             policy: exchange.body,
             parser: new_parser(exchange.head_only, exchange.body),
+            head: Vec::new(),
             body: Body::new(exchange.body),
         }
     }
@@ -99,12 +106,40 @@ impl InFlight {
                     self.status = head.status;
                     self.keep_alive = head.keep_alive;
                     self.body.set_coding(head.coding);
+                    self.head = self.parser.take_head();
                 }
                 Piece::More => break false,
             }
         };
         self.bytes_in += (bytes.len() - input.len()) as u64;
         Ok(whole.then_some(input.len()))
+    }
+
+    /// Whether the answer's head is to be kept.
+    pub(crate) fn keeps_head(&self) -> bool {
+        self.policy != BodyPolicy::Discard
+    }
+
+    /// Some bytes of an answer have come by HTTP/2.
+    pub(crate) fn received(&mut self, wire_bytes: u64, now_ns: u64) {
+        if self.first_read_ns == 0 {
+            self.first_read_ns = now_ns;
+        }
+        self.bytes_in += wire_bytes;
+    }
+
+    /// The head has come by HTTP/2.
+    pub(crate) fn take_head(&mut self, status: u16, coding: Coding, text: &[u8]) {
+        self.status = status;
+        self.body.set_coding(coding);
+        if self.keeps_head() || matches!(status, 300..=399) {
+            self.head.extend_from_slice(text);
+        }
+    }
+
+    /// Some of the body has come by HTTP/2.
+    pub(crate) fn take_body(&mut self, bytes: &[u8]) -> Result<(), Cause> {
+        self.body.push(bytes).map_err(Cause::Body)
     }
 
     /// The connection has ended: fine if the answer lasts until then.
@@ -117,11 +152,13 @@ impl InFlight {
 
     /// Begins anew for the retry; t1 stays, and the bytes sent in vain stay counted.
     pub(crate) fn rewind(&mut self) {
-        self.retried = true;
+        self.retries += 1;
         self.connection = None;
+        self.stream = 0;
         self.written = 0;
         self.first_sent_ns = 0;
         self.sent_ns = 0;
+        self.head.clear();
         self.parser = new_parser(self.head_only, self.policy);
         self.body = Body::new(self.policy);
     }
@@ -138,12 +175,10 @@ impl InFlight {
         let outcome = match failure {
             Some(cause) => Err(cause.failure(label, &self)),
             None => match body.finish() {
-                Ok((body, body_bytes)) => Ok(Response {
-                    status: self.status,
-                    head: self.parser.take_head(),
-                    body,
-                    body_bytes,
-                }),
+                Ok((body, body_bytes)) => {
+                    let head = std::mem::take(&mut self.head);
+                    Ok(Response { status: self.status, head, body, body_bytes })
+                }
                 Err(error) => Err(Cause::Body(error).failure(label, &self)),
             },
         };

@@ -13,29 +13,41 @@
 //! Inside: `codec` parses answers, `connection` is what a connection does with bytes, `client`
 //! opens and closes connections and ends requests, `driver` makes every system call.
 
+mod amendment;
+mod capacity;
 mod cause;
 mod client;
 mod codec;
 mod completion;
+mod connect_to;
 mod connection;
 mod deadlines;
+mod dialling;
 mod driver;
 mod error;
 mod in_flight;
+mod local_addresses;
 mod origin;
 mod pool;
+mod proxy;
 mod redirect;
 mod render;
 mod request;
 mod resolver;
+mod route;
 mod tls;
 
-pub use client::{Client, ClientConfig, ClientCounters};
+pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
+pub use client::{Client, ClientConfig, ClientCounters, Http2};
 pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};
-pub use driver::Waker;
+pub use connect_to::{ConnectTo, HostPort, HostPortError};
+pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
+pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind};
 pub use redirect::{RedirectError, next_location, redirected_method};
 pub use render::{RequestError, write_request};
 pub use request::{BodyPolicy, Exchange, OriginId};
+pub use resolver::{DnsCache, DnsOptions, DnsServerError, parse_dns_server};
+pub use tls::{ClientCertificate, TlsOptions};

@@ -1,11 +1,12 @@
 //! An origin's connections and the requests that wait for one.
 
 use std::collections::VecDeque;
-use std::net::IpAddr;
 
 use rustls::pki_types::ServerName;
 
-use crate::Origin;
+use crate::route::Route;
+use crate::tls::TlsSession;
+use crate::{ClientConfig, HostPort, Http2, Origin};
 
 /// Most requests waiting for a connection of one origin; more are refused and counted.
 const WAITING_MAX: usize = 100_000;
@@ -14,18 +15,28 @@ const WAITING_MAX: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Pool {
     pub(crate) origin: Origin,
-    /// Host and port, for messages.
+    /// Host, port and the way there, for messages.
     pub(crate) label: String,
-    /// Empty until the name is resolved.
-    pub(crate) addresses: Vec<IpAddr>,
-    /// The address that worked last: the first one tried.
-    pub(crate) preferred: usize,
+    /// Where its connections go.
+    pub(crate) route: Route,
     /// Connections open or being opened.
     pub(crate) open: usize,
+    /// Of which being opened.
+    pub(crate) dialling: usize,
+    /// When to speak HTTP/2.
+    http2: Http2,
+    /// Connections are expected to speak HTTP/2: by the configuration, then as the last one did.
+    pub(crate) expects_http2: bool,
+    /// How many requests such a connection carries at a time, as the last one did.
+    streams_max: usize,
+    /// The same, by the configuration.
+    streams_allowed: usize,
     /// It stands in the client's list of pools to serve.
     pub(crate) to_serve: bool,
     /// Free connections; the last used is used next, so that surplus ones age at the other end.
     idle: Vec<u32>,
+    /// Connections that speak HTTP/2 and have room; the last is used until it is full.
+    shared: Vec<u32>,
     /// Requests in order; those given up in the meantime are recognised by slot and serial.
     waiting: VecDeque<Waiting>,
 }
@@ -38,21 +49,29 @@ pub(crate) struct Waiting {
 }
 
 impl Pool {
-    pub(crate) fn new(origin: &Origin) -> Self {
-        let host = &origin.host;
-        let label = if host.contains(':') {
-            format!("[{host}]:{}", origin.port)
-        } else {
-            format!("{host}:{}", origin.port)
-        };
+    pub(crate) fn new(origin: &Origin, route: Route, config: &ClientConfig) -> Self {
+        let address = HostPort { host: origin.host.clone(), port: origin.port };
+        let is_forwarded =
+            route.amendment.as_ref().is_some_and(|amendment| amendment.absolute.is_some());
+        let http2 = if is_forwarded { Http2::Off } else { config.http2 };
+        let streams_max = if config.keep_alive { config.http2_streams_max.max(1) } else { 1 };
         Self {
             origin: origin.clone(),
-            label,
-            addresses: host.parse().into_iter().collect(),
-            preferred: 0,
+            label: format!("{address}{}", route.via),
+            route,
             open: 0,
+            dialling: 0,
+            http2,
+            expects_http2: match http2 {
+                Http2::Alpn => origin.tls,
+                Http2::Off => false,
+                Http2::PriorKnowledge => true,
+            },
+            streams_max: streams_max as usize,
+            streams_allowed: streams_max as usize,
             to_serve: false,
             idle: Vec::new(),
+            shared: Vec::new(),
             waiting: VecDeque::new(),
         }
     }
@@ -71,6 +90,10 @@ impl Pool {
         self.idle.push(connection);
     }
 
+    pub(crate) fn idle(&self) -> usize {
+        self.idle.len()
+    }
+
     /// Drops a connection from the idle ones. Servers close those idle for longest, which stand
     /// first, so the search is short.
     pub(crate) fn forget_idle(&mut self, connection: u32) {
@@ -79,9 +102,57 @@ impl Pool {
         }
     }
 
+    /// Whether a connection that has just come up speaks HTTP/2; so will the next one.
+    pub(crate) fn speaks_http2(&mut self, tls: Option<&TlsSession>) -> Result<bool, String> {
+        let speaks = match tls {
+            Some(tls) => tls.speaks_http2(),
+            None => self.http2 == Http2::PriorKnowledge,
+        };
+        if self.http2 == Http2::PriorKnowledge && !speaks {
+            return Err("the server does not agree to speak HTTP/2 (no h2 by ALPN)".to_owned());
+        }
+        self.expects_http2 = speaks;
+        Ok(speaks)
+    }
+
+    /// A server has said how many requests it takes at a time.
+    pub(crate) fn learn_streams_max(&mut self, streams_max: usize) {
+        self.streams_max = streams_max.clamp(1, self.streams_allowed);
+    }
+
+    /// A connection that has room for another request; it stays on the list.
+    pub(crate) fn shared(&self) -> Option<u32> {
+        self.shared.last().copied()
+    }
+
+    pub(crate) fn put_shared(&mut self, connection: u32) {
+        self.shared.push(connection);
+    }
+
+    /// Takes a connection off the list: mostly the last one, which has become full.
+    pub(crate) fn forget_shared(&mut self, connection: u32) {
+        if let Some(place) = self.shared.iter().rposition(|shared| *shared == connection) {
+            self.shared.remove(place);
+        }
+    }
+
     /// Whether a waiting request could be served.
     pub(crate) fn has_room(&self, connections_max: usize) -> bool {
-        !self.idle.is_empty() || self.open < connections_max
+        !self.idle.is_empty()
+            || !self.shared.is_empty()
+            || self.may_dial(connections_max, self.waiting.len())
+    }
+
+    /// Whether to open another connection when so many requests wait: not if those being opened
+    /// will have room for them all.
+    pub(crate) fn may_dial(&self, connections_max: usize, waiting: usize) -> bool {
+        let promised = if self.expects_http2 { self.dialling * (self.streams_max - 1) } else { 0 };
+        self.open < connections_max && waiting > promised
+    }
+
+    /// Requests in the queue, those given up in the meantime included.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Queues a request; false when the queue is full of live ones.
@@ -114,9 +185,16 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DnsOptions;
+    use crate::driver::Waker;
+    use crate::resolver::Names;
 
     fn pool() -> Pool {
-        Pool::new(&Origin { tls: false, host: "::1".to_owned(), port: 80 })
+        let origin = Origin { tls: false, host: "::1".to_owned(), port: 80 };
+        let mut names = Names::new(&DnsOptions::default(), Waker::new().expect("a descriptor"));
+        let config = ClientConfig::default();
+        let route = Route::new(&config, None, &origin, &mut names);
+        Pool::new(&origin, route, &config)
     }
 
     #[test]

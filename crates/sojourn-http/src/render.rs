@@ -78,24 +78,34 @@ fn write_head<N: AsRef<str>, V: AsRef<[u8]>>(
     }
     for (name, value) in headers {
         let (name, value) = (name.as_ref(), value.as_ref());
-        if !is_token(name) {
-            return Err(RequestError::HeaderName(name.to_owned()));
-        }
-        if !value.iter().copied().all(is_field_byte) {
-            return Err(RequestError::HeaderValue(name.to_owned()));
-        }
         if name.eq_ignore_ascii_case("content-length")
             && value.trim_ascii() != body_bytes.to_string().as_bytes()
         {
             return Err(RequestError::Length(body_bytes));
         }
-        write_header(name, value, out);
+        write_header_checked(name, value, out)?;
     }
     let means_body = matches!(method, "POST" | "PUT" | "PATCH");
     if (body_bytes > 0 || means_body) && !has("content-length") && !has("transfer-encoding") {
         write_header("Content-Length", body_bytes.to_string().as_bytes(), out);
     }
     out.extend_from_slice(b"\r\n");
+    Ok(())
+}
+
+/// Appends a header's line if nothing in it could end the line.
+pub(crate) fn write_header_checked(
+    name: &str,
+    value: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), RequestError> {
+    if !is_token(name) {
+        return Err(RequestError::HeaderName(name.to_owned()));
+    }
+    if !value.iter().copied().all(is_field_byte) {
+        return Err(RequestError::HeaderValue(name.to_owned()));
+    }
+    write_header(name, value, out);
     Ok(())
 }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
-use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Origin};
+use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Origin, TlsOptions};
 
 use crate::peers::{Load, Server, read_request, wait_for_close};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-fn origin(tls: bool, host: &str, port: u16) -> Origin {
+pub(crate) fn origin(tls: bool, host: &str, port: u16) -> Origin {
     Origin { tls, host: host.to_owned(), port }
 }
 
@@ -54,13 +54,13 @@ fn a_name_that_does_not_exist() {
     assert_eq!(load.client.connections(), 0);
 }
 
-struct TlsPeer {
-    server: Server,
-    ca_file: tempfile::NamedTempFile,
+pub(crate) struct TlsPeer {
+    pub(crate) server: Server,
+    pub(crate) ca_file: tempfile::NamedTempFile,
 }
 
 /// A TLS server for these names; the behaviour runs on the decrypted stream.
-fn tls_server(
+pub(crate) fn tls_server(
     names: &[&str],
     serve: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
 ) -> TlsPeer {
@@ -86,14 +86,17 @@ fn tls_server(
 
 fn tls_load(peer: &TlsPeer, host: &str, trusted: bool, insecure: bool) -> Load {
     let config = ClientConfig {
-        ca_file: trusted.then(|| peer.ca_file.path().to_owned()),
-        insecure,
+        tls: TlsOptions {
+            ca_file: trusted.then(|| peer.ca_file.path().to_owned()),
+            insecure,
+            ..TlsOptions::default()
+        },
         ..ClientConfig::default()
     };
     Load::to(&origin(true, host, peer.server.address.port()), config)
 }
 
-fn answer_all(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
+pub(crate) fn answer_all(stream: &mut StreamOwned<ServerConnection, TcpStream>) {
     while read_request(stream).is_some() {
         if stream.write_all(OK).and_then(|()| stream.flush()).is_err() {
             return;
@@ -198,7 +201,8 @@ fn a_stalled_handshake_meets_the_connect_timeout() {
 fn a_file_without_certificates_is_told_at_the_beginning() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     for path in [file.path(), std::path::Path::new("/no/such/file.pem")] {
-        let config = ClientConfig { ca_file: Some(path.to_owned()), ..ClientConfig::default() };
+        let tls = TlsOptions { ca_file: Some(path.to_owned()), ..TlsOptions::default() };
+        let config = ClientConfig { tls, ..ClientConfig::default() };
         let error = sojourn_http::Client::new(config).expect_err("no certificate");
         let named = path.display().to_string();
         assert!(error.to_string().contains(&named), "{error}");

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, ClientConfig};
 
+use crate::frames::{self, DATA, END_HEADERS, END_STREAM, Frames, HEADERS, WINDOW_UPDATE, serving};
 use crate::peers::{KEEP, Load, Server, read_request, reset};
 
 /// What a server does with one request.
@@ -26,6 +27,137 @@ enum Act {
     ResetInBody,
     Slowly,
     Stall,
+}
+
+/// What a server does with one request over HTTP/2. It never says anything else of its own.
+#[derive(Clone, Copy, Debug)]
+enum FrameAct {
+    Answer,
+    AnswerLater,
+    Close,
+    Cut,
+    Garbage,
+    GoAway,
+    Interim,
+    Malformed,
+    Refuse,
+    Reset,
+    ResetConnection,
+    ResetLater,
+    Settings,
+    Stall,
+}
+
+fn frame_act() -> impl Strategy<Value = FrameAct> {
+    prop_oneof![
+        8 => Just(FrameAct::Answer),
+        4 => Just(FrameAct::AnswerLater),
+        1 => Just(FrameAct::Close),
+        1 => Just(FrameAct::Cut),
+        1 => Just(FrameAct::Garbage),
+        1 => Just(FrameAct::GoAway),
+        1 => Just(FrameAct::Interim),
+        1 => Just(FrameAct::Malformed),
+        1 => Just(FrameAct::Refuse),
+        1 => Just(FrameAct::Reset),
+        1 => Just(FrameAct::ResetConnection),
+        1 => Just(FrameAct::ResetLater),
+        1 => Just(FrameAct::Settings),
+        1 => Just(FrameAct::Stall),
+    ]
+}
+
+/// Performs; `None` when the connection is over. `later` are streams that wait for their end.
+fn perform_frames(
+    act: FrameAct,
+    frames: &mut Frames<TcpStream>,
+    later: &mut Vec<u32>,
+) -> Option<()> {
+    let stream = loop {
+        let frame = frames.read()?;
+        match frame.kind {
+            HEADERS => {}
+            DATA => {
+                // Windows are renewed for whatever comes.
+                let more = (frame.payload.len().max(1) as u32).to_be_bytes();
+                frames.write(WINDOW_UPDATE, 0, 0, &more)?;
+                frames.write(WINDOW_UPDATE, 0, frame.stream, &more)?;
+            }
+            _ => continue,
+        }
+        if frame.flags & END_STREAM != 0 {
+            break frame.stream;
+        }
+    };
+    match act {
+        FrameAct::Answer => frames.answer(stream, b"hello")?,
+        FrameAct::AnswerLater => later.push(stream),
+        FrameAct::Close => return None,
+        FrameAct::Cut => {
+            frames.bytes(b"\0\0\x09\x01\x04\0\0")?;
+            return None;
+        }
+        FrameAct::Garbage => frames.bytes(&[0xa5; 40])?,
+        FrameAct::GoAway => frames.goaway(stream.saturating_sub(2), 0)?,
+        FrameAct::Interim => {
+            frames.write(HEADERS, END_HEADERS, stream, b"\x08\x03103")?;
+            frames.answer(stream, b"hello")?;
+        }
+        FrameAct::Malformed => frames.write(HEADERS, END_HEADERS, stream, b"\x00\x01A\x00")?,
+        FrameAct::Refuse => frames.reset(stream, 7)?,
+        FrameAct::Reset => frames.reset(stream, 2)?,
+        FrameAct::ResetConnection => {
+            reset(frames.stream.try_clone().ok()?);
+            return None;
+        }
+        FrameAct::ResetLater => {
+            for stream in later.drain(..) {
+                frames.reset(stream, 8)?;
+            }
+        }
+        FrameAct::Settings => frames.settings(&[(3, stream % 5 + 1), (4, 1_000), (1, 0)])?,
+        FrameAct::Stall => return Some(()),
+    }
+    if !matches!(act, FrameAct::AnswerLater) {
+        for stream in later.drain(..) {
+            frames.answer(stream, b"later")?;
+        }
+    }
+    Some(())
+}
+
+/// Sends everything, and expects each to come back once.
+fn check_completes_once(
+    load: &mut Load,
+    connections_max: usize,
+    requests: &[(bool, usize, u64)],
+) -> Result<(), TestCaseError> {
+    let mut tokens = Vec::new();
+    let mut take = |load: &mut Load, deadline_ns| {
+        let mut completions = Vec::new();
+        load.client.wait_until(deadline_ns, &mut completions).expect("runs");
+        for completion in completions {
+            crate::peers::assert_phases_add_up(&completion);
+            tokens.push(completion.token);
+        }
+    };
+    for (token, (keep, body_bytes, timeout)) in requests.iter().enumerate() {
+        let policy = if *keep { KEEP } else { BodyPolicy::Discard };
+        let body = vec![b'x'; *body_bytes];
+        let timeout_ns = timeout * MILLISECOND_NS;
+        load.send_with(token as u64, "POST", &body, timeout_ns, policy);
+        prop_assert!(load.client.connections() <= connections_max);
+        take(load, 0);
+    }
+    let limit_ns = now_ns() + 20_000 * MILLISECOND_NS;
+    while load.client.in_flight() > 0 {
+        prop_assert!(now_ns() < limit_ns, "left behind: {:?}", load.client);
+        take(load, limit_ns);
+    }
+    take(load, 0);
+    tokens.sort_unstable();
+    prop_assert!(tokens.into_iter().eq(0..requests.len() as u64));
+    Ok(())
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -127,30 +259,26 @@ proptest! {
         });
         let config = ClientConfig { connections_max, ..ClientConfig::default() };
         let mut load = Load::with(server.address, config);
-        let mut tokens = Vec::new();
-        let mut take = |load: &mut Load, deadline_ns| {
-            let mut completions = Vec::new();
-            load.client.wait_until(deadline_ns, &mut completions).expect("runs");
-            for completion in completions {
-                crate::peers::assert_phases_add_up(&completion);
-                tokens.push(completion.token);
+        check_completes_once(&mut load, connections_max, &requests)?;
+    }
+
+    #[test]
+    fn each_request_over_http2_completes_once(
+        acts in proptest::collection::vec(frame_act(), 1..12),
+        connections_max in 1_usize..4,
+        http2_streams_max in 1_u32..20,
+        requests in proptest::collection::vec((any::<bool>(), 0_usize..200_000, 0_u64..60), 1..60),
+    ) {
+        let server = serving(&[], move |number, frames| {
+            let mut later = Vec::new();
+            for act in acts.iter().cycle().skip(number) {
+                if perform_frames(*act, frames, &mut later).is_none() {
+                    return;
+                }
             }
-        };
-        for (token, (keep, body_bytes, timeout)) in requests.iter().enumerate() {
-            let policy = if *keep { KEEP } else { BodyPolicy::Discard };
-            let body = vec![b'x'; *body_bytes];
-            let timeout_ns = timeout * MILLISECOND_NS;
-            load.send_with(token as u64, "POST", &body, timeout_ns, policy);
-            prop_assert!(load.client.connections() <= connections_max);
-            take(&mut load, 0);
-        }
-        let limit_ns = now_ns() + 20_000 * MILLISECOND_NS;
-        while load.client.in_flight() > 0 {
-            prop_assert!(now_ns() < limit_ns, "left behind: {:?}", load.client);
-            take(&mut load, limit_ns);
-        }
-        take(&mut load, 0);
-        tokens.sort_unstable();
-        prop_assert!(tokens.into_iter().eq(0..requests.len() as u64));
+        });
+        let config = ClientConfig { connections_max, http2_streams_max, ..frames::config() };
+        let mut load = Load::with(server.address, config);
+        check_completes_once(&mut load, connections_max, &requests)?;
     }
 }

@@ -7,12 +7,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{
-    BodyPolicy, Client, ClientConfig, Completion, Exchange, Failure, FailureKind, Origin, OriginId,
-    Response, write_request,
+    BodyPolicy, Client, ClientConfig, Completion, Exchange, Failure, FailureKind, Io, Origin,
+    OriginId, Response, write_request,
 };
 
 /// Kept bodies in tests.
 pub(crate) const KEEP: BodyPolicy = BodyPolicy::Keep { bytes_max: 1 << 20 };
+
+/// Tests use the transport that this variable names, else the ring where the kernel allows it.
+pub(crate) const IO: &str = "SOJOURN_HTTP_TEST_IO";
+
+/// The transport under test.
+pub(crate) fn io() -> Io {
+    match std::env::var(IO).as_deref() {
+        Ok("epoll") => Io::Epoll,
+        Ok("ring") => Io::Ring,
+        Ok(other) => panic!("{IO} is `{other}`, not `epoll` or `ring`"),
+        Err(_) => Io::Auto,
+    }
+}
 
 /// No test waits longer than this for what must come.
 const PATIENCE_NS: u64 = 30 * SECOND_NS;
@@ -26,7 +39,14 @@ pub(crate) struct Server {
 impl Server {
     /// `serve` gets the connection's number (from 0) and the connection.
     pub(crate) fn start(serve: impl Fn(usize, TcpStream) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        Self::on(TcpListener::bind("127.0.0.1:0").expect("a free port"), serve)
+    }
+
+    /// As [`Self::start`], on a listener of the caller's.
+    pub(crate) fn on(
+        listener: TcpListener,
+        serve: impl Fn(usize, TcpStream) + Send + Sync + 'static,
+    ) -> Self {
         let address = listener.local_addr().expect("bound");
         let accepted = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&accepted);
@@ -49,11 +69,7 @@ impl Server {
     pub(crate) fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
         Self::start(move |_, mut stream| {
-            while read_request(&mut stream).is_some() {
-                if stream.write_all(&bytes).is_err() {
-                    return;
-                }
-            }
+            answer_each(&mut stream, &bytes);
         })
     }
 
@@ -68,6 +84,25 @@ impl Server {
 
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
+    }
+}
+
+/// Where nobody listens: a port that is bound, so that no other test gets it, for ever.
+pub(crate) fn nobody() -> SocketAddr {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a descriptor");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a free port");
+    let address = socket.local_addr().expect("bound").as_socket().expect("IPv4");
+    std::mem::forget(socket);
+    address
+}
+
+/// Answers every request on a connection with these bytes.
+pub(crate) fn answer_each(stream: &mut (impl Read + Write), bytes: &[u8]) {
+    while read_request(stream).is_some() {
+        if stream.write_all(bytes).is_err() {
+            return;
+        }
     }
 }
 
@@ -121,7 +156,13 @@ impl Load {
         Self::to(&origin, config)
     }
 
+    /// On the transport under test.
     pub(crate) fn to(origin: &Origin, config: ClientConfig) -> Self {
+        Self::exactly(origin, ClientConfig { io: io(), ..config })
+    }
+
+    /// On the transport that the configuration says.
+    pub(crate) fn exactly(origin: &Origin, config: ClientConfig) -> Self {
         let mut client = Client::new(config).expect("a client");
         let origin = client.origin(origin);
         Self { client, origin, completions: Vec::new() }

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, ClientConfig, FailureKind};
 
-use crate::peers::{Load, Server, read_request, wait_for_close};
+use crate::peers::{Load, Server, io, read_request, wait_for_close};
 
 /// Far above any delay of a busy machine, far below the timeouts it is told apart from.
 const SLOW_NS: u64 = 5 * SECOND_NS;
@@ -154,7 +154,8 @@ fn phases_show_where_the_time_went() {
 
 #[test]
 fn a_wait_ends_at_its_deadline_and_a_past_one_at_once() {
-    let mut client = Client::new(ClientConfig::default()).expect("a client");
+    let mut client =
+        Client::new(ClientConfig { io: io(), ..ClientConfig::default() }).expect("a client");
     let mut completions = Vec::new();
     for deadline_ns in [0, 1, now_ns()] {
         client.wait_until(deadline_ns, &mut completions).expect("runs");
@@ -167,7 +168,8 @@ fn a_wait_ends_at_its_deadline_and_a_past_one_at_once() {
 
 #[test]
 fn wake_ups_end_a_wait() {
-    let mut client = Client::new(ClientConfig::default()).expect("a client");
+    let mut client =
+        Client::new(ClientConfig { io: io(), ..ClientConfig::default() }).expect("a client");
     let waker = client.waker();
     let mut completions = Vec::new();
     let mut wait = |client: &mut Client| {

@@ -116,6 +116,17 @@ pub enum FinishClass {
     InFlightAtCutoff,
 }
 
+/// One step of a journey, beyond its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepSpan {
+    /// The generator's number for it.
+    pub step: u8,
+    /// Begun, CLOCK_MONOTONIC nanoseconds.
+    pub began_ns: u64,
+    /// Ended; `None` when it had not.
+    pub ended_ns: Option<u64>,
+}
+
 /// A journey that has ended, with all that is known of it.
 #[derive(Clone, Debug)]
 pub struct Finished {
@@ -135,6 +146,10 @@ pub struct Finished {
     pub t1_ns: u64,
     /// Root completed, where it was.
     pub t2_ns: Option<u64>,
+    /// When its first step ended; `None` when it had not.
+    pub first_step_ended_ns: Option<u64>,
+    /// Its further steps, in the order they began.
+    pub later_steps: SmallVec<[StepSpan; 1]>,
     /// First observation of each stage in declared order; zero where not reached.
     pub stage_ns: SmallVec<[u64; 8]>,
     /// When it ended: the last required instant for completed and late ones, else when it was

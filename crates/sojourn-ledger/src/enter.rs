@@ -6,7 +6,7 @@ use crate::hash::KeyHash;
 use crate::journey::{Flags, Journey};
 use crate::ledger::{Start, split};
 use crate::slab::{Links, NONE};
-use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger};
+use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, StepSpan};
 
 /// Most keys of a journey beyond its first.
 const ALIASES_MAX: usize = 15;
@@ -97,18 +97,33 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn begin_step(&mut self, id: JourneyId, t1_ns: u64) {
+    pub(crate) fn begin_step(&mut self, id: JourneyId, step: u8, began_ns: u64) {
         let Some(slot) = self.slot_of(id) else { return };
         let journey = &mut self.journeys[slot];
         if !journey.is_open() {
             return;
         }
-        let steps_ns = &mut journey.extra_mut().steps_ns;
-        if steps_ns.len() >= STEPS_MAX {
+        let later_steps = &mut journey.extra_mut().later_steps;
+        if later_steps.len() >= STEPS_MAX {
             self.book.refusals.keys_or_steps += 1;
             return;
         }
-        steps_ns.push(t1_ns);
+        later_steps.push(StepSpan { step, began_ns, ended_ns: None });
+    }
+
+    /// The step begun last has ended; said again, the first time counts.
+    pub(crate) fn end_step(&mut self, id: JourneyId, ended_ns: u64) {
+        let Some(slot) = self.slot_of(id) else { return };
+        let journey = &mut self.journeys[slot];
+        if !journey.is_open() {
+            return;
+        }
+        let extra = journey.extra_mut();
+        let ended = match extra.later_steps.last_mut() {
+            Some(step) => &mut step.ended_ns,
+            None => &mut extra.first_step_ended_ns,
+        };
+        ended.get_or_insert(ended_ns);
     }
 
     /// There is no room for it: it ends where it began, and the run is void.
@@ -125,6 +140,8 @@ impl Ledger {
             t0_ns: start.t0_ns,
             t1_ns: start.t1_ns,
             t2_ns: None,
+            first_step_ended_ns: None,
+            later_steps: SmallVec::new(),
             stage_ns: SmallVec::from_elem(0, stages),
             end_ns: self.now_ns,
             hops_without_predecessor: 0,

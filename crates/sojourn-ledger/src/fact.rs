@@ -73,6 +73,14 @@ pub enum Fact {
     StepBegan {
         /// Whose.
         journey: JourneyId,
+        /// The generator's number for the step, which comes back in [`crate::StepSpan`].
+        step: u8,
+    },
+    /// The step under way ended, as expected or not (stamp: its end). For the timeline of a journey
+    /// of several steps; one with a single step needs none, since its end is the root's.
+    StepEnded {
+        /// Whose.
+        journey: JourneyId,
     },
     /// A key or a further alias became known, from a response (stamp: when it was read).
     Keyed {

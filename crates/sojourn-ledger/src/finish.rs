@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::journey::{Flags, Journey};
 use crate::kind::{Kind, stages_of};
 use crate::slab::NONE;
-use crate::{Decision, FinishClass, Finished, JourneyId, Ledger, Predecessor};
+use crate::{Decision, FinishClass, Finished, JourneyId, Ledger, Predecessor, StepSpan};
 
 impl Ledger {
     pub(crate) fn complete_root(&mut self, id: JourneyId, t2_ns: u64, out: &mut Vec<Decision>) {
@@ -72,6 +72,7 @@ impl Ledger {
         let journey = &mut self.journeys[slot];
         let key = self.keys.remove(std::mem::replace(&mut journey.key, NONE));
         let (hops_without_predecessor, negative_hops) = irregular_hops(kind, journey);
+        let (first_step_ended_ns, later_steps) = steps(journey, class, end_ns);
         out.push(Decision::Finished(Box::new(Finished {
             journey: journey.id,
             kind: journey.kind,
@@ -81,6 +82,8 @@ impl Ledger {
             t0_ns: journey.t0_ns,
             t1_ns: journey.t1_ns,
             t2_ns: journey.t2_ns(),
+            first_step_ended_ns,
+            later_steps,
             stage_ns: SmallVec::from_slice(kind.rows.stamps_ns(journey.row)),
             end_ns,
             hops_without_predecessor,
@@ -118,6 +121,25 @@ impl Ledger {
             FinishClass::InFlightAtCutoff => &mut lines.in_flight,
         };
         *line += 1;
+    }
+}
+
+/// When the first step ended, and the steps after it. A root of a single step, whose end nobody
+/// told, ended with the root.
+fn steps(
+    journey: &Journey,
+    class: FinishClass,
+    end_ns: u64,
+) -> (Option<u64>, SmallVec<[StepSpan; 1]>) {
+    let root_ended_ns = match class {
+        FinishClass::RootFailed => Some(end_ns),
+        _ => journey.t2_ns(),
+    };
+    match &journey.extra {
+        Some(extra) if !extra.later_steps.is_empty() || extra.first_step_ended_ns.is_some() => {
+            (extra.first_step_ended_ns, extra.later_steps.clone())
+        }
+        _ => (root_ended_ns, SmallVec::new()),
     }
 }
 

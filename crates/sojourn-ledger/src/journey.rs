@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::hash::KeyHash;
 use crate::members::Members;
 use crate::slab::{Linked, Links};
-use crate::{FinishClass, JourneyId, Phase};
+use crate::{FinishClass, JourneyId, Phase, StepSpan};
 
 /// A journey: 80 bytes, beside its row of stages and (while in flight) its key.
 ///
@@ -41,8 +41,10 @@ pub(crate) struct Journey {
 pub(crate) struct Extra {
     /// Places of its further keys.
     pub(crate) aliases: SmallVec<[u32; 2]>,
-    /// t1 of its steps after the first.
-    pub(crate) steps_ns: SmallVec<[u64; 2]>,
+    /// When its first step ended, where that was told.
+    pub(crate) first_step_ended_ns: Option<u64>,
+    /// Its steps after the first.
+    pub(crate) later_steps: SmallVec<[StepSpan; 1]>,
     pub(crate) follow_ups_ns: Option<u64>,
     /// Of its fan-out stages.
     pub(crate) members: Vec<(u8, Members)>,
@@ -119,9 +121,9 @@ impl Journey {
 
     /// t1 of the latest step begun at or before an instant; of the first one, if none was.
     pub(crate) fn step_before_ns(&self, stamp_ns: u64) -> u64 {
-        let later = self.extra.as_ref().map_or(&[][..], |extra| &extra.steps_ns);
-        let begun = later.iter().rev().find(|&&t1_ns| t1_ns <= stamp_ns);
-        begun.copied().unwrap_or(self.t1_ns)
+        let later = self.extra.as_ref().map_or(&[][..], |extra| &extra.later_steps);
+        let begun = later.iter().rev().find(|step| step.began_ns <= stamp_ns);
+        begun.map_or(self.t1_ns, |step| step.began_ns)
     }
 }
 
@@ -161,6 +163,7 @@ mod tests {
 
     #[test]
     fn a_hop_counts_from_the_step_begun_last() {
+        let begun = |began_ns| StepSpan { step: 0, began_ns, ended_ns: None };
         let journey = Journey {
             id: JourneyId(1),
             t0_ns: 0,
@@ -168,7 +171,7 @@ mod tests {
             t2_or_forget_ns: 0,
             hash: KeyHash::NONE,
             extra: Some(Box::new(Extra {
-                steps_ns: SmallVec::from_slice(&[20, 30]),
+                later_steps: SmallVec::from_slice(&[begun(20), begun(30)]),
                 ..Extra::default()
             })),
             links: Links::NONE,

@@ -79,7 +79,8 @@ impl Ledger {
                 let start = Start { journey, kind, phase, t0_ns, t1_ns: stamp_ns };
                 self.start(start, key, decisions);
             }
-            Fact::StepBegan { journey } => self.begin_step(journey, stamp_ns),
+            Fact::StepBegan { journey, step } => self.begin_step(journey, step, stamp_ns),
+            Fact::StepEnded { journey } => self.end_step(journey, stamp_ns),
             Fact::Keyed { journey, key } => {
                 if let Some(slot) = self.slot_of(journey) {
                     self.register(slot, key, decisions);

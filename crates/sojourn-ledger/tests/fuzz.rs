@@ -67,7 +67,8 @@ fn any_fact() -> impl Strategy<Value = Fact> {
         8 => start.prop_map(|(journey, kind, t0_ns, key)| {
             Fact::Started { journey, kind, phase: Phase::Steady, t0_ns, key }
         }),
-        2 => id().prop_map(|journey| Fact::StepBegan { journey }),
+        2 => (id(), 0..3_u8).prop_map(|(journey, step)| Fact::StepBegan { journey, step }),
+        2 => id().prop_map(|journey| Fact::StepEnded { journey }),
         4 => (id(), any_key()).prop_map(|(journey, key)| Fact::Keyed { journey, key }),
         4 => id().prop_map(|journey| Fact::RootCompleted { journey }),
         1 => id().prop_map(|journey| Fact::RootFailed { journey }),

@@ -52,6 +52,37 @@ fn a_journey_ends_with_the_last_that_was_required() {
     check(&[Required], &[Root(150), Polled(180, 0)], (Completed, 180));
 }
 
+/// How the steps of journey 1 stand when it ends: the first one's end, and the others as (begun,
+/// ended).
+fn steps(story: fn(&mut Book) -> &mut Book) -> (Option<u64>, Vec<(u64, Option<u64>)>) {
+    let mut book = Book::of(&[Required, Failure]);
+    book.start(100, 1, "k");
+    story(&mut book);
+    book.close(5_000);
+    let finished = book.finished()[0];
+    let later = finished.later_steps.iter().map(|step| (step.began_ns, step.ended_ns));
+    (finished.first_step_ended_ns, later.collect())
+}
+
+#[test]
+fn every_step_has_its_own_beginning_and_end() {
+    // One step: it ends with the root, which few facts say.
+    assert_eq!(steps(|book| book.root(150, 1).see(200, "k", 0)), (Some(150), vec![]));
+    assert_eq!(steps(|book| book.root_failed(150, 1)), (Some(150), vec![]));
+    assert_eq!(steps(|book| book.see(200, "k", 1)), (None, vec![]), "still unanswered");
+    // Several.
+    let two = steps(|book| {
+        book.step_ended(150, 1).step(151, 1).step_ended(180, 1).step_ended(190, 1);
+        book.root(190, 1).see(200, "k", 0)
+    });
+    assert_eq!(two, (Some(150), vec![(151, Some(180))]));
+    let failed_at_first = steps(|book| book.step_ended(150, 1).root_failed(150, 1));
+    assert_eq!(failed_at_first, (Some(150), vec![]));
+    let failed_meanwhile =
+        steps(|book| book.step_ended(150, 1).step(151, 1).see(170, "k", 1).step_ended(180, 1));
+    assert_eq!(failed_meanwhile, (Some(150), vec![(151, None)]));
+}
+
 #[test]
 fn a_deadline_counts_from_t0_and_includes_its_own_instant() {
     check(&[Required], &[Root(150), See(1_100, 0)], (Completed, 1_100));

@@ -115,7 +115,7 @@ fn facts_of_a_journey_forgotten_are_no_defect_but_unknown_ones_are() {
     assert_eq!(book.ledger.tombstones(), 0);
     book.root(20_100, 5).keyed(20_110, 5, "k").step(20_120, 5);
     assert_eq!(book.ledger.balance().refused, 0);
-    book.root(20_200, 6).tell(20_210, Fact::StepBegan { journey: JourneyId(1 << 48) });
+    book.root(20_200, 6).tell(20_210, Fact::StepEnded { journey: JourneyId(1 << 48) });
     assert_eq!(book.ledger.balance().refusals.unknown_journeys, 2);
     assert_eq!(book.ledger.balance().refused, 2);
 }

@@ -108,7 +108,11 @@ impl Book {
     }
 
     pub(crate) fn step(&mut self, stamp_ns: u64, id: u64) -> &mut Self {
-        self.tell(stamp_ns, Fact::StepBegan { journey: JourneyId(id) })
+        self.tell(stamp_ns, Fact::StepBegan { journey: JourneyId(id), step: 1 })
+    }
+
+    pub(crate) fn step_ended(&mut self, stamp_ns: u64, id: u64) -> &mut Self {
+        self.tell(stamp_ns, Fact::StepEnded { journey: JourneyId(id) })
     }
 
     /// An event for a stage of kind 0.

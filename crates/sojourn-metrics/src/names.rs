@@ -17,6 +17,8 @@ pub const CHANNEL: &str = "channel";
 pub const STATUS: &str = "status";
 /// Tag: why a step failed, in a word or two.
 pub const REASON: &str = "reason";
+/// Tag: the number of an attempt, from 1.
+pub const ATTEMPT: &str = "attempt";
 /// Tag: how a duplicate came to be: `redelivery`, `republication` or `unknown`.
 pub const KIND: &str = "kind";
 /// Tag: the bounded queue or table that refused something.
@@ -57,8 +59,14 @@ pub const STEP_REQUESTS: &str = "step.requests";
 /// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
 /// one.
 pub const STEP_FAILED: &str = "step.failed";
+/// Counter {journey, step, reason}: further attempts of a step, by what they were made after: a
+/// status, or a failure's name.
+pub const STEP_RETRIES: &str = "step.retries";
 /// Counter {journey, stage}, phase Any: requests made to poll the stage.
 pub const POLL_REQUESTS: &str = "poll.requests";
+/// Trend {journey, stage}, phase Any, nanoseconds: how long polls waited that found the stage's
+/// budget used up; the others are not in it.
+pub const POLL_WAITED: &str = "poll.waited";
 
 /// Counter {channel}, phase Any: events received, our own re-reads left out.
 pub const EVENTS_SEEN: &str = "events.seen";
@@ -111,6 +119,8 @@ pub const STEP_SEND: &str = "step.send";
 pub const STEP_WAIT: &str = "step.wait";
 /// Trend {journey, step}: from the first byte received to the last.
 pub const STEP_RECEIVE: &str = "step.receive";
+/// Trend {journey, step, attempt}: ended − begun of each attempt of a step that may be tried again.
+pub const STEP_ATTEMPT: &str = "step.attempt";
 /// Trend {journey, step}, bytes: received per request, headers included.
 pub const STEP_BYTES_IN: &str = "step.bytes_in";
 /// Trend {journey, step}, bytes: sent per request, headers included.

@@ -7,6 +7,7 @@
 //! - `step.T.FIGURE.STAT`: of step T (`J/T` where names repeat), where FIGURE is `response`,
 //!   `response_ok`, `response_failed`, `service`, `blocked`, `dns`, `connect`, `tls`, `send`,
 //!   `wait`, `receive`, or `bytes_in` and `bytes_out`, which are compared with plain numbers;
+//! - `FIGURE.STAT`: of all steps together;
 //! - `lag.STAT`: the generator's own lateness.
 //!
 //! Single numbers:

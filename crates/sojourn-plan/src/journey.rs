@@ -1,6 +1,6 @@
 //! Journeys, steps and stages.
 
-use crate::{Check, Selector, Template, VariableId};
+use crate::{Check, Retry, Selector, Template, VariableId};
 
 /// One root action and the events it causes.
 #[derive(Clone, Debug)]
@@ -33,6 +33,22 @@ pub struct Step {
     pub extract: Vec<Extract>,
     /// The journey's key, when this step makes or receives it.
     pub key: Option<KeyRule>,
+    /// When it is tried again; only root steps are.
+    pub retry: Option<Retry>,
+}
+
+impl Step {
+    /// The longest it can take, nanoseconds: every attempt's timeout and the pauses between them.
+    pub fn time_max_ns(&self) -> u64 {
+        let Action::Http(action) = &self.action;
+        let attempts = self.retry.as_ref().map_or(1, |retry| retry.attempts);
+        let pauses_ns = self
+            .retry
+            .iter()
+            .flat_map(|retry| (1..retry.attempts).map(|attempt| retry.pause_ns(attempt)));
+        let waiting_ns = pauses_ns.fold(0, u64::saturating_add);
+        action.timeout_ns.saturating_mul(attempts.into()).saturating_add(waiting_ns)
+    }
 }
 
 /// What a step does. More kinds come with other protocols.

@@ -17,6 +17,7 @@ mod plan;
 mod read;
 pub mod reading;
 mod render;
+mod retry;
 mod schema;
 mod selector;
 mod starter;
@@ -32,7 +33,9 @@ pub use journey::{
 };
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
+pub use read::units::duration_ns;
 pub use read::{Files, Overrides, PlanError, PlanErrors, read, schema};
+pub use retry::{Retry, RetryOn};
 pub use selector::{Check, JsonPath, PathStep, Selector, Test};
 pub use starter::{StarterKind, starter};
 pub use template::{DataSource, Escape, Hole, Part, RenderContext, Template, VariableId};

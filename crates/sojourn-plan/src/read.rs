@@ -21,6 +21,7 @@ pub(crate) mod origin;
 pub(crate) mod problems;
 mod profiles;
 mod replay;
+mod retry;
 mod secrets;
 mod selectors;
 pub(crate) mod shape;

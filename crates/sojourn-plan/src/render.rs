@@ -31,13 +31,10 @@ impl Hole {
             Self::Row { source, column, stream } => {
                 write_text(cell(context, *source, *column, *stream), escape, out)
             }
-            Self::Variable(id) => {
-                let value = context.variables.get(usize::from(id.0));
-                match value.and_then(Option::as_deref) {
-                    Some(value) => write_text(value, escape, out),
-                    None => return Err(*id),
-                }
-            }
+            Self::Variable(id) => match context.variable(*id) {
+                Some(value) => write_text(value, escape, out),
+                None => return Err(*id),
+            },
             Self::Key => write_text(context.key, escape, out),
             Self::RunId => write_text(context.run_id, escape, out),
         }
@@ -227,6 +224,7 @@ mod tests {
             run_id,
             key: "k\"\r\n",
             variables: &[Some("1.5".into()), None],
+            own: &[],
             data: &data,
         };
         let mut out = Vec::new();
@@ -289,11 +287,27 @@ mod tests {
             run_id: "",
             key: "",
             variables: &[None, None],
+            own: &[],
             data: &[],
         };
         let mut out = b"before".to_vec();
         assert_eq!(template.render(&context, &mut out), Err(VariableId(1)));
         assert_eq!(out, b"before");
+    }
+
+    #[test]
+    fn a_journeys_own_value_comes_before_the_shared_one() {
+        let context = RenderContext {
+            seed: 0,
+            k: 0,
+            run_id: "",
+            key: "",
+            variables: &[Some("shared 0".into()), Some("shared 1".into()), None],
+            own: &[(VariableId(2), "own 2".into()), (VariableId(1), "own 1".into())],
+            data: &[],
+        };
+        let values = [0, 1, 2, 3].map(|id| context.variable(VariableId(id)));
+        assert_eq!(values, [Some("shared 0"), Some("own 1"), Some("own 2"), None]);
     }
 
     #[test]

@@ -111,8 +111,19 @@ pub struct RenderContext<'a> {
     pub key: &'a str,
     /// Values by [`VariableId`]; `None` where not set yet.
     pub variables: &'a [Option<Box<str>>],
+    /// What the journey extracted itself, which comes before `variables`. The few it has stand in
+    /// a list, so that a value renewed meanwhile is seen by a journey that has some of its own.
+    pub own: &'a [(VariableId, Box<str>)],
     /// The plan's data.
     pub data: &'a [std::sync::Arc<DataSource>],
+}
+
+impl<'a> RenderContext<'a> {
+    /// A variable's value, the journey's own before the one they all share.
+    pub(crate) fn variable(&self, id: VariableId) -> Option<&'a str> {
+        let own = self.own.iter().find(|(known, _)| *known == id);
+        own.map(|(_, value)| &**value).or_else(|| self.variables.get(usize::from(id.0))?.as_deref())
+    }
 }
 
 impl Template {

@@ -68,6 +68,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
                 run_id: "run",
                 key: "key",
                 variables: &variables,
+                own: &[],
                 data: &plan.data,
             };
             let steps = plan.journeys.iter().flat_map(|journey| &journey.steps);

@@ -1,8 +1,8 @@
 //! What files become.
 
 use sojourn_plan::{
-    Action, Connector, Decoder, HttpAction, KeyRule, Overrides, Plan, RenderContext, Selector,
-    StageKind, StageSource, Step, Template, Test, read,
+    Action, Connector, Decoder, HttpAction, KeyRule, Overrides, Plan, RenderContext, RetryOn,
+    Selector, StageKind, StageSource, Step, Template, Test, read,
 };
 
 use crate::util::{complete, memory, plan};
@@ -24,6 +24,7 @@ fn render(plan: &Plan, template: &Template, k: u64) -> String {
         run_id: "run-1",
         key: "k1",
         variables: &variables,
+        own: &[],
         data: &plan.data,
     };
     let mut out = Vec::new();
@@ -150,7 +151,8 @@ journeys:
       - { name: paid, on: events, match: { type: C }, key: header.X-Id }
       - { name: split, on: events, match: { type: D }, key: $.id, expect: 3,
           member: $.part, after: reserved }
-      - { name: dead, on: dead-letters, key: $.id, failure: true }
+      - { name: dead, on: dead-letters, match: { $envelope.source: /o }, key: $envelope.subject,
+          failure: true }
       - { name: seen, poll: { url: "/orders/{{ key }}", until: { body.state: done } } }
 "#;
 
@@ -184,10 +186,36 @@ fn variables_and_keys_are_known_where_they_are_set() {
     };
     assert!(matches!(key, Selector::Body(path) if path.text == "$.id"));
     assert_eq!((key_format.as_str(), *channel), ("o:{}", 0));
+    let StageSource::Event { key, matches, .. } = &order.stages[4].source else {
+        panic!("an event");
+    };
+    let selectors = [key, &matches[0].selector].map(|selector| match selector {
+        Selector::Body(path) => path.text.as_str(),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(selectors, ["$envelope.subject", "$envelope.source"]);
     let StageSource::Poll(poll) = &order.stages[5].source else {
         panic!("a poll");
     };
     assert_eq!((poll.every_ns, poll.budget_per_s), (S / 2, 50.0));
+}
+
+#[test]
+fn a_root_step_may_be_tried_again() {
+    use RetryOn::{Connect, Reset, Status, Timeout};
+    let retry = |text: &str| {
+        let (plan, _) = root_plan(&format!("      http: /x\n      retry: {text}\n"));
+        (plan.journeys[0].steps[0].retry.clone().unwrap(), plan.journeys[0].within_ns)
+    };
+    let (usual, within_ns) = retry("{ attempts: 2 }");
+    assert_eq!((usual.attempts, usual.backoff_ns), (2, S / 10));
+    assert_eq!(usual.on, [Timeout, Connect, Reset, Status(500, 599)]);
+    assert_eq!(within_ns, 2 * 10 * S + S / 10, "a journey without stages may take its time");
+    let (own, within_ns) = retry("{ attempts: 3, on: [reset, 429, 4XX], backoff: 1s }");
+    assert_eq!((own.attempts, own.backoff_ns), (3, S));
+    assert_eq!(own.on, [Reset, Status(429, 429), Status(400, 499)]);
+    assert_eq!(within_ns, 3 * 10 * S + S + 2 * S);
+    assert_eq!(retry("{ attempts: 2, on: timeout }").0.on, [Timeout]);
 }
 
 #[test]

@@ -9,6 +9,12 @@ pub(crate) const MAGIC: &[u8; 8] = b"SOJOURN\x01";
 /// The version this crate writes and reads: the last byte of [`MAGIC`].
 pub(crate) const VERSION: u8 = MAGIC[7];
 
+/// Whether a file that begins with these bytes is a run file, of whatever version.
+#[must_use]
+pub fn is_run_file(head: &[u8]) -> bool {
+    head.starts_with(&MAGIC[..7])
+}
+
 /// Bytes of a record before its payload.
 pub(crate) const HEADER: usize = 9;
 

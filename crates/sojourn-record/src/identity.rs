@@ -21,6 +21,10 @@ pub struct Identity {
     pub host: String,
     /// Sojourn's version.
     pub version: String,
+    /// What the generators waited and moved bytes with: `ring` (io_uring) or `epoll`; both, with a
+    /// comma, when they differ. Empty in files of before it was noted.
+    #[serde(default)]
+    pub io: String,
     /// The load as declared, one line per load entry.
     pub load: Vec<String>,
     /// Warm-up, steady and drain as declared (the longest of the entries), nanoseconds.

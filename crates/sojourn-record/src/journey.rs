@@ -25,7 +25,7 @@ pub struct JourneyRecord {
     pub t2_ns: Option<u64>,
     /// When it ended.
     pub end_ns: u64,
-    /// HTTP steps, where known.
+    /// HTTP steps in the order they began, where known.
     pub steps: Vec<StepInstant>,
     /// Stages in declared order, reached or not.
     pub stages: Vec<StageInstant>,
@@ -40,8 +40,8 @@ pub struct StepInstant {
     pub name: String,
     /// Begun.
     pub began_ns: u64,
-    /// Ended.
-    pub ended_ns: u64,
+    /// Ended; `None` when the journey ended before it.
+    pub ended_ns: Option<u64>,
     /// HTTP status, where there was one.
     pub status: Option<u16>,
 }

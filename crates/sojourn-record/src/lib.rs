@@ -16,6 +16,7 @@ pub mod results;
 mod summary;
 mod writer;
 
+pub use format::is_run_file;
 pub use identity::{Identity, JourneyShape, StageShape};
 pub use interval::{Interval, IntervalRow};
 pub use journey::{JourneyRecord, StageInstant, StepInstant};

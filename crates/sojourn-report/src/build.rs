@@ -57,6 +57,7 @@ fn identity(lookup: &Lookup<'_>) -> RunIdentity {
         start: utc(identity.start_unix_ns),
         host: identity.host.clone(),
         version: identity.version.clone(),
+        io: identity.io.clone(),
         load: identity.load.clone(),
         warm_up_ns: identity.phases_ns[0],
         steady_ns: lookup.steady_ns(),

@@ -4,10 +4,13 @@
 //! of them print the same figures. What each figure means is defined once, in
 //! `docs/definitions.md`, which the HTML report carries and links to.
 //!
+//! [`results`] reports on attack results instead: one record a request, in Vegeta's layouts.
+//!
 //! Names, keys and reasons are foreign input: the renderers escape them.
 
 mod build;
 pub mod model;
 pub mod render;
+pub mod results;
 
 pub use model::ReportModel;

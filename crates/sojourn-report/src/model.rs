@@ -18,7 +18,7 @@ pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{Duplicates, JourneyReport, StageRow};
 pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
-pub use step::{ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
+pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
 use serde::Serialize;
@@ -69,6 +69,9 @@ pub struct RunIdentity {
     pub host: String,
     /// Sojourn's version.
     pub version: String,
+    /// What the generators waited and moved bytes with: `ring` (io_uring), `epoll`, or both. Empty
+    /// when the run file does not say.
+    pub io: String,
     /// The load as declared, one line per entry.
     pub load: Vec<String>,
     /// Warm-up as declared.

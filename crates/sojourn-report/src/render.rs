@@ -1,6 +1,6 @@
 //! Renderers: each reads a [`ReportModel`] and nothing else.
 
-mod html;
+pub(crate) mod html;
 mod text;
 
 use crate::ReportModel;
@@ -16,7 +16,8 @@ pub enum RenderError {
     Json(#[from] serde_json::Error),
 }
 
-/// For a terminal: at most 100 columns, the generator's health first. `colour` only adds to what
+/// For a terminal: at most 100 columns but for the lines of the plan, the generator's health first,
+/// the plan last. `colour` only adds to what
 /// words and marks already say; pass `false` under `NO_COLOR` or when not writing to a terminal.
 pub fn text(model: &ReportModel, colour: bool) -> String {
     text::report(model, colour)

@@ -22,13 +22,14 @@ console.error = (...args) => { errors.push(args.join(' ')); consoleError(...args
 /// Runs after it: measures the charts, uses them, and leaves what it found in the document.
 const AFTER: &str = include_str!("browser.js");
 
-/// What the page found out about itself, and what the browser said.
-fn inspect(model: &ReportModel, width: u32) -> (serde_json::Value, Output) {
+/// What a page found out about itself with the script `after`, and what the browser said.
+pub(crate) fn inspect(html: &str, after: &str, width: u32) -> (serde_json::Value, Output) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let html = render::html(model)
-        .expect("the template renders")
-        .replacen("<head>", &format!("<head>{BEFORE}"), 1)
-        .replacen("</body>", &format!("<script>{AFTER}</script></body>"), 1);
+    let html = html.replacen("<head>", &format!("<head>{BEFORE}"), 1).replacen(
+        "</body>",
+        &format!("<script>{after}</script></body>"),
+        1,
+    );
     let page = folder.path().join("report.html");
     fs::write(&page, html).expect("the page is written");
     let output = browse(folder.path(), &page, width);
@@ -57,6 +58,7 @@ fn browse(folder: &Path, page: &Path, width: u32) -> Output {
         .arg("120")
         .arg(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg("--virtual-time-budget=5000")
         .args(["--disable-background-networking", "--enable-logging=stderr"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
         .arg(format!("--window-size={width},900"))
@@ -66,7 +68,8 @@ fn browse(folder: &Path, page: &Path, width: u32) -> Output {
 }
 
 fn check(model: &ReportModel, width: u32) -> serde_json::Value {
-    let (report, output) = inspect(model, width);
+    let html = render::html(model).expect("the template renders");
+    let (report, output) = inspect(&html, AFTER, width);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(report["errors"], serde_json::json!([]), "at {width} px");
     assert!(!said.contains(":CONSOLE"), "the console is not empty: {said}");

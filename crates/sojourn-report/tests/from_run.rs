@@ -8,8 +8,8 @@ use std::path::Path;
 
 use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, Store, Threshold, ThresholdOutcome};
 use sojourn_record::{
-    Identity, JourneyRecord, JourneyShape, RunFile, RunWriter, StageInstant, StageShape, Summary,
-    Verdict,
+    Identity, JourneyRecord, JourneyShape, RunFile, RunWriter, StageInstant, StageShape,
+    StepInstant, Summary, Verdict,
 };
 use sojourn_report::{ReportModel, model::Outcome, render};
 
@@ -116,6 +116,18 @@ fn events(recorder: &mut Recorder, matched: u64, redelivered: u64) {
     writer.set("health.connections", &[("generator", "0")], 2.0);
 }
 
+/// The slowest one paid after it had placed its order, and had no answer when it ended.
+fn steps(id: u64, t0_ns: u64) -> Vec<StepInstant> {
+    let step = |name: &str, began_ns, ended_ns| StepInstant {
+        name: name.into(),
+        began_ns: t0_ns + began_ns,
+        ended_ns,
+        status: None,
+    };
+    let place = step("place", 20_000, Some(t0_ns + MS));
+    if id == 98 { vec![place, step("pay", 2 * MS, None)] } else { vec![place] }
+}
+
 fn kept(id: u64, class: &str, kept_as: &str) -> JourneyRecord {
     let t0_ns = SECOND + id * 100 * MS;
     JourneyRecord {
@@ -128,6 +140,7 @@ fn kept(id: u64, class: &str, kept_as: &str) -> JourneyRecord {
         t0_ns,
         t1_ns: t0_ns + 20_000,
         t2_ns: Some(t0_ns + MS),
+        steps: steps(id, t0_ns),
         end_ns: if class == "lost" { t0_ns + 2 * SECOND } else { t0_ns + id * MS },
         stages: vec![StageInstant {
             name: "created".into(),
@@ -283,6 +296,16 @@ fn time_and_kept_journeys_come_through() {
     assert_eq!(journey.kept[0].spans[1].to_ns, Some(50 * MS as i64));
     assert_eq!(journey.kept[0].spans[1].from_ns, Some(20_000));
     assert_eq!(journey.kept[2].last_seen, None);
+    let bars: Vec<_> = journey.kept[1]
+        .spans
+        .iter()
+        .map(|span| (span.name.as_str(), span.from_ns, span.to_ns))
+        .collect();
+    let ms = |ms: i64| Some(ms * MS as i64);
+    // A stage's hop counts from the step begun last before it was seen.
+    let expected =
+        [("place", Some(20_000), ms(1)), ("pay", ms(2), None), ("created", ms(2), ms(98))];
+    assert_eq!(bars, expected);
 }
 
 #[test]

@@ -8,5 +8,9 @@ mod from_run;
 mod html;
 /// The simulated run that the others render.
 mod payments;
+/// The page of `plot` in chromium.
+mod plot;
+/// Reports on attack results against what Vegeta printed.
+mod results;
 /// The terminal report against golden files, and within its columns; the JSON report.
 mod text;

@@ -40,6 +40,37 @@ fn no_line_is_wider_than_a_hundred_columns() {
 }
 
 #[test]
+fn the_plan_is_whole_at_the_end_however_long() {
+    let mut model = payments::model();
+    let long = format!("  body: '{}'", "x".repeat(200));
+    let lines: Vec<String> = (0..100).map(|n| format!("line{n}:\tvalue")).chain([long]).collect();
+    model.identity.plan = format!("{}\n", lines.join("\n"));
+    let text = render::text(&model, false);
+    let (_, plan) = text.split_once("\nPLAN (").expect("a heading");
+    let shown: Vec<&str> = plan.lines().skip(1).map(|line| &line[2..]).collect();
+    assert_eq!(shown, lines);
+    model.identity.plan = "\u{1b}[2J\u{202e}".into();
+    assert!(render::text(&model, false).ends_with("  \u{fffd}[2J\u{fffd}\n"));
+}
+
+#[test]
+fn a_polled_stage_says_what_looking_at_it_cost() {
+    let mut model = payments::model();
+    model.journeys[0].stages[2].poll_ns = Some(500_000_000);
+    model.journeys[0].stages[2].poll_requests = Some(12_345);
+    let text = render::text(&model, false);
+    let line = "  polls     settled: 12,345 requests of its own, not part of the load; reading \
+                error ± 500 ms\n";
+    assert!(text.contains(line), "{text}");
+    model.journeys[0].stages[2].poll_waited_ns = model.journeys[0].steps[0].response_ns.all;
+    let text = render::text(&model, false);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = "error ± 500 ms; 3,000 of them waited for the budget, p50 2.18 ms · p99 19.2 ms · \
+                max 62.0 ms";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn foreign_text_can_not_paint_the_terminal() {
     let mut model = payments::model();
     model.identity.name = "\u{1b}[2J".into();

@@ -4,15 +4,13 @@
 //! machine that warms up or is disturbed disturbs both alike. What counts is CPU per request: on a
 //! machine shared with anything, requests per second tell more about the neighbours.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use serde_json::Value;
 
 use crate::bench::cpu;
+use crate::bench::served::Served;
 use crate::bench::table::Table;
 use crate::phase::now;
 use crate::shell::{capture, cargo, command, find_on_path, root, show};
@@ -94,7 +92,7 @@ pub(crate) fn compare() -> Result<Table, String> {
             samples: Vec::new(),
         },
     ];
-    let server = Nginx::start(&nginx)?;
+    let server = Served::nginx(&nginx, &scratch(""))?;
     std::fs::write(scratch("closed.yaml"), PLAN).map_err(|error| format!("the plan: {error}"))?;
     for round in 1..=ROUNDS {
         eprintln!("  round {round} of {ROUNDS}");
@@ -107,7 +105,7 @@ pub(crate) fn compare() -> Result<Table, String> {
     Ok(table(&tools))
 }
 
-fn sample(tool: &Tool, server: &Nginx) -> Result<Sample, String> {
+fn sample(tool: &Tool, server: &Served) -> Result<Sample, String> {
     let mut command = (tool.command)(&tool.program, &server.url);
     let shown = show(&command);
     let (tool_before, server_before) = (cpu::of_ended_children()?, cpu::of_process(server.pid())?);
@@ -175,7 +173,7 @@ fn build() -> Result<PathBuf, String> {
 }
 
 /// Builds `sojourn` likewise.
-fn build_sojourn() -> Result<PathBuf, String> {
+pub(super) fn build_sojourn() -> Result<PathBuf, String> {
     capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
     Ok(root().join("target/dist/sojourn"))
 }
@@ -186,7 +184,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 /// On the last core; nginx has the first.
-fn pinned(program: &Path, arguments: &[&str]) -> Command {
+pub(super) fn pinned(program: &Path, arguments: &[&str]) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut command = command("taskset", &["-c", &(cores - 1).to_string()]);
     command.arg(program).args(arguments);
@@ -218,7 +216,7 @@ fn whole_runs(output: &str) -> Result<f64, String> {
 }
 
 /// `  123 requests in 5.00s, 4.5MB read`
-fn wrks(output: &str) -> Result<f64, String> {
+pub(super) fn wrks(output: &str) -> Result<f64, String> {
     if output.contains("Socket errors") || output.contains("Non-2xx") {
         return Err(format!("it met errors: {output}"));
     }
@@ -228,93 +226,6 @@ fn wrks(output: &str) -> Result<f64, String> {
         .and_then(|(count, _)| count.parse().ok())
         .filter(|count| *count > 0.0)
         .ok_or_else(|| "its output names no requests".to_owned())
-}
-
-/// nginx as one process on the first core, answering 15 bytes; stopped when dropped.
-struct Nginx {
-    process: Child,
-    url: String,
-}
-
-impl Nginx {
-    fn start(program: &Path) -> Result<Self, String> {
-        let folder = scratch("");
-        let explain = |error: std::io::Error| format!("nginx: {error}");
-        std::fs::create_dir_all(&folder).map_err(explain)?;
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(explain)?;
-        let address = listener.local_addr().map_err(explain)?;
-        drop(listener);
-        let configuration = folder.join("nginx.conf");
-        std::fs::write(&configuration, configure(&folder, &address.to_string()))
-            .map_err(explain)?;
-        let log = folder.join("error.log");
-        let process = command("taskset", &["-c", "0"])
-            .arg(program)
-            .arg("-e")
-            .arg(&log)
-            .arg("-c")
-            .arg(&configuration)
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(explain)?;
-        let server = Self { process, url: format!("http://{address}/") };
-        for _ in 0..100 {
-            if is_answering(&address.to_string()) {
-                return Ok(server);
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        let said = std::fs::read_to_string(&log).unwrap_or_default();
-        Err(format!("nginx did not answer at {address} within 5 s: {said}"))
-    }
-
-    /// taskset becomes nginx, so the pid is nginx's own.
-    fn pid(&self) -> u32 {
-        self.process.id()
-    }
-}
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        // Both fail only when it has ended already.
-        let _killed = self.process.kill();
-        let _waited = self.process.wait();
-    }
-}
-
-fn configure(folder: &Path, address: &str) -> String {
-    let folder = folder.display();
-    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .map(|name| format!("  {name}_temp_path {folder}/{name};\n"))
-        .concat();
-    format!(
-        r#"daemon off;
-master_process off;
-pid {folder}/nginx.pid;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off;
-  keepalive_requests 1000000000;
-{temporary}
-  server {{
-    listen {address};
-    location / {{ return 200 "hello, sojourn\n"; }}
-  }}
-}}
-"#
-    )
-}
-
-fn is_answering(address: &str) -> bool {
-    let ask = || -> std::io::Result<bool> {
-        let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-        stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")?;
-        let mut first = String::new();
-        BufReader::new(stream.take(1024)).read_line(&mut first)?;
-        Ok(first.contains("200"))
-    };
-    ask().unwrap_or(false)
 }
 
 #[cfg(test)]

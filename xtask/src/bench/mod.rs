@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the crates' benchmarks, and our HTTP client beside wrk.
+//! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk, our mock beside others,
+//! and our `report` beside Vegeta's.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
@@ -6,7 +7,10 @@
 
 mod cpu;
 mod http;
+mod mock;
 mod record;
+mod results;
+mod served;
 mod table;
 
 use crate::bench::table::Table;
@@ -15,8 +19,12 @@ use crate::phase::phase;
 use crate::shell::{capture, cargo};
 use crate::{Failure, shell::root};
 
-/// The comparison, by this name, is no crate's benchmark.
-const COMPARISON: &str = "http";
+/// A comparison with another tool.
+type Comparison = fn() -> Result<Table, String>;
+
+/// The comparisons, by names that are no crate's benchmarks.
+const COMPARISONS: [(&str, Comparison); 3] =
+    [("http", http::compare), ("mock", mock::compare), ("results", results::compare)];
 /// Run by the comparison with a server to talk to; alone it has nothing to do.
 const DRIVEN: &str = "closed_loop";
 
@@ -29,8 +37,8 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
     let is_recorded = options.contains(&"--record");
     let names: Vec<&str> = options.iter().copied().filter(|o| !o.starts_with('-')).collect();
     let benches = find(&names)?;
-    let is_compared = names.is_empty() || names.contains(&COMPARISON);
-    if benches.is_empty() && !is_compared {
+    let is_wanted = |name: &str| names.is_empty() || names.contains(&name);
+    if benches.is_empty() && !COMPARISONS.iter().any(|(name, _)| is_wanted(name)) {
         return Err(Failure::usage(&format!("no benchmark is named {}", names.join(" or "))));
     }
     if !benches.is_empty() {
@@ -46,11 +54,11 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
             record::write(&root(), "crates", &table)?;
         }
     }
-    if is_compared {
-        let table = phase("bench http", http::compare)?;
+    for (name, compare) in COMPARISONS.into_iter().filter(|(name, _)| is_wanted(name)) {
+        let table = phase(&format!("bench {name}"), compare)?;
         println!("{table}");
         if is_recorded {
-            record::write(&root(), "http", &table)?;
+            record::write(&root(), name, &table)?;
         }
     }
     Ok(())

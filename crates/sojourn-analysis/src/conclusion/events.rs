@@ -1,6 +1,6 @@
 //! Sentences about events: their order, their repetition, and how they were seen.
 
-use super::{Conclusion, Facts, Weight, conclusion};
+use super::{Conclusion, Facts, Polled, Weight, conclusion};
 use crate::words;
 
 pub(super) fn order(facts: &Facts) -> Option<Conclusion> {
@@ -48,9 +48,18 @@ pub(super) fn duplicates(facts: &Facts) -> Option<Conclusion> {
     Some(conclusion(facts, Weight::Caution, text, evidence, "duplicates"))
 }
 
-pub(super) fn polled(facts: &Facts, (stage, poll_ns): &(String, u64)) -> Conclusion {
-    let interval = words::duration(*poll_ns as f64);
-    let text = format!("{stage} is polled: it was reached up to {interval} before it was seen");
-    let evidence = vec![format!("polled every {interval}")];
+pub(super) fn polled(facts: &Facts, polled: &Polled) -> Conclusion {
+    let interval = words::duration(polled.every_ns as f64);
+    let error = words::duration(polled.every_ns as f64 + polled.waited_ns_max as f64);
+    let stage = &polled.stage;
+    let text = format!("{stage} is polled: it was reached up to {error} before it was seen");
+    let mut evidence = vec![format!("polled every {interval}")];
+    if polled.waited > 0 {
+        evidence.push(format!(
+            "{} waited for the budget, up to {}",
+            words::plural(polled.waited, "poll", "polls"),
+            words::duration(polled.waited_ns_max as f64)
+        ));
+    }
     conclusion(facts, Weight::Caution, text, evidence, "polled-stage")
 }

@@ -1,11 +1,15 @@
 //! The commands, one file each.
 
+mod attack;
 mod completions;
 mod demo;
+mod dump;
+mod encode;
 mod init;
 mod mock;
+mod plot;
 mod report;
-mod run;
+pub(crate) mod run;
 mod schema;
 
 use crate::errors::UsageError;
@@ -15,14 +19,23 @@ use crate::errors::UsageError;
 pub(crate) enum Command {
     /// A whole payments system in this process, loaded and reported: the one-minute tour
     Demo(Box<demo::Demo>),
+    /// Hit targets at a rate: Vegeta's attack, and more
+    Attack(Box<attack::Attack>),
     /// Run a journey file
     Run(Box<run::Run>),
     /// Write a first journey file to standard output
     Init(init::Init),
     /// A server that stands in for others: holds answers as long as you say, and fails as you say
     Mock(Box<mock::MockCommand>),
-    /// Report on a run file
+    /// Report on a run file, or on the results of an attack
     Report(report::Report),
+    /// Results of an attack in another encoding
+    Encode(encode::Encode),
+    /// Results of an attack as a chart in one HTML file
+    Plot(plot::Plot),
+    /// Refused: it has become `encode`
+    #[command(hide = true)]
+    Dump(dump::Dump),
     /// Print the JSON Schema of journey files, for editors
     Schema,
     /// Print shell completions
@@ -33,10 +46,14 @@ pub(crate) enum Command {
 pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
     match command {
         Command::Demo(command) => demo::run(&command),
+        Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
         Command::Init(command) => init::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),
+        Command::Encode(command) => encode::run(&command),
+        Command::Plot(command) => plot::run(&command),
+        Command::Dump(command) => dump::run(&command),
         Command::Schema => schema::run(),
         Command::Completions(command) => completions::run(&command),
     }

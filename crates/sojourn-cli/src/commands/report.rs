@@ -1,35 +1,182 @@
-//! `sojourn report`: a run file, rendered again.
+//! `sojourn report`: a run file rendered again, or the figures of an attack's results.
 
-use std::path::PathBuf;
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
-use crate::{errors::UsageError, outputs, runner::Format};
+use sojourn_record::{RunFile, is_run_file, results::Detail};
+use sojourn_report::results::{Layout, Metrics, duration, print_run};
 
-/// Report on a run file
+use crate::{
+    errors::UsageError,
+    outputs,
+    results::{self, Output, Reader},
+    runner::Format,
+};
+
+/// Report on a run file, or on the results of an attack
+///
+/// A run file (`*.sojourn`) is rendered again in a --format. Anything else is taken for results of
+/// an attack (gob, JSON or CSV, told apart by themselves) and summed up in a -type, text by default.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn report reports/payments-….sojourn
   sojourn report run.sojourn --format json | jq .verdict
-  sojourn report run.sojourn --output page.html")]
+  sojourn report run.sojourn --output page.html
+  sojourn report results.bin
+  cat results.bin | sojourn report -type='hist[0,1ms,10ms,100ms]'
+  sojourn report -type=json -buckets='[0,10ms]' monday.bin tuesday.bin
+
+Flags may have one dash or two. Several files of results are merged by time; the time between
+those that do not overlap does not count. Ctrl-C stops reading and writes the report. A failure is
+one line on standard error and exit code 1; wrong usage, and what is wrong with a run file, 2.")]
 pub(crate) struct Report {
-    /// Run file
+    /// Run file, or files with results [default: results on stdin]
     #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// What goes to standard output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// Write to a file instead; its ending chooses the format: .html, .json, .txt
-    #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    files: Vec<OsString>,
+    /// Of a run file: what goes to standard output [default: text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Of results, or of a run file with response time, blocked, service time and lag side by side:
+    /// text, json, hist[0,1ms,…] or hdrplot
+    #[arg(long = "type", value_name = "TYPE")]
+    layout: Option<String>,
+    /// Buckets of hist or json: [0,1ms,10ms]
+    #[arg(long, value_name = "BUCKETS", default_value = "", hide_default_value = true)]
+    buckets: String,
+    /// Write the report anew this often while reading, as in 2s
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "0")]
+    #[arg(hide_default_value = true)]
+    every: i64,
+    /// Where to write; for a run file the ending chooses the format: .html, .json, .txt
+    #[arg(long, short, value_name = "FILE", default_value = "stdout")]
+    output: OsString,
 }
 
-/// Renders it.
+/// Reports.
 pub(crate) fn run(command: &Report) -> Result<u8, UsageError> {
-    let model = outputs::model(&command.file)?;
-    match (&command.output, command.format) {
-        (Some(path), _) => outputs::write_report(&model, path)?,
-        (None, Format::Text) => outputs::print_text(&model),
-        (None, Format::Json) => outputs::print(&sojourn_report::render::json(&model)?),
-        (None, Format::Html) => outputs::print(&sojourn_report::render::html(&model)?),
+    match run_file(&command.files)? {
+        Some(path) => render(command, &path),
+        None => sum_up(command).map(|()| 0),
+    }
+}
+
+/// The run file among the files: it begins like one, or is at least called so.
+fn run_file(files: &[OsString]) -> Result<Option<PathBuf>, UsageError> {
+    let Some(name) = files.iter().find(|name| looks_like_run_file(name)) else { return Ok(None) };
+    if files.len() > 1 {
+        return Err(UsageError::new(
+            format!("{} is a run file and not the only file", name.display()),
+            "report on run files one by one",
+        ));
+    }
+    Ok(Some(PathBuf::from(name)))
+}
+
+fn looks_like_run_file(name: &OsStr) -> bool {
+    let path = Path::new(name);
+    let is_called_so = path.extension().is_some_and(|extension| extension == "sojourn");
+    // Only a plain file can be read twice.
+    let mut head = Vec::new();
+    let is_read = path.is_file()
+        && File::open(path).is_ok_and(|file| file.take(8).read_to_end(&mut head).is_ok());
+    is_called_so || (is_read && is_run_file(&head))
+}
+
+/// A run file, rendered.
+fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
+    let format = match (command.format, command.layout.as_deref()) {
+        (Some(format), _) => format,
+        (None, None) => Format::Text,
+        (None, Some(layout)) => return lay_out(command, path, layout),
+    };
+    let model = outputs::model(path)?;
+    match format {
+        _ if command.output != "stdout" => {
+            outputs::write_report(&model, Path::new(&command.output))?;
+        }
+        Format::Text => outputs::print_text(&model),
+        Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
+        Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
     }
     Ok(0)
+}
+
+/// A run file in one of the layouts of results, with the times side by side.
+fn lay_out(command: &Report, path: &Path, layout: &str) -> Result<u8, UsageError> {
+    let (layout, buckets) = Layout::parse(layout, &command.buckets)
+        .map_err(|error| UsageError::runtime(error.to_string()))?;
+    let run = RunFile::open(path)?;
+    let text = print_run(&run, layout, buckets.as_ref());
+    Output::open(&command.output)?.write(text.as_bytes())?;
+    Ok(0)
+}
+
+/// Results, summed up.
+fn sum_up(command: &Report) -> Result<(), UsageError> {
+    let layout = match (command.layout.as_deref(), command.format) {
+        (Some(layout), _) => layout,
+        (None, None | Some(Format::Text)) => "text",
+        (None, Some(Format::Json)) => "json",
+        (None, Some(Format::Html)) => {
+            return Err(UsageError::new(
+                "results have no HTML report",
+                "`sojourn plot` makes a page of them",
+            ));
+        }
+    };
+    sum_up_as(command, layout)
+}
+
+fn sum_up_as(command: &Report, layout: &str) -> Result<(), UsageError> {
+    let (layout, buckets) = Layout::parse(layout, &command.buckets)
+        .map_err(|error| UsageError::runtime(error.to_string()))?;
+    let every_ns = u64::try_from(command.every).unwrap_or(0);
+    let mut inputs = results::open(&command.files, Detail::Figures, every_ns)?;
+    let mut output = Output::open(&command.output)?;
+    let mut metrics = Metrics::new(buckets);
+    loop {
+        match inputs.reader.advance() {
+            Ok(Some(input)) => metrics.add(input, &inputs.reader.current()),
+            Ok(None) => break,
+            Err(_timeout) if metrics.requests() == 0 => {}
+            Err(_timeout) => {
+                output.clear()?;
+                if output.write(layout.print(&mut metrics).as_bytes())? == Reader::Gone {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    let failures = inputs.failures();
+    if metrics.requests() > 0 || failures.is_empty() {
+        if every_ns > 0 {
+            output.clear()?;
+        }
+        output.write(layout.print(&mut metrics).as_bytes())?;
+        remark(&mut metrics);
+    }
+    failures.first().map_or(Ok(()), |error| Err(UsageError::runtime(error.to_string())))
+}
+
+/// What the report does not show.
+fn remark(metrics: &mut Metrics) {
+    let figures = metrics.figures();
+    if figures.stretches > 1 {
+        eprintln!(
+            "note: the files do not overlap in time: they make {} stretches, and the time between \
+             them counts neither in the duration nor in the rates",
+            figures.stretches
+        );
+    }
+    if figures.errors_refused > 0 {
+        eprintln!(
+            "note: {} further results had errors that are not listed: there are too many \
+             different ones",
+            figures.errors_refused
+        );
+    }
 }

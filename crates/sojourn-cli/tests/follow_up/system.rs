@@ -66,6 +66,8 @@ pub(crate) struct Asked {
     /// Method and target.
     pub line: String,
     pub headers: HashMap<String, String>,
+    /// When it had been read.
+    pub at_ns: u64,
 }
 
 /// Status, header lines, body.
@@ -128,7 +130,8 @@ fn serve(
         }
         let length = headers.get("content-length").and_then(|length| length.parse().ok());
         lines.read_exact(&mut vec![0; length.unwrap_or(0)]).ok()?;
-        let asked = Asked { line: line.replace(" HTTP/1.1\r\n", ""), headers };
+        let line = line.replace(" HTTP/1.1\r\n", "");
+        let asked = Asked { line, headers, at_ns: now_ns() };
         let number = {
             let mut seen = seen.lock().unwrap();
             seen.push(asked.clone());

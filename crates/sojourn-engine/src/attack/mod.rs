@@ -1,5 +1,6 @@
 //! An attack beside its plan: where its requests come from and where its results go.
 
+pub(crate) mod room;
 mod sink;
 
 use std::sync::Arc;
@@ -27,8 +28,6 @@ pub struct Attack {
     pub body_max: Option<usize>,
     /// Send bodies in chunks.
     pub chunked: bool,
-    /// Keep connections for further requests.
-    pub keep_alive: bool,
     /// Where results go; `None`: nowhere, only figures are kept.
     pub results: Option<ResultSink>,
 }

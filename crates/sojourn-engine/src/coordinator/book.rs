@@ -5,10 +5,10 @@ use sojourn_ledger::Balance;
 use sojourn_metrics::{
     SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
 };
-use sojourn_plan::{Model, Plan};
+use sojourn_plan::Plan;
 use sojourn_record::{Cause, RunWriter, Summary};
 
-use super::{launch::Launched, levels::Levels};
+use super::{launch::Launched, levels::Levels, notes};
 use crate::{
     RunError, RunOptions, identity::identity, link::FromGenerator, observer::FromObserver,
     observer::TapReport, verdict,
@@ -46,8 +46,14 @@ impl Book {
         launched: &Launched,
     ) -> Result<Self, RunError> {
         let path = options.run_file.as_ref().map_or_else(String::new, |p| p.display().to_string());
-        let identity =
-            identity(plan, options, &launched.anchor, launched.start_ns, launched.channels.clone());
+        let identity = identity(
+            plan,
+            options,
+            &launched.anchor,
+            launched.start_ns,
+            launched.channels.clone(),
+            launched.io(),
+        );
         let file = options.run_file.as_ref();
         let created = file.map(|file| RunWriter::create(file, &identity)).transpose();
         let writer = created.map_err(|error| {
@@ -228,6 +234,11 @@ impl Book {
         (completed, failed, self.started().saturating_sub(completed + failed))
     }
 
+    /// Every figure so far.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
     pub(super) fn lag_p99_ns(&self) -> u64 {
         [SeriesPhase::Steady, SeriesPhase::WarmUp]
             .iter()
@@ -256,8 +267,7 @@ impl Book {
 
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
         let mut notes = self.notes.clone();
-        notes.extend(unsettled(plan, &self.store));
-        notes.extend(closed(plan));
+        notes.extend(notes::of_figures(plan, &self.store, self.steady_ns(plan)));
         notes
     }
 
@@ -267,16 +277,19 @@ impl Book {
         plan: &Plan,
         drain_ns: Option<u64>,
     ) -> ThresholdOutcome {
-        // So far, while the load goes on.
-        let end_ns = self.load_end_ns().unwrap_or_else(now_ns);
-        let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
-        let steady_ns = end_ns.saturating_sub(self.start_ns + warmup_ns);
         let context = ThresholdContext {
-            steady_ns,
+            steady_ns: self.steady_ns(plan),
             drain_ns,
             backlog_slope_per_s: self.levels.slope_per_s(),
         };
         threshold.evaluate(&self.store, &context)
+    }
+
+    /// Length of the steady phase, so far while the load goes on.
+    fn steady_ns(&self, plan: &Plan) -> u64 {
+        let end_ns = self.load_end_ns().unwrap_or_else(now_ns);
+        let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
+        end_ns.saturating_sub(self.start_ns + warmup_ns)
     }
 
     fn latest(&self, instant_ns: fn(&ArrivalsDone) -> u64) -> Option<u64> {
@@ -297,49 +310,9 @@ impl Book {
     }
 }
 
-/// What response times under users who wait cannot show.
-fn closed(plan: &Plan) -> Option<String> {
-    let is_closed = plan.load.iter().any(|load| matches!(load.model, Model::Closed { .. }));
-    is_closed.then(|| {
-        "closed load: a user who waits asks for nothing more, so its response times omit the load \
-         that a stall prevented; an open load (rate) shows it"
-            .to_owned()
-    })
-}
-
 /// What a generator said when it had reached its last arrival.
 struct ArrivalsDone {
     last_t0_ns: u64,
     load_end_ns: u64,
     at_ns: u64,
-}
-
-/// A warm-up shorter than the journey's p99 leaves the steady phase unsettled.
-fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
-    let warmup_ns = plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
-    if plan.load.iter().all(|load| load.steady_ns == 0) {
-        // One journey only: there is no steady phase to settle.
-        return Vec::new();
-    }
-    plan.journeys
-        .iter()
-        .filter(|journey| !journey.stages.is_empty())
-        .filter_map(|journey| {
-            let key = SeriesKey::new(
-                names::JOURNEY_DURATION,
-                &[("journey", &journey.name)],
-                SeriesPhase::Steady,
-            );
-            let p99_ns = store.trend(&key)?.quantile(0.99)?;
-            (warmup_ns < p99_ns).then(|| {
-                format!(
-                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so \
-                     the first steady journeys met an empty system",
-                    warmup_ns as f64 / 1e9,
-                    journey.name,
-                    p99_ns as f64 / 1e9
-                )
-            })
-        })
-        .collect()
 }

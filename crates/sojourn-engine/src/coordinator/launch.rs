@@ -27,7 +27,7 @@ use crate::{
         run_tap,
     },
     poller::{self, PollSender, PollerSpec},
-    refresh,
+    refresh::{self, RefreshSpec},
     steps::Latest,
 };
 
@@ -37,6 +37,8 @@ const BATCHES_MAX: usize = 16_384;
 const REPORTS_MAX: usize = 4_096;
 /// Kept journeys come at once at the end.
 const KEPT_MAX: usize = 65_536;
+/// Remarks of refresh and poller: more would only repeat them.
+const NOTES_MAX: usize = 100;
 /// Wake-ups on their way to a generator.
 const WAKE_UPS_MAX: usize = 262_144;
 /// From the moment everything stands to the first arrival: taps look for what earlier runs left.
@@ -55,15 +57,18 @@ pub(super) struct Launched {
     sources: Vec<(SourceId, String)>,
     to_generators: Vec<Sender<ToGenerator>>,
     wakers: Vec<sojourn_http::Waker>,
+    /// What the generators wait with.
+    ios: Vec<sojourn_http::Io>,
     spares: Vec<Sender<Box<Snapshot>>>,
     taps: usize,
-    /// Observer, taps and poller wait here for the run's start.
+    /// Observer, taps, poller and refresh wait here for the run's start.
     starts: Vec<Sender<u64>>,
     from_generators: Receiver<(u32, FromGenerator)>,
     from_observer: Receiver<FromObserver>,
     from_taps: Receiver<TapReport>,
     from_poller: Receiver<Box<Snapshot>>,
-    refresh_failures: Receiver<String>,
+    /// Remarks for the report, of the threads beside the load.
+    from_others: Receiver<String>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -94,7 +99,7 @@ pub(super) fn launch(
     let (observer_sender, from_observer) = bounded(KEPT_MAX);
     let (tap_sender, from_taps) = bounded(REPORTS_MAX);
     let (poller_sender, from_poller) = bounded(REPORTS_MAX);
-    let (failure_sender, refresh_failures) = bounded(100);
+    let (note_sender, from_others) = bounded(NOTES_MAX);
     let mut launched = Launched {
         options: options.clone(),
         start_ns: 0,
@@ -105,6 +110,7 @@ pub(super) fn launch(
         sources: Vec::new(),
         to_generators: Vec::new(),
         wakers: Vec::new(),
+        ios: Vec::new(),
         spares: Vec::new(),
         taps: 0,
         starts: Vec::new(),
@@ -112,10 +118,10 @@ pub(super) fn launch(
         from_observer,
         from_taps,
         from_poller,
-        refresh_failures,
+        from_others,
         threads: Vec::new(),
     };
-    let (polls, poll_tasks) = poller::channel(plan);
+    let (polls, hand_over) = poller::channel(plan);
     let ends = launched.generators_of(
         plan,
         attack.map(Arc::new),
@@ -127,12 +133,30 @@ pub(super) fn launch(
     for (index, tap) in taps.into_iter().enumerate() {
         launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
-    if let Some(tasks) = poll_tasks {
-        launched.poller(plan, tasks, batches_sender, poller_sender, observer_sender.clone())?;
+    let mut poll_ends = None;
+    if let Some((hand_over, ended)) = hand_over {
+        poll_ends = Some(ended);
+        let ends = PollerEnds {
+            hand_over,
+            facts: batches_sender,
+            snapshots: poller_sender,
+            notes: note_sender.clone(),
+            defects: observer_sender.clone(),
+        };
+        launched.poller(plan, variables, ends)?;
     }
-    launched.observe(plan, batches, observer_sender, ends)?;
-    launched.refresh(plan, variables, failure_sender)?;
+    launched.observe(plan, batches, observer_sender, ends, poll_ends)?;
+    launched.refresh(plan, variables, note_sender)?;
     Ok(launched)
+}
+
+/// The far ends of the poller's channels.
+struct PollerEnds {
+    hand_over: poller::HandOver,
+    facts: Sender<Batch>,
+    snapshots: Sender<Box<Snapshot>>,
+    notes: Sender<String>,
+    defects: Sender<FromObserver>,
 }
 
 /// What each channel's tap listens to, by the channel's name.
@@ -200,6 +224,14 @@ impl Launched {
         self.to_generators.len()
     }
 
+    /// What the generators wait with, in words.
+    pub(super) fn io(&self) -> String {
+        let mut names: Vec<&str> = self.ios.iter().map(|io| io.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.join(", ")
+    }
+
     pub(super) fn taps(&self) -> usize {
         self.taps
     }
@@ -221,8 +253,8 @@ impl Launched {
         while let Ok(report) = self.from_observer.try_recv() {
             book.observer(report);
         }
-        while let Ok(failure) = self.refresh_failures.try_recv() {
-            book.note(format!("refresh failed: {failure}"));
+        while let Ok(note) = self.from_others.try_recv() {
+            book.note(note);
         }
     }
 
@@ -288,11 +320,14 @@ impl Launched {
                 polls: polls.clone(),
             };
             self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
-            let waker = ready
+            let (waker, io) = ready
                 .recv()
                 .unwrap_or_else(|_| Err("a generator thread ended before it began".to_owned()))
-                .map_err(|why| RunError::new(why, "check descriptors (ulimit -n) and --ca"))?;
+                .map_err(|why| {
+                    RunError::new(why, "check descriptors (ulimit -n), --ca and --io")
+                })?;
             self.wakers.push(waker.clone());
+            self.ios.push(io);
             self.to_generators.push(control_sender);
             self.spares.push(spare_sender);
             ends.push(GeneratorEnd { actors: actors_sender, waker });
@@ -338,10 +373,8 @@ impl Launched {
     fn poller(
         &mut self,
         plan: &Arc<Plan>,
-        tasks: Receiver<poller::Task>,
-        facts: Sender<Batch>,
-        snapshots: Sender<Box<Snapshot>>,
-        defects: Sender<FromObserver>,
+        variables: &Latest,
+        ends: PollerEnds,
     ) -> Result<(), RunError> {
         let source = self.source("poller".to_owned());
         let (start_sender, start) = bounded(1);
@@ -349,17 +382,19 @@ impl Launched {
         let spec = PollerSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
+            variables: variables.clone(),
             source,
-            facts,
-            snapshots,
-            tasks,
+            facts: ends.facts,
+            snapshots: ends.snapshots,
+            notes: ends.notes,
+            hand_over: ends.hand_over,
             start,
             stop: Arc::clone(&self.stop.0),
         };
         self.spawn("poller", move || {
             if let Err(why) = poller::run(spec) {
                 // The run is void; there is room, or it is being told so already.
-                let _ignored = defects.try_send(FromObserver::Void(why));
+                let _ignored = ends.defects.try_send(FromObserver::Void(why));
             }
         })
     }
@@ -370,6 +405,7 @@ impl Launched {
         batches: Receiver<Batch>,
         reports: Sender<FromObserver>,
         generators: Vec<GeneratorEnd>,
+        poll_ends: Option<Sender<poller::Ended>>,
     ) -> Result<(), RunError> {
         let (start_sender, start) = bounded(1);
         self.starts.push(start_sender);
@@ -382,6 +418,7 @@ impl Launched {
             batches,
             reports,
             generators,
+            poll_ends,
             state: Arc::clone(&self.ledger),
         };
         self.spawn("observer", move || {
@@ -396,19 +433,23 @@ impl Launched {
         &mut self,
         plan: &Arc<Plan>,
         variables: &Latest,
-        failures: Sender<String>,
+        notes: Sender<String>,
     ) -> Result<(), RunError> {
         if plan.refresh.is_empty() {
             return Ok(());
         }
-        let plan = Arc::clone(plan);
-        let options = self.options.clone();
-        let variables = variables.clone();
-        let generators = self.to_generators.clone();
-        let stop = Arc::clone(&self.stop.0);
-        self.spawn("refresh", move || {
-            refresh::run(&plan, &options, &variables, &generators, &failures, &stop);
-        })
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        let spec = RefreshSpec {
+            plan: Arc::clone(plan),
+            options: self.options.clone(),
+            variables: variables.clone(),
+            generators: self.to_generators.clone(),
+            notes,
+            start,
+            stop: Arc::clone(&self.stop.0),
+        };
+        self.spawn("refresh", move || refresh::run(&spec))
     }
 
     fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), RunError> {

@@ -7,6 +7,7 @@
 mod book;
 mod launch;
 mod levels;
+mod notes;
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
@@ -17,6 +18,7 @@ use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
     Attack, Progress, RunError, RunOptions, Stop, Stretch,
+    attack::room::{self, Machine},
     link::ToGenerator,
     once::once,
     preflight,
@@ -39,7 +41,7 @@ pub fn run(
     options: &RunOptions,
     registry: &Registry,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
@@ -54,11 +56,21 @@ pub fn attack(
     options: &RunOptions,
     attack: Attack,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
-    preflight::raise_descriptors();
     let registry = Registry::default();
     conduct(&Arc::new(plan.clone()), options, Some(attack), &registry, stop, progress)
+}
+
+/// Before an attack: whether this machine has descriptors, ports and memory for it. Warnings, or a
+/// refusal where it cannot be made.
+pub fn attack_room(
+    plan: &Plan,
+    options: &RunOptions,
+    attack: &Attack,
+) -> Result<Vec<String>, RunError> {
+    let machine = Machine::this(preflight::raise_descriptors());
+    room::check(plan, attack, &options.client, options.threads, &machine)
 }
 
 fn conduct(
@@ -67,36 +79,45 @@ fn conduct(
     attack: Option<Attack>,
     registry: &Registry,
     stop: &Stop,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
     let is_attack = attack.is_some();
     launch::check_writable(options.run_file.as_deref())?;
-    let mut variables = vec![None; plan.variables.len()];
-    if !plan.setup.is_empty() {
-        let mut setup = StepRunner::new(plan, options, variables)?;
-        for step in &plan.setup {
-            setup.run(step).map_err(|why| {
-                RunError::new(
-                    format!("setup failed: {why}"),
-                    "mend the step, or the system it asks",
-                )
-            })?;
-        }
-        variables = setup.variables;
-    }
-    let latest = Latest::new(variables);
-    let launched = launch::launch(plan, options, attack, registry, &latest);
-    let measured = launched.and_then(|mut launched| {
-        let book = begin(plan, options, &mut launched)?;
-        let coordinator = Coordinator { plan, is_attack, launched, book, stop, stop_told: false };
-        coordinator.conduct(progress)
-    });
+    let latest = Latest::new(vec![None; plan.variables.len()]);
+    let measured = setup(plan, options, &latest)
+        .and_then(|()| launch::launch(plan, options, attack, registry, &latest))
+        .and_then(|mut launched| {
+            let book = begin(plan, options, &mut launched)?;
+            let coordinator =
+                Coordinator { plan, is_attack, launched, book, stop, stop_told: false };
+            coordinator.conduct(progress)
+        });
+    // Whatever failed: what was set up is taken down again.
     let notes = teardown(plan, options, latest.values());
-    let Measured { mut summary, book, launched } = measured?;
+    let Measured { mut summary, book, launched } = match measured {
+        Ok(measured) => measured,
+        Err(error) => return Err(error.and(&notes)),
+    };
     summary.notes.extend(notes);
     book.finish(&summary)?;
     launched.join();
     Ok(summary)
+}
+
+/// Runs the setup steps; what each extracts is in `latest` even if a later one fails.
+fn setup(plan: &Plan, options: &RunOptions, latest: &Latest) -> Result<(), RunError> {
+    if plan.setup.is_empty() {
+        return Ok(());
+    }
+    let mut runner = StepRunner::new(plan, options, latest.values())?;
+    for step in &plan.setup {
+        let ran = runner.run(step);
+        latest.set(runner.variables.clone());
+        ran.map_err(|why| {
+            RunError::new(format!("setup failed: {why}"), "mend the step, or the system it asks")
+        })?;
+    }
+    Ok(())
 }
 
 /// Sets the start and makes the run file, which names it. A slow disk or a starved machine puts the
@@ -132,7 +153,7 @@ struct Coordinator<'a> {
 }
 
 impl Coordinator<'_> {
-    fn conduct(mut self, progress: &mut dyn FnMut(&Progress)) -> Result<Measured, RunError> {
+    fn conduct(mut self, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Measured, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
         let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
@@ -158,11 +179,12 @@ impl Coordinator<'_> {
                     (false, false) => Stretch::Steady,
                 };
                 let told = self.progress(stretch, elapsed_ns, planned_ns, started_before);
+                let in_flight = told.in_flight;
                 started_before = told.started;
-                if stretch == Stretch::Steady {
-                    self.book.level(elapsed_ns as f64 / 1e9, told.in_flight);
-                }
                 progress(&told);
+                if stretch == Stretch::Steady {
+                    self.book.level(elapsed_ns as f64 / 1e9, in_flight);
+                }
                 tick_ns += SECOND_NS * (1 + (now - tick_ns) / SECOND_NS);
             }
             if (self.stop.graceful() || aborted.is_some()) && !self.stop_told {
@@ -254,6 +276,7 @@ impl Coordinator<'_> {
             self.launched
                 .options
                 .client
+                .tls
                 .insecure
                 .then(|| "servers' certificates were not verified (--insecure)".to_owned()),
         );
@@ -277,7 +300,7 @@ impl Coordinator<'_> {
         elapsed_ns: u64,
         planned_ns: u64,
         started_before: u64,
-    ) -> Progress {
+    ) -> Progress<'_> {
         let state = &self.launched.ledger;
         let started = self.book.started();
         let (completed, failed, in_flight) = match self.is_attack {
@@ -298,6 +321,7 @@ impl Coordinator<'_> {
             failed,
             rate_per_s: (started - started_before) as f64,
             lag_p99_ns: self.book.lag_p99_ns(),
+            store: self.book.store(),
         }
     }
 }

@@ -8,7 +8,7 @@ use sojourn_http::{Client, Completion};
 use sojourn_metrics::Recorder;
 use sojourn_plan::Plan;
 
-use super::{outbox::Outbox, prepared::PreparedPlan, series::Series};
+use super::{outbox::Outbox, prepared::PreparedPlan, series::Series, timers::Timers};
 
 /// Why an actor is stepped.
 #[derive(Debug)]
@@ -19,12 +19,14 @@ pub(crate) enum Wake {
     Completion(Completion),
     /// A stage it waits for was reached.
     Reached(u8),
+    /// The instant that it waited for has come.
+    Timer,
 }
 
 /// What an actor says after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A request is under way.
+    /// A request is under way, or will be after a pause.
     Requesting,
     /// The root is done as expected and nothing is under way; a stage may wake it again.
     Idle,
@@ -44,6 +46,8 @@ pub(crate) struct Context<'a> {
     pub(crate) recorder: &'a mut Recorder,
     pub(crate) series: &'a mut Series,
     pub(crate) outbox: &'a mut Outbox,
+    /// Where it asks to be woken at an instant, by its token.
+    pub(crate) timers: &'a mut Timers,
     pub(crate) polls: &'a crate::poller::PollSender,
     pub(crate) run_id: &'a str,
     pub(crate) narrator: Option<&'a Sender<String>>,

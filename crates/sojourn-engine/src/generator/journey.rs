@@ -6,6 +6,7 @@
 
 mod narration;
 mod redirect;
+mod retry;
 
 use sojourn_http::{BodyPolicy, Completion, Exchange, Response};
 use sojourn_ledger::{Fact, JourneyId, Key, Phase};
@@ -37,10 +38,12 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub(crate) struct JourneyActor {
     pub(crate) arrival: Arrival,
-    /// Values by variable; empty while it has none of its own.
-    variables: Vec<Option<Box<str>>>,
+    /// What it extracted itself.
+    own: Vec<(VariableId, Box<str>)>,
     key: String,
     request: Option<UnderWay>,
+    /// The next attempt, which a timer begins.
+    paused: Option<UnderWay>,
     /// The last request of a redirect chain under way.
     redirected: Option<Box<HttpAction>>,
     root_done: usize,
@@ -58,9 +61,30 @@ struct UnderWay {
     step: usize,
     /// When the step was due: t0 for the first, the end of what it waited for otherwise.
     due_ns: u64,
-    /// When its first request began; redirects belong to the same step.
+    /// When its first request began; redirects and further attempts belong to the same step.
     began_ns: u64,
     redirects: u32,
+    /// From 1.
+    attempt: u32,
+    attempt_began_ns: u64,
+    /// Of its requests before the present one.
+    bytes_in: u64,
+    bytes_out: u64,
+}
+
+impl UnderWay {
+    fn new(step: usize, due_ns: u64, began_ns: u64) -> Self {
+        Self {
+            step,
+            due_ns,
+            began_ns,
+            redirects: 0,
+            attempt: 1,
+            attempt_began_ns: began_ns,
+            bytes_in: 0,
+            bytes_out: 0,
+        }
+    }
 }
 
 /// What a checked answer says.
@@ -73,9 +97,10 @@ impl JourneyActor {
     pub(crate) fn new(arrival: Arrival) -> Self {
         Self {
             arrival,
-            variables: Vec::new(),
+            own: Vec::new(),
             key: String::new(),
             request: None,
+            paused: None,
             redirected: None,
             root_done: 0,
             stages_reached: 0,
@@ -84,10 +109,10 @@ impl JourneyActor {
         }
     }
 
-    /// The ledger has ended the journey; true when no request is under way: the actor can go.
+    /// The ledger has ended the journey; true when nothing is under way: the actor can go.
     pub(crate) fn end(&mut self) -> bool {
         self.ended = true;
-        self.request.is_none()
+        self.request.is_none() && self.paused.is_none()
     }
 
     fn kind(&self) -> usize {
@@ -103,7 +128,8 @@ impl JourneyActor {
             Some(KeyRule::Made(template)) => {
                 let mut text = Vec::new();
                 if let Err(unset) = self.render_text(context, template, &mut text) {
-                    return self.cannot_send(context, step, due_ns, &RenderError::Unset(unset));
+                    let under_way = UnderWay::new(step, due_ns, now_ns);
+                    return self.cannot_send(context, under_way, &RenderError::Unset(unset));
                 }
                 self.key = String::from_utf8_lossy(&text).into_owned();
                 Key::new(&text)
@@ -117,15 +143,22 @@ impl JourneyActor {
             let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
             context.outbox.push(now_ns, started);
         } else {
-            context.outbox.push(now_ns, Fact::StepBegan { journey });
+            context.outbox.push(now_ns, Fact::StepBegan { journey, step: step as u8 });
             if let Some(key) = made {
                 context.outbox.push(now_ns, Fact::Keyed { journey, key });
             }
         }
+        self.attempt(context, UnderWay::new(step, due_ns, now_ns))
+    }
+
+    /// Renders and sends a step's request.
+    fn attempt(&mut self, context: &mut Context<'_>, under_way: UnderWay) -> Step {
+        let (plan, step) = (context.plan, under_way.step);
+        let spec = &plan.journeys[self.kind()].steps[step];
         let Action::Http(action) = &spec.action;
         let request = &context.prepared.journeys[self.kind()].steps[step];
         if let Err(error) = self.render(context, action, request) {
-            return self.cannot_send(context, step, due_ns, &error);
+            return self.cannot_send(context, under_way, &error);
         }
         narrate(context.narrator, || {
             let host = &request.origin_name.host;
@@ -133,7 +166,7 @@ impl JourneyActor {
             let request = redacted(&context.scratch.message);
             format!("{journey}/{} -> {host}\n{request}", spec.name)
         });
-        self.request = Some(UnderWay { step, due_ns, began_ns: now_ns, redirects: 0 });
+        self.request = Some(under_way);
         send(context, action, request.origin, request.keeps_body, action.timeout_ns);
         Step::Requesting
     }
@@ -143,14 +176,15 @@ impl JourneyActor {
         &'a self,
         plan: &'a Plan,
         run_id: &'a str,
-        of_setup: &'a [Option<Box<str>>],
+        shared: &'a [Option<Box<str>>],
     ) -> RenderContext<'a> {
         RenderContext {
             seed: plan.seed,
             k: self.arrival.k,
             run_id,
             key: &self.key,
-            variables: if self.variables.is_empty() { of_setup } else { &self.variables },
+            variables: shared,
+            own: &self.own,
             data: &plan.data,
         }
     }
@@ -178,18 +212,10 @@ impl JourneyActor {
     fn cannot_send(
         &mut self,
         context: &mut Context<'_>,
-        step: usize,
-        due_ns: u64,
+        under_way: UnderWay,
         error: &RenderError,
     ) -> Step {
-        let reason = match error {
-            RenderError::Unset(variable) => format!(
-                "variable {} has no value",
-                context.plan.variables.get(usize::from(variable.0)).map_or("?", String::as_str)
-            ),
-            RenderError::Invalid(what) => what.clone(),
-        };
-        let under_way = UnderWay { step, due_ns, began_ns: context.now_ns, redirects: 0 };
+        let reason = error.in_words(context.plan);
         self.refused(context, under_way, context.now_ns, &reason)
     }
 
@@ -199,7 +225,7 @@ impl JourneyActor {
         };
         let ended_ns = completion.ended_ns;
         let followed = match &completion.outcome {
-            Ok(response) => self.follow_redirect(context, under_way, response, ended_ns),
+            Ok(response) => self.follow_redirect(context, under_way, &completion, response),
             Err(_) => Ok(None),
         };
         let redirect_refused = match followed {
@@ -208,38 +234,19 @@ impl JourneyActor {
             Err(reason) => Some(reason),
         };
         self.redirected = None;
-        self.record(context, under_way, &completion);
         narrate(context.narrator, || told(&completion));
-        match completion.outcome {
-            Err(failure) => {
-                let series = context.series.transport_failure(
-                    context.recorder,
-                    self.arrival.kind,
-                    under_way.step,
-                    self.arrival.phase,
-                    failure.kind,
-                );
-                context.recorder.add(series, 1);
-                self.refused(context, under_way, ended_ns, failure.kind.name())
-            }
-            Ok(response) => {
-                let series = context.series.status(
-                    context.recorder,
-                    self.arrival.kind,
-                    under_way.step,
-                    self.arrival.phase,
-                    response.status,
-                );
-                context.recorder.add(series, 1);
-                let judged = redirect_refused.map_or_else(
-                    || self.judge(context, under_way.step, &response),
-                    Judged::Refused,
-                );
-                match judged {
-                    Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
-                    Judged::Accepted { key } => self.accepted(context, under_way, ended_ns, key),
-                }
-            }
+        let judged = match (&completion.outcome, redirect_refused) {
+            (Err(failure), _) => Judged::Refused(failure.kind.name().to_owned()),
+            (Ok(_), Some(reason)) => Judged::Refused(reason),
+            (Ok(response), None) => self.judge(context, under_way.step, response),
+        };
+        if let Some(step) = self.try_again(context, &under_way, &completion, &judged) {
+            return step;
+        }
+        self.record(context, under_way, &completion);
+        match judged {
+            Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
+            Judged::Accepted { key } => self.accepted(context, under_way, ended_ns, key),
         }
     }
 
@@ -257,10 +264,11 @@ impl JourneyActor {
                     answer.missing(&format!("variable {name}"), &extract.selector),
                 );
             };
-            if self.variables.is_empty() {
-                self.variables = context.variables.to_vec();
+            let text = text.into_boxed_str();
+            match self.own.iter_mut().find(|(known, _)| *known == extract.variable) {
+                Some((_, value)) => *value = text,
+                None => self.own.push((extract.variable, text)),
             }
-            self.variables[usize::from(extract.variable.0)] = Some(text.into());
         }
         match spec.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
             Some(Err(reason)) => Judged::Refused(reason),
@@ -287,6 +295,7 @@ impl JourneyActor {
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
         }
+        self.step_ended(context, ended_ns);
         let root = &context.prepared.journeys[self.kind()].root;
         if context.plan.journeys[self.kind()].steps[under_way.step].after.is_none() {
             self.root_done += 1;
@@ -294,7 +303,9 @@ impl JourneyActor {
                 return self.begin(context, next, ended_ns);
             }
             context.outbox.push(ended_ns, Fact::RootCompleted { journey });
-            self.start_polls(context);
+            if !self.ended {
+                self.start_polls(context);
+            }
         }
         self.next_follow_up(context, ended_ns)
     }
@@ -341,6 +352,7 @@ impl JourneyActor {
         context.recorder.add(series, 1);
         let failed = context.series.step(kind, under_way.step, phase).response_failed;
         context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
+        self.step_ended(context, ended_ns);
         let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
         let fact =
             if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
@@ -348,9 +360,28 @@ impl JourneyActor {
         Step::Done
     }
 
+    /// Tells the ledger of a step's end, where it can't be told from the root's.
+    fn step_ended(&self, context: &mut Context<'_>, ended_ns: u64) {
+        if context.plan.journeys[self.kind()].steps.len() > 1 {
+            context.outbox.push(ended_ns, Fact::StepEnded { journey: self.arrival.journey });
+        }
+    }
+
+    /// Counts a step's last request: its status, its times, and the bytes of all its requests.
     fn record(&self, context: &mut Context<'_>, under_way: UnderWay, completion: &Completion) {
-        let series = context.series.step(self.arrival.kind, under_way.step, self.arrival.phase);
-        series.completed(context.recorder, completion, under_way.due_ns, under_way.began_ns);
+        let Arrival { kind, phase, .. } = self.arrival;
+        let (recorder, step) = (&mut *context.recorder, under_way.step);
+        let counter = match &completion.outcome {
+            Ok(response) => context.series.status(recorder, kind, step, phase, response.status),
+            Err(failure) => {
+                context.series.transport_failure(recorder, kind, step, phase, failure.kind)
+            }
+        };
+        recorder.add(counter, 1);
+        let series = context.series.step(kind, step, phase);
+        series.completed(recorder, completion, under_way.due_ns, under_way.began_ns);
+        recorder.record(series.bytes_in, under_way.bytes_in + completion.bytes_in);
+        recorder.record(series.bytes_out, under_way.bytes_out + completion.bytes_out);
     }
 
     fn start_polls(&self, context: &mut Context<'_>) {
@@ -372,6 +403,7 @@ impl Actor for JourneyActor {
                 self.begin(context, first, self.arrival.t0_ns)
             }
             Wake::Completion(completion) => self.completed(context, completion),
+            Wake::Timer => self.go_on(context),
             Wake::Reached(stage) => {
                 self.stages_reached |= 1 << stage;
                 if self.request.is_some() {

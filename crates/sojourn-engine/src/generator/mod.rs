@@ -9,13 +9,14 @@ mod open;
 mod outbox;
 mod prepared;
 mod series;
+mod timers;
 
 use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{Client, Completion, Waker};
+use sojourn_clock::{Anchor, SECOND_NS, now_ns};
+use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Share, random_unit};
@@ -35,9 +36,10 @@ use attack::AttackGenerator;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
-pub(crate) use outbox::Outbox;
-pub(crate) use prepared::{PreparedPlan, PreparedRequest};
+pub(crate) use outbox::{Outbox, Rhythm};
+pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end};
 use series::Series;
+use timers::Timers;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
 /// have open is bounded by descriptors long before.
@@ -46,8 +48,6 @@ const ACTORS_MAX: usize = 200_000;
 const FACTS_MAX: usize = 1_000_000;
 /// Arrivals started in a row before completions are looked at again.
 const STARTS_PER_TURN: usize = 64;
-/// Longest wait, so that the ledger hears how far this source has seen.
-const HEARTBEAT_NS: u64 = 2 * MILLISECOND_NS;
 
 /// What a generator thread is made with.
 pub(crate) struct GeneratorSpec {
@@ -67,8 +67,8 @@ pub(crate) struct GeneratorSpec {
     pub(crate) polls: PollSender,
 }
 
-/// The thread's body. `ready` gets the waker once the client stands.
-pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
+/// The thread's body. `ready` gets the waker once the client stands, and what it waits with.
+pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<(Waker, Io), String>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
     let client = match Client::new(spec.options.client.clone()) {
@@ -80,7 +80,7 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<Waker, String>>) {
         }
     };
     sojourn_clock::request_short_slice();
-    let _ignored = ready.send(Ok(client.waker()));
+    let _ignored = ready.send(Ok((client.waker(), client.io())));
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
             None => Generator::new(spec, client, at_ns).run(),
@@ -117,6 +117,7 @@ struct Generator {
     stopped: bool,
     health: ThreadHealth,
     scratch: Scratch,
+    timers: Timers,
 }
 
 struct Slot {
@@ -159,6 +160,7 @@ impl Generator {
             arrivals_done: false,
             stopped: false,
             scratch: Scratch::default(),
+            timers: Timers::default(),
             client,
             spec,
         }
@@ -168,11 +170,13 @@ impl Generator {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
+        let rhythm = Rhythm::of(&self.spec.plan);
         loop {
             if !self.obey() {
                 break;
             }
             self.hear_ledger();
+            self.wake_due();
             let more = self.start_due();
             let now = now_ns();
             if now >= snapshot_ns {
@@ -182,18 +186,19 @@ impl Generator {
             // Everything stamped so far is in the outbox; whatever comes later is stamped later.
             let watermark_ns = now_ns();
             self.health.turn(watermark_ns.saturating_sub(turn_ns));
-            self.outbox.flush(watermark_ns);
+            let flush_ns = self.outbox.flush_in(rhythm, watermark_ns, watermark_ns);
             let deadline_ns = if more {
                 watermark_ns
             } else {
-                self.next_due_ns().min(snapshot_ns).min(watermark_ns + HEARTBEAT_NS)
+                let due_ns = self.next_due_ns().saturating_add(self.spec.options.lag_budget_ns);
+                due_ns.min(snapshot_ns).min(flush_ns)
             };
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = now_ns();
             for completion in completions.drain(..) {
-                self.complete(completion);
+                self.wake(completion.token, Wake::Completion(completion));
                 if !self.closed.is_empty() {
                     // A user whose journey has just ended goes on before the rest of the batch is
                     // looked at: it would otherwise count the batch as its own lag.
@@ -243,6 +248,13 @@ impl Generator {
                     }
                 }
             }
+        }
+    }
+
+    /// Wakes the actors whose instant has come.
+    fn wake_due(&mut self) {
+        while let Some(token) = self.timers.pop_due(now_ns()) {
+            self.wake(token, Wake::Timer);
         }
     }
 
@@ -320,7 +332,7 @@ impl Generator {
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
         let slot = self.slots.insert(Slot { actor: JourneyActor::new(arrival), generation });
-        if self.prepared.journeys[usize::from(kind)].has_follow_ups {
+        if self.prepared.journeys[usize::from(kind)].hears_of_end {
             self.waiting.insert(journey.0, slot);
         }
         if user.is_some() && waits_for_journey(&plan, load, kind) {
@@ -329,12 +341,12 @@ impl Generator {
         self.step(slot, Wake::Start);
     }
 
-    fn complete(&mut self, completion: Completion) {
-        let slot = (completion.token & 0xFFFF_FFFF) as usize;
-        let generation = (completion.token >> 32) as u32;
-        // The actor may be gone: its journey ended while a request was under way.
+    /// Steps the actor of a token, unless it is gone.
+    fn wake(&mut self, token: u64, wake: Wake) {
+        let slot = (token & 0xFFFF_FFFF) as usize;
+        let generation = (token >> 32) as u32;
         if self.slots.get(slot).is_some_and(|slot| slot.generation == generation) {
-            self.step(slot, Wake::Completion(completion));
+            self.step(slot, wake);
         }
     }
 
@@ -352,6 +364,7 @@ impl Generator {
             recorder: &mut self.recorder,
             series: &mut self.series,
             outbox: &mut self.outbox,
+            timers: &mut self.timers,
             polls: &self.spec.polls,
             run_id: &self.spec.options.run_id,
             narrator: self.spec.options.narrator.as_ref(),
@@ -391,7 +404,7 @@ impl Generator {
     fn next_due_ns(&self) -> u64 {
         let open = self.open.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
         let closed = self.closed.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
-        open.chain(closed).min().unwrap_or(u64::MAX)
+        open.chain(closed).min().unwrap_or(u64::MAX).min(self.timers.next_ns())
     }
 
     fn tell_when_done(&mut self, now: u64) {
@@ -430,14 +443,7 @@ impl Generator {
 
     /// Hands over everything that is left.
     fn finish(mut self) {
-        let give_up_ns = now_ns() + SECOND_NS;
-        loop {
-            self.outbox.flush(u64::MAX);
-            if self.outbox.pending() == 0 || now_ns() > give_up_ns {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        self.outbox.finish();
         self.report(now_ns());
     }
 }

@@ -1,7 +1,40 @@
 //! A source's facts on their way to the ledger.
 
+use std::time::Duration;
+
 use crossbeam_channel::{Sender, TrySendError};
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_ledger::{Batch, Fact, SourceId, Stamped};
+use sojourn_plan::{Journey, Plan};
+
+/// More facts than this are sent at once.
+const BATCH_FACTS: usize = 1_024;
+
+/// How often an [`Outbox`] sends. Each batch wakes the observer, which costs more than what it
+/// then does with a few facts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rhythm {
+    /// With facts waiting, nanoseconds.
+    pub(crate) facts_ns: u64,
+    /// With none, nanoseconds: the watermark alone.
+    pub(crate) idle_ns: u64,
+}
+
+impl Rhythm {
+    /// Something waits for what the ledger decides: facts of other sources, or actors.
+    pub(crate) const PROMPT: Self = Self { facts_ns: MILLISECOND_NS, idle_ns: 2 * MILLISECOND_NS };
+    /// Nothing happens after an answer that the ledger would have to compare it with.
+    pub(crate) const RELAXED: Self =
+        Self { facts_ns: 10 * MILLISECOND_NS, idle_ns: 10 * MILLISECOND_NS };
+
+    /// A plan's.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let is_root_only = |journey: &Journey| {
+            journey.stages.is_empty() && journey.steps.iter().all(|step| step.after.is_none())
+        };
+        if plan.journeys.iter().all(is_root_only) { Self::RELAXED } else { Self::PROMPT }
+    }
+}
 
 /// Collects facts and sends them in batches with a watermark. Never blocks: while the channel is
 /// full, facts wait here up to a bound; beyond it they are refused and counted, and the run is
@@ -15,6 +48,7 @@ pub(crate) struct Outbox {
     refused: u64,
     sender: Sender<Batch>,
     watermark_ns: u64,
+    flushed_ns: u64,
 }
 
 impl Outbox {
@@ -27,7 +61,22 @@ impl Outbox {
             refused: 0,
             sender,
             watermark_ns: 0,
+            flushed_ns: 0,
         }
+    }
+
+    /// Flushes if it is time to, and says when it is next.
+    pub(crate) fn flush_in(&mut self, rhythm: Rhythm, now_ns: u64, watermark_ns: u64) -> u64 {
+        if now_ns >= self.due_ns(rhythm) || self.facts.len() >= BATCH_FACTS {
+            self.flush(watermark_ns);
+            self.flushed_ns = now_ns;
+        }
+        self.due_ns(rhythm)
+    }
+
+    fn due_ns(&self, rhythm: Rhythm) -> u64 {
+        let interval_ns = if self.facts.is_empty() { rhythm.idle_ns } else { rhythm.facts_ns };
+        self.flushed_ns + interval_ns
     }
 
     /// Adds a fact. A stamp that is older than the promise already given (a time-out is stamped at
@@ -61,9 +110,17 @@ impl Outbox {
         }
     }
 
-    /// Facts waiting for a place in the channel.
-    pub(crate) fn pending(&self) -> usize {
-        self.facts.len()
+    /// Hands the last facts over, with the word that nothing follows; waits up to a second for a
+    /// place in the channel.
+    pub(crate) fn finish(&mut self) {
+        let give_up_ns = now_ns() + SECOND_NS;
+        loop {
+            self.flush(u64::MAX);
+            if self.watermark_ns == u64::MAX || now_ns() > give_up_ns {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Counts something else that a bound refused: it makes the run void like a refused fact.

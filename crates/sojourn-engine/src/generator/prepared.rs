@@ -24,6 +24,8 @@ pub(crate) struct PreparedJourney {
     pub(crate) has_follow_ups: bool,
     /// Indices of polled stages.
     pub(crate) polled: Vec<usize>,
+    /// Whether an actor of it wants to know that the ledger has ended its journey.
+    pub(crate) hears_of_end: bool,
 }
 
 /// A request ready to be rendered.
@@ -47,6 +49,19 @@ pub(crate) enum RenderError {
     Invalid(String),
 }
 
+impl RenderError {
+    /// Why, in words.
+    pub(crate) fn in_words(&self, plan: &Plan) -> String {
+        match self {
+            Self::Unset(variable) => {
+                let name = plan.variables.get(usize::from(variable.0));
+                format!("variable {} has no value", name.map_or("?", String::as_str))
+            }
+            Self::Invalid(what) => what.clone(),
+        }
+    }
+}
+
 impl PreparedPlan {
     pub(crate) fn new(plan: &Plan, client: &mut Client) -> Self {
         let mut hosts = plan.allowed_hosts.clone();
@@ -65,6 +80,7 @@ impl PreparedPlan {
                         .filter(|&index| journey.steps[index].after.is_none())
                         .collect(),
                     has_follow_ups: journey.steps.iter().any(|step| step.after.is_some()),
+                    hears_of_end: hears_of_end(journey),
                     polled: (0..journey.stages.len())
                         .filter(|&index| {
                             matches!(
@@ -86,6 +102,11 @@ impl PreparedPlan {
         hosts.dedup();
         Self { journeys, hosts }
     }
+}
+
+/// Whether actors of a journey are told of its end: no step, and no polling, begins after it.
+pub(crate) fn hears_of_end(journey: &sojourn_plan::Journey) -> bool {
+    journey.steps.iter().any(|step| step.after.is_some()) || crate::poller::is_polled(journey)
 }
 
 impl PreparedRequest {
@@ -122,6 +143,7 @@ impl PreparedRequest {
                 run_id: "",
                 key: "",
                 variables: &[],
+                own: &[],
                 data: &[],
             };
             let mut scratch = Scratch::default();

@@ -1,6 +1,6 @@
 //! The series that a generator writes to, interned before the run.
 
-use sojourn_http::Completion;
+use sojourn_http::{Completion, FailureKind};
 use sojourn_ledger::Phase;
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::Plan;
@@ -44,6 +44,17 @@ pub(crate) struct StepSeries {
     statuses: Vec<(u16, SeriesId)>,
     /// By reason, likewise.
     reasons: Vec<(String, SeriesId)>,
+    /// Of a step that may be tried again: its attempts by number, from the first.
+    attempts: Vec<SeriesId>,
+    /// What further attempts were made after, interned when first seen.
+    retries: Vec<(RetryCause, SeriesId)>,
+}
+
+/// What another attempt was made after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RetryCause {
+    Failure(FailureKind),
+    Status(u16),
 }
 
 #[derive(Debug)]
@@ -78,6 +89,7 @@ impl Series {
                     .map(|step| {
                         [SeriesPhase::WarmUp, SeriesPhase::Steady].map(|phase| {
                             StepSeries::new(&journey.name, &step.name, phase, recorder)
+                                .with_attempts((&journey.name, step), phase, recorder)
                         })
                     })
                     .collect(),
@@ -153,6 +165,42 @@ impl Series {
         id
     }
 
+    /// The times of a step's attempts of this number (from 1); one that may not be tried again has
+    /// none.
+    pub(crate) fn attempt(&self, kind: u16, step: usize, phase: Phase, attempt: u32) -> SeriesId {
+        let attempts = &self.step(kind, step, phase).attempts;
+        attempts[(attempt.max(1) as usize - 1).min(attempts.len() - 1)]
+    }
+
+    /// The counter of further attempts after this.
+    pub(crate) fn retry(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+        cause: RetryCause,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        let series = &mut self.steps[usize::from(kind)][step][phase as usize];
+        if let Some((_, id)) = series.retries.iter().find(|(known, _)| *known == cause) {
+            return *id;
+        }
+        let reason = match cause {
+            RetryCause::Failure(failure) => failure.name().to_owned(),
+            RetryCause::Status(status) => status.to_string(),
+        };
+        let tags = [
+            (names::JOURNEY, &*names.journey),
+            (names::STEP, &*names.steps[step]),
+            (names::REASON, &*reason),
+        ];
+        let key = SeriesKey::new(names::STEP_RETRIES, &tags, series_phase(phase));
+        let id = recorder.series(Kind::Counter, key);
+        series.retries.push((cause, id));
+        id
+    }
+
     /// The request counter of a transport failure.
     pub(crate) fn transport_failure(
         &mut self,
@@ -160,7 +208,7 @@ impl Series {
         kind: u16,
         step: usize,
         phase: Phase,
-        failure: sojourn_http::FailureKind,
+        failure: FailureKind,
     ) -> SeriesId {
         let names = &self.names[usize::from(kind)];
         requests_series(&names.journey, &names.steps[step], failure.name(), phase, recorder)
@@ -181,7 +229,8 @@ impl JourneySeries {
 }
 
 impl StepSeries {
-    /// Records where the time of a request went that was due at `due_ns` and begun at `began_ns`.
+    /// Records where the time of a request went that was due at `due_ns` and begun at `began_ns`;
+    /// its bytes are the caller's, who knows how many requests they are of.
     pub(crate) fn completed(
         &self,
         recorder: &mut Recorder,
@@ -203,8 +252,6 @@ impl StepSeries {
         recorder.record(self.send, timings.send_ns);
         recorder.record(self.wait, timings.wait_ns);
         recorder.record(self.receive, timings.receive_ns);
-        recorder.record(self.bytes_in, completion.bytes_in);
-        recorder.record(self.bytes_out, completion.bytes_out);
     }
 
     fn new(journey: &str, step: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
@@ -228,7 +275,29 @@ impl StepSeries {
             bytes_out: trend(names::STEP_BYTES_OUT),
             statuses: Vec::new(),
             reasons: Vec::new(),
+            attempts: Vec::new(),
+            retries: Vec::new(),
         }
+    }
+
+    fn with_attempts(
+        mut self,
+        (journey, step): (&str, &sojourn_plan::Step),
+        phase: SeriesPhase,
+        recorder: &mut Recorder,
+    ) -> Self {
+        let attempts = step.retry.as_ref().map_or(0, |retry| retry.attempts.max(1));
+        let series = (1..=attempts).map(|attempt| {
+            let attempt = attempt.to_string();
+            let tags = [
+                (names::JOURNEY, journey),
+                (names::STEP, &*step.name),
+                (names::ATTEMPT, &*attempt),
+            ];
+            recorder.series(Kind::Trend, SeriesKey::new(names::STEP_ATTEMPT, &tags, phase))
+        });
+        self.attempts = series.collect();
+        self
     }
 }
 

@@ -37,7 +37,10 @@ struct KindAudit {
 
 struct Shape {
     journey: String,
-    root: String,
+    /// Names of the steps, in the plan's order.
+    steps: Vec<Arc<str>>,
+    /// The step that starts it.
+    first_step: usize,
     stages: Vec<Arc<str>>,
 }
 
@@ -48,13 +51,8 @@ impl Audit {
             .iter()
             .map(|journey| Shape {
                 journey: journey.name.clone(),
-                root: journey
-                    .steps
-                    .iter()
-                    .filter(|step| step.after.is_none())
-                    .map(|step| step.name.as_str())
-                    .collect::<Vec<_>>()
-                    .join(" + "),
+                steps: journey.steps.iter().map(|step| step.name.as_str().into()).collect(),
+                first_step: journey.steps.iter().position(|step| step.after.is_none()).unwrap_or(0),
                 stages: journey.stages.iter().map(|stage| stage.name.as_str().into()).collect(),
             })
             .collect();
@@ -135,6 +133,23 @@ impl Audit {
         }
     }
 
+    fn steps(&self, finished: &Finished, shape: &Shape) -> Vec<StepInstant> {
+        let relative = |instant_ns: u64| instant_ns.saturating_sub(self.start_ns);
+        let first = StepInstant {
+            name: shape.step(shape.first_step),
+            began_ns: relative(finished.t1_ns),
+            ended_ns: finished.first_step_ended_ns.map(relative),
+            status: None,
+        };
+        let later = finished.later_steps.iter().map(|span| StepInstant {
+            name: shape.step(usize::from(span.step)),
+            began_ns: relative(span.began_ns),
+            ended_ns: span.ended_ns.map(relative),
+            status: None,
+        });
+        std::iter::once(first).chain(later).collect()
+    }
+
     fn record(&self, finished: &Finished, kept_as: &str) -> JourneyRecord {
         let shape = &self.shapes[usize::from(finished.kind)];
         let relative = |instant_ns: u64| instant_ns.saturating_sub(self.start_ns);
@@ -156,12 +171,7 @@ impl Audit {
             t1_ns: relative(finished.t1_ns),
             t2_ns: finished.t2_ns.map(relative),
             end_ns: relative(finished.end_ns),
-            steps: vec![StepInstant {
-                name: shape.root.clone(),
-                began_ns: relative(finished.t1_ns),
-                ended_ns: relative(finished.t2_ns.unwrap_or(finished.end_ns)),
-                status: None,
-            }],
+            steps: self.steps(finished, shape),
             stages: shape
                 .stages
                 .iter()
@@ -173,6 +183,12 @@ impl Audit {
                 .collect(),
             reason: None,
         }
+    }
+}
+
+impl Shape {
+    fn step(&self, number: usize) -> String {
+        self.steps.get(number).map_or_else(String::new, |name| (**name).to_owned())
     }
 }
 

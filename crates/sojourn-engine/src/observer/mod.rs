@@ -21,9 +21,11 @@ use sojourn_plan::Plan;
 use sojourn_record::JourneyRecord;
 
 use crate::{
+    generator::hears_of_end,
     health::ThreadHealth,
     link::ToActor,
     options::{RunOptions, narrate},
+    poller::{Ended, is_polled},
     process_health::ProcessHealth,
     shape::ledger_spec,
 };
@@ -81,6 +83,8 @@ pub(crate) struct ObserverSpec {
     pub(crate) batches: Receiver<Batch>,
     pub(crate) reports: Sender<FromObserver>,
     pub(crate) generators: Vec<GeneratorEnd>,
+    /// Where the poller hears which journeys have ended.
+    pub(crate) poll_ends: Option<Sender<Ended>>,
     pub(crate) state: Arc<LedgerState>,
 }
 
@@ -97,6 +101,8 @@ pub(crate) struct Observer {
     audit: Audit,
     /// Kinds whose end a generator waits for.
     tells_end: Vec<bool>,
+    /// Kinds with polled stages.
+    is_polled: Vec<bool>,
     /// Journeys in flight, by kind.
     in_flight: Vec<u64>,
     decisions: Vec<Decision>,
@@ -115,12 +121,11 @@ impl Observer {
         let tells_end = (0u16..)
             .zip(&plan.journeys)
             .map(|(kind, journey)| {
-                let is_followed = journey.steps.iter().any(|step| step.after.is_some());
                 let is_awaited = plan
                     .load
                     .iter()
                     .any(|load| crate::generator::waits_for_journey(plan, load, kind));
-                is_followed || is_awaited
+                hears_of_end(journey) || is_awaited
             })
             .collect();
         Self {
@@ -132,6 +137,7 @@ impl Observer {
             audit: Audit::new(plan, start_ns, spec.options.keep_all),
             recorder,
             tells_end,
+            is_polled: spec.plan.journeys.iter().map(is_polled).collect(),
             in_flight: vec![0; spec.plan.journeys.len()],
             decisions: Vec::new(),
             wake_ups_refused: 0,
@@ -175,9 +181,9 @@ impl Observer {
         self.close();
     }
 
-    /// Waits for batches up to a millisecond, then takes all there are; false: no sender is left.
+    /// Waits a moment for batches, then takes all there are; false: no sender is left.
     fn take_batches(&mut self) -> bool {
-        let wait = std::time::Duration::from_nanos(MILLISECOND_NS);
+        let wait = std::time::Duration::from_nanos(10 * MILLISECOND_NS);
         match self.spec.batches.recv_timeout(wait) {
             Ok(batch) => self.push(batch),
             Err(RecvTimeoutError::Timeout) => return true,
@@ -251,6 +257,13 @@ impl Observer {
             let journey = finished.journey.0;
             self.wake(journey, ToActor::Ended { journey });
         }
+        if let (true, Some(poller)) =
+            (self.is_polled[usize::from(finished.kind)], &self.spec.poll_ends)
+        {
+            let complete = matches!(finished.class, Completed | Late);
+            let ended = Ended { journey: finished.journey, complete };
+            self.wake_ups_refused += u64::from(poller.try_send(ended).is_err_and(|e| e.is_full()));
+        }
         if let Some(record) = self.audit.take(finished) {
             self.keep(record);
         }
@@ -300,7 +313,7 @@ impl Observer {
         let mut refused = |queue: &str, count: &mut u64| {
             self.health.refused(queue, std::mem::take(count), &mut self.recorder);
         };
-        refused("wake-ups to generators", &mut self.wake_ups_refused);
+        refused("wake-ups to generators and poller", &mut self.wake_ups_refused);
         refused("journeys to keep", &mut self.kept_refused);
         self.spec.state.started.store(self.ledger.balance().journeys.started, Ordering::Relaxed);
         let snapshot = Box::new(self.recorder.take(now, None));

@@ -102,7 +102,7 @@ pub(crate) fn run_tap(spec: TapSpec) {
             }
         }
     }
-    flush_rest(&mut sink.outbox);
+    sink.outbox.finish();
     // The coordinator reads until every tap has ended.
     let snapshot = figures.take(now_ns(), tap.as_ref(), &mut sink);
     let _ignored = reports.send(TapReport::Snapshot(snapshot));
@@ -177,17 +177,5 @@ impl Figures {
         self.refused_told += by_tap;
         self.health.refused("messages received", by_tap, &mut self.recorder);
         Box::new(self.recorder.take(now, None))
-    }
-}
-
-/// Hands the last facts over, with the word that nothing follows.
-fn flush_rest(outbox: &mut Outbox) {
-    let give_up_ns = now_ns() + SECOND_NS;
-    loop {
-        outbox.flush(u64::MAX);
-        if outbox.pending() == 0 || now_ns() > give_up_ns {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,26 +1,76 @@
 //! What a client is made with, and what it counts.
 
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use crate::{ConnectTo, DnsOptions, Io, Proxies, TlsOptions};
+
+/// When to speak HTTP/2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Http2 {
+    /// Over TLS where the server agrees to it in the handshake (ALPN), else HTTP/1.1.
+    Alpn,
+    /// Never.
+    #[default]
+    Off,
+    /// Always: without TLS by prior knowledge; over TLS the server must agree to it. Only what a
+    /// proxy itself sends on (plain HTTP through an HTTP proxy) stays HTTP/1.1.
+    PriorKnowledge,
+}
+
 /// What a client is made with.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// Most connections per origin; a request beyond it waits, which shows as blocked.
+    /// Most connections per origin; a request beyond it waits, which shows as blocked. 0: no limit.
     pub connections_max: usize,
-    /// How long to try to get a connection up (name, TCP and TLS together), nanoseconds. Beyond it
-    /// the request fails as [`crate::FailureKind::Connect`].
+    /// When to speak HTTP/2.
+    pub http2: Http2,
+    /// Most requests at a time on one connection that speaks HTTP/2; fewer where the server says
+    /// so. A request beyond it opens another connection. Zero counts as one.
+    pub http2_streams_max: u32,
+    /// Most kept-alive connections of HTTP/1.1 per origin that wait for a request; one more is
+    /// closed.
+    pub idle_max: usize,
+    /// Connections carry one request after the other. Without it each request has its own, and says
+    /// `Connection: close` unless it has that header.
+    pub keep_alive: bool,
+    /// How long to try to get a connection up (name, TCP, proxy and TLS together), nanoseconds.
+    /// Beyond it the request fails as [`crate::FailureKind::Connect`].
     pub connect_timeout_ns: u64,
-    /// PEM file of certificates trusted besides the system's.
-    pub ca_file: Option<std::path::PathBuf>,
-    /// Do not verify the server's certificate; said loudly in reports.
-    pub insecure: bool,
+    /// What it waits and moves its bytes with.
+    pub io: Io,
+    /// Whom to trust, who to be.
+    pub tls: TlsOptions,
+    /// How names are looked up.
+    pub dns: DnsOptions,
+    /// Where connections go instead.
+    pub connect_to: Vec<ConnectTo>,
+    /// Addresses of this machine that connections come from, in turn; empty: the kernel chooses.
+    /// Each has a range of ports of its own, 28,232 by default, for each remote address and port.
+    pub local_addresses: Vec<IpAddr>,
+    /// Every connection goes to this socket; the origin only matters for Host header and TLS.
+    /// Stands in for names, `connect_to`, `local_addresses` and proxies.
+    pub unix_socket: Option<PathBuf>,
+    /// Proxies on the way.
+    pub proxies: Proxies,
 }
 
 impl Default for ClientConfig {
     fn default() -> Self {
         Self {
             connections_max: 10_000,
+            http2: Http2::Off,
+            http2_streams_max: 100,
+            idle_max: 10_000,
+            keep_alive: true,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
-            ca_file: None,
-            insecure: false,
+            io: Io::Auto,
+            tls: TlsOptions::default(),
+            dns: DnsOptions::default(),
+            connect_to: Vec::new(),
+            local_addresses: Vec::new(),
+            unix_socket: None,
+            proxies: Proxies::default(),
         }
     }
 }
@@ -37,4 +87,11 @@ pub struct ClientCounters {
     /// Requests sent once more on a fresh connection, because the one used again was closed before
     /// any byte of the answer.
     pub stale_retries: u64,
+    /// Requests sent once more because the server said that it had not touched them: HTTP/2 streams
+    /// that it refused, or that a GOAWAY left out.
+    pub untouched_retries: u64,
+    /// Name look-ups ended, of which the next failed.
+    pub look_ups: u64,
+    /// Name look-ups that found no address.
+    pub look_ups_failed: u64,
 }

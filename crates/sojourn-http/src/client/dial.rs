@@ -1,144 +1,143 @@
-//! Getting a connection up: name, TCP, TLS.
-
-use super::Client;
-use crate::cause::{Cause, is_local_limit};
-use crate::connection::{Connection, Phase};
-use crate::deadlines::Deadline;
-use crate::driver::ConnectionId;
-use crate::resolver::{Answer, Resolver};
-use crate::tls::{TlsSession, tls_config};
+//! Getting a connection up: name, TCP, proxy, TLS.
 
 use std::net::SocketAddr;
+
+use slab::Slab;
+
+use super::Client;
+use crate::cause::Cause;
+use crate::connection::{Connection, Phase};
+use crate::deadlines::{Deadline, Due};
+use crate::dialling::Dialling;
+use crate::driver::{ConnectionId, Remote};
+use crate::resolver::Found;
+use crate::route::Target;
+use crate::tls::{TlsSession, tls_config};
 
 impl Client {
     /// Opens a connection for a request.
     pub(super) fn dial(&mut self, exchange_slot: u32) {
         let now_ns = self.now_ns;
         let exchange = &mut self.exchanges[exchange_slot as usize];
-        let origin = exchange.origin;
-        let generation = self.next_generation;
-        self.next_generation = self.next_generation.wrapping_add(1);
-        let connection = Connection::new(generation, origin, exchange_slot);
-        let slot = self.connections.insert(connection) as u32;
-        exchange.connection = Some(slot);
+        let (origin, serial) = (exchange.origin, exchange.serial);
         exchange.dialling = true;
         exchange.phase_began_ns = now_ns;
         let deadline = Deadline {
             at_ns: now_ns.saturating_add(self.config.connect_timeout_ns),
-            serial: exchange.serial,
+            serial,
             slot: exchange_slot,
-            connecting: true,
+            what: Due::Connection,
         };
         if deadline.at_ns < exchange.deadline_ns() {
             self.add_deadline(deadline);
         }
-        self.pools[origin as usize].open += 1;
-        let id = ConnectionId { slot, generation };
-        if self.pools[origin as usize].addresses.is_empty() {
-            if let Err(error) = self.ask_addresses(origin) {
-                self.broken(id, Cause::Dns(error));
-            }
-        } else {
-            self.connect(id);
+        let id = self.new_connection(origin, Some(exchange_slot));
+        self.exchanges[exchange_slot as usize].connection = Some(id.slot);
+        let pool = &mut self.pools[origin as usize];
+        pool.open += 1;
+        pool.dialling += 1;
+        let mut dialling = Dialling::new(pool.route.next_target());
+        let tunnel = pool.route.tunnel().transpose();
+        let mut problem = None;
+        match tunnel {
+            Ok(tunnel) => dialling.tunnel = tunnel,
+            Err(error) => problem = Some(error),
+        }
+        self.connections[id.slot as usize].dialling = Some(Box::new(dialling));
+        match problem {
+            Some(problem) => self.broken(id, Cause::Proxy(problem)),
+            None => self.find_addresses(id),
         }
     }
 
-    fn ask_addresses(&mut self, origin: u32) -> Result<(), String> {
-        let resolver = match &mut self.resolver {
-            Some(resolver) => resolver,
-            None => {
-                let resolver = Resolver::start(self.driver.waker())
-                    .map_err(|error| format!("no thread to resolve it: {error}"))?;
-                self.resolver.insert(resolver)
+    /// A slot for a new connection.
+    pub(super) fn new_connection(&mut self, origin: u32, exchange: Option<u32>) -> ConnectionId {
+        let generation = self.next_generation;
+        self.next_generation = self.next_generation.wrapping_add(1);
+        let connection = Connection::new(generation, origin, exchange, self.now_ns);
+        let slot = self.connections.insert(connection) as u32;
+        ConnectionId { slot, generation }
+    }
+
+    fn find_addresses(&mut self, id: ConnectionId) {
+        let connection = &mut self.connections[id.slot as usize];
+        let Some(dialling) = &mut connection.dialling else { return };
+        match &dialling.target {
+            Target::Tcp { name, .. } if self.names.must_ask(*name) => {
+                let name = *name;
+                let connections = &self.connections;
+                let asked = self.names.ask(name, id, |id| is_resolving(connections, *id));
+                if let Err(error) = asked {
+                    let host = self.names.host(name).to_owned();
+                    self.broken(id, Cause::Dns { host, error });
+                }
             }
-        };
-        resolver.ask(&self.pools[origin as usize].origin.host)
+            Target::Tcp { .. } => self.connect(id),
+            Target::Unix(remote) => {
+                dialling.untried.push(remote.clone());
+                connection.phase = Phase::Connecting;
+                self.try_next_address(id);
+            }
+        }
     }
 
     /// Takes the resolver's answers and lets the connections that waited for them go on.
     pub(super) fn take_addresses(&mut self) {
-        while let Some(answer) = self.resolver.as_mut().and_then(Resolver::answer) {
-            let Answer { host, addresses } = answer;
-            if let Ok(addresses) = &addresses {
-                for pool in self.pools.iter_mut().filter(|p| p.origin.host == host) {
-                    pool.addresses.clone_from(addresses);
-                }
-            }
-            let pools = &self.pools;
-            let waiting: Vec<ConnectionId> = self
-                .connections
-                .iter()
-                .filter(|(_, connection)| {
-                    connection.phase == Phase::Resolving
-                        && pools[connection.origin as usize].origin.host == host
-                })
-                .map(|(slot, connection)| ConnectionId {
-                    slot: slot as u32,
-                    generation: connection.generation,
-                })
-                .collect();
+        while let Some(found) = self.names.found(self.now_ns) {
+            let Found { name, waiting, outcome } = found;
+            self.counters.look_ups += 1;
+            self.counters.look_ups_failed += u64::from(outcome.is_err());
             for id in waiting {
+                if !is_resolving(&self.connections, id) {
+                    continue;
+                }
                 self.end_phase(id);
-                match &addresses {
-                    Ok(_) => self.connect(id),
-                    Err(error) => self.broken(id, Cause::Dns(error.clone())),
-                }
-            }
-        }
-    }
-
-    /// Begins to connect to the next address that takes the attempt.
-    fn connect(&mut self, id: ConnectionId) {
-        loop {
-            let connection = &mut self.connections[id.slot as usize];
-            let pool = &self.pools[connection.origin as usize];
-            let place = (pool.preferred + usize::from(connection.attempt)) % pool.addresses.len();
-            let address = SocketAddr::new(pool.addresses[place], pool.origin.port);
-            connection.phase = Phase::Connecting;
-            match self.driver.open(id, address) {
-                Ok(socket) => {
-                    connection.socket = Some(socket);
-                    self.counters.connections_opened += 1;
-                    return;
-                }
-                Err(errno) if is_local_limit(errno) => {
-                    return self.broken(id, Cause::Connect(errno));
-                }
-                Err(errno) => {
-                    if !self.next_address(id) {
-                        return self.broken(id, Cause::Connect(errno));
+                match &outcome {
+                    Ok(()) => self.connect(id),
+                    Err(error) => {
+                        let host = self.names.host(name).to_owned();
+                        self.broken(id, Cause::Dns { host, error: error.clone() });
                     }
                 }
             }
         }
     }
 
-    /// Moves on to the next address, if there is one that was not tried.
-    fn next_address(&mut self, id: ConnectionId) -> bool {
+    /// Begins to connect to the addresses of the name.
+    fn connect(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
-        let count = self.pools[connection.origin as usize].addresses.len();
-        connection.socket = None;
-        connection.attempt += 1;
-        usize::from(connection.attempt) < count
+        connection.phase = Phase::Connecting;
+        let Some(dialling) = &mut connection.dialling else { return };
+        let Target::Tcp { name, port } = dialling.target else { return };
+        let local = &self.local_addresses;
+        let order = self.names.order(name);
+        let reached = order.iter().rev().filter(|address| local.reach(address));
+        dialling
+            .untried
+            .extend(reached.map(|address| Remote::Tcp(SocketAddr::new(*address, port))));
+        if dialling.untried.is_empty() {
+            return self.broken(id, Cause::NoLocalAddress);
+        }
+        self.try_next_address(id);
     }
 
-    /// The TCP handshake is over, well or not.
-    pub(super) fn connecting_ended(&mut self, id: ConnectionId) {
-        let connection = &mut self.connections[id.slot as usize];
-        let Some(socket) = &connection.socket else {
-            return;
-        };
-        if let Err(errno) = self.driver.connected(socket) {
-            if !is_local_limit(errno) && self.next_address(id) {
-                return self.connect(id);
-            }
-            return self.broken(id, Cause::Connect(errno));
-        }
-        let pool = &mut self.pools[connection.origin as usize];
-        pool.preferred = (pool.preferred + usize::from(connection.attempt)) % pool.addresses.len();
-        let is_tls = pool.origin.tls;
+    /// TCP is up: through the proxy and on to TLS, as far as there are any.
+    pub(super) fn connected(&mut self, id: ConnectionId) {
         self.end_phase(id);
-        if is_tls {
+        let connection = &self.connections[id.slot as usize];
+        let is_tunnelled = connection.dialling.as_ref().is_some_and(|d| d.tunnel.is_some());
+        if is_tunnelled {
+            self.begin_tunnel(id);
+        } else {
+            self.reached(id);
+        }
+    }
+
+    /// The origin, or the proxy that stands for it, is at the other end.
+    pub(super) fn reached(&mut self, id: ConnectionId) {
+        let connection = &mut self.connections[id.slot as usize];
+        connection.dialling = None;
+        if self.pools[connection.origin as usize].origin.tls {
             self.begin_handshake(id);
         } else {
             self.ready_to_send(id);
@@ -162,7 +161,7 @@ impl Client {
         let config = match &self.tls {
             Some(config) => config,
             None => {
-                let config = tls_config(&self.extra_roots, self.config.insecure)
+                let config = tls_config(&self.config.tls, &self.tls_files, self.config.http2)
                     .map_err(|error| error.to_string())?;
                 self.tls.insert(config)
             }
@@ -174,7 +173,7 @@ impl Client {
     pub(super) fn flush_handshake(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         if let (Some(tls), Some(socket)) = (&mut connection.tls, &connection.socket)
-            && let Err(errno) = tls.flush(&self.driver, socket)
+            && let Err(errno) = tls.flush(&mut self.driver, socket)
         {
             self.broken(id, Cause::Os(errno));
         }
@@ -189,10 +188,19 @@ impl Client {
     /// The connection is up: its request goes out.
     fn ready_to_send(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
+        let pool = &mut self.pools[connection.origin as usize];
+        match pool.speaks_http2(connection.tls.as_deref()) {
+            Ok(true) => return self.share(id),
+            Ok(false) => {}
+            Err(refusal) => return self.broken(id, Cause::Tls(refusal)),
+        }
+        pool.dialling -= 1;
         connection.phase = Phase::Sending;
+        let origin = connection.origin;
         if let Some(slot) = connection.exchange {
             self.exchanges[slot as usize].dialling = false;
         }
+        self.mark_to_serve(origin);
         self.transmit(id, self.now_ns);
     }
 
@@ -206,11 +214,19 @@ impl Client {
         let took_ns = self.now_ns.saturating_sub(exchange.phase_began_ns);
         let booked_ns = match connection.phase {
             Phase::Resolving => &mut exchange.dialled.dns_ns,
-            Phase::Connecting => &mut exchange.dialled.connect_ns,
+            Phase::Connecting | Phase::Tunnelling => &mut exchange.dialled.connect_ns,
             Phase::Handshaking => &mut exchange.dialled.tls_ns,
-            Phase::Idle | Phase::Sending | Phase::Waiting | Phase::Receiving => return,
+            Phase::Idle | Phase::Sending | Phase::Waiting | Phase::Receiving | Phase::Shared => {
+                return;
+            }
         };
         *booked_ns += took_ns;
         exchange.phase_began_ns = self.now_ns;
     }
+}
+
+fn is_resolving(connections: &Slab<Connection>, id: ConnectionId) -> bool {
+    connections.get(id.slot as usize).is_some_and(|connection| {
+        connection.generation == id.generation && connection.phase == Phase::Resolving
+    })
 }

@@ -6,6 +6,7 @@ use super::{Client, is_due};
 use crate::Completion;
 use crate::cause::Cause;
 use crate::connection::{Phase, Step};
+use crate::deadlines::Due;
 use crate::driver::{ConnectionId, Ready};
 
 /// Events of a batch that share one reading of the clock. A stamp is early by at most the time
@@ -25,6 +26,9 @@ impl Client {
         completions: &mut Vec<Completion>,
     ) -> io::Result<()> {
         loop {
+            if !self.to_flush.is_empty() {
+                self.flush_begun();
+            }
             let until_ns = self.wait_limit_ns(deadline_ns);
             let mut ready = std::mem::take(&mut self.ready);
             ready.clear();
@@ -47,6 +51,9 @@ impl Client {
             self.resume_unfinished();
             if waited.called {
                 self.take_addresses();
+            }
+            if self.now_ns >= self.names.next_refresh_ns() {
+                self.names.refresh(self.now_ns);
             }
             self.give_up_due();
             self.serve();
@@ -72,7 +79,7 @@ impl Client {
         }
         let exchanges = &self.exchanges;
         let due_ns = self.deadlines.next_ns(|deadline| is_due(exchanges, deadline));
-        due_ns.map_or(deadline_ns, |due_ns| due_ns.min(deadline_ns))
+        deadline_ns.min(due_ns.unwrap_or(u64::MAX)).min(self.names.next_refresh_ns())
     }
 
     fn dispatch(&mut self, event: Ready) {
@@ -80,8 +87,10 @@ impl Client {
         if event.writable {
             match self.phase(id) {
                 Some(Phase::Connecting) => self.connecting_ended(id),
+                Some(Phase::Tunnelling) => self.flush_tunnel(id),
                 Some(Phase::Handshaking) => self.flush_handshake(id),
                 Some(Phase::Sending) => self.transmit(id, self.now_ns),
+                Some(Phase::Shared) => self.writable(id),
                 _ => {}
             }
         }
@@ -94,7 +103,12 @@ impl Client {
     pub(super) fn receive(&mut self, id: ConnectionId, hangup: bool) {
         loop {
             let phase = self.phase(id);
-            if matches!(phase, None | Some(Phase::Resolving | Phase::Connecting)) {
+            match phase {
+                None | Some(Phase::Resolving | Phase::Connecting) => return,
+                Some(Phase::Shared) => return self.receive_frames(id, hangup),
+                Some(_) => {}
+            }
+            if phase == Some(Phase::Tunnelling) && !self.receive_tunnel(id) {
                 return;
             }
             let connection = &mut self.connections[id.slot as usize];
@@ -130,12 +144,21 @@ impl Client {
                 continue;
             }
             let exchange = &self.exchanges[deadline.slot as usize];
-            let cause = if deadline.connecting {
-                Cause::ConnectTimeout(self.config.connect_timeout_ns)
-            } else {
-                Cause::Timeout(exchange.timeout_ns)
+            let connection = exchange.connection.and_then(|slot| self.connection_id(slot));
+            let cause = match (deadline.what, connection) {
+                (Due::NextAddress, Some(id)) => {
+                    self.next_address_due(id, deadline.at_ns);
+                    continue;
+                }
+                (Due::NextAddress, None) => continue,
+                (Due::Connection, connection) => self.connect_timeout(connection),
+                (Due::Answer, _) => Cause::Timeout(exchange.timeout_ns),
             };
-            match exchange.connection.and_then(|slot| self.connection_id(slot)) {
+            match connection {
+                Some(id) if exchange.stream != 0 => self.give_up_stream(id, deadline.slot, cause),
+                Some(id) if deadline.what == Due::Answer && self.hand_over(id) => {
+                    self.fail(deadline.slot, cause);
+                }
                 Some(id) => self.broken(id, cause),
                 None => self.fail(deadline.slot, cause),
             }

@@ -1,29 +1,35 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
-//! `events` waits and dispatches, `dial` opens connections, `settle` ends requests and
-//! gives connections back.
+//! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
+//! ends requests and gives connections back, `streams` does so where connections carry many.
 
+mod attempts;
 mod config;
 mod dial;
 mod events;
 mod settle;
+mod streams;
+mod tunnel;
 
-pub use config::{ClientConfig, ClientCounters};
+pub use config::{ClientConfig, ClientCounters, Http2};
 
 use std::io;
 use std::sync::Arc;
 
-use rustls::pki_types::CertificateDer;
 use slab::Slab;
 
 use crate::cause::Cause;
-use crate::connection::{Connection, Phase};
-use crate::deadlines::{Deadline, Deadlines};
-use crate::driver::{ConnectionId, Driver, Ready};
+use crate::codec::h2::RequestBlocks;
+use crate::connection::{Connection, Ending, Phase};
+use crate::deadlines::{Deadline, Deadlines, Due};
+use crate::driver::{ConnectionId, Driver, Ready, Remote};
 use crate::in_flight::InFlight;
+use crate::local_addresses::LocalAddresses;
 use crate::pool::{Pool, Waiting};
-use crate::resolver::Resolver;
-use crate::{Completion, Exchange, Origin, OriginId, Waker};
+use crate::resolver::Names;
+use crate::route::Route;
+use crate::tls::TlsFiles;
+use crate::{Completion, Exchange, Io, Origin, OriginId, Waker};
 
 /// Most request buffers kept for use again.
 const SPARE_BUFFERS_MAX: usize = 1_024;
@@ -31,7 +37,8 @@ const SPARE_BUFFERS_MAX: usize = 1_024;
 /// Request buffers above this size are given back to the allocator.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 
-/// A client; see the crate's page. Not `Sync`: one thread's own.
+/// A client; see the crate's page. Not `Sync`: one thread's own. It can be made on one thread and
+/// used on another, but once used it stays there (on a ring every later call fails elsewhere).
 pub struct Client {
     config: ClientConfig,
     driver: Driver,
@@ -43,13 +50,20 @@ pub struct Client {
     finished: Vec<Completion>,
     /// Connections that have more to receive than one turn allows, and whether they hang up.
     unfinished: Vec<(ConnectionId, bool)>,
+    /// Connections with frames to send.
+    to_flush: Vec<ConnectionId>,
+    /// Used again by each receive.
+    ended: Vec<(u32, Ending)>,
+    request_blocks: RequestBlocks,
     /// Pools with both waiting requests and, perhaps, room.
     to_serve: Vec<u32>,
     /// Used again by each wait.
     ready: Vec<Ready>,
     spare_buffers: Vec<Vec<u8>>,
-    resolver: Option<Resolver>,
-    extra_roots: Vec<CertificateDer<'static>>,
+    names: Names,
+    local_addresses: LocalAddresses,
+    unix_socket: Option<Remote>,
+    tls_files: TlsFiles,
     /// Made for the first TLS connection.
     tls: Option<Arc<rustls::ClientConfig>>,
     counters: ClientCounters,
@@ -60,28 +74,37 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client with its own event loop. Fails when the kernel gives no descriptors or lacks
-    /// `epoll_pwait2` (before Linux 5.11), or when `ca_file` can't be read.
+    /// A client with its own event loop. Fails when the kernel gives no descriptors or refuses what
+    /// [`ClientConfig::io`] asks for, or when something in `config` can't be: a file or key of no
+    /// use, a local address of another machine, a header that can't be sent.
     pub fn new(config: ClientConfig) -> io::Result<Self> {
-        let extra_roots = match &config.ca_file {
-            Some(file) => crate::tls::extra_roots(file)?,
-            None => Vec::new(),
+        let tls_files = TlsFiles::read(&config.tls)?;
+        check_headers(&config)?;
+        let connections_max = match config.connections_max {
+            0 => usize::MAX,
+            bounded => bounded,
         };
+        let driver = Driver::new(config.io)?;
         Ok(Self {
-            config,
-            driver: Driver::new()?,
             pools: Vec::new(),
             connections: Slab::new(),
             exchanges: Slab::new(),
             deadlines: Deadlines::default(),
             finished: Vec::new(),
             unfinished: Vec::new(),
+            to_flush: Vec::new(),
+            ended: Vec::new(),
+            request_blocks: RequestBlocks::default(),
             to_serve: Vec::new(),
             ready: Vec::new(),
             spare_buffers: Vec::new(),
-            resolver: None,
-            extra_roots,
+            names: Names::new(&config.dns, driver.waker()),
+            local_addresses: LocalAddresses::new(&config.local_addresses)?,
+            unix_socket: unix_socket(&config)?,
+            tls_files,
             tls: None,
+            config: ClientConfig { connections_max, ..config },
+            driver,
             counters: ClientCounters::default(),
             next_serial: 0,
             next_generation: 0,
@@ -95,15 +118,13 @@ impl Client {
         if origin.tls && self.tls.is_none() {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
-            self.tls = crate::tls::tls_config(&self.extra_roots, self.config.insecure).ok();
+            let http2 = self.config.http2;
+            self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files, http2).ok();
         }
         let place = known.unwrap_or_else(|| {
-            let mut pool = Pool::new(origin);
-            if pool.addresses.is_empty()
-                && let Some(same_host) = self.pools.iter().find(|p| p.origin.host == origin.host)
-            {
-                pool.addresses.clone_from(&same_host.addresses);
-            }
+            let unix_socket = self.unix_socket.as_ref();
+            let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
+            let pool = Pool::new(origin, route, &self.config);
             self.pools.push(pool);
             self.pools.len() - 1
         });
@@ -111,7 +132,8 @@ impl Client {
     }
 
     /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection, else opens
-    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`].
+    /// one, else queues it. Never blocks. Its completion comes out of [`Self::wait_until`]. Over
+    /// HTTP/2 it is written by the next [`Self::wait_until`], with others begun until then.
     ///
     /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
     /// first byte when there is a free connection: the error is the time since it was read.
@@ -128,11 +150,24 @@ impl Client {
             self.fail(slot, Cause::NoOrigin);
             return;
         }
-        self.add_deadline(Deadline { at_ns, serial, slot, connecting: false });
-        let pool = &mut self.pools[origin as usize];
+        self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        if let Some(amendment) = &self.pools[origin as usize].route.amendment {
+            amendment.apply(&mut self.exchanges[slot as usize].bytes);
+        }
+        self.place(slot, now_ns);
+        self.serve();
+    }
+
+    /// Sends a request on a connection that can take it, or opens one, or queues it.
+    fn place(&mut self, slot: u32, now_ns: u64) {
+        let exchange = &self.exchanges[slot as usize];
+        let serial = exchange.serial;
+        let pool = &mut self.pools[exchange.origin as usize];
         if let Some(connection) = pool.take_idle() {
             self.assign(connection, slot, now_ns);
-        } else if pool.open < self.config.connections_max {
+        } else if let Some(connection) = pool.shared() {
+            self.open_stream(connection, slot, now_ns);
+        } else if pool.may_dial(self.config.connections_max, pool.waiting() + 1) {
             self.dial(slot);
         } else {
             let exchanges = &self.exchanges;
@@ -143,12 +178,16 @@ impl Client {
                 self.fail(slot, Cause::WaitingFull);
             }
         }
-        self.serve();
     }
 
     /// A handle that wakes this client from other threads.
     pub fn waker(&self) -> Waker {
         self.driver.waker()
+    }
+
+    /// What it waits and moves its bytes with: [`Io::Epoll`] or [`Io::Ring`].
+    pub fn io(&self) -> Io {
+        self.driver.io()
     }
 
     /// Requests taken up and not completed.
@@ -207,6 +246,29 @@ fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
 /// Whether a deadline still concerns somebody.
 fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
     exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
-        exchange.serial == deadline.serial && (!deadline.connecting || exchange.dialling)
+        exchange.serial == deadline.serial && (deadline.what == Due::Answer || exchange.dialling)
     })
+}
+
+fn unix_socket(config: &ClientConfig) -> io::Result<Option<Remote>> {
+    let Some(path) = &config.unix_socket else { return Ok(None) };
+    let remote = Remote::unix(path).map_err(|_| {
+        let problem = "its path must be of 1 to 107 bytes without NUL";
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("unix socket {}: {problem}", path.display()),
+        )
+    })?;
+    Ok(Some(remote))
+}
+
+/// Whether the headers for proxies can be sent.
+fn check_headers(config: &ClientConfig) -> io::Result<()> {
+    let mut out = Vec::new();
+    for (name, value) in &config.proxies.connect_headers {
+        crate::render::write_header_checked(name, value.as_bytes(), &mut out).map_err(|error| {
+            io::Error::new(io::ErrorKind::InvalidInput, format!("proxy header: {error}"))
+        })?;
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{Client, SPARE_BUFFERS_MAX, SPARE_BYTES_MAX, is_waiting};
 use crate::cause::Cause;
-use crate::connection::Phase;
+use crate::connection::{Connection, Phase};
 use crate::driver::ConnectionId;
 
 impl Client {
@@ -23,7 +23,7 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[exchange_slot as usize];
-        let Err(errno) = connection.transmit(exchange, &self.driver, now_ns) else {
+        let Err(errno) = connection.transmit(exchange, &mut self.driver, now_ns) else {
             return;
         };
         // A server may answer and close before it has read the whole request: the answer counts.
@@ -37,10 +37,12 @@ impl Client {
     pub(super) fn answered(&mut self, id: ConnectionId, reusable: bool) {
         let connection = &mut self.connections[id.slot as usize];
         let exchange = connection.exchange.take();
-        if reusable {
+        let origin = connection.origin;
+        let pool = &self.pools[origin as usize];
+        let is_wanted = pool.has_waiting() || pool.idle() < self.config.idle_max;
+        if reusable && self.config.keep_alive && is_wanted {
             connection.phase = Phase::Idle;
             connection.reused = true;
-            let origin = connection.origin;
             self.pools[origin as usize].put_idle(id.slot);
             self.mark_to_serve(origin);
         } else {
@@ -56,6 +58,10 @@ impl Client {
     pub(super) fn broken(&mut self, id: ConnectionId, cause: Cause) {
         self.end_phase(id);
         let connection = &mut self.connections[id.slot as usize];
+        if connection.http2.is_some() {
+            return self.lost(id, cause);
+        }
+        let (origin, was_dialling) = (connection.origin, connection.phase.is_dialling());
         let reused = connection.reused;
         let exchange_slot = connection.exchange.take();
         self.close(id);
@@ -64,11 +70,14 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[slot as usize];
-        if reused && cause.is_stale() && exchange.first_read_ns == 0 && !exchange.retried {
+        if reused && cause.is_stale() && exchange.first_read_ns == 0 && exchange.retries == 0 {
             exchange.rewind();
             self.counters.stale_retries += 1;
             self.dial(slot);
         } else {
+            if was_dialling {
+                self.fail_waiting(origin, &cause);
+            }
             self.fail(slot, cause);
         }
     }
@@ -88,20 +97,22 @@ impl Client {
                 if !pool.has_room(self.config.connections_max) {
                     break;
                 }
+                let shared = pool.shared();
                 let exchanges = &self.exchanges;
                 let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting)) else {
                     break;
                 };
                 self.now_ns = sojourn_clock::now_ns();
-                match pool.take_idle() {
-                    Some(connection) => self.assign(connection, slot, self.now_ns),
-                    None => self.dial(slot),
+                match (pool.take_idle(), shared) {
+                    (Some(connection), _) => self.assign(connection, slot, self.now_ns),
+                    (None, Some(connection)) => self.open_stream(connection, slot, self.now_ns),
+                    (None, None) => self.dial(slot),
                 }
             }
         }
     }
 
-    fn complete(&mut self, slot: u32, failure: Option<Cause>) {
+    pub(super) fn complete(&mut self, slot: u32, failure: Option<Cause>) {
         let exchange = self.exchanges.remove(slot as usize);
         let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
         let (completion, mut buffer) = exchange.complete(self.now_ns, failure, label);
@@ -112,17 +123,38 @@ impl Client {
         }
     }
 
-    fn close(&mut self, id: ConnectionId) {
-        let connection = self.connections.remove(id.slot as usize);
+    pub(super) fn close(&mut self, id: ConnectionId) {
+        let connection = self.take_out(id.slot);
+        if let Some(dialling) = &connection.dialling {
+            self.end_attempts(dialling, id.slot);
+        }
         let pool = &mut self.pools[connection.origin as usize];
         pool.open -= 1;
         if connection.phase == Phase::Idle {
             pool.forget_idle(id.slot);
         }
+        if connection.phase.is_dialling() {
+            pool.dialling -= 1;
+        }
+        if connection.http2.is_some_and(|http2| http2.is_listed) {
+            pool.forget_shared(id.slot);
+        }
         self.mark_to_serve(connection.origin);
     }
 
-    fn mark_to_serve(&mut self, origin: u32) {
+    /// Takes a connection out of its slot; its socket closes.
+    pub(super) fn take_out(&mut self, slot: u32) -> Connection {
+        self.close_socket(slot);
+        self.connections.remove(slot as usize)
+    }
+
+    pub(super) fn close_socket(&mut self, slot: u32) {
+        if let Some(socket) = self.connections[slot as usize].socket.take() {
+            self.driver.close(socket);
+        }
+    }
+
+    pub(super) fn mark_to_serve(&mut self, origin: u32) {
         let pool = &mut self.pools[origin as usize];
         if pool.has_waiting() && !pool.to_serve {
             pool.to_serve = true;

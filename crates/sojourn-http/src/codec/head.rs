@@ -115,7 +115,7 @@ impl Fields {
                 }
                 16 if header.name.eq_ignore_ascii_case("content-encoding") => {
                     for token in tokens(header.value) {
-                        fields.add_coding(coding_of(token));
+                        fields.coding = fold_coding(fields.coding, coding_of(token));
                     }
                 }
                 17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
@@ -132,14 +132,6 @@ impl Fields {
             }
         }
         Ok(fields)
-    }
-
-    fn add_coding(&mut self, coding: Coding) {
-        self.coding = match (self.coding, coding) {
-            (before, Coding::Identity) => before,
-            (None, coding) => Some(coding),
-            (Some(_), _) => Some(Coding::Unknown),
-        };
     }
 
     fn head(&self, status: u16, minor: u8, head_only: bool) -> Head {
@@ -168,11 +160,22 @@ impl Fields {
     }
 }
 
-fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The words of a list header.
+pub(super) fn tokens(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|token| !token.is_empty())
 }
 
-fn coding_of(token: &[u8]) -> Coding {
+/// Codings one after the other; more than one is one that we don't decode.
+pub(super) fn fold_coding(before: Option<Coding>, coding: Coding) -> Option<Coding> {
+    match (before, coding) {
+        (before, Coding::Identity) => before,
+        (None, coding) => Some(coding),
+        (Some(_), _) => Some(Coding::Unknown),
+    }
+}
+
+/// A content coding by its name.
+pub(super) fn coding_of(token: &[u8]) -> Coding {
     if token.eq_ignore_ascii_case(b"gzip") || token.eq_ignore_ascii_case(b"x-gzip") {
         Coding::Gzip
     } else if token.eq_ignore_ascii_case(b"deflate") {
@@ -184,7 +187,8 @@ fn coding_of(token: &[u8]) -> Coding {
     }
 }
 
-fn parse_length(value: &[u8]) -> Result<u64, CodecError> {
+/// The number in a Content-Length.
+pub(super) fn parse_length(value: &[u8]) -> Result<u64, CodecError> {
     let digits = value.trim_ascii();
     if digits.is_empty() {
         return Err(CodecError::ContentLength);

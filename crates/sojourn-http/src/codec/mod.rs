@@ -1,4 +1,5 @@
-//! HTTP/1.1 answers as a sans-IO codec: bytes in, pieces out; no socket, no clock.
+//! HTTP as sans-IO codecs: bytes in, pieces out; no socket, no clock. HTTP/2 is in [`h2`], the rest
+//! here is HTTP/1.1.
 //!
 //! [`ResponseParser`] is fed whatever arrived and yields the head, slices of the body and the end.
 //! However the bytes are split, the pieces join to the same answer. Framing follows RFC 9112 §6–7.
@@ -6,11 +7,12 @@
 mod body;
 mod chunked;
 mod error;
+pub(crate) mod h2;
 mod head;
 mod response;
 
 pub(crate) use body::{Body, BodyError};
 pub use chunked::{Chunked, ChunkedPiece};
 pub use error::CodecError;
-pub(crate) use head::Head;
+pub(crate) use head::{Coding, Head};
 pub(crate) use response::{Piece, ResponseParser};

@@ -5,17 +5,15 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::SocketAddr;
-use std::num::NonZeroU64;
+use std::net::IpAddr;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
-use rustix::time::Timespec;
-use sojourn_clock::SECOND_NS;
+use rustix::net::RecvFlags;
 
-use super::{ConnectionId, Ready, Received, Waited, Waker};
+use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
+use crate::driver::timing::{set_timer_slack, timeout, wait_ns};
 
 /// Most events of one wait.
 const EVENTS_MAX: usize = 256;
@@ -26,10 +24,6 @@ const RECEIVE_BYTES: usize = 64 * 1024;
 /// The event data of the waker; no connection has this id (slots are far fewer).
 const WAKER: u64 = u64::MAX;
 
-/// An open socket; closing it is dropping it.
-#[derive(Debug)]
-pub(crate) struct Socket(OwnedFd);
-
 /// The driver; see the [contract](super).
 pub(crate) struct Driver {
     epoll: OwnedFd,
@@ -39,7 +33,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let waker = Waker::new()?;
         epoll::add(&epoll, waker.descriptor(), EventData::new_u64(WAKER), EventFlags::IN)?;
@@ -63,57 +57,33 @@ impl Driver {
         Ok(driver)
     }
 
-    pub(crate) fn waker(&self) -> Waker {
+    pub(super) fn waker(&self) -> Waker {
         self.waker.clone()
     }
 
-    /// Opens a socket and begins to connect it.
-    pub(crate) fn open(&self, id: ConnectionId, address: SocketAddr) -> Result<Socket, Errno> {
-        let family = match address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let socket = rustix::net::socket_with(
-            family,
-            SocketType::STREAM,
-            SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
-            Some(ipproto::TCP),
-        )?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match rustix::net::connect(&socket, &address) {
-            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
+    /// Opens a socket and begins to connect it, from a local address if one is given.
+    pub(super) fn open(
+        &self,
+        id: ConnectionId,
+        remote: &Remote,
+        local: Option<IpAddr>,
+    ) -> Result<Socket, Errno> {
+        let socket = Socket::new(id, remote.connect(local)?);
         // After connect: a socket that isn't connecting yet would report a hang-up at once.
         let data = (u64::from(id.generation) << 32) | u64::from(id.slot);
         epoll::add(
             &self.epoll,
-            &socket,
+            &socket.descriptor,
             EventData::new_u64(data),
             EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET,
         )?;
-        Ok(Socket(socket))
-    }
-
-    /// How connecting went, once the socket is writable.
-    pub(crate) fn connected(&self, socket: &Socket) -> Result<(), Errno> {
-        sockopt::socket_error(&socket.0)?
-    }
-
-    /// Sends as much as goes now.
-    pub(crate) fn send(&self, socket: &Socket, bytes: &[u8]) -> Result<usize, Errno> {
-        loop {
-            match rustix::net::send(&socket.0, bytes, SendFlags::NOSIGNAL) {
-                Err(Errno::INTR) => {}
-                sent => return sent,
-            }
-        }
+        Ok(socket)
     }
 
     /// Receives once.
-    pub(crate) fn receive(&mut self, socket: &Socket) -> Result<Received<'_>, Errno> {
+    pub(super) fn receive(&mut self, socket: &Socket) -> Result<Received<'_>, Errno> {
         let length = loop {
-            match rustix::net::recv(&socket.0, &mut *self.buffer, RecvFlags::empty()) {
+            match rustix::net::recv(&socket.descriptor, &mut *self.buffer, RecvFlags::empty()) {
                 Ok((length, _)) => break length,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(Received::Nothing),
@@ -128,21 +98,16 @@ impl Driver {
 
     /// Waits until something is ready or the instant has come, and appends what is ready. Returns
     /// early when interrupted by a signal.
-    pub(crate) fn wait_until(
+    pub(super) fn wait_until(
         &mut self,
         deadline_ns: u64,
         ready: &mut Vec<Ready>,
     ) -> io::Result<Waited> {
         if !self.slack_set {
-            // Default slack lets the kernel end waits 50 µs late. Where a sandbox forbids to set
-            // it, lag shows it.
-            rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
+            set_timer_slack();
             self.slack_set = true;
         }
-        let wait_ns = match deadline_ns {
-            0 => 0,
-            _ => deadline_ns.saturating_sub(sojourn_clock::now_ns()),
-        };
+        let wait_ns = wait_ns(deadline_ns);
         // On the stack and never initialised: it costs nothing, and a client can change threads.
         let mut events = [const { MaybeUninit::uninit() }; EVENTS_MAX];
         let events = match self.poll(wait_ns, &mut events) {
@@ -176,9 +141,7 @@ impl Driver {
         wait_ns: u64,
         events: &'a mut [MaybeUninit<epoll::Event>],
     ) -> Result<&'a [epoll::Event], Errno> {
-        // A year is for ever, and never overflows.
-        let seconds = (wait_ns / SECOND_NS).min(31_536_000);
-        let timeout = Timespec { tv_sec: seconds as i64, tv_nsec: (wait_ns % SECOND_NS) as i64 };
+        let timeout = timeout(wait_ns);
         let (events, _) = epoll::wait(&self.epoll, events, Some(&timeout))?;
         Ok(events)
     }

@@ -1,67 +1,65 @@
-//! Whom to trust.
+//! The settings of a client's TLS connections.
 
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
+use rustls::client::Resumption;
 use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::insecure::AcceptAll;
+use super::{TlsFiles, TlsOptions};
+use crate::client::Http2;
 
-/// Reads the certificates of a PEM file. Errors name the file.
-pub(crate) fn extra_roots(file: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
-    let invalid = |error: &dyn std::fmt::Display| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("certificates of {}: {error}", file.display()),
-        )
-    };
-    let certificates = CertificateDer::pem_file_iter(file)
-        .map_err(|error| invalid(&error))?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| invalid(&error))?;
-    if certificates.is_empty() {
-        return Err(invalid(&"no certificate in it (PEM is expected)"));
-    }
-    // Checked here, so that a bad file is an error at the beginning and not at the first request.
-    let mut store = RootCertStore::empty();
-    for certificate in &certificates {
-        store.add(certificate.clone()).map_err(|error| invalid(&error))?;
-    }
-    Ok(certificates)
-}
-
-/// The settings of every TLS connection of a client: the system's roots (Mozilla's where there are
-/// none) and `extra_roots`; HTTP/1.1 by ALPN; sessions resumed.
+/// The settings of every TLS connection of a client: whom to trust (the system's roots, or
+/// Mozilla's where there are none, unless the files say otherwise), who to be, which protocols by
+/// ALPN.
 pub(crate) fn tls_config(
-    extra_roots: &[CertificateDer<'static>],
-    insecure: bool,
+    options: &TlsOptions,
+    files: &TlsFiles,
+    http2: Http2,
 ) -> Result<Arc<ClientConfig>, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
-    let mut config = if insecure {
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AcceptAll::new(provider)))
-            .with_no_client_auth()
+    let builder = if options.insecure {
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll::new(provider)))
     } else {
-        builder.with_root_certificates(roots(extra_roots)).with_no_client_auth()
+        builder.with_root_certificates(roots(files))
     };
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let mut config = match &files.identity {
+        Some(identity) => {
+            let identity = SingleCertAndKey::from(Arc::clone(identity));
+            builder.with_client_cert_resolver(Arc::new(identity))
+        }
+        None => builder.with_no_client_auth(),
+    };
+    if !options.resumption {
+        config.resumption = Resumption::disabled();
+    }
+    let protocols: &[&[u8]] = match http2 {
+        Http2::Alpn => &[b"h2", b"http/1.1"],
+        Http2::Off => &[b"http/1.1"],
+        Http2::PriorKnowledge => &[b"h2"],
+    };
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     Ok(Arc::new(config))
 }
 
-fn roots(extra_roots: &[CertificateDer<'static>]) -> RootCertStore {
+fn roots(files: &TlsFiles) -> RootCertStore {
     let mut store = RootCertStore::empty();
-    let native = rustls_native_certs::load_native_certs();
-    store.add_parsable_certificates(native.certs);
-    if store.is_empty() {
-        store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    match &files.roots {
+        Some(roots) => {
+            store.add_parsable_certificates(roots.iter().cloned());
+        }
+        None => {
+            let native = rustls_native_certs::load_native_certs();
+            store.add_parsable_certificates(native.certs);
+            if store.is_empty() {
+                store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+            }
+        }
     }
-    store.add_parsable_certificates(extra_roots.iter().cloned());
+    store.add_parsable_certificates(files.extra_roots.iter().cloned());
     store
 }

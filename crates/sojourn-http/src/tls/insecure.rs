@@ -1,7 +1,7 @@
 //! The verifier for `insecure`: accepts every certificate of every name.
 //!
 //! Signatures are still checked, as the handshake needs them anyway; what is not checked is who
-//! signed. Only [`crate::ClientConfig::insecure`] leads here, and reports say so loudly.
+//! signed. Only [`crate::TlsOptions::insecure`] leads here, and reports say so loudly.
 
 use std::sync::Arc;
 

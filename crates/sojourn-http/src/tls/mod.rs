@@ -1,8 +1,12 @@
 //! TLS over rustls with the aws-lc provider: trust, and sessions fed by the event loop.
 
 mod config;
+mod files;
 mod insecure;
+mod options;
 mod session;
 
-pub(crate) use config::{extra_roots, tls_config};
+pub(crate) use config::tls_config;
+pub(crate) use files::TlsFiles;
+pub use options::{ClientCertificate, TlsOptions};
 pub(crate) use session::{Plaintext, TlsSession};

@@ -13,6 +13,8 @@ use crate::driver::{Driver, Socket};
 /// [`Self::flush`].
 pub(crate) struct TlsSession {
     connection: ClientConnection,
+    /// What came with the end of the handshake.
+    early: Vec<u8>,
 }
 
 /// Decrypted bytes that wait in a session.
@@ -32,11 +34,30 @@ impl TlsSession {
         name: ServerName<'static>,
     ) -> Result<Self, rustls::Error> {
         let connection = ClientConnection::new(config, name)?;
-        Ok(Self { connection })
+        Ok(Self { connection, early: Vec::new() })
     }
 
     pub(crate) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
+    }
+
+    /// The handshake is done, and HTTP/2 was agreed upon in it.
+    pub(crate) fn speaks_http2(&self) -> bool {
+        !self.connection.is_handshaking() && self.connection.alpn_protocol() == Some(b"h2")
+    }
+
+    /// Keeps the plaintext that is there for [`Self::take_early`].
+    pub(crate) fn keep_early(&mut self) {
+        while let Plaintext::Bytes(bytes) = Self::plaintext_of(&mut self.connection) {
+            self.early.extend_from_slice(bytes);
+            let length = bytes.len();
+            self.consume(length);
+        }
+    }
+
+    /// What came with the end of the handshake.
+    pub(crate) fn take_early(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.early)
     }
 
     /// Takes ciphertext off the slice; [`Self::plaintext`] must be used up before the next call.
@@ -54,7 +75,11 @@ impl TlsSession {
     }
 
     pub(crate) fn plaintext(&mut self) -> Plaintext<'_> {
-        match self.connection.reader().into_first_chunk() {
+        Self::plaintext_of(&mut self.connection)
+    }
+
+    fn plaintext_of(connection: &mut ClientConnection) -> Plaintext<'_> {
+        match connection.reader().into_first_chunk() {
             Ok([]) => Plaintext::End,
             Ok(bytes) => Plaintext::Bytes(bytes),
             Err(_) => Plaintext::Nothing,
@@ -72,7 +97,7 @@ impl TlsSession {
     }
 
     /// Sends ciphertext that waits; true when all of it is sent.
-    pub(crate) fn flush(&mut self, driver: &Driver, socket: &Socket) -> Result<bool, Errno> {
+    pub(crate) fn flush(&mut self, driver: &mut Driver, socket: &Socket) -> Result<bool, Errno> {
         let mut writer = SocketWriter { driver, socket, errno: None };
         while self.connection.wants_write() {
             if self.connection.write_tls(&mut writer).is_err() {
@@ -88,7 +113,7 @@ impl TlsSession {
 
 /// The socket as the writer that rustls asks for; remembers the error as the kernel gave it.
 struct SocketWriter<'a> {
-    driver: &'a Driver,
+    driver: &'a mut Driver,
     socket: &'a Socket,
     errno: Option<Errno>,
 }

@@ -157,7 +157,9 @@ fn journey_facts(truth: &JourneyTruth) -> Vec<Stamped> {
         Stamped { stamp_ns, fact: if succeeded { completed } else { Fact::RootFailed { journey } } }
     }));
     facts.extend(
-        truth.step_ns.map(|stamp_ns| Stamped { stamp_ns, fact: Fact::StepBegan { journey } }),
+        truth
+            .step_ns
+            .map(|stamp_ns| Stamped { stamp_ns, fact: Fact::StepBegan { journey, step: 1 } }),
     );
     facts.extend(truth.follow_up.map(|(stamp_ns, succeeded)| {
         let completed = Fact::FollowUpsCompleted { journey };

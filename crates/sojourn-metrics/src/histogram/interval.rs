@@ -1,5 +1,8 @@
 //! The histogram of one interval, as a generator writes it.
 
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::{
     Totals, codec,
     layout::{PAGE, locate},
@@ -56,6 +59,20 @@ impl IntervalHistogram {
         codec::encode(&self.totals, buckets.iter().copied(), out);
     }
 
+    /// Reads what [`Self::encode`] wrote, all of it; `None` for anything else.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut histogram = Self::default();
+        let mut rest = bytes;
+        histogram.totals = codec::decode(&mut rest, |page, slot, count| {
+            let narrow = u32::try_from(count).unwrap_or(u32::MAX);
+            histogram.pages.make(page)[slot] = narrow;
+            if count > u64::from(narrow) {
+                histogram.spilled.push((page, slot, count - u64::from(narrow)));
+            }
+        })?;
+        rest.is_empty().then_some(histogram)
+    }
+
     /// Pages that hold samples.
     pub(super) fn used_pages(&self) -> impl Iterator<Item = (usize, &[u32; PAGE])> {
         let (first, last) = (locate(self.totals.min).0, locate(self.totals.max).0);
@@ -100,6 +117,44 @@ impl IntervalHistogram {
         self.totals.record(value, count);
         let (page, slot) = locate(value);
         self.pages.make(page)[slot] = u32::MAX;
+    }
+}
+
+/// As the bytes of its encoding: small, and nothing is lost.
+impl Serialize for IntervalHistogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        serializer.serialize_bytes(&bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for IntervalHistogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_byte_buf(Encoding)
+    }
+}
+
+/// Reads the bytes of an encoding; formats without bytes have them as a list of numbers.
+struct Encoding;
+
+impl<'de> Visitor<'de> for Encoding {
+    type Value = IntervalHistogram;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the bytes of a histogram")
+    }
+
+    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        IntervalHistogram::decode(bytes).ok_or_else(|| E::custom("these bytes are no histogram"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = list.next_element()? {
+            bytes.push(byte);
+        }
+        self.visit_bytes(&bytes)
     }
 }
 

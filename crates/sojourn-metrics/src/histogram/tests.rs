@@ -210,3 +210,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_interval_whose_bucket_was_full_is_read_back() {
+    let mut interval = IntervalHistogram::default();
+    interval.record_full(7);
+    interval.record(7);
+    interval.record(9_000);
+    let mut bytes = Vec::new();
+    interval.encode(&mut bytes);
+    let back = IntervalHistogram::decode(&bytes).unwrap();
+    assert_eq!(back, interval);
+    let mut merged = Histogram::new();
+    merged.merge_interval(&back);
+    assert_eq!(merged.count(), (1 << 32) + 1);
+    assert_eq!(IntervalHistogram::decode(&bytes[1..]), None);
+    bytes.push(0);
+    assert_eq!(IntervalHistogram::decode(&bytes), None, "there is more");
+}

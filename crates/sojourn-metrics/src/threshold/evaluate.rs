@@ -63,6 +63,7 @@ fn measure(
             let (journey, own) = journey_and(store, metric, tag, name)?;
             of(store.merged(metric, &tags(journey, tag, own), STEADY).into())
         }
+        Subject::Steps(metric) => of(store.merged(metric, &[], STEADY).into()),
         Subject::Lag => of(store.merged(names::LAG, &[], STEADY).into()),
         Subject::Journeys(metric, journey, whole) => {
             let count = journeys(store, metric, journey.as_deref());

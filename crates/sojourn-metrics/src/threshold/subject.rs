@@ -12,6 +12,8 @@ pub(super) enum Subject {
     Hop(String),
     /// A trend with a stage or a step in it: its metric, the tag of its name, and the name.
     Trend(&'static str, &'static str, String),
+    /// A step's trend over all steps.
+    Steps(&'static str),
     Lag,
     /// A count of journeys: its metric, of which journey, and as a share of which other.
     Journeys(&'static str, Option<String>, Option<&'static str>),
@@ -103,6 +105,9 @@ impl Subject {
                 let metric = lookup(STEP_TRENDS, figure)?;
                 Some(Self::Trend(metric, names::STEP, name.join(".")))
             }
+            [figure] if lookup(STEP_TRENDS, figure).is_some() => {
+                Some(Self::Steps(lookup(STEP_TRENDS, figure)?))
+            }
             [count] => match lookup(EVENT_COUNTS, count) {
                 Some(metric) => Some(Self::Events(metric)),
                 None => journeys(count, None, false),
@@ -114,7 +119,10 @@ impl Subject {
 
     /// Whether it is a single number already.
     pub(super) fn is_value(&self) -> bool {
-        !matches!(self, Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Lag)
+        !matches!(
+            self,
+            Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Steps(_) | Self::Lag
+        )
     }
 
     /// The unit of this statistic of it.
@@ -122,10 +130,20 @@ impl Subject {
         match (self, statistic) {
             (_, Statistic::Count) => Unit::Number,
             (_, Statistic::Rate) | (Self::BacklogSlope, _) => Unit::PerSecond,
-            (Self::Trend(names::STEP_BYTES_IN | names::STEP_BYTES_OUT, ..), _) => Unit::Number,
-            (Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Lag | Self::Drain, _) => {
-                Unit::Time
-            }
+            (
+                Self::Trend(names::STEP_BYTES_IN | names::STEP_BYTES_OUT, ..)
+                | Self::Steps(names::STEP_BYTES_IN | names::STEP_BYTES_OUT),
+                _,
+            ) => Unit::Number,
+            (
+                Self::Journey(_)
+                | Self::Hop(_)
+                | Self::Trend(..)
+                | Self::Steps(_)
+                | Self::Lag
+                | Self::Drain,
+                _,
+            ) => Unit::Time,
             (Self::Journeys(.., Some(_)) | Self::ErrorsRate(_), _) => Unit::Share,
             _ => Unit::Number,
         }

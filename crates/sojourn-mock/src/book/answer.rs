@@ -1,7 +1,6 @@
 //! What a route answers: a message that stands ready, or one made from the request.
 
-use sojourn_plan::{DataSource, Part, RenderContext, Template};
-use std::sync::Arc;
+use sojourn_plan::{Hole, Part, RenderContext, Template, VariableId};
 
 use super::Book;
 use super::values::{Place, Values};
@@ -96,21 +95,21 @@ impl Rendered {
 impl Surroundings<'_> {
     /// A template's text; what the request lacks is empty.
     pub(crate) fn render(&self, template: &Template, values: &Values<'_>) -> Vec<u8> {
-        let places = &self.book.places;
-        let mut variables: Vec<Option<Box<str>>> = vec![None; places.len()];
-        for variable in variables_of(template) {
-            if let (Some(place), Some(slot)) = (places.get(variable), variables.get_mut(variable)) {
-                *slot = Some(values.text(place).unwrap_or_default().into());
-            }
-        }
-        let data: &[Arc<DataSource>] = &self.book.data;
+        let own: Vec<(VariableId, Box<str>)> = variables_of(template)
+            .map(|id| {
+                let place = self.book.places.get(usize::from(id.0));
+                let value = place.and_then(|place| values.text(place));
+                (id, value.unwrap_or_default().into())
+            })
+            .collect();
         let context = RenderContext {
             seed: self.book.seed,
             k: self.k,
             run_id: self.run_id,
             key: "",
-            variables: &variables,
-            data,
+            variables: &[],
+            own: &own,
+            data: &self.book.data,
         };
         let mut out = Vec::new();
         // Every variable it uses has just been set.
@@ -121,12 +120,13 @@ impl Surroundings<'_> {
 
 /// Whether a template takes something from the body.
 pub(crate) fn needs_body(template: &Template, book: &Book) -> bool {
-    variables_of(template).any(|variable| book.places.get(variable).is_some_and(Place::needs_body))
+    let place = |id: VariableId| book.places.get(usize::from(id.0));
+    variables_of(template).any(|id| place(id).is_some_and(Place::needs_body))
 }
 
-fn variables_of(template: &Template) -> impl Iterator<Item = usize> {
+fn variables_of(template: &Template) -> impl Iterator<Item = VariableId> {
     template.parts.iter().filter_map(|part| match part {
-        Part::Hole { hole: sojourn_plan::Hole::Variable(id), .. } => Some(usize::from(id.0)),
+        Part::Hole { hole: Hole::Variable(id), .. } => Some(*id),
         _ => None,
     })
 }

@@ -121,6 +121,7 @@ fn step(name: String, timeout_ns: u64) -> Step {
         expect: Vec::new(),
         extract: Vec::new(),
         key: None,
+        retry: None,
     }
 }
 
@@ -151,7 +152,25 @@ fn declared(load: &AttackLoad) -> String {
         Pace::Ramp(from, to) => {
             format!("{} to {}{placed} {over}", show_rate(*from), show_rate(*to))
         }
-        Pace::Stages(stages) => format!("{} stages{placed}", stages.len()),
+        Pace::Stages(stages) => {
+            let stages: Vec<String> = stages.iter().map(stage).collect();
+            format!("{}{placed}", stages.join(", then "))
+        }
         Pace::Sine(_) => format!("a sine wave{placed} {over}"),
+    }
+}
+
+/// A stage of a pace in words.
+fn stage(segment: &sojourn_pace::Segment) -> String {
+    use crate::read::units::{show_ns, show_rate};
+    match segment {
+        sojourn_pace::Segment::Linear { from_per_s, to_per_s, duration_ns } => {
+            let rate = match from_per_s == to_per_s {
+                true => show_rate(*from_per_s),
+                false => format!("{} to {}", show_rate(*from_per_s), show_rate(*to_per_s)),
+            };
+            format!("{rate} for {}", show_ns(*duration_ns))
+        }
+        other => format!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Action, Journey, KeyRule, Stage, StageSource, Step};
+use crate::{Journey, KeyRule, Stage, StageSource, Step};
 
 use super::Reader;
 use super::fields::{Fields, given_or};
@@ -149,6 +149,10 @@ impl Reader<'_> {
             let Some(after) = step.after() else {
                 continue;
             };
+            if let Some(node) = step.fields.get("retry") {
+                let hint = Some("what follows a stage is tried once".to_owned());
+                self.problems.at(node, "`retry` belongs to root steps", hint);
+            }
             let place = self.problems.lookup(after, "stage", &names);
             let place = place.and_then(|place| stages.get(names[place]).copied());
             let read = self.step(step, scope);
@@ -206,10 +210,8 @@ impl Reader<'_> {
         match fields.get("within") {
             Some(node) => self.problems.duration_above_zero(node),
             None if fields.get("stages").is_none() => {
-                let timeouts = steps.iter().map(|step| match &step.action {
-                    Action::Http(http) => http.timeout_ns,
-                });
-                Some(timeouts.fold(0, u64::saturating_add))
+                let times_ns = steps.iter().map(Step::time_max_ns);
+                Some(times_ns.fold(0, u64::saturating_add))
             }
             None => {
                 let polls = stages.iter().all(order::is_poll) && !stages.is_empty();

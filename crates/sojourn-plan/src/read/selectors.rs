@@ -15,7 +15,11 @@ pub(super) enum Place {
 }
 
 const ANSWER: [&str; 5] = ["status", "header.NAME", "body", "body.PATH", "regex:EXPR"];
-const EVENT: [&str; 7] = ["type", "key", "topic", "header.NAME", "body", "$.PATH", "regex:EXPR"];
+const EVENT: [&str; 8] =
+    ["type", "key", "topic", "header.NAME", "body", "$.PATH", "$envelope.PATH", "regex:EXPR"];
+
+/// Begins a path into an event's envelope instead of its payload.
+const ENVELOPE: &str = "$envelope";
 
 /// Reads a selector from a scalar; problems are reported at it.
 pub(super) fn selector(node: &Node, place: Place, problems: &mut Problems<'_>) -> Option<Selector> {
@@ -54,6 +58,17 @@ pub(super) fn parse(text: &str, place: Place) -> Result<Selector, Wrong> {
         return match is_token {
             true => Ok(Selector::Header(name.to_owned())),
             false => Err(wrong("names no header", Some("write `header.X-Name`".to_owned()))),
+        };
+    }
+    if let Some(within) = text.strip_prefix(ENVELOPE)
+        && (within.is_empty() || within.starts_with(['.', '[']))
+    {
+        return match place {
+            Place::Event => path(text, &format!("${within}")).map(Selector::Body),
+            Place::Answer => Err(wrong(
+                "is of an event, not of an HTTP answer",
+                Some("an answer has no envelope: write `body.PATH`".to_owned()),
+            )),
         };
     }
     if text.starts_with('$') {
@@ -209,6 +224,26 @@ mod tests {
             assert!(path.plain.is_some());
             assert_eq!(path.find(&value), path.compiled.query(&value).first(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_path_may_begin_at_the_envelope() {
+        let value = json!({"subject": "s", "data": {"ids": [7]}});
+        for (text, expected) in [
+            ("$envelope", Some(value.clone())),
+            ("$envelope.subject", Some(json!("s"))),
+            ("$envelope.data.ids[0]", Some(json!(7))),
+            ("$envelope['data']..ids[-1]", Some(json!(7))),
+            ("$envelope.envelope", None),
+        ] {
+            let Ok(Selector::Body(path)) = parse(text, Place::Event) else {
+                panic!("{text} should be a path");
+            };
+            assert_eq!(path.text, text);
+            assert_eq!(path.find(&value).cloned(), expected, "{text}");
+        }
+        check("$envelope.id", Place::Answer, "of an event", "`body.PATH`");
+        check("$envelopes.id", Place::Event, "is not a JSON path", "RFC 9535");
     }
 
     fn check(text: &str, place: Place, message: &str, hint: &str) {

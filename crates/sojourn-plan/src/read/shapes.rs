@@ -108,10 +108,13 @@ const KEY: Field = Field::new(
     "The journey's key: where it is in the answer, or a template that makes it.",
 );
 
+const RETRY_FIELD: Field =
+    Field::new("retry", Map(&RETRY), "When it is tried again; by default never.");
+
 pub(crate) static ROOT: Shape = Shape {
     name: "a root",
     doc: "The one request that starts a journey.",
-    fields: &[NAME, HTTP_FIELD, EXPECT, EXTRACT, KEY],
+    fields: &[NAME, HTTP_FIELD, EXPECT, EXTRACT, KEY, RETRY_FIELD],
 };
 
 pub(crate) static STEP: Shape = Shape {
@@ -123,7 +126,27 @@ pub(crate) static STEP: Shape = Shape {
         EXPECT,
         EXTRACT,
         KEY,
+        RETRY_FIELD,
         Field::new("after", Text, "Stage to wait for; without it the step is part of the root."),
+    ],
+};
+
+pub(crate) static RETRY: Shape = Shape {
+    name: "a retry",
+    doc: "Another attempt of a root step: same journey, same start, same deadline.",
+    fields: &[
+        Field::new("attempts", Count, "Most attempts, the first one included; 2 to 10.").required(),
+        Field::new(
+            "on",
+            Either(&[Text, List(&Text)]),
+            "After what: `timeout`, `connect`, `reset`, a status (`429`) or a class of them \
+             (`5xx`); by default timeout, connect, reset and 5xx.",
+        ),
+        Field::new(
+            "backoff",
+            Duration,
+            "Pause before the second attempt, doubled before each further one; 100ms by default.",
+        ),
     ],
 };
 

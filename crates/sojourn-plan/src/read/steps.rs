@@ -35,7 +35,7 @@ impl Reader<'_> {
     pub(super) fn plain_steps(&mut self, node: &Node, scope: &mut Scope) -> Vec<Step> {
         let raw = self.raw_steps(node, &shapes::STEP);
         for step in &raw {
-            for name in ["key", "after"] {
+            for name in ["key", "after", "retry"] {
                 if let Some(node) = step.fields.get(name) {
                     let message = format!("`{name}` belongs to a journey's steps");
                     self.problems.at(node, message, None);
@@ -131,6 +131,7 @@ impl Reader<'_> {
             let selector = selectors::selector(node, Place::Answer, &mut self.problems);
             extract.extend(selector.map(|selector| Extract { variable: *variable, selector }));
         }
+        let retry = raw.fields.get("retry").and_then(|node| self.retry(node));
         let http = self.answered(raw, http?, &expect, &extract, key.as_ref());
         Some(Step {
             name: raw.name.clone(),
@@ -139,6 +140,7 @@ impl Reader<'_> {
             expect,
             extract,
             key,
+            retry,
         })
     }
 

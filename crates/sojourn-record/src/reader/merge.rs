@@ -193,7 +193,7 @@ fn shifted(mut journey: JourneyRecord, by_ns: u64) -> JourneyRecord {
     journey.t2_ns.iter_mut().for_each(later);
     for step in &mut journey.steps {
         later(&mut step.began_ns);
-        later(&mut step.ended_ns);
+        step.ended_ns.iter_mut().for_each(later);
     }
     for stage in &mut journey.stages {
         stage.seen_ns.iter_mut().for_each(later);

@@ -5,8 +5,14 @@
 //! number in front, values the number itself. The writer sends the same definitions at the start of
 //! every stream; the reader goes by whatever definitions it finds.
 
+mod decode;
 mod encode;
+mod plan;
+mod time;
+mod types;
+mod wire;
 
+pub(super) use decode::Decoder;
 pub(super) use encode::{PREFIX, encode};
 
 /// Seconds from the first of January of the year 1, where Go's time begins, to the Unix epoch.

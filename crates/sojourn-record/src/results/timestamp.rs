@@ -164,7 +164,8 @@ fn digits(out: &mut Vec<u8>, value: i64, width: u32) {
 
 /// Days from 1970-01-01 of a date of the Gregorian calendar.
 ///
-/// Years are taken to begin in March, so that the leap day ends them; 400 of them have 146,097 days.
+/// Years are taken to begin in March, so that the leap day ends them; 400 of them have 146,097
+/// days.
 fn days_of_date(year: i64, month: i64, day: i64) -> i64 {
     let march_year = if month > 2 { year } else { year - 1 };
     let (era, year_of_era) = (march_year.div_euclid(400), march_year.rem_euclid(400));

@@ -1,9 +1,9 @@
 //! What the conclusions are drawn from.
 
-use sojourn_analysis::conclusion::Facts;
+use sojourn_analysis::conclusion::{Facts, Polled};
 
 use super::lookup::Lookup;
-use crate::model::{JourneyReport, Ledger};
+use crate::model::{JourneyReport, Ledger, StageRow};
 
 pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyReport) -> Facts {
     let counts = ledger
@@ -49,12 +49,18 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
             ("republication".to_owned(), sum(|duplicates| duplicates.republication)),
             ("unknown".to_owned(), sum(|duplicates| duplicates.unknown)),
         ],
-        polls_ns: journey
-            .stages
-            .iter()
-            .filter_map(|stage| Some((stage.name.clone(), stage.poll_ns?)))
-            .collect(),
+        polled: journey.stages.iter().filter_map(polled).collect(),
     }
+}
+
+fn polled(stage: &StageRow) -> Option<Polled> {
+    let waited = stage.poll_waited_ns.as_ref();
+    Some(Polled {
+        stage: stage.name.clone(),
+        every_ns: stage.poll_ns?,
+        waited: waited.map_or(0, |waited| waited.count),
+        waited_ns_max: waited.map_or(0, |waited| waited.max.unsigned_abs()),
+    })
 }
 
 /// The last stages of the lost journeys of the steady phase that were kept, the most frequent

@@ -5,6 +5,7 @@ use sojourn_analysis::{
     drain::{self, Completions},
     share::{self, Hop},
 };
+use sojourn_metrics::names;
 use sojourn_record::{IntervalRow, JourneyShape, StageShape};
 
 use super::{
@@ -88,7 +89,8 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         },
         hop_bins: bins(hops),
         poll_ns: stage.poll_ns,
-        poll_requests: stage.poll_ns.map(|_| lookup.whole("poll.requests", &tags)),
+        poll_requests: stage.poll_ns.map(|_| lookup.whole(names::POLL_REQUESTS, &tags)),
+        poll_waited_ns: distribution(lookup.trend_of_run(names::POLL_WAITED, &tags)),
     }
 }
 

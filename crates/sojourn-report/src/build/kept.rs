@@ -1,6 +1,6 @@
 //! The journeys that are shown whole: the median one, the slowest, every lost and failed one.
 
-use sojourn_record::{JourneyRecord, JourneyShape};
+use sojourn_record::{JourneyRecord, JourneyShape, StageInstant};
 
 use super::lookup::Lookup;
 use crate::model::{KeptJourney, Span, SpanKind};
@@ -45,7 +45,7 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
             name: step.name.clone(),
             kind: SpanKind::Step,
             from_ns: Some(relative(step.began_ns)),
-            to_ns: Some(relative(step.ended_ns)),
+            to_ns: step.ended_ns.map(relative),
             status: step.status,
         })
         .collect();
@@ -61,7 +61,7 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
     spans.extend(record.stages.iter().map(|stage| Span {
         name: stage.name.clone(),
         kind: SpanKind::Stage,
-        from_ns: predecessor_ns(record, shape, &stage.name).map(relative),
+        from_ns: predecessor_ns(record, shape, stage).map(relative),
         to_ns: stage.seen_ns.map(relative),
         status: None,
     }));
@@ -85,14 +85,20 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
     }
 }
 
-/// The instant that a stage's hop counts from: a stage's first observation, or a step's beginning.
-fn predecessor_ns(record: &JourneyRecord, shape: &JourneyShape, stage: &str) -> Option<u64> {
-    let declared = shape.stages.iter().find(|declared| declared.name == stage)?;
+/// The instant that a stage's hop counts from: a stage's first observation, or the beginning of the
+/// latest step that had begun when the stage was seen.
+fn predecessor_ns(
+    record: &JourneyRecord,
+    shape: &JourneyShape,
+    stage: &StageInstant,
+) -> Option<u64> {
+    let declared = shape.stages.iter().find(|declared| declared.name == stage.name)?;
     if let Some(before) = record.stages.iter().find(|seen| seen.name == declared.after) {
         return before.seen_ns;
     }
-    let step = record.steps.iter().find(|step| step.name == declared.after);
-    Some(step.map_or(record.t1_ns, |step| step.began_ns))
+    let begun = record.steps.iter().map(|step| step.began_ns);
+    let before = begun.filter(|&began_ns| stage.seen_ns.is_none_or(|seen_ns| began_ns <= seen_ns));
+    Some(before.max().unwrap_or(record.t1_ns))
 }
 
 fn relative(instant_ns: u64, t0_ns: u64) -> i64 {

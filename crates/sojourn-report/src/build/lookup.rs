@@ -32,10 +32,17 @@ impl<'a> Lookup<'a> {
 
     /// A trend of the steady phase.
     pub(super) fn trend(&self, metric: &str, tags: Tags<'_>) -> Option<&'a Histogram> {
-        self.run
-            .store
-            .trend(&SeriesKey::new(metric, tags, SeriesPhase::Steady))
-            .filter(|histogram| histogram.count() > 0)
+        self.trend_of(metric, tags, SeriesPhase::Steady)
+    }
+
+    /// A trend that belongs to no journey's phase.
+    pub(super) fn trend_of_run(&self, metric: &str, tags: Tags<'_>) -> Option<&'a Histogram> {
+        self.trend_of(metric, tags, SeriesPhase::Any)
+    }
+
+    fn trend_of(&self, metric: &str, tags: Tags<'_>, phase: SeriesPhase) -> Option<&'a Histogram> {
+        let key = SeriesKey::new(metric, tags, phase);
+        self.run.store.trend(&key).filter(|histogram| histogram.count() > 0)
     }
 
     /// A gauge's (last, min, max) over the whole run.

@@ -1,7 +1,9 @@
 //! An HTTP step's figures.
 
+use sojourn_metrics::names;
+
 use super::{figures::distribution, lookup::Lookup};
-use crate::model::{ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
+use crate::model::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 
 /// The phases of a request in their order.
 const PHASES: [&str; 6] = ["dns", "connect", "tls", "send", "wait", "receive"];
@@ -10,7 +12,7 @@ pub(super) fn row(lookup: &Lookup<'_>, journey: &str, step: &str) -> StepRow {
     let tags = [("journey", journey), ("step", step)];
     let trend = |metric: &str| distribution(lookup.trend(metric, &tags));
     let mut statuses = statuses(lookup, journey, step);
-    let errors = errors(lookup, journey, step);
+    let errors = by_reason(lookup, names::STEP_FAILED, journey, step);
     let requests: u64 = statuses.iter().map(|status| status.count).sum();
     let failed: u64 = errors.iter().map(|error| error.count).sum();
     let ok = requests.saturating_sub(failed);
@@ -45,7 +47,24 @@ pub(super) fn row(lookup: &Lookup<'_>, journey: &str, step: &str) -> StepRow {
         bytes_out: trend("step.bytes_out"),
         statuses,
         errors,
+        attempts: attempts(lookup, journey, step),
+        retries: by_reason(lookup, names::STEP_RETRIES, journey, step),
     }
+}
+
+fn attempts(lookup: &Lookup<'_>, journey: &str, step: &str) -> Vec<AttemptRow> {
+    let [journey, step] = [(names::JOURNEY, journey), (names::STEP, step)];
+    let numbers = lookup.tag_values(names::STEP_ATTEMPT, &[journey, step], names::ATTEMPT);
+    let row = |number: &str| {
+        let tags = [journey, step, (names::ATTEMPT, number)];
+        Some(AttemptRow {
+            attempt: number.parse().ok()?,
+            time_ns: distribution(lookup.trend(names::STEP_ATTEMPT, &tags))?,
+        })
+    };
+    let mut rows: Vec<AttemptRow> = numbers.into_iter().filter_map(row).collect();
+    rows.sort_by_key(|row| row.attempt);
+    rows
 }
 
 fn statuses(lookup: &Lookup<'_>, journey: &str, step: &str) -> Vec<StatusRow> {
@@ -62,14 +81,15 @@ fn statuses(lookup: &Lookup<'_>, journey: &str, step: &str) -> Vec<StatusRow> {
         .collect()
 }
 
-fn errors(lookup: &Lookup<'_>, journey: &str, step: &str) -> Vec<ErrorRow> {
-    let [journey, step] = [("journey", journey), ("step", step)];
+/// A step's counters of a metric by reason, the greatest first.
+fn by_reason(lookup: &Lookup<'_>, metric: &str, journey: &str, step: &str) -> Vec<ErrorRow> {
+    let [journey, step] = [(names::JOURNEY, journey), (names::STEP, step)];
     let mut rows: Vec<ErrorRow> = lookup
-        .tag_values("step.failed", &[journey, step], "reason")
+        .tag_values(metric, &[journey, step], names::REASON)
         .into_iter()
         .map(|reason| ErrorRow {
             reason: reason.to_owned(),
-            count: lookup.steady("step.failed", &[journey, step, ("reason", reason)]),
+            count: lookup.steady(metric, &[journey, step, (names::REASON, reason)]),
         })
         .filter(|row| row.count > 0)
         .collect();

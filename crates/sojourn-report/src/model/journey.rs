@@ -66,6 +66,9 @@ pub struct StageRow {
     pub poll_ns: Option<u64>,
     /// For a polled stage: requests made.
     pub poll_requests: Option<u64>,
+    /// For a polled stage: how long its polls waited that found the budget used up, with their
+    /// count; `None` when none did. The reading error of those is greater by as much.
+    pub poll_waited_ns: Option<Distribution>,
 }
 
 /// Duplicates by kind.

@@ -36,7 +36,7 @@ pub struct Span {
     pub kind: SpanKind,
     /// Begun; for a stage, the instant of the point it follows. `None` when that was not seen.
     pub from_ns: Option<i64>,
-    /// Ended; for a stage, first observed. `None` when it was not.
+    /// Ended; for a stage, first observed. `None` when it had not by the journey's end.
     pub to_ns: Option<i64>,
     /// HTTP status, where there was one.
     pub status: Option<u16>,

@@ -37,6 +37,19 @@ pub struct StepRow {
     pub statuses: Vec<StatusRow>,
     /// Failures by reason, the most frequent first.
     pub errors: Vec<ErrorRow>,
+    /// Times of its attempts by number, for a step that may be tried again.
+    pub attempts: Vec<AttemptRow>,
+    /// Further attempts by what they were made after, the most frequent first.
+    pub retries: Vec<ErrorRow>,
+}
+
+/// The attempts of one number, over all journeys.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AttemptRow {
+    /// From 1.
+    pub attempt: u32,
+    /// Ended − begun of each.
+    pub time_ns: Distribution,
 }
 
 /// A distribution over all requests, and apart for those that were ok and those that failed.
@@ -70,7 +83,7 @@ pub struct StatusRow {
     pub fraction: f64,
 }
 
-/// A reason for failure and its count.
+/// A reason, for a failure or for a further attempt, and its count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ErrorRow {
     /// In words.

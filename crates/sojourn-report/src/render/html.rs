@@ -68,7 +68,7 @@ fn slowest_tap(health: &Health) -> Option<&TapHealth> {
     taps.max_by(|a, b| a.behind_ms_max.total_cmp(&b.behind_ms_max))
 }
 
-fn environment() -> Result<Environment<'static>, minijinja::Error> {
+pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
     environment.set_syntax(syntax);
@@ -88,11 +88,11 @@ fn figure(print: fn(f64) -> String) -> impl Fn(Option<f64>) -> String {
     move |value| value.map_or_else(|| "–".to_owned(), print)
 }
 
-fn serialised(value: impl Serialize) -> Value {
+pub(crate) fn serialised(value: impl Serialize) -> Value {
     Value::from(Serde(value))
 }
 
 /// JSON that may stand within a script element: nothing in it can end the element.
-fn script_json(json: &str) -> String {
+pub(crate) fn script_json(json: &str) -> String {
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }

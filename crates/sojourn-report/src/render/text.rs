@@ -4,9 +4,10 @@ mod health;
 mod journey;
 mod ledger;
 mod paint;
+mod plan;
 mod table;
 
-use sojourn_analysis::conclusion::Weight;
+use sojourn_analysis::{conclusion::Weight, words};
 
 use crate::{
     ReportModel,
@@ -28,6 +29,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     }
     thresholds(&mut out, &model.thresholds, &paint);
     conclusions(&mut out, model, &paint);
+    plan::plan(&mut out, &model.identity.plan, &paint);
     out
 }
 
@@ -75,6 +77,9 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
         clean(&identity.host),
         format!("sojourn {}", clean(&identity.version)),
     ];
+    if !identity.io.is_empty() {
+        facts.push(format!("io: {}", clean(&identity.io)));
+    }
     facts.extend(identity.suite.iter().map(|suite| format!("suite {}", clean(suite))));
     facts.extend(
         identity.labels.iter().map(|(name, value)| format!("{}={}", clean(name), clean(value))),
@@ -82,6 +87,11 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
     line(out, &paint.dim(&wrap(&facts.join(" · "), "", 0, WIDTH)));
     for load in &identity.load {
         line(out, &paint.dim(&wrap(&format!("load {}", clean(load)), "", 2, WIDTH)));
+    }
+    if identity.end_ns > 0 {
+        let steady = words::duration(identity.steady_ns as f64);
+        let whole = words::duration(identity.end_ns as f64);
+        line(out, &paint.dim(&format!("ran {whole}, of which {steady} were the steady phase")));
     }
 }
 

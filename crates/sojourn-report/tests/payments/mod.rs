@@ -182,6 +182,7 @@ fn stage_row(payments: &[Payment], steady: &[&Payment], stage: usize) -> StageRo
         hop_bins: bins(hops()),
         poll_ns: None,
         poll_requests: None,
+        poll_waited_ns: None,
     }
 }
 
@@ -215,6 +216,7 @@ fn step(steady: &[&Payment]) -> StepRow {
         bytes_out: distribution(steady.iter().map(|_| 242.0)),
         statuses: vec![StatusRow { status: "200".into(), count: requests, fraction: 1.0 }],
         errors: Vec::<ErrorRow>::new(),
+        ..StepRow::default()
     }
 }
 
@@ -337,6 +339,7 @@ fn identity() -> RunIdentity {
         start: "2026-11-21 03:15:11 UTC".into(),
         host: "bench-1".into(),
         version: "0.1.0".into(),
+        io: String::new(),
         load: vec!["payment: poisson arrivals, 50/s; warm-up 5 s, steady 60 s, drain 30 s".into()],
         warm_up_ns: (WARM_UP_S * SECOND) as u64,
         steady_ns: (STEADY_S * SECOND) as u64,

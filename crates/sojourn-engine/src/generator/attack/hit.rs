@@ -98,7 +98,7 @@ impl Hit {
                 return None;
             }
         };
-        if !hosts.contains(&origin.host) {
+        if origin.host != target.target.host && !hosts.contains(&origin.host) {
             chain.refused = Some(format!(
                 "redirect to {} refused: it is none of the attack's hosts (-allow-host lets it)",
                 origin.host

@@ -20,7 +20,11 @@ use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_pace::Share;
 
 use super::{
-    GeneratorSpec, closed::ClosedStream, open::OpenStream, outbox::Outbox, series::Series,
+    GeneratorSpec,
+    closed::ClosedStream,
+    open::OpenStream,
+    outbox::{Outbox, Rhythm},
+    series::Series,
 };
 use crate::{
     attack::Attack,
@@ -33,8 +37,6 @@ use targets::{Magazine, Next};
 
 /// Hits started in a row before completions are looked at again.
 const STARTS_PER_TURN: usize = 64;
-/// Longest wait, so that the coordinator hears how far this source has seen.
-const HEARTBEAT_NS: u64 = 2 * MILLISECOND_NS;
 /// How soon a stream of targets that had nothing is asked again.
 const STREAM_WAIT_NS: u64 = MILLISECOND_NS / 10;
 /// Facts are none; the outbox only carries how far this source has seen.
@@ -142,9 +144,9 @@ impl AttackGenerator {
                 self.report(now);
                 snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
             }
-            self.flush(now);
+            let flush_ns = self.flush(now);
             self.health.turn(now.saturating_sub(turn_ns));
-            let deadline_ns = wake_ns.min(snapshot_ns).min(now + HEARTBEAT_NS);
+            let deadline_ns = wake_ns.min(snapshot_ns).min(flush_ns);
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
@@ -186,7 +188,9 @@ impl AttackGenerator {
         for _ in 0..STARTS_PER_TURN {
             let now = now_ns();
             match self.next_due() {
-                Some((_, t0_ns)) if t0_ns > now => return t0_ns,
+                Some((_, t0_ns)) if t0_ns > now => {
+                    return t0_ns.saturating_add(self.spec.options.lag_budget_ns);
+                }
                 Some(_) if self.hits.len() >= self.workers_max => {
                     if now < self.load_end_ns {
                         // An answer wakes us.
@@ -305,6 +309,8 @@ impl AttackGenerator {
         let response_ns = completion.ended_ns.saturating_sub(hit.t0_ns);
         let series = self.series.step(KIND, step, PHASE);
         series.completed(&mut self.recorder, completion, hit.t0_ns, hit.began_ns);
+        self.recorder.record(series.bytes_in, completion.bytes_in);
+        self.recorder.record(series.bytes_out, completion.bytes_out);
         self.recorder.record(self.ends.duration, response_ns);
         let (of_status, reason) = match &completion.outcome {
             Ok(response) => {
@@ -372,18 +378,18 @@ impl AttackGenerator {
     }
 
     /// Says how far this source has seen: not past the end of the arrivals while hits are under
-    /// way, which is what the coordinator waits for.
-    fn flush(&mut self, now: u64) {
+    /// way, which is what the coordinator waits for. Returns when to say it again.
+    fn flush(&mut self, now: u64) -> u64 {
         let watermark_ns = match self.arrivals_done_ns {
             Some(done_ns) if !self.hits.is_empty() => done_ns,
             _ => now,
         };
-        self.outbox.flush(watermark_ns);
         if let Some(results) = &mut self.results
             && !results.flush(now)
         {
             self.broken = Some("results could not be written".to_owned());
         }
+        self.outbox.flush_in(Rhythm::RELAXED, now, watermark_ns)
     }
 
     /// Hands over this second's figures.
@@ -407,7 +413,7 @@ impl AttackGenerator {
         {
             self.broken = Some("results could not be written".to_owned());
         }
-        self.outbox.flush(u64::MAX);
+        self.outbox.finish();
         self.report(now_ns());
         self.broken.map_or(Ok(()), Err)
     }

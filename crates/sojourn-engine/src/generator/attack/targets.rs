@@ -135,9 +135,6 @@ pub(super) fn headers(target: &Target, attack: &Attack) -> Vec<(String, String)>
     };
     add("User-Agent", USER_AGENT);
     add("Accept-Encoding", "gzip");
-    if !attack.keep_alive {
-        add("Connection", "close");
-    }
     if attack.chunked && !target.body.is_empty() {
         add("Transfer-Encoding", "chunked");
     }

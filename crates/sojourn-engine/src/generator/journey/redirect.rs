@@ -1,6 +1,6 @@
 //! Redirects: to hosts that the plan names, and no others.
 
-use sojourn_http::{Origin, Response};
+use sojourn_http::{Completion, Origin, Response};
 use sojourn_plan::{Action, HttpAction};
 
 use super::{JourneyActor, UnderWay, send};
@@ -16,8 +16,8 @@ impl JourneyActor {
         &mut self,
         context: &mut Context<'_>,
         under_way: UnderWay,
+        completion: &Completion,
         response: &Response,
-        now_ns: u64,
     ) -> Result<Option<Step>, String> {
         let Action::Http(first) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
         if under_way.redirects >= first.redirects_max {
@@ -42,8 +42,13 @@ impl JourneyActor {
         let request = PreparedRequest::of_action(&next, true, context.client);
         self.render(context, &next, &request)
             .map_err(|_| "redirect cannot be followed: its request cannot be written".to_owned())?;
-        let elapsed_ns = now_ns.saturating_sub(under_way.began_ns);
-        self.request = Some(UnderWay { redirects: under_way.redirects + 1, ..under_way });
+        let elapsed_ns = completion.ended_ns.saturating_sub(under_way.attempt_began_ns);
+        self.request = Some(UnderWay {
+            redirects: under_way.redirects + 1,
+            bytes_in: under_way.bytes_in + completion.bytes_in,
+            bytes_out: under_way.bytes_out + completion.bytes_out,
+            ..under_way
+        });
         let timeout_ns = first.timeout_ns.saturating_sub(elapsed_ns);
         send(context, &next, request.origin, true, timeout_ns);
         self.redirected = Some(Box::new(next));

@@ -91,7 +91,8 @@ pub(super) fn rows(kept: &KeptJourney) -> Vec<Row> {
         .iter()
         .map(|span| {
             let Some(to_ns) = span.to_ns else {
-                return missing(&span.name, span.from_ns.map_or(100.0, percent), "not seen");
+                let remark = if span.kind == SpanKind::Step { "not answered" } else { "not seen" };
+                return missing(&span.name, span.from_ns.map_or(100.0, percent), remark);
             };
             let from_ns = span.from_ns.unwrap_or(to_ns);
             // A negative hop is drawn backwards from the point it should have followed.

@@ -7,7 +7,7 @@ use super::{
     paint::{Paint, clean, wrap},
     table::Table,
 };
-use crate::model::{Distribution, JourneyReport, KeptJourney, StepRow};
+use crate::model::{AttemptRow, Distribution, JourneyReport, KeptJourney, StageRow, StepRow};
 
 /// Lost and failed journeys that are listed; the others are in the HTML and JSON reports.
 const LISTED_MAX: usize = 10;
@@ -90,6 +90,29 @@ fn stages(out: &mut String, journey: &JourneyReport) {
     marks.dedup();
     for (mark, meaning) in marks {
         out.push_str(&format!("  {mark} {meaning}\n"));
+    }
+    journey.stages.iter().for_each(|stage| polls(out, stage));
+}
+
+/// What it cost to look at a polled stage, and how exact its instants are.
+fn polls(out: &mut String, stage: &StageRow) {
+    if let (Some(every_ns), Some(requests)) = (stage.poll_ns, stage.poll_requests) {
+        let waited = stage.poll_waited_ns.as_ref().map_or_else(String::new, |waited| {
+            format!(
+                "; {} of them waited for the budget, p50 {} · p99 {} · max {}",
+                words::count(waited.count),
+                words::duration(waited.p50 as f64),
+                words::duration(waited.p99 as f64),
+                words::duration(waited.max as f64)
+            )
+        });
+        let text = format!(
+            "{}: {} requests of its own, not part of the load; reading error ± {}{waited}",
+            clean(&stage.name),
+            words::count(requests),
+            words::duration(every_ns as f64)
+        );
+        line(out, &wrap(&text, "  polls     ", 12, WIDTH));
     }
 }
 
@@ -196,6 +219,21 @@ fn step_lists(out: &mut String, step: &StepRow) {
     for error in &step.errors {
         let text = format!("{name}: {} × {}", words::count(error.count), clean(&error.reason));
         line(out, &wrap(&text, "  error     ", 12, WIDTH));
+    }
+    for retry in &step.retries {
+        let count = words::plural(retry.count, "further attempt", "further attempts");
+        let text = format!("{name}: {count} after {}", clean(&retry.reason));
+        line(out, &wrap(&text, "  retry     ", 12, WIDTH));
+    }
+    for AttemptRow { attempt, time_ns } in &step.attempts {
+        let text = format!(
+            "{name}: number {attempt} {} × · p50 {} · p99 {} · max {}",
+            words::count(time_ns.count),
+            words::duration(time_ns.p50 as f64),
+            words::duration(time_ns.p99 as f64),
+            words::duration(time_ns.max as f64)
+        );
+        line(out, &wrap(&text, "  attempt   ", 12, WIDTH));
     }
 }
 

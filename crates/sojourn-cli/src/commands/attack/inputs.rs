@@ -1,0 +1,180 @@
+//! What an attack reads: targets, their default headers and body.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, IsTerminal},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crossbeam_channel::Sender;
+use sojourn_engine::Targets;
+use sojourn_plan::{Target, TargetDefaults, TargetError, TargetFormat, TargetReader, header_of};
+
+use super::Attack;
+use crate::errors::UsageError;
+
+/// Targets of a stream read ahead.
+const AHEAD_MAX: usize = 1_024;
+
+/// What was read, and what may still fail.
+pub(super) struct Inputs {
+    pub(super) targets: Targets,
+    pub(super) failure: Failure,
+}
+
+/// What went wrong in a stream of targets after it began.
+#[derive(Clone, Default)]
+pub(super) struct Failure(Arc<Mutex<Option<TargetError>>>);
+
+impl Failure {
+    pub(super) fn take(&self) -> Option<TargetError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, error: TargetError) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+}
+
+/// Reads the targets, or begins to.
+pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
+    let defaults = defaults(command)?;
+    let failure = Failure::default();
+    if let Some(url) = &command.url {
+        let line = format!("{} {url}", command.method);
+        let mut reader = reader("the command line", line.as_bytes(), TargetFormat::Http, defaults);
+        let target = reader.next().transpose().map_err(runtime)?;
+        let targets = Targets::Listed(target.into_iter().collect());
+        return Ok(Inputs { targets, failure });
+    }
+    let format = match command.format.as_str() {
+        "http" => TargetFormat::Http,
+        "json" => TargetFormat::Json,
+        other => {
+            let message = format!("format {other:?} isn't one of [http, json]");
+            return Err(UsageError::runtime(message));
+        }
+    };
+    let mut reader = reader(&command.targets, open(command)?, format, defaults);
+    if command.lazy {
+        let (sender, stream) = crossbeam_channel::bounded(AHEAD_MAX);
+        let failed = failure.clone();
+        std::thread::spawn(move || feed(reader, &sender, &failed));
+        return Ok(Inputs { targets: Targets::Stream(stream), failure });
+    }
+    let targets: Vec<Target> = reader.by_ref().collect::<Result<_, _>>().map_err(runtime)?;
+    if targets.is_empty() {
+        return Err(UsageError::runtime("no targets to attack"));
+    }
+    Ok(Inputs { targets: Targets::Listed(targets.into()), failure })
+}
+
+/// The command line and what it aims at, for reports: the values of headers are secrets.
+pub(super) fn command_line(targets: &[Target]) -> String {
+    const SHOWN_MAX: usize = 100;
+    let mut text = "sojourn".to_owned();
+    let mut is_header = false;
+    for word in std::env::args().skip(1) {
+        let name = word.trim_start_matches('-');
+        let masked = match name.split_once('=') {
+            Some(("header" | "proxy-header", value)) if word.starts_with('-') => {
+                format!("-header={}", masked(value))
+            }
+            _ if is_header => masked(&word),
+            _ => word.clone(),
+        };
+        is_header = word.starts_with('-') && matches!(name, "header" | "proxy-header");
+        text.push(' ');
+        let is_plain =
+            masked.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
+        if is_plain {
+            text.push_str(&masked);
+        } else {
+            text.push_str(&format!("'{}'", masked.replace('\'', "'\\''")));
+        }
+    }
+    text.push_str("\n\ntargets:\n");
+    for target in targets.iter().take(SHOWN_MAX) {
+        text.push_str(&format!("  {}\n", target.label()));
+    }
+    match targets.len() {
+        0 => text.push_str("  read one by one\n"),
+        n if n > SHOWN_MAX => text.push_str(&format!("  and {} more\n", n - SHOWN_MAX)),
+        _ => {}
+    }
+    text
+}
+
+fn masked(header: &str) -> String {
+    let name = header.split(':').next().unwrap_or_default();
+    format!("{name}: ***")
+}
+
+fn runtime(error: TargetError) -> UsageError {
+    UsageError::runtime(error.to_string())
+}
+
+fn defaults(command: &Attack) -> Result<TargetDefaults, UsageError> {
+    let headers: Result<Vec<_>, _> = command
+        .header
+        .iter()
+        .map(|header| {
+            let why = || {
+                let name = masked(header);
+                UsageError::new(format!("header '{name}' has a wrong format"), "write 'Key: Value'")
+            };
+            header_of(header).ok_or_else(why)
+        })
+        .collect();
+    let body = match &command.body {
+        None => Arc::default(),
+        Some(path) => std::fs::read(path).map(Arc::from).map_err(|error| {
+            UsageError::runtime(format!("error reading {}: {error}", path.display()))
+        })?,
+    };
+    Ok(TargetDefaults { headers: headers?, body })
+}
+
+fn open(command: &Attack) -> Result<Box<dyn BufRead + Send>, UsageError> {
+    if command.targets != "stdin" {
+        let file = File::open(&command.targets).map_err(|error| {
+            UsageError::runtime(format!("error opening {}: {error}", command.targets))
+        })?;
+        return Ok(Box::new(BufReader::new(file)));
+    }
+    if std::io::stdin().is_terminal() {
+        return Err(UsageError::new(
+            "no target: a URL, -targets FILE, or targets on standard input",
+            "such as `sojourn attack http://127.0.0.1:8080/ -duration 5s`",
+        ));
+    }
+    Ok(Box::new(BufReader::new(std::io::stdin())))
+}
+
+fn reader<R: BufRead>(
+    name: &str,
+    input: R,
+    format: TargetFormat,
+    defaults: TargetDefaults,
+) -> TargetReader<'static, R> {
+    TargetReader::new(name, input, format, defaults, Box::new(|path| std::fs::read(path)))
+}
+
+/// Hands targets on one by one.
+fn feed(
+    reader: TargetReader<'static, Box<dyn BufRead + Send>>,
+    targets: &Sender<Target>,
+    failure: &Failure,
+) {
+    for target in reader {
+        match target {
+            Ok(target) => {
+                if targets.send(target).is_err() {
+                    // The attack has ended.
+                    return;
+                }
+            }
+            Err(error) => return failure.set(error),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Wrong usage and wrong input: what is said, and the exit code.
+
+use sojourn_testkit::{Output, sojourn, temp_dir};
+
+fn said(words: &[&str], input: &str) -> Output {
+    let folder = temp_dir().unwrap();
+    let all = ["attack", "-output", "out.bin"].into_iter().chain(words.iter().copied());
+    sojourn(all).in_dir(folder.path()).input(input).run().unwrap()
+}
+
+#[test]
+fn wrong_input_is_told_with_its_line() {
+    for (input, why) in [
+        ("", "no targets to attack"),
+        ("# only a comment\n\n", "no targets to attack"),
+        ("GET\n", "stdin:1: bad target: GET"),
+        ("get http://h/\n", "stdin:1: bad method: get"),
+        ("GET /path\n", "stdin:1: bad URL: /path, not an absolute URL"),
+        ("GET http://127.0.0.1:1/\nno header\n", "stdin:2: bad header: no header"),
+        ("GET http://127.0.0.1:1/\nA: b\nGET http://127.0.0.1:1/\n", "a blank line before it"),
+        ("GET http://127.0.0.1:1/\n# why\nGET http://127.0.0.1:1/\n", "stdin:3: bad header"),
+        ("GET http://127.0.0.1:1/\n@/no/such/file\n", "stdin:2: bad body: /no/such/file"),
+    ] {
+        let output = said(&[], input);
+        assert_eq!(output.code, Some(1), "{input:?}: {output}");
+        assert!(output.stderr.contains(why), "{input:?}: {output}");
+    }
+    for (input, why) in [
+        ("{\"url\":\"http://h/\"}", "stdin:1: target: required method is missing"),
+        ("{\"method\":\"GET\"}", "target: required url is missing"),
+        ("[]", "not a JSON object"),
+        ("{\"method\":\"GET\",\"url\":\"http://h/\",\"body\":\"***\"}", "not base64"),
+        ("{\"method\":\"GET\",\"url\":\"http://h/\",\"header\":{\"a\":\"b\"}}", "bad header"),
+    ] {
+        let output = said(&["-format", "json"], input);
+        assert_eq!(output.code, Some(1), "{input:?}: {output}");
+        assert!(output.stderr.contains(why), "{input:?}: {output}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_with_a_hint() {
+    let url = "http://127.0.0.1:1/";
+    for (words, code, why) in [
+        (vec!["-rate", "0", url], 2, "-rate=0 requires setting -max-workers"),
+        (vec!["-rate", "fast", url], 2, "doesn't match `freq/duration`"),
+        (vec!["-pace", "5s@50,x", url], 2, "stage `x`"),
+        (vec!["-duration", "5", url], 2, "has no unit"),
+        (vec!["-ratee", "5", url], 2, "rate"),
+        (vec!["-max-body", "much", url], 2, "10 MB"),
+        (vec!["-header", "nonsense", url], 2, "has a wrong format"),
+        (vec!["-fail-if", "p99", url], 2, "no comparison"),
+        (vec!["-format", "xml"], 1, "format \"xml\" isn't one of [http, json]"),
+        (vec!["-targets", "none.txt"], 1, "error opening none.txt"),
+        (vec!["-body", "none.txt", url], 1, "error reading none.txt"),
+    ] {
+        let output = said(&words, "GET http://127.0.0.1:1/");
+        assert_eq!(output.code, Some(code), "{words:?}: {output}");
+        assert!(output.stderr.contains(why), "{words:?}: {output}");
+    }
+}
+
+#[test]
+fn one_dash_or_two_and_help_with_examples() {
+    let output = sojourn(["attack", "-h"]).run().unwrap();
+    assert_eq!(output.code, Some(0));
+    assert!(output.stdout.contains("sojourn attack http://"), "{output}");
+    for flag in ["--max-workers", "--lazy", "--redirects", "--fail-if", "--pace"] {
+        assert!(output.stdout.contains(flag), "{flag}: {output}");
+    }
+}

@@ -1,0 +1,236 @@
+//! Whether this machine can make an attack's connections: asked before any is made.
+
+use std::{collections::BTreeSet, net::ToSocketAddrs, ops::RangeInclusive};
+
+use sojourn_http::{ClientConfig, ConnectionCapacity, ConnectionLimits, PlannedConnections};
+use sojourn_plan::{Load, Model, Plan};
+
+use super::{Attack, Targets};
+use crate::RunError;
+
+/// Descriptors that a run has besides its connections: files, event loops, wake-ups, the library's.
+const DESCRIPTORS_RESERVED: u64 = 64;
+/// What a connection costs this machine, bytes: ours, and the kernel's at both ends should the
+/// target be here too.
+const CONNECTION_BYTES: u64 = 2 * 1024 + 2 * 3 * 1024;
+/// Answers may well take as long: if connections do not suffice for it, that is worth saying.
+const ANSWER_S: f64 = 5.0;
+
+/// What this machine has.
+pub(crate) struct Machine {
+    pub(crate) descriptors: u64,
+    pub(crate) ports: RangeInclusive<u16>,
+    /// `None`: not known.
+    pub(crate) memory_available_bytes: Option<u64>,
+}
+
+impl Machine {
+    /// This one.
+    pub(crate) fn this(descriptors: u64) -> Self {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let range = read("/proc/sys/net/ipv4/ip_local_port_range");
+        let mut ports = range.split_whitespace().filter_map(|port| port.parse::<u16>().ok());
+        let memory = read("/proc/meminfo");
+        let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+        let kilobytes = available.and_then(|text| text.split_whitespace().next()?.parse().ok());
+        Self {
+            descriptors,
+            ports: ports.next().unwrap_or(32_768)..=ports.next().unwrap_or(60_999),
+            memory_available_bytes: kilobytes.map(|kilobytes: u64| kilobytes * 1024),
+        }
+    }
+}
+
+/// Warnings; or a refusal, when workers that the attack cannot do without have no connection to be
+/// had.
+pub(crate) fn check(
+    plan: &Plan,
+    attack: &Attack,
+    client: &ClientConfig,
+    threads: u32,
+    machine: &Machine,
+) -> Result<Vec<String>, RunError> {
+    let Some(load) = plan.load.first() else {
+        return Ok(Vec::new());
+    };
+    let most = most(load, attack, client, threads);
+    let planned = planned(attack, client, most);
+    let capacity = ConnectionCapacity::of(&planned, &limits(client, machine));
+    if !capacity.shortages.is_empty() && matches!(load.model, Model::Closed { .. }) {
+        return Err(RunError::new(
+            format!("not enough room for the workers: {}", capacity.shortages.join("; ")),
+            "or ask for fewer -max-workers",
+        ));
+    }
+    let mut warnings = Vec::new();
+    let is_bounded = u64::from(attack.workers_max) < u64::from(u32::MAX);
+    if is_bounded || client.connections_max > 0 {
+        warnings.extend(capacity.shortages.iter().cloned());
+    } else {
+        warnings.extend(answers_too_slow(load, &capacity));
+    }
+    let need_bytes = most.min(capacity.possible) * CONNECTION_BYTES;
+    warnings.extend(machine.memory_available_bytes.filter(|have| need_bytes > *have).map(|have| {
+        format!(
+            "{} connections may need {} MB, and {} MB are available",
+            most.min(capacity.possible),
+            need_bytes >> 20,
+            have >> 20
+        )
+    }));
+    Ok(warnings)
+}
+
+/// Most connections that the attack may want at once.
+fn most(load: &Load, attack: &Attack, client: &ClientConfig, threads: u32) -> u64 {
+    let workers = u64::from(attack.workers_max);
+    let connections = match client.connections_max {
+        0 => u64::MAX,
+        most => (most as u64).saturating_mul(u64::from(threads)),
+    };
+    let by_rate = match &load.model {
+        Model::Open { profile, .. } => (peak_per_s(profile) * ANSWER_S).ceil() as u64,
+        Model::Closed { .. } => u64::MAX,
+    };
+    workers.min(connections).min(by_rate)
+}
+
+fn planned(attack: &Attack, client: &ClientConfig, most: u64) -> Vec<PlannedConnections> {
+    let Targets::Listed(targets) = &attack.targets else {
+        return Vec::new();
+    };
+    let origins: BTreeSet<(&str, u16)> =
+        targets.iter().map(|target| (target.host.as_str(), target.port)).collect();
+    let share = most.div_ceil(origins.len().max(1) as u64);
+    origins
+        .into_iter()
+        .map(|(host, port)| PlannedConnections {
+            origin: format!("{host}:{port}"),
+            connections: share,
+            addresses: client.unix_socket.is_none().then(|| addresses(host, port)),
+        })
+        .collect()
+}
+
+/// How many addresses a name has; one that cannot be resolved now fails later, and is counted then.
+fn addresses(host: &str, port: u16) -> u64 {
+    let found = (host, port).to_socket_addrs().map(|found| found.collect::<BTreeSet<_>>().len());
+    found.map_or(1, |count| count.max(1) as u64)
+}
+
+fn limits(client: &ClientConfig, machine: &Machine) -> ConnectionLimits {
+    ConnectionLimits {
+        local_addresses: client.local_addresses.len().max(1) as u64,
+        descriptors: machine.descriptors,
+        descriptors_reserved: DESCRIPTORS_RESERVED,
+        ports: machine.ports.clone(),
+    }
+}
+
+/// At this rate, answers that take longer than so find no connection.
+fn answers_too_slow(load: &Load, capacity: &ConnectionCapacity) -> Option<String> {
+    let Model::Open { profile, .. } = &load.model else {
+        return None;
+    };
+    let longest_s = capacity.possible as f64 / peak_per_s(profile);
+    (!capacity.shortages.is_empty()).then(|| {
+        format!(
+            "at {:.0}/s, this machine runs out of connections when answers take longer than \
+             {longest_s:.2} s: {}",
+            peak_per_s(profile),
+            capacity.shortages.join("; ")
+        )
+    })
+}
+
+/// The highest rate of a profile.
+fn peak_per_s(profile: &sojourn_pace::Profile) -> f64 {
+    use sojourn_pace::Segment::{Linear, RandomSteps, Sine};
+    let of_segment = |segment: &sojourn_pace::Segment| match segment {
+        Linear { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
+        Sine { mean_per_s, amplitude_per_s, .. } => mean_per_s + amplitude_per_s,
+        RandomSteps { max_per_s, .. } => *max_per_s,
+    };
+    profile.segments.iter().map(of_segment).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_plan::{AttackLoad, Pace, Target, TargetDefaults, TargetFormat, TargetReader};
+
+    use super::*;
+
+    fn machine() -> Machine {
+        Machine {
+            descriptors: 20_000,
+            ports: 32_768..=60_999,
+            memory_available_bytes: Some(8 << 30),
+        }
+    }
+
+    fn target() -> Target {
+        let files = Box::new(|_: &str| Ok(Vec::new()));
+        let text = "GET http://127.0.0.1:1/".as_bytes();
+        TargetReader::new("t", text, TargetFormat::Http, TargetDefaults::default(), files)
+            .next()
+            .unwrap()
+            .unwrap()
+    }
+
+    fn checked(
+        rate: &str,
+        workers_max: u32,
+        connections_max: usize,
+        machine: &Machine,
+    ) -> Result<Vec<String>, RunError> {
+        let load = AttackLoad {
+            pace: Pace::rate(rate).unwrap(),
+            poisson: false,
+            duration_ns: Some(1_000_000_000),
+            workers_max,
+            timeout_ns: 30_000_000_000,
+        };
+        let targets = vec![target()];
+        let plan =
+            sojourn_plan::attack_plan("", String::new(), &targets, &load, Vec::new()).unwrap();
+        let attack = Attack {
+            name: String::new(),
+            targets: Targets::Listed(targets.into()),
+            workers_max,
+            redirects_max: None,
+            allowed_hosts: Vec::new(),
+            body_max: None,
+            chunked: false,
+            results: None,
+        };
+        let client = ClientConfig { connections_max, ..ClientConfig::default() };
+        check(&plan, &attack, &client, 1, machine)
+    }
+
+    #[test]
+    fn what_fits_is_said_nothing_of() {
+        assert_eq!(checked("0", 19_000, 0, &machine()).unwrap(), Vec::<String>::new());
+        assert_eq!(checked("3000", u32::MAX, 0, &machine()).unwrap(), Vec::<String>::new());
+        assert_eq!(checked("100000", 100, 0, &machine()).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn workers_without_connections_are_refused_with_numbers() {
+        let error = checked("0", 25_000, 0, &machine()).unwrap_err();
+        assert!(error.message.contains("25000") && error.message.contains("19936"), "{error}");
+        let many = Machine { descriptors: 1_000_000, ..machine() };
+        let error = checked("0", 30_000, 0, &many).unwrap_err();
+        assert!(error.message.contains("28232"), "{error}");
+    }
+
+    #[test]
+    fn rates_that_need_quick_answers_and_memory_are_warned_of() {
+        let warnings = checked("20000", u32::MAX, 0, &machine()).unwrap();
+        assert!(warnings[0].contains("longer than 1.00 s"), "{warnings:?}");
+        let warnings = checked("50", u32::MAX, 30_000, &machine()).unwrap();
+        assert_eq!(warnings, Vec::<String>::new());
+        let small = Machine { memory_available_bytes: Some(1 << 20), ..machine() };
+        let warnings = checked("1000", u32::MAX, 0, &small).unwrap();
+        assert!(warnings[0].contains("1 MB are available"), "{warnings:?}");
+    }
+}

@@ -1,0 +1,224 @@
+//! A rendered request as a header block.
+//!
+//! Requests come as HTTP/1.1 messages whatever the protocol: which one a TLS connection speaks is
+//! known only after its handshake, and a request may be sent again on a connection that speaks the
+//! other. So the message is turned into a block when it is sent, once per distinct head: the last
+//! ones are remembered, and a load of literal requests is compared, not parsed.
+
+use super::hpack::write_field;
+
+/// Heads remembered: the steps of a journey or two.
+const REMEMBERED_MAX: usize = 8;
+
+/// Longer heads are not worth remembering.
+const REMEMBERED_BYTES_MAX: usize = 8 * 1024;
+
+/// Header blocks of the last requests.
+#[derive(Debug, Default)]
+pub(crate) struct RequestBlocks {
+    remembered: Vec<Remembered>,
+    /// The one to replace next.
+    oldest: usize,
+    /// For a head that is not remembered.
+    block: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    /// To the empty line, inclusive: no other message begins so.
+    head: Vec<u8>,
+    is_tls: bool,
+    block: Vec<u8>,
+}
+
+/// Why a message can't go over HTTP/2; the fragment reads after "the request ".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnfitRequest(pub(crate) &'static str);
+
+impl RequestBlocks {
+    /// The header block of a message, and the length of its head: what follows is the body.
+    pub(crate) fn block(
+        &mut self,
+        message: &[u8],
+        is_tls: bool,
+    ) -> Result<(&[u8], usize), UnfitRequest> {
+        let known = self
+            .remembered
+            .iter()
+            .position(|known| known.is_tls == is_tls && message.starts_with(&known.head));
+        if let Some(place) = known {
+            let known = &self.remembered[place];
+            return Ok((&known.block, known.head.len()));
+        }
+        self.block.clear();
+        let head_length = write_block(message, is_tls, &mut self.block)?;
+        if head_length <= REMEMBERED_BYTES_MAX {
+            self.remember(&message[..head_length], is_tls);
+        }
+        Ok((&self.block, head_length))
+    }
+
+    fn remember(&mut self, head: &[u8], is_tls: bool) {
+        if self.remembered.len() < REMEMBERED_MAX {
+            let remembered = Remembered { head: head.to_vec(), is_tls, block: self.block.clone() };
+            self.remembered.push(remembered);
+            return;
+        }
+        let known = &mut self.remembered[self.oldest];
+        self.oldest = (self.oldest + 1) % REMEMBERED_MAX;
+        known.head.clear();
+        known.head.extend_from_slice(head);
+        known.is_tls = is_tls;
+        known.block.clone_from(&self.block);
+    }
+}
+
+/// Appends the block of a message's head and says how long the head is.
+fn write_block(message: &[u8], is_tls: bool, out: &mut Vec<u8>) -> Result<usize, UnfitRequest> {
+    const BROKEN: UnfitRequest = UnfitRequest("is not a whole HTTP/1.1 message");
+    let mut lines = Lines { rest: message };
+    let request_line = lines.next().ok_or(BROKEN)?;
+    let mut words = request_line.split(|byte| *byte == b' ');
+    let (method, path) = (words.next().ok_or(BROKEN)?, words.next().ok_or(BROKEN)?);
+    if words.next() != Some(b"HTTP/1.1") || words.next().is_some() {
+        return Err(BROKEN);
+    }
+    let head = lines.rest;
+    // Pseudo-headers come first, so Host is looked for before the others are written.
+    let host = loop {
+        let line = lines.next().ok_or(BROKEN)?;
+        if line.is_empty() {
+            return Err(UnfitRequest("has no Host header"));
+        }
+        let (name, value) = split_header(line).ok_or(BROKEN)?;
+        if name.eq_ignore_ascii_case(b"host") {
+            break value;
+        }
+    };
+    write_field(b":method", method, out);
+    write_field(b":scheme", if is_tls { b"https" } else { b"http" }, out);
+    write_field(b":authority", host, out);
+    write_field(b":path", path, out);
+    lines.rest = head;
+    let mut lower_case = Vec::new();
+    loop {
+        let line = lines.next().ok_or(BROKEN)?;
+        if line.is_empty() {
+            return Ok(message.len() - lines.rest.len());
+        }
+        let (name, value) = split_header(line).ok_or(BROKEN)?;
+        lower_case.clear();
+        lower_case.extend(name.iter().map(u8::to_ascii_lowercase));
+        match lower_case.as_slice() {
+            // About the connection, which is another matter in HTTP/2 (RFC 9113 §8.2.2).
+            b"host" | b"connection" | b"keep-alive" | b"proxy-connection" | b"upgrade"
+            | b"http2-settings" => {}
+            b"te" if !value.eq_ignore_ascii_case(b"trailers") => {}
+            b"transfer-encoding" => {
+                return Err(UnfitRequest(
+                    "has a Transfer-Encoding header, which HTTP/2 does not know: leave it out",
+                ));
+            }
+            name => write_field(name, value, out),
+        }
+    }
+}
+
+/// Lines up to their end of carriage return and line feed.
+struct Lines<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Lines<'a> {
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let end = self.rest.iter().position(|byte| *byte == b'\n')?;
+        let (line, rest) = self.rest.split_at(end + 1);
+        self.rest = rest;
+        line.strip_suffix(b"\r\n")
+    }
+}
+
+fn split_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    Some((&line[..colon], line[colon + 1..].trim_ascii()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::h2::hpack::{Decoder, Fields};
+
+    struct Text(String);
+
+    impl Fields for Text {
+        fn wants(&mut self, _name: &[u8]) -> bool {
+            true
+        }
+
+        fn field(&mut self, name: &[u8], value: &[u8]) {
+            let line = [name, b": ", value, b"\n"].concat();
+            self.0.push_str(std::str::from_utf8(&line).expect("text"));
+        }
+
+        fn too_long(&mut self) {}
+    }
+
+    fn fields(blocks: &mut RequestBlocks, message: &str) -> Result<(String, usize), UnfitRequest> {
+        let (block, head_length) = blocks.block(message.as_bytes(), false)?;
+        let mut text = Text(String::new());
+        Decoder::new().decode(block, 1 << 16, &mut text).expect("a valid block");
+        Ok((text.0, head_length))
+    }
+
+    const POST: &str = "POST /a?b HTTP/1.1\r\nX-Id: 7\r\nHost: h:1\r\nConnection: close\r\n\
+                        TE: trailers\r\nContent-Length: 4\r\n\r\nbody";
+
+    #[test]
+    fn messages_become_blocks_and_are_remembered() {
+        let mut blocks = RequestBlocks::default();
+        let expected = ":method: POST\n:scheme: http\n:authority: h:1\n:path: /a?b\nx-id: 7\n\
+                        te: trailers\ncontent-length: 4\n";
+        for _ in 0..2 {
+            let read = fields(&mut blocks, POST);
+            assert_eq!(read, Ok((expected.to_owned(), POST.len() - 4)));
+            assert_eq!(blocks.remembered.len(), 1);
+        }
+        let other_body = POST.replace("body", "BODY");
+        assert_eq!(fields(&mut blocks, &other_body), Ok((expected.to_owned(), POST.len() - 4)));
+        assert_eq!(blocks.remembered.len(), 1);
+        let secure = blocks.block(POST.as_bytes(), true).expect("valid").0.to_vec();
+        assert_ne!(secure, blocks.block(POST.as_bytes(), false).expect("valid").0);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_right() {
+        let mut blocks = RequestBlocks::default();
+        for round in 0..3 {
+            for number in 0..20 {
+                let message = format!("GET /{number} HTTP/1.1\r\nHost: h\r\n\r\n");
+                let (text, length) = fields(&mut blocks, &message).expect("valid");
+                assert!(text.ends_with(&format!(":path: /{number}\n")), "{round}: {text}");
+                assert_eq!(length, message.len());
+            }
+        }
+        assert_eq!(blocks.remembered.len(), REMEMBERED_MAX);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for message in [
+            "",
+            "GET / HTTP/1.1\r\n",
+            "GET / HTTP/1.1\r\nHost: h\r\n",
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.0\r\nHost: h\r\n\r\n",
+            "GET /\r\nHost: h\r\n\r\n",
+            "GET / x HTTP/1.1\r\nHost: h\r\n\r\n",
+            "GET / HTTP/1.1\nHost: h\n\n",
+            "GET / HTTP/1.1\r\nHost: h\r\nnonsense\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ] {
+            assert!(fields(&mut RequestBlocks::default(), message).is_err(), "{message:?}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Names to addresses.
+//!
+//! `names` is the client's table of what is known and asked; `threads` look up, since a look-up
+//! blocks: by the system's resolver, or by `stub` at servers of the caller's own, whose messages
+//! `message` writes and reads.
+
+mod addresses;
+mod hosts_file;
+mod message;
+mod names;
+mod options;
+mod stub;
+mod threads;
+
+pub(crate) use names::{Found, NameId, Names};
+pub use options::{DnsCache, DnsOptions, DnsServerError, parse_dns_server};

@@ -1,0 +1,9 @@
+//! Attack results.
+
+mod cut;
+mod fixtures;
+mod memory;
+mod merged;
+mod mutations;
+mod round_trip;
+mod util;
