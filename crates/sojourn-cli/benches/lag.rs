@@ -47,7 +47,7 @@ fn main() {
 struct AtOnce;
 
 impl Responder for AtOnce {
-    fn respond(&mut self, _request: &Request) -> Reply {
+    fn respond(&mut self, _request: &Request<'_>) -> Reply {
         Reply::now(response(200, "text/plain", b"hello, sojourn\n"))
     }
 }

@@ -32,6 +32,16 @@ impl UsageError {
     pub(crate) fn code(&self) -> u8 {
         if self.is_runtime { 1 } else { 2 }
     }
+
+    /// With a hint or without.
+    pub(crate) fn with(message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { message: message.into(), hint, is_runtime: false }
+    }
+
+    /// What says everything itself.
+    pub(crate) fn plain(message: String) -> Self {
+        Self { message, hint: None, is_runtime: false }
+    }
 }
 
 impl fmt::Display for UsageError {

@@ -2,9 +2,18 @@
 
 use sojourn_engine::Stop;
 
-/// A [`Stop`] that the first signal asks for a graceful end, the second for one at once; a third
-/// ends the process.
+/// A [`Stop`] for a run: the first signal asks for a graceful end, the second for one at once; a
+/// third ends the process.
 pub(crate) fn stop_on_signals() -> Stop {
+    on_signals("no new arrivals, the rest is waited for (again: at once)")
+}
+
+/// The same for a server.
+pub(crate) fn stop_serving_on_signals() -> Stop {
+    on_signals("no new connections, what is held is answered (again: at once)")
+}
+
+fn on_signals(first: &'static str) -> Stop {
     let stop = Stop::default();
     let requested = stop.clone();
     let signals = signal_hook::iterator::Signals::new([
@@ -16,9 +25,7 @@ pub(crate) fn stop_on_signals() -> Stop {
         std::thread::spawn(move || {
             for (count, _) in signals.forever().enumerate() {
                 match count {
-                    0 => eprintln!(
-                        "\nstopping: no new arrivals, the rest is waited for (again: at once)"
-                    ),
+                    0 => eprintln!("\nstopping: {first}"),
                     1 => eprintln!("\nstopping at once"),
                     _ => std::process::exit(105),
                 }

@@ -31,7 +31,7 @@ struct Counting {
 }
 
 impl Responder for Counting {
-    fn respond(&mut self, request: &Request) -> Reply {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
         let mut seen = self.seen.lock().unwrap();
         seen.in_progress += 1;
         seen.in_progress_max = seen.in_progress_max.max(seen.in_progress);

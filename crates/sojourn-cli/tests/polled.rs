@@ -29,7 +29,7 @@ struct Payments {
 }
 
 impl Responder for Payments {
-    fn respond(&mut self, request: &Request) -> Reply {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
         let mut book = self.book.lock().expect("nobody panicked with the book");
         if request.method == "POST" {
             let key = format!(r#"{{"paymentId":"p-{}"}}"#, book.len());

@@ -10,6 +10,7 @@ mod common;
 mod crash;
 mod experiment;
 mod follow_up;
+mod mock;
 mod omission;
 mod polled;
 mod results;

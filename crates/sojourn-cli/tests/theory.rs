@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_metrics::{SeriesKey, SeriesPhase};
 use sojourn_record::Verdict;
-use sojourn_testkit::{QueueServer, QueueShape, ServiceTime, TruthRecord, theory::Mm1};
+use sojourn_testkit::{Draws, QueueServer, QueueShape, TruthRecord, theory::Mm1};
 
 use crate::common;
 
@@ -32,7 +32,7 @@ load:
 #[test]
 fn the_mean_response_of_an_mm1_queue() {
     let _turn = common::alone();
-    let law = ServiceTime::exponential(SERVICE_NS, 11);
+    let law = Draws::exponential(SERVICE_NS, 11);
     let server = QueueServer::start(QueueShape::default(), law).expect("a server");
     let plan = common::plan(
         PLAN,

@@ -90,7 +90,7 @@ struct Payments {
 }
 
 impl Responder for Payments {
-    fn respond(&mut self, request: &Request) -> Reply {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
         let key = format!("p-{}", self.count);
         self.count += 1;
         let body = format!(r#"{{"paymentId":"{key}"}}"#);

@@ -41,6 +41,7 @@ mod tls;
 
 pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
 pub use client::{Client, ClientConfig, ClientCounters, Http2};
+pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
 pub use driver::{Io, Waker};

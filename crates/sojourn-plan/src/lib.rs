@@ -15,6 +15,7 @@ mod journey;
 mod load;
 mod plan;
 mod read;
+pub mod reading;
 mod render;
 mod retry;
 mod schema;

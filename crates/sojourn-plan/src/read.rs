@@ -5,20 +5,20 @@
 //! at its place, and what depends on something already reported is left alone.
 
 mod channels;
-mod conditions;
+pub(crate) mod conditions;
 mod data;
 mod environment;
 mod expression;
-mod fields;
+pub(crate) mod fields;
 mod http;
 mod journeys;
 mod load_shapes;
 mod loads;
 mod names;
-mod node;
+pub(crate) mod node;
 mod order;
 pub(crate) mod origin;
-mod problems;
+pub(crate) mod problems;
 mod profiles;
 mod replay;
 mod retry;
@@ -28,7 +28,7 @@ pub(crate) mod shape;
 pub(crate) mod shapes;
 mod stages;
 mod steps;
-mod templates;
+pub(crate) mod templates;
 mod thresholds;
 pub(crate) mod units;
 mod users;
@@ -62,6 +62,10 @@ pub struct Overrides {
 pub trait Files {
     /// The file's text.
     fn read(&self, path: &Path) -> std::io::Result<String>;
+    /// The file's bytes; by default those of its text.
+    fn read_bytes(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.read(path).map(String::into_bytes)
+    }
     /// An environment variable, for `${NAME}`.
     fn variable(&self, name: &str) -> Option<String>;
 }
@@ -103,25 +107,7 @@ pub fn read(
     files: &dyn Files,
     overrides: &Overrides,
 ) -> Result<Plan, PlanErrors> {
-    let mut problems = Problems::new(file, text);
-    let mut root = match Node::parse(text) {
-        Ok(root) => root,
-        Err(wrong) => {
-            problems.at_byte(wrong.at, wrong.message, wrong.hint);
-            return Err(problems.into_errors());
-        }
-    };
-    environment::substitute(&mut root, text, files, overrides, &mut problems);
-    let mut reader = Reader {
-        problems,
-        files,
-        target: None,
-        compiler: Compiler::new(Vec::new()),
-        channel_names: Vec::new(),
-        variables: Vec::new(),
-        warnings: Vec::new(),
-        journeys_broken: false,
-    };
+    let (mut reader, root) = Reader::begin(file, text, files, overrides)?;
     let plan = reader.plan(&root, text, overrides);
     match plan {
         Some(plan) if reader.problems.is_empty() => Ok(plan),
@@ -130,17 +116,52 @@ pub fn read(
 }
 
 /// What reading knows so far.
-struct Reader<'a> {
-    problems: Problems<'a>,
-    files: &'a dyn Files,
+pub struct Reader<'a> {
+    /// What was found wrong.
+    pub problems: Problems<'a>,
+    /// Where named files are.
+    pub files: &'a dyn Files,
+    /// What makes templates.
+    pub compiler: Compiler,
     /// Base of relative URLs: not given, given but wrong, or known.
     target: Option<Option<Origin>>,
-    compiler: Compiler,
     channel_names: Vec<String>,
     variables: Vec<String>,
     warnings: Vec<String>,
     /// Some journey could not be read: names may be missing that the file has.
     journeys_broken: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader for a file's text, and the tree of its values with `${NAME}` replaced. Errs when
+    /// the text is not YAML.
+    pub fn begin(
+        file: &'a str,
+        text: &'a str,
+        files: &'a dyn Files,
+        overrides: &Overrides,
+    ) -> Result<(Self, Node), PlanErrors> {
+        let mut problems = Problems::new(file, text);
+        let mut root = match Node::parse(text) {
+            Ok(root) => root,
+            Err(wrong) => {
+                problems.at_byte(wrong.at, wrong.message, wrong.hint);
+                return Err(problems.into_errors());
+            }
+        };
+        environment::substitute(&mut root, text, files, overrides, &mut problems);
+        let reader = Self {
+            problems,
+            files,
+            compiler: Compiler::new(Vec::new()),
+            target: None,
+            channel_names: Vec::new(),
+            variables: Vec::new(),
+            warnings: Vec::new(),
+            journeys_broken: false,
+        };
+        Ok((reader, root))
+    }
 }
 
 impl Reader<'_> {

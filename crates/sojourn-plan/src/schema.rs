@@ -7,13 +7,18 @@ use serde_json::{Map, Value, json};
 use crate::read::shape::{Kind, Shape};
 use crate::read::{OPERATORS, shapes};
 
-/// The schema (draft 2020-12) of a whole file.
+/// The schema (draft 2020-12) of a journey file.
 pub(crate) fn of_file() -> Value {
+    schema_of("Sojourn journey file", &shapes::FILE)
+}
+
+/// The schema (draft 2020-12) of a file of this shape.
+pub fn schema_of(title: &str, shape: &'static Shape) -> Value {
     let mut definitions = Map::new();
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
-    schema.insert("title".to_owned(), "Sojourn journey file".into());
-    schema.extend(of_shape(&shapes::FILE, &mut definitions));
+    schema.insert("title".to_owned(), title.into());
+    schema.extend(of_shape(shape, &mut definitions));
     schema.insert("$defs".to_owned(), Value::Object(definitions));
     Value::Object(schema)
 }

@@ -7,14 +7,14 @@ use std::net::TcpStream;
 use std::num::NonZeroUsize;
 
 use sojourn_clock::{SECOND_NS, now_ns, sleep_until};
-use sojourn_testkit::{QueueServer, QueueShape, ServiceTime};
+use sojourn_testkit::{Draws, QueueServer, QueueShape};
 
 fn main() -> std::io::Result<()> {
     let rate: u64 = 2_000;
     let requests = 3 * rate;
     let shape =
         QueueShape { servers: NonZeroUsize::MIN.saturating_add(3), ..QueueShape::default() };
-    let server = QueueServer::start(shape, ServiceTime::exponential(1_000_000, 1))?;
+    let server = QueueServer::start(shape, Draws::exponential(1_000_000, 1))?;
     let mut streams = Vec::new();
     for _ in 0..200 {
         let stream = TcpStream::connect(server.address())?;
@@ -52,7 +52,7 @@ fn main() -> std::io::Result<()> {
 fn server_cpu_ns(port: u16) -> std::io::Result<u64> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let folder = task?.path();
-        if std::fs::read_to_string(folder.join("comm"))?.trim() == format!("peer-{port}") {
+        if std::fs::read_to_string(folder.join("comm"))?.trim() == format!("mock-{port}") {
             let schedstat = std::fs::read_to_string(folder.join("schedstat"))?;
             let cpu = schedstat.split(' ').next().and_then(|field| field.parse().ok());
             return Ok(cpu.unwrap_or(0));

@@ -147,6 +147,14 @@ impl Running {
         Ok(kill_process(self.id()?, Signal::INT)?)
     }
 
+    /// Sends SIGTERM, as whoever stops a service does.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn terminate(&self) -> io::Result<()> {
+        Ok(kill_process(self.id()?, Signal::TERM)?)
+    }
+
     /// Waits for its end.
     ///
     /// # Errors

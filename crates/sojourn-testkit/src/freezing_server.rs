@@ -5,9 +5,9 @@ use std::io;
 use std::net::SocketAddr;
 
 use sojourn_clock::now_ns;
+use sojourn_mock::{Reply, Request, Responder};
 
-use crate::reply::{Reply, response};
-use crate::server::{Request, Responder, Server};
+use crate::server::{Server, response};
 
 /// A freeze, in nanoseconds after the server's start: from `from_ns` until just before `to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ struct Freezing {
 }
 
 impl Responder for Freezing {
-    fn respond(&mut self, _request: &Request) -> Reply {
+    fn respond(&mut self, _request: &Request<'_>) -> Reply {
         self.requests += 1;
         let body = format!("{{\"request\":{}}}\n", self.requests);
         Reply::now(response(200, "application/json", body.as_bytes()))

@@ -1,16 +1,16 @@
 //! Fake peers with known truth, for tests.
 //!
 //! A load tool is tested against servers whose behaviour is known exactly, not against servers that
-//! usually behave. Every peer here is one thread with an epoll loop on a free port of 127.0.0.1,
-//! stops and is joined when dropped, and keeps a book that a test can compare with what was
-//! measured from outside:
+//! usually behave. Every peer here is the server of `sojourn-mock` on one thread and a free port of
+//! 127.0.0.1, stops and is joined when dropped, and keeps a book that a test can compare with what
+//! was measured from outside:
 //!
 //! - [`QueueServer`]: answers in the order of a queue with c servers ([`QueueModel`]) and remembers
 //!   the arrival, start and finish of each request; [`theory`] says what the averages must be, and
 //!   within which interval a run of n requests finds them.
 //! - [`FreezingServer`]: answers at once, but does nothing at all during given windows.
 //! - [`MisbehavingServer`]: closes, resets, stays silent, truncates, dribbles, talks nonsense.
-//! - [`Server`] with a [`Responder`]: the loop beneath them, for a peer that a test needs once.
+//! - [`Server`] with a [`Responder`]: what they are made of, for a peer that a test needs once.
 //! - [`sojourn`]: runs the real binary in a folder and hands back what it printed.
 //!
 //! Invariants: truth is decided when a request arrives and never corrected afterwards (what the
@@ -20,25 +20,19 @@
 //! For tests only: no production crate depends on this one.
 
 mod command;
-mod connection;
 mod freezing_server;
 mod misbehaving_server;
 mod place;
-mod queue_model;
 mod queue_server;
-mod reactor;
-mod reply;
 mod server;
-mod service_time;
 pub mod theory;
 
 pub use command::{Output, Program, Running, sojourn};
 pub use freezing_server::{FreezingServer, Window};
 pub use misbehaving_server::{MisbehavingServer, Misbehaviour};
 pub use place::{TempDir, free_port, temp_dir};
-pub use queue_model::{QueueModel, Slot};
-pub use queue_server::{QueueServer, QueueShape, TruthRecord};
-pub use rand::rngs::Xoshiro256PlusPlus;
-pub use reply::{Reply, Step, response};
-pub use server::{Request, Responder, Server};
-pub use service_time::ServiceTime;
+pub use queue_server::{QueueServer, QueueShape};
+pub use server::{Server, response};
+pub use sojourn_mock::{
+    Draws, Latency, QueueModel, Reply, Request, Responder, Slot, Step, TruthRecord,
+};

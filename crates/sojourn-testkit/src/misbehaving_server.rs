@@ -2,11 +2,16 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
 
 use sojourn_clock::now_ns;
+use sojourn_mock::{Body, Message, Reply, Request, Responder, Step};
 
-use crate::reply::{Reply, Step, head, response};
-use crate::server::{Request, Responder, Server};
+use crate::server::{Server, response};
+
+/// Of what large bodies are made.
+const BLOCK_BYTES: usize = 64 * 1024;
 
 /// One way to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +120,7 @@ impl Misbehaviour {
         match self {
             Self::Close => Reply::steps([Step::Close]),
             Self::Dribble { bytes, every_ns } => dribble(*bytes, *every_ns, now_ns),
-            Self::Huge(bytes) => Reply::steps([send_head(*bytes), fill(*bytes)]),
+            Self::Huge(bytes) => Reply::message(filled(*bytes)),
             Self::MalformedChunk => Reply::steps([
                 Step::Send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec()),
                 Step::Send(b"5\r\nhello\r\nno number\r\nhello\r\n".to_vec()),
@@ -134,26 +139,30 @@ impl Misbehaviour {
                 Reply::now(response(*status, "application/json", body.as_bytes()))
             }
             Self::Truncate { promised, sent } => {
-                Reply::steps([send_head(*promised), fill(*sent), Step::Close])
+                let message = filled(*promised);
+                let body = Step::Body { message: message.clone(), from: 0, to: *sent };
+                Reply::steps([Step::Head(message), body, Step::Close])
             }
         }
     }
 }
 
-fn send_head(length: u64) -> Step {
-    Step::Send(head(200, "application/octet-stream", length).into_bytes())
-}
-
-fn fill(count: u64) -> Step {
-    Step::Repeat { byte: b'x', count }
+/// A good answer with so many bytes `x`.
+fn filled(length: u64) -> Rc<Message> {
+    let headers = [("content-type", b"application/octet-stream".as_slice())];
+    let block = Arc::from(vec![b'x'; BLOCK_BYTES]);
+    Rc::new(Message::new(200, headers, Body::Repeated { block, length }))
 }
 
 fn dribble(bytes: u32, every_ns: u64, now_ns: u64) -> Reply {
-    let drops = (1..=u64::from(bytes)).flat_map(|drop| {
-        let at_ns = now_ns.saturating_add(drop.saturating_mul(every_ns));
-        [Step::WaitUntil(at_ns), fill(1)]
+    let message = filled(u64::from(bytes));
+    let head = Step::Head(message.clone());
+    let drops = (0..u64::from(bytes)).flat_map(|drop| {
+        let at_ns = now_ns.saturating_add((drop + 1).saturating_mul(every_ns));
+        let body = Step::Body { message: message.clone(), from: drop, to: drop + 1 };
+        [Step::WaitUntil(at_ns), body]
     });
-    Reply::steps(std::iter::once(send_head(u64::from(bytes))).chain(drops))
+    Reply::steps(std::iter::once(head).chain(drops))
 }
 
 struct Misbehaving {
@@ -168,13 +177,12 @@ enum Choice {
 }
 
 impl Responder for Misbehaving {
-    fn respond(&mut self, request: &Request) -> Reply {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
         let now_ns = request.arrival_ns;
         let fallback = Misbehaviour::Status(200);
         let behaviour = match &mut self.choice {
             Choice::ByPath(paths) => {
-                let (path, _) = request.path.split_once('?').unwrap_or((&request.path, ""));
-                match paths.iter().find(|(known, _)| known == path) {
+                match paths.iter().find(|(known, _)| known == request.route()) {
                     Some((_, behaviour)) => behaviour,
                     None => &Misbehaviour::Status(404),
                 }
@@ -198,13 +206,16 @@ impl Responder for Misbehaving {
 mod tests {
     use super::*;
 
-    fn request(arrival_ns: u64) -> Request {
+    fn request(arrival_ns: u64) -> Request<'static> {
         Request {
-            method: "GET".to_owned(),
-            path: "/".to_owned(),
+            method: "GET",
+            path: "/",
+            headers: &[],
+            body: &[],
             arrival_ns,
             connection: 0,
-            close: false,
+            version: 11,
+            tls: None,
         }
     }
 
@@ -221,9 +232,15 @@ mod tests {
 
     #[test]
     fn a_dribble_sends_its_bytes_one_interval_apart() {
-        let Reply { steps, .. } = dribble(2, 5, 100);
-        let waits: Vec<_> =
-            steps.iter().filter(|step| matches!(step, Step::WaitUntil(_))).collect();
-        assert_eq!(waits, [&Step::WaitUntil(105), &Step::WaitUntil(110)]);
+        let message = filled(2);
+        let body = |from| Step::Body { message: message.clone(), from, to: from + 1 };
+        let expected = Reply::steps([
+            Step::Head(message.clone()),
+            Step::WaitUntil(105),
+            body(0),
+            Step::WaitUntil(110),
+            body(1),
+        ]);
+        assert_eq!(dribble(2, 5, 100), expected);
     }
 }

@@ -10,12 +10,9 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
+use sojourn_mock::{Clerk, Draws, QueueModel, Reply, Request, Responder, Truth, TruthRecord};
 
-use crate::queue_model::QueueModel;
-use crate::reply::{Reply, response};
-use crate::server::{Request, Responder, Server};
-use crate::service_time::ServiceTime;
+use crate::server::{Server, response};
 
 /// The queue's dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,22 +30,6 @@ impl Default for QueueShape {
     fn default() -> Self {
         Self { servers: NonZeroUsize::MIN, waiting_max: 100_000, records_max: 1_000_000 }
     }
-}
-
-/// What really happened to one request. Instants are `sojourn_clock` nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct TruthRecord {
-    /// In order of arrival among those let in, from 0; the answer's body has it too.
-    pub id: u64,
-    /// The whole request was read.
-    pub arrival_ns: u64,
-    /// A server took it.
-    pub start_ns: u64,
-    /// The server was done: when the answer is due.
-    pub finish_ns: u64,
-    /// The answer was handed to the kernel; later than the finish by what this machine made of it.
-    /// `None` while it is not, or when the client left.
-    pub sent_ns: Option<u64>,
 }
 
 /// A queue behind an HTTP address. Any method and path will do; the answer is the request's
@@ -71,15 +52,11 @@ impl QueueServer {
     ///
     /// # Errors
     /// No port, descriptor or thread to be had.
-    pub fn start(shape: QueueShape, service_time: ServiceTime) -> io::Result<Self> {
+    pub fn start(shape: QueueShape, service: Draws) -> io::Result<Self> {
         let book = Arc::new(Mutex::new(Book::default()));
-        let server = Server::start(Clerk {
-            model: QueueModel::new(shape.servers, shape.waiting_max),
-            service_time,
-            book: book.clone(),
-            records_max: shape.records_max,
-            next_id: 0,
-        })?;
+        let pen = Pen { book: book.clone(), records_max: shape.records_max };
+        let model = QueueModel::new(shape.servers, shape.waiting_max);
+        let server = Server::start(Desk(Clerk::new(model, service, pen)))?;
         Ok(Self { server, book })
     }
 
@@ -126,52 +103,49 @@ impl QueueServer {
     }
 }
 
-/// Admits requests and keeps the book; lives on the server's thread.
-struct Clerk {
-    model: QueueModel,
-    service_time: ServiceTime,
+/// Admits requests; lives on the server's thread.
+struct Desk(Clerk<Pen>);
+
+/// Writes the book.
+struct Pen {
     book: Arc<Mutex<Book>>,
     records_max: usize,
-    next_id: u64,
 }
 
-impl Responder for Clerk {
-    fn respond(&mut self, request: &Request) -> Reply {
-        let arrival_ns = request.arrival_ns;
-        let Some(slot) = self.model.admit(arrival_ns, self.service_time.draw_ns()) else {
-            open(&self.book).refused += 1;
-            return Reply::now(response(503, "text/plain", b"the queue is full\n"))
-                .tagged(u64::MAX);
+impl Responder for Desk {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
+        let Some(record) = self.0.admit(request.arrival_ns) else {
+            return Reply::now(response(503, "text/plain", b"the queue is full\n"));
         };
-        let id = self.next_id;
-        self.next_id += 1;
-        let mut book = open(&self.book);
-        if book.records.len() < self.records_max {
-            book.records.push(TruthRecord {
-                id,
-                arrival_ns,
-                start_ns: slot.start_ns,
-                finish_ns: slot.finish_ns,
-                sent_ns: None,
-            });
-        } else {
-            book.unrecorded += 1;
-        }
-        drop(book);
-        let body = format!(
-            "{{\"id\":{id},\"arrival_ns\":{arrival_ns},\"start_ns\":{},\"finish_ns\":{}}}\n",
-            slot.start_ns, slot.finish_ns
-        );
-        let answer = response(200, "application/json", body.as_bytes());
-        Reply::at(slot.finish_ns, answer).tagged(id)
+        let answer = response(200, "application/json", record.body().as_bytes());
+        Reply::at(record.finish_ns, answer).exact().tagged(record.id)
     }
 
     fn sent(&mut self, tag: u64, sent_ns: u64) {
-        // Records are numbered from 0 without a gap, so a record's id is its place.
-        let place = usize::try_from(tag).unwrap_or(usize::MAX);
-        if let Some(record) = open(&self.book).records.get_mut(place) {
-            record.sent_ns = Some(sent_ns);
+        self.0.truth().ended(tag, Some(sent_ns));
+    }
+}
+
+impl Truth for Pen {
+    fn admitted(&mut self, record: &TruthRecord) {
+        let mut book = open(&self.book);
+        if book.records.len() < self.records_max {
+            book.records.push(*record);
+        } else {
+            book.unrecorded += 1;
         }
+    }
+
+    fn ended(&mut self, id: u64, sent_ns: Option<u64>) {
+        // Records are numbered from 0 without a gap, so a record's id is its place.
+        let place = usize::try_from(id).unwrap_or(usize::MAX);
+        if let Some(record) = open(&self.book).records.get_mut(place) {
+            record.sent_ns = sent_ns;
+        }
+    }
+
+    fn refused(&mut self) {
+        open(&self.book).refused += 1;
     }
 }
 

@@ -105,6 +105,35 @@ pub fn mmc_mean_response(servers: u32, offered: f64, service_mean: f64) -> f64 {
     wait + service_mean
 }
 
+/// M/M/c: the share of requests whose response time exceeds `time` (D. Gross and C. M. Harris,
+/// *Fundamentals of Queueing Theory*, section 2.3: a wait with probability C, exponential with rate
+/// μ(c − a), then an exponential service with rate μ).
+pub fn mmc_response_beyond(servers: u32, offered: f64, service_mean: f64, time: f64) -> f64 {
+    let waits = erlang_c(servers, offered);
+    let services = time / service_mean;
+    let apart = f64::from(servers) - offered - 1.0;
+    // The two rates may be equal; near there the quotient is all rounding.
+    let waited = match apart.abs() < 1e-9 {
+        true => services,
+        false => -(-services * apart).exp_m1() / apart,
+    };
+    (-services).exp() * (1.0 + waits * waited)
+}
+
+/// M/M/c: the response time that a share `q` of requests does not exceed, found by halving.
+pub fn mmc_response_quantile(servers: u32, offered: f64, service_mean: f64, q: f64) -> f64 {
+    let beyond = |time| mmc_response_beyond(servers, offered, service_mean, time);
+    let (mut low, mut high) = (0.0, service_mean);
+    while beyond(high) > 1.0 - q {
+        high *= 2.0;
+    }
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        if beyond(middle) > 1.0 - q { low = middle } else { high = middle }
+    }
+    high
+}
+
 /// The mean of correlated samples with its interval, by batch means: the run is cut into `batches`
 /// equal parts (a remainder at the end is left out), whose means are nearly independent when each
 /// is long. For laws without a closed form. `None` below two batches or two samples a batch.
@@ -128,24 +157,19 @@ pub fn batch_means(samples: &[f64], batches: usize, z: f64) -> Option<Interval> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{QueueModel, ServiceTime};
+    use sojourn_mock::{Draws, Latency, QueueModel};
     use std::num::NonZeroUsize;
 
     const SERVICE_NS: u64 = 1_000_000;
 
     /// Response times, in mean services, of the first `count` requests of an empty queue.
-    fn simulate(servers: u32, utilization: f64, mut law: ServiceTime, count: usize) -> Vec<f64> {
+    fn simulate(servers: u32, utilization: f64, mut law: Draws, count: usize) -> Vec<f64> {
         let gap_ns = SERVICE_NS as f64 / (utilization * f64::from(servers));
-        let mut gaps = ServiceTime::exponential(gap_ns.round() as u64, 11 + count as u64);
+        let mut gaps = Draws::exponential(gap_ns.round() as u64, 11 + count as u64);
         respond(servers, &mut gaps, &mut law, count)
     }
 
-    fn respond(
-        servers: u32,
-        gaps: &mut ServiceTime,
-        law: &mut ServiceTime,
-        count: usize,
-    ) -> Vec<f64> {
+    fn respond(servers: u32, gaps: &mut Draws, law: &mut Draws, count: usize) -> Vec<f64> {
         let servers = NonZeroUsize::new(servers as usize).unwrap();
         let mut queue = QueueModel::new(servers, usize::MAX);
         let mut arrival_ns = 0;
@@ -171,6 +195,14 @@ mod tests {
         assert!((mg1_mean_response(0.7, 3.0, 1.0) - mm1.mean_response()).abs() < 1e-12);
         // Two servers: C = 2ρ²/(1 + ρ), here with ρ = 1/2.
         assert!((erlang_c(2, 1.0) - 1.0 / 3.0).abs() < 1e-12);
+        // With one server the response is exponential; two, just so loaded that both rates of the
+        // sum are equal, have the limit of the formula's quotient.
+        for q in [0.5, 0.99] {
+            let general = mmc_response_quantile(1, 0.7, 3.0, q);
+            assert!((general / mm1.response_quantile(q) - 1.0).abs() < 1e-9);
+        }
+        let near = mmc_response_beyond(2, 1.0 + 1e-7, 1.0, 2.0);
+        assert!((mmc_response_beyond(2, 1.0, 1.0, 2.0) - near).abs() < 1e-6);
         // Half loaded, deterministic: waits half a service of the exponential queue's whole one.
         assert!((md1_mean_response(0.5, 1.0) - 1.5).abs() < 1e-12);
         assert!((mm1.response_quantile(0.5) - 10.0 * std::f64::consts::LN_2).abs() < 1e-9);
@@ -179,7 +211,7 @@ mod tests {
     #[test]
     fn mm1_means_and_quantiles_are_found_by_simulation() {
         for utilization in [0.3, 0.5, 0.8] {
-            let law = ServiceTime::exponential(SERVICE_NS, 5);
+            let law = Draws::exponential(SERVICE_NS, 5);
             let mut times = simulate(1, utilization, law, 400_000);
             let mm1 = Mm1 { utilization, service_mean: 1.0 };
             let expected = mm1.mean_response_interval(times.len() as u64, 3.3);
@@ -202,8 +234,8 @@ mod tests {
             let mm1 = Mm1 { utilization, service_mean: 1.0 };
             let expected = mm1.mean_response_interval(arrivals as u64, 1.0);
             let gap_ns = (SERVICE_NS as f64 / utilization).round() as u64;
-            let mut gaps = ServiceTime::exponential(gap_ns, 21);
-            let mut law = ServiceTime::exponential(SERVICE_NS, 22);
+            let mut gaps = Draws::exponential(gap_ns, 21);
+            let mut law = Draws::exponential(SERVICE_NS, 22);
             let means: Vec<f64> =
                 (0..runs).map(|_| mean(&respond(1, &mut gaps, &mut law, arrivals))).collect();
             let center = mean(&means);
@@ -224,8 +256,8 @@ mod tests {
         let mm1 = Mm1 { utilization: 0.5, service_mean: 1.0 };
         let runs = 20_000;
         let arrivals = 100;
-        let mut gaps = ServiceTime::exponential(2 * SERVICE_NS, 31);
-        let mut law = ServiceTime::exponential(SERVICE_NS, 32);
+        let mut gaps = Draws::exponential(2 * SERVICE_NS, 31);
+        let mut law = Draws::exponential(SERVICE_NS, 32);
         let means: Vec<f64> =
             (0..runs).map(|_| mean(&respond(1, &mut gaps, &mut law, arrivals))).collect();
         let expected = mm1.mean_response_interval(arrivals as u64, 1.0);
@@ -237,12 +269,11 @@ mod tests {
 
     #[test]
     fn md1_mg1_and_mmc_means_lie_in_the_interval_of_batch_means() {
-        let uniform = || {
-            ServiceTime::general(9, |random| rand::RngExt::random_range(random, 0..2 * SERVICE_NS))
-        };
-        let exponential = || ServiceTime::exponential(SERVICE_NS, 8);
+        let law = Latency::Uniform { low_ns: 0.0, high_ns: 2.0 * SERVICE_NS as f64 };
+        let uniform = || Draws::new(law.clone(), 9);
+        let exponential = || Draws::exponential(SERVICE_NS, 8);
         let cases = [
-            ("M/D/1", 1, 0.7, ServiceTime::deterministic(SERVICE_NS), md1_mean_response(0.7, 1.0)),
+            ("M/D/1", 1, 0.7, Draws::fixed(SERVICE_NS), md1_mean_response(0.7, 1.0)),
             ("M/U/1", 1, 0.6, uniform(), mg1_mean_response(0.6, 1.0, 1.0 / 3.0)),
             ("M/M/3", 3, 0.8, exponential(), mmc_mean_response(3, 2.4, 1.0)),
             ("M/M/10", 10, 0.9, exponential(), mmc_mean_response(10, 9.0, 1.0)),

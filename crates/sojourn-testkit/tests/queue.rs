@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use serde_json::Value;
 use sojourn_clock::now_ns;
-use sojourn_testkit::{QueueModel, QueueServer, QueueShape, ServiceTime, TruthRecord};
+use sojourn_testkit::{Draws, QueueModel, QueueServer, QueueShape, TruthRecord};
 
 use crate::client::Client;
 
@@ -45,7 +45,7 @@ fn ask_once(client: &mut Client) -> Seen {
 }
 
 /// The book's starts and finishes follow from its arrivals and the drawn service times alone.
-fn assert_book_is_the_model(truth: &[TruthRecord], servers: usize, mut law: ServiceTime) {
+fn assert_book_is_the_model(truth: &[TruthRecord], servers: usize, mut law: Draws) {
     let mut model = QueueModel::new(NonZeroUsize::new(servers).unwrap(), usize::MAX);
     for (place, record) in truth.iter().enumerate() {
         assert_eq!(record.id, place as u64);
@@ -57,7 +57,7 @@ fn assert_book_is_the_model(truth: &[TruthRecord], servers: usize, mut law: Serv
 #[test]
 fn many_clients_see_what_the_book_says() {
     for servers in [1, 3] {
-        let law = || ServiceTime::exponential(SERVICE_NS, 42);
+        let law = || Draws::exponential(SERVICE_NS, 42);
         let server = QueueServer::start(shape(servers), law()).unwrap();
         let seen = ask(&server, 16, 100);
         let truth = server.truth();
@@ -82,7 +82,7 @@ fn many_clients_see_what_the_book_says() {
 fn a_full_line_is_answered_503_at_once() {
     let hour_ns = 3_600_000_000_000;
     let bounded = QueueShape { waiting_max: 2, ..shape(1) };
-    let server = QueueServer::start(bounded, ServiceTime::deterministic(hour_ns)).unwrap();
+    let server = QueueServer::start(bounded, Draws::fixed(hour_ns)).unwrap();
     let mut held: Vec<_> = (0..3).map(|_| Client::connect(server.address())).collect();
     for client in &mut held {
         client.send("/");
@@ -101,7 +101,7 @@ fn a_full_line_is_answered_503_at_once() {
 #[test]
 fn a_full_book_counts_what_it_leaves_out() {
     let small = QueueShape { records_max: 3, ..shape(1) };
-    let server = QueueServer::start(small, ServiceTime::deterministic(1)).unwrap();
+    let server = QueueServer::start(small, Draws::fixed(1)).unwrap();
     let seen = ask(&server, 1, 5);
     assert_eq!(seen.iter().map(|seen| seen.id).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     assert_eq!((server.truth().len(), server.unrecorded()), (3, 2));
@@ -109,7 +109,7 @@ fn a_full_book_counts_what_it_leaves_out() {
 
 #[test]
 fn bodies_are_read_and_pipelined_requests_answered_in_order() {
-    let server = QueueServer::start(shape(2), ServiceTime::exponential(SERVICE_NS, 1)).unwrap();
+    let server = QueueServer::start(shape(2), Draws::exponential(SERVICE_NS, 1)).unwrap();
     let mut client = Client::connect(server.address());
     let mut bytes = Vec::new();
     for length in [0_usize, 10, 200_000] {
@@ -131,7 +131,7 @@ fn bodies_are_read_and_pipelined_requests_answered_in_order() {
 
 #[test]
 fn a_request_that_is_not_http_is_refused_and_the_next_client_served() {
-    let server = QueueServer::start(shape(1), ServiceTime::deterministic(1)).unwrap();
+    let server = QueueServer::start(shape(1), Draws::fixed(1)).unwrap();
     let mut rude = Client::connect(server.address());
     rude.stream.write_all(b"\x16\x03\x01 hello\r\n\r\n").unwrap();
     assert_eq!(rude.answer().unwrap().status, 400);
@@ -141,7 +141,7 @@ fn a_request_that_is_not_http_is_refused_and_the_next_client_served() {
 
 #[test]
 fn the_book_is_written_as_one_json_object_a_line() {
-    let server = QueueServer::start(shape(1), ServiceTime::deterministic(5)).unwrap();
+    let server = QueueServer::start(shape(1), Draws::fixed(5)).unwrap();
     ask(&server, 1, 2);
     let mut bytes = Vec::new();
     server.write_ndjson(&mut bytes).unwrap();

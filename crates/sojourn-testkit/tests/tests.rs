@@ -7,6 +7,9 @@ mod client;
 // What a frozen server does, and does not.
 mod freezing;
 
+// The queue in simulated time against theory.
+mod oracle;
+
 // Every insult arrives as it was meant.
 mod misbehaving;
 

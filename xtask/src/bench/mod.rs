@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, and our
-//! `report` beside Vegeta's.
+//! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, our mock
+//! beside others, and our `report` beside Vegeta's.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
@@ -7,8 +7,10 @@
 
 mod cpu;
 mod http;
+mod mock;
 mod record;
 mod results;
+mod served;
 mod table;
 
 use crate::bench::table::Table;
@@ -21,8 +23,8 @@ use crate::{Failure, shell::root};
 type Comparison = fn() -> Result<Table, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 3] =
-    [("http", http::compare), ("http2", http::compare_http2), ("results", results::compare)];
+const COMPARISONS: [(&str, Comparison); 4] =
+    [("http", http::compare), ("http2", http::compare_http2), ("mock", mock::compare), ("results", results::compare)];
 /// Run by the comparison with a server to talk to; alone it has nothing to do.
 const DRIVEN: &str = "closed_loop";
 

@@ -58,7 +58,7 @@ mod tests {
     fn the_file_has_the_markers() {
         let path = crate::shell::root().join("bench/README.md");
         let text = std::fs::read_to_string(path).unwrap();
-        for name in ["crates", "http", "http2", "results"] {
+        for name in ["crates", "http", "http2", "mock", "results"] {
             assert!(replace(&text, name, "").is_some(), "{name}");
         }
     }

@@ -6,6 +6,7 @@ mod demo;
 mod dump;
 mod encode;
 mod init;
+mod mock;
 mod plot;
 mod report;
 pub(crate) mod run;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
     #[cfg(feature = "wrk")]
     Wrk(wrk::Wrk),
+    /// A server that stands in for others: holds answers as long as you say, and fails as you say
+    Mock(Box<mock::MockCommand>),
     /// Report on a run file, or on the results of an attack
     Report(report::Report),
     /// Results of an attack in another encoding
@@ -53,6 +56,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Init(command) => init::run(&command),
         #[cfg(feature = "wrk")]
         Command::Wrk(command) => wrk::run(&command),
+        Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Encode(command) => encode::run(&command),
         Command::Plot(command) => plot::run(&command),

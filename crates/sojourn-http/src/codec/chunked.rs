@@ -7,7 +7,7 @@ const SKIPPED_BYTES_MAX: u32 = 64 * 1024;
 
 /// Where a chunked body stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Chunked {
+pub struct Chunked {
     state: State,
     /// Chunk size being read, then bytes of the chunk still to come.
     left: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Chunked {
 
 /// What came next.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ChunkedPiece<'a> {
+pub enum ChunkedPiece<'a> {
     /// Body bytes.
     Body(&'a [u8]),
     /// The last trailer is read.
@@ -46,10 +46,7 @@ enum State {
 
 impl Chunked {
     /// Takes the next piece off `input`.
-    pub(crate) fn next<'a>(
-        &mut self,
-        input: &mut &'a [u8],
-    ) -> Result<ChunkedPiece<'a>, CodecError> {
+    pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<ChunkedPiece<'a>, CodecError> {
         loop {
             if self.state == State::Done {
                 return Ok(ChunkedPiece::Done);

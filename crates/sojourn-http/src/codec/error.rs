@@ -2,7 +2,7 @@
 
 /// Why bytes are not an HTTP/1.1 answer. Fragments read after "HOST:PORT answered with …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CodecError {
+pub enum CodecError {
     /// Chunked framing broken.
     #[error("broken chunked framing: {0}")]
     Chunk(&'static str),

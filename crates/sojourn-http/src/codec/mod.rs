@@ -12,6 +12,7 @@ mod head;
 mod response;
 
 pub(crate) use body::{Body, BodyError};
-pub(crate) use error::CodecError;
+pub use chunked::{Chunked, ChunkedPiece};
+pub use error::CodecError;
 pub(crate) use head::{Coding, Head};
 pub(crate) use response::{Piece, ResponseParser};

@@ -32,7 +32,10 @@ impl Reader<'_> {
     fn channel(&mut self, name: &str, node: &Node) -> Option<Channel> {
         let fields = Fields::of(node, &shapes::CHANNEL, &mut self.problems)?;
         let connector = match fields.given(&["kafka", "webhook"]).as_slice() {
-            [(key, node)] if key.name == "kafka" => self.kafka(node).map(Connector::Kafka),
+            [(key, node)] if key.name == "kafka" => {
+                let fields = Fields::of(node, &shapes::KAFKA, &mut self.problems);
+                fields.and_then(|fields| self.kafka(&fields, "topics")).map(Connector::Kafka)
+            }
             [(_, node)] => self.webhook(node).map(Connector::Webhook),
             [] => {
                 // `webhook:` alone takes every default.
@@ -74,8 +77,8 @@ impl Reader<'_> {
         })
     }
 
-    fn kafka(&mut self, node: &Node) -> Option<KafkaChannel> {
-        let fields = Fields::of(node, &shapes::KAFKA, &mut self.problems)?;
+    /// Where a Kafka is (`brokers`, `properties`), and which topics, under the name `topics`.
+    pub fn kafka(&mut self, fields: &Fields<'_>, topics: &str) -> Option<KafkaChannel> {
         let brokers_node = fields.get("brokers");
         let brokers = brokers_node.and_then(|node| self.texts(node));
         if let (Some(node), Some(brokers)) = (brokers_node, &brokers) {
@@ -83,7 +86,7 @@ impl Reader<'_> {
                 self.check_address(node, broker.trim(), "a broker");
             }
         }
-        let topics = fields.get("topics").and_then(|node| self.texts(node));
+        let topics = fields.get(topics).and_then(|node| self.texts(node));
         let mut properties = Vec::new();
         if let Some(node) = fields.get("properties") {
             for (key, value) in self.problems.map(node)? {
@@ -118,7 +121,7 @@ impl Reader<'_> {
     }
 
     /// One text or a list of them; none is a problem.
-    pub(super) fn texts(&mut self, node: &Node) -> Option<Vec<String>> {
+    pub fn texts(&mut self, node: &Node) -> Option<Vec<String>> {
         let items = match &node.content {
             Content::List(items) => items.as_slice(),
             _ => std::slice::from_ref(node),

@@ -39,6 +39,14 @@ pub(super) fn conditions(node: &Node, place: Place, problems: &mut Problems<'_>)
     checks
 }
 
+/// Reads the conditions on one value, whatever it is a value of, each with its text.
+pub fn value_tests(key: &Key, node: &Node, problems: &mut Problems<'_>) -> Vec<(String, Test)> {
+    let mut checks = Vec::new();
+    // Only a status has conditions of its own, such as `2xx`.
+    tests(key, node, &Selector::Text, problems, &mut checks);
+    checks.into_iter().map(|check| (check.text, check.test)).collect()
+}
+
 fn tests(
     key: &Key,
     node: &Node,

@@ -11,7 +11,7 @@ use super::{PlanError, Reader, shapes};
 
 impl Reader<'_> {
     /// The data sources, in declared order. One that can't be read is left out and reported.
-    pub(super) fn data(&mut self, node: &Node) -> Vec<Arc<DataSource>> {
+    pub fn data(&mut self, node: &Node) -> Vec<Arc<DataSource>> {
         let mut sources = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {
             let named = self.problems.check_name(key.range.start, &key.name, "data source");

@@ -6,15 +6,15 @@ use super::shape::Shape;
 use super::units;
 
 /// A mapping whose names are all known.
-pub(super) struct Fields<'n> {
+pub struct Fields<'n> {
     entries: Vec<(&'n Key, &'n Node)>,
     /// Whether names were refused: what seems to be missing may be one of them.
-    pub(super) has_unknown: bool,
+    pub has_unknown: bool,
 }
 
 impl<'n> Fields<'n> {
     /// Takes a mapping apart. Unknown and missing names are reported; `None` when it is none.
-    pub(super) fn of(node: &'n Node, shape: &Shape, problems: &mut Problems<'_>) -> Option<Self> {
+    pub fn of(node: &'n Node, shape: &Shape, problems: &mut Problems<'_>) -> Option<Self> {
         let Content::Map(entries) = &node.content else {
             let names: Vec<String> =
                 shape.fields.iter().map(|field| format!("`{}`", field.name)).collect();
@@ -58,17 +58,17 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of this name, where it has one.
-    pub(super) fn get(&self, name: &str) -> Option<&'n Node> {
+    pub fn get(&self, name: &str) -> Option<&'n Node> {
         self.with_null(name).filter(|node| !node.is_null())
     }
 
     /// The value of this name, even an empty one.
-    pub(super) fn with_null(&self, name: &str) -> Option<&'n Node> {
+    pub fn with_null(&self, name: &str) -> Option<&'n Node> {
         self.entries.iter().find(|(key, _)| key.name == name).map(|(_, node)| *node)
     }
 
     /// The names of `some` that have a value, in the file's order.
-    pub(super) fn given(&self, some: &[&str]) -> Vec<(&'n Key, &'n Node)> {
+    pub fn given(&self, some: &[&str]) -> Vec<(&'n Key, &'n Node)> {
         self.entries
             .iter()
             .filter(|(key, node)| some.contains(&key.name.as_str()) && !node.is_null())
@@ -79,7 +79,7 @@ impl<'n> Fields<'n> {
 
 impl Problems<'_> {
     /// A scalar's text.
-    pub(super) fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
+    pub fn text<'n>(&mut self, node: &'n Node) -> Option<&'n str> {
         let text = node.text();
         if text.is_none() {
             self.at(node, format!("expected text, found {}", node.kind()), None);
@@ -88,13 +88,13 @@ impl Problems<'_> {
     }
 
     /// A duration in nanoseconds.
-    pub(super) fn duration(&mut self, node: &Node) -> Option<u64> {
+    pub fn duration(&mut self, node: &Node) -> Option<u64> {
         let hint = "a duration is a number and a unit: `500ms`, `5s`, `1m30s`, `2h`";
         self.parsed(node, "a duration", hint, units::duration_ns)
     }
 
     /// A duration above zero in nanoseconds.
-    pub(super) fn duration_above_zero(&mut self, node: &Node) -> Option<u64> {
+    pub fn duration_above_zero(&mut self, node: &Node) -> Option<u64> {
         let ns = self.duration(node)?;
         if ns == 0 {
             self.at(node, "must be longer than zero", None);
@@ -104,24 +104,24 @@ impl Problems<'_> {
     }
 
     /// A rate in arrivals per second.
-    pub(super) fn rate(&mut self, node: &Node) -> Option<f64> {
+    pub fn rate(&mut self, node: &Node) -> Option<f64> {
         let hint = "a rate is a number per time: `50/s`, `0.5/s`, `90/min`, `12/h`";
         self.parsed(node, "a rate", hint, units::rate_per_s)
     }
 
     /// A fraction between 0 and 1.
-    pub(super) fn fraction(&mut self, node: &Node) -> Option<f64> {
+    pub fn fraction(&mut self, node: &Node) -> Option<f64> {
         let hint = "write `0.1%` or 0.001";
         self.parsed(node, "a fraction", hint, units::fraction)
     }
 
     /// A size in bytes.
-    pub(super) fn bytes(&mut self, node: &Node) -> Option<usize> {
+    pub fn bytes(&mut self, node: &Node) -> Option<usize> {
         self.parsed(node, "a size", "write `10MB` or `64KiB`", units::bytes)
     }
 
     /// A whole number within bounds.
-    pub(super) fn count(&mut self, node: &Node, least: u64, most: u64) -> Option<u64> {
+    pub fn count(&mut self, node: &Node, least: u64, most: u64) -> Option<u64> {
         let hint = format!("a whole number from {least} to {most}");
         let number = self.parsed(node, "a whole number", &hint, |text| {
             text.parse::<u64>().map_err(|_| format!("`{text}` is not a whole number"))
@@ -135,7 +135,7 @@ impl Problems<'_> {
     }
 
     /// A finite number.
-    pub(super) fn number(&mut self, node: &Node) -> Option<f64> {
+    pub fn number(&mut self, node: &Node) -> Option<f64> {
         self.parsed(node, "a number", "write `2` or `0.5`", |text| match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
             _ => Err(format!("`{text}` is not a number")),
@@ -143,7 +143,7 @@ impl Problems<'_> {
     }
 
     /// `true` or `false`.
-    pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
+    pub fn flag(&mut self, node: &Node) -> Option<bool> {
         self.parsed(node, "true or false", "write `true` or `false`", |text| match text {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -152,7 +152,7 @@ impl Problems<'_> {
     }
 
     /// One of some words, by its place among them.
-    pub(super) fn choice(&mut self, node: &Node, words: &[&str]) -> Option<usize> {
+    pub fn choice(&mut self, node: &Node, words: &[&str]) -> Option<usize> {
         let text = self.text(node)?;
         let place = words.iter().position(|word| *word == text);
         if place.is_none() {
@@ -167,7 +167,7 @@ impl Problems<'_> {
     }
 
     /// A list's items.
-    pub(super) fn list<'n>(&mut self, node: &'n Node) -> Option<&'n [Node]> {
+    pub fn list<'n>(&mut self, node: &'n Node) -> Option<&'n [Node]> {
         match &node.content {
             Content::List(items) => Some(items),
             _ => {
@@ -180,7 +180,7 @@ impl Problems<'_> {
     }
 
     /// A mapping's entries.
-    pub(super) fn map<'n>(&mut self, node: &'n Node) -> Option<&'n [(Key, Node)]> {
+    pub fn map<'n>(&mut self, node: &'n Node) -> Option<&'n [(Key, Node)]> {
         match &node.content {
             Content::Map(entries) => Some(entries),
             _ => {
@@ -192,7 +192,7 @@ impl Problems<'_> {
     }
 
     /// The text to show for a scalar: its own, or the source's where `${NAME}` made it.
-    pub(super) fn offending(&self, node: &Node) -> String {
+    pub fn offending(&self, node: &Node) -> String {
         match node.scalar() {
             Some(scalar) if !scalar.secret => shown(&scalar.text),
             _ => self.written(&node.range),
@@ -228,7 +228,7 @@ impl Problems<'_> {
 }
 
 /// What stands at a node, or the default where nothing does. `None`: a problem, already reported.
-pub(super) fn given_or<T>(
+pub fn given_or<T>(
     node: Option<&Node>,
     default: T,
     read: impl FnOnce(&Node) -> Option<T>,
@@ -240,7 +240,7 @@ pub(super) fn given_or<T>(
 }
 
 /// Text short enough for a message, control characters escaped.
-pub(super) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut short = String::new();
     for c in text.chars().take(80) {
         match c.is_control() {

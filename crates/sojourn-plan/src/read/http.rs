@@ -23,7 +23,7 @@ const MADE_HEADERS: [&str; 4] = ["host", "content-length", "transfer-encoding", 
 
 impl Reader<'_> {
     /// A request: `GET /path`, or a mapping.
-    pub(super) fn http(&mut self, node: &Node, scope: &Scope) -> Option<HttpAction> {
+    pub fn http(&mut self, node: &Node, scope: &Scope) -> Option<HttpAction> {
         if let Some(text) = node.text() {
             let (method, url) = match text.trim().split_once(' ') {
                 Some((method, url)) if is_method(method) => (method, url.trim()),
@@ -115,7 +115,8 @@ impl Reader<'_> {
         Some((origin, path))
     }
 
-    fn headers(&mut self, node: &Node, scope: &Scope) -> Vec<(String, Template)> {
+    /// Headers, their values as templates.
+    pub fn headers(&mut self, node: &Node, scope: &Scope) -> Vec<(String, Template)> {
         let mut headers = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {
             let name = &key.name;
@@ -143,7 +144,7 @@ impl Reader<'_> {
     }
 
     /// The body and the content type that goes with its form.
-    fn body(
+    pub fn body(
         &mut self,
         fields: &Fields<'_>,
         scope: &Scope,
@@ -215,12 +216,12 @@ impl Reader<'_> {
     }
 
     /// Reports a file that can't be read, at the value that names it.
-    pub(super) fn unreadable(&mut self, node: &Node, error: &std::io::Error) {
+    pub fn unreadable(&mut self, node: &Node, error: &std::io::Error) {
         let shown = self.problems.offending(node);
         self.problems.at(
             node,
             format!("`{shown}` can't be read: {error}"),
-            Some("paths are relative to the journey file's folder".to_owned()),
+            Some("paths are relative to this file's folder".to_owned()),
         );
     }
 }

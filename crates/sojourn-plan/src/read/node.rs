@@ -11,17 +11,17 @@ use serde_saphyr::{Location, Spanned};
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub struct Node {
     /// Bytes of the source it was defined by (an alias: those of its anchor). Empty for block
     /// lists and mappings, of which only the start is known.
-    pub(super) range: Range<usize>,
+    pub range: Range<usize>,
     /// What it is.
-    pub(super) content: Content,
+    pub content: Content,
 }
 
 /// What stands at a place.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub enum Content {
     /// Nothing, `~` or `null`.
     Null,
     /// Text, a number or a boolean.
@@ -34,37 +34,37 @@ pub(super) enum Content {
 
 /// A scalar: its text, and what JSON would make of it.
 #[derive(Clone, Debug)]
-pub(super) struct Scalar {
+pub struct Scalar {
     /// The text; of a number, as written.
-    pub(super) text: String,
+    pub text: String,
     /// The value by YAML's rules: a plain `5` is a number, a quoted one is text.
-    pub(super) value: serde_json::Value,
+    pub value: serde_json::Value,
     /// Whether part of it came from `${NAME}`: such text is never shown.
-    pub(super) secret: bool,
+    pub secret: bool,
 }
 
 /// A mapping's name for a value.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub struct Key {
     /// The name.
-    pub(super) name: String,
+    pub name: String,
     /// Bytes of the source.
-    pub(super) range: Range<usize>,
+    pub range: Range<usize>,
 }
 
 /// What made text unreadable as YAML.
-pub(super) struct Malformed {
+pub struct Malformed {
     /// Byte of the source.
-    pub(super) at: usize,
+    pub at: usize,
     /// Lower-case fragment.
-    pub(super) message: String,
+    pub message: String,
     /// What to do.
-    pub(super) hint: Option<String>,
+    pub hint: Option<String>,
 }
 
 impl Node {
     /// Reads one YAML document.
-    pub(super) fn parse(source: &str) -> Result<Self, Malformed> {
+    pub fn parse(source: &str) -> Result<Self, Malformed> {
         let options = serde_saphyr::options! {
             emit_comments: false,
             strict_booleans: true,
@@ -77,7 +77,7 @@ impl Node {
     }
 
     /// The scalar, if it is one.
-    pub(super) fn scalar(&self) -> Option<&Scalar> {
+    pub fn scalar(&self) -> Option<&Scalar> {
         match &self.content {
             Content::Scalar(scalar) => Some(scalar),
             _ => None,
@@ -85,17 +85,17 @@ impl Node {
     }
 
     /// The scalar's text, if it is one.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         self.scalar().map(|scalar| scalar.text.as_str())
     }
 
     /// Whether nothing stands here.
-    pub(super) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         matches!(self.content, Content::Null)
     }
 
     /// What it is, for messages.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match &self.content {
             Content::Null => "nothing",
             Content::Scalar(scalar) => match scalar.value {

@@ -10,7 +10,7 @@ use super::{PlanError, PlanErrors};
 const PROBLEMS_MAX: usize = 100;
 
 /// Collects problems while reading goes on.
-pub(super) struct Problems<'a> {
+pub struct Problems<'a> {
     file: &'a str,
     source: &'a str,
     found: Vec<PlanError>,
@@ -24,12 +24,13 @@ pub(super) struct Problems<'a> {
 const SECRET_LENGTH_LEAST: usize = 4;
 
 impl<'a> Problems<'a> {
-    pub(super) fn new(file: &'a str, source: &'a str) -> Self {
+    /// Nothing is wrong yet with this file of this text.
+    pub fn new(file: &'a str, source: &'a str) -> Self {
         Self { file, source, found: Vec::new(), broken: HashSet::new(), secrets: Vec::new() }
     }
 
     /// Something is wrong with a whole value.
-    pub(super) fn at(&mut self, node: &Node, message: impl Into<String>, hint: Option<String>) {
+    pub fn at(&mut self, node: &Node, message: impl Into<String>, hint: Option<String>) {
         if !self.broken.contains(&node.range.start) {
             self.at_byte(node.range.start, message, hint);
         }
@@ -37,7 +38,7 @@ impl<'a> Problems<'a> {
 
     /// Something is wrong with a part of a value: the place is the part's, where the source has it
     /// as it is.
-    pub(super) fn within(
+    pub fn within(
         &mut self,
         node: &Node,
         part: &str,
@@ -48,7 +49,7 @@ impl<'a> Problems<'a> {
     }
 
     /// Something is wrong with a part of a part of a value.
-    pub(super) fn within_both(
+    pub fn within_both(
         &mut self,
         node: &Node,
         outer: &str,
@@ -66,12 +67,7 @@ impl<'a> Problems<'a> {
     }
 
     /// Something is wrong at a byte of the source.
-    pub(super) fn at_byte(
-        &mut self,
-        byte: usize,
-        message: impl Into<String>,
-        hint: Option<String>,
-    ) {
+    pub fn at_byte(&mut self, byte: usize, message: impl Into<String>, hint: Option<String>) {
         let (line, column) = position(self.source, byte);
         self.push(PlanError {
             file: self.file.to_owned(),
@@ -83,7 +79,7 @@ impl<'a> Problems<'a> {
     }
 
     /// Something is wrong elsewhere: in a file the plan names, or on the command line.
-    pub(super) fn push(&mut self, mut error: PlanError) {
+    pub fn push(&mut self, mut error: PlanError) {
         for secret in &self.secrets {
             error.message = without(&error.message, secret);
             error.hint = error.hint.filter(|hint| without(hint, secret) == *hint);
@@ -94,7 +90,7 @@ impl<'a> Problems<'a> {
     }
 
     /// A value that no message may show.
-    pub(super) fn keep_secret(&mut self, value: &str) {
+    pub fn keep_secret(&mut self, value: &str) {
         let is_new = !self.secrets.iter().any(|known| known == value);
         if value.len() >= SECRET_LENGTH_LEAST && is_new {
             self.secrets.push(value.to_owned());
@@ -102,12 +98,12 @@ impl<'a> Problems<'a> {
     }
 
     /// Says no more about this value.
-    pub(super) fn give_up_on(&mut self, node: &Node) {
+    pub fn give_up_on(&mut self, node: &Node) {
         self.broken.insert(node.range.start);
     }
 
     /// A value as it stands in the file, shortened: never what `${NAME}` stands for.
-    pub(super) fn written(&self, range: &Range<usize>) -> String {
+    pub fn written(&self, range: &Range<usize>) -> String {
         let text = self.source.get(range.clone()).unwrap_or_default().trim();
         let line = text.lines().next().unwrap_or_default();
         let mut short: String = line.chars().take(60).collect();
@@ -117,22 +113,25 @@ impl<'a> Problems<'a> {
         short
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
+    /// How many things are wrong, as far as they are kept: to see whether reading found another.
+    pub fn count_found(&self) -> usize {
+        self.found.len()
+    }
+
     /// What was found, in the order of the file.
-    pub(super) fn into_errors(mut self) -> PlanErrors {
+    pub fn into_errors(mut self) -> PlanErrors {
         self.found.sort_by_key(|error| (error.file != self.file, error.line, error.column));
         PlanErrors(self.found)
     }
 }
 
 /// The known name that `wrong` was probably meant to be.
-pub(super) fn similar<'n>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
+pub fn similar<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let lower = wrong.to_lowercase();
     known
         .into_iter()
@@ -149,10 +148,7 @@ pub(super) fn similar<'n>(
 }
 
 /// "did you mean `x`?", or the list of what there is.
-pub(super) fn suggestion<'n>(
-    wrong: &str,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Option<String> {
+pub fn suggestion<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let mut seen = HashSet::new();
     let known: Vec<&str> = known.into_iter().filter(|name| seen.insert(*name)).collect();
     if let Some(name) = similar(wrong, known.iter().copied()) {

@@ -3,31 +3,31 @@
 
 /// A mapping.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub struct Shape {
     /// Name with its article, for messages (`in a stage`) and for the schema's definitions.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What it is.
-    pub(crate) doc: &'static str,
+    pub doc: &'static str,
     /// What it may hold.
-    pub(crate) fields: &'static [Field],
+    pub fields: &'static [Field],
 }
 
 /// A value of a mapping.
 #[derive(Debug)]
-pub(crate) struct Field {
+pub struct Field {
     /// Name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What may stand there.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// Whether it must.
-    pub(crate) required: bool,
+    pub required: bool,
     /// What it means.
-    pub(crate) doc: &'static str,
+    pub doc: &'static str,
 }
 
 /// What may stand in a place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `5s`.
     Duration,
     /// `50/s`.
@@ -63,11 +63,14 @@ pub(crate) enum Kind {
 }
 
 impl Field {
-    pub(crate) const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
+    /// A value that may be left out.
+    pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
         Self { name, kind, required: false, doc }
     }
 
-    pub(crate) const fn required(mut self) -> Self {
+    /// The same, but it must be given.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }

@@ -37,7 +37,8 @@ pub(crate) static FILE: Shape = Shape {
     ],
 };
 
-pub(crate) static DATA: Shape = Shape {
+/// A data source.
+pub static DATA: Shape = Shape {
     name: "a data source",
     doc: "Rows of a file. Journey k takes row k, starting over at the end.",
     fields: &[Field::new("csv", Text, "CSV file whose first line names the columns.").required()],
@@ -170,7 +171,8 @@ pub(crate) static KEY_MAP: Shape = Shape {
     ],
 };
 
-pub(crate) static HTTP: Shape = Shape {
+/// An HTTP request.
+pub static HTTP: Shape = Shape {
     name: "an HTTP request",
     doc: "An HTTP request. Templates `{{ … }}` in path, query, headers and body.",
     fields: &[

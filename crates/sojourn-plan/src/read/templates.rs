@@ -21,33 +21,39 @@ pub(super) const STREAMS_FROM: u64 = 1 << 32;
 
 /// What a template may name at its place in the plan.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scope {
+pub struct Scope {
     /// Variables set by now.
-    pub(super) variables: BTreeMap<String, VariableId>,
+    pub variables: BTreeMap<String, VariableId>,
     /// Variables that only a later step sets.
-    pub(super) later: BTreeMap<String, VariableId>,
+    pub later: BTreeMap<String, VariableId>,
     /// Whether the journey's key is known.
-    pub(super) key: bool,
+    pub key: bool,
     /// Whether this belongs to a journey at all.
-    pub(super) in_journey: bool,
+    pub in_journey: bool,
+    /// Names, and first parts of dotted names, whose values the caller finds by their whole name:
+    /// variables of [`Compiler::found`].
+    pub found: &'static [&'static str],
 }
 
 /// Compiles templates; owns the numbering of random streams, in the order of compilation, which is
 /// the order of the file's sections, journeys, steps and stages.
 #[derive(Debug)]
-pub(super) struct Compiler {
+pub struct Compiler {
     /// Rows that templates may name.
-    pub(super) data: Vec<Arc<DataSource>>,
+    pub data: Vec<Arc<DataSource>>,
+    /// Names that templates use and the caller finds values for, by variable.
+    pub found: Vec<Vec<String>>,
     streams: u64,
 }
 
 impl Compiler {
-    pub(super) fn new(data: Vec<Arc<DataSource>>) -> Self {
-        Self { data, streams: STREAMS_FROM }
+    /// A compiler whose templates may name these rows.
+    pub fn new(data: Vec<Arc<DataSource>>) -> Self {
+        Self { data, found: Vec::new(), streams: STREAMS_FROM }
     }
 
     /// A scalar as a template, its holes written with `escape`.
-    pub(super) fn text(
+    pub fn text(
         &mut self,
         node: &Node,
         escape: Escape,
@@ -59,7 +65,7 @@ impl Compiler {
     }
 
     /// Text of a scalar (or a part of it, or of a file it names) as a template.
-    pub(super) fn compile(
+    pub fn compile(
         &mut self,
         node: &Node,
         text: &str,
@@ -74,7 +80,7 @@ impl Compiler {
 
     /// A value as JSON text, with templates in its strings. A string that is one hole with a number
     /// in it becomes a number.
-    pub(super) fn json(
+    pub fn json(
         &mut self,
         node: &Node,
         scope: &Scope,
@@ -291,6 +297,17 @@ impl Compiler {
             ["run_id"] => Ok(Hole::RunId),
             ["uuid"] => Ok(Hole::Uuid { stream: self.stream() }),
             ["seq"] => Ok(Hole::Seq { from: 0 }),
+            [first, ..] if scope.found.contains(first) => {
+                let known = self.found.iter().position(|known| known == path);
+                let place = known.unwrap_or_else(|| {
+                    self.found.push(path.to_vec());
+                    self.found.len() - 1
+                });
+                match u16::try_from(place) {
+                    Ok(place) => Ok(Hole::Variable(VariableId(place))),
+                    Err(_) => fail("more than 65,536 names".to_owned(), None),
+                }
+            }
             [name] => match (scope.variables.get(*name), scope.later.get(*name)) {
                 (Some(id), _) => Ok(Hole::Variable(*id)),
                 (None, Some(_)) => fail(
@@ -299,6 +316,7 @@ impl Compiler {
                 ),
                 (None, None) => {
                     let known = scope.variables.keys().map(String::as_str);
+                    let known = known.chain(scope.found.iter().copied());
                     fail(
                         format!("unknown name `{}`", shown(name)),
                         suggestion(name, known.chain(BUILT_IN)),

@@ -43,7 +43,7 @@ pub fn duration_ns(text: &str) -> Result<u64, String> {
 }
 
 /// `50/s`, `90/min`, `12/h`, `3/10s` in arrivals per second. Err: what is wrong.
-pub(super) fn rate_per_s(text: &str) -> Result<f64, String> {
+pub fn rate_per_s(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let Some((count, per)) = text.split_once('/') else {
         return Err(match text.parse::<f64>() {
@@ -71,7 +71,7 @@ pub(super) fn rate_per_s(text: &str) -> Result<f64, String> {
 }
 
 /// `0.1%` or `0.001` as a fraction between 0 and 1. Err: what is wrong.
-pub(super) fn fraction(text: &str) -> Result<f64, String> {
+pub fn fraction(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let value = match text.strip_suffix('%') {
         Some(percent) => plain_number(percent.trim()).map(|percent| percent / 100.0),
@@ -85,7 +85,7 @@ pub(super) fn fraction(text: &str) -> Result<f64, String> {
 }
 
 /// `10MB`, `64KiB` or a plain number, in bytes. Err: what is wrong.
-pub(crate) fn bytes(text: &str) -> Result<usize, String> {
+pub fn bytes(text: &str) -> Result<usize, String> {
     let wrong = || format!("`{text}` is not a size");
     let (number, unit, rest) = number_and_unit(text.trim()).ok_or_else(wrong)?;
     let scale: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -109,7 +109,7 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
 }
 
 /// A number of nanoseconds in the shortest form that keeps it exact, for messages and reports.
-pub(crate) fn show_ns(ns: u64) -> String {
+pub fn show_ns(ns: u64) -> String {
     const UNITS: [(u64, &str); 6] = [
         (3_600_000_000_000, "h"),
         (60_000_000_000, "m"),
@@ -133,7 +133,7 @@ pub(crate) fn show_ns(ns: u64) -> String {
 }
 
 /// A rate in the unit that reads best.
-pub(crate) fn show_rate(per_s: f64) -> String {
+pub fn show_rate(per_s: f64) -> String {
     let shown = |value: f64, unit: &str| format!("{}/{unit}", (value * 1e6).round() / 1e6);
     if per_s == 0.0 || per_s >= 0.1 {
         shown(per_s, "s")

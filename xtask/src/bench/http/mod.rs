@@ -21,6 +21,7 @@ use outputs::{ours, whole_runs, wrks};
 use tool::{Tool, run_rounds};
 
 pub(super) use http2::compare as compare_http2;
+pub(super) use outputs::wrks;
 
 const SECONDS: &str = "5";
 const CONNECTIONS: &str = "64";
@@ -133,7 +134,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 /// On the last core; nginx has the first.
-fn pinned(program: &Path, arguments: &[&str]) -> Command {
+pub(super) fn pinned(program: &Path, arguments: &[&str]) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut command = command("taskset", &["-c", &(cores - 1).to_string()]);
     command.arg(program).args(arguments);

@@ -27,7 +27,7 @@ pub(super) fn whole_runs(output: &str) -> Result<f64, String> {
 }
 
 /// `  123 requests in 5.00s, 4.5MB read`
-pub(super) fn wrks(output: &str) -> Result<f64, String> {
+pub(in crate::bench) fn wrks(output: &str) -> Result<f64, String> {
     if output.contains("Socket errors") || output.contains("Non-2xx") {
         return Err(format!("it met errors: {output}"));
     }

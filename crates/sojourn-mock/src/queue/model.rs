@@ -1,8 +1,8 @@
 //! The queue with c servers as arithmetic: arrival and service time in, start and finish out.
 //!
 //! First come, first served, one waiting line. Nothing here sleeps or reads a clock, so the same
-//! model drives the [`QueueServer`](crate::QueueServer), a simulation of a million arrivals, and
-//! the check of one against the other.
+//! model drives a server, a simulation of millions of arrivals, and the check of one against the
+//! other.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

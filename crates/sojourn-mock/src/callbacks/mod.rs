@@ -1,0 +1,118 @@
+//! What follows an answer: a webhook, or a message to a broker, so that a mock is an asynchronous
+//! third party.
+
+mod courier;
+
+use std::sync::Arc;
+
+use sojourn_http::{Origin, origin_host_header, write_request};
+use sojourn_plan::{HttpAction, KafkaChannel, Template};
+
+use crate::book::Book;
+use crate::book::answer::{Surroundings, needs_body};
+use crate::book::values::Values;
+use crate::latency::Latency;
+
+pub(crate) use courier::Courier;
+pub use courier::{CallbackFigures, PublisherMaker};
+
+/// Something to be done after an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Callback {
+    /// How long after the answer.
+    pub(crate) after: Latency,
+    /// After what share of the answers.
+    pub(crate) share: f64,
+    pub(crate) action: Action,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Publish(Box<Publication>),
+    Webhook(Box<HttpAction>),
+}
+
+/// A message to a broker.
+#[derive(Clone, Debug)]
+pub(crate) struct Publication {
+    pub(crate) kafka: Arc<KafkaChannel>,
+    pub(crate) topic: String,
+    pub(crate) key: Option<Template>,
+    pub(crate) headers: Vec<(String, Template)>,
+    pub(crate) payload: Template,
+}
+
+/// A callback whose templates are rendered.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) due_ns: u64,
+    pub(crate) errand: Errand,
+}
+
+#[derive(Debug)]
+pub(crate) enum Errand {
+    Publish {
+        kafka: Arc<KafkaChannel>,
+        topic: String,
+        key: Option<Vec<u8>>,
+        headers: Vec<(String, Vec<u8>)>,
+        payload: Vec<u8>,
+    },
+    Webhook {
+        origin: Origin,
+        bytes: Vec<u8>,
+        is_head: bool,
+        timeout_ns: u64,
+    },
+}
+
+impl Callback {
+    /// Whether it takes something from the request's body.
+    pub(crate) fn needs_body(&self, book: &Book) -> bool {
+        let needs = |template: &Template| needs_body(template, book);
+        match &self.action {
+            Action::Publish(it) => {
+                let headers = it.headers.iter().map(|(_, value)| value);
+                headers.chain(&it.key).chain([&it.payload]).any(needs)
+            }
+            Action::Webhook(it) => {
+                let headers = it.headers.iter().map(|(_, value)| value);
+                headers.chain(&it.body).chain([&it.path]).any(needs)
+            }
+        }
+    }
+
+    /// The job that it makes of a request. Err: what cannot be sent, in words.
+    pub(crate) fn job(
+        &self,
+        due_ns: u64,
+        around: &Surroundings<'_>,
+        values: &Values<'_>,
+    ) -> Result<Job, String> {
+        let render = |template: &Template| around.render(template, values);
+        let named = |headers: &[(String, Template)]| -> Vec<(String, Vec<u8>)> {
+            headers.iter().map(|(name, value)| (name.clone(), render(value))).collect()
+        };
+        let errand = match &self.action {
+            Action::Publish(it) => Errand::Publish {
+                kafka: it.kafka.clone(),
+                topic: it.topic.clone(),
+                key: it.key.as_ref().map(render),
+                headers: named(&it.headers),
+                payload: render(&it.payload),
+            },
+            Action::Webhook(it) => {
+                let origin = Origin { tls: it.tls, host: it.host.clone(), port: it.port };
+                let path = String::from_utf8_lossy(&render(&it.path)).into_owned();
+                let host = origin_host_header(&origin);
+                let body = it.body.as_ref().map(render).unwrap_or_default();
+                let mut bytes = Vec::new();
+                write_request(&it.method, &path, &host, &named(&it.headers), &body, &mut bytes)
+                    .map_err(|error| error.to_string())?;
+                let (is_head, timeout_ns) = (it.method == "HEAD", it.timeout_ns);
+                Errand::Webhook { origin, bytes, is_head, timeout_ns }
+            }
+        };
+        Ok(Job { due_ns, errand })
+    }
+}
