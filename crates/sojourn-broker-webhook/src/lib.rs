@@ -5,9 +5,9 @@
 //! and the request's headers. CloudEvents in either mode are the decoder's business, as everywhere.
 //!
 //! Invariants: the connections, the queue and the bytes held are bounded; what they refuse is
-//! answered 503 (413 where the body itself is too large) and counted in `Tap::refused`. Stamping and queueing happen
-//! under one lock, and so does the reading of the watermark: no message can be stamped before a
-//! watermark and queued after it.
+//! answered 503 (413 where the body itself is too large) and counted in `Tap::refused`. Stamping
+//! and queueing happen under one lock, and so does the reading of the watermark: no message can be
+//! stamped before a watermark and queued after it.
 
 mod config;
 mod listener;

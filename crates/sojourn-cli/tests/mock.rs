@@ -246,13 +246,11 @@ fn a_held_request_costs_less_than_four_kilobytes() {
 fn a_client_that_does_not_read_costs_no_more_than_its_socket() {
     let mock = Mocked::start(&[], &[]);
     let before = mock.resident();
-    let lazy: Vec<TcpStream> = (0..20)
-        .map(|_| {
-            let mut stream = mock.connect();
-            stream.write_all(b"GET /respond-with/bytes?size=4000000000 HTTP/1.1\r\n\r\n").unwrap();
-            stream
-        })
-        .collect();
+    let lazy: [TcpStream; 20] = std::array::from_fn(|_| {
+        let mut stream = mock.connect();
+        stream.write_all(b"GET /respond-with/bytes?size=4000000000 HTTP/1.1\r\n\r\n").unwrap();
+        stream
+    });
     until("all are begun", || mock.metric("requests_total") >= 20);
     let grown = mock.resident().saturating_sub(before);
     assert!(grown < 8_000_000, "{grown} bytes for {} answers", lazy.len());

@@ -23,8 +23,12 @@ use crate::{Failure, shell::root};
 type Comparison = fn() -> Result<Table, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 4] =
-    [("http", http::compare), ("http2", http::compare_http2), ("mock", mock::compare), ("results", results::compare)];
+const COMPARISONS: [(&str, Comparison); 4] = [
+    ("http", http::compare),
+    ("http2", http::compare_http2),
+    ("mock", mock::compare),
+    ("results", results::compare),
+];
 /// Run by the comparison with a server to talk to; alone it has nothing to do.
 const DRIVEN: &str = "closed_loop";
 

@@ -18,7 +18,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 struct Slow(u64);
 
 impl Responder for Slow {
-    fn respond(&mut self, request: &Request) -> Reply {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
         Reply::at(request.arrival_ns + self.0, response(200, "text/plain", b"late"))
     }
 }

@@ -2,7 +2,7 @@
 
 use sojourn_record::RunFile;
 use sojourn_testkit::{
-    FreezingServer, MisbehavingServer, Misbehaviour, Output, QueueServer, QueueShape, ServiceTime,
+    Draws, FreezingServer, MisbehavingServer, Misbehaviour, Output, QueueServer, QueueShape,
     Window, free_port, temp_dir,
 };
 
@@ -15,7 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// A server that takes so long for each request, so many at a time.
 fn queue(servers: usize, service_ns: u64) -> QueueServer {
     let shape = QueueShape { servers: servers.try_into().unwrap(), ..QueueShape::default() };
-    QueueServer::start(shape, ServiceTime::deterministic(service_ns)).unwrap()
+    QueueServer::start(shape, Draws::fixed(service_ns)).unwrap()
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn an_answer_can_change_what_is_asked_next() {
 struct Diary(crossbeam_channel::Sender<u64>);
 
 impl Responder for Diary {
-    fn respond(&mut self, request: &Request) -> Reply {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
         self.0.send(request.arrival_ns).unwrap();
         Reply::now(response(200, "text/plain", b"ok"))
     }

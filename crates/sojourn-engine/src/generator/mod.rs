@@ -3,6 +3,7 @@
 mod actor;
 mod answer;
 mod attack;
+mod choice;
 mod closed;
 mod journey;
 mod open;
@@ -19,8 +20,8 @@ use sojourn_clock::{Anchor, SECOND_NS, now_ns};
 use sojourn_http::{Client, ClientConfig, Completion, ConnectTo, HostPort, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
-use sojourn_pace::{Amendment, Share, random_unit};
-use sojourn_plan::{Load, Model, Plan, Until};
+use sojourn_pace::{Amendment, Share};
+use sojourn_plan::Plan;
 
 use crate::{
     attack::{Attack, Targets},
@@ -33,6 +34,8 @@ pub(crate) use actor::Scratch;
 use actor::{Actor, Context, Step, Wake};
 pub(crate) use answer::Answer;
 use attack::AttackGenerator;
+use choice::pick_journey;
+pub(crate) use choice::waits_for_journey;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
@@ -481,28 +484,4 @@ impl Generator {
         self.outbox.finish();
         self.report(now_ns());
     }
-}
-
-/// Which journey arrival `k` of a load entry makes.
-fn pick_journey(load: &Load, seed: u64, entry: u16, k: u64) -> u16 {
-    let total: f64 = load.journeys.iter().map(|(_, weight)| weight).sum();
-    let mut point = match load.journeys.as_slice() {
-        [(only, _)] => return *only as u16,
-        _ => random_unit(seed, 0x3E1C + u64::from(entry), k) * total,
-    };
-    for (journey, weight) in &load.journeys {
-        if point < *weight {
-            return *journey as u16;
-        }
-        point -= weight;
-    }
-    load.journeys.last().map_or(0, |(journey, _)| *journey as u16)
-}
-
-/// Whether a closed load's user waits for the ledger to end the journey, not only for its root.
-pub(crate) fn waits_for_journey(plan: &Plan, load: &Load, kind: u16) -> bool {
-    let journey = &plan.journeys[usize::from(kind)];
-    let is_more_than_root =
-        !journey.stages.is_empty() || journey.steps.iter().any(|step| step.after.is_some());
-    matches!(load.model, Model::Closed { until: Until::Journey, .. }) && is_more_than_root
 }

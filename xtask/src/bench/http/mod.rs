@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::bench::table::Table;
 use crate::shell::{capture, cargo, command, find_on_path, root};
 use nginx::Nginx;
-use outputs::{ours, whole_runs, wrks};
+use outputs::{ours, whole_runs};
 use tool::{Tool, run_rounds};
 
 pub(super) use http2::compare as compare_http2;

@@ -110,7 +110,7 @@ fn ms(ns: u64) -> String {
 
 fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(number) if number >= 1.0 && number <= 1e7 => Ok(number),
+        Ok(number) if (1.0..=1e7).contains(&number) => Ok(number),
         _ => Err("write a number from 1 to 10,000,000".to_owned()),
     }
 }
