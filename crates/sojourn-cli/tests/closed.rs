@@ -44,7 +44,7 @@ impl Responder for Counting {
             events.send(body.clone()).unwrap();
         }
         let answer = response(200, "application/json", body.as_bytes());
-        Reply::at(now_ns() + self.delay_ns, answer)
+        Reply::at(now_ns() + self.delay_ns, answer).tagged(1)
     }
 
     fn sent(&mut self, _tag: u64, _sent_ns: u64) {

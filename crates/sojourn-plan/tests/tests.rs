@@ -14,5 +14,7 @@ mod plans;
 mod published;
 // The JSON Schema agrees with the reader.
 mod schema;
+// Target files of attacks.
+mod targets;
 // Reading from memory.
 mod util;
