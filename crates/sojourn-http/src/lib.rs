@@ -1,8 +1,12 @@
 //! HTTP client for load.
 //!
-//! A sans-IO HTTP/1.1 codec over pre-rendered requests, connections as state machines in a slab,
-//! one event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one thread;
-//! nothing in it locks, and a request in steady state allocates nothing but a kept answer.
+//! Sans-IO codecs of HTTP/1.1 and HTTP/2 over pre-rendered requests, connections as state machines
+//! in a slab, one event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one
+//! thread; nothing in it locks, and a request in steady state allocates nothing but a kept answer.
+//!
+//! A request is an HTTP/1.1 message whatever is spoken: which protocol that is may be known only
+//! after the TLS handshake, and a request sent again may meet the other one. Over HTTP/2 its head
+//! becomes a header block when it is sent, once per distinct head.
 //!
 //! It knows nothing of schedules, journeys or reports.
 //!
@@ -11,8 +15,10 @@
 //! every one has exactly one.
 //!
 //! Inside: `codec` parses answers, `connection` is what a connection does with bytes, `client`
-//! opens and closes connections and ends requests, `driver` makes every system call. `route` is the
-//! way to an origin, past `proxy` and `connect_to`; `resolver` finds the addresses of names.
+//! opens and closes connections and ends requests, `driver` makes every system call. HTTP/1.1 has
+//! one request at a time on a connection; where HTTP/2 is spoken, `connection::http2` and
+//! `client::streams` carry many. `route` is the way to an origin, past `proxy` and `connect_to`;
+//! `resolver` finds the addresses of names.
 
 mod amendment;
 mod capacity;

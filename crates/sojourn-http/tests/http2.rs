@@ -5,8 +5,7 @@ use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Http2, TlsOptions};
 
 use crate::dialling::{answer_all, origin, tls_server};
 use crate::frames::{
-    ACK, DATA, END_HEADERS, END_STREAM, Frames, HEADERS, OK, PING, RST_STREAM, SETTINGS,
-    WINDOW_UPDATE, config, load, serving,
+    DATA, END_HEADERS, END_STREAM, Frames, HEADERS, OK, PING, RST_STREAM, config, load, serving,
 };
 use crate::peers::{KEEP, Load, Server, reset};
 
@@ -311,72 +310,17 @@ fn a_short_patience_does_not_end_the_dial_that_others_wait_for() {
 }
 
 #[test]
-fn uploads_keep_to_the_windows() {
-    const INITIAL_WINDOW_SIZE: u16 = 4;
-    let server = serving(&[(INITIAL_WINDOW_SIZE, 1_000)], |_, frames| {
-        // The connection's window is 65,535; each stream's 1,000 once the settings are read.
-        let (mut received, mut ended) = (std::collections::BTreeMap::new(), 0);
-        let mut window = 65_535_i64;
-        while let Some(frame) = frames.read() {
-            match frame.kind {
-                SETTINGS if frame.flags == 0 => {
-                    frames.write(SETTINGS, ACK, 0, b"");
-                }
-                DATA => {
-                    window -= frame.payload.len() as i64;
-                    assert!(window >= 0, "beyond the connection's window");
-                    // What came is free again, and a little more: the windows stay small.
-                    let more = (frame.payload.len() as u32).max(777);
-                    let body: &mut Vec<u8> = received.entry(frame.stream).or_default();
-                    body.extend(frame.payload);
-                    if frame.flags & END_STREAM != 0 {
-                        ended += 1;
-                        let sum: u64 = body.iter().map(|byte| u64::from(*byte)).sum();
-                        frames.answer(frame.stream, format!("{} {sum}", body.len()).as_bytes());
-                        continue;
-                    }
-                    if window < 40_000 {
-                        frames.write(WINDOW_UPDATE, 0, 0, &60_000_u32.to_be_bytes());
-                        window += 60_000;
-                    }
-                    frames.write(WINDOW_UPDATE, 0, frame.stream, &more.to_be_bytes());
-                }
-                _ => {}
-            }
-        }
-        assert_eq!(ended, 5);
-    });
-    let mut load = load(&server);
-    let bodies: Vec<Vec<u8>> = (0..5_usize)
-        .map(|number| (0..100_000 + number).map(|place| (place % 251) as u8).collect())
-        .collect();
-    for (token, body) in bodies.iter().enumerate() {
-        load.send(token as u64, "POST", body);
+fn without_keep_alive_each_request_has_a_connection() {
+    let server = serving(&[], |_, frames| frames.answer_all());
+    let config = ClientConfig { keep_alive: false, connections_max: 3, ..config() };
+    let mut load = Load::with(server.address, config);
+    for token in 0..7 {
+        load.send(token, "GET", b"");
+        assert!(load.client.connections() <= 3);
     }
-    for completion in load.take(5) {
-        let body = &bodies[completion.token as usize];
-        let sum: u64 = body.iter().map(|byte| u64::from(*byte)).sum();
-        let response = completion.outcome.as_ref().expect("an answer");
-        assert_eq!(response.body, format!("{} {sum}", body.len()).as_bytes());
-        assert!(completion.bytes_out > body.len() as u64);
-    }
-}
-
-#[test]
-fn an_answer_before_the_whole_upload_counts() {
-    let server = serving(&[], |_, frames| {
-        let frame = frames.read_until(HEADERS).expect("a request");
-        frames.answer(frame.stream, b"no");
-        // The client gives the rest up, so the stream ends.
-        let reset = frames.read_until(RST_STREAM).expect("it stops");
-        assert_eq!((reset.stream, reset.payload), (frame.stream, CANCEL.to_be_bytes().to_vec()));
-        frames.answer_all();
-    });
-    let mut load = load(&server);
-    load.send(1, "POST", &vec![0; 1 << 20]);
-    assert_eq!(load.take(1).remove(0).outcome.expect("an answer").body, b"no");
-    assert_eq!(load.answer().body, b"ok");
-    assert_eq!(server.accepted(), 1);
+    assert!(load.take(7).iter().all(|completion| completion.outcome.is_ok()));
+    load.run_until(|client| client.connections() == 0);
+    assert_eq!(server.accepted(), 7);
 }
 
 #[test]

@@ -22,6 +22,8 @@ mod every_send_completes;
 mod http2;
 /// HTTP/2 against servers that others wrote.
 mod http2_peers;
+/// HTTP/2: windows and what waits to be sent.
+mod http2_uploads;
 /// HTTP/2 against servers that break its rules.
 mod http2_violations;
 /// Names: where they are looked up, for how long, and which address is taken.

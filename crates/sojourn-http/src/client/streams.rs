@@ -69,8 +69,13 @@ impl Client {
     /// There is room to send again.
     pub(super) fn writable(&mut self, id: ConnectionId) {
         let connection = &self.connections[id.slot as usize];
+        let origin = connection.origin;
         if connection.http2.as_ref().is_some_and(|http2| http2.is_blocked) {
             self.flush(id);
+            if self.is_current(id) {
+                self.list_room(id.slot);
+                self.mark_to_serve(origin);
+            }
         }
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct Bound {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyError {
     /// Decoded or not, longer than the bound.
-    #[error("a body longer than the {bytes_max} bytes that may be kept (connection closed)")]
+    #[error("a body longer than the {bytes_max} bytes that may be kept (not read further)")]
     TooLarge {
         /// Most bytes kept.
         bytes_max: usize,

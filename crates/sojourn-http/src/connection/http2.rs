@@ -17,6 +17,10 @@ use crate::tls::{Plaintext, TlsSession};
 /// How much of bodies to put into the buffer before it is sent.
 const FILL_BYTES: usize = 64 * 1024;
 
+/// How much may wait to be sent; beyond it no more requests are begun. A server that does not read
+/// would let it grow with every request that is given up.
+const BACKLOG_BYTES_MAX: usize = 256 * 1024;
+
 /// A buffer grown above this is given back to the allocator when it is empty.
 const SPARE_BYTES_MAX: usize = 256 * 1024;
 
@@ -94,7 +98,8 @@ impl Http2State {
 
     /// How many more requests it could carry now.
     pub(crate) fn room(&self) -> usize {
-        self.session.room()
+        let backlog_bytes = self.session.out.len() - self.written;
+        if backlog_bytes > BACKLOG_BYTES_MAX { 0 } else { self.session.room() }
     }
 
     /// Most requests at a time.
