@@ -195,9 +195,9 @@ impl Responder for Desk {
         }
     }
 
-    fn after_batch(&mut self, now_ns: u64) {
+    fn after_batch(&mut self) {
         if let Some(Some(file)) = self.clerk.as_mut().map(Clerk::truth) {
-            file.flush(now_ns);
+            file.flush();
         }
         let edition = self.office.edition.load(Ordering::Acquire);
         if edition != self.edition {

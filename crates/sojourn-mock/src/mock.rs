@@ -75,7 +75,8 @@ impl Mock {
             Some(_) => None,
             None => {
                 let identity = options.tls.as_deref();
-                Some(Others::start(office.clone(), counters.clone(), identity)?)
+                let most = options.connections_max;
+                Some(Others::start(office.clone(), counters.clone(), identity, most)?)
             }
         };
         let config = ServerConfig {

@@ -157,3 +157,37 @@ fn a_client_that_does_not_read_holds_nobody_up() {
         assert_eq!(lazy.answer().unwrap().body.len(), 50_000_000);
     }
 }
+
+/// One client takes and sends as fast as it can; another is still served in between.
+#[test]
+fn a_greedy_client_leaves_turns_to_others() {
+    let mock = mock("routes: [{ route: /big, size: 2GB }, { route: '*', body: ok }]");
+    let address = mock.address();
+    let done = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let told = done.clone();
+    let greedy = std::thread::spawn(move || {
+        let mut client = Client::connect(address);
+        client.send("GET /big HTTP/1.1\r\nconnection: close\r\n\r\n");
+        let copied = std::io::copy(&mut client.stream, &mut std::io::sink()).unwrap();
+        told.store(true, std::sync::atomic::Ordering::SeqCst);
+        copied
+    });
+    until("it is begun", || mock.meter().figures().requests == 1);
+    let mut modest = Client::connect(address);
+    for _ in 0..20 {
+        assert_eq!(modest.get("/").text(), "ok");
+    }
+    assert!(!done.load(std::sync::atomic::Ordering::SeqCst), "served only after the greedy one");
+    assert!(greedy.join().unwrap() > 2_000_000_000);
+
+    // Thousands of requests at once on one connection are answered, each.
+    let mut hasty = Client::connect(address);
+    let mut stream = hasty.stream.try_clone().unwrap();
+    let writer = std::thread::spawn(move || {
+        stream.write_all("GET / HTTP/1.1\r\n\r\n".repeat(20_000).as_bytes()).unwrap();
+    });
+    for _ in 0..20_000 {
+        assert_eq!(hasty.answer().unwrap().status, 200);
+    }
+    writer.join().unwrap();
+}

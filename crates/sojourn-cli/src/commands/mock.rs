@@ -3,7 +3,7 @@
 mod line;
 mod selfcheck;
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) struct MockCommand {
     #[arg(value_name = "FILE", conflicts_with_all = ["respond", "openapi", "queue", "latency"])]
     file: Option<PathBuf>,
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
     listen: SocketAddr,
     /// Answer every request with this file
     #[arg(long, value_name = "FILE", conflicts_with = "openapi")]
@@ -333,6 +333,11 @@ fn warn(warnings: &[String]) {
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.ok_or_else(|| "write host:port, such as 127.0.0.1:8080".to_owned())
 }
 
 fn header(text: &str) -> Result<(String, String), String> {

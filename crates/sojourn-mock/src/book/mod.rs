@@ -155,10 +155,12 @@ impl Route {
         }
     }
 
-    /// Whether method and path fit.
+    /// Whether method and path fit; who answers GET answers HEAD.
     pub(crate) fn fits(&self, request: &Request<'_>) -> bool {
-        self.method.as_deref().is_none_or(|method| method == request.method)
-            && self.pattern.fits(request.route())
+        let is_method = |method: &str| {
+            method == request.method || (method == "GET" && request.method == "HEAD")
+        };
+        self.method.as_deref().is_none_or(is_method) && self.pattern.fits(request.route())
     }
 
     /// Whether the conditions hold.

@@ -16,6 +16,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
@@ -31,6 +32,8 @@ use serve::Host;
 
 /// Connections that wait to be taken over; beyond, they are refused.
 const WAITING_MAX: usize = 4096;
+/// A TLS handshake takes no longer, or the connection is closed.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The first byte of every TLS record that opens a connection.
 const TLS_HANDSHAKE: u8 = 0x16;
 
@@ -75,6 +78,7 @@ impl Others {
         office: Arc<Office>,
         counters: Arc<Counters>,
         identity: Option<&TlsIdentity>,
+        connections_max: usize,
     ) -> io::Result<Self> {
         let acceptor = match identity {
             Some(identity) => {
@@ -90,7 +94,8 @@ impl Others {
         let thread =
             std::thread::Builder::new().name("mock-others".to_owned()).spawn(move || {
                 let desk = Rc::new(RefCell::new(Desk::new(office, None)));
-                let host = Rc::new(Host { desk, counters, connections: Cell::new(0) });
+                let host =
+                    Rc::new(Host { desk, counters, connections: Cell::new(0), connections_max });
                 let local = LocalSet::new();
                 local.block_on(&runtime, welcome(received, stages, acceptor, host));
             })?;
@@ -140,6 +145,10 @@ async fn welcome(
         }
         tokio::select! {
             Some((socket, first)) = received.recv(), if stage == Stage::Serving => {
+                if guests.len() >= host.connections_max {
+                    host.counters.connections_refused.add(1);
+                    continue;
+                }
                 let guest = attend(socket, first, acceptor.clone(), host.clone(), stages.clone());
                 guests.spawn_local(guest);
             }
@@ -167,7 +176,8 @@ async fn attend(
     let stream = Rewind::new(first, stream);
     match acceptor {
         Some(acceptor) if is_tls => {
-            let Ok(stream) = acceptor.accept(stream).await else {
+            let accepted = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await;
+            let Ok(Ok(stream)) = accepted else {
                 host.counters.requests_bad.add(1);
                 return;
             };

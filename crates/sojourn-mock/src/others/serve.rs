@@ -38,6 +38,8 @@ pub(super) struct Host {
     pub(super) counters: Arc<Counters>,
     /// Taken over so far; the server's threads have counted them as accepted.
     pub(super) connections: Cell<u64>,
+    /// More at a time are closed at once.
+    pub(super) connections_max: usize,
 }
 
 /// Why a connection or stream ends without an answer.
@@ -138,7 +140,7 @@ impl Host {
         request.arrival_ns = now_ns();
         let decision = {
             let mut desk = self.desk.borrow_mut();
-            desk.after_batch(request.arrival_ns);
+            desk.after_batch();
             desk.decide(&request)
         };
         let held = Held::new(counters);

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use sojourn_clock::MILLISECOND_NS;
 
 use super::{Truth, TruthRecord};
 
@@ -18,8 +17,6 @@ use super::{Truth, TruthRecord};
 const BATCH: usize = 512;
 /// Batches that wait for the disk; beyond, records are counted and left out.
 const BATCHES_MAX: usize = 1024;
-/// A batch waits no longer than this for company.
-const BATCH_AGE_MAX_NS: u64 = 50 * MILLISECOND_NS;
 
 /// Writes truth records; belongs to the server's thread.
 #[derive(Debug)]
@@ -27,7 +24,6 @@ pub struct TruthFile {
     /// Let in and not answered yet.
     open: HashMap<u64, TruthRecord>,
     batch: Vec<TruthRecord>,
-    oldest_ns: u64,
     batches: Sender<Vec<TruthRecord>>,
     counts: Arc<Counts>,
 }
@@ -62,16 +58,15 @@ impl TruthFile {
         let truth = Self {
             open: HashMap::new(),
             batch: Vec::with_capacity(BATCH),
-            oldest_ns: 0,
             batches,
             counts: counts.clone(),
         };
         Ok((truth, TruthReport { counts, writer }))
     }
 
-    /// Hands over what has waited long enough.
-    pub fn flush(&mut self, now_ns: u64) {
-        if !self.batch.is_empty() && now_ns >= self.oldest_ns.saturating_add(BATCH_AGE_MAX_NS) {
+    /// Hands over what there is, if the writer has nothing to do.
+    pub fn flush(&mut self) {
+        if !self.batch.is_empty() && self.batches.is_empty() {
             self.hand_over();
         }
     }
@@ -96,9 +91,6 @@ impl Truth for TruthFile {
             return;
         };
         record.sent_ns = sent_ns;
-        if self.batch.is_empty() {
-            self.oldest_ns = sent_ns.unwrap_or(record.finish_ns);
-        }
         self.batch.push(record);
         if self.batch.len() >= BATCH {
             self.hand_over();

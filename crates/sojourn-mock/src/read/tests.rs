@@ -160,3 +160,17 @@ fn what_is_no_openapi_3_says_so() {
         assert!(error.contains(expected) && error.contains("api.yaml"), "{text}: {error}");
     }
 }
+
+/// The example and every block of the documentation.
+#[test]
+fn what_is_published_reads_without_a_warning() {
+    let page = include_str!("../../../../docs/mock.md");
+    let blocks = page.split("```yaml\n").skip(1);
+    let mut files: Vec<&str> = blocks.map(|rest| rest.split("```").next().unwrap()).collect();
+    files.push(include_str!("../../../../examples/mocks.yaml"));
+    assert!(files.len() >= 3);
+    for text in files {
+        let book = read(text).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+        assert_eq!(book.warnings, Vec::<String>::new(), "{text}");
+    }
+}

@@ -139,7 +139,7 @@ pub struct Figures {
     pub requests_bad: u64,
     /// Requests whose client left before the answer.
     pub abandoned: u64,
-    /// Answers wholly handed to the kernel.
+    /// Requests that are done with: answered, or failed on purpose.
     pub answered: u64,
     /// Requests held now.
     pub held: u64,

@@ -19,6 +19,8 @@ use crate::reply::{Reply, Step, What};
 
 /// Assembled answers are sent at this size even when more requests wait.
 const ASSEMBLED_MAX: usize = 64 * 1024;
+/// Most requests of one connection in one turn, so that others are not kept waiting.
+const TURN_REQUESTS_MAX: usize = 64;
 /// An answer may leave late by one part in so many of its hold …
 const COALESCE_LOG2: u32 = 10;
 /// … and by so much at most: 2^19 ns.
@@ -39,11 +41,14 @@ enum Progress {
     Silent,
     /// It goes on at this instant.
     Until(u64),
+    /// It goes on at its next turn.
+    Yield,
 }
 
 impl Reactor {
     /// Lets a connection do all it can do now.
     pub(super) fn drive<R: Responder>(&mut self, slot: usize, responder: &mut R) {
+        let mut requests = 0;
         loop {
             if !self.resume(slot, responder) {
                 return;
@@ -59,7 +64,11 @@ impl Reactor {
                 self.perform(slot)
             } else {
                 match self.next_request(slot, responder) {
-                    Incoming::Request => continue,
+                    Incoming::Request if requests < TURN_REQUESTS_MAX => {
+                        requests += 1;
+                        continue;
+                    }
+                    Incoming::Request | Incoming::Yield => Progress::Yield,
                     Incoming::Nothing => {
                         self.rest(slot, responder);
                         return;
@@ -97,6 +106,10 @@ impl Reactor {
         let sent = outgoing.resume(&connection.socket, &mut self.assembly.taken);
         match sent {
             Sent::Blocked => return false,
+            Sent::Yield => {
+                self.again.push(slot);
+                return false;
+            }
             Sent::All if !connection.close_when_sent => {
                 let tags = std::mem::take(&mut outgoing.tags);
                 connection.outgoing = None;
@@ -147,6 +160,7 @@ impl Reactor {
                 Sent::All => {}
                 Sent::Blocked => return Progress::Blocked,
                 Sent::Failed => return Progress::Close,
+                Sent::Yield => return Progress::Yield,
             }
         }
     }
@@ -159,6 +173,7 @@ impl Reactor {
         };
         match (progress, sent) {
             (Progress::Blocked, Sent::All | Sent::Blocked) => {}
+            (Progress::Yield, Sent::All | Sent::Blocked) => self.again.push(slot),
             (Progress::Close, Sent::Blocked) => connection.close_when_sent = true,
             (Progress::Silent, Sent::All | Sent::Blocked) if !connection.peer_closed => {
                 connection.is_silent = true;

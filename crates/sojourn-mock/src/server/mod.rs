@@ -82,9 +82,7 @@ pub trait Responder: 'static {
     }
 
     /// Called once for each wake-up of the thread, after everything else.
-    fn after_batch(&mut self, now_ns: u64) {
-        let _unused = now_ns;
-    }
+    fn after_batch(&mut self) {}
 }
 
 /// A server at work; dropped, it stops at once and its threads are joined.

@@ -9,6 +9,8 @@ use rustix::net::{SendFlags, send};
 
 use crate::message::Message;
 
+/// Most bytes that one connection sends in one turn, so that others are not kept waiting.
+const TURN_BYTES_MAX: u64 = 1 << 20;
 /// Most bytes of a body that are copied behind their head, to leave in one call.
 pub(crate) const COPIED_MAX: u64 = 32 * 1024;
 
@@ -31,6 +33,8 @@ pub(crate) enum Sent {
     Blocked,
     /// The connection is broken.
     Failed,
+    /// It has had its share of the thread; the rest waits for its next turn.
+    Yield,
 }
 
 /// What a thread assembles for the connection it is at; empty between connections.
@@ -65,7 +69,7 @@ impl Assembly {
             ..Outgoing::default()
         };
         let sent = outgoing.resume(socket, &mut self.taken);
-        if sent == Sent::Blocked {
+        if matches!(sent, Sent::Blocked | Sent::Yield) {
             *blocked = Some(Box::new(outgoing));
         } else {
             // Its memory is used again.
@@ -122,7 +126,11 @@ impl Assembly {
 impl Outgoing {
     /// Goes on where the socket stopped.
     pub(crate) fn resume(&mut self, socket: &OwnedFd, taken: &mut u64) -> Sent {
+        let until = *taken + TURN_BYTES_MAX;
         loop {
+            if *taken >= until {
+                return Sent::Yield;
+            }
             let (rest, is_body) = match (&self.bytes[self.sent..], &self.body) {
                 ([], None) => return Sent::All,
                 ([], Some((message, from, to))) => {

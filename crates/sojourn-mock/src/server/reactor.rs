@@ -55,6 +55,8 @@ pub(super) struct Reactor {
     next_connection: u64,
     pub(super) wheel: Wheel,
     due: Vec<u32>,
+    /// Connections that could go on at once and wait for their next turn.
+    pub(super) again: Vec<usize>,
     pub(super) scratch: Box<[u8]>,
     pub(super) assembly: Assembly,
     pub(super) date: Date,
@@ -107,6 +109,7 @@ impl Reactor {
             next_connection: 0,
             wheel: Wheel::new(now_ns()),
             due: Vec::new(),
+            again: Vec::new(),
             scratch: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             assembly: Assembly::default(),
             date: Date { anchor: Anchor::now(), until_ns: 0, text: String::new() },
@@ -144,14 +147,18 @@ impl Reactor {
                 }
                 self.serve_due(&mut responder);
             }
+            self.serve_again(&mut responder);
             self.counters.open.set(self.connections.len() as u64);
-            responder.after_batch(now_ns());
+            responder.after_batch();
         }
         self.counters.open.set(0);
-        responder.after_batch(now_ns());
+        responder.after_batch();
     }
 
     fn timeout(&self) -> Option<Timespec> {
+        if !self.again.is_empty() {
+            return Some(timespec(0));
+        }
         let due_ns = self.wheel.next_due_ns()?;
         Some(timespec(due_ns.saturating_sub(now_ns())))
     }
@@ -299,6 +306,18 @@ impl Reactor {
             }
         }
         self.due = due;
+    }
+
+    /// Gives those another turn who had more to do than one.
+    fn serve_again<R: Responder>(&mut self, responder: &mut R) {
+        for slot in std::mem::take(&mut self.again) {
+            // Its slot may be another's by now, for whom a turn too many does no harm.
+            let is_held = self.connections.get(slot).is_some_and(Connection::is_held);
+            if !is_held {
+                self.drive(slot, responder);
+                self.serve_due(responder);
+            }
+        }
     }
 
     /// Lets a connection go.

@@ -17,6 +17,8 @@ use crate::reason::reason;
 
 /// How long a refused client may take to read why.
 const LINGER_NS: u64 = SECOND_NS;
+/// Most receives from one connection in one turn, so that others are not kept waiting.
+const TURN_READS_MAX: usize = 64;
 /// Most receives of what a refused client still sends, in one go.
 const LINGER_READS_MAX: usize = 64;
 /// What HTTP/2 begins with (RFC 9113, section 3.4).
@@ -39,6 +41,8 @@ pub(super) enum Incoming {
     Nothing,
     /// A request, and its answer to give.
     Request,
+    /// It has had its share of the thread; there is more to read at its next turn.
+    Yield,
 }
 
 impl Reactor {
@@ -52,6 +56,7 @@ impl Reactor {
         let Some(connection) = connections.get_mut(slot) else {
             return Incoming::Gone;
         };
+        let mut reads = 0;
         let taken = loop {
             if connection.intake.has_waiting() {
                 match connection.take_waiting(responder) {
@@ -61,6 +66,10 @@ impl Reactor {
             }
             if !connection.is_readable {
                 return Incoming::Nothing;
+            }
+            reads += 1;
+            if reads > TURN_READS_MAX {
+                return Incoming::Yield;
             }
             let length = match recv(&connection.socket, &mut **scratch, RecvFlags::empty()) {
                 Ok((0, _)) => return Incoming::Gone,
