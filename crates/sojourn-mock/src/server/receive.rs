@@ -108,17 +108,10 @@ impl Reactor {
         if let Some((timer, _)) = connection.timer.take() {
             wheel.cancel(timer);
         }
-        match taken {
-            Taken::Request { reply, terms } => {
-                counters.requests.add(1);
-                connection.reply = Some(reply);
-                connection.terms = terms;
-                connection.timing = None;
-                Incoming::Request
-            }
-            Taken::Bad(status) => Incoming::Bad(status),
-            Taken::More { .. } => Incoming::Nothing,
+        if matches!(taken, Taken::Request { .. }) {
+            counters.requests.add(1);
         }
+        connection.begin(taken)
     }
 
     /// Gives a connection to whoever speaks its language.
@@ -256,5 +249,21 @@ impl Connection {
         let (used, taken) = self.intake.take(bytes, self.id, responder, &mut now_ns);
         self.intake.keep(bytes[used..].to_vec(), &taken);
         taken
+    }
+}
+
+impl Connection {
+    /// Takes up what has come.
+    fn begin(&mut self, taken: Taken) -> Incoming {
+        match taken {
+            Taken::Request { reply, terms } => {
+                self.reply = Some(reply);
+                self.terms = terms;
+                self.timing = None;
+                Incoming::Request
+            }
+            Taken::Bad(status) => Incoming::Bad(status),
+            Taken::More { .. } => Incoming::Nothing,
+        }
     }
 }
