@@ -34,8 +34,17 @@ journeys:
   request:
     root: { http: GET /, expect: { status: 200 }, key: body.id }
 load:
-  - { journey: request, arrivals: poisson, rate: \"${RATE}/s\", steady: \"${SECONDS}s\", drain: 20s }
-health: { lag_p99_max: 60s, lag_share_max: 100%, missed_max: 100%, delivered_min: 0%, busy_max: 100% }
+  - journey: request
+    arrivals: poisson
+    rate: \"${RATE}/s\"
+    steady: \"${SECONDS}s\"
+    drain: 20s
+health:
+  lag_p99_max: 60s
+  lag_share_max: 100%
+  missed_max: 100%
+  delivered_min: 0%
+  busy_max: 100%
 ";
 
 fn main() {
