@@ -31,12 +31,17 @@ use commands::Command;
   sojourn init > journey.yaml           a first journey file
   sojourn run journey.yaml              load, follow, report
   sojourn run journey.yaml --once --debug   follow one journey aloud
+  sojourn attack http://127.0.0.1:8080/ -rate 100 -duration 10s      one URL, one line
+  sojourn mock --respond body.json --latency 700ms   a server that stands in for another
   sojourn report reports/x.sojourn --format json
 
 Exit codes: 0 passed, 2 wrong usage or a plan that cannot run, 3 void (the figures may not be
 believed; the cause is named), 99 a threshold failed, 105 interrupted; of report, encode and plot on
 results: 1 wrong input.")]
 struct Cli {
+    /// Accepted in front of Vegeta's commands, and without meaning: `attack -threads` is what counts
+    #[arg(long, hide = true, value_name = "N")]
+    cpus: Option<u32>,
     #[command(subcommand)]
     command: Command,
 }
