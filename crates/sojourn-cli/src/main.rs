@@ -39,7 +39,7 @@ Exit codes: 0 passed, 2 wrong usage or a plan that cannot run, 3 void (the figur
 believed; the cause is named), 99 a threshold failed, 105 interrupted; of report, encode and plot on
 results: 1 wrong input.")]
 struct Cli {
-    /// Accepted in front of Vegeta's commands, and without meaning: `attack -threads` is what counts
+    /// Accepted in front of Vegeta's commands, without meaning: `attack -threads` counts
     #[arg(long, hide = true, value_name = "N")]
     cpus: Option<u32>,
     #[command(subcommand)]
