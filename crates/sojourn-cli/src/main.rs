@@ -40,8 +40,8 @@ believed; the cause is named), 99 a threshold failed, 105 interrupted; of report
 results: 1 wrong input.")]
 struct Cli {
     /// Accepted in front of Vegeta's commands, without meaning: `attack -threads` counts
-    #[arg(long, hide = true, value_name = "N")]
-    cpus: Option<u32>,
+    #[arg(long = "cpus", hide = true, value_name = "N")]
+    _cpus: Option<u32>,
     #[command(subcommand)]
     command: Command,
 }
