@@ -42,7 +42,7 @@ impl AttackGenerator {
         let (of_status, reason) = match &completion.outcome {
             Ok(response) => {
                 let status = response.status;
-                let reason = (!hit.is_success(response)).then(|| hit.refusal(response));
+                let reason = (!hit.is_success(response)).then(|| hit.reason(response));
                 (self.series.status(&mut self.recorder, KIND, step, PHASE, status), reason)
             }
             Err(failure) => {

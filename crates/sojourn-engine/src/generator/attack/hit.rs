@@ -145,12 +145,21 @@ impl Hit {
         Some(Request { origin: client.origin(&chain.origin), head_only, requests: 1 })
     }
 
-    /// What is wrong with the last answer, in words; empty when nothing is.
+    /// What is wrong with the last answer, as a result says it; empty when nothing is.
     pub(super) fn refusal(&self, response: &Response) -> String {
-        match self.chain.as_ref().and_then(|chain| chain.refused.as_deref()) {
+        match self.refused() {
             Some(why) => words::worded(&self.target, why),
             None => words::status_error(response),
         }
+    }
+
+    /// The same for figures: without the URL, whose query may hold a secret.
+    pub(super) fn reason(&self, response: &Response) -> String {
+        self.refused().map_or_else(|| words::status_error(response), str::to_owned)
+    }
+
+    fn refused(&self) -> Option<&str> {
+        self.chain.as_ref()?.refused.as_deref()
     }
 
     /// Whether the last answer is what an attack hopes for.
