@@ -143,7 +143,11 @@ impl Connection {
                 break;
             }
         }
-        exchange.sent_ns = sojourn_clock::now_ns();
+        let is_copied = self.tls.is_none() && driver.is_batched(exchange.bytes.len());
+        exchange.sent_ns = match is_copied && exchange.first_sent_ns == now_ns {
+            true => now_ns,
+            false => sojourn_clock::now_ns(),
+        };
         if self.phase == Phase::Sending {
             self.phase = Phase::Waiting;
         }

@@ -202,7 +202,7 @@ impl InFlight {
     /// Adds the completion, or those of all its requests in order, and hands back the request's
     /// buffer for another one. `failure` overrides the (last) answer.
     pub(crate) fn complete(
-        mut self,
+        &mut self,
         ended_ns: u64,
         failure: Option<Cause>,
         label: &str,
@@ -229,7 +229,7 @@ impl InFlight {
         // connection's end.
         let rest = (unbegun > 0).then(|| match &last.outcome {
             Err(failure) => failure.clone(),
-            Ok(_) => Cause::Closed.failure(label, &self),
+            Ok(_) => Cause::Closed.failure(label, self),
         });
         completions.push(last);
         for failure in std::iter::repeat_n(rest, unbegun as usize).flatten() {
@@ -243,7 +243,7 @@ impl InFlight {
                 outcome: Err(failure),
             });
         }
-        self.bytes
+        std::mem::take(&mut self.bytes)
     }
 
     fn completion(

@@ -54,7 +54,7 @@ struct Hold {
 }
 
 /// Runs the comparison.
-pub(crate) fn compare() -> Result<Table, String> {
+pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let needs = |program, hint: &str| {
         find_on_path(program).ok_or_else(|| format!("`{program}` is missing; {hint}"))
     };
@@ -90,7 +90,7 @@ pub(crate) fn compare() -> Result<Table, String> {
         tools.reverse();
     }
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.name));
-    Ok(table(&tools))
+    Ok(vec![table(&tools)])
 }
 
 fn tool(

@@ -20,12 +20,15 @@ use crate::shell::{capture, cargo};
 use crate::{Failure, shell::root};
 
 /// A comparison with another tool.
-type Comparison = fn() -> Result<Table, String>;
+type Comparison = fn() -> Result<Vec<Table>, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 4] = [
-    ("http", http::compare),
+const COMPARISONS: [(&str, Comparison); 7] = [
+    ("http", http::compare_closed),
+    ("paced", http::compare_paced),
+    ("connections", http::compare_connections),
     ("http2", http::compare_http2),
+    ("soak", http::compare_soak),
     ("mock", mock::compare),
     ("results", results::compare),
 ];
@@ -55,14 +58,15 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
         }
         println!("{table}");
         if is_recorded {
-            record::write(&root(), "crates", &table)?;
+            record::write(&root(), "crates", &table.to_string())?;
         }
     }
     for (name, compare) in COMPARISONS.into_iter().filter(|(name, _)| is_wanted(name)) {
-        let table = phase(&format!("bench {name}"), compare)?;
-        println!("{table}");
+        let tables = phase(&format!("bench {name}"), compare)?;
+        let shown = tables.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        println!("{shown}");
         if is_recorded {
-            record::write(&root(), name, &table)?;
+            record::write(&root(), name, &shown)?;
         }
     }
     Ok(())

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use crate::bench::table::Table;
 use crate::shell::{capture, command};
 
-/// Replaces the section `name` of the file with the table.
-pub(crate) fn write(root: &Path, name: &str, table: &Table) -> Result<(), String> {
+/// Replaces the section `name` of the file with the tables.
+pub(crate) fn write(root: &Path, name: &str, tables: &str) -> Result<(), String> {
     let path = root.join("bench/README.md");
     let explain = |error: std::io::Error| format!("bench/README.md: {error}");
     let text = std::fs::read_to_string(&path).map_err(explain)?;
-    let section = format!("{}\n\n{table}", machine());
+    let section = format!("{}\n\n{tables}", machine());
     let replaced = replace(&text, name, &section)
         .ok_or_else(|| format!("bench/README.md has no markers for `{name}`"))?;
     std::fs::write(&path, replaced).map_err(explain)
@@ -58,7 +57,7 @@ mod tests {
     fn the_file_has_the_markers() {
         let path = crate::shell::root().join("bench/README.md");
         let text = std::fs::read_to_string(path).unwrap();
-        for name in ["crates", "http", "http2", "mock", "results"] {
+        for name in ["crates", "http", "paced", "connections", "http2", "soak", "mock", "results"] {
             assert!(replace(&text, name, "").is_some(), "{name}");
         }
     }

@@ -33,7 +33,7 @@ struct Tool {
 }
 
 /// Runs the comparison.
-pub(crate) fn compare() -> Result<Table, String> {
+pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let vegeta = find_on_path("vegeta")
         .ok_or("`vegeta` is missing; put its folder on PATH (github.com/tsenart/vegeta)")?;
     let sojourn = super::http::build_sojourn()?;
@@ -56,7 +56,7 @@ pub(crate) fn compare() -> Result<Table, String> {
         tools.reverse();
     }
     tools.sort_by_key(|tool| tool.name);
-    Ok(table(&tools))
+    Ok(vec![table(&tools)])
 }
 
 /// Runs a round of a tool; what it printed.

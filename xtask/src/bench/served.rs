@@ -12,6 +12,8 @@ use crate::shell::command;
 pub(super) struct Served {
     process: Child,
     pub(super) url: String,
+    /// Of nginx: where it speaks HTTP/2 by prior knowledge.
+    pub(super) http2_url: Option<String>,
 }
 
 impl Served {
@@ -23,16 +25,14 @@ impl Served {
     ) -> Result<Self, String> {
         let name = program.display();
         let explain = |error: std::io::Error| format!("{name}: {error}");
-        let listener = TcpListener::bind("127.0.0.1:0").map_err(explain)?;
-        let address = listener.local_addr().map_err(explain)?.to_string();
-        drop(listener);
+        let address = free_address().map_err(explain)?;
         let process = pinned(program)
             .args(arguments(&address))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .map_err(explain)?;
-        let server = Self { process, url: format!("http://{address}/") };
+        let server = Self { process, url: format!("http://{address}/"), http2_url: None };
         for _ in 0..100 {
             if is_answering(&address) {
                 return Ok(server);
@@ -46,17 +46,20 @@ impl Served {
     pub(super) fn nginx(program: &Path, folder: &Path) -> Result<Self, String> {
         std::fs::create_dir_all(folder).map_err(|error| format!("nginx: {error}"))?;
         let (configuration, log) = (folder.join("nginx.conf"), folder.join("error.log"));
+        let http2 = free_address().map_err(|error| format!("nginx: {error}"))?;
         let mut written = Ok(());
         let started = Self::start(program, |address| {
-            written = std::fs::write(&configuration, configure(folder, address));
+            written = std::fs::write(&configuration, configure(folder, address, &http2));
             let path = |path: &Path| path.display().to_string();
             ["-e".to_owned(), path(&log), "-c".to_owned(), path(&configuration)].to_vec()
         });
         written.map_err(|error| format!("{}: {error}", configuration.display()))?;
-        started.map_err(|error| {
+        let mut server = started.map_err(|error| {
             let said = std::fs::read_to_string(&log).unwrap_or_default();
             format!("{error}: {said}")
-        })
+        })?;
+        server.http2_url = Some(format!("http://{http2}/"));
+        Ok(server)
     }
 
     /// taskset becomes the server, so the pid is the server's own.
@@ -105,7 +108,11 @@ fn pinned(program: &Path) -> Command {
     command
 }
 
-fn configure(folder: &Path, address: &str) -> String {
+fn free_address() -> std::io::Result<String> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
+}
+
+fn configure(folder: &Path, address: &str, http2_address: &str) -> String {
     let folder = folder.display();
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("  {name}_temp_path {folder}/{name};\n"))
@@ -114,13 +121,17 @@ fn configure(folder: &Path, address: &str) -> String {
         r#"daemon off;
 master_process off;
 pid {folder}/nginx.pid;
-events {{ worker_connections 4096; }}
+events {{ worker_connections 16384; }}
 http {{
   access_log off;
   keepalive_requests 1000000000;
 {temporary}
   server {{
     listen {address};
+    location / {{ return 200 "hello, sojourn\n"; }}
+  }}
+  server {{
+    listen {http2_address} http2;
     location / {{ return 200 "hello, sojourn\n"; }}
   }}
 }}

@@ -27,6 +27,10 @@ impl Rhythm {
     pub(crate) const RELAXED: Self =
         Self { facts_ns: 10 * MILLISECOND_NS, idle_ns: 10 * MILLISECOND_NS };
 
+    /// There are no facts at all; what is said is only how far this source has seen.
+    pub(crate) const FACTLESS: Self =
+        Self { facts_ns: 50 * MILLISECOND_NS, idle_ns: 50 * MILLISECOND_NS };
+
     /// A plan's.
     pub(crate) fn of(plan: &Plan) -> Self {
         let is_root_only = |journey: &Journey| {

@@ -113,9 +113,10 @@ impl Client {
     }
 
     pub(super) fn complete(&mut self, slot: u32, failure: Option<Cause>) {
-        let exchange = self.exchanges.remove(slot as usize);
+        let exchange = &mut self.exchanges[slot as usize];
         let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
         let mut buffer = exchange.complete(self.now_ns, failure, label, &mut self.finished);
+        self.exchanges.remove(slot as usize);
         if self.spare_buffers.len() < SPARE_BUFFERS_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
             buffer.clear();
             self.spare_buffers.push(buffer);

@@ -117,6 +117,13 @@ impl Driver {
         }
     }
 
+    /// Whether a message of this length is only copied by [`Self::send`], which then takes no time
+    /// worth a look at the clock.
+    #[inline]
+    pub(crate) fn is_batched(&self, length: usize) -> bool {
+        matches!(self, Self::Ring(_)) && length <= ring::MESSAGE_BYTES
+    }
+
     /// Receives once.
     #[inline]
     pub(crate) fn receive(&mut self, socket: &Socket) -> Result<Received<'_>, Errno> {

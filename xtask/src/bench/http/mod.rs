@@ -1,103 +1,51 @@
-//! Our HTTP client in a closed loop beside wrk, against the same nginx.
+//! Our HTTP client beside others, against the same server.
 //!
-//! nginx has one core, the tool under test another. Rounds alternate between the tools, so that a
-//! machine that warms up or is disturbed disturbs both alike. What counts is CPU per request: on a
+//! The server has one core, the tool under test another. Rounds alternate between the tools, so that
+//! a machine that warms up or is disturbed disturbs all alike. What counts is CPU per request: on a
 //! machine shared with anything, requests per second tell more about the neighbours.
 
+mod closed;
+mod connections;
 mod http2;
-mod nginx;
 mod outputs;
+mod paced;
+mod soak;
 mod tool;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::bench::table::Table;
+use crate::bench::served::Served;
 use crate::shell::{capture, cargo, command, find_on_path, root};
-use nginx::Nginx;
-use outputs::{ours, whole_runs};
-use tool::{Tool, run_rounds};
 
+pub(super) use closed::compare as compare_closed;
+pub(super) use connections::compare as compare_connections;
 pub(super) use http2::compare as compare_http2;
 pub(super) use outputs::wrks;
+pub(super) use paced::compare as compare_paced;
+pub(super) use soak::compare as compare_soak;
 
+/// What each run lasts, seconds.
 const SECONDS: &str = "5";
-const CONNECTIONS: &str = "64";
 const PACKAGE: &str = "sojourn-http";
 const BENCH: &str = super::DRIVEN;
-
-/// What wrk does, as a journey file: the whole engine with ledger, histograms and reports.
-const PLAN: &str = "
-name: closed
-target: ${URL}
-journeys:
-  get:
-    root: { http: { method: GET, url: / }, expect: { status: 200 } }
-load:
-  - { journey: get, users: 64, steady: 5s, until: root }
-";
-
-/// Runs the comparison.
-pub(crate) fn compare() -> Result<Table, String> {
-    let (wrk, nginx) = (needs("wrk")?, needs("nginx")?);
-    needs("taskset")?;
-    let ours_built = build()?;
-    let mut tools = [
-        Tool {
-            name: "sojourn-http, epoll",
-            command: |program, url| pinned(program, &[url, CONNECTIONS, SECONDS, "epoll"]),
-            program: ours_built.clone(),
-            read: ours,
-            samples: Vec::new(),
-        },
-        Tool {
-            name: "sojourn-http, ring",
-            command: |program, url| pinned(program, &[url, CONNECTIONS, SECONDS, "ring"]),
-            program: ours_built,
-            read: ours,
-            samples: Vec::new(),
-        },
-        Tool {
-            name: "sojourn run",
-            command: |program, url| {
-                let target = format!("URL={url}");
-                let (plan, run_file) = (scratch("closed.yaml"), scratch("closed.sojourn"));
-                let mut command = pinned(program, &["run", "--quiet", "--format", "json"]);
-                command.args(["-e", &target, "--output"]).arg(run_file).arg(plan);
-                command
-            },
-            program: build_sojourn()?,
-            read: whole_runs,
-            samples: Vec::new(),
-        },
-        Tool {
-            name: "wrk",
-            command: |program, url| {
-                let connections = format!("-c{CONNECTIONS}");
-                let duration = format!("-d{SECONDS}s");
-                pinned(program, &["-t1", &connections, &duration, url])
-            },
-            program: wrk,
-            read: wrks,
-            samples: Vec::new(),
-        },
-    ];
-    let server = Nginx::start(&nginx)?;
-    std::fs::write(scratch("closed.yaml"), PLAN).map_err(|error| format!("the plan: {error}"))?;
-    run_rounds(&mut tools, &server, &server.url)?;
-    Ok(tool::table("HTTP/1.1, 64 connections, closed loop", &tools, "wrk"))
-}
 
 /// A program that must be there.
 fn needs(program: &str) -> Result<PathBuf, String> {
     find_on_path(program).ok_or_else(|| {
         format!(
             "`{program}` is missing; try: apt-get install wrk nghttp2-client nginx-light \
-             util-linux"
+             util-linux; bench/README.md says where the others are from"
         )
     })
+}
+
+/// nginx, on the first core.
+fn nginx() -> Result<Served, String> {
+    needs("taskset")?;
+    Served::nginx(&needs("nginx")?, &scratch(""))
 }
 
 /// Builds our benchmark as published binaries are built, and says where it lies.
@@ -128,15 +76,22 @@ pub(super) fn build_sojourn() -> Result<PathBuf, String> {
     Ok(root().join("target/dist/sojourn"))
 }
 
-/// A file of this comparison.
+/// A file of these comparisons.
 fn scratch(name: &str) -> PathBuf {
     root().join("target/bench-http").join(name)
 }
 
-/// On the last core; nginx has the first.
+/// On the last core; the server has the first.
 pub(super) fn pinned(program: &Path, arguments: &[&str]) -> Command {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut command = command("taskset", &["-c", &(cores - 1).to_string()]);
     command.arg(program).args(arguments);
+    command
+}
+
+/// `sojourn attack` on a URL, writing to `output`.
+fn attack(program: &Path, url: &str, flags: &[&str], output: &Path) -> Command {
+    let mut command = pinned(program, &["attack", url, "-quiet"]);
+    command.args(flags).arg("-output").arg(output).stderr(Stdio::null());
     command
 }

@@ -151,7 +151,7 @@ impl AttackGenerator {
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
         while self.obey() && self.broken.is_none() {
-            let wake_ns = self.start_due();
+            let wake_ns = self.start_due(now_ns());
             let now = now_ns();
             if now >= snapshot_ns {
                 self.report(now);
@@ -165,11 +165,15 @@ impl AttackGenerator {
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = now_ns();
             for completion in completions.drain(..) {
-                self.complete(&completion);
-                if self.closed.is_some() {
+                match self.closed.is_some() {
                     // A worker goes on before the rest of the batch is looked at: it would
                     // otherwise count the batch as its own lag.
-                    self.start_due();
+                    true => {
+                        let now = now_ns();
+                        self.complete(&completion, now);
+                        self.start_due(now);
+                    }
+                    false => self.complete(&completion, turn_ns),
                 }
             }
         }
@@ -205,11 +209,15 @@ impl AttackGenerator {
         self.closed = None;
     }
 
-    /// Starts what is due, a bounded number at a time; says when to look again.
-    fn start_due(&mut self) -> u64 {
-        for _ in 0..STARTS_PER_TURN {
-            let now = now_ns();
-            match self.next_due() {
+    /// Starts what is due, a bounded number at a time; says when to look again. `now`: a reading of
+    /// the clock just taken, which the first start has for its t1; each further one takes its own.
+    fn start_due(&mut self, mut now: u64) -> u64 {
+        for place in 0..STARTS_PER_TURN {
+            let next = self.next_due();
+            if place > 0 && next.is_none_or(|(_, t0_ns)| t0_ns <= now) {
+                now = now_ns();
+            }
+            match next {
                 Some((_, t0_ns)) if t0_ns > now => {
                     return t0_ns.saturating_add(self.spec.options.lag_budget_ns);
                 }
@@ -239,7 +247,7 @@ impl AttackGenerator {
                 }
             }
         }
-        now_ns()
+        now
     }
 
     fn magazine_next(&mut self, k: u64) -> Next {
@@ -319,7 +327,8 @@ impl AttackGenerator {
         self.stop_if_told();
     }
 
-    fn complete(&mut self, completion: &Completion) {
+    /// Accounts for a completion, seen at `now`.
+    fn complete(&mut self, completion: &Completion, now: u64) {
         let slot = completion.token as usize;
         let is_full = self.open.is_some() && self.hits.len() >= self.workers_max;
         let Some(hit) = self.hits.get_mut(slot) else {
@@ -354,7 +363,7 @@ impl AttackGenerator {
         {
             self.broken = Some("results could not be written".to_owned());
         }
-        if let Err(why) = self.go_on(&hit, completion, is_last) {
+        if let Err(why) = self.go_on(&hit, completion, is_last, now) {
             self.broken = Some(why);
         }
         if let (true, true, Some(answers)) = (is_full, is_last, &mut self.answers) {
@@ -363,7 +372,13 @@ impl AttackGenerator {
     }
 
     /// Shows the script the answer, and lets the worker go on.
-    fn go_on(&mut self, hit: &Hit, completion: &Completion, is_last: bool) -> Result<(), String> {
+    fn go_on(
+        &mut self,
+        hit: &Hit,
+        completion: &Completion,
+        is_last: bool,
+        now: u64,
+    ) -> Result<(), String> {
         let mut delay_ns = None;
         if let Some(scripted) = &mut self.scripted {
             if let Ok(response) = &completion.outcome {
@@ -374,8 +389,8 @@ impl AttackGenerator {
         }
         if let (Some(worker), true, Some(closed)) = (hit.worker, is_last, &mut self.closed) {
             match delay_ns {
-                Some(delay_ns) => closed.ended_thinking(worker, now_ns(), delay_ns),
-                None => closed.ended(worker, now_ns(), hit.k),
+                Some(delay_ns) => closed.ended_thinking(worker, now, delay_ns),
+                None => closed.ended(worker, now, hit.k),
             }
         }
         self.stop_if_told();
@@ -423,7 +438,7 @@ impl AttackGenerator {
         {
             self.broken = Some("results could not be written".to_owned());
         }
-        self.outbox.flush_in(Rhythm::RELAXED, now, watermark_ns)
+        self.outbox.flush_in(Rhythm::FACTLESS, now, watermark_ns)
     }
 
     /// Hands over this second's figures.

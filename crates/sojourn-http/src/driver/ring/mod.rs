@@ -34,7 +34,8 @@ use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
 use buffers::{Buffers, Shape};
 use inbox::Inbox;
 use queue::Queue;
-use sends::{MESSAGE_BYTES, Sends};
+pub(super) use sends::MESSAGE_BYTES;
+use sends::Sends;
 use slots::What;
 use tag::{Kind, SLOTS_MAX, Tag};
 

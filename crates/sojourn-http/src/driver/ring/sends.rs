@@ -12,7 +12,7 @@ pub(super) const BATCH_MAX: usize = 16;
 pub(super) const BATCH_BYTES: usize = 64 * 1024;
 
 /// Longer messages gain nothing from a batch, and are not copied.
-pub(super) const MESSAGE_BYTES: usize = 16 * 1024;
+pub(in crate::driver) const MESSAGE_BYTES: usize = 16 * 1024;
 
 /// A batch: copies of the messages, so that requests may end while theirs is on its way.
 pub(super) struct Sends {
