@@ -16,7 +16,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{Anchor, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{Client, ClientConfig, Completion, ConnectTo, HostPort, Io, Waker};
 use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
@@ -70,10 +70,14 @@ pub(crate) struct GeneratorSpec {
     pub(crate) polls: PollSender,
 }
 
+/// From this lag budget on, it does not matter whether a wait ends some microseconds late.
+const LAX_NS: u64 = MILLISECOND_NS / 5;
+
 impl GeneratorSpec {
     /// How its client connects: a script may have chosen an address.
     fn client(&self) -> ClientConfig {
         let mut config = self.options.client.clone();
+        config.punctual &= self.options.lag_budget_ns < LAX_NS;
         let Some(Targets::Scripted(scripted)) = self.attack.as_ref().map(|attack| &attack.targets)
         else {
             return config;

@@ -39,6 +39,9 @@ pub struct ClientConfig {
     pub connect_timeout_ns: u64,
     /// What it waits and moves its bytes with.
     pub io: Io,
+    /// Waits end on time, at the price of looking out for the last microseconds instead of
+    /// sleeping, as many as wake-ups here are usually late. Without it they end that much later.
+    pub punctual: bool,
     /// Whom to trust, who to be.
     pub tls: TlsOptions,
     /// How names are looked up.
@@ -65,6 +68,7 @@ impl Default for ClientConfig {
             keep_alive: true,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
             io: Io::Auto,
+            punctual: true,
             tls: TlsOptions::default(),
             dns: DnsOptions::default(),
             connect_to: Vec::new(),

@@ -32,7 +32,10 @@ impl Client {
             let until_ns = self.wait_limit_ns(deadline_ns);
             let mut ready = std::mem::take(&mut self.ready);
             ready.clear();
-            let waited = self.driver.wait_until(until_ns, &mut ready);
+            let waited = match self.config.punctual {
+                true => self.punctual.wait_until(&mut self.driver, until_ns, &mut ready),
+                false => self.driver.wait_until(until_ns, &mut ready),
+            };
             let waited = match waited {
                 Ok(waited) => waited,
                 Err(error) => {

@@ -22,7 +22,7 @@ use crate::cause::Cause;
 use crate::codec::h2::RequestBlocks;
 use crate::connection::{Connection, Ending, Phase};
 use crate::deadlines::{Deadline, Deadlines, Due};
-use crate::driver::{ConnectionId, Driver, Ready, Remote};
+use crate::driver::{ConnectionId, Driver, Punctual, Ready, Remote};
 use crate::in_flight::InFlight;
 use crate::local_addresses::LocalAddresses;
 use crate::pipeline::Pipeline;
@@ -43,6 +43,7 @@ const SPARE_BYTES_MAX: usize = 64 * 1024;
 pub struct Client {
     config: ClientConfig,
     driver: Driver,
+    punctual: Punctual,
     pools: Vec<Pool>,
     connections: Slab<Connection>,
     exchanges: Slab<InFlight>,
@@ -106,6 +107,7 @@ impl Client {
             tls: None,
             config: ClientConfig { connections_max, ..config },
             driver,
+            punctual: Punctual::default(),
             counters: ClientCounters::default(),
             next_serial: 0,
             next_generation: 0,

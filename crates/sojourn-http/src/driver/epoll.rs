@@ -116,7 +116,8 @@ impl Driver {
             Err(errno) => return Err(errno.into()),
         };
         let now_ns = sojourn_clock::now_ns();
-        let mut waited = Waited { now_ns, woken: false, called: false };
+        let slept = wait_ns > 0;
+        let mut waited = Waited { now_ns, slept, woken: false, called: false };
         for event in events {
             let data = event.data.u64();
             if data == WAKER {

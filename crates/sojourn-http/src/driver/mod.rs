@@ -15,6 +15,7 @@
 //! - [`Driver::wait_until`] waits with nanosecond precision and reports what is ready.
 
 mod epoll;
+mod punctual;
 mod remote;
 mod ring;
 mod socket;
@@ -26,6 +27,7 @@ use std::net::IpAddr;
 
 use rustix::io::Errno;
 
+pub(crate) use punctual::Punctual;
 pub(crate) use remote::{Remote, try_local};
 pub(crate) use socket::Socket;
 pub use waker::Waker;
@@ -200,6 +202,8 @@ pub(crate) enum Received<'a> {
 pub(crate) struct Waited {
     /// The instant after the wait.
     pub(crate) now_ns: u64,
+    /// The kernel was asked to wait, not only to look.
+    pub(crate) slept: bool,
     /// [`Waker::wake`] was called.
     pub(crate) woken: bool,
     /// Something inside the client (the resolver) called.

@@ -20,6 +20,11 @@ pub(super) fn wait_ns(deadline_ns: u64) -> u64 {
     }
 }
 
+/// Whether there is nothing to wait for.
+pub(super) fn is_past(deadline_ns: u64) -> bool {
+    wait_ns(deadline_ns) == 0
+}
+
 /// The kernel's form of a wait.
 pub(super) fn timeout(wait_ns: u64) -> Timespec {
     // A year is for ever, and never overflows.

@@ -20,6 +20,12 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     let mut tools = vec![
         ours(&sojourn, "sojourn attack, records", "paced.bin", &[]),
         ours(&sojourn, "sojourn attack, run file", "paced.sojourn", &[]),
+        ours(
+            &sojourn,
+            "sojourn attack, -lag-budget 100us",
+            "near.sojourn",
+            &["-lag-budget", "100us"],
+        ),
         ours(&sojourn, "sojourn attack, -lag-budget 1ms", "lax.sojourn", &["-lag-budget", "1ms"]),
         vegetas(&vegeta),
         ohas_tool(&oha),
@@ -49,6 +55,8 @@ fn vegetas(program: &Path) -> Tool {
         let (rate, duration) = (format!("-rate={RATE}"), format!("-duration={SECONDS}s"));
         let mut command = pinned(&program, &["attack", &rate, &duration]);
         command.arg("-targets").arg(scratch("targets")).arg("-output").arg(&output);
+        // Without a bound it opens thousands of connections on one core, and collapses.
+        command.arg("-max-workers=1000");
         command
     };
     Tool::new("vegeta", command, move |_| attacks(&reader, &written))

@@ -23,6 +23,8 @@ pub(super) struct Inbox {
     pub(super) roomy: Vec<ConnectionId>,
     /// The waker has called.
     pub(super) called: bool,
+    /// The alarm has rung.
+    pub(super) rang: bool,
     /// The waker is not listened to any more.
     pub(super) deaf: bool,
 }
@@ -37,6 +39,7 @@ impl Inbox {
             unsent: Vec::new(),
             roomy: Vec::new(),
             called: false,
+            rang: false,
             deaf: false,
         }
     }
@@ -49,6 +52,7 @@ impl Inbox {
                 Kind::Cancel => {}
                 Kind::Poll => self.polled(tag.id()),
                 Kind::Receive => self.received(tag.id(), &completion),
+                Kind::Alarm => self.rang = true,
                 Kind::Send => self.not_sent(tag.id(), completion.result()),
                 Kind::Waker => {
                     self.called = true;

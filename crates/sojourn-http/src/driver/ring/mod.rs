@@ -10,6 +10,7 @@
 
 #![expect(unsafe_code, reason = "requests hold addresses; each has its proof")]
 
+mod alarm;
 mod buffers;
 mod inbox;
 mod queue;
@@ -29,8 +30,9 @@ use rustix::fd::AsRawFd;
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 
-use super::timing::{set_timer_slack, wait_ns};
+use super::timing::{is_past, set_timer_slack, wait_ns};
 use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
+use alarm::Alarm;
 use buffers::{Buffers, Shape};
 use inbox::Inbox;
 use queue::Queue;
@@ -49,6 +51,7 @@ pub(crate) struct Driver {
     queue: Queue,
     inbox: Inbox,
     sends: Sends,
+    alarm: Alarm,
     /// The buffer whose bytes the client has.
     lent: Option<u16>,
     waker: Waker,
@@ -69,6 +72,7 @@ impl Driver {
             queue,
             inbox: Inbox::new(buffers),
             sends: Sends::new(),
+            alarm: Alarm::new(),
             lent: None,
             waker: Waker::new()?,
         })
@@ -211,14 +215,19 @@ impl Driver {
         self.feed_starved().map_err(explained)?;
         self.queue_sends().map_err(explained)?;
         let has_something = self.inbox.slots.has_events() || self.inbox.called;
-        let wait_ns = if has_something { 0 } else { wait_ns(deadline_ns) };
-        self.queue.wait(wait_ns).map_err(explained)?;
+        let sleeps = !(has_something || is_past(deadline_ns));
+        if !sleeps {
+            self.queue.wait(0).map_err(explained)?;
+        } else {
+            self.alarm.set(deadline_ns, &mut self.queue).map_err(explained)?;
+            self.queue.wait(u64::MAX).map_err(explained)?;
+        }
         let now_ns = sojourn_clock::now_ns();
         self.after_entering().map_err(explained)?;
         self.inbox.slots.take_events(ready);
         let called = std::mem::take(&mut self.inbox.called);
         let woken = called && self.waker.take();
-        Ok(Waited { now_ns, woken, called })
+        Ok(Waited { now_ns, slept: sleeps, woken, called })
     }
 
     /// Makes the ring the calling thread's, the first time.
@@ -336,6 +345,9 @@ impl Driver {
         }
         while let Some(id) = self.inbox.roomy.pop() {
             self.send_backlog(id)?;
+        }
+        if std::mem::take(&mut self.inbox.rang) {
+            self.alarm.rang();
         }
         if std::mem::take(&mut self.inbox.deaf) {
             self.listen_to_waker()?;

@@ -104,11 +104,14 @@ impl Queue {
         self.enter(0, 0, None)
     }
 
-    /// Hands queued requests over and waits for a completion, for so long at most; takes what has
-    /// come in any case.
+    /// Hands queued requests over and waits for a completion, for so long at most (`u64::MAX`: for
+    /// ever); takes what has come in any case.
     pub(super) fn wait(&mut self, wait_ns: u64) -> Result<(), Errno> {
         if wait_ns == 0 {
             return self.enter(0, ENTER_GETEVENTS, None);
+        }
+        if wait_ns == u64::MAX {
+            return self.enter(1, ENTER_GETEVENTS, None);
         }
         let timeout = timeout(wait_ns);
         let timeout = Timespec { seconds: timeout.tv_sec, nanoseconds: timeout.tv_nsec };

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Send = 3,
     /// To be told of calls from other threads.
     Waker = 4,
+    /// To be told that a deadline has come.
+    Alarm = 5,
 }
 
 impl Tag {
@@ -43,6 +45,7 @@ impl Tag {
             2 => Kind::Receive,
             3 => Kind::Send,
             4 => Kind::Waker,
+            5 => Kind::Alarm,
             _ => Kind::Cancel,
         }
     }
@@ -58,7 +61,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_in_a_tag() {
-        let kinds = [Kind::Cancel, Kind::Poll, Kind::Receive, Kind::Send, Kind::Waker];
+        let kinds = [Kind::Cancel, Kind::Poll, Kind::Receive, Kind::Send, Kind::Waker, Kind::Alarm];
         for kind in kinds {
             for slot in [0, 1, 9_000, SLOTS_MAX - 1] {
                 for generation in [0, 1, u32::MAX] {

@@ -140,6 +140,35 @@ fn wait_for_quiet(driver: &mut Driver) {
 }
 
 #[test]
+fn each_wait_has_its_own_end_whatever_the_one_before_asked_for() {
+    let Some(mut driver) = driver(2, 64, 16) else { return };
+    let (socket, mut far) = connection(&mut driver, 0, 1);
+    let mut ready = Vec::new();
+    for round in 0..20 {
+        // Ended by bytes, long before its time: the alarm for it stays behind.
+        far.write_all(b"x").expect("room");
+        while ready.is_empty() {
+            driver.wait_until(now_ns() + 1_000 * SECOND_NS, &mut ready).expect("the ring works");
+        }
+        assert_eq!(ready.len(), 1, "round {round}");
+        receive_all(&mut driver, &socket, &mut Vec::new());
+        ready.clear();
+        // Sooner than that alarm, and sooner still; the second must not wait for the first.
+        for wait_ns in [4_000_000, 1_000_000] {
+            let deadline_ns = now_ns() + wait_ns;
+            loop {
+                let waited = driver.wait_until(deadline_ns, &mut ready).expect("the ring works");
+                assert!(waited.now_ns < deadline_ns + 100 * SECOND_NS, "woken by the old alarm");
+                if waited.now_ns >= deadline_ns {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(ready.is_empty());
+}
+
+#[test]
 fn closing_says_goodbye_to_the_other_end_without_a_wait() {
     let Some(mut driver) = driver(8, 64, 64) else { return };
     let (socket, mut far) = connection(&mut driver, 3, 1);
