@@ -40,6 +40,8 @@ pub(crate) struct InFlight {
     pub(crate) dialled: Timings,
     pub(crate) keep_alive: bool,
     pub(crate) head_only: bool,
+    /// No request: only whether a connection comes about.
+    pub(crate) is_probe: bool,
     /// Several requests in one message.
     pub(crate) pipeline: Option<Box<Pipeline>>,
     status: u16,
@@ -78,6 +80,7 @@ impl InFlight {
             pipeline: None,
             status: 0,
             head_only: exchange.head_only,
+            is_probe: false,
             policy: exchange.body,
             parser: new_parser(exchange.head_only, exchange.body),
             head: Vec::new(),

@@ -1,12 +1,14 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
 //! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
-//! ends requests and gives connections back, `streams` does so where connections carry many.
+//! ends requests and gives connections back, `streams` does so where connections carry many; `reach`
+//! only tries the way.
 
 mod attempts;
 mod config;
 mod dial;
 mod events;
+mod reach;
 mod settle;
 mod streams;
 mod tunnel;
