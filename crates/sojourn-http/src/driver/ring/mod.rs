@@ -21,7 +21,6 @@ mod tests;
 mod trial;
 
 use std::io;
-use std::net::IpAddr;
 
 use io_uring::{opcode, squeue, types};
 use rustix::event::PollFlags;
@@ -30,7 +29,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::timing::{set_timer_slack, wait_ns};
-use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
+use super::{ConnectionId, OurEnd, Ready, Received, Remote, Socket, Waited, Waker};
 use buffers::{Buffers, Shape};
 use inbox::Inbox;
 use queue::Queue;
@@ -77,18 +76,18 @@ impl Driver {
         self.waker.clone()
     }
 
-    /// Opens a socket and begins to connect it, from a local address if one is given.
+    /// Opens a socket and begins to connect it.
     pub(super) fn open(
         &mut self,
         id: ConnectionId,
         remote: &Remote,
-        local: Option<IpAddr>,
+        our_end: OurEnd,
     ) -> Result<Socket, Errno> {
         self.begin()?;
         if id.slot >= SLOTS_MAX {
             return Err(Errno::MFILE);
         }
-        let socket = Socket::new(id, remote.connect(local)?);
+        let socket = Socket::new(id, remote.connect(our_end)?);
         self.inbox.slots.occupy(id, socket.descriptor.as_raw_fd());
         if let Err(errno) = self.poll(id) {
             self.inbox.vacate(&socket);
