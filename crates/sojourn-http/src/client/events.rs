@@ -114,7 +114,7 @@ impl Client {
                 Some(slot) => self.exchanges.get_mut(slot as usize),
                 None => None,
             };
-            let step = connection.receive(exchange, &mut self.driver, self.now_ns, hangup);
+            let step = connection.receive(exchange, &mut self.driver, &mut self.now_ns, hangup);
             match step {
                 Step::Answered { reusable } => return self.answered(id, reusable),
                 Step::Blocked => return,

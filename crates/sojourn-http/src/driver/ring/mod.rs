@@ -321,6 +321,8 @@ impl Driver {
             self.queue.wait(0)?;
             self.inbox.take(&mut self.queue);
         }
+        // Before what follows asks the kernel for more: that is no part of the batch.
+        let is_sent = self.queue.is_handed_over() && self.sends.is_queued();
         while let Some((id, sent)) = self.inbox.unsent.pop() {
             if let Some(slot) = self.inbox.slots.current(id) {
                 // A message's failure completes within the call that hands it over.
@@ -329,7 +331,7 @@ impl Driver {
                 self.poll(id)?;
             }
         }
-        if self.queue.is_handed_over() && self.sends.is_queued() {
+        if is_sent {
             self.sends.clear();
         }
         while let Some(id) = self.inbox.roomy.pop() {
