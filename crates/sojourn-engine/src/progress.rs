@@ -53,8 +53,8 @@ impl StartRate {
         Self { started: 0, at_ns: start_ns, per_s: 0.0 }
     }
 
-    /// The rate since the last time, of `started` so far at `at_ns`. A line may come late, or before
-    /// anything new is known: then the last rate stands.
+    /// The rate since the last time, of `started` so far at `at_ns`. A line may come late; where
+    /// nothing new is known yet the last rate stands.
     pub(crate) fn per_s(&mut self, started: u64, at_ns: u64) -> f64 {
         let passed_ns = at_ns.saturating_sub(self.at_ns);
         if passed_ns > 0 {

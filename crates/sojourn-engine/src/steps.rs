@@ -69,8 +69,8 @@ impl<'a> StepRunner<'a> {
         Ok(Self { plan, options, client, hosts, scratch: Scratch::default(), variables })
     }
 
-    /// Runs one step for the `k`-th time, counted from 0: what its templates draw by, as a journey's
-    /// by its number. Errs in words when it is not answered as expected.
+    /// Runs one step for the `k`-th time, counted from 0: what its templates draw by, as a
+    /// journey's by its number. Errs in words when it is not answered as expected.
     pub(crate) fn run(&mut self, step: &Step, k: u64) -> Result<(), String> {
         narrate(self.options.narrator.as_ref(), || format!("step {}", step.name));
         let Action::Http(action) = &step.action;

@@ -88,7 +88,11 @@ mod tests {
         let text = "
 target: https://a.example
 journeys:
-  j: { root: { http: { url: /x, headers: { Authorization: a, COOKIE: c, x-api-key: k, x-auth-token: t, accept: b } } } }
+  j:
+    root:
+      http:
+        url: /x
+        headers: { Authorization: a, COOKIE: c, x-api-key: k, x-auth-token: t, accept: b }
 load: { rate: 1/s, steady: 1s }
 ";
         let plan = sojourn_plan::read("p.yaml", text, &NoFiles, &Default::default()).unwrap();

@@ -1,8 +1,8 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
 //! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
-//! ends requests and gives connections back, `streams` does so where connections carry many; `reach`
-//! only tries the way.
+//! ends requests and gives connections back, `streams` does so where connections carry many;
+//! `reach` only tries the way.
 
 mod attempts;
 mod config;

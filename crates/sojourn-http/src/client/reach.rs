@@ -11,7 +11,7 @@ use crate::{BodyPolicy, Exchange, Failure, FailureKind, Origin};
 impl Client {
     /// Opens a connection to the origin the way its requests would go (names, local addresses,
     /// replaced targets, Unix socket, a proxy's tunnel) and closes it before TLS. Waits for at most
-    /// `timeout_ns`; for a client that has nothing else under way, since other completions are lost.
+    /// `timeout_ns`; for a client with nothing else under way, since other completions are lost.
     pub fn reach(&mut self, origin: &Origin, timeout_ns: u64) -> Result<(), Failure> {
         let origin = self.origin(origin);
         let exchange = Exchange {

@@ -205,7 +205,8 @@ impl<T, F: Fn(&T, &T) -> bool> Sorter<'_, T, F> {
         false
     }
 
-    /// Breaks patterns that make bad pivots: three elements in the middle change places with others.
+    /// Breaks patterns that make bad pivots: three elements in the middle change places with
+    /// others.
     fn scatter(&mut self, from: usize, to: usize) {
         let length = to - from;
         let mask = (1_u64 << bit_length(length)) - 1;
@@ -293,7 +294,8 @@ mod tests {
     proptest! {
         #[test]
         fn everything_is_sorted_and_nothing_lost(
-            keys in proptest::collection::vec(prop_oneof![0..3_u32, 0..50_u32, any::<u32>()], 0..900),
+            keys in
+                proptest::collection::vec(prop_oneof![0..3_u32, 0..50_u32, any::<u32>()], 0..900),
         ) {
             let mut sorted = keys.clone();
             sort(&mut sorted, |left, right| left < right);
