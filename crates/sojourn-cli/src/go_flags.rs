@@ -32,13 +32,26 @@ pub(crate) fn rewrite(
             rewritten.push(word);
             break command;
         }
+        let (flag, value) = split(word.as_bytes());
+        let takes_next = value.is_none() && takes_value(&cli, flag);
         let is_long = word.as_bytes().len() > 2;
         rewritten.push(if is_long { double_dash(word.as_bytes()) } else { word });
+        if takes_next {
+            rewritten.extend(words.next());
+        }
     };
     match command {
         Some(command) => Rewriter { command, out: rewritten, places: HashMap::new() }.all(words),
         None => rewritten.into_iter().chain(words).collect(),
     }
+}
+
+/// Whether a flag in front of the command is one with a value.
+fn takes_value(cli: &Command, flag: &OsStr) -> bool {
+    let mut args = cli.get_arguments();
+    args.any(|arg| {
+        arg.get_long().is_some_and(|long| flag == long) && arg.get_action().takes_values()
+    })
 }
 
 /// Reads what Go takes for a switch's value: the parser of switches that can be switched off.
@@ -143,6 +156,8 @@ mod tests {
 
     #[derive(Debug, Parser)]
     struct Sample {
+        #[arg(long)]
+        cpus: Option<u32>,
         #[command(subcommand)]
         command: SampleCommand,
     }
@@ -254,6 +269,18 @@ mod tests {
         let rewritten = rewrite(words.chain([odd.clone(), odd.clone()]), Sample::command());
         let expected = OsString::from_vec(b"--output=f\xff".to_vec());
         assert_eq!(rewritten[2..], [expected, odd]);
+    }
+
+    #[test]
+    fn flags_in_front_of_the_command_have_values_too() {
+        for front in [["-cpus", "3"].as_slice(), &["--cpus", "3"], &["-cpus=3"]] {
+            let words: Vec<&str> =
+                front.iter().copied().chain(["attack", "-redirects", "-1"]).collect();
+            let sample = Sample::from_arg_matches(&matches(&words).unwrap()).unwrap();
+            let SampleCommand::Attack(attack) = sample.command else { panic!("{words:?}") };
+            assert_eq!((sample.cpus, attack.redirects), (Some(3), Some(-1)), "{words:?}");
+        }
+        assert!(matches(&["-cpus"]).is_err());
     }
 
     #[test]

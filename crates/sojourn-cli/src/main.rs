@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use commands::Command;
+use errors::UsageError;
 
 /// Load tests for event-driven systems: follows every request through the events it causes.
 #[derive(Debug, Parser)]
@@ -42,6 +43,9 @@ struct Cli {
     /// Accepted in front of Vegeta's commands, without meaning: `attack -threads` counts
     #[arg(long = "cpus", hide = true, value_name = "N")]
     _cpus: Option<u32>,
+    /// Vegeta's: refused with what helps instead
+    #[arg(long, hide = true, value_name = "LIST")]
+    profile: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -49,11 +53,24 @@ struct Cli {
 fn main() -> ExitCode {
     // A reader that stops reading (`| head`) ends the output, not the program with a panic.
     let words = go_flags::rewrite(std::env::args_os(), Cli::command());
-    match commands::dispatch(Cli::parse_from(words).command) {
+    let cli = Cli::parse_from(words);
+    match no_profile(cli.profile.as_deref()).and_then(|()| commands::dispatch(cli.command)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(error.code())
         }
+    }
+}
+
+/// Go's profiles of its own processor time and memory: there is no Go here.
+fn no_profile(asked: Option<&str>) -> Result<(), UsageError> {
+    match asked {
+        None | Some("") => Ok(()),
+        Some(list) => Err(UsageError::new(
+            format!("-profile {list}: no profiles of Go's kind can be written"),
+            "`perf record -g sojourn …` shows where processor time goes, `heaptrack sojourn …` \
+             where memory does",
+        )),
     }
 }

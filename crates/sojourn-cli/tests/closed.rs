@@ -1,6 +1,12 @@
 //! Closed loads: users who wait for their answers, counted at the system's side.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use crossbeam_channel::Sender;
 
@@ -11,7 +17,7 @@ use sojourn_testkit::{Reply, Request, Responder, Server, response};
 
 use super::{
     common::{Run, plan, run},
-    follow_up::Hooks,
+    follow_up::{Hooks, System, ok, run_on},
 };
 
 /// What the system saw.
@@ -189,6 +195,51 @@ fn a_user_goes_on_once_though_steps_follow() {
     assert!(with_events(root, follow_up).started <= 2 * 20);
     let journey = "{ users: 2, think: 50ms, iterations: 300, steady: 1s, drain: 6s }";
     assert!(with_events(journey, follow_up).started <= 2 * 4);
+}
+
+#[test]
+fn a_user_of_the_root_is_free_though_a_step_begins_with_its_end() {
+    let hooks = Hooks::after_ms(0);
+    let events = hooks.sender();
+    let (starts, seen) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (counted, at_confirm) = (Arc::clone(&starts), Arc::clone(&seen));
+    let system = System::start(move |asked, _| {
+        if let Some(key) = asked.line.strip_prefix("POST /start/") {
+            counted.fetch_add(1, Ordering::SeqCst);
+            events.send(format!(r#"{{"id":"{key}"}}"#)).unwrap();
+            // The event is known before the root has its answer.
+            std::thread::sleep(Duration::from_millis(300));
+        } else {
+            // The step that follows ends after another journey has begun, or as late as can be.
+            let give_up_ns = now_ns() + 2_500 * MILLISECOND_NS;
+            while counted.load(Ordering::SeqCst) < 2 && now_ns() < give_up_ns {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let begun = counted.load(Ordering::SeqCst);
+            // Only the first: each later one finds two anyway.
+            let _ignored =
+                at_confirm.compare_exchange(0, begun, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        ok("{}")
+    });
+    let text = format!(
+        "
+channels: {{ hooks: {{ webhook: {{ listen: \"{}\" }} }} }}
+journeys:
+  visit:
+    within: 10s
+    steps:
+      - {{ name: start, http: 'POST /start/{{{{ key }}}}', key: '{{{{ uuid() }}}}' }}
+      - {{ name: confirm, after: done, http: PUT /confirm }}
+    stages: [{{ name: done, on: hooks, key: $.id }}]
+load: {{ users: 1, until: root, iterations: 4, steady: 20s, drain: 10s }}
+",
+        hooks.address
+    );
+    let counts = believed(&run_on(&system, &text, 1));
+    assert_eq!((counts.started, counts.completed), (4, 4), "{counts:?}");
+    let begun = seen.load(Ordering::SeqCst);
+    assert!(begun >= 2, "{begun}: the user waited for the step after its root");
 }
 
 #[test]

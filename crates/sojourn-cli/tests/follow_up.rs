@@ -329,6 +329,74 @@ load: {{ rate: 20/s, steady: 250ms, drain: 2s }}
 }
 
 #[test]
+fn credentials_stay_with_the_origin_they_were_meant_for() {
+    let other = System::start(|_, _| ok("{}"));
+    // The same host, another port.
+    let away = format!("location: http://127.0.0.1:{}/there\r\n", other.address.port());
+    let system = System::start(move |asked, _| match asked.line.as_str() {
+        "GET /hop" => (302, "location: /there\r\n".into(), Vec::new()),
+        "GET /away" => (302, away.clone(), Vec::new()),
+        _ => ok("{}"),
+    });
+    let run_to = |path: &str| {
+        let text = format!(
+            "
+journeys:
+  visit:
+    root:
+      http:
+        url: {path}
+        redirects: 2
+        headers: {{ authorization: Bearer a, cookie: c=1, x-api-key: k, x-session-token: t, x-plain: p }}
+      expect: {{ status: 200 }}
+load: {{ rate: 20/s, steady: 100ms, drain: 2s }}
+"
+        );
+        assert_all_completed(&run_on(&system, &text, 1), 2);
+    };
+    run_to("/hop");
+    run_to("/away");
+    let names = ["authorization", "cookie", "x-api-key", "x-session-token", "x-plain"];
+    for asked in system.asked("GET /there") {
+        assert!(names.iter().all(|name| asked.headers.contains_key(*name)), "{asked:?}");
+    }
+    assert_eq!(other.count("GET /there"), 2);
+    for asked in other.asked("GET /there") {
+        let kept: Vec<_> = names.iter().filter(|name| asked.headers.contains_key(**name)).collect();
+        assert_eq!(kept, [&"x-plain"], "{asked:?}");
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_written_is_counted_as_not_sent() {
+    let system = System::start(|_, _| ok(r#"{"token":"t"}"#));
+    // A value that nobody has set yet.
+    let text = r#"
+refresh: [{ name: renew, every: 1h, http: GET /token, extract: { token: body.token } }]
+journeys:
+  visit:
+    steps:
+      - { name: first, http: GET /v }
+      - { name: second, http: "GET /w/{{ token }}" }
+load: { rate: 20/s, steady: 500ms, drain: 2s }
+"#;
+    let run = run_on(&system, text, 1);
+    let (counts, _) = believed(&run);
+    assert_eq!((counts.started, counts.root_failed), (10, 10), "{counts:?}");
+    assert_eq!(system.count("GET /w"), 0);
+    let report = ReportModel::from_run(&run.file);
+    let step = &report.journeys[0].steps[1];
+    assert_eq!((step.requests, step.ok, step.failed), (10, 0, 10));
+    let statuses: Vec<_> = step.statuses.iter().map(|row| (&*row.status, row.count)).collect();
+    assert_eq!(statuses, [("not sent", 10)]);
+    let errors: u64 = step.errors.iter().map(|row| row.count).sum();
+    assert!(errors == 10 && step.errors[0].reason.starts_with("not sent: "), "{:?}", step.errors);
+    let count = |times: Option<sojourn_report::model::Distribution>| times.map_or(0, |t| t.count);
+    let times = &step.response_ns;
+    assert_eq!((count(times.all), count(times.ok), count(times.failed)), (10, 0, 10));
+}
+
+#[test]
 fn a_compressed_answer_is_read() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(br#"{"items":[{"id":"packed"}]}"#).unwrap();

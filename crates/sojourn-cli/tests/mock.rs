@@ -17,15 +17,15 @@ use sojourn_testkit::{
 use crate::common;
 
 /// A mock in a folder of its own.
-struct Mocked {
+pub(crate) struct Mocked {
     running: Running,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     folder: TempDir,
 }
 
 impl Mocked {
     /// Starts it with these files and arguments, and waits until it answers.
-    fn start(files: &[(&str, &str)], arguments: &[&str]) -> Self {
+    pub(crate) fn start(files: &[(&str, &str)], arguments: &[&str]) -> Self {
         let folder = temp_dir().unwrap();
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();

@@ -4,6 +4,7 @@
 mod amendments;
 mod attack;
 mod bad_input;
+mod beforehand;
 mod beside;
 mod closed;
 mod common;

@@ -18,6 +18,7 @@
 //! Rendering and flags are elsewhere: [`run`] takes a plan and leaves a run file.
 
 mod attack;
+mod client_error;
 mod coordinator;
 mod error;
 mod generator;
@@ -33,6 +34,7 @@ mod process_health;
 mod progress;
 mod rate;
 mod refresh;
+mod run_file;
 mod shape;
 mod steps;
 mod stop;

@@ -32,10 +32,51 @@ pub struct Progress<'a> {
     pub in_flight: u64,
     /// Journeys lost, failed or with a failed root so far.
     pub failed: u64,
-    /// Started within the last second.
+    /// Started per second since the last time.
     pub rate_per_s: f64,
     /// Generator lag at p99 so far, nanoseconds.
     pub lag_p99_ns: u64,
     /// Every figure so far.
     pub store: &'a Store,
+}
+
+/// Starts per second, from line to line.
+#[derive(Debug)]
+pub(crate) struct StartRate {
+    started: u64,
+    at_ns: u64,
+    per_s: f64,
+}
+
+impl StartRate {
+    pub(crate) fn new(start_ns: u64) -> Self {
+        Self { started: 0, at_ns: start_ns, per_s: 0.0 }
+    }
+
+    /// The rate since the last time, of `started` so far at `at_ns`. A line may come late; where
+    /// nothing new is known yet the last rate stands.
+    pub(crate) fn per_s(&mut self, started: u64, at_ns: u64) -> f64 {
+        let passed_ns = at_ns.saturating_sub(self.at_ns);
+        if passed_ns > 0 {
+            self.per_s = started.saturating_sub(self.started) as f64 * 1e9 / passed_ns as f64;
+            (self.started, self.at_ns) = (started, at_ns);
+        }
+        self.per_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_clock::SECOND_NS;
+
+    use super::StartRate;
+
+    #[test]
+    fn a_late_line_is_of_more_than_a_second() {
+        let mut rate = StartRate::new(7);
+        assert_eq!(rate.per_s(100, 7 + SECOND_NS), 100.0);
+        assert_eq!(rate.per_s(500, 7 + 5 * SECOND_NS), 100.0);
+        assert_eq!(rate.per_s(500, 7 + 5 * SECOND_NS), 100.0);
+        assert_eq!(rate.per_s(500, 7 + 6 * SECOND_NS), 0.0);
+    }
 }

@@ -47,18 +47,20 @@ pub(crate) fn run(spec: &RefreshSpec) {
         return;
     };
     let of_refresh = |refresh: &Refresh| next_due_ns(start_ns, refresh.every_ns, start_ns);
-    let mut due: Vec<u64> = spec.plan.refresh.iter().map(of_refresh).collect();
+    let mut due: Vec<(u64, u64)> =
+        spec.plan.refresh.iter().map(|refresh| (of_refresh(refresh), 0)).collect();
     while !spec.stop.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(20));
-        for (refresh, due_ns) in spec.plan.refresh.iter().zip(&mut due) {
+        for (refresh, (due_ns, k)) in spec.plan.refresh.iter().zip(&mut due) {
             if now_ns() < *due_ns || spec.stop.load(Ordering::Relaxed) {
                 continue;
             }
-            let ran = runner.run(&refresh.step).and_then(|()| hand_on(spec, &runner, refresh));
+            let ran = runner.run(&refresh.step, *k).and_then(|()| hand_on(spec, &runner, refresh));
             if let Err(why) = ran {
                 // Beyond the bound, more of the same would say nothing new.
                 let _ignored = spec.notes.try_send(failed(&why));
             }
+            *k += 1;
             *due_ns = next_due_ns(start_ns, refresh.every_ns, now_ns());
         }
     }

@@ -6,12 +6,13 @@ use std::sync::{
 };
 
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_http::{BodyPolicy, Client, Exchange};
-use sojourn_plan::{Action, Plan, RenderContext, Step};
+use sojourn_http::{BodyPolicy, Client, Exchange, Response};
+use sojourn_plan::{Action, HttpAction, Plan, RenderContext, Step, VariableId};
 
 use crate::{
     RunError, RunOptions,
-    generator::{Answer, PreparedRequest, Scratch},
+    client_error::client_error,
+    generator::{Answer, PreparedRequest, Scratch, hosts, next_action},
     options::narrate,
 };
 
@@ -50,6 +51,8 @@ pub(crate) struct StepRunner<'a> {
     plan: &'a Plan,
     options: &'a RunOptions,
     client: Client,
+    /// Hosts that a redirect may go to.
+    hosts: Vec<String>,
     scratch: Scratch,
     /// Values by variable.
     pub(crate) variables: Vec<Option<Box<str>>>,
@@ -61,54 +64,18 @@ impl<'a> StepRunner<'a> {
         options: &'a RunOptions,
         variables: Vec<Option<Box<str>>>,
     ) -> Result<Self, RunError> {
-        let client = Client::new(options.client.clone()).map_err(|error| {
-            RunError::new(
-                format!("cannot make an HTTP client: {error}"),
-                "check --ca and descriptors",
-            )
-        })?;
-        Ok(Self { plan, options, client, scratch: Scratch::default(), variables })
+        let client = Client::new(options.client.clone()).map_err(|error| client_error(&error))?;
+        let hosts = hosts(plan);
+        Ok(Self { plan, options, client, hosts, scratch: Scratch::default(), variables })
     }
 
-    /// Runs one step; errs in words when it is not answered as expected.
-    pub(crate) fn run(&mut self, step: &Step) -> Result<(), String> {
-        let Action::Http(action) = &step.action;
-        let request = PreparedRequest::of_step(step, &mut self.client);
-        let values = RenderContext {
-            seed: self.plan.seed,
-            k: 0,
-            run_id: &self.options.run_id,
-            key: "",
-            variables: &self.variables,
-            own: &[],
-            data: &self.plan.data,
-        };
-        request
-            .render(action, &values, &mut self.scratch)
-            .map_err(|_| format!("step {}: a value it needs is not set", step.name))?;
+    /// Runs one step for the `k`-th time, counted from 0: what its templates draw by, as a
+    /// journey's by its number. Errs in words when it is not answered as expected.
+    pub(crate) fn run(&mut self, step: &Step, k: u64) -> Result<(), String> {
         narrate(self.options.narrator.as_ref(), || format!("step {}", step.name));
-        self.client.send(
-            now_ns(),
-            Exchange {
-                token: 0,
-                origin: request.origin,
-                bytes: &self.scratch.message,
-                head_only: action.method == "HEAD",
-                timeout_ns: action.timeout_ns,
-                body: BodyPolicy::Keep { bytes_max: action.body_max },
-            },
-        );
-        let mut completions = Vec::new();
-        while completions.is_empty() {
-            self.client
-                .wait_until(now_ns() + SECOND_NS, &mut completions)
-                .map_err(|error| format!("step {}: {error}", step.name))?;
-        }
-        let response = match completions.pop().map(|completion| completion.outcome) {
-            Some(Ok(response)) => response,
-            Some(Err(failure)) => return Err(format!("step {}: {failure}", step.name)),
-            None => return Err(format!("step {}: no answer", step.name)),
-        };
+        let Action::Http(action) = &step.action;
+        let response =
+            self.answer(action, k).map_err(|why| format!("step {}: {why}", step.name))?;
         let answer = Answer::new(&response);
         if let Some(reason) = answer.unexpected(&step.expect) {
             return Err(format!("step {}: {reason}", step.name));
@@ -128,4 +95,73 @@ impl<'a> StepRunner<'a> {
         }
         Ok(())
     }
+
+    /// The answer to a request and the redirects that the plan lets it follow, within its timeout.
+    fn answer(&mut self, first: &HttpAction, k: u64) -> Result<Response, String> {
+        let until_ns = now_ns().saturating_add(first.timeout_ns);
+        let mut redirects = 0;
+        let mut redirected = None;
+        loop {
+            let action = redirected.as_ref().unwrap_or(first);
+            let response = self.exchange(action, k, until_ns)?;
+            if redirects == first.redirects_max {
+                return Ok(response);
+            }
+            let mut path = Vec::new();
+            action.path.render(&self.values(k), &mut path).map_err(unset)?;
+            let path = String::from_utf8_lossy(&path);
+            let Some(next) = next_action(action, &path, &response, &self.hosts)? else {
+                return Ok(response);
+            };
+            redirects += 1;
+            redirected = Some(next);
+        }
+    }
+
+    /// One request and its answer.
+    fn exchange(&mut self, action: &HttpAction, k: u64, until_ns: u64) -> Result<Response, String> {
+        let request = PreparedRequest::of_action(action, true, &mut self.client);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let rendered = request.render(action, &self.values(k), &mut scratch);
+        self.scratch = scratch;
+        rendered.map_err(|error| error.in_words(self.plan))?;
+        let begun_ns = now_ns();
+        self.client.send(
+            begun_ns,
+            Exchange {
+                token: 0,
+                origin: request.origin,
+                bytes: &self.scratch.message,
+                head_only: action.method == "HEAD",
+                timeout_ns: until_ns.saturating_sub(begun_ns),
+                body: BodyPolicy::Keep { bytes_max: action.body_max },
+            },
+        );
+        let mut completions = Vec::new();
+        while completions.is_empty() {
+            self.client
+                .wait_until(now_ns() + SECOND_NS, &mut completions)
+                .map_err(|error| error.to_string())?;
+        }
+        match completions.pop().map(|completion| completion.outcome) {
+            Some(outcome) => outcome.map_err(|failure| failure.to_string()),
+            None => Err("no answer".to_owned()),
+        }
+    }
+
+    fn values(&self, k: u64) -> RenderContext<'_> {
+        RenderContext {
+            seed: self.plan.seed,
+            k,
+            run_id: &self.options.run_id,
+            key: "",
+            variables: &self.variables,
+            own: &[],
+            data: &self.plan.data,
+        }
+    }
+}
+
+fn unset(_variable: VariableId) -> String {
+    "redirect cannot be followed: a value is not set".to_owned()
 }

@@ -155,21 +155,21 @@ impl Connection {
     }
 
     /// Receives until nothing is left, the answer is whole or others should come first. `hangup`:
-    /// the other end sends no more, so read to its end.
+    /// the other end sends no more, so read to its end. `now_ns` is brought up to date by each
+    /// further read: an answer must not end before its last byte was there.
     pub(crate) fn receive(
         &mut self,
         mut exchange: Option<&mut InFlight>,
         driver: &mut Driver,
-        now_ns: u64,
+        now_ns: &mut u64,
         hangup: bool,
     ) -> Step {
-        let mut now_ns = now_ns;
         for round in 0..RECEIVES_MAX {
             let Some(socket) = &self.socket else {
                 return Step::Blocked;
             };
             if round > 0 {
-                now_ns = sojourn_clock::now_ns();
+                *now_ns = sojourn_clock::now_ns();
             }
             let (bytes, drained) = match driver.receive(socket) {
                 Ok(Received::Bytes { bytes, drained }) => (bytes, drained),
@@ -178,8 +178,8 @@ impl Connection {
                 Err(errno) => return Step::Broken(Cause::Os(errno)),
             };
             let portion = match &mut self.tls {
-                None => absorb_plain(&mut exchange, bytes, now_ns),
-                Some(tls) => absorb_tls(tls, &mut exchange, bytes, now_ns),
+                None => absorb_plain(&mut exchange, bytes, *now_ns),
+                Some(tls) => absorb_tls(tls, &mut exchange, bytes, *now_ns),
             };
             match portion {
                 Ok(Portion::Whole { excess }) => {

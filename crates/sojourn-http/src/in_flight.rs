@@ -1,6 +1,7 @@
 //! A request taken up and not completed.
 
 use crate::cause::Cause;
+use crate::codec::h2::{UnfitRequest, unframe};
 use crate::codec::{Body, Coding, Piece, ResponseParser};
 use crate::pipeline::{Pipeline, Whole};
 use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
@@ -23,6 +24,8 @@ pub(crate) struct InFlight {
     pub(crate) retries: u8,
     /// The whole request. Kept until the end, for the retry.
     pub(crate) bytes: Vec<u8>,
+    /// Its last so many are the body once more, without the chunks that frame it in HTTP/1.1.
+    pub(crate) unframed: usize,
     /// Of which handed to the connection. Over HTTP/2 the head goes over in another form.
     pub(crate) written: usize,
     pub(crate) bytes_out: u64,
@@ -40,6 +43,8 @@ pub(crate) struct InFlight {
     pub(crate) dialled: Timings,
     pub(crate) keep_alive: bool,
     pub(crate) head_only: bool,
+    /// No request: only whether a connection comes about.
+    pub(crate) is_probe: bool,
     /// Several requests in one message.
     pub(crate) pipeline: Option<Box<Pipeline>>,
     status: u16,
@@ -64,6 +69,7 @@ impl InFlight {
             stream: 0,
             retries: 0,
             bytes,
+            unframed: 0,
             written: 0,
             bytes_out: 0,
             bytes_in: 0,
@@ -78,6 +84,7 @@ impl InFlight {
             pipeline: None,
             status: 0,
             head_only: exchange.head_only,
+            is_probe: false,
             policy: exchange.body,
             parser: new_parser(exchange.head_only, exchange.body),
             head: Vec::new(),
@@ -186,11 +193,21 @@ impl InFlight {
         })
     }
 
+    /// Appends the body as HTTP/2 sends it, if the message's is in chunks.
+    pub(crate) fn unframe(&mut self, head_length: usize) -> Result<(), UnfitRequest> {
+        let framed = self.bytes.len();
+        unframe(&mut self.bytes, head_length)?;
+        self.unframed = self.bytes.len() - framed;
+        Ok(())
+    }
+
     /// Begins anew for the retry; t1 stays, and the bytes sent in vain stay counted.
     pub(crate) fn rewind(&mut self) {
         self.retries += 1;
         self.connection = None;
         self.stream = 0;
+        self.bytes.truncate(self.bytes.len() - self.unframed);
+        self.unframed = 0;
         self.written = 0;
         self.first_sent_ns = 0;
         self.sent_ns = 0;

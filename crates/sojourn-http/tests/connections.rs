@@ -225,3 +225,44 @@ fn origins_are_numbered_once() {
     load.origin = sojourn_http::OriginId(77);
     assert_eq!(load.failure().kind, FailureKind::Connect);
 }
+
+/// The kernel's timer on the client's side of an idle connection to this port: its kind (02: the
+/// keep-alive's) and what is left of it, seconds.
+fn kernel_timer(port: u16) -> Option<(u8, u64)> {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("Linux");
+    let remote = format!(":{port:04X}");
+    let row =
+        table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).find(|row| {
+            const ESTABLISHED: &str = "01";
+            row.len() > 5 && row[2].ends_with(&remote) && row[3] == ESTABLISHED
+        })?;
+    let (kind, left) = row[5].split_once(':')?;
+    Some((u8::from_str_radix(kind, 16).ok()?, u64::from_str_radix(left, 16).ok()? / 100))
+}
+
+#[test]
+fn the_kernel_asks_after_silent_peers_if_told_to() {
+    const KEEP_ALIVE: u8 = 2;
+    let server = Server::answering(OK);
+    for (after_s, expected) in [(0, false), (30, true)] {
+        let tcp_keep_alive_ns = after_s * sojourn_clock::SECOND_NS;
+        let mut load = Load::with(
+            server.address,
+            ClientConfig { tcp_keep_alive_ns, ..ClientConfig::default() },
+        );
+        load.answer();
+        // Until the acknowledgement's own timer is gone.
+        let timer = (0..200)
+            .find_map(|_| {
+                sojourn_clock::sleep_until(sojourn_clock::now_ns() + 10 * MILLISECOND_NS);
+                let (kind, left_s) = kernel_timer(server.address.port())?;
+                let is_settled = if expected { kind == KEEP_ALIVE } else { kind == 0 };
+                is_settled.then_some((kind, left_s))
+            })
+            .unwrap_or_else(|| panic!("{:?}", kernel_timer(server.address.port())));
+        if expected {
+            assert!((15..=30).contains(&timer.1), "{timer:?}");
+        }
+        drop(load);
+    }
+}

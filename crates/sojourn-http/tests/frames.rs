@@ -43,13 +43,18 @@ pub(crate) struct Frames<S> {
 impl<S: Read + Write> Frames<S> {
     /// Reads the client's preface and says these settings.
     pub(crate) fn greet(stream: S, settings: &[(u16, u32)]) -> Option<Self> {
+        let mut frames = Self::hear(stream)?;
+        frames.settings(settings)?;
+        Some(frames)
+    }
+
+    /// Reads the client's preface.
+    pub(crate) fn hear(stream: S) -> Option<Self> {
         let mut stream = stream;
         let mut preface = [0; 24];
         stream.read_exact(&mut preface).ok()?;
         assert_eq!(&preface, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-        let mut frames = Self { stream };
-        frames.settings(settings)?;
-        Some(frames)
+        Some(Self { stream })
     }
 
     pub(crate) fn settings(&mut self, settings: &[(u16, u32)]) -> Option<()> {

@@ -41,6 +41,25 @@ fn many_requests_share_one_connection() {
 }
 
 #[test]
+fn requests_do_not_wait_for_the_settings_of_the_server() {
+    let server = Server::start(|_, stream| {
+        let Some(mut frames) = Frames::hear(stream) else { return };
+        let streams: Vec<u32> = (0..50).map_while(|_| frames.request()).collect();
+        frames.settings(&[]);
+        for stream in streams {
+            frames.answer(stream, b"ok");
+        }
+        frames.wait_for_close();
+    });
+    let mut load = load(&server);
+    for token in 0..50 {
+        load.send(token, "GET", b"");
+    }
+    assert!(load.take(50).iter().all(|completion| completion.outcome.is_ok()));
+    assert_eq!(server.accepted(), 1);
+}
+
+#[test]
 fn no_more_streams_than_the_server_allows() {
     const MAX_CONCURRENT_STREAMS: u16 = 3;
     let server = serving(&[(MAX_CONCURRENT_STREAMS, 2)], |_, frames| {
@@ -371,7 +390,7 @@ fn a_request_that_does_not_fit_fails_alone() {
     let server = serving(&[], |_, frames| frames.answer_all());
     let mut load = load(&server);
     assert!(load.get().outcome.is_ok());
-    let bytes = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    let bytes = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\nx";
     let exchange = sojourn_http::Exchange {
         token: 7,
         origin: load.origin,

@@ -1,5 +1,6 @@
 //! What HTTP/2 sends: within the windows of the server, no more than it takes.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
 
@@ -9,9 +10,11 @@ use sojourn_http::{BodyPolicy, ClientConfig, Exchange, FailureKind, write_reques
 use crate::frames::{
     ACK, DATA, END_STREAM, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE, config, load, serving,
 };
-use crate::peers::Load;
+use crate::peers::{KEEP, Load};
 
 const CANCEL: u32 = 8;
+
+const PATIENCE_NS: u64 = 20_000 * MILLISECOND_NS;
 
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
@@ -28,7 +31,7 @@ fn uploads_wait_for_windows_of_zero() {
 fn check_uploads(settings: &'static [(u16, u32)]) {
     let server = serving(settings, |_, frames| {
         // The connection's window is 65,535; each stream's what the settings say, once read.
-        let (mut received, mut ended) = (std::collections::BTreeMap::new(), 0);
+        let (mut received, mut ended) = (BTreeMap::new(), 0);
         let mut window = 65_535_i64;
         while let Some(frame) = frames.read() {
             match frame.kind {
@@ -128,4 +131,66 @@ fn a_server_that_reads_nothing_gets_a_bounded_backlog() {
     }
     assert!(waited > 200, "{waited} requests were held back");
     drop(end);
+}
+
+/// HTTP/2 knows no chunks: a chunked message's body goes out as it is, without a length.
+#[test]
+fn chunked_messages_become_data_without_a_length() {
+    let server = serving(&[], |_, frames| {
+        let (mut heads, mut bodies) = (BTreeMap::new(), BTreeMap::<u32, Vec<u8>>::new());
+        while let Some(frame) = frames.read() {
+            match frame.kind {
+                HEADERS => drop(heads.insert(frame.stream, frame.payload)),
+                DATA => bodies.entry(frame.stream).or_default().extend(&frame.payload),
+                _ => continue,
+            }
+            if frame.flags & END_STREAM != 0 {
+                let head = &heads[&frame.stream];
+                let has = |name: &[u8]| head.windows(name.len()).any(|window| window == name);
+                // Plain or by Huffman's code, a name of the static table is its index: 28.
+                assert!(!has(b"chunked") && !has(b"transfer"), "{head:?}");
+                let body = bodies.remove(&frame.stream).unwrap_or_default();
+                frames.answer(frame.stream, &body);
+            }
+        }
+    });
+    let mut load = load(&server);
+    let headers = [("Transfer-Encoding", "chunked"), ("X-A", "b")];
+    let bodies: [(&[u8], &[u8]); 4] = [
+        (b"5\r\nhello\r\n0\r\n\r\n", b"hello"),
+        (b"1\r\na\r\n2;x=y\r\nbc\r\n0\r\nT: u\r\n\r\n", b"abc"),
+        (b"0\r\n\r\n", b""),
+        // The head is remembered by now.
+        (b"3\r\nxyz\r\n0\r\n\r\n", b"xyz"),
+    ];
+    for (framed, plain) in bodies {
+        let completion = send_message(&mut load, &headers, framed);
+        assert_eq!(completion.expect("an answer").body, plain);
+    }
+    for broken in [b"5\r\nhel".as_slice(), b"5\r\nhello\r\n0\r\n\r\nmore", b"hello"] {
+        let failure = send_message(&mut load, &headers, broken).expect_err("no chunks");
+        assert!(failure.detail.contains("Transfer-Encoding"), "{failure}");
+    }
+    let other = [("Transfer-Encoding", "gzip")];
+    assert!(send_message(&mut load, &other, b"x").is_err());
+    assert_eq!(server.accepted(), 1);
+}
+
+fn send_message(
+    load: &mut Load,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Result<sojourn_http::Response, sojourn_http::Failure> {
+    let mut bytes = Vec::new();
+    write_request("POST", "/", "h", headers, body, &mut bytes).expect("valid");
+    let exchange = Exchange {
+        token: 9,
+        origin: load.origin,
+        bytes: &bytes,
+        head_only: false,
+        timeout_ns: PATIENCE_NS,
+        body: KEEP,
+    };
+    load.client.send(now_ns(), exchange);
+    load.take(1).remove(0).outcome
 }

@@ -36,6 +36,8 @@ fn everything_once_more_on_epoll() {
     // The rest of this binary has used the ring, if there is one.
     has_ring();
     let output = Command::new(std::env::current_exe().expect("this test"))
+        // The other half of this binary runs beside it, and neither shall starve the other.
+        .args(["--test-threads", "2"])
         .env(IO, "epoll")
         .output()
         .expect("this test again");

@@ -45,6 +45,16 @@ fn each_misbehaviour_is_a_result_with_its_reason() {
 }
 
 #[test]
+fn errors_of_statuses_have_their_phrase_over_http2_too() {
+    let mock = crate::mock::Mocked::start(&[], &["--status", "503"]);
+    let url = format!("http://{}/", mock.address);
+    let words = ["-rate", "10", "-duration", "1s", "-h2c", &url];
+    let hits = attack(&words, "").hits();
+    assert_eq!(hits.len(), 10);
+    assert!(hits.iter().all(|hit| hit.error == "503 Service Unavailable"), "{hits:?}");
+}
+
+#[test]
 fn refused_connections_are_worded_as_scripts_expect() {
     let port = sojourn_testkit::free_port().unwrap();
     let url = format!("http://127.0.0.1:{port}/");

@@ -50,6 +50,7 @@ fn wrong_usage_is_told_with_a_hint() {
         (vec!["-max-body", "much", url], 2, "10 MB"),
         (vec!["-header", "nonsense", url], 2, "has a wrong format"),
         (vec!["-fail-if", "p99", url], 2, "no comparison"),
+        (vec!["-key", "k.pem", url], 2, "-key needs -cert"),
         (vec!["-format", "xml"], 1, "format \"xml\" isn't one of [http, json]"),
         (vec!["-targets", "none.txt"], 1, "error opening none.txt"),
         (vec!["-body", "none.txt", url], 1, "error reading none.txt"),
@@ -58,6 +59,37 @@ fn wrong_usage_is_told_with_a_hint() {
         assert_eq!(output.code, Some(code), "{words:?}: {output}");
         assert!(output.stderr.contains(why), "{words:?}: {output}");
     }
+}
+
+#[test]
+fn flags_in_front_of_the_command_are_taken_or_refused_clearly() {
+    for words in
+        [["-profile", "cpu,heap"].as_slice(), &["-profile=cpu"], &["-cpus", "1", "-profile=heap"]]
+    {
+        let all = words.iter().copied().chain(["attack", "http://127.0.0.1:1/"]);
+        let output = sojourn(all).run().unwrap();
+        assert_eq!(output.code, Some(2), "{words:?}: {output}");
+        assert!(
+            output.stderr.contains("-profile") && output.stderr.contains("perf record"),
+            "{output}"
+        );
+    }
+    for words in
+        [["-cpus", "1"].as_slice(), &["-cpus=1", "-profile="], &["-profile", "", "-cpus", "2"]]
+    {
+        // Vegeta's grammar goes on behind them.
+        let rest = ["attack", "-redirects", "-1", "-rate", "0", "http://127.0.0.1:1/"];
+        let output = sojourn(words.iter().copied().chain(rest)).run().unwrap();
+        assert!(output.stderr.contains("-rate=0 requires"), "{words:?}: {output}");
+    }
+}
+
+#[test]
+fn a_client_that_cannot_be_made_has_the_hint_of_its_cause() {
+    let output = said(&["-root-certs", "none.pem", "http://127.0.0.1:1/"], "");
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stderr.contains("none.pem"), "{output}");
+    assert!(!output.stderr.contains("ulimit") && output.stderr.contains("hint: "), "{output}");
 }
 
 #[test]

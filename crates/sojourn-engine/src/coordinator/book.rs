@@ -26,6 +26,8 @@ pub(super) struct Book {
     /// Snapshots of the present second.
     pending: Vec<Snapshot>,
     seconds: u64,
+    /// Up to when the generators' counts are known.
+    started_until_ns: u64,
     /// Per generator that has reached its last arrival.
     arrivals_done: Vec<ArrivalsDone>,
     generators_ended: usize,
@@ -70,6 +72,7 @@ impl Book {
             store: Store::new(),
             pending: Vec::new(),
             seconds: 0,
+            started_until_ns: launched.start_ns,
             arrivals_done: Vec::new(),
             generators_ended: 0,
             taps_ended: 0,
@@ -88,6 +91,7 @@ impl Book {
     pub(super) fn generator(&mut self, index: u32, report: FromGenerator) {
         match report {
             FromGenerator::Snapshot(snapshot) => {
+                self.started_until_ns = self.started_until_ns.max(snapshot.end_ns);
                 self.snapshot(snapshot);
             }
             FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns } => {
@@ -239,6 +243,11 @@ impl Book {
 
     pub(super) fn started(&self) -> u64 {
         verdict::sum(&self.store, names::JOURNEYS_STARTED)
+    }
+
+    /// The instant up to which [`Self::started`] counts.
+    pub(super) fn started_until_ns(&self) -> u64 {
+        self.started_until_ns
     }
 
     /// (completed, failed, in flight) by the generators' own books, where there is no ledger's.

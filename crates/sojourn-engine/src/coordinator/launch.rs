@@ -1,7 +1,6 @@
 //! Making the threads of a run and the channels between them.
 
 use std::{
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -20,6 +19,7 @@ use sojourn_plan::Plan;
 use super::book::Book;
 use crate::{
     Attack, RunError, RunOptions,
+    client_error::client_error,
     generator::{self, GeneratorSpec},
     link::{FromGenerator, ToGenerator},
     observer::{
@@ -70,19 +70,6 @@ pub(super) struct Launched {
     /// Remarks for the report, of the threads beside the load.
     from_others: Receiver<String>,
     threads: Vec<JoinHandle<()>>,
-}
-
-/// Whether the run file can be made, before anything else happens.
-pub(super) fn check_writable(path: Option<&Path>) -> Result<(), RunError> {
-    let Some(path) = path else {
-        return Ok(());
-    };
-    std::fs::OpenOptions::new().create(true).append(true).open(path).map(drop).map_err(|error| {
-        RunError::new(
-            format!("cannot write the run file {}: {error}", path.display()),
-            "choose another place with --output",
-        )
-    })
 }
 
 /// Opens the taps, then makes every thread; nothing is sent before [`Launched::start`].
@@ -322,10 +309,8 @@ impl Launched {
             self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
             let (waker, io) = ready
                 .recv()
-                .unwrap_or_else(|_| Err("a generator thread ended before it began".to_owned()))
-                .map_err(|why| {
-                    RunError::new(why, "check descriptors (ulimit -n), --ca and --io")
-                })?;
+                .unwrap_or_else(|_| Err(std::io::Error::other("its thread ended before it began")))
+                .map_err(|error| client_error(&error))?;
             self.wakers.push(waker.clone());
             self.ios.push(io);
             self.to_generators.push(control_sender);

@@ -24,7 +24,9 @@ use crate::{
     link::ToGenerator,
     once::once,
     preflight,
+    progress::StartRate,
     rate::RateRequest,
+    run_file::check_writable,
     steps::{Latest, StepRunner},
 };
 use book::Book;
@@ -50,7 +52,7 @@ pub fn run(
 ) -> Result<Summary, RunError> {
     let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
     preflight::raise_descriptors();
-    preflight::reach_targets(&plan)?;
+    preflight::reach_targets(&plan, &options.client)?;
     Ok(conduct(&plan, options, None, registry, stop, progress)?.summary)
 }
 
@@ -96,7 +98,7 @@ fn conduct(
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Ended, RunError> {
     let is_attack = attack.is_some();
-    launch::check_writable(options.run_file.as_deref())?;
+    check_writable(options.run_file.as_deref())?;
     let latest = Latest::new(vec![None; plan.variables.len()]);
     let measured = setup(plan, options, &latest)
         .and_then(|()| launch::launch(plan, options, attack, registry, &latest))
@@ -125,7 +127,7 @@ fn setup(plan: &Plan, options: &RunOptions, latest: &Latest) -> Result<(), RunEr
     }
     let mut runner = StepRunner::new(plan, options, latest.values())?;
     for step in &plan.setup {
-        let ran = runner.run(step);
+        let ran = runner.run(step, 0);
         latest.set(runner.variables.clone());
         ran.map_err(|why| {
             RunError::new(format!("setup failed: {why}"), "mend the step, or the system it asks")
@@ -177,7 +179,7 @@ impl Coordinator<'_> {
         let mut tick_ns = start_ns + SECOND_NS + 150 * MILLISECOND_NS;
         let mut drain_until_ns = None;
         let mut aborted = None;
-        let mut started_before = 0;
+        let mut rate = StartRate::new(start_ns);
         loop {
             self.hear(Duration::from_millis(10));
             let now = now_ns();
@@ -192,9 +194,9 @@ impl Coordinator<'_> {
                     (false, true) => Stretch::WarmUp,
                     (false, false) => Stretch::Steady,
                 };
-                let told = self.progress(stretch, elapsed_ns, planned_ns, started_before);
+                let rate_per_s = rate.per_s(self.book.started(), self.book.started_until_ns());
+                let told = self.progress(stretch, elapsed_ns, planned_ns, rate_per_s);
                 let in_flight = told.in_flight;
-                started_before = told.started;
                 progress(&told);
                 if stretch == Stretch::Steady {
                     self.book.level(elapsed_ns as f64 / 1e9, in_flight);
@@ -339,7 +341,7 @@ impl Coordinator<'_> {
         stretch: Stretch,
         elapsed_ns: u64,
         planned_ns: u64,
-        started_before: u64,
+        rate_per_s: f64,
     ) -> Progress<'_> {
         let state = &self.launched.ledger;
         let started = self.book.started();
@@ -359,7 +361,7 @@ impl Coordinator<'_> {
             completed,
             in_flight,
             failed,
-            rate_per_s: (started - started_before) as f64,
+            rate_per_s,
             lag_p99_ns: self.book.lag_p99_ns(),
             store: self.book.store(),
         }
@@ -384,7 +386,7 @@ fn teardown(plan: &Plan, options: &RunOptions, variables: Vec<Option<Box<str>>>)
         Ok(mut runner) => plan
             .teardown
             .iter()
-            .filter_map(|step| runner.run(step).err())
+            .filter_map(|step| runner.run(step, 0).err())
             .map(|why| format!("teardown failed: {why}"))
             .collect(),
     }

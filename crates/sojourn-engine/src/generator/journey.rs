@@ -16,6 +16,7 @@ use super::{
     actor::{Actor, Context, Step, Wake},
     answer::{Answer, key_of},
     prepared::{PreparedRequest, RenderError},
+    series::NOT_SENT,
 };
 use crate::options::narrate;
 use narration::{redacted, told};
@@ -115,6 +116,11 @@ impl JourneyActor {
         self.request.is_none() && self.paused.is_none()
     }
 
+    /// Root steps that have ended well.
+    pub(crate) fn root_done(&self) -> usize {
+        self.root_done
+    }
+
     fn kind(&self) -> usize {
         usize::from(self.arrival.kind)
     }
@@ -208,15 +214,23 @@ impl JourneyActor {
         template.render(&self.values(context.plan, context.run_id, context.variables), out)
     }
 
-    /// A request that could not even be written is a failed step.
+    /// A request that could not even be written is a failed one, under a status of its own: every
+    /// request is either ok or failed.
     fn cannot_send(
         &mut self,
         context: &mut Context<'_>,
         under_way: UnderWay,
         error: &RenderError,
     ) -> Step {
-        let reason = error.in_words(context.plan);
-        self.refused(context, under_way, context.now_ns, &reason)
+        let Arrival { kind, phase, .. } = self.arrival;
+        let (recorder, step) = (&mut *context.recorder, under_way.step);
+        let counter = context.series.not_sent(recorder, kind, step, phase);
+        recorder.add(counter, 1);
+        let known_ns = context.now_ns;
+        let times = context.series.step(kind, step, phase);
+        recorder.record(times.response, known_ns.saturating_sub(under_way.due_ns));
+        let reason = format!("{NOT_SENT}: {}", error.in_words(context.plan));
+        self.refused(context, under_way, known_ns, &reason)
     }
 
     fn completed(&mut self, context: &mut Context<'_>, completion: Completion) -> Step {

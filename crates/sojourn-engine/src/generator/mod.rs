@@ -9,6 +9,7 @@ mod journey;
 mod open;
 mod outbox;
 mod prepared;
+mod redirect;
 mod series;
 mod timers;
 
@@ -40,7 +41,8 @@ use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
-pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end};
+pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of};
+pub(crate) use redirect::{hosts, next_action};
 use series::Series;
 use timers::Timers;
 
@@ -93,14 +95,14 @@ impl GeneratorSpec {
 }
 
 /// The thread's body. `ready` gets the waker once the client stands, and what it waits with.
-pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<Result<(Waker, Io), String>>) {
+pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io)>>) {
     let reports = spec.reports.clone();
     let index = spec.index;
     let client = match Client::new(spec.client()) {
         Ok(client) => client,
         Err(error) => {
             // Whoever made this thread waits for exactly one answer.
-            let _ignored = ready.send(Err(format!("cannot make an HTTP client: {error}")));
+            let _ignored = ready.send(Err(error));
             return;
         }
     };
@@ -415,11 +417,12 @@ impl Generator {
         };
         let step = slot.actor.step(&mut context, wake);
         let arrival = slot.actor.arrival;
+        let roots = self.prepared.journeys[usize::from(arrival.kind)].root.len();
+        let root_over = step == Step::Done || slot.actor.root_done() >= roots;
         if step == Step::Done {
             self.slots.remove(index);
             self.waiting.remove(&arrival.journey.0);
         }
-        let root_over = step != Step::Requesting;
         if root_over && arrival.user.is_some() && !self.users.contains_key(&arrival.journey.0) {
             let plan = Arc::clone(&self.spec.plan);
             let entry = arrival.user.map_or(0, |(entry, _)| entry);

@@ -64,7 +64,6 @@ impl RenderError {
 
 impl PreparedPlan {
     pub(crate) fn new(plan: &Plan, client: &mut Client) -> Self {
-        let mut hosts = plan.allowed_hosts.clone();
         let journeys: Vec<_> = plan
             .journeys
             .iter()
@@ -92,21 +91,18 @@ impl PreparedPlan {
                 }
             })
             .collect();
-        hosts.extend(
-            journeys
-                .iter()
-                .flat_map(|journey| &journey.steps)
-                .map(|step| step.origin_name.host.clone()),
-        );
-        hosts.sort();
-        hosts.dedup();
-        Self { journeys, hosts }
+        Self { journeys, hosts: super::redirect::hosts(plan) }
     }
 }
 
 /// Whether actors of a journey are told of its end: no step, and no polling, begins after it.
 pub(crate) fn hears_of_end(journey: &sojourn_plan::Journey) -> bool {
     journey.steps.iter().any(|step| step.after.is_some()) || crate::poller::is_polled(journey)
+}
+
+/// Where a request goes.
+pub(crate) fn origin_of(action: &HttpAction) -> Origin {
+    Origin { tls: action.tls, host: action.host.clone(), port: action.port }
 }
 
 impl PreparedRequest {
@@ -124,7 +120,7 @@ impl PreparedRequest {
 
     /// A request of its own, such as a poll's.
     pub(crate) fn of_action(action: &HttpAction, keeps_body: bool, client: &mut Client) -> Self {
-        let origin_name = Origin { tls: action.tls, host: action.host.clone(), port: action.port };
+        let origin_name = origin_of(action);
         let host_header = origin_host_header(&origin_name);
         let is_literal = action.path.is_literal()
             && action.headers.iter().all(|(_, value)| value.is_literal())

@@ -63,6 +63,9 @@ struct JourneyNames {
     steps: Vec<String>,
 }
 
+/// The status of a request that could not be written.
+pub(crate) const NOT_SENT: &str = "not sent";
+
 /// Reasons told apart per step; further ones count as `other`.
 const REASONS_MAX: usize = 50;
 
@@ -212,6 +215,18 @@ impl Series {
     ) -> SeriesId {
         let names = &self.names[usize::from(kind)];
         requests_series(&names.journey, &names.steps[step], failure.name(), phase, recorder)
+    }
+
+    /// The request counter of those that could not be written.
+    pub(crate) fn not_sent(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        requests_series(&names.journey, &names.steps[step], NOT_SENT, phase, recorder)
     }
 }
 

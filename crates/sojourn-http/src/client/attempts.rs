@@ -9,7 +9,7 @@ use crate::cause::{Cause, is_local_limit};
 use crate::connection::Phase;
 use crate::deadlines::{Deadline, Due};
 use crate::dialling::{Attempt, Dialling, NEXT_ADDRESS_NS};
-use crate::driver::{ConnectionId, Remote};
+use crate::driver::{ConnectionId, OurEnd, Remote};
 use crate::route::Target;
 
 impl Client {
@@ -25,7 +25,8 @@ impl Client {
             let beside = connection.socket.is_some();
             let attempt_id = if beside { self.new_connection(connection.origin, None) } else { id };
             let attempt = Attempt { slot: attempt_id.slot, remote, local };
-            match self.driver.open(attempt_id, &attempt.remote, local) {
+            let our_end = OurEnd { local, keep_alive: self.keep_alive };
+            match self.driver.open(attempt_id, &attempt.remote, our_end) {
                 Ok(socket) => {
                     let connection = &mut self.connections[attempt_id.slot as usize];
                     connection.socket = Some(socket);

@@ -37,6 +37,9 @@ pub struct ClientConfig {
     /// How long to try to get a connection up (name, TCP, proxy and TLS together), nanoseconds.
     /// Beyond it the request fails as [`crate::FailureKind::Connect`].
     pub connect_timeout_ns: u64,
+    /// After how long a silence the kernel asks whether the other end of a TCP connection is still
+    /// there, then every 15 s, nanoseconds, of which whole seconds count (1 to 32,767). 0: never.
+    pub tcp_keep_alive_ns: u64,
     /// What it waits and moves its bytes with.
     pub io: Io,
     /// Waits end on time, at the price of looking out for the last microseconds instead of
@@ -67,6 +70,7 @@ impl Default for ClientConfig {
             idle_max: 10_000,
             keep_alive: true,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
+            tcp_keep_alive_ns: 0,
             io: Io::Auto,
             punctual: true,
             tls: TlsOptions::default(),

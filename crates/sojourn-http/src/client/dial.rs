@@ -137,6 +137,11 @@ impl Client {
     pub(super) fn reached(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         connection.dialling = None;
+        if let Some(slot) = connection.exchange
+            && self.exchanges[slot as usize].is_probe
+        {
+            return self.probed(id, slot);
+        }
         if self.pools[connection.origin as usize].origin.tls {
             self.begin_handshake(id);
         } else {

@@ -19,7 +19,9 @@ impl Client {
     ///
     /// Stamps: t2 and the first byte read are taken when the kernel reports the batch (16 events at
     /// most share one reading, so some tens of microseconds early at worst, and never before the
-    /// bytes came that made it ready); the last byte sent right after its system call.
+    /// bytes came that made it ready); the last byte sent right after its system call. On a ring t2
+    /// is late rather than early, by what the rest of its batch took, and the last byte counts as
+    /// sent when it is in the batch that the kernel takes next.
     pub fn wait_until(
         &mut self,
         deadline_ns: u64,
@@ -117,7 +119,7 @@ impl Client {
                 Some(slot) => self.exchanges.get_mut(slot as usize),
                 None => None,
             };
-            let step = connection.receive(exchange, &mut self.driver, self.now_ns, hangup);
+            let step = connection.receive(exchange, &mut self.driver, &mut self.now_ns, hangup);
             match step {
                 Step::Answered { reusable } => return self.answered(id, reusable),
                 Step::Blocked => return,

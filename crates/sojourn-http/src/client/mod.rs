@@ -1,12 +1,14 @@
 //! The client: connections and requests in slabs, and the public way in.
 //!
 //! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
-//! ends requests and gives connections back, `streams` does so where connections carry many.
+//! ends requests and gives connections back, `streams` does so where connections carry many;
+//! `reach` only tries the way.
 
 mod attempts;
 mod config;
 mod dial;
 mod events;
+mod reach;
 mod settle;
 mod streams;
 mod tunnel;
@@ -15,6 +17,7 @@ pub use config::{ClientConfig, ClientCounters, Http2};
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use slab::Slab;
 
@@ -65,6 +68,8 @@ pub struct Client {
     names: Names,
     local_addresses: LocalAddresses,
     unix_socket: Option<Remote>,
+    /// After how long a silence the kernel asks after a peer.
+    keep_alive: Option<Duration>,
     tls_files: TlsFiles,
     /// Made for the first TLS connection.
     tls: Option<Arc<rustls::ClientConfig>>,
@@ -103,6 +108,7 @@ impl Client {
             names: Names::new(&config.dns, driver.waker()),
             local_addresses: LocalAddresses::new(&config.local_addresses)?,
             unix_socket: unix_socket(&config)?,
+            keep_alive: whole_seconds(config.tcp_keep_alive_ns),
             tls_files,
             tls: None,
             config: ClientConfig { connections_max, ..config },
@@ -263,6 +269,11 @@ fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
     exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
         exchange.serial == deadline.serial && (deadline.what == Due::Answer || exchange.dialling)
     })
+}
+
+/// As the kernel counts it: at least one; `None` for none at all.
+fn whole_seconds(ns: u64) -> Option<Duration> {
+    (ns > 0).then(|| Duration::from_secs((ns / sojourn_clock::SECOND_NS).clamp(1, 32_767)))
 }
 
 fn unix_socket(config: &ClientConfig) -> io::Result<Option<Remote>> {

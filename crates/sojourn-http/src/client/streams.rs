@@ -15,13 +15,15 @@ impl Client {
     pub(super) fn share(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         connection.phase = Phase::Shared;
-        self.pools[connection.origin as usize].dialling -= 1;
+        let origin = connection.origin;
+        self.pools[origin as usize].dialling -= 1;
         let http2 = Http2State::new(self.config.http2_streams_max.max(1));
         connection.http2 = Some(Box::new(http2));
         if let Some(slot) = connection.exchange.take() {
             self.exchanges[slot as usize].dialling = false;
             self.open_stream(id.slot, slot, self.now_ns);
         }
+        self.mark_to_serve(origin);
         self.absorb_early(id);
     }
 

@@ -8,7 +8,8 @@ use slab::Slab;
 use super::Connection;
 use crate::cause::{Cause, Http2Cause};
 use crate::codec::h2::{
-    ErrorCode, Event, Http2Error, Limits, NewStream, RequestBlocks, Session, UnfitRequest,
+    ErrorCode, Event, Http2Error, Limits, NewStream, RequestBlock, RequestBlocks, Session,
+    UnfitRequest,
 };
 use crate::driver::{Driver, Received};
 use crate::in_flight::InFlight;
@@ -130,7 +131,12 @@ impl Http2State {
         is_tls: bool,
         now_ns: u64,
     ) -> Result<(), UnfitRequest> {
-        let (block, head_length) = blocks.block(&exchange.bytes, is_tls)?;
+        let RequestBlock { block, mut head_length, is_chunked } =
+            blocks.block(&exchange.bytes, is_tls)?;
+        if is_chunked {
+            exchange.unframe(head_length)?;
+            head_length = exchange.bytes.len() - exchange.unframed;
+        }
         let has_body = head_length < exchange.bytes.len();
         let new = NewStream {
             exchange: slot,

@@ -5,14 +5,13 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
-use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
+use super::{ConnectionId, OurEnd, Ready, Received, Remote, Socket, Waited, Waker};
 use crate::driver::timing::{set_timer_slack, timeout, wait_ns};
 
 /// Most events of one wait.
@@ -61,14 +60,14 @@ impl Driver {
         self.waker.clone()
     }
 
-    /// Opens a socket and begins to connect it, from a local address if one is given.
+    /// Opens a socket and begins to connect it.
     pub(super) fn open(
         &self,
         id: ConnectionId,
         remote: &Remote,
-        local: Option<IpAddr>,
+        our_end: OurEnd,
     ) -> Result<Socket, Errno> {
-        let socket = Socket::new(id, remote.connect(local)?);
+        let socket = Socket::new(id, remote.connect(our_end)?);
         // After connect: a socket that isn't connecting yet would report a hang-up at once.
         let data = (u64::from(id.generation) << 32) | u64::from(id.slot);
         epoll::add(

@@ -23,12 +23,11 @@ mod timing;
 mod waker;
 
 use std::io;
-use std::net::IpAddr;
 
 use rustix::io::Errno;
 
 pub(crate) use punctual::Punctual;
-pub(crate) use remote::{Remote, try_local};
+pub(crate) use remote::{OurEnd, Remote, try_local};
 pub(crate) use socket::Socket;
 pub use waker::Waker;
 
@@ -89,16 +88,16 @@ impl Driver {
         }
     }
 
-    /// Opens a socket and begins to connect it, from a local address if one is given.
+    /// Opens a socket and begins to connect it.
     pub(crate) fn open(
         &mut self,
         id: ConnectionId,
         remote: &Remote,
-        local: Option<IpAddr>,
+        our_end: OurEnd,
     ) -> Result<Socket, Errno> {
         match self {
-            Self::Epoll(driver) => driver.open(id, remote, local),
-            Self::Ring(driver) => driver.open(id, remote, local),
+            Self::Epoll(driver) => driver.open(id, remote, our_end),
+            Self::Ring(driver) => driver.open(id, remote, our_end),
         }
     }
 

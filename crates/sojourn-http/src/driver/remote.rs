@@ -8,6 +8,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -20,6 +21,18 @@ pub(crate) enum Remote {
     Unix(SocketAddrUnix),
 }
 
+/// Our end of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OurEnd {
+    /// The address; `None`: the kernel's choice.
+    pub(crate) local: Option<IpAddr>,
+    /// After how long a silence the kernel asks after the other end, if it shall.
+    pub(crate) keep_alive: Option<Duration>,
+}
+
+/// How long until it asks again.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+
 impl Remote {
     /// A Unix socket's; fails when the path is too long for one (107 bytes) or has a NUL.
     pub(crate) fn unix(path: &Path) -> Result<Self, Errno> {
@@ -29,7 +42,7 @@ impl Remote {
     /// A socket that doesn't block and has begun to connect, from a local address if one is given
     /// (of the same family; its port is chosen by the kernel for this remote end, so that each
     /// remote end has the whole range of ports). It becomes writable when connecting has ended.
-    pub(super) fn connect(&self, local: Option<IpAddr>) -> Result<OwnedFd, Errno> {
+    pub(super) fn connect(&self, our_end: OurEnd) -> Result<OwnedFd, Errno> {
         let (family, protocol) = match self {
             Self::Tcp(SocketAddr::V4(_)) => (AddressFamily::INET, Some(ipproto::TCP)),
             Self::Tcp(SocketAddr::V6(_)) => (AddressFamily::INET6, Some(ipproto::TCP)),
@@ -40,7 +53,12 @@ impl Remote {
         let connected = match self {
             Self::Tcp(address) => {
                 sockopt::set_tcp_nodelay(&socket, true)?;
-                if let Some(local) = local {
+                if let Some(after) = our_end.keep_alive {
+                    sockopt::set_socket_keepalive(&socket, true)?;
+                    sockopt::set_tcp_keepidle(&socket, after)?;
+                    sockopt::set_tcp_keepintvl(&socket, KEEP_ALIVE_INTERVAL)?;
+                }
+                if let Some(local) = our_end.local {
                     bind(&socket, local)?;
                 }
                 rustix::net::connect(&socket, address)

@@ -214,14 +214,14 @@ mod tests {
         #[test]
         fn any_text_is_read_without_panic_and_no_password_is_shown(
             scheme in "(|http://|socks5://|https://|[a-z]{1,4}://)",
-            user in "[!-~]{0,8}",
+            user in "[!-~]{0,8}|[a-z0-9]{0,8}",
             host in "\\PC{0,12}",
             list in "[a-z0-9.*:/,\\[\\] ]{0,40}",
         ) {
             let shown = format!("{:?}", Proxy::parse(&format!("{scheme}{user}:secret@{host}")));
             // A user with a slash or the like ends the host before the password.
-            prop_assume!(user.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-            prop_assert!(!shown.contains("secret"), "{}", shown);
+            let is_plain = user.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            prop_assert!(!is_plain || !shown.contains("secret"), "{}", shown);
             let origin = Origin { tls: false, host, port: 80 };
             let _matches = NoProxy::parse(&list).matches(&origin);
         }

@@ -4,8 +4,10 @@
 //! middle of the distribution may hold many, those at its ends few: the scale function k maps a
 //! quantile to a number from 0 to 100, and a centroid may span one unit of it. (Dunning and Ertl,
 //! *Computing Extremely Accurate Quantiles Using t-Digests*, 2019.) The same parameters and order
-//! of operations as in Vegeta give the same figures to the last digit, unless many values are
-//! equal: the order of equal means is then that of the sort.
+//! of operations as in Vegeta give the same figures to the last digit; where means are equal, the
+//! order that its sort leaves them in too.
+
+mod order;
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -21,6 +23,12 @@ struct Centroid {
     weight: f64,
 }
 
+impl Centroid {
+    fn of(value: i64) -> Self {
+        Self { mean: value as f64, weight: 1.0 }
+    }
+}
+
 /// The digest of some values.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
@@ -30,6 +38,8 @@ pub(super) struct Digest {
     before: Vec<Centroid>,
     /// Values that are not merged yet.
     pending: Vec<i64>,
+    /// Scratch: the same, sorted.
+    sorted: Vec<i64>,
     min: f64,
     max: f64,
 }
@@ -40,6 +50,7 @@ impl Default for Digest {
             centroids: Vec::new(),
             before: Vec::new(),
             pending: Vec::with_capacity(PENDING_MAX + 1),
+            sorted: Vec::with_capacity(PENDING_MAX + 1),
             min: f64::MAX,
             max: -f64::MAX,
         }
@@ -89,27 +100,47 @@ impl Digest {
         if self.pending.is_empty() {
             return;
         }
-        self.pending.sort_unstable();
+        self.sorted.clone_from(&self.pending);
+        self.sorted.sort_unstable();
         std::mem::swap(&mut self.centroids, &mut self.before);
         self.centroids.clear();
         let weight_before: f64 = self.before.iter().map(|centroid| centroid.weight).sum();
         let total = weight_before + self.pending.len() as f64;
         let mut merged = Merged { centroids: &mut self.centroids, total, passed: 0.0, limit: 0.0 };
-        let mut before = self.before.iter().copied().peekable();
-        for &value in &self.pending {
-            let value = Centroid { mean: value as f64, weight: 1.0 };
-            while let Some(centroid) = before.next_if(|centroid| centroid.mean < value.mean) {
-                merged.add(centroid);
+        if order_matters(&self.before, &self.sorted) {
+            let values = self.pending.iter().map(|value| Centroid::of(*value));
+            let mut all: Vec<Centroid> = values.chain(self.before.iter().copied()).collect();
+            order::sort(&mut all, |left, right| left.mean < right.mean);
+            all.into_iter().for_each(|centroid| merged.add(centroid));
+        } else {
+            let mut before = self.before.iter().copied().peekable();
+            for value in self.sorted.iter().map(|value| Centroid::of(*value)) {
+                while let Some(centroid) = before.next_if(|centroid| centroid.mean < value.mean) {
+                    merged.add(centroid);
+                }
+                merged.add(value);
             }
-            merged.add(value);
+            before.for_each(|centroid| merged.add(centroid));
         }
-        before.for_each(|centroid| merged.add(centroid));
         self.pending.clear();
         if let (Some(first), Some(last)) = (self.centroids.first(), self.centroids.last()) {
             self.min = self.min.min(first.mean);
             self.max = self.max.max(last.mean);
         }
     }
+}
+
+/// Whether centroids and values, each sorted, have equal means of different weights: only then does
+/// it matter which of them comes first.
+fn order_matters(centroids: &[Centroid], values: &[i64]) -> bool {
+    let differ = |pair: &[Centroid]| {
+        pair[0].mean.total_cmp(&pair[1].mean).is_eq() && pair[0].weight != pair[1].weight
+    };
+    let is_value = |centroid: &Centroid| {
+        centroid.weight != 1.0
+            && values.binary_search_by(|value| (*value as f64).total_cmp(&centroid.mean)).is_ok()
+    };
+    centroids.windows(2).any(differ) || centroids.iter().any(is_value)
 }
 
 /// Centroids being built from sorted ones.
@@ -171,6 +202,22 @@ mod tests {
         assert_eq!(digest.quantile(0.0), Some(1_000.0));
         assert_eq!(digest.quantile(1.0), Some(10_000_000.0));
         assert!(digest.centroids.len() <= 200, "{}", digest.centroids.len());
+    }
+
+    #[test]
+    fn quantiles_of_whole_milliseconds_are_those_that_vegeta_finds() {
+        let mut digest = Digest::default();
+        for index in 0..20_000_u64 {
+            let random =
+                index.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f) >> 33;
+            let milliseconds = 1 + (random % 40).min(random / 40 % 60);
+            digest.add(milliseconds as i64 * 1_000_000);
+        }
+        for (q, expected) in
+            [(0.5, 14_414_136.0), (0.9, 31_982_572.0), (0.95, 35_671_601.0), (0.99, 39_000_000.0)]
+        {
+            assert_eq!(digest.quantile(q).map(f64::trunc), Some(expected), "{q}");
+        }
     }
 
     proptest! {

@@ -10,6 +10,9 @@ use sojourn_plan::header_of;
 
 use crate::{errors::UsageError, go_flags::boolean, go_words::duration, runner::IoFlag};
 
+/// After how long a silence the kernel asks after a server, as Vegeta's does.
+const TCP_KEEP_ALIVE_NS: u64 = 30 * sojourn_clock::SECOND_NS;
+
 /// The flags about connections.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
@@ -82,7 +85,8 @@ impl Connections {
             connections_max: self.max_connections,
             idle_max: self.connections,
             keep_alive: self.keepalive,
-            tls: self.tls(),
+            tls: self.tls()?,
+            tcp_keep_alive_ns: TCP_KEEP_ALIVE_NS,
             dns: DnsOptions { cache: self.dns_cache()?, servers: self.dns_servers()? },
             connect_to: self.connect_to()?,
             local_addresses: self.local_addresses()?,
@@ -99,10 +103,16 @@ impl Connections {
         })
     }
 
-    fn tls(&self) -> TlsOptions {
+    fn tls(&self) -> Result<TlsOptions, UsageError> {
+        if self.key.is_some() && self.cert.is_none() {
+            return Err(UsageError::new(
+                "-key needs -cert: a key alone proves nothing",
+                "name the certificate's file with -cert; if it holds the key too, leave -key out",
+            ));
+        }
         let key = self.key.as_ref().or(self.cert.as_ref());
         let files = self.cert.as_ref().zip(key);
-        TlsOptions {
+        Ok(TlsOptions {
             ca_file: None,
             root_certs: words(&self.root_certs).map(PathBuf::from).collect(),
             client_certificate: files.map(|(certificate, key)| ClientCertificate {
@@ -111,7 +121,7 @@ impl Connections {
             }),
             resumption: self.session_tickets,
             insecure: self.insecure,
-        }
+        })
     }
 
     fn dns_cache(&self) -> Result<DnsCache, UsageError> {

@@ -2,6 +2,8 @@
 
 use sojourn_http::Completion;
 
+use crate::generator::redirect::is_secret_header;
+
 /// A request's text for the narrator, credentials replaced.
 pub(super) fn redacted(message: &[u8]) -> String {
     String::from_utf8_lossy(message)
@@ -11,13 +13,6 @@ pub(super) fn redacted(message: &[u8]) -> String {
             _ => format!("  {line}\n"),
         })
         .collect()
-}
-
-fn is_secret_header(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["authorization", "cookie", "token", "secret", "api-key", "apikey"]
-        .iter()
-        .any(|secret| name.contains(secret))
 }
 
 /// What came of a request.

@@ -16,5 +16,5 @@ mod streams;
 
 pub(crate) use error::{ErrorCode, Http2Error};
 pub(crate) use head::Http2Head;
-pub(crate) use request::{RequestBlocks, UnfitRequest};
+pub(crate) use request::{RequestBlock, RequestBlocks, UnfitRequest, unframe};
 pub(crate) use session::{Event, Limits, NewStream, Session};

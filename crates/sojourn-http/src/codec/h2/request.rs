@@ -6,6 +6,7 @@
 //! ones are remembered, and a load of literal requests is compared, not parsed.
 
 use super::hpack::write_field;
+use crate::codec::{Chunked, ChunkedPiece};
 
 /// Heads remembered: the steps of a journey or two.
 const REMEMBERED_MAX: usize = 8;
@@ -29,6 +30,17 @@ struct Remembered {
     head: Vec<u8>,
     is_tls: bool,
     block: Vec<u8>,
+    is_chunked: bool,
+}
+
+/// A message's head in the form of HTTP/2.
+#[derive(Debug)]
+pub(crate) struct RequestBlock<'b> {
+    pub(crate) block: &'b [u8],
+    /// Of the message: what follows is the body.
+    pub(crate) head_length: usize,
+    /// The body is framed in chunks, which HTTP/2 does not know.
+    pub(crate) is_chunked: bool,
 }
 
 /// Why a message can't go over HTTP/2; the fragment reads after "the request ".
@@ -36,32 +48,36 @@ struct Remembered {
 pub(crate) struct UnfitRequest(pub(crate) &'static str);
 
 impl RequestBlocks {
-    /// The header block of a message, and the length of its head: what follows is the body.
+    /// The header block of a message.
     pub(crate) fn block(
         &mut self,
         message: &[u8],
         is_tls: bool,
-    ) -> Result<(&[u8], usize), UnfitRequest> {
+    ) -> Result<RequestBlock<'_>, UnfitRequest> {
         let known = self
             .remembered
             .iter()
             .position(|known| known.is_tls == is_tls && message.starts_with(&known.head));
         if let Some(place) = known {
             let known = &self.remembered[place];
-            return Ok((&known.block, known.head.len()));
+            return Ok(RequestBlock {
+                block: &known.block,
+                head_length: known.head.len(),
+                is_chunked: known.is_chunked,
+            });
         }
         self.block.clear();
-        let head_length = write_block(message, is_tls, &mut self.block)?;
+        let (head_length, is_chunked) = write_block(message, is_tls, &mut self.block)?;
         if head_length <= REMEMBERED_BYTES_MAX {
-            self.remember(&message[..head_length], is_tls);
+            self.remember(&message[..head_length], is_tls, is_chunked);
         }
-        Ok((&self.block, head_length))
+        Ok(RequestBlock { block: &self.block, head_length, is_chunked })
     }
 
-    fn remember(&mut self, head: &[u8], is_tls: bool) {
+    fn remember(&mut self, head: &[u8], is_tls: bool, is_chunked: bool) {
         if self.remembered.len() < REMEMBERED_MAX {
-            let remembered = Remembered { head: head.to_vec(), is_tls, block: self.block.clone() };
-            self.remembered.push(remembered);
+            let (head, block) = (head.to_vec(), self.block.clone());
+            self.remembered.push(Remembered { head, is_tls, block, is_chunked });
             return;
         }
         let known = &mut self.remembered[self.oldest];
@@ -69,12 +85,36 @@ impl RequestBlocks {
         known.head.clear();
         known.head.extend_from_slice(head);
         known.is_tls = is_tls;
+        known.is_chunked = is_chunked;
         known.block.clone_from(&self.block);
     }
 }
 
-/// Appends the block of a message's head and says how long the head is.
-fn write_block(message: &[u8], is_tls: bool, out: &mut Vec<u8>) -> Result<usize, UnfitRequest> {
+/// Appends the plain body that a chunked message frames, from the end of its head on.
+pub(crate) fn unframe(message: &mut Vec<u8>, head_length: usize) -> Result<(), UnfitRequest> {
+    const BROKEN: UnfitRequest =
+        UnfitRequest("has a body that is not framed as its Transfer-Encoding header says");
+    let mut chunked = Chunked::default();
+    let mut plain = Vec::new();
+    let mut input = &message[head_length..];
+    loop {
+        match chunked.next(&mut input).map_err(|_| BROKEN)? {
+            ChunkedPiece::Body(piece) => plain.extend_from_slice(piece),
+            ChunkedPiece::Done if input.is_empty() => break,
+            ChunkedPiece::Done | ChunkedPiece::More => return Err(BROKEN),
+        }
+    }
+    message.extend_from_slice(&plain);
+    Ok(())
+}
+
+/// Appends the block of a message's head; says how long the head is, and whether the body is in
+/// chunks.
+fn write_block(
+    message: &[u8],
+    is_tls: bool,
+    out: &mut Vec<u8>,
+) -> Result<(usize, bool), UnfitRequest> {
     const BROKEN: UnfitRequest = UnfitRequest("is not a whole HTTP/1.1 message");
     let mut lines = Lines { rest: message };
     let request_line = lines.next().ok_or(BROKEN)?;
@@ -100,11 +140,11 @@ fn write_block(message: &[u8], is_tls: bool, out: &mut Vec<u8>) -> Result<usize,
     write_field(b":authority", host, out);
     write_field(b":path", path, out);
     lines.rest = head;
-    let mut lower_case = Vec::new();
+    let (mut lower_case, mut is_chunked) = (Vec::new(), false);
     loop {
         let line = lines.next().ok_or(BROKEN)?;
         if line.is_empty() {
-            return Ok(message.len() - lines.rest.len());
+            return Ok((message.len() - lines.rest.len(), is_chunked));
         }
         let (name, value) = split_header(line).ok_or(BROKEN)?;
         lower_case.clear();
@@ -114,9 +154,11 @@ fn write_block(message: &[u8], is_tls: bool, out: &mut Vec<u8>) -> Result<usize,
             b"host" | b"connection" | b"keep-alive" | b"proxy-connection" | b"upgrade"
             | b"http2-settings" => {}
             b"te" if !value.eq_ignore_ascii_case(b"trailers") => {}
+            b"transfer-encoding" if value.eq_ignore_ascii_case(b"chunked") => is_chunked = true,
             b"transfer-encoding" => {
                 return Err(UnfitRequest(
-                    "has a Transfer-Encoding header, which HTTP/2 does not know: leave it out",
+                    "has a Transfer-Encoding header other than chunked, which HTTP/2 does not \
+                     know: leave it out",
                 ));
             }
             name => write_field(name, value, out),
@@ -164,7 +206,7 @@ mod tests {
     }
 
     fn fields(blocks: &mut RequestBlocks, message: &str) -> Result<(String, usize), UnfitRequest> {
-        let (block, head_length) = blocks.block(message.as_bytes(), false)?;
+        let RequestBlock { block, head_length, .. } = blocks.block(message.as_bytes(), false)?;
         let mut text = Text(String::new());
         Decoder::new().decode(block, 1 << 16, &mut text).expect("a valid block");
         Ok((text.0, head_length))
@@ -186,8 +228,8 @@ mod tests {
         let other_body = POST.replace("body", "BODY");
         assert_eq!(fields(&mut blocks, &other_body), Ok((expected.to_owned(), POST.len() - 4)));
         assert_eq!(blocks.remembered.len(), 1);
-        let secure = blocks.block(POST.as_bytes(), true).expect("valid").0.to_vec();
-        assert_ne!(secure, blocks.block(POST.as_bytes(), false).expect("valid").0);
+        let secure = blocks.block(POST.as_bytes(), true).expect("valid").block.to_vec();
+        assert_ne!(secure, blocks.block(POST.as_bytes(), false).expect("valid").block);
     }
 
     #[test]
@@ -216,7 +258,7 @@ mod tests {
             "GET / x HTTP/1.1\r\nHost: h\r\n\r\n",
             "GET / HTTP/1.1\nHost: h\n\n",
             "GET / HTTP/1.1\r\nHost: h\r\nnonsense\r\n\r\n",
-            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         ] {
             assert!(fields(&mut RequestBlocks::default(), message).is_err(), "{message:?}");
         }

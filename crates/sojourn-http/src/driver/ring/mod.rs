@@ -22,7 +22,6 @@ mod tests;
 mod trial;
 
 use std::io;
-use std::net::IpAddr;
 
 use io_uring::{opcode, squeue, types};
 use rustix::event::PollFlags;
@@ -31,7 +30,7 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::timing::{is_past, set_timer_slack, wait_ns};
-use super::{ConnectionId, Ready, Received, Remote, Socket, Waited, Waker};
+use super::{ConnectionId, OurEnd, Ready, Received, Remote, Socket, Waited, Waker};
 use alarm::Alarm;
 use buffers::{Buffers, Shape};
 use inbox::Inbox;
@@ -82,18 +81,18 @@ impl Driver {
         self.waker.clone()
     }
 
-    /// Opens a socket and begins to connect it, from a local address if one is given.
+    /// Opens a socket and begins to connect it.
     pub(super) fn open(
         &mut self,
         id: ConnectionId,
         remote: &Remote,
-        local: Option<IpAddr>,
+        our_end: OurEnd,
     ) -> Result<Socket, Errno> {
         self.begin()?;
         if id.slot >= SLOTS_MAX {
             return Err(Errno::MFILE);
         }
-        let socket = Socket::new(id, remote.connect(local)?);
+        let socket = Socket::new(id, remote.connect(our_end)?);
         self.inbox.slots.occupy(id, socket.descriptor.as_raw_fd());
         if let Err(errno) = self.poll(id) {
             self.inbox.vacate(&socket);
@@ -332,6 +331,8 @@ impl Driver {
             self.queue.wait(0)?;
             self.inbox.take(&mut self.queue);
         }
+        // Before what follows asks the kernel for more: that is no part of the batch.
+        let is_sent = self.queue.is_handed_over() && self.sends.is_queued();
         while let Some((id, sent)) = self.inbox.unsent.pop() {
             if let Some(slot) = self.inbox.slots.current(id) {
                 // A message's failure completes within the call that hands it over.
@@ -340,7 +341,7 @@ impl Driver {
                 self.poll(id)?;
             }
         }
-        if self.queue.is_handed_over() && self.sends.is_queued() {
+        if is_sent {
             self.sends.clear();
         }
         while let Some(id) = self.inbox.roomy.pop() {

@@ -203,6 +203,19 @@ fn on_another_thread_it_fails_in_words() {
     assert!(error.to_string().contains("another"), "{error}");
 }
 
+#[test]
+fn a_message_that_falls_short_holds_up_no_other_connection() {
+    let Some(mut driver) = driver(4, 256, 64) else { return };
+    let (slow, _unread) = connection(&mut driver, 0, 0);
+    rustix::net::sockopt::set_socket_send_buffer_size(&slow.descriptor, 4_096).expect("a socket");
+    let (quick, _far) = connection(&mut driver, 1, 1);
+    assert_eq!(driver.send(&quick, b"one"), Ok(3));
+    assert_eq!(driver.send(&slow, &[7; MESSAGE_BYTES]), Ok(MESSAGE_BYTES));
+    // Hands the batch over: the slow one's message goes in part only.
+    assert_eq!(driver.send(&quick, b"two"), Ok(3));
+    assert_eq!(driver.send(&slow, b"x"), Err(Errno::AGAIN));
+}
+
 /// What one end does: how much it sends at once, or reads.
 fn acts() -> impl Strategy<Value = Vec<(u8, usize)>> {
     prop_oneof![
