@@ -69,15 +69,23 @@ impl ThreadHealth {
     /// Sets the fractions of a processor used and waited for since the last call. To be called on
     /// the thread it is about.
     pub(crate) fn measure(&mut self, now_ns: u64, recorder: &mut Recorder) {
-        let cpu = thread_cpu();
+        self.take(now_ns, thread_cpu(), recorder);
+    }
+
+    /// Takes a reading; a wait that the kernel does not tell stays unset, and the thread's own time
+    /// alone says whether it is busy.
+    fn take(&mut self, now_ns: u64, cpu: ThreadCpu, recorder: &mut Recorder) {
         if let Some((then_ns, before)) = self.last {
             let elapsed = now_ns.saturating_sub(then_ns).max(1) as f64;
-            let on_processor = (cpu.cpu_ns - before.cpu_ns) as f64 / elapsed;
-            let waiting = (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed;
+            let spent = cpu.since(&before);
+            let on_processor = spent.cpu_ns as f64 / elapsed;
+            let waiting = spent.run_queue_ns.map(|waited_ns| waited_ns as f64 / elapsed);
             recorder.set(self.cpu, on_processor);
-            recorder.set(self.run_queue, waiting);
+            if let Some(waiting) = waiting {
+                recorder.set(self.run_queue, waiting);
+            }
             if let Some(watched) = &mut self.watched {
-                let is_busy = on_processor + waiting > watched.busy_max;
+                let is_busy = on_processor + waiting.unwrap_or(0.0) > watched.busy_max;
                 watched.stretch_s = if is_busy { watched.stretch_s + elapsed / 1e9 } else { 0.0 };
                 recorder.set(watched.busy_s, watched.stretch_s);
                 let stall_ns = std::mem::take(&mut watched.turn_ns_max);
@@ -105,5 +113,36 @@ impl ThreadHealth {
             recorder.series(Kind::Gauge, key)
         });
         recorder.set(series, open as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_clock::SECOND_NS;
+    use sojourn_metrics::Store;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_that_cannot_be_read_is_unknown_not_huge_and_not_zero() {
+        let mut recorder = Recorder::new(0);
+        let mut health = ThreadHealth::new("g", &mut recorder).watch(0.95, &mut recorder);
+        let second = SECOND_NS / 2;
+        let readings = [
+            ThreadCpu { cpu_ns: 1_000, run_queue_ns: Some(7 * SECOND_NS) },
+            ThreadCpu { cpu_ns: 1_000 + second, run_queue_ns: None },
+            ThreadCpu { cpu_ns: 1_000 + 2 * second, run_queue_ns: Some(8 * SECOND_NS) },
+        ];
+        for (number, cpu) in (0..).zip(readings) {
+            health.take(number * SECOND_NS, cpu, &mut recorder);
+        }
+        let mut store = Store::new();
+        store.apply(&recorder.take(1, None)).unwrap();
+        let gauge = |metric: &str| {
+            store.gauge(&SeriesKey::new(metric, &[("thread", "g")], SeriesPhase::Any))
+        };
+        assert_eq!(gauge(names::HEALTH_CPU), Some((0.5, 0.5, 0.5)));
+        assert_eq!(gauge(names::HEALTH_RUN_QUEUE), None);
+        assert_eq!(gauge(names::HEALTH_BUSY_S), Some((0.0, 0.0, 0.0)));
     }
 }

@@ -36,6 +36,8 @@ mod refresh;
 mod shape;
 mod steps;
 mod stop;
+#[cfg(test)]
+mod testing;
 mod verdict;
 
 pub use attack::{

@@ -62,6 +62,8 @@ pub enum Decision {
         journey: JourneyId,
         /// Index of its spec.
         kind: u16,
+        /// The second journey's phase.
+        phase: Phase,
     },
     /// A journey ended. It comes once for every started journey, at once for one refused at the
     /// bound (as a root failure: the run is void and nobody waits).

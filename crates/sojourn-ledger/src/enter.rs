@@ -69,6 +69,7 @@ impl Ledger {
     pub(crate) fn register(&mut self, slot: u32, key: Key, out: &mut Vec<Decision>) {
         let journey = &self.journeys[slot];
         let (id, kind, is_open) = (journey.id, journey.kind, journey.is_open());
+        let phase = journey.phase();
         let hash = KeyHash::of(&key).of_kind(kind);
         if is_open && journey.key == NONE {
             let place = self.keys.insert(key);
@@ -79,7 +80,7 @@ impl Ledger {
             Some(other) if self.journeys[other].is_open() => {
                 self.book.key_reused += 1;
                 if is_open {
-                    out.push(Decision::KeyReused { journey: id, kind });
+                    out.push(Decision::KeyReused { journey: id, kind, phase });
                     self.finish(slot, FinishClass::RootFailed, self.now_ns, out);
                 }
                 return;

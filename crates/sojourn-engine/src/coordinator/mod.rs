@@ -8,6 +8,8 @@ mod book;
 mod launch;
 mod levels;
 mod notes;
+#[cfg(test)]
+mod tests;
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
