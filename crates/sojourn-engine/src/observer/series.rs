@@ -105,8 +105,9 @@ impl ObserverSeries {
             Decision::Event { channel, class, belongs, .. } => {
                 self.event(*channel, *class, *belongs, recorder);
             }
-            Decision::KeyReused { kind, .. } => {
-                recorder.add(self.journeys[usize::from(*kind)][1].key_reused, 1);
+            Decision::KeyReused { kind, phase, .. } => {
+                let series = &self.journeys[usize::from(*kind)][*phase as usize];
+                recorder.add(series.key_reused, 1);
             }
             Decision::Finished(finished) => self.finished(finished, recorder),
             Decision::Overdue { .. } => {}
