@@ -24,6 +24,9 @@ pub(crate) struct Audit {
     failed: u64,
     failed_beyond: u64,
     kinds: Vec<KindAudit>,
+    /// Records made.
+    #[cfg(test)]
+    made: std::cell::Cell<u64>,
 }
 
 #[derive(Default)]
@@ -64,6 +67,8 @@ impl Audit {
             failed: 0,
             failed_beyond: 0,
             kinds: plan.journeys.iter().map(|_| KindAudit::default()).collect(),
+            #[cfg(test)]
+            made: std::cell::Cell::default(),
         }
     }
 
@@ -105,10 +110,8 @@ impl Audit {
     }
 
     fn sample(&mut self, finished: &Finished) {
-        let duration_ns = finished.end_ns - finished.t0_ns;
+        let duration_ns = finished.end_ns.saturating_sub(finished.t0_ns);
         let number = finished.journey.0;
-        let record_slow = self.record(finished, "slowest");
-        let record_sample = self.record(finished, "sample");
         let kind = &mut self.kinds[usize::from(finished.kind)];
         kind.seen += 1;
         let is_slow = kind.slowest.len() < SLOWEST_MAX
@@ -120,16 +123,22 @@ impl Audit {
                 kind.slowest_records.retain(|record| record.id != gone);
             }
             kind.slowest.push(Reverse((duration_ns, number)));
-            kind.slowest_records.push(record_slow);
         }
         // Reservoir sampling (algorithm R, Vitter 1985): every journey has the same chance.
-        if kind.sample.len() < SAMPLE_MAX {
-            kind.sample.push(record_sample);
-        } else {
-            let place = random_u64(self.seed, 0xA0D17, number) % kind.seen;
-            if let Some(slot) = kind.sample.get_mut(place as usize) {
-                *slot = record_sample;
-            }
+        let place = match kind.sample.len() {
+            len if len < SAMPLE_MAX => len,
+            _ => (random_u64(self.seed, 0xA0D17, number) % kind.seen) as usize,
+        };
+        let is_sampled = place < SAMPLE_MAX;
+        // Most journeys are neither: what they would look like is not made.
+        let slow = is_slow.then(|| self.record(finished, "slowest"));
+        let sampled = is_sampled.then(|| self.record(finished, "sample"));
+        let kind = &mut self.kinds[usize::from(finished.kind)];
+        kind.slowest_records.extend(slow);
+        match (sampled, kind.sample.get_mut(place)) {
+            (Some(record), Some(former)) => *former = record,
+            (Some(record), None) => kind.sample.push(record),
+            (None, _) => {}
         }
     }
 
@@ -151,6 +160,8 @@ impl Audit {
     }
 
     fn record(&self, finished: &Finished, kept_as: &str) -> JourneyRecord {
+        #[cfg(test)]
+        self.made.set(self.made.get() + 1);
         let shape = &self.shapes[usize::from(finished.kind)];
         let relative = |instant_ns: u64| instant_ns.saturating_sub(self.start_ns);
         JourneyRecord {
@@ -201,5 +212,50 @@ fn class_name(class: FinishClass) -> &'static str {
         FinishClass::Failed => "failed",
         FinishClass::RootFailed => "root_failed",
         FinishClass::InFlightAtCutoff => "in_flight_at_cutoff",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::SmallVec;
+    use sojourn_ledger::JourneyId;
+
+    use super::*;
+    use crate::testing::{PAYMENT, plan};
+
+    fn completed(number: u64, duration_ns: u64) -> Finished {
+        Finished {
+            journey: JourneyId(number),
+            kind: 0,
+            phase: Phase::Steady,
+            class: FinishClass::Completed,
+            key: None,
+            t0_ns: 1_000,
+            t1_ns: 1_000,
+            t2_ns: Some(1_000 + duration_ns),
+            first_step_ended_ns: None,
+            later_steps: SmallVec::new(),
+            stage_ns: SmallVec::from_elem(1_000 + duration_ns, 1),
+            end_ns: 1_000 + duration_ns,
+            hops_without_predecessor: 0,
+            negative_hops: 0,
+        }
+    }
+
+    #[test]
+    fn no_record_is_made_of_a_completed_journey_that_is_not_kept() {
+        let mut audit = Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, false);
+        // Ever faster: after the first twenty none is among the slowest.
+        for number in 0..10_000 {
+            assert!(audit.take(completed(number, 1_000_000 - number)).is_none());
+        }
+        // A reservoir of 100 takes about 100 · (1 + ln(10,000 / 100)) = 561 of them.
+        let made = audit.made.get();
+        assert!((120..1_000).contains(&made), "{made} records");
+        let kept = audit.rest();
+        let of = |role: &str| kept.iter().filter(|record| record.kept_as == role).count();
+        assert_eq!((of("slowest"), of("sample")), (SLOWEST_MAX, SAMPLE_MAX));
+        let slowest = kept.iter().filter(|record| record.kept_as == "slowest");
+        assert_eq!(slowest.map(|record| record.id).max(), Some(SLOWEST_MAX as u64 - 1));
     }
 }
