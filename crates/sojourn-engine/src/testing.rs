@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use sojourn_broker::{RawMessage, Registry, Sink, Tap, TapError, TapInfo};
+use sojourn_broker::{Registry, Sink, Tap, TapError, TapInfo};
 use sojourn_clock::now_ns;
 use sojourn_plan::{Channel, Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
@@ -79,9 +79,8 @@ pub(crate) fn taps<F>(polled: F) -> Registry
 where
     F: FnMut(&mut dyn Sink) + Clone + Send + Sync + 'static,
 {
-    Registry::new().with("webhook", move |_: &Channel| {
-        Ok(Box::new(FakeTap(polled.clone())) as Box<dyn Tap>)
-    })
+    Registry::new()
+        .with("webhook", move |_: &Channel| Ok(Box::new(FakeTap(polled.clone())) as Box<dyn Tap>))
 }
 
 /// A finished run.
@@ -109,9 +108,4 @@ pub(crate) fn run(plan: &Plan, registry: &Registry, change: impl FnOnce(&mut Run
         .unwrap_or_else(|error| panic!("{error}"));
     let file = RunFile::open(&path).unwrap_or_else(|error| panic!("{error}"));
     Run { summary, file }
-}
-
-/// A message without key or headers.
-pub(crate) fn message(stamp_ns: u64, payload: &[u8]) -> RawMessage<'_> {
-    RawMessage { stamp_ns, topic: "/", key: None, headers: Vec::new(), payload, position: None }
 }

@@ -8,6 +8,7 @@ mod book;
 mod launch;
 mod levels;
 mod notes;
+pub(crate) mod panic;
 #[cfg(test)]
 mod tests;
 

@@ -12,7 +12,7 @@ use sojourn_record::{RunFile, Verdict};
 use crate::{
     Attack, Framing, Look, ResultSink, RunOptions, Script, Scripted, ScriptedThread, Stop, Targets,
     Wants,
-    testing::{PAYMENT, plan, run, target, taps},
+    testing::{PAYMENT, plan, run, taps, target},
 };
 
 #[test]
@@ -36,8 +36,7 @@ fn attack_target(url: &str) -> Target {
     let files = Box::new(|_: &str| Ok(Vec::new()));
     let text = format!("GET {url}");
     let defaults = TargetDefaults::default();
-    let mut targets =
-        TargetReader::new("t", text.as_bytes(), TargetFormat::Http, defaults, files);
+    let mut targets = TargetReader::new("t", text.as_bytes(), TargetFormat::Http, defaults, files);
     targets.next().unwrap().unwrap()
 }
 
@@ -129,7 +128,10 @@ fn results_that_cannot_be_written_are_told_with_the_reason() {
         let (sink, writer) = ResultSink::new(Box::new(Bomb(how))).unwrap();
         let targets = Targets::Listed(vec![target.clone()].into());
         let causes = causes(&attack(&target, targets, Some(sink)));
-        assert!(causes.contains("results could not be written") && causes.contains(why), "{causes}");
+        assert!(
+            causes.contains("results could not be written") && causes.contains(why),
+            "{causes}"
+        );
         let error = writer.finish().unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }

@@ -352,7 +352,7 @@ impl AttackGenerator {
         if let Some(results) = &mut self.results
             && !results.add(&self.attack.name, &hit, completion)
         {
-            self.broken = Some("results could not be written".to_owned());
+            self.broken = Some(results.why());
         }
         if let Err(why) = self.go_on(&hit, completion, is_last) {
             self.broken = Some(why);
@@ -421,7 +421,7 @@ impl AttackGenerator {
         if let Some(results) = &mut self.results
             && !results.flush(now)
         {
-            self.broken = Some("results could not be written".to_owned());
+            self.broken = Some(results.why());
         }
         self.outbox.flush_in(Rhythm::RELAXED, now, watermark_ns)
     }
@@ -452,7 +452,7 @@ impl AttackGenerator {
             && !results.flush(u64::MAX)
             && self.broken.is_none()
         {
-            self.broken = Some("results could not be written".to_owned());
+            self.broken = Some(results.why());
         }
         self.outbox.finish();
         self.report(now_ns());
