@@ -23,6 +23,7 @@ mod error;
 mod generator;
 mod health;
 mod identity;
+mod last_word;
 mod link;
 mod observer;
 mod once;

@@ -26,6 +26,8 @@ pub struct Ledger {
     pub(crate) started_below: Vec<u64>,
     /// How far time has come.
     pub(crate) now_ns: u64,
+    /// Nothing expires from this instant on.
+    pub(crate) cutoff_ns: u64,
     /// Nothing expires before this; a lower bound, so that most facts cost one comparison.
     pub(crate) next_due_ns: u64,
     pub(crate) book: Balance,
@@ -54,6 +56,7 @@ impl Ledger {
             early: Early::new(spec.early_max),
             started_below: Vec::new(),
             now_ns: 0,
+            cutoff_ns: u64::MAX,
             next_due_ns: u64::MAX,
             book: Balance::default(),
             bounds: Bounds {

@@ -396,6 +396,8 @@ impl Launched {
         let source = self.source("poller".to_owned());
         let (start_sender, start) = bounded(1);
         self.starts.push(start_sender);
+        // Dropped last: until then the coordinator knows that the poller may say something.
+        let alive = ends.snapshots.clone();
         let spec = PollerSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
@@ -409,9 +411,10 @@ impl Launched {
             stop: Arc::clone(&self.stop.0),
         };
         self.spawn(Role::Other, "poller", move || {
+            let _alive = alive;
             if let Err(why) = poller::run(spec) {
-                // The run is void; there is room, or it is being told so already.
-                let _ignored = ends.defects.try_send(FromObserver::Void(why));
+                // The run is void; the coordinator reads until it has heard that the poller ended.
+                let _ignored = ends.defects.send(FromObserver::Void(why));
             }
         })
     }

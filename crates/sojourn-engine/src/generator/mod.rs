@@ -10,6 +10,8 @@ mod open;
 mod outbox;
 mod prepared;
 mod series;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 use std::{collections::HashMap, sync::Arc};
@@ -26,6 +28,7 @@ use sojourn_plan::Plan;
 use crate::{
     attack::{Attack, Targets},
     health::ThreadHealth,
+    last_word::hand_over,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
     poller::PollSender,
@@ -231,8 +234,8 @@ impl Generator {
             }
         }
         let broken = self.broken.take();
-        self.finish();
-        broken.map_or(Ok(()), Err)
+        let finished = self.finish();
+        broken.map_or(finished, Err)
     }
 
     /// Takes the coordinator's messages; false: end now.
@@ -468,20 +471,25 @@ impl Generator {
 
     /// Hands over this second's figures.
     fn report(&mut self, now: u64) {
-        self.health.measure(now, &mut self.recorder);
-        self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
-        self.health.connections(self.client.connections(), &mut self.recorder);
-        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
-        let snapshot = Box::new(self.recorder.take(now, spare));
+        let snapshot = self.snapshot(now);
         // The coordinator's queue holds minutes of snapshots. A lost one shows as a gap in their
         // numbers, which makes the run void.
         let _ignored =
             self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
     }
 
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
+        self.health.measure(now, &mut self.recorder);
+        self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
+        self.health.connections(self.client.connections(), &mut self.recorder);
+        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
+        Box::new(self.recorder.take(now, spare))
+    }
+
     /// Hands over everything that is left.
-    fn finish(mut self) {
-        self.outbox.finish();
-        self.report(now_ns());
+    fn finish(mut self) -> Result<(), String> {
+        self.outbox.finish(now_ns());
+        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
+        hand_over(&self.spec.reports, (self.spec.index, last))
     }
 }

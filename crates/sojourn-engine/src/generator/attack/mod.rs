@@ -19,7 +19,7 @@ use slab::Slab;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Completion};
 use sojourn_ledger::{Phase, SourceId};
-use sojourn_metrics::Recorder;
+use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::Share;
 
 use super::{
@@ -32,6 +32,7 @@ use super::{
 use crate::{
     attack::{Attack, Framing, Targets},
     health::ThreadHealth,
+    last_word::hand_over,
     link::{FromGenerator, ToGenerator},
 };
 use accounts::Ends;
@@ -428,6 +429,13 @@ impl AttackGenerator {
 
     /// Hands over this second's figures.
     fn report(&mut self, now: u64) {
+        let snapshot = self.snapshot(now);
+        // A lost one shows as a gap in their numbers, which makes the run void.
+        let _ignored =
+            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+    }
+
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.recorder.set(self.ends.in_flight, self.hits.len() as f64);
         if let Some(answers) = &mut self.answers {
             answers.roll(now, &mut self.recorder);
@@ -435,10 +443,7 @@ impl AttackGenerator {
         self.health.measure(now, &mut self.recorder);
         self.health.connections(self.client.connections(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
-        let snapshot = Box::new(self.recorder.take(now, spare));
-        // A lost one shows as a gap in their numbers, which makes the run void.
-        let _ignored =
-            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+        Box::new(self.recorder.take(now, spare))
     }
 
     /// Hands over everything that is left.
@@ -454,9 +459,10 @@ impl AttackGenerator {
         {
             self.broken = Some(results.why());
         }
-        self.outbox.finish();
-        self.report(now_ns());
-        self.broken.map_or(Ok(()), Err)
+        self.outbox.finish(now_ns());
+        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
+        let handed_over = hand_over(&self.spec.reports, (self.spec.index, last));
+        self.broken.map_or(handed_over, Err)
     }
 }
 
