@@ -34,6 +34,7 @@ mod process_health;
 mod progress;
 mod rate;
 mod refresh;
+mod refusals;
 mod shape;
 mod steps;
 mod stop;

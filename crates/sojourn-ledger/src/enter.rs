@@ -6,7 +6,7 @@ use crate::hash::KeyHash;
 use crate::journey::{Flags, Journey};
 use crate::ledger::{Start, split};
 use crate::slab::{Links, NONE};
-use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, StepSpan};
+use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, Reason, StepSpan};
 
 /// Most keys of a journey beyond its first.
 const ALIASES_MAX: usize = 15;
@@ -81,7 +81,8 @@ impl Ledger {
                 self.book.key_reused += 1;
                 if is_open {
                     out.push(Decision::KeyReused { journey: id, kind, phase });
-                    self.finish(slot, FinishClass::RootFailed, self.now_ns, out);
+                    let reason = Some(Reason::KeyReused);
+                    self.finish_because(slot, FinishClass::RootFailed, reason, self.now_ns, out);
                 }
                 return;
             }
@@ -147,6 +148,7 @@ impl Ledger {
             end_ns: self.now_ns,
             hops_without_predecessor: 0,
             negative_hops: 0,
+            reason: Some(Reason::NoRoom),
         })));
     }
 

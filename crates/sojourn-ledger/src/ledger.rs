@@ -85,7 +85,7 @@ impl Ledger {
             Fact::StepBegan { journey, step } => self.begin_step(journey, step, stamp_ns),
             Fact::StepEnded { journey } => self.end_step(journey, stamp_ns),
             Fact::Keyed { journey, key } => {
-                if let Some(slot) = self.slot_of(journey) {
+                if let Some(slot) = self.slot_that_matters(journey) {
                     self.register(slot, key, decisions);
                 }
             }
@@ -157,8 +157,21 @@ impl Ledger {
         if slot.is_none() {
             let (generator, number) = split(id);
             let below = self.started_below.get(generator).copied().unwrap_or(0);
-            self.book.refusals.unknown_journeys += u64::from(number >= below);
+            match number < below {
+                true => self.book.facts_after_forgetting += 1,
+                false => self.book.refusals.unknown_journeys += 1,
+            }
         }
+        slot
+    }
+
+    /// The same for a fact that changes figures even after the journey's end: that it has been
+    /// forgotten is a refusal.
+    pub(crate) fn slot_that_matters(&mut self, id: JourneyId) -> Option<u32> {
+        let forgotten = self.book.facts_after_forgetting;
+        let slot = self.slot_of(id);
+        self.book.refusals.forgotten += self.book.facts_after_forgetting - forgotten;
+        self.book.facts_after_forgetting = forgotten;
         slot
     }
 

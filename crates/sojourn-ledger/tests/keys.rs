@@ -113,7 +113,7 @@ fn facts_of_a_journey_forgotten_are_no_defect_but_unknown_ones_are() {
     let mut book = Book::of(&[Required]);
     book.start(100, 5, "k").root_failed(110, 5).advance(20_000);
     assert_eq!(book.ledger.tombstones(), 0);
-    book.root(20_100, 5).keyed(20_110, 5, "k").step(20_120, 5);
+    book.root(20_100, 5).step(20_120, 5);
     assert_eq!(book.ledger.balance().refused, 0);
     book.root(20_200, 6).tell(20_210, Fact::StepEnded { journey: JourneyId(1 << 48) });
     assert_eq!(book.ledger.balance().refusals.unknown_journeys, 2);

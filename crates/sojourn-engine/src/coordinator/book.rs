@@ -140,7 +140,10 @@ impl Book {
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
             }
             FromObserver::Void(why) => self.defects.push(why),
-            FromObserver::Closed(balance) => self.balance = Some(balance),
+            FromObserver::Closed { balance, not_kept } => {
+                self.notes.extend(notes::of_book(&balance, not_kept));
+                self.balance = Some(balance);
+            }
         }
     }
 
@@ -246,6 +249,12 @@ impl Book {
 
     pub(super) fn sources_ended(&self, generators: usize, taps: usize) -> bool {
         self.generators_ended >= generators && self.taps_ended >= taps
+    }
+
+    /// Notes which threads have not said that they ended: figures of theirs may be missing.
+    pub(super) fn check_ends(&mut self, generators: usize, taps: usize) {
+        self.defects.extend(missing("generators", self.generators_ended, generators));
+        self.defects.extend(missing("taps", self.taps_ended, taps));
     }
 
     /// The observer has closed the ledger, or never will.
@@ -358,4 +367,23 @@ struct ArrivalsDone {
     last_t0_ns: u64,
     load_end_ns: u64,
     at_ns: u64,
+}
+
+/// That some threads did not end, in words.
+fn missing(what: &str, ended: usize, of: usize) -> Option<String> {
+    (ended < of).then(|| {
+        format!("{ended} of {of} {what} ended in time: the last figures of the others are missing")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_did_not_say_that_they_ended_are_a_defect() {
+        assert_eq!(missing("taps", 2, 2), None);
+        let text = missing("generators", 1, 3).unwrap();
+        assert!(text.starts_with("1 of 3 generators ended in time"), "{text}");
+    }
 }

@@ -290,6 +290,7 @@ impl Coordinator<'_> {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.hear(Duration::ZERO);
+        self.book.check_ends(self.launched.generators(), self.launched.taps());
     }
 
     fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {

@@ -161,6 +161,8 @@ impl Generator {
         let entries = || (0u16..).zip(&plan.load);
         Self {
             prepared: PreparedPlan::new(&plan, &mut client),
+            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+                .watch(plan.health.busy_max, &mut recorder),
             series: Series::new(&plan, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: entries()
@@ -173,8 +175,6 @@ impl Generator {
                     ClosedStream::new(entry, load, plan.seed, share, start_ns)
                 })
                 .collect(),
-            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-                .watch(plan.health.busy_max, &mut recorder),
             recorder,
             slots: Slab::new(),
             generation: 0,

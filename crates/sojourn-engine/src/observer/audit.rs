@@ -3,9 +3,9 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
 
-use sojourn_ledger::{FinishClass, Finished, Phase};
+use sojourn_ledger::{FinishClass, Finished, Phase, Reason};
 use sojourn_pace::random_u64;
-use sojourn_plan::Plan;
+use sojourn_plan::{Plan, StageKind};
 use sojourn_record::{JourneyRecord, StageInstant, StepInstant};
 
 /// Lost and failed journeys kept per run.
@@ -45,6 +45,8 @@ struct Shape {
     /// The step that starts it.
     first_step: usize,
     stages: Vec<Arc<str>>,
+    /// Whether the journey is not complete without the stage.
+    required: Vec<bool>,
 }
 
 impl Audit {
@@ -57,6 +59,11 @@ impl Audit {
                 steps: journey.steps.iter().map(|step| step.name.as_str().into()).collect(),
                 first_step: journey.steps.iter().position(|step| step.after.is_none()).unwrap_or(0),
                 stages: journey.stages.iter().map(|stage| stage.name.as_str().into()).collect(),
+                required: journey
+                    .stages
+                    .iter()
+                    .map(|stage| stage.kind == StageKind::Required)
+                    .collect(),
             })
             .collect();
         Self {
@@ -98,6 +105,11 @@ impl Audit {
                 None
             }
         }
+    }
+
+    /// Lost and failed journeys beyond those that are kept.
+    pub(crate) fn not_kept(&self) -> u64 {
+        self.failed_beyond
     }
 
     /// The slowest and the sample, at the end.
@@ -192,12 +204,54 @@ impl Audit {
                     seen_ns: (seen_ns > 0).then(|| relative(seen_ns)),
                 })
                 .collect(),
-            reason: None,
+            reason: shape.reason(finished),
         }
     }
 }
 
 impl Shape {
+    /// Why it did not complete, in words; `None` when it did.
+    fn reason(&self, finished: &Finished) -> Option<String> {
+        let stage = |at: u8| self.stages.get(usize::from(at)).map_or("?", |name| name);
+        let words = match (finished.class, finished.reason) {
+            (FinishClass::Completed | FinishClass::Late, _) => return None,
+            (_, Some(Reason::Stage(at))) => format!("stage {} was reached", stage(at)),
+            (_, Some(Reason::Check(at))) => {
+                format!("a check of stage {} did not hold", stage(at))
+            }
+            (_, Some(Reason::FollowUp)) => {
+                format!("step {} failed", self.step_begun_last(finished))
+            }
+            (_, Some(Reason::Root)) => {
+                format!("step {} was refused or not answered", self.step_begun_last(finished))
+            }
+            (_, Some(Reason::KeyReused)) => "its key was in flight already".to_owned(),
+            (_, Some(Reason::NoRoom)) => "the ledger had no room for it".to_owned(),
+            (_, None) => self.missing(finished),
+        };
+        Some(words)
+    }
+
+    /// What a lost journey still waited for.
+    fn missing(&self, finished: &Finished) -> String {
+        let stages = self.stages.iter().zip(&self.required).zip(&finished.stage_ns);
+        let unseen = stages.filter(|((_, required), seen_ns)| **required && **seen_ns == 0);
+        let mut missing: Vec<String> =
+            unseen.map(|((name, _), _)| format!("stage {name}")).collect();
+        if finished.t2_ns.is_none() {
+            missing.insert(0, format!("the answer to {}", self.step_begun_last(finished)));
+        }
+        match missing.is_empty() {
+            true => "waited for its deadline or a later step".to_owned(),
+            false => format!("not seen: {}", missing.join(", ")),
+        }
+    }
+
+    fn step_begun_last(&self, finished: &Finished) -> String {
+        let number = finished.later_steps.last().map(|span| usize::from(span.step));
+        self.step(number.unwrap_or(self.first_step))
+    }
+
     fn step(&self, number: usize) -> String {
         self.steps.get(number).map_or_else(String::new, |name| (**name).to_owned())
     }
@@ -239,6 +293,7 @@ mod tests {
             end_ns: 1_000 + duration_ns,
             hops_without_predecessor: 0,
             negative_hops: 0,
+            reason: None,
         }
     }
 
@@ -257,5 +312,33 @@ mod tests {
         assert_eq!((of("slowest"), of("sample")), (SLOWEST_MAX, SAMPLE_MAX));
         let slowest = kept.iter().filter(|record| record.kept_as == "slowest");
         assert_eq!(slowest.map(|record| record.id).max(), Some(SLOWEST_MAX as u64 - 1));
+    }
+
+    #[test]
+    fn a_journey_that_did_not_complete_is_kept_with_the_reason() {
+        let mut audit = Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, false);
+        let mut reason = |class, reason, unseen: bool, answered: bool| {
+            let mut finished = Finished { class, reason, ..completed(1, 5) };
+            if unseen {
+                finished.stage_ns[0] = 0;
+            }
+            finished.t2_ns = finished.t2_ns.filter(|_| answered);
+            audit.take(finished).unwrap().reason.unwrap()
+        };
+        use FinishClass::{Failed, Lost, RootFailed};
+        assert_eq!(reason(Lost, None, true, true), "not seen: stage created");
+        let both = reason(Lost, None, true, false);
+        assert!(both.starts_with("not seen: the answer to ") && both.ends_with("stage created"));
+        let failed = [
+            (Failed, Reason::Stage(0), "stage created was reached"),
+            (Failed, Reason::Check(0), "a check of stage created did not hold"),
+            (RootFailed, Reason::KeyReused, "its key was in flight already"),
+            (RootFailed, Reason::NoRoom, "the ledger had no room for it"),
+        ];
+        for (class, why, words) in failed {
+            assert_eq!(reason(class, Some(why), false, true), words);
+        }
+        let root = reason(RootFailed, Some(Reason::Root), false, false);
+        assert!(root.ends_with("was refused or not answered"), "{root}");
     }
 }

@@ -48,7 +48,12 @@ pub(crate) enum FromObserver {
     /// Something that makes the run void, in words.
     Void(String),
     /// The book is closed.
-    Closed(Box<Balance>),
+    Closed {
+        /// Its lines.
+        balance: Box<Balance>,
+        /// Lost and failed journeys that are counted but not kept.
+        not_kept: u64,
+    },
 }
 
 /// Where the ledger stands, for whoever asks.
@@ -132,8 +137,8 @@ impl Observer {
         Self {
             ledger: Ledger::new(ledger_spec(plan)),
             sequencer: Sequencer::new(&sources, HELD_MAX),
-            series: ObserverSeries::new(plan, &mut recorder),
             health: ThreadHealth::new("observer", &mut recorder),
+            series: ObserverSeries::new(plan, &mut recorder),
             process: ProcessHealth::new(&mut recorder),
             audit: Audit::new(plan, start_ns, spec.options.keep_all),
             recorder,
@@ -347,7 +352,8 @@ impl Observer {
         }
         let balance = Box::new(self.ledger.balance());
         // Refused only when the coordinator has gone.
-        let _ignored = self.spec.reports.send(FromObserver::Closed(balance));
+        let not_kept = self.audit.not_kept();
+        let _ignored = self.spec.reports.send(FromObserver::Closed { balance, not_kept });
     }
 
     fn tell(&self, decision: &Decision) {
@@ -410,7 +416,7 @@ mod tests {
         };
         Observer::new(spec, start_ns).run();
         let balance = told.iter().find_map(|report| match report {
-            FromObserver::Closed(balance) => Some(*balance),
+            FromObserver::Closed { balance, .. } => Some(*balance),
             _ => None,
         });
         balance.expect("the book is closed")

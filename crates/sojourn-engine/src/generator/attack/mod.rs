@@ -121,6 +121,8 @@ impl AttackGenerator {
             }),
             framing,
             scripted,
+            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+                .watch(plan.health.busy_max, &mut recorder),
             series: Series::new(&plan, &mut recorder),
             ends: Ends::new(&plan.journeys[0].name, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
@@ -138,8 +140,6 @@ impl AttackGenerator {
             arrivals_done_ns: None,
             stopped: false,
             broken: None,
-            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-                .watch(plan.health.busy_max, &mut recorder),
             recorder,
             client,
             attack,
