@@ -143,8 +143,8 @@ impl Ledger {
         Noted::Reaches(event.stamp_ns)
     }
 
-    /// Draws the consequence; says why the journey fails by it, if it does. A duplicate has none: a stage
-    /// is judged by its first observation.
+    /// Draws the consequence; says why the journey fails by it, if it does. A duplicate has none: a
+    /// stage is judged by its first observation.
     fn follow(
         &mut self,
         slot: u32,

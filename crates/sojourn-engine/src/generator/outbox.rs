@@ -110,9 +110,9 @@ impl Outbox {
         }
     }
 
-    /// Hands the last facts over, says how far this source has seen (`vouched_ns`), and that nothing
-    /// follows; waits up to a second for places in the channel. Without them the observer misses
-    /// this source's end, and the run is void.
+    /// Hands the last facts over, says how far this source has seen (`vouched_ns`), and that
+    /// nothing follows; waits up to a second for places in the channel. Without them the observer
+    /// misses this source's end, and the run is void.
     pub(crate) fn finish(&mut self, vouched_ns: u64) {
         let give_up_ns = now_ns() + SECOND_NS;
         let vouched_ns = vouched_ns.max(self.watermark_ns);
