@@ -3,6 +3,11 @@
 use sojourn_clock::{ThreadCpu, thread_cpu};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 
+/// What refuses names of series beyond a recorder's bound.
+pub(crate) const SERIES: &str = "series of figures";
+/// What refuses writes to a series of another kind: a defect.
+pub(crate) const WRITES: &str = "writes to figures";
+
 /// A thread's processor time and its refusals, as series.
 #[derive(Debug)]
 pub(crate) struct ThreadHealth {
@@ -11,7 +16,16 @@ pub(crate) struct ThreadHealth {
     run_queue: SeriesId,
     connections: Option<SeriesId>,
     watched: Option<Watched>,
+    folded: Told,
+    misused: Told,
     last: Option<(u64, ThreadCpu)>,
+}
+
+/// A count of the recorder's own, and how much of it has been told.
+#[derive(Debug)]
+struct Told {
+    series: SeriesId,
+    told: u64,
 }
 
 /// What is watched of a generator besides.
@@ -26,9 +40,23 @@ struct Watched {
     turn_ns_max: u64,
 }
 
+impl Told {
+    fn tell(&mut self, count: u64, recorder: &mut Recorder) {
+        recorder.add(self.series, count - self.told);
+        self.told = count;
+    }
+}
+
 impl ThreadHealth {
-    /// The health of the calling thread.
+    /// The health of the calling thread. Made before the recorder's other series, so that there is
+    /// room to say that there was none for those.
     pub(crate) fn new(name: &str, recorder: &mut Recorder) -> Self {
+        let mut told = |queue: &str| {
+            let queue = format!("{name}: {queue}");
+            let key = SeriesKey::new(names::HEALTH_REFUSED, &[("queue", &queue)], SeriesPhase::Any);
+            Told { series: recorder.series(Kind::Counter, key), told: 0 }
+        };
+        let (folded, misused) = (told(SERIES), told(WRITES));
         let mut gauge = |metric: &str| {
             let key = SeriesKey::new(metric, &[("thread", name)], SeriesPhase::Any);
             recorder.series(Kind::Gauge, key)
@@ -39,6 +67,8 @@ impl ThreadHealth {
             name: name.to_owned(),
             connections: None,
             watched: None,
+            folded,
+            misused,
             last: None,
         }
     }
@@ -69,15 +99,25 @@ impl ThreadHealth {
     /// Sets the fractions of a processor used and waited for since the last call. To be called on
     /// the thread it is about.
     pub(crate) fn measure(&mut self, now_ns: u64, recorder: &mut Recorder) {
-        let cpu = thread_cpu();
+        self.take(now_ns, thread_cpu(), recorder);
+        self.folded.tell(recorder.folded(), recorder);
+        self.misused.tell(recorder.misused(), recorder);
+    }
+
+    /// Takes a reading; a wait that the kernel does not tell stays unset, and the thread's own time
+    /// alone says whether it is busy.
+    fn take(&mut self, now_ns: u64, cpu: ThreadCpu, recorder: &mut Recorder) {
         if let Some((then_ns, before)) = self.last {
             let elapsed = now_ns.saturating_sub(then_ns).max(1) as f64;
-            let on_processor = (cpu.cpu_ns - before.cpu_ns) as f64 / elapsed;
-            let waiting = (cpu.run_queue_ns - before.run_queue_ns) as f64 / elapsed;
+            let spent = cpu.since(&before);
+            let on_processor = spent.cpu_ns as f64 / elapsed;
+            let waiting = spent.run_queue_ns.map(|waited_ns| waited_ns as f64 / elapsed);
             recorder.set(self.cpu, on_processor);
-            recorder.set(self.run_queue, waiting);
+            if let Some(waiting) = waiting {
+                recorder.set(self.run_queue, waiting);
+            }
             if let Some(watched) = &mut self.watched {
-                let is_busy = on_processor + waiting > watched.busy_max;
+                let is_busy = on_processor + waiting.unwrap_or(0.0) > watched.busy_max;
                 watched.stretch_s = if is_busy { watched.stretch_s + elapsed / 1e9 } else { 0.0 };
                 recorder.set(watched.busy_s, watched.stretch_s);
                 let stall_ns = std::mem::take(&mut watched.turn_ns_max);
@@ -105,5 +145,63 @@ impl ThreadHealth {
             recorder.series(Kind::Gauge, key)
         });
         recorder.set(series, open as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_clock::SECOND_NS;
+    use sojourn_metrics::Store;
+
+    use super::*;
+
+    #[test]
+    fn series_without_room_and_wrong_writes_are_told_as_refused() {
+        let mut recorder = Recorder::new(0);
+        let mut health = ThreadHealth::new("g", &mut recorder);
+        let series = |number: u32, recorder: &mut Recorder| {
+            let key = SeriesKey::new("c", &[("n", &number.to_string())], SeriesPhase::Any);
+            recorder.series(Kind::Counter, key)
+        };
+        let first = series(0, &mut recorder);
+        for number in 1..2_100 {
+            series(number, &mut recorder);
+        }
+        let mut store = Store::new();
+        for second in 1..3 {
+            recorder.record(first, 1);
+            health.measure(second * SECOND_NS, &mut recorder);
+            store.apply(&recorder.take(second, None)).unwrap();
+        }
+        let refused = |what: &str| {
+            let queue = format!("g: {what}");
+            let key = SeriesKey::new(names::HEALTH_REFUSED, &[("queue", &queue)], SeriesPhase::Any);
+            store.counter(&key)
+        };
+        // Besides the first 2,000 there are the four of the thread's health.
+        assert_eq!((refused(SERIES), refused(WRITES)), (104, 2));
+    }
+
+    #[test]
+    fn a_wait_that_cannot_be_read_is_unknown_not_huge_and_not_zero() {
+        let mut recorder = Recorder::new(0);
+        let mut health = ThreadHealth::new("g", &mut recorder).watch(0.95, &mut recorder);
+        let second = SECOND_NS / 2;
+        let readings = [
+            ThreadCpu { cpu_ns: 1_000, run_queue_ns: Some(7 * SECOND_NS) },
+            ThreadCpu { cpu_ns: 1_000 + second, run_queue_ns: None },
+            ThreadCpu { cpu_ns: 1_000 + 2 * second, run_queue_ns: Some(8 * SECOND_NS) },
+        ];
+        for (number, cpu) in (0..).zip(readings) {
+            health.take(number * SECOND_NS, cpu, &mut recorder);
+        }
+        let mut store = Store::new();
+        store.apply(&recorder.take(1, None)).unwrap();
+        let gauge = |metric: &str| {
+            store.gauge(&SeriesKey::new(metric, &[("thread", "g")], SeriesPhase::Any))
+        };
+        assert_eq!(gauge(names::HEALTH_CPU), Some((0.5, 0.5, 0.5)));
+        assert_eq!(gauge(names::HEALTH_RUN_QUEUE), None);
+        assert_eq!(gauge(names::HEALTH_BUSY_S), Some((0.0, 0.0, 0.0)));
     }
 }

@@ -24,6 +24,7 @@ mod error;
 mod generator;
 mod health;
 mod identity;
+mod last_word;
 mod link;
 mod observer;
 mod once;
@@ -34,10 +35,13 @@ mod process_health;
 mod progress;
 mod rate;
 mod refresh;
+mod refusals;
 mod run_file;
 mod shape;
 mod steps;
 mod stop;
+#[cfg(test)]
+mod testing;
 mod verdict;
 
 pub use attack::{

@@ -23,6 +23,7 @@ use sojourn_plan::{Plan, Poll, RenderContext, StageKind, StageSource, VariableId
 use crate::{
     generator::{Answer, Arrival, Outbox, PreparedRequest, Scratch},
     health::ThreadHealth,
+    last_word::hand_over,
     options::RunOptions,
     steps::Latest,
 };
@@ -259,9 +260,9 @@ impl Poller {
                 self.complete(completion);
             }
         }
-        self.outbox.finish();
-        self.report(now_ns());
-        Ok(())
+        self.outbox.finish(now_ns());
+        let last = self.snapshot(now_ns());
+        hand_over(&self.spec.snapshots, last).map_err(|why| format!("poller: {why}"))
     }
 
     fn take_tasks(&mut self) {
@@ -438,10 +439,15 @@ impl Poller {
     }
 
     fn report(&mut self, now: u64) {
+        let snapshot = self.snapshot(now);
+        // A lost snapshot shows as a gap in their numbers.
+        let _ignored = self.spec.snapshots.try_send(snapshot);
+    }
+
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.health.measure(now, &mut self.recorder);
         let refused = std::mem::take(&mut self.refused) + self.outbox.take_refused();
         self.health.refused("journeys to poll", refused, &mut self.recorder);
-        // A lost snapshot shows as a gap in their numbers.
-        let _ignored = self.spec.snapshots.try_send(Box::new(self.recorder.take(now, None)));
+        Box::new(self.recorder.take(now, None))
     }
 }

@@ -23,8 +23,13 @@ pub(crate) fn ledger_spec(plan: &Plan) -> LedgerSpec {
             root.map(Step::time_max_ns).fold(0, u64::saturating_add)
         })
         .max();
-    let longest_ns =
-        plan.journeys.iter().map(|journey| journey.within_ns + journey.linger_ns).max();
+    let observed = |journey: &Journey| journey.within_ns.saturating_add(journey.linger_ns);
+    // The last answer of a journey, and the key in it, may come a time-out after its end.
+    let answered = |journey: &Journey| {
+        journey.steps.iter().map(Step::time_max_ns).fold(0, u64::saturating_add)
+    };
+    let longest_ns = plan.journeys.iter().map(|journey| observed(journey).max(answered(journey)));
+    let longest_ns = longest_ns.max();
     LedgerSpec {
         journeys: plan.journeys.iter().map(journey_spec).collect(),
         journeys_max: JOURNEYS_MAX,

@@ -5,6 +5,8 @@ use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
 use sojourn_plan::Plan;
 use sojourn_record::{Cause, Summary, Verdict};
 
+use crate::refusals;
+
 /// The exit code of a run that ended: void 3, interrupted 105, failed 99, else 0.
 pub fn exit_code(summary: &Summary) -> u8 {
     match summary.verdict {
@@ -31,15 +33,13 @@ pub(crate) fn void_causes(
     };
     let book = book.or_else(|| counts_differ(store));
     causes.extend(book.map(|detail| cause("ledger out of balance", detail)));
-    let refused = sum(store, names::HEALTH_REFUSED);
-    if refused > 0 {
-        let detail = format!("{refused} entries did not fit a bounded queue");
-        causes.push(cause("refused at a bound", detail));
-    }
+    causes.extend(balance.map(refusals::of_ledger).into_iter().flatten());
+    causes.extend(refusals::of_queues(store));
     causes.extend(arrivals_short(plan, store).map(|detail| cause("missed arrivals", detail)));
     causes.extend(lag_too_high(plan, store).map(|detail| cause("generator lag", detail)));
     let saturated = saturated(plan, store).into_iter();
     causes.extend(saturated.map(|detail| cause("generator saturated", detail)));
+    causes.extend(refusals::of_machine(store));
     let behind = taps_behind(plan, store).into_iter();
     causes.extend(behind.map(|detail| cause("tap behind", detail)));
     causes
@@ -143,6 +143,21 @@ pub(crate) fn sum(store: &Store, metric: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{PAYMENT, plan};
+
+    #[test]
+    fn what_the_ledger_refused_makes_a_balanced_book_void() {
+        let plan = plan(PAYMENT, "http://127.0.0.1:1");
+        let causes = |balance: &Balance| void_causes(&plan, &Store::new(), Some(balance), &[]);
+        let mut balance = Balance { facts_after_forgetting: 5, ..Balance::default() };
+        assert_eq!(causes(&balance), []);
+        balance.refusals.early_events = 3;
+        balance.refused = balance.refusals.total();
+        assert_eq!(balance.imbalance(), None);
+        let causes = causes(&balance);
+        assert_eq!((causes.len(), &*causes[0].name), (1, "refused by the ledger"));
+        assert!(causes[0].detail.starts_with("3 events"), "{}", causes[0].detail);
+    }
 
     #[test]
     fn void_comes_before_interrupted_and_interrupted_before_failed() {

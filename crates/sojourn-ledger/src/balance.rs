@@ -53,6 +53,9 @@ pub struct Refusals {
     pub unknown_journeys: u64,
     /// Facts that contradict the plan: an unknown kind or stage, a number started twice.
     pub contradictions: u64,
+    /// Keys and polled stages of journeys that had ended and were forgotten already: what came
+    /// under them could not be told from what is nobody's.
+    pub forgotten: u64,
 }
 
 impl Refusals {
@@ -63,6 +66,7 @@ impl Refusals {
             + self.keys_or_steps
             + self.unknown_journeys
             + self.contradictions
+            + self.forgotten
     }
 }
 
@@ -74,14 +78,18 @@ pub struct Balance {
     pub journeys: JourneyLines,
     /// All events.
     pub events: EventLines,
-    /// Facts that named a journey the ledger did not know, starts and events refused at a bound:
-    /// any of these makes the run void. The sum of `refusals`.
+    /// Facts, starts and events that the ledger could not take as they were: any of these makes the
+    /// run void. The sum of `refusals`.
     pub refused: u64,
     /// The same by cause.
     pub refusals: Refusals,
     /// Keys that came again while in flight.
     pub key_reused: u64,
-    /// Tombstones dropped before their time because the bound was reached.
+    /// Other facts of journeys that had ended and were forgotten: a root answered long after its
+    /// journey was given up. Expected, and without effect on any figure.
+    pub facts_after_forgetting: u64,
+    /// Tombstones dropped before their time because the bound was reached: harmless as long as no
+    /// event comes that fits no journey, for that could be a duplicate.
     pub tombstones_evicted: u64,
     /// Failure and `never` stages reached, and content checks that did not hold, after the journey
     /// had completed. Its class stays; such events are matched.

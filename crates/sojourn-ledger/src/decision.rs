@@ -62,6 +62,8 @@ pub enum Decision {
         journey: JourneyId,
         /// Index of its spec.
         kind: u16,
+        /// The second journey's phase.
+        phase: Phase,
     },
     /// A journey ended. It comes once for every started journey, at once for one refused at the
     /// bound (as a root failure: the run is void and nobody waits).
@@ -159,4 +161,23 @@ pub struct Finished {
     pub hops_without_predecessor: u32,
     /// Order violations.
     pub negative_hops: u32,
+    /// Why it failed; `None` where it did not, or was lost or cut off.
+    pub reason: Option<Reason>,
+}
+
+/// Why a journey failed, as far as the ledger knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It reached this stage, which is a failure or must never be reached.
+    Stage(u8),
+    /// A content check of this stage did not hold.
+    Check(u8),
+    /// A step that follows a stage failed.
+    FollowUp,
+    /// The root was refused or unanswered.
+    Root,
+    /// Its key was in flight already.
+    KeyReused,
+    /// The ledger had no room for it.
+    NoRoom,
 }

@@ -1,8 +1,7 @@
 //! Events that came before their journey's key: a bounded buffer in the order they were seen.
 
-use std::collections::VecDeque;
-
 use hashbrown::HashTable;
+use smallvec::SmallVec;
 
 use crate::event::Event;
 use crate::hash::KeyHash;
@@ -14,13 +13,28 @@ pub(crate) struct Early {
     events: Slab<Waiting>,
     /// Oldest first: all wait equally long.
     order: List,
+    places: Slab<Place>,
     by_key: HashTable<Queue>,
     events_max: usize,
+    /// Places taken out of queues: what must not grow with the events that stay.
+    #[cfg(test)]
+    looked_at: usize,
 }
 
 #[derive(Debug)]
 struct Waiting {
     event: Event,
+    /// One in the queue of each of its keys.
+    places: SmallVec<[u32; 1]>,
+    links: Links,
+}
+
+/// An event's place in the queue of one key: linked, so that one that leaves from the middle (it
+/// was found by another of its keys) is not searched for.
+#[derive(Debug)]
+struct Place {
+    event: u32,
+    hash: KeyHash,
     links: Links,
 }
 
@@ -28,12 +42,20 @@ struct Waiting {
 #[derive(Debug)]
 struct Queue {
     hash: KeyHash,
-    slots: VecDeque<u32>,
+    places: List,
 }
 
 impl Early {
     pub(crate) fn new(events_max: usize) -> Self {
-        Self { events: Slab::new(), order: List::EMPTY, by_key: HashTable::new(), events_max }
+        Self {
+            events: Slab::new(),
+            order: List::EMPTY,
+            places: Slab::new(),
+            by_key: HashTable::new(),
+            events_max,
+            #[cfg(test)]
+            looked_at: 0,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -45,9 +67,11 @@ impl Early {
         if self.events.len() >= self.events_max {
             return Err(event);
         }
-        let slot = self.events.insert(Waiting { event, links: Links::NONE });
+        let waiting = Waiting { event, places: SmallVec::new(), links: Links::NONE };
+        let slot = self.events.insert(waiting);
         self.order.push_back(&mut self.events, slot);
-        let fits = &self.events[slot].event.fits;
+        let waiting = &mut self.events[slot];
+        let fits = &waiting.event.fits;
         for (at, fit) in fits.iter().enumerate() {
             if fits[..at].iter().any(|earlier| earlier.hash == fit.hash) {
                 continue;
@@ -55,8 +79,12 @@ impl Early {
             let same = |queue: &Queue| queue.hash == fit.hash;
             let spread = |queue: &Queue| queue.hash.spread();
             let entry = self.by_key.entry(fit.hash.spread(), same, spread);
-            let empty = || Queue { hash: fit.hash, slots: VecDeque::new() };
-            entry.or_insert_with(empty).into_mut().slots.push_back(slot);
+            let empty = || Queue { hash: fit.hash, places: List::EMPTY };
+            let queue = entry.or_insert_with(empty).into_mut();
+            let place = Place { event: slot, hash: fit.hash, links: Links::NONE };
+            let place = self.places.insert(place);
+            queue.places.push_back(&mut self.places, place);
+            waiting.places.push(place);
         }
         Ok(())
     }
@@ -76,32 +104,44 @@ impl Early {
             return None;
         }
         let queue = self.by_key.find(hash.spread(), |queue| queue.hash == hash)?;
-        let slot = *queue.slots.front()?;
+        let slot = self.places[queue.places.head].event;
         self.remove(slot)
     }
 
     fn remove(&mut self, slot: u32) -> Option<Event> {
         self.order.unlink(&mut self.events, slot);
-        let event = self.events.remove(slot)?.event;
-        for fit in &event.fits {
-            let same = |queue: &Queue| queue.hash == fit.hash;
-            let Ok(mut entry) = self.by_key.find_entry(fit.hash.spread(), same) else {
-                continue;
-            };
-            let slots = &mut entry.get_mut().slots;
-            // Its place is mostly the first: events leave in the order they came.
-            if let Some(at) = slots.iter().position(|&waiting| waiting == slot) {
-                slots.remove(at);
+        let waiting = self.events.remove(slot)?;
+        for place in waiting.places {
+            #[cfg(test)]
+            {
+                self.looked_at += 1;
             }
-            if slots.is_empty() {
-                entry.remove();
+            let hash = self.places[place].hash;
+            let same = |queue: &Queue| queue.hash == hash;
+            if let Ok(mut entry) = self.by_key.find_entry(hash.spread(), same) {
+                let queue = &mut entry.get_mut().places;
+                queue.unlink(&mut self.places, place);
+                if queue.len == 0 {
+                    entry.remove();
+                }
             }
+            self.places.remove(place);
         }
-        Some(event)
+        Some(waiting.event)
     }
 }
 
 impl Linked for Waiting {
+    fn links(&self) -> Links {
+        self.links
+    }
+
+    fn links_mut(&mut self) -> &mut Links {
+        &mut self.links
+    }
+}
+
+impl Linked for Place {
     fn links(&self) -> Links {
         self.links
     }
@@ -141,5 +181,22 @@ mod tests {
         assert_eq!(early.oldest_ns(), Some(3));
         assert_eq!(early.take_oldest().map(|event| event.stamp_ns), Some(3));
         assert_eq!((early.len(), early.by_key.len(), early.oldest_ns()), (0, 0, None));
+    }
+
+    #[test]
+    fn taking_from_the_middle_looks_at_no_other_event() {
+        const EVENTS: u64 = 100_000;
+        let mut early = Early::new(EVENTS as usize);
+        // Each waits under a key of its own and under one that all share, and the newest go first.
+        for number in 0..EVENTS {
+            let own = number.to_string();
+            assert!(early.insert(event(number, &[&own, "shared"])).is_ok());
+        }
+        for number in (0..EVENTS).rev() {
+            let taken = early.take(hash(&number.to_string()));
+            assert_eq!(taken.map(|event| event.stamp_ns), Some(number));
+        }
+        assert_eq!((early.len(), early.places.len(), early.by_key.len()), (0, 0, 0));
+        assert!(early.looked_at <= 2 * EVENTS as usize, "{} places", early.looked_at);
     }
 }

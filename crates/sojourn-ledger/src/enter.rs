@@ -6,7 +6,7 @@ use crate::hash::KeyHash;
 use crate::journey::{Flags, Journey};
 use crate::ledger::{Start, split};
 use crate::slab::{Links, NONE};
-use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, StepSpan};
+use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, Reason, StepSpan};
 
 /// Most keys of a journey beyond its first.
 const ALIASES_MAX: usize = 15;
@@ -69,6 +69,7 @@ impl Ledger {
     pub(crate) fn register(&mut self, slot: u32, key: Key, out: &mut Vec<Decision>) {
         let journey = &self.journeys[slot];
         let (id, kind, is_open) = (journey.id, journey.kind, journey.is_open());
+        let phase = journey.phase();
         let hash = KeyHash::of(&key).of_kind(kind);
         if is_open && journey.key == NONE {
             let place = self.keys.insert(key);
@@ -79,8 +80,9 @@ impl Ledger {
             Some(other) if self.journeys[other].is_open() => {
                 self.book.key_reused += 1;
                 if is_open {
-                    out.push(Decision::KeyReused { journey: id, kind });
-                    self.finish(slot, FinishClass::RootFailed, self.now_ns, out);
+                    out.push(Decision::KeyReused { journey: id, kind, phase });
+                    let reason = Some(Reason::KeyReused);
+                    self.finish_because(slot, FinishClass::RootFailed, reason, self.now_ns, out);
                 }
                 return;
             }
@@ -146,6 +148,7 @@ impl Ledger {
             end_ns: self.now_ns,
             hops_without_predecessor: 0,
             negative_hops: 0,
+            reason: Some(Reason::NoRoom),
         })));
     }
 

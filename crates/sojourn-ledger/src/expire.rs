@@ -21,9 +21,10 @@ impl Ledger {
     ///
     /// What is due at `now_ns` itself stays, since a fact of that instant may still come.
     pub fn advance(&mut self, now_ns: u64, decisions: &mut Vec<Decision>) {
-        while self.next_due_ns < now_ns {
+        let until_ns = now_ns.min(self.cutoff_ns);
+        while self.next_due_ns < until_ns {
             match self.next_expiry() {
-                Some((at_ns, expiry)) if at_ns < now_ns => {
+                Some((at_ns, expiry)) if at_ns < until_ns => {
                     self.now_ns = self.now_ns.max(at_ns);
                     self.expire(expiry, decisions);
                 }
@@ -31,6 +32,13 @@ impl Ledger {
             }
         }
         self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// A source has ended, having seen everything before `at_ns`: from there on nothing expires,
+    /// since what would have been in time can no longer be seen. Facts that other sources still
+    /// have are applied all the same. The earliest instant counts.
+    pub fn cut_off(&mut self, at_ns: u64) {
+        self.cutoff_ns = self.cutoff_ns.min(at_ns);
     }
 
     /// The run ends: early events get their class, overdue journeys are lost, the rest were in

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::journey::{Flags, Journey};
 use crate::kind::{Kind, stages_of};
 use crate::slab::NONE;
-use crate::{Decision, FinishClass, Finished, JourneyId, Ledger, Predecessor, StepSpan};
+use crate::{Decision, FinishClass, Finished, JourneyId, Ledger, Predecessor, Reason, StepSpan};
 
 impl Ledger {
     pub(crate) fn complete_root(&mut self, id: JourneyId, t2_ns: u64, out: &mut Vec<Decision>) {
@@ -38,7 +38,11 @@ impl Ledger {
     pub(crate) fn fail(&mut self, id: JourneyId, class: FinishClass, out: &mut Vec<Decision>) {
         let Some(slot) = self.slot_of(id) else { return };
         if self.journeys[slot].is_open() {
-            self.finish(slot, class, self.now_ns, out);
+            let reason = match class {
+                FinishClass::RootFailed => Reason::Root,
+                _ => Reason::FollowUp,
+            };
+            self.finish_because(slot, class, Some(reason), self.now_ns, out);
         }
     }
 
@@ -58,12 +62,24 @@ impl Ledger {
         self.finish(slot, class, end_ns, out);
     }
 
-    /// Ends a journey that is in flight. It may be gone after this, when there is no room for
-    /// tombstones.
+    /// Ends a journey that is in flight and has not failed.
     pub(crate) fn finish(
         &mut self,
         slot: u32,
         class: FinishClass,
+        end_ns: u64,
+        out: &mut Vec<Decision>,
+    ) {
+        self.finish_because(slot, class, None, end_ns, out);
+    }
+
+    /// Ends a journey that is in flight. It may be gone after this, when there is no room for
+    /// tombstones.
+    pub(crate) fn finish_because(
+        &mut self,
+        slot: u32,
+        class: FinishClass,
+        reason: Option<Reason>,
         end_ns: u64,
         out: &mut Vec<Decision>,
     ) {
@@ -88,6 +104,7 @@ impl Ledger {
             end_ns,
             hops_without_predecessor,
             negative_hops,
+            reason,
         })));
         journey.class = Some(class);
         journey.t2_or_forget_ns = self.now_ns.saturating_add(self.bounds.tombstone_ttl_ns);

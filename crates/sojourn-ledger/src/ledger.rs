@@ -26,6 +26,8 @@ pub struct Ledger {
     pub(crate) started_below: Vec<u64>,
     /// How far time has come.
     pub(crate) now_ns: u64,
+    /// Nothing expires from this instant on.
+    pub(crate) cutoff_ns: u64,
     /// Nothing expires before this; a lower bound, so that most facts cost one comparison.
     pub(crate) next_due_ns: u64,
     pub(crate) book: Balance,
@@ -54,6 +56,7 @@ impl Ledger {
             early: Early::new(spec.early_max),
             started_below: Vec::new(),
             now_ns: 0,
+            cutoff_ns: u64::MAX,
             next_due_ns: u64::MAX,
             book: Balance::default(),
             bounds: Bounds {
@@ -82,7 +85,7 @@ impl Ledger {
             Fact::StepBegan { journey, step } => self.begin_step(journey, step, stamp_ns),
             Fact::StepEnded { journey } => self.end_step(journey, stamp_ns),
             Fact::Keyed { journey, key } => {
-                if let Some(slot) = self.slot_of(journey) {
+                if let Some(slot) = self.slot_that_matters(journey) {
                     self.register(slot, key, decisions);
                 }
             }
@@ -154,8 +157,21 @@ impl Ledger {
         if slot.is_none() {
             let (generator, number) = split(id);
             let below = self.started_below.get(generator).copied().unwrap_or(0);
-            self.book.refusals.unknown_journeys += u64::from(number >= below);
+            match number < below {
+                true => self.book.facts_after_forgetting += 1,
+                false => self.book.refusals.unknown_journeys += 1,
+            }
         }
+        slot
+    }
+
+    /// The same for a fact that changes figures even after the journey's end: that it has been
+    /// forgotten is a refusal.
+    pub(crate) fn slot_that_matters(&mut self, id: JourneyId) -> Option<u32> {
+        let forgotten = self.book.facts_after_forgetting;
+        let slot = self.slot_of(id);
+        self.book.refusals.forgotten += self.book.facts_after_forgetting - forgotten;
+        self.book.facts_after_forgetting = forgotten;
         slot
     }
 

@@ -62,7 +62,7 @@ mod slab;
 mod spec;
 
 pub use balance::{Balance, EventLines, JourneyLines, Refusals};
-pub use decision::{Decision, DuplicateKind, EventClass, FinishClass, Finished, StepSpan};
+pub use decision::{Decision, DuplicateKind, EventClass, FinishClass, Finished, Reason, StepSpan};
 pub use fact::{Batch, Candidate, Fact, JourneyId, Marker, Observation, Phase, SourceId, Stamped};
 pub use key::Key;
 pub use ledger::Ledger;

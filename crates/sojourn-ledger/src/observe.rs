@@ -3,7 +3,9 @@
 use crate::event::{Event, Fit};
 use crate::journey::Journey;
 use crate::members::{Noted, duplicate_kind};
-use crate::{Decision, DuplicateKind, EventClass, FinishClass, JourneyId, Ledger, Marker, Phase};
+use crate::{
+    Decision, DuplicateKind, EventClass, FinishClass, JourneyId, Ledger, Marker, Phase, Reason,
+};
 
 impl Ledger {
     /// A tap saw an event.
@@ -56,7 +58,7 @@ impl Ledger {
         stamp_ns: u64,
         out: &mut Vec<Decision>,
     ) {
-        let Some(slot) = self.slot_of(id) else { return };
+        let Some(slot) = self.slot_that_matters(id) else { return };
         let journey = &self.journeys[slot];
         if !self.has_stage(journey.kind, stage) {
             self.book.refusals.contradictions += 1;
@@ -65,6 +67,7 @@ impl Ledger {
         let goes_on = journey.is_open() || journey.has_completed();
         if goes_on && !journey.has_reached(stage) {
             let fails = self.kinds[usize::from(journey.kind)].fails_at(stage);
+            let fails = fails.then_some(Reason::Stage(stage));
             self.reach(slot, stage, stamp_ns, out);
             self.settle(slot, fails, out);
         }
@@ -112,7 +115,8 @@ impl Ledger {
                 let shared = kind.spec.stages[usize::from(fit.stage)].shared;
                 if shared && self.named(fit.hash) == Some(slot) {
                     let noted = self.note(slot, fit, event);
-                    fails |= self.follow(slot, fit, noted, out);
+                    let fails_besides = self.follow(slot, fit, noted, out);
+                    fails = fails.or(fails_besides);
                 }
             }
         }
@@ -139,15 +143,23 @@ impl Ledger {
         Noted::Reaches(event.stamp_ns)
     }
 
-    /// Draws the consequence; says whether the journey fails by it. A duplicate has none: a stage
-    /// is judged by its first observation.
-    fn follow(&mut self, slot: u32, fit: &Fit, noted: Noted, out: &mut Vec<Decision>) -> bool {
+    /// Draws the consequence; says why the journey fails by it, if it does. A duplicate has none: a
+    /// stage is judged by its first observation.
+    fn follow(
+        &mut self,
+        slot: u32,
+        fit: &Fit,
+        noted: Noted,
+        out: &mut Vec<Decision>,
+    ) -> Option<Reason> {
+        let check = fit.check_failed.then_some(Reason::Check(fit.stage));
         match noted {
-            Noted::Again(_) => false,
-            Noted::Member => fit.check_failed,
+            Noted::Again(_) => None,
+            Noted::Member => check,
             Noted::Reaches(stamp_ns) => {
                 self.reach(slot, fit.stage, stamp_ns, out);
-                fit.check_failed || self.kinds[usize::from(fit.kind)].fails_at(fit.stage)
+                let fails = self.kinds[usize::from(fit.kind)].fails_at(fit.stage);
+                check.or_else(|| fails.then_some(Reason::Stage(fit.stage)))
             }
         }
     }
@@ -183,11 +195,11 @@ impl Ledger {
     }
 
     /// After a stage: the journey may have failed, or be complete.
-    fn settle(&mut self, slot: u32, fails: bool, out: &mut Vec<Decision>) {
+    fn settle(&mut self, slot: u32, fails: Option<Reason>, out: &mut Vec<Decision>) {
         if !self.journeys[slot].is_open() {
-            self.book.failure_after_completion += u64::from(fails);
-        } else if fails {
-            self.finish(slot, FinishClass::Failed, self.now_ns, out);
+            self.book.failure_after_completion += u64::from(fails.is_some());
+        } else if fails.is_some() {
+            self.finish_because(slot, FinishClass::Failed, fails, self.now_ns, out);
         } else {
             self.complete(slot, out);
         }

@@ -55,6 +55,9 @@ impl Sequencer {
         }
         source.next_sequence += 1;
         source.watermark_ns = batch.watermark_ns;
+        if batch.watermark_ns < u64::MAX {
+            source.vouched_ns = batch.watermark_ns;
+        }
         self.held = held;
         if let Some(first) = batch.facts.first() {
             self.runs.push(Run {
@@ -80,6 +83,14 @@ impl Sequencer {
     /// every fact held comes out.
     pub fn watermark_ns(&self) -> u64 {
         self.watermark_ns
+    }
+
+    /// Where the first source to end stopped looking: the lowest of the last instants that ended
+    /// sources had vouched for. Time must not pass it, though facts of the others still come out.
+    /// `None` while all sources go on.
+    pub fn cutoff_ns(&self) -> Option<u64> {
+        let ended = self.sources.iter().filter(|source| source.has_ended());
+        ended.map(|source| source.vouched_ns).min()
     }
 
     /// Facts taken in and not yet out.
@@ -121,12 +132,19 @@ struct Source {
     id: SourceId,
     next_sequence: u64,
     watermark_ns: u64,
+    /// The same before the word that nothing follows.
+    vouched_ns: u64,
     ended: bool,
 }
 
 impl Source {
     fn new(id: SourceId) -> Self {
-        Self { id, next_sequence: 0, watermark_ns: 0, ended: false }
+        Self { id, next_sequence: 0, watermark_ns: 0, vouched_ns: 0, ended: false }
+    }
+
+    /// Nothing follows from it.
+    fn has_ended(&self) -> bool {
+        self.ended || self.watermark_ns == u64::MAX
     }
 
     fn admit(&self, batch: &Batch) -> Result<(), String> {

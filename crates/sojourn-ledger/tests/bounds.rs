@@ -79,3 +79,18 @@ fn what_contradicts_the_plan_is_counted() {
     let lines = book.ledger.balance().journeys;
     assert_eq!((lines.scheduled, lines.started), (1, 1));
 }
+
+#[test]
+fn what_comes_for_a_forgotten_journey_is_harmless_unless_it_names_events() {
+    let mut book = bounded(|_| {});
+    book.start(100, 1, "a").root(110, 1).see(120, "a", 0);
+    book.start(200, 2, "b").advance(120 + TTL + 1);
+    let late = 120 + TTL + 10;
+    book.root(late, 1).root_failed(late, 1).step(late, 1).step_ended(late, 1);
+    let balance = book.ledger.balance();
+    assert_eq!((balance.facts_after_forgetting, balance.refused), (4, 0));
+    book.keyed(late, 1, "late").tell(late, Fact::Polled { journey: JourneyId(1), stage: 0 });
+    let balance = book.ledger.balance();
+    assert_eq!(balance.refusals, Refusals { forgotten: 2, ..Refusals::default() });
+    assert_eq!((balance.facts_after_forgetting, balance.refused), (4, 2));
+}

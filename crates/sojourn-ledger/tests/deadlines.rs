@@ -1,6 +1,6 @@
 //! Deadlines to the nanosecond, and in their order.
 
-use sojourn_ledger::FinishClass::{Completed, Lost};
+use sojourn_ledger::FinishClass::{Completed, InFlightAtCutoff, Late, Lost};
 use sojourn_ledger::StageKind::Required;
 use sojourn_ledger::{Decision, Fact, JourneyId, JourneySpec, Phase};
 
@@ -78,4 +78,17 @@ fn kinds_expire_in_one_order() {
     let order: Vec<String> = book.decisions.iter().filter_map(told).collect();
     // 1,100 · 1,100 · 1,150 · 1,600 · 2,050
     assert_eq!(order, ["overdue 1", "event", "overdue 2", "lost 1", "lost 2"]);
+}
+
+#[test]
+fn nothing_expires_beyond_the_instant_that_was_vouched_for() {
+    let mut book = Book::of(&[Required]);
+    book.start(100, 1, "a").root(110, 1).start(400, 2, "b").start(450, 3, "c");
+    book.ledger.cut_off(100 + WITHIN + 1);
+    // Facts of sources that ended later still count, and time does not pass by them.
+    book.root(400 + WITHIN + 1, 2).see(400 + WITHIN + 2, "b", 0);
+    assert_eq!(book.overdue(), [1]);
+    book.close(10_000);
+    let outcomes = [1, 2, 3].map(|id| book.outcome(id).map(|(class, _)| class));
+    assert_eq!(outcomes, [Some(Lost), Some(Late), Some(InFlightAtCutoff)]);
 }

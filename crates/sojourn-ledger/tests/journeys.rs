@@ -201,3 +201,49 @@ fn a_stage_wakes_its_actor_while_the_journey_is_in_flight() {
         .collect();
     assert_eq!(resumes, [true, false]);
 }
+
+#[test]
+fn a_failed_journey_says_why() {
+    use sojourn_ledger::Reason;
+    let reason = |tell: &dyn Fn(&mut Book)| {
+        let mut book = Book::of(&[Required, Failure]);
+        book.start(100, 1, "k");
+        tell(&mut book);
+        book.finished()[0].reason
+    };
+    assert_eq!(
+        reason(&|book| {
+            book.see(110, "k", 1);
+        }),
+        Some(Reason::Stage(1))
+    );
+    assert_eq!(
+        reason(&|book| {
+            book.root_failed(110, 1);
+        }),
+        Some(Reason::Root)
+    );
+    let journey = JourneyId(1);
+    let follow_up = |book: &mut Book| {
+        book.tell(110, Fact::FollowUpFailed { journey });
+    };
+    assert_eq!(reason(&follow_up), Some(Reason::FollowUp));
+    assert_eq!(
+        reason(&|book| {
+            book.start(110, 2, "k");
+        }),
+        Some(Reason::KeyReused)
+    );
+    let checked = |book: &mut Book| {
+        let mut observation = event("k", 0);
+        observation.candidates[0].check_failed = true;
+        book.observe(110, observation);
+    };
+    assert_eq!(reason(&checked), Some(Reason::Check(0)));
+    assert_eq!(
+        reason(&|book| {
+            book.close(5_000);
+        }),
+        None
+    );
+}

@@ -62,7 +62,7 @@ fn a_key_in_flight_that_comes_again_fails_the_second_journey() {
         assert_eq!(book.outcome(2), Some((RootFailed, 200)));
         assert_eq!(book.finished()[0].key, Some(key("k")));
         let told = |decision: &Decision| {
-            matches!(decision, Decision::KeyReused { journey: JourneyId(2), kind: 0 })
+            matches!(decision, Decision::KeyReused { journey: JourneyId(2), kind: 0, .. })
         };
         assert!(book.decisions.iter().any(told));
         // The first is untouched, and so are the facts that the second's actor still sends.
@@ -113,7 +113,7 @@ fn facts_of_a_journey_forgotten_are_no_defect_but_unknown_ones_are() {
     let mut book = Book::of(&[Required]);
     book.start(100, 5, "k").root_failed(110, 5).advance(20_000);
     assert_eq!(book.ledger.tombstones(), 0);
-    book.root(20_100, 5).keyed(20_110, 5, "k").step(20_120, 5);
+    book.root(20_100, 5).step(20_120, 5);
     assert_eq!(book.ledger.balance().refused, 0);
     book.root(20_200, 6).tell(20_210, Fact::StepEnded { journey: JourneyId(1 << 48) });
     assert_eq!(book.ledger.balance().refusals.unknown_journeys, 2);

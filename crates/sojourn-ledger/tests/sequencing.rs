@@ -97,3 +97,23 @@ fn a_defect_of_a_source_is_an_error_that_says_which() {
         assert_eq!(sequencer.held(), 1);
     }
 }
+
+#[test]
+fn an_ended_source_vouches_no_further_than_it_saw() {
+    let mut sequencer = Sequencer::new(&[GENERATOR, TAP], 100);
+    let batch = |source, sequence, watermark_ns| Batch {
+        source,
+        sequence,
+        facts: Vec::new(),
+        watermark_ns,
+    };
+    sequencer.push(batch(GENERATOR, 0, 700)).unwrap();
+    sequencer.push(batch(TAP, 0, 500)).unwrap();
+    assert_eq!(sequencer.cutoff_ns(), None);
+    sequencer.push(batch(GENERATOR, 1, u64::MAX)).unwrap();
+    assert_eq!((sequencer.cutoff_ns(), sequencer.watermark_ns()), (Some(700), 500));
+    sequencer.push(batch(TAP, 1, 900)).unwrap();
+    assert_eq!((sequencer.cutoff_ns(), sequencer.watermark_ns()), (Some(700), 900));
+    sequencer.end(TAP);
+    assert_eq!((sequencer.cutoff_ns(), sequencer.watermark_ns()), (Some(700), u64::MAX));
+}

@@ -5,11 +5,15 @@
 
 use std::{
     io::{self, Write},
+    panic::AssertUnwindSafe,
+    sync::{Arc, OnceLock},
     thread::JoinHandle,
 };
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use sojourn_record::results::{Encoder, Encoding};
+
+use crate::coordinator::panic;
 
 /// Chunks on their way: with their usual size, some two megabytes.
 const CHUNKS_MAX: usize = 32;
@@ -19,6 +23,8 @@ const CHUNKS_MAX: usize = 32;
 pub struct ResultSink {
     full: Sender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
+    /// Why nothing is written any more.
+    why: Arc<OnceLock<String>>,
 }
 
 /// The writing thread.
@@ -31,9 +37,23 @@ impl ResultSink {
     pub fn new(out: Box<dyn Write + Send>) -> io::Result<(Self, ResultWriter)> {
         let (full, chunks) = bounded(CHUNKS_MAX);
         let (spares, empty) = bounded(CHUNKS_MAX);
-        let body = move || write(out, &chunks, &spares);
+        let why = Arc::new(OnceLock::new());
+        let told = Arc::clone(&why);
+        let body = move || {
+            let write = AssertUnwindSafe(|| write(out, &chunks, &spares));
+            let written = std::panic::catch_unwind(write).unwrap_or_else(|payload| {
+                let message = panic::message(payload.as_ref());
+                Err(io::Error::other(format!("the writing thread panicked: {message}")))
+            });
+            if let Err(error) = &written {
+                // Set once, before a generator can find that nobody reads its chunks.
+                let _ignored = told.set(error.to_string());
+            }
+            drop(chunks);
+            written
+        };
         let thread = std::thread::Builder::new().name("results".to_owned()).spawn(body)?;
-        Ok((Self { full, empty }, ResultWriter(thread)))
+        Ok((Self { full, empty, why }, ResultWriter(thread)))
     }
 
     /// Hands a chunk over, waiting for room, and leaves an empty one in its place. False: nobody
@@ -41,6 +61,12 @@ impl ResultSink {
     pub(crate) fn put(&self, chunk: &mut Vec<u8>) -> bool {
         let spare = self.empty.try_recv().unwrap_or_default();
         self.full.send(std::mem::replace(chunk, spare)).is_ok()
+    }
+
+    /// Why results could not be written, in words.
+    pub(crate) fn why(&self) -> String {
+        let why = self.why.get().map_or("nobody reads them", String::as_str);
+        format!("results could not be written: {why}")
     }
 }
 

@@ -8,7 +8,12 @@ use sojourn_metrics::{
 use sojourn_plan::Plan;
 use sojourn_record::{AmendmentRecord, Cause, RunWriter, Summary};
 
-use super::{launch::Launched, levels::Levels, notes};
+use super::{
+    launch::Launched,
+    levels::Levels,
+    notes,
+    panic::{Panic, Role},
+};
 use crate::{
     RunError, RunOptions, identity::identity, link::FromGenerator, observer::FromObserver,
     observer::TapReport, verdict,
@@ -35,9 +40,11 @@ pub(super) struct Book {
     defects: Vec<String>,
     notes: Vec<String>,
     balance: Option<Box<Balance>>,
+    observer_gone: bool,
     steady_marked: bool,
     start_ns: u64,
-    tap_lost: bool,
+    /// A tap is lost, or a thread has panicked: going on is pointless.
+    is_void: bool,
     levels: Levels,
     /// Changes of the rate.
     amendments: usize,
@@ -79,9 +86,10 @@ impl Book {
             defects: Vec::new(),
             notes: plan.warnings.clone(),
             balance: None,
+            observer_gone: false,
             steady_marked: false,
             start_ns: launched.start_ns,
-            tap_lost: false,
+            is_void: false,
             levels: Levels::new(),
             amendments: 0,
         })
@@ -110,7 +118,7 @@ impl Book {
         match report {
             TapReport::Snapshot(snapshot) => self.snapshot(snapshot),
             TapReport::Lost(why) => {
-                self.tap_lost = true;
+                self.is_void = true;
                 self.defects.push(why);
             }
             TapReport::Ended { channel, undecodable, residual } => {
@@ -136,7 +144,22 @@ impl Book {
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
             }
             FromObserver::Void(why) => self.defects.push(why),
-            FromObserver::Closed(balance) => self.balance = Some(balance),
+            FromObserver::Closed { balance, not_kept } => {
+                self.notes.extend(notes::of_book(&balance, not_kept));
+                self.balance = Some(balance);
+            }
+        }
+    }
+
+    /// A thread has panicked: it says nothing further, and nobody waits for it.
+    pub(super) fn panicked(&mut self, panic: Panic) {
+        self.is_void = true;
+        self.defects.push(panic.in_words());
+        match panic.role {
+            Role::Generator => self.generators_ended += 1,
+            Role::Tap => self.taps_ended += 1,
+            Role::Observer => self.observer_gone = true,
+            Role::Other => {}
         }
     }
 
@@ -232,13 +255,20 @@ impl Book {
         self.generators_ended >= generators && self.taps_ended >= taps
     }
 
+    /// Notes which threads have not said that they ended: figures of theirs may be missing.
+    pub(super) fn check_ends(&mut self, generators: usize, taps: usize) {
+        self.defects.extend(missing("generators", self.generators_ended, generators));
+        self.defects.extend(missing("taps", self.taps_ended, taps));
+    }
+
+    /// The observer has closed the ledger, or never will.
     pub(super) fn is_closed(&self) -> bool {
-        self.balance.is_some()
+        self.balance.is_some() || self.observer_gone
     }
 
     /// Something happened that makes going on pointless: a tap is gone, a generator has died.
     pub(super) fn is_void_early(&self) -> bool {
-        self.tap_lost || self.generators_ended > 0
+        self.is_void || self.generators_ended > 0
     }
 
     pub(super) fn started(&self) -> u64 {
@@ -346,4 +376,23 @@ struct ArrivalsDone {
     last_t0_ns: u64,
     load_end_ns: u64,
     at_ns: u64,
+}
+
+/// That some threads did not end, in words.
+fn missing(what: &str, ended: usize, of: usize) -> Option<String> {
+    (ended < of).then(|| {
+        format!("{ended} of {of} {what} ended in time: the last figures of the others are missing")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_did_not_say_that_they_ended_are_a_defect() {
+        assert_eq!(missing("taps", 2, 2), None);
+        let text = missing("generators", 1, 3).unwrap();
+        assert!(text.starts_with("1 of 3 generators ended in time"), "{text}");
+    }
 }

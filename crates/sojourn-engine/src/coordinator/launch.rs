@@ -16,7 +16,10 @@ use sojourn_ledger::{Batch, SourceId};
 use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
 
-use super::book::Book;
+use super::{
+    book::Book,
+    panic::{self, Panic, Role},
+};
 use crate::{
     Attack, RunError, RunOptions,
     client_error::client_error,
@@ -69,6 +72,8 @@ pub(super) struct Launched {
     from_poller: Receiver<Box<Snapshot>>,
     /// Remarks for the report, of the threads beside the load.
     from_others: Receiver<String>,
+    panics: Sender<Panic>,
+    from_panics: Receiver<Panic>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -87,6 +92,7 @@ pub(super) fn launch(
     let (tap_sender, from_taps) = bounded(REPORTS_MAX);
     let (poller_sender, from_poller) = bounded(REPORTS_MAX);
     let (note_sender, from_others) = bounded(NOTES_MAX);
+    let (panics, from_panics) = bounded(NOTES_MAX);
     let mut launched = Launched {
         options: options.clone(),
         start_ns: 0,
@@ -106,6 +112,8 @@ pub(super) fn launch(
         from_taps,
         from_poller,
         from_others,
+        panics,
+        from_panics,
         threads: Vec::new(),
     };
     let (polls, hand_over) = poller::channel(plan);
@@ -228,6 +236,7 @@ impl Launched {
         let mut select = crossbeam_channel::Select::new();
         select.recv(&self.from_generators);
         select.recv(&self.from_observer);
+        select.recv(&self.from_panics);
         // Ready or not, everything is looked at; the wait only saves turns.
         let _ignored = select.ready_timeout(wait);
         while let Ok((index, report)) = self.from_generators.try_recv() {
@@ -242,6 +251,10 @@ impl Launched {
         }
         while let Ok(note) = self.from_others.try_recv() {
             book.note(note);
+        }
+        // Last: what a thread reported before it panicked has been heard.
+        while let Ok(panic) = self.from_panics.try_recv() {
+            book.panicked(panic);
         }
     }
 
@@ -267,10 +280,11 @@ impl Launched {
 
     /// Waits for the threads, which have all been asked to end.
     pub(super) fn join(self) {
-        let Self { threads, to_generators, .. } = self;
-        drop(to_generators);
+        let Self { threads, to_generators, from_generators, from_observer, from_taps, .. } = self;
+        // Nobody waits for a place in a queue that is no longer read.
+        drop((to_generators, from_generators, from_observer, from_taps));
         for thread in threads {
-            // A thread that panicked has been missed already: its source fell silent.
+            // What panics is caught in the thread and told.
             let _ignored = thread.join();
         }
     }
@@ -306,7 +320,10 @@ impl Launched {
                 spares,
                 polls: polls.clone(),
             };
-            self.spawn(&format!("generator-{index}"), move || generator::run(spec, &ready_sender))?;
+            let role = Role::Generator;
+            self.spawn(role, &format!("generator-{index}"), move || {
+                generator::run(spec, &ready_sender);
+            })?;
             let (waker, io) = ready
                 .recv()
                 .unwrap_or_else(|_| Err(std::io::Error::other("its thread ended before it began")))
@@ -352,7 +369,7 @@ impl Launched {
             start,
             narrator: self.options.narrator.clone(),
         };
-        self.spawn(&format!("tap-{index}"), move || run_tap(spec))
+        self.spawn(Role::Tap, &format!("tap-{index}"), move || run_tap(spec))
     }
 
     fn poller(
@@ -364,6 +381,8 @@ impl Launched {
         let source = self.source("poller".to_owned());
         let (start_sender, start) = bounded(1);
         self.starts.push(start_sender);
+        // Dropped last: until then the coordinator knows that the poller may say something.
+        let alive = ends.snapshots.clone();
         let spec = PollerSpec {
             plan: Arc::clone(plan),
             options: self.options.clone(),
@@ -376,10 +395,11 @@ impl Launched {
             start,
             stop: Arc::clone(&self.stop.0),
         };
-        self.spawn("poller", move || {
+        self.spawn(Role::Other, "poller", move || {
+            let _alive = alive;
             if let Err(why) = poller::run(spec) {
-                // The run is void; there is room, or it is being told so already.
-                let _ignored = ends.defects.try_send(FromObserver::Void(why));
+                // The run is void; the coordinator reads until it has heard that the poller ended.
+                let _ignored = ends.defects.send(FromObserver::Void(why));
             }
         })
     }
@@ -406,7 +426,7 @@ impl Launched {
             poll_ends,
             state: Arc::clone(&self.ledger),
         };
-        self.spawn("observer", move || {
+        self.spawn(Role::Observer, "observer", move || {
             // Never started: there is nothing to observe.
             if let Ok(start_ns) = start.recv() {
                 Observer::new(spec, start_ns).run();
@@ -434,10 +454,16 @@ impl Launched {
             start,
             stop: Arc::clone(&self.stop.0),
         };
-        self.spawn("refresh", move || refresh::run(&spec))
+        self.spawn(Role::Other, "refresh", move || refresh::run(&spec))
     }
 
-    fn spawn(&mut self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
+    fn spawn(
+        &mut self,
+        role: Role,
+        name: &str,
+        body: impl FnOnce() + Send + 'static,
+    ) -> Result<(), RunError> {
+        let body = panic::telling(role, name.to_owned(), self.panics.clone(), body);
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
         let thread = thread.map_err(|error| {
             RunError::new(format!("cannot make thread {name}: {error}"), "check ulimit -u")

@@ -8,6 +8,9 @@ mod book;
 mod launch;
 mod levels;
 mod notes;
+pub(crate) mod panic;
+#[cfg(test)]
+mod tests;
 
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
@@ -289,6 +292,7 @@ impl Coordinator<'_> {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.hear(Duration::ZERO);
+        self.book.check_ends(self.launched.generators(), self.launched.taps());
     }
 
     fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {

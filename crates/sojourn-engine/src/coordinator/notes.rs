@@ -1,5 +1,6 @@
 //! Remarks on a run's figures: what they leave open.
 
+use sojourn_ledger::Balance;
 use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
 use sojourn_plan::{Model, Plan, Think, Until};
 
@@ -9,6 +10,24 @@ pub(super) fn of_figures(plan: &Plan, store: &Store, steady_ns: u64) -> Vec<Stri
     notes.extend(closed(plan));
     notes.extend(little(plan, store, steady_ns));
     notes
+}
+
+/// What the closed book leaves unsaid.
+pub(super) fn of_book(balance: &Balance, not_kept: u64) -> Vec<String> {
+    let late = balance.facts_after_forgetting;
+    let late = (late > 0).then(|| {
+        format!(
+            "{late} answers came for journeys that had ended so long before that the ledger had \
+             forgotten them: no figure changes by it"
+        )
+    });
+    let not_kept = (not_kept > 0).then(|| {
+        format!(
+            "{not_kept} lost or failed journeys more than are kept: they are counted, but can't be \
+             looked at one by one"
+        )
+    });
+    late.into_iter().chain(not_kept).collect()
 }
 
 /// Little's law, where users who never think wait for answers: their number, not the target, sets
@@ -77,4 +96,17 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_book_leaves_unsaid_is_noted_with_its_number() {
+        assert_eq!(of_book(&Balance::default(), 0), Vec::<String>::new());
+        let balance = Balance { facts_after_forgetting: 3, ..Balance::default() };
+        let notes = of_book(&balance, 5);
+        assert!(notes[0].starts_with("3 answers") && notes[1].starts_with("5 lost or failed"));
+    }
 }

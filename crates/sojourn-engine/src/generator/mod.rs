@@ -11,6 +11,8 @@ mod outbox;
 mod prepared;
 mod redirect;
 mod series;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 use std::{collections::HashMap, sync::Arc};
@@ -27,6 +29,7 @@ use sojourn_plan::Plan;
 use crate::{
     attack::{Attack, Targets},
     health::ThreadHealth,
+    last_word::hand_over,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
     poller::PollSender,
@@ -164,6 +167,8 @@ impl Generator {
         let entries = || (0u16..).zip(&plan.load);
         Self {
             prepared: PreparedPlan::new(&plan, &mut client),
+            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+                .watch(plan.health.busy_max, &mut recorder),
             series: Series::new(&plan, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: entries()
@@ -176,8 +181,6 @@ impl Generator {
                     ClosedStream::new(entry, load, plan.seed, share, start_ns)
                 })
                 .collect(),
-            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-                .watch(plan.health.busy_max, &mut recorder),
             recorder,
             slots: Slab::new(),
             generation: 0,
@@ -237,8 +240,8 @@ impl Generator {
             }
         }
         let broken = self.broken.take();
-        self.finish();
-        broken.map_or(Ok(()), Err)
+        let finished = self.finish();
+        broken.map_or(finished, Err)
     }
 
     /// Takes the coordinator's messages; false: end now.
@@ -475,20 +478,25 @@ impl Generator {
 
     /// Hands over this second's figures.
     fn report(&mut self, now: u64) {
-        self.health.measure(now, &mut self.recorder);
-        self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
-        self.health.connections(self.client.connections(), &mut self.recorder);
-        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
-        let snapshot = Box::new(self.recorder.take(now, spare));
+        let snapshot = self.snapshot(now);
         // The coordinator's queue holds minutes of snapshots. A lost one shows as a gap in their
         // numbers, which makes the run void.
         let _ignored =
             self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
     }
 
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
+        self.health.measure(now, &mut self.recorder);
+        self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
+        self.health.connections(self.client.connections(), &mut self.recorder);
+        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
+        Box::new(self.recorder.take(now, spare))
+    }
+
     /// Hands over everything that is left.
-    fn finish(mut self) {
-        self.outbox.finish();
-        self.report(now_ns());
+    fn finish(mut self) -> Result<(), String> {
+        self.outbox.finish(now_ns());
+        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
+        hand_over(&self.spec.reports, (self.spec.index, last))
     }
 }

@@ -114,16 +114,24 @@ impl Outbox {
         }
     }
 
-    /// Hands the last facts over, with the word that nothing follows; waits up to a second for a
-    /// place in the channel.
-    pub(crate) fn finish(&mut self) {
+    /// Hands the last facts over, says how far this source has seen (`vouched_ns`), and that
+    /// nothing follows; waits up to a second for places in the channel. Without them the observer
+    /// misses this source's end, and the run is void.
+    pub(crate) fn finish(&mut self, vouched_ns: u64) {
         let give_up_ns = now_ns() + SECOND_NS;
-        loop {
-            self.flush(u64::MAX);
-            if self.watermark_ns == u64::MAX || now_ns() > give_up_ns {
-                return;
+        let vouched_ns = vouched_ns.max(self.watermark_ns);
+        for watermark_ns in [vouched_ns, u64::MAX] {
+            let told = self.sequence + 1;
+            loop {
+                self.flush(watermark_ns);
+                if self.sequence == told {
+                    break;
+                }
+                if now_ns() > give_up_ns {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(1));
             }
-            std::thread::sleep(Duration::from_millis(1));
         }
     }
 

@@ -71,26 +71,26 @@ const REASONS_MAX: usize = 50;
 
 impl Series {
     pub(crate) fn new(plan: &Plan, recorder: &mut Recorder) -> Self {
-        let both = |make: &mut dyn FnMut(SeriesPhase) -> SeriesId| {
-            [make(SeriesPhase::WarmUp), make(SeriesPhase::Steady)]
+        // A load without a warm-up writes to none of its series: a recorder has not that many.
+        let warm_up = match plan.load.iter().any(|load| load.warmup_ns > 0) {
+            true => SeriesPhase::WarmUp,
+            false => SeriesPhase::Steady,
         };
-        let lag =
-            both(&mut |phase| recorder.series(Kind::Trend, SeriesKey::new(names::LAG, &[], phase)));
+        let phases = [warm_up, SeriesPhase::Steady];
+        let lag = phases
+            .map(|phase| recorder.series(Kind::Trend, SeriesKey::new(names::LAG, &[], phase)));
         let mut journeys = Vec::new();
         let mut steps = Vec::new();
         for journey in &plan.journeys {
             let of_phase =
                 |phase, recorder: &mut Recorder| JourneySeries::new(&journey.name, phase, recorder);
-            journeys.push([
-                of_phase(SeriesPhase::WarmUp, recorder),
-                of_phase(SeriesPhase::Steady, recorder),
-            ]);
+            journeys.push(phases.map(|phase| of_phase(phase, recorder)));
             steps.push(
                 journey
                     .steps
                     .iter()
                     .map(|step| {
-                        [SeriesPhase::WarmUp, SeriesPhase::Steady].map(|phase| {
+                        phases.map(|phase| {
                             StepSeries::new(&journey.name, &step.name, phase, recorder)
                                 .with_attempts((&journey.name, step), phase, recorder)
                         })

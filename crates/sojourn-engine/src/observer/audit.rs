@@ -3,9 +3,9 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
 
-use sojourn_ledger::{FinishClass, Finished, Phase};
+use sojourn_ledger::{FinishClass, Finished, Phase, Reason};
 use sojourn_pace::random_u64;
-use sojourn_plan::Plan;
+use sojourn_plan::{Plan, StageKind};
 use sojourn_record::{JourneyRecord, StageInstant, StepInstant};
 
 /// Lost and failed journeys kept per run.
@@ -24,6 +24,9 @@ pub(crate) struct Audit {
     failed: u64,
     failed_beyond: u64,
     kinds: Vec<KindAudit>,
+    /// Records made.
+    #[cfg(test)]
+    made: std::cell::Cell<u64>,
 }
 
 #[derive(Default)]
@@ -42,6 +45,8 @@ struct Shape {
     /// The step that starts it.
     first_step: usize,
     stages: Vec<Arc<str>>,
+    /// Whether the journey is not complete without the stage.
+    required: Vec<bool>,
 }
 
 impl Audit {
@@ -54,6 +59,11 @@ impl Audit {
                 steps: journey.steps.iter().map(|step| step.name.as_str().into()).collect(),
                 first_step: journey.steps.iter().position(|step| step.after.is_none()).unwrap_or(0),
                 stages: journey.stages.iter().map(|stage| stage.name.as_str().into()).collect(),
+                required: journey
+                    .stages
+                    .iter()
+                    .map(|stage| stage.kind == StageKind::Required)
+                    .collect(),
             })
             .collect();
         Self {
@@ -64,6 +74,8 @@ impl Audit {
             failed: 0,
             failed_beyond: 0,
             kinds: plan.journeys.iter().map(|_| KindAudit::default()).collect(),
+            #[cfg(test)]
+            made: std::cell::Cell::default(),
         }
     }
 
@@ -95,6 +107,11 @@ impl Audit {
         }
     }
 
+    /// Lost and failed journeys beyond those that are kept.
+    pub(crate) fn not_kept(&self) -> u64 {
+        self.failed_beyond
+    }
+
     /// The slowest and the sample, at the end.
     pub(crate) fn rest(&mut self) -> Vec<JourneyRecord> {
         let kinds = std::mem::take(&mut self.kinds);
@@ -105,10 +122,8 @@ impl Audit {
     }
 
     fn sample(&mut self, finished: &Finished) {
-        let duration_ns = finished.end_ns - finished.t0_ns;
+        let duration_ns = finished.end_ns.saturating_sub(finished.t0_ns);
         let number = finished.journey.0;
-        let record_slow = self.record(finished, "slowest");
-        let record_sample = self.record(finished, "sample");
         let kind = &mut self.kinds[usize::from(finished.kind)];
         kind.seen += 1;
         let is_slow = kind.slowest.len() < SLOWEST_MAX
@@ -120,16 +135,22 @@ impl Audit {
                 kind.slowest_records.retain(|record| record.id != gone);
             }
             kind.slowest.push(Reverse((duration_ns, number)));
-            kind.slowest_records.push(record_slow);
         }
         // Reservoir sampling (algorithm R, Vitter 1985): every journey has the same chance.
-        if kind.sample.len() < SAMPLE_MAX {
-            kind.sample.push(record_sample);
-        } else {
-            let place = random_u64(self.seed, 0xA0D17, number) % kind.seen;
-            if let Some(slot) = kind.sample.get_mut(place as usize) {
-                *slot = record_sample;
-            }
+        let place = match kind.sample.len() {
+            len if len < SAMPLE_MAX => len,
+            _ => (random_u64(self.seed, 0xA0D17, number) % kind.seen) as usize,
+        };
+        let is_sampled = place < SAMPLE_MAX;
+        // Most journeys are neither: what they would look like is not made.
+        let slow = is_slow.then(|| self.record(finished, "slowest"));
+        let sampled = is_sampled.then(|| self.record(finished, "sample"));
+        let kind = &mut self.kinds[usize::from(finished.kind)];
+        kind.slowest_records.extend(slow);
+        match (sampled, kind.sample.get_mut(place)) {
+            (Some(record), Some(former)) => *former = record,
+            (Some(record), None) => kind.sample.push(record),
+            (None, _) => {}
         }
     }
 
@@ -151,6 +172,8 @@ impl Audit {
     }
 
     fn record(&self, finished: &Finished, kept_as: &str) -> JourneyRecord {
+        #[cfg(test)]
+        self.made.set(self.made.get() + 1);
         let shape = &self.shapes[usize::from(finished.kind)];
         let relative = |instant_ns: u64| instant_ns.saturating_sub(self.start_ns);
         JourneyRecord {
@@ -181,12 +204,54 @@ impl Audit {
                     seen_ns: (seen_ns > 0).then(|| relative(seen_ns)),
                 })
                 .collect(),
-            reason: None,
+            reason: shape.reason(finished),
         }
     }
 }
 
 impl Shape {
+    /// Why it did not complete, in words; `None` when it did.
+    fn reason(&self, finished: &Finished) -> Option<String> {
+        let stage = |at: u8| self.stages.get(usize::from(at)).map_or("?", |name| name);
+        let words = match (finished.class, finished.reason) {
+            (FinishClass::Completed | FinishClass::Late, _) => return None,
+            (_, Some(Reason::Stage(at))) => format!("stage {} was reached", stage(at)),
+            (_, Some(Reason::Check(at))) => {
+                format!("a check of stage {} did not hold", stage(at))
+            }
+            (_, Some(Reason::FollowUp)) => {
+                format!("step {} failed", self.step_begun_last(finished))
+            }
+            (_, Some(Reason::Root)) => {
+                format!("step {} was refused or not answered", self.step_begun_last(finished))
+            }
+            (_, Some(Reason::KeyReused)) => "its key was in flight already".to_owned(),
+            (_, Some(Reason::NoRoom)) => "the ledger had no room for it".to_owned(),
+            (_, None) => self.missing(finished),
+        };
+        Some(words)
+    }
+
+    /// What a lost journey still waited for.
+    fn missing(&self, finished: &Finished) -> String {
+        let stages = self.stages.iter().zip(&self.required).zip(&finished.stage_ns);
+        let unseen = stages.filter(|((_, required), seen_ns)| **required && **seen_ns == 0);
+        let mut missing: Vec<String> =
+            unseen.map(|((name, _), _)| format!("stage {name}")).collect();
+        if finished.t2_ns.is_none() {
+            missing.insert(0, format!("the answer to {}", self.step_begun_last(finished)));
+        }
+        match missing.is_empty() {
+            true => "waited for its deadline or a later step".to_owned(),
+            false => format!("not seen: {}", missing.join(", ")),
+        }
+    }
+
+    fn step_begun_last(&self, finished: &Finished) -> String {
+        let number = finished.later_steps.last().map(|span| usize::from(span.step));
+        self.step(number.unwrap_or(self.first_step))
+    }
+
     fn step(&self, number: usize) -> String {
         self.steps.get(number).map_or_else(String::new, |name| (**name).to_owned())
     }
@@ -201,5 +266,79 @@ fn class_name(class: FinishClass) -> &'static str {
         FinishClass::Failed => "failed",
         FinishClass::RootFailed => "root_failed",
         FinishClass::InFlightAtCutoff => "in_flight_at_cutoff",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::SmallVec;
+    use sojourn_ledger::JourneyId;
+
+    use super::*;
+    use crate::testing::{PAYMENT, plan};
+
+    fn completed(number: u64, duration_ns: u64) -> Finished {
+        Finished {
+            journey: JourneyId(number),
+            kind: 0,
+            phase: Phase::Steady,
+            class: FinishClass::Completed,
+            key: None,
+            t0_ns: 1_000,
+            t1_ns: 1_000,
+            t2_ns: Some(1_000 + duration_ns),
+            first_step_ended_ns: None,
+            later_steps: SmallVec::new(),
+            stage_ns: SmallVec::from_elem(1_000 + duration_ns, 1),
+            end_ns: 1_000 + duration_ns,
+            hops_without_predecessor: 0,
+            negative_hops: 0,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn no_record_is_made_of_a_completed_journey_that_is_not_kept() {
+        let mut audit = Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, false);
+        // Ever faster: after the first twenty none is among the slowest.
+        for number in 0..10_000 {
+            assert!(audit.take(completed(number, 1_000_000 - number)).is_none());
+        }
+        // A reservoir of 100 takes about 100 · (1 + ln(10,000 / 100)) = 561 of them.
+        let made = audit.made.get();
+        assert!((120..1_000).contains(&made), "{made} records");
+        let kept = audit.rest();
+        let of = |role: &str| kept.iter().filter(|record| record.kept_as == role).count();
+        assert_eq!((of("slowest"), of("sample")), (SLOWEST_MAX, SAMPLE_MAX));
+        let slowest = kept.iter().filter(|record| record.kept_as == "slowest");
+        assert_eq!(slowest.map(|record| record.id).max(), Some(SLOWEST_MAX as u64 - 1));
+    }
+
+    #[test]
+    fn a_journey_that_did_not_complete_is_kept_with_the_reason() {
+        let mut audit = Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, false);
+        let mut reason = |class, reason, unseen: bool, answered: bool| {
+            let mut finished = Finished { class, reason, ..completed(1, 5) };
+            if unseen {
+                finished.stage_ns[0] = 0;
+            }
+            finished.t2_ns = finished.t2_ns.filter(|_| answered);
+            audit.take(finished).unwrap().reason.unwrap()
+        };
+        use FinishClass::{Failed, Lost, RootFailed};
+        assert_eq!(reason(Lost, None, true, true), "not seen: stage created");
+        let both = reason(Lost, None, true, false);
+        assert!(both.starts_with("not seen: the answer to ") && both.ends_with("stage created"));
+        let failed = [
+            (Failed, Reason::Stage(0), "stage created was reached"),
+            (Failed, Reason::Check(0), "a check of stage created did not hold"),
+            (RootFailed, Reason::KeyReused, "its key was in flight already"),
+            (RootFailed, Reason::NoRoom, "the ledger had no room for it"),
+        ];
+        for (class, why, words) in failed {
+            assert_eq!(reason(class, Some(why), false, true), words);
+        }
+        let root = reason(RootFailed, Some(Reason::Root), false, false);
+        assert!(root.ends_with("was refused or not answered"), "{root}");
     }
 }

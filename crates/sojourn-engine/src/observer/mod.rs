@@ -23,6 +23,7 @@ use sojourn_record::JourneyRecord;
 use crate::{
     generator::hears_of_end,
     health::ThreadHealth,
+    last_word::hand_over,
     link::ToActor,
     options::{RunOptions, narrate},
     poller::{Ended, is_polled},
@@ -47,7 +48,12 @@ pub(crate) enum FromObserver {
     /// Something that makes the run void, in words.
     Void(String),
     /// The book is closed.
-    Closed(Box<Balance>),
+    Closed {
+        /// Its lines.
+        balance: Box<Balance>,
+        /// Lost and failed journeys that are counted but not kept.
+        not_kept: u64,
+    },
 }
 
 /// Where the ledger stands, for whoever asks.
@@ -131,8 +137,8 @@ impl Observer {
         Self {
             ledger: Ledger::new(ledger_spec(plan)),
             sequencer: Sequencer::new(&sources, HELD_MAX),
-            series: ObserverSeries::new(plan, &mut recorder),
             health: ThreadHealth::new("observer", &mut recorder),
+            series: ObserverSeries::new(plan, &mut recorder),
             process: ProcessHealth::new(&mut recorder),
             audit: Audit::new(plan, start_ns, spec.options.keep_all),
             recorder,
@@ -203,6 +209,9 @@ impl Observer {
 
     /// Applies every fact that is certain to be next.
     fn apply(&mut self) {
+        if let Some(cutoff_ns) = self.sequencer.cutoff_ns() {
+            self.ledger.cut_off(cutoff_ns);
+        }
         while let Some(stamped) = self.sequencer.pop() {
             if let Fact::Started { kind, .. } = stamped.fact {
                 self.in_flight[usize::from(kind)] += 1;
@@ -307,6 +316,12 @@ impl Observer {
     }
 
     fn report(&mut self, now: u64) {
+        let snapshot = self.snapshot(now);
+        // A lost snapshot shows as a gap in their numbers, which makes the run void.
+        let _ignored = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
+    }
+
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         self.process.measure(&mut self.recorder);
@@ -316,25 +331,29 @@ impl Observer {
         refused("wake-ups to generators and poller", &mut self.wake_ups_refused);
         refused("journeys to keep", &mut self.kept_refused);
         self.spec.state.started.store(self.ledger.balance().journeys.started, Ordering::Relaxed);
-        let snapshot = Box::new(self.recorder.take(now, None));
-        // A lost snapshot shows as a gap in their numbers, which makes the run void.
-        let _ignored = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
+        Box::new(self.recorder.take(now, None))
     }
 
-    /// The book closes: what is overdue is lost, the rest was in flight at the cutoff.
+    /// The book closes at the last instant that every source vouched for: what was overdue then is
+    /// lost, the rest was in flight at the cutoff. What has become overdue since may well have come
+    /// about unseen.
     fn close(mut self) {
-        let now = now_ns();
-        self.ledger.advance(now, &mut self.decisions);
-        self.decide();
-        self.ledger.close(now, &mut self.decisions);
+        let watermark_ns = self.sequencer.watermark_ns();
+        let vouched_ns = watermark_ns.min(self.sequencer.cutoff_ns().unwrap_or(u64::MAX));
+        self.ledger.close(vouched_ns, &mut self.decisions);
         self.decide();
         for record in self.audit.rest() {
             self.keep(record);
         }
-        self.report(now);
+        let last = FromObserver::Snapshot(self.snapshot(now_ns()));
+        if hand_over(&self.spec.reports, last).is_err() {
+            // Without these figures the book must not count as closed: the run is void.
+            return;
+        }
         let balance = Box::new(self.ledger.balance());
-        // The coordinator waits for this message with a time limit of its own.
-        let _ignored = self.spec.reports.send(FromObserver::Closed(balance));
+        // Refused only when the coordinator has gone.
+        let not_kept = self.audit.not_kept();
+        let _ignored = self.spec.reports.send(FromObserver::Closed { balance, not_kept });
     }
 
     fn tell(&self, decision: &Decision) {
@@ -364,5 +383,70 @@ impl Observer {
                 other => format!("ledger: {other:?}"),
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::bounded;
+    use sojourn_ledger::{JourneyId, Phase, Stamped};
+
+    use super::*;
+    use crate::testing::{PAYMENT, plan};
+
+    const GENERATOR: SourceId = SourceId(0);
+    const TAP: SourceId = SourceId(1);
+
+    /// What the book says at the end of a run in which these batches came.
+    fn closed(start_ns: u64, of_sources: Vec<Batch>) -> Balance {
+        let (sender, batches) = bounded(of_sources.len());
+        let (reports, told) = bounded(100);
+        of_sources.into_iter().for_each(|batch| sender.send(batch).unwrap());
+        drop(sender);
+        let spec = ObserverSpec {
+            plan: Arc::new(plan(PAYMENT, "http://127.0.0.1:1")),
+            options: RunOptions::new(None, "test".to_owned()),
+            sources: vec![(GENERATOR, "generator 0".to_owned()), (TAP, "tap".to_owned())],
+            recorder_number: 2,
+            batches,
+            reports,
+            generators: Vec::new(),
+            poll_ends: None,
+            state: Arc::default(),
+        };
+        Observer::new(spec, start_ns).run();
+        let balance = told.iter().find_map(|report| match report {
+            FromObserver::Closed { balance, .. } => Some(*balance),
+            _ => None,
+        });
+        balance.expect("the book is closed")
+    }
+
+    fn started(number: u64, t0_ns: u64) -> Stamped {
+        let (journey, key) = (JourneyId(number), None);
+        let fact = Fact::Started { journey, kind: 0, phase: Phase::Steady, t0_ns, key };
+        Stamped { stamp_ns: t0_ns, fact }
+    }
+
+    #[test]
+    fn what_became_overdue_after_the_taps_had_ended_is_not_lost() {
+        let start_ns = now_ns() - 60 * SECOND_NS;
+        let at = |seconds: u64| start_ns + seconds * SECOND_NS;
+        let batch =
+            |source, sequence, facts, watermark_ns| Batch { source, sequence, facts, watermark_ns };
+        // Deadlines at 2 s and at 12 s; the tap saw everything up to 10 s.
+        let facts = vec![started(0, at(0)), started(1, at(10))];
+        let balance = closed(
+            start_ns,
+            vec![
+                batch(GENERATOR, 0, facts, at(15)),
+                batch(TAP, 0, Vec::new(), at(10)),
+                batch(TAP, 1, Vec::new(), u64::MAX),
+                batch(GENERATOR, 1, vec![started(2, at(30))], at(31)),
+                batch(GENERATOR, 2, Vec::new(), u64::MAX),
+            ],
+        );
+        let lines = balance.journeys;
+        assert_eq!((lines.started, lines.lost, lines.in_flight), (3, 1, 2));
     }
 }

@@ -105,8 +105,9 @@ impl ObserverSeries {
             Decision::Event { channel, class, belongs, .. } => {
                 self.event(*channel, *class, *belongs, recorder);
             }
-            Decision::KeyReused { kind, .. } => {
-                recorder.add(self.journeys[usize::from(*kind)][1].key_reused, 1);
+            Decision::KeyReused { kind, phase, .. } => {
+                let series = &self.journeys[usize::from(*kind)][*phase as usize];
+                recorder.add(series.key_reused, 1);
             }
             Decision::Finished(finished) => self.finished(finished, recorder),
             Decision::Overdue { .. } => {}
@@ -243,5 +244,32 @@ fn duplicate_index(kind: DuplicateKind) -> usize {
         DuplicateKind::Redelivery => 0,
         DuplicateKind::Republication => 1,
         DuplicateKind::Unknown => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_ledger::JourneyId;
+    use sojourn_metrics::Store;
+
+    use super::*;
+    use crate::testing::{PAYMENT, plan};
+
+    #[test]
+    fn a_key_reused_in_warm_up_is_not_counted_as_steady() {
+        let mut recorder = Recorder::new(0);
+        let series = ObserverSeries::new(&plan(PAYMENT, "http://127.0.0.1:1"), &mut recorder);
+        for (phase, times) in [(Phase::WarmUp, 2), (Phase::Steady, 3)] {
+            for number in 0..times {
+                let journey = JourneyId(number);
+                series.count(&Decision::KeyReused { journey, kind: 0, phase }, &mut recorder);
+            }
+        }
+        let mut store = Store::new();
+        store.apply(&recorder.take(1, None)).unwrap();
+        let counted = PHASES.map(|phase| {
+            store.counter(&SeriesKey::new(names::KEY_REUSED, &[("journey", "payment")], phase))
+        });
+        assert_eq!(counted, [2, 3]);
     }
 }

@@ -102,7 +102,7 @@ pub(crate) fn run_tap(spec: TapSpec) {
             }
         }
     }
-    sink.outbox.finish();
+    sink.outbox.finish(tap.watermark_ns());
     // The coordinator reads until every tap has ended.
     let snapshot = figures.take(now_ns(), tap.as_ref(), &mut sink);
     let _ignored = reports.send(TapReport::Snapshot(snapshot));

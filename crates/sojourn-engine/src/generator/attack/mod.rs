@@ -19,7 +19,7 @@ use slab::Slab;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Completion};
 use sojourn_ledger::{Phase, SourceId};
-use sojourn_metrics::Recorder;
+use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::Share;
 
 use super::{
@@ -32,6 +32,7 @@ use super::{
 use crate::{
     attack::{Attack, Framing, Targets},
     health::ThreadHealth,
+    last_word::hand_over,
     link::{FromGenerator, ToGenerator},
 };
 use accounts::Ends;
@@ -120,6 +121,8 @@ impl AttackGenerator {
             }),
             framing,
             scripted,
+            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+                .watch(plan.health.busy_max, &mut recorder),
             series: Series::new(&plan, &mut recorder),
             ends: Ends::new(&plan.journeys[0].name, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
@@ -137,8 +140,6 @@ impl AttackGenerator {
             arrivals_done_ns: None,
             stopped: false,
             broken: None,
-            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-                .watch(plan.health.busy_max, &mut recorder),
             recorder,
             client,
             attack,
@@ -361,7 +362,7 @@ impl AttackGenerator {
         if let Some(results) = &mut self.results
             && !results.add(&self.attack.name, &hit, completion)
         {
-            self.broken = Some("results could not be written".to_owned());
+            self.broken = Some(results.why());
         }
         if let Err(why) = self.go_on(&hit, completion, is_last, now) {
             self.broken = Some(why);
@@ -436,13 +437,20 @@ impl AttackGenerator {
         if let Some(results) = &mut self.results
             && !results.flush(now)
         {
-            self.broken = Some("results could not be written".to_owned());
+            self.broken = Some(results.why());
         }
         self.outbox.flush_in(Rhythm::FACTLESS, now, watermark_ns)
     }
 
     /// Hands over this second's figures.
     fn report(&mut self, now: u64) {
+        let snapshot = self.snapshot(now);
+        // A lost one shows as a gap in their numbers, which makes the run void.
+        let _ignored =
+            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+    }
+
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.recorder.set(self.ends.in_flight, self.hits.len() as f64);
         if let Some(answers) = &mut self.answers {
             answers.roll(now, &mut self.recorder);
@@ -450,10 +458,7 @@ impl AttackGenerator {
         self.health.measure(now, &mut self.recorder);
         self.health.connections(self.client.connections(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
-        let snapshot = Box::new(self.recorder.take(now, spare));
-        // A lost one shows as a gap in their numbers, which makes the run void.
-        let _ignored =
-            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+        Box::new(self.recorder.take(now, spare))
     }
 
     /// Hands over everything that is left.
@@ -467,11 +472,12 @@ impl AttackGenerator {
             && !results.flush(u64::MAX)
             && self.broken.is_none()
         {
-            self.broken = Some("results could not be written".to_owned());
+            self.broken = Some(results.why());
         }
-        self.outbox.finish();
-        self.report(now_ns());
-        self.broken.map_or(Ok(()), Err)
+        self.outbox.finish(now_ns());
+        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
+        let handed_over = hand_over(&self.spec.reports, (self.spec.index, last));
+        self.broken.map_or(handed_over, Err)
     }
 }
 

@@ -71,6 +71,11 @@ impl Results {
         self.chunk.len() < CHUNK_BYTES || self.sink.put(&mut self.chunk)
     }
 
+    /// Why nobody takes results any more, in words.
+    pub(super) fn why(&self) -> String {
+        self.sink.why()
+    }
+
     /// Hands over what has waited long enough. False: nobody takes results any more.
     pub(super) fn flush(&mut self, now_ns: u64) -> bool {
         if self.chunk.is_empty() || now_ns < self.handed_ns.saturating_add(CHUNK_AGE_NS) {

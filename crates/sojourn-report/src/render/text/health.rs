@@ -64,7 +64,7 @@ fn threads(out: &mut String, health: &Health) {
             clean(&thread.thread),
             part(thread.cpu_mean),
             part(thread.cpu_max),
-            part(thread.run_queue_max)
+            thread.run_queue_max.map_or_else(|| "unknown".to_owned(), words::percent)
         );
         let stall = thread.stall_ms_max.map_or_else(String::new, |stall_ms| {
             format!(" · longest turn {}", words::duration(stall_ms * 1e6))
