@@ -262,6 +262,7 @@ impl Turn<'_> {
             }
             What::Steps(steps) => match steps.pop_front() {
                 None => Next::End(given),
+                Some(Step::Body { .. }) if self.terms.is_head => Next::Go,
                 Some(Step::Body { message, from, to }) => Next::Body(message, from, to),
                 Some(Step::Close) => Next::End(Progress::Close),
                 Some(Step::Head(message)) => {
