@@ -93,7 +93,7 @@ impl Others {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread =
             std::thread::Builder::new().name("mock-others".to_owned()).spawn(move || {
-                let desk = Rc::new(RefCell::new(Desk::new(office, None)));
+                let desk = Rc::new(RefCell::new(Desk::new(office, None, None)));
                 let host = Rc::new(Host {
                     desk,
                     counters,
