@@ -1,7 +1,7 @@
 //! A mock from an OpenAPI 3 description: a route for each operation, answered with its example.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -71,7 +71,8 @@ pub fn read_openapi(file: &str, text: &str, seed: u64) -> Result<Book, OpenApiEr
             return Err(OpenApiError::NotOpenApi3 { file: file(), found });
         }
     }
-    let description = Description { root: &root, values_left: Cell::new(0) };
+    let description =
+        Description { root: &root, values_left: Cell::new(0), within: RefCell::default() };
     let mut warnings = Vec::new();
     let mut routes = description.routes(&mut warnings);
     if routes.is_empty() {
@@ -88,6 +89,8 @@ struct Description<'a> {
     root: &'a Value,
     /// Of the example that is being made.
     values_left: Cell<usize>,
+    /// Schemas within which it is, the outermost first.
+    within: RefCell<Vec<*const Value>>,
 }
 
 impl<'a> Description<'a> {
@@ -204,10 +207,22 @@ impl<'a> Description<'a> {
     fn sample(&self, schema: &Value, depth: usize) -> Value {
         let schema = self.resolved(schema);
         let left = self.values_left.get();
-        if depth == 0 || left == 0 {
+        if depth == 0 || left == 0 || self.is_within_twice(schema) {
             return Value::Null;
         }
         self.values_left.set(left - 1);
+        self.within.borrow_mut().push(schema);
+        let value = self.sample_once(schema, depth);
+        self.within.borrow_mut().pop();
+        value
+    }
+
+    /// Whether a schema has been entered twice already: a friend's friend shows enough.
+    fn is_within_twice(&self, schema: &Value) -> bool {
+        self.within.borrow().iter().filter(|it| std::ptr::eq(**it, schema)).count() >= 2
+    }
+
+    fn sample_once(&self, schema: &Value, depth: usize) -> Value {
         for given in ["example", "default", "const"] {
             if let Some(value) = schema.get(given) {
                 return value.clone();
@@ -229,8 +244,12 @@ impl<'a> Description<'a> {
         match type_of(schema) {
             "array" => {
                 let count = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 3) as usize;
+                let items = schema.get("items").map(|items| self.resolved(items));
+                if items.is_some_and(|items| self.is_within_twice(items)) {
+                    return Value::Array(Vec::new());
+                }
                 // Each made anew: copies of copies would grow without being counted.
-                let item = |_| match schema.get("items") {
+                let item = |_| match items {
                     Some(items) => self.sample(items, depth - 1),
                     None => Value::Null,
                 };
@@ -268,7 +287,10 @@ impl<'a> Description<'a> {
     }
 
     /// What a `$ref` within the description points at.
-    fn resolved(&self, value: &'a Value) -> &'a Value {
+    fn resolved<'v>(&self, value: &'v Value) -> &'v Value
+    where
+        'a: 'v,
+    {
         let mut value = value;
         for _ in 0..DEPTH_MAX {
             let pointer = value["$ref"].as_str().and_then(|text| text.strip_prefix('#'));

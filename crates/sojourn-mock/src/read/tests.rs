@@ -168,6 +168,9 @@ components:
     };
     let length = message.body().length();
     assert!((100..1_000_000).contains(&length), "{length}");
+    let example: serde_json::Value = serde_json::from_slice(message.body().piece(0)).unwrap();
+    let nobody = serde_json::json!([]);
+    assert_eq!(example["p0"][2]["p0"], nobody, "a friend's friend has no friends");
 }
 
 #[test]
