@@ -6,6 +6,7 @@
 //! (`added`: the network and both processes); the truth with a replay of Lindley's recursion; both
 //! means with the one of theory, within the interval that the run's length allows.
 #![allow(
+    clippy::print_stderr,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a benchmark: it prints, and may fail"

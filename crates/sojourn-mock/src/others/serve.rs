@@ -23,6 +23,7 @@ use super::Stage;
 use super::outflow::Outflow;
 use crate::book::BODY_MAX;
 use crate::book::fault::Fault;
+use crate::course::Decision;
 use crate::desk::Desk;
 use crate::message::{Message, Timing};
 use crate::reason::reason;
@@ -147,8 +148,23 @@ impl Host {
             desk.after_batch();
             desk.decide(&request)
         };
-        let held = Held::new(counters);
-        let intended_ns = decision.due_ns.saturating_sub(request.arrival_ns);
+        let (arrival_ns, is_head) = (request.arrival_ns, head.method == http::Method::HEAD);
+        // A held request needs nothing of itself any more, and may be large.
+        drop(headers);
+        drop((body, head));
+        let response = self.give(&decision, arrival_ns, is_head).await?;
+        Ok(if decision.close && version < 20 { closing(response) } else { response })
+    }
+
+    /// Holds an answer until it is due, and gives it as far as its fault lets it.
+    async fn give(
+        &self,
+        decision: &Decision,
+        arrival_ns: u64,
+        is_head: bool,
+    ) -> Result<Response<Outflow>, NoAnswer> {
+        let held = Held::new(&self.counters);
+        let intended_ns = decision.due_ns.saturating_sub(arrival_ns);
         loop {
             let left_ns = decision.due_ns.saturating_sub(now_ns());
             if left_ns == 0 {
@@ -168,12 +184,7 @@ impl Host {
             Some(Fault::Dribble(_) | Fault::Truncate) | None => {}
         }
         held.answered();
-        let mut response = self.respond(decision.message, request.arrival_ns, intended_ns);
-        if decision.close && version < 20 {
-            let close = http::HeaderValue::from_static("close");
-            response.headers_mut().insert(http::header::CONNECTION, close);
-        }
-        let is_head = head.method == http::Method::HEAD;
+        let response = self.respond(decision.message.clone(), arrival_ns, intended_ns);
         Ok(response.map(|outflow| match is_head {
             true => outflow.without_body(),
             false => outflow.with_fault(decision.fault),
@@ -246,6 +257,13 @@ impl Host {
         }
         response
     }
+}
+
+/// The same as the last of its connection.
+fn closing(mut response: Response<Outflow>) -> Response<Outflow> {
+    let close = http::HeaderValue::from_static("close");
+    response.headers_mut().insert(http::header::CONNECTION, close);
+    response
 }
 
 /// Waits until something else is wanted of connections.

@@ -150,17 +150,16 @@ fn an_openapi_description_becomes_routes_with_examples() {
 /// Each kind of thing has many parts, and each of those is such a thing again.
 #[test]
 fn schemas_that_refer_to_themselves_make_small_examples() {
-    let properties: String = (0..20)
-        .map(|n| format!("        p{n}: {{ type: array, minItems: 3, items: {{ $ref: '#/components/schemas/t' }} }}\n"))
-        .collect();
+    let thing = "$ref: '#/components/schemas/t'";
+    let property = |n| format!("p{n}: {{ type: array, minItems: 3, items: {{ {thing} }} }}");
+    let properties: Vec<String> = (0..20).map(property).collect();
+    let content = format!("{{ application/json: {{ schema: {{ {thing} }} }} }}");
     let text = format!(
         "openapi: 3.0.0
-paths: {{ /a: {{ get: {{ responses: {{ 200: {{ content: {{ application/json: {{ schema: {{ $ref: '#/components/schemas/t' }} }} }} }} }} }} }} }}
-components:
-  schemas:
-    t:
-      properties:
-{properties}"
+paths: {{ /a: {{ get: {{ responses: {{ 200: {{ content: {content} }} }} }} }} }}
+components: {{ schemas: {{ t: {{ properties: {{ {} }} }} }} }}
+",
+        properties.join(", ")
     );
     let book = read_openapi("api.yaml", &text, 0).unwrap();
     let crate::book::answer::Kind::Ready(message) = &book.routes[0].answers[0].0.kind else {
