@@ -147,6 +147,11 @@ fn wrong_usage_names_what_is_wrong() {
         (vec!["--queue", "mm1:rate=5", "--tls"], "a queue behind TLS is not kept"),
         (vec!["--listen", "127.0.0.1:1"], "cannot serve at 127.0.0.1:1"),
         (vec!["--respond", "none.json"], "cannot read none.json"),
+        (
+            vec!["--queue", "mm1:rate=5", "--listen", "127.0.0.1:0", "--truth", "none/t"],
+            "cannot write none/t: No such file",
+        ),
+        (vec!["--connections", "0"], "0 is not in 1..="),
         (vec!["--tls-cert", "none.pem", "--tls-key", "none.pem"], "none.pem: "),
     ] {
         // Root may listen anywhere: then another address is none of ours.

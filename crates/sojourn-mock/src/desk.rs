@@ -15,7 +15,7 @@ use crate::callbacks::Courier;
 use crate::course::{Course, Decision};
 use crate::message::Message;
 use crate::metrics;
-use crate::queue::{Clerk, Truth, TruthFile};
+use crate::queue::{Clerk, Queue, Truth, TruthFile};
 use crate::reply::Reply;
 use crate::server::{Meter, Request, Responder};
 use crate::target::block_of_noise;
@@ -126,11 +126,12 @@ impl Library {
 }
 
 impl Desk {
-    /// A desk; `truth` is where its queue's truth goes, if its book has a queue.
-    pub(crate) fn new(office: Arc<Office>, truth: TruthOrNone) -> Self {
+    /// A desk; `truth` is where its queue's truth goes, if it has a queue. That is given, because
+    /// the office's book may be another one before this thread begins.
+    pub(crate) fn new(office: Arc<Office>, queue: Option<&Queue>, truth: TruthOrNone) -> Self {
         let edition = office.edition.load(Ordering::Acquire);
         let book = office.book();
-        let clerk = book.queue.as_ref().map(|queue| {
+        let clerk = queue.map(|queue| {
             let draws = crate::latency::Draws::new(queue.service.clone(), book.seed);
             Clerk::new(queue.model(), draws, truth)
         });

@@ -42,6 +42,7 @@ pub use book::pattern::Pattern;
 pub use book::values::Place;
 pub use book::{Book, Condition, Route};
 pub use callbacks::{CallbackFigures, PublisherMaker};
+pub use http1::understood::{Understood, understood};
 pub use latency::{Draws, Latency, LatencyError, Table, read_latency, recorded};
 pub use message::{Body, Message, Timing};
 pub use mock::{Mock, MockEnd, MockOptions};

@@ -10,7 +10,7 @@ use crate::book::Book;
 use crate::callbacks::{Courier, PublisherMaker};
 use crate::desk::{Desk, Office};
 use crate::others::{Others, TlsIdentity};
-use crate::queue::{TruthFile, TruthReport};
+use crate::queue::{Queue, TruthFile, TruthReport};
 use crate::server::{Counters, Figures, Meter, Server, ServerConfig, Takeover};
 
 /// How a mock serves.
@@ -39,6 +39,8 @@ pub struct Mock {
     /// Serves TLS and HTTP/2; with a queue nobody does, because its order is that of one thread.
     others: Option<Others>,
     office: Arc<Office>,
+    /// As it was at the start, and stays.
+    queue: Option<Queue>,
     truth: Option<TruthReport>,
 }
 
@@ -57,21 +59,25 @@ impl Mock {
     /// Starts a book.
     ///
     /// # Errors
-    /// The address is taken or not ours; the truth file cannot be made; the identity cannot be
-    /// used; no descriptor or thread to be had.
+    /// The address is taken or not ours; the truth file cannot be made (and is named); the identity
+    /// cannot be used; no descriptor or thread to be had.
     pub fn start(book: Book, options: &MockOptions) -> io::Result<Self> {
         let threads = if book.queue.is_some() { NonZeroUsize::MIN } else { options.threads };
         let courier = Courier::start(options.publishers.clone())?;
         let office = Arc::new(Office::new(book, options.run_id.clone(), Some(courier)));
         let (mut file, truth) = match &options.truth {
             Some(path) => {
-                let (file, report) = TruthFile::create(path)?;
+                let (file, report) = TruthFile::create(path).map_err(|error| {
+                    let message = format!("cannot write {}: {error}", path.display());
+                    io::Error::new(error.kind(), message)
+                })?;
                 (Some(file), Some(report))
             }
             None => (None, None),
         };
         let counters = Arc::new(Counters::default());
-        let others = match office.book().queue {
+        let queue = office.book().queue.clone();
+        let others = match queue {
             Some(_) => None,
             None => {
                 let identity = options.tls.as_deref();
@@ -86,13 +92,13 @@ impl Mock {
             ..ServerConfig::default()
         };
         let makers = (0..threads.get()).map(|_| {
-            let (office, truth) = (office.clone(), file.take());
-            move || Desk::new(office, truth)
+            let (office, queue, truth) = (office.clone(), queue.clone(), file.take());
+            move || Desk::new(office, queue.as_ref(), truth)
         });
         let server = Server::start(&config, makers.collect())?;
         // It has been empty until now.
         let _set = office.meter.set(server.meter().with(counters));
-        Ok(Self { server, others, office, truth })
+        Ok(Self { server, others, office, queue, truth })
     }
 
     /// Where it listens.
@@ -111,9 +117,11 @@ impl Mock {
     }
 
     /// From now on requests are answered by this book; those that are held, by theirs. A queue
-    /// stays as it is.
-    pub fn replace(&self, book: Book) {
+    /// stays as it is: false when the book has another one.
+    pub fn replace(&self, book: Book) -> bool {
+        let is_same = book.queue == self.queue;
         self.office.publish(book);
+        is_same
     }
 
     /// Stops accepting and answers what is held.

@@ -111,6 +111,8 @@ pub fn test_target(seed: u64) -> Book {
     ] {
         add(path, vec![(Answer::endpoint(endpoint), 1.0)]);
     }
+    let body = b"{\"error\":\"nobody is stopped over HTTP: send SIGTERM\"}\n";
+    add("/cmd/shutdown", vec![(Answer::ready(Message::text(403, JSON, body)), 1.0)]);
     for file in &DATA {
         add(file.path, vec![(Answer::endpoint(Endpoint::Data(file)), 1.0)]);
     }

@@ -157,13 +157,23 @@ routes:
     let begin_ns = now_ns();
     assert_eq!(meet("/dribble").answer().unwrap().body, b"0123456789abcde");
     assert!(now_ns() - begin_ns >= 100 * MILLISECOND_NS, "the last piece came early");
+    // Nor do faults give HEAD a body.
+    for (path, count) in [("/truncate", 1), ("/dribble", 2)] {
+        let mut client = Client::connect(mock.address());
+        client.send(&format!("HEAD {path} HTTP/1.1\r\n\r\nHEAD /last HTTP/1.1\r\n\r\n"));
+        let text = String::from_utf8(client.rest().0).unwrap();
+        assert_eq!(text.matches("\r\n\r\n").count(), count, "{text}");
+        assert!(text.ends_with("\r\n\r\n") && !text.contains("0123"), "{text}");
+    }
     let mut last = meet("/last");
     let answer = last.answer().unwrap();
     assert_eq!((answer.text().as_str(), answer.header("connection")), ("bye", Some("close")));
     assert!(matches!(last.rest(), (bytes, Ok(())) if bytes.is_empty()));
     let metrics = Client::connect(mock.address()).get("/_sojourn/metrics").text();
     for kind in ["close", "reset", "silence", "truncate", "malformed", "dribble"] {
-        assert!(metrics.contains(&format!("faults_total{{kind=\"{kind}\"}} 1\n")), "{kind}");
+        let count = if matches!(kind, "truncate" | "dribble") { 2 } else { 1 };
+        let line = format!("faults_total{{kind=\"{kind}\"}} {count}\n");
+        assert!(metrics.contains(&line), "{kind}");
     }
 }
 

@@ -104,6 +104,16 @@ impl Client {
         }
     }
 
+    /// Reads until what was received ends so, and keeps it for [`Self::answer`].
+    pub(crate) fn wait_for(&mut self, end: &str) {
+        while !self.received.ends_with(end.as_bytes()) {
+            let mut chunk = [0; 4096];
+            let length = self.stream.read(&mut chunk).unwrap();
+            assert!(length > 0, "ended before {end:?}");
+            self.received.extend_from_slice(&chunk[..length]);
+        }
+    }
+
     /// Everything until the connection ends, and how it ended.
     pub(crate) fn rest(&mut self) -> (Vec<u8>, io::Result<()>) {
         let mut bytes = std::mem::take(&mut self.received);

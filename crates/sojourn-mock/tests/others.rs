@@ -12,6 +12,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_mock::{Mock, TlsIdentity, test_target};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::client::{Client, book, mock, options, until};
@@ -53,6 +54,13 @@ async fn h2c(address: SocketAddr) -> hyper::client::conn::http2::SendRequest<Ful
 /// A mock with TLS, and a client's settings that trust it.
 fn tls_mock(alpn: &[u8]) -> (Mock, tokio_rustls::TlsConnector) {
     let identity = TlsIdentity::self_signed(&["mock.test".to_owned()]).unwrap();
+    let connector = trusting(&identity, alpn);
+    let mut options = options();
+    options.tls = Some(Arc::new(identity));
+    (Mock::start(test_target(1), &options).unwrap(), connector)
+}
+
+fn trusting(identity: &TlsIdentity, alpn: &[u8]) -> tokio_rustls::TlsConnector {
     let certificate =
         CertificateDer::from_pem_slice(identity.certificate_pem().unwrap().as_bytes()).unwrap();
     let mut roots = rustls::RootCertStore::empty();
@@ -64,10 +72,7 @@ fn tls_mock(alpn: &[u8]) -> (Mock, tokio_rustls::TlsConnector) {
         .with_root_certificates(roots)
         .with_no_client_auth();
     config.alpn_protocols = vec![alpn.to_vec()];
-    let mut options = options();
-    options.tls = Some(Arc::new(identity));
-    let mock = Mock::start(test_target(1), &options).unwrap();
-    (mock, Arc::new(config).into())
+    Arc::new(config).into()
 }
 
 #[test]
@@ -143,6 +148,12 @@ routes:
             let answer = whole(client.send_request(request(path, "")).await).await;
             assert!(answer.is_err(), "{path}: {answer:?}");
         }
+        // The half of a body arrives before the end does.
+        let mut answer = client.send_request(request("/truncate", "")).await.unwrap();
+        assert_eq!(answer.headers()["content-length"], "10");
+        let half = answer.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(half.as_ref(), b"01234");
+        assert!(answer.frame().await.unwrap().is_err());
         let silence = client.send_request(request("/silence", ""));
         assert!(tokio::time::timeout(Duration::from_millis(50), silence).await.is_err());
         let begin_ns = now_ns();
@@ -153,6 +164,62 @@ routes:
         assert_eq!(answer.body().as_ref(), b"good");
     });
     until("who waited for nothing has left", || mock.meter().figures().abandoned == 1);
+}
+
+#[test]
+fn head_has_the_length_but_no_body() {
+    let mock = mock("routes: [{ route: '*', body: 0123456789, faults: { dribble: 50% } }]");
+    run(async {
+        let mut client = h2c(mock.address()).await;
+        for _ in 0..10 {
+            let mut head = request("/", "");
+            *head.method_mut() = hyper::Method::HEAD;
+            let answer = whole(client.send_request(head).await).await.unwrap();
+            assert_eq!((answer.status().as_u16(), answer.body().len()), (200, 0));
+            assert_eq!(answer.headers()["content-length"], "10");
+        }
+    });
+}
+
+/// Half a body over TLS, by HTTP/1.1.
+#[test]
+fn a_body_that_is_cut_short_has_its_first_half() {
+    let identity = TlsIdentity::self_signed(&["mock.test".to_owned()]).unwrap();
+    let connector = trusting(&identity, b"http/1.1");
+    let mut options = options();
+    options.tls = Some(Arc::new(identity));
+    let text = "routes: [{ route: '*', body: 0123456789, faults: { truncate: 100% } }]";
+    let mock = Mock::start(book(text), &options).unwrap();
+    run(async {
+        let stream = TcpStream::connect(mock.address()).await.unwrap();
+        let name = ServerName::try_from("mock.test").unwrap();
+        let mut stream = connector.connect(name, stream).await.unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: mock.test\r\n\r\n").await.unwrap();
+        let mut bytes = Vec::new();
+        // It ends without a farewell, which is an error.
+        let _end = stream.read_to_end(&mut bytes).await;
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.contains("content-length: 10\r\n") && text.ends_with("\r\n\r\n01234"),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn a_drain_does_not_wait_for_answers_that_never_come() {
+    let mock = mock("routes: [{ route: '*', faults: { silence: 100% } }]");
+    run(async {
+        let mut client = h2c(mock.address()).await;
+        let silent =
+            tokio::spawn(async move { whole(client.send_request(request("/", "")).await).await });
+        while mock.meter().figures().held == 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        mock.drain();
+        assert!(silent.await.unwrap().is_err());
+    });
+    until("it has ended", || mock.has_ended());
 }
 
 #[test]
@@ -186,7 +253,7 @@ fn tls_with_http2_and_with_http11() {
             let told: serde_json::Value = serde_json::from_slice(x509.body()).unwrap();
             assert_eq!(told["server_name"], "mock.test");
             assert_eq!(told["status"], "no_cert");
-            assert_eq!(told["tls_version"], "TLSv1_3");
+            assert_eq!(told["tls_version"], "TLSv1.3");
             let text = String::from_utf8(echo.body().to_vec()).unwrap();
             assert!(text.ends_with("\r\n\r\nhello") && text.contains("x-a: b\r\n"), "{text}");
             assert!(echo.headers()["server-timing"].to_str().unwrap().starts_with("hold;dur=5, "));

@@ -157,6 +157,40 @@ fn a_client_that_asks_first_is_told_to_go_on() {
     assert_eq!(seen.lock().unwrap()[0].2, b"ok");
 }
 
+/// However the head came: whole, in pieces, or behind another request.
+#[test]
+fn nobody_who_asks_first_is_left_waiting() {
+    let (server, seen) = recorder(100);
+    let mut client = Client::connect(server.address());
+    client.send("POST / HTTP/1.1\r\nexpect: 100-con");
+    until("the beginning is read", || server.figures().bytes_in > 20);
+    client.send("tinue\r\ncontent-length: 2\r\n\r\n");
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    client.wait_for(interim);
+    client.send("ok");
+    assert_eq!(client.answer().unwrap().status, 200);
+    client.send("GET / HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\n");
+    client.wait_for(interim);
+    client.send("oh!");
+    assert_eq!(client.answer().unwrap().status, 200);
+    assert_eq!(client.answer().unwrap().status, 200);
+    assert_eq!(seen.lock().unwrap()[2].2, b"oh!");
+    // Who would send too much is told so before he does.
+    client.send("POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 101\r\n\r\n");
+    let (bytes, end) = client.rest();
+    end.unwrap();
+    assert!(bytes.starts_with(b"HTTP/1.1 413 "), "{}", String::from_utf8_lossy(&bytes));
+    // HTTP/1.0 knows no interim answers.
+    let mut old = Client::connect(server.address());
+    let before = server.figures().bytes_in;
+    old.send("POST / HTTP/1.0\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
+    until("the head is read", || server.figures().bytes_in > before);
+    old.send("ok");
+    let (bytes, end) = old.rest();
+    end.unwrap();
+    assert!(bytes.starts_with(b"HTTP/1.1 200 "), "{}", String::from_utf8_lossy(&bytes));
+}
+
 #[test]
 fn connections_end_when_a_side_wants_it() {
     let (server, _seen) = recorder(0);

@@ -136,6 +136,7 @@ fn no_answer_at_all() {
     client.send("GET /do-not-respond HTTP/1.1\r\n\r\n");
     assert!(matches!(client.rest(), (bytes, Ok(())) if bytes.is_empty()));
     let (_mock, mut client) = target();
+    assert_eq!(client.get("/cmd/shutdown?code=1").status, 403);
     let answer = client.get("/x509/inspect");
     assert_eq!((answer.status, answer.json()), (400, json!({"error": "not a TLS connection"})));
 }

@@ -107,6 +107,21 @@ fn a_bounded_line_refuses_with_503() {
 }
 
 #[test]
+fn a_queue_stays_as_it_was_and_says_so() {
+    let mock = queue_mock("md1:rate=1000", None);
+    let book = |queue: &str| {
+        let text = format!("{{ queue: 'md1:rate={queue}', routes: [{{ route: '*', body: b }}] }}");
+        crate::client::book(&text)
+    };
+    assert!(!mock.replace(book("2000")) && !mock.replace(book("2000")));
+    until("the new answer is given", || {
+        let answer = Client::connect(mock.address()).get("/");
+        answer.timing()[0] >= 1.0 && answer.text() == "b"
+    });
+    assert!(mock.replace(book("1000")));
+}
+
+#[test]
 fn who_left_or_was_cut_off_is_in_the_truth_without_a_departure() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("truth.ndjson");

@@ -25,6 +25,8 @@ mod misbehaving_server;
 mod place;
 mod queue_server;
 mod server;
+#[cfg(test)]
+mod simulated;
 pub mod theory;
 
 pub use command::{Output, Program, Running, sojourn};

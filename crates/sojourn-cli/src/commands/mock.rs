@@ -97,8 +97,9 @@ pub(crate) struct MockCommand {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
     /// Most connections
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
-    connections: usize,
+    #[arg(long, default_value_t = 1_000_000, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    connections: u32,
     /// After Ctrl-C or SIGTERM, how long held requests may still be answered
     #[arg(long, default_value = "30s", value_name = "DURATION", value_parser = duration)]
     drain: u64,
@@ -136,7 +137,7 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     warn(&book.warnings);
     let routes = book.routes.len();
     let mut options = options(command.listen, command.threads);
-    options.connections_max = command.connections;
+    options.connections_max = command.connections as usize;
     options.truth.clone_from(&command.truth);
     options.tls = identity(command)?;
     if book.queue.is_some() {
@@ -147,10 +148,8 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
         }
     }
     let mock = Mock::start(book, &options).map_err(|error| {
-        UsageError::new(
-            format!("cannot serve at {}: {error}", command.listen),
-            "choose another --listen (port 0 takes a free one), or another --truth",
-        )
+        let hint = "choose another --listen (port 0 takes a free one), or another --truth";
+        UsageError::new(format!("cannot serve at {}: {error}", command.listen), hint)
     })?;
     println!("{}", mock.url(""));
     let certificate = certificate_file(&options, &mock)?;
@@ -185,7 +184,9 @@ fn serve(command: &MockCommand, mock: &Mock, watched: &mut Watched) {
                 Ok(book) => {
                     eprintln!("read again: {} route(s)", book.routes.len());
                     warn(&book.warnings);
-                    mock.replace(book);
+                    if !mock.replace(book) {
+                        eprintln!("warning: the queue stays as it was; start anew for another");
+                    }
                 }
                 Err(wrong) => eprintln!("{wrong}\nnot taken over: the mock goes on as it was"),
             }

@@ -16,7 +16,7 @@ pub(crate) type HeaderRoom<'a> = [MaybeUninit<Header<'a>>; HEADERS_MAX];
 #[derive(Debug)]
 pub(crate) struct Head<'a> {
     pub(crate) method: &'a str,
-    /// Path and query, as sent.
+    /// Path and query, as sent; of a whole URL only these.
     pub(crate) target: &'a str,
     pub(crate) headers: &'a [Header<'a>],
     /// Bytes of the head, its empty line included.
@@ -61,7 +61,7 @@ pub(crate) fn parse<'a>(
     let is_http10 = request.version == Some(0);
     let mut head = Head {
         method: request.method.unwrap_or_default(),
-        target: request.path.unwrap_or_default(),
+        target: origin_form(request.path.unwrap_or_default()),
         headers: &[],
         length,
         framing: Framing::Length(0),
@@ -84,7 +84,9 @@ impl Head<'_> {
             let is = |name: &str| header.name.eq_ignore_ascii_case(name);
             match header.name.len() {
                 6 if is("expect") => {
-                    self.expects_continue |= header.value.eq_ignore_ascii_case(b"100-continue");
+                    // HTTP/1.0 knows no interim answer (RFC 9110, section 10.1.1).
+                    self.expects_continue |=
+                        !self.is_http10 && header.value.eq_ignore_ascii_case(b"100-continue");
                 }
                 10 if is("connection") => self.connection(header.value),
                 14 if is("content-length") => {
@@ -124,6 +126,23 @@ impl Head<'_> {
                 self.keep_alive = true;
             }
         }
+    }
+}
+
+/// What a server looks at of a target that is a whole URL, as proxies are sent (RFC 9112, section
+/// 3.2.2): its path and query.
+fn origin_form(target: &str) -> &str {
+    let scheme = ["http://", "https://"].into_iter().find(|scheme| {
+        target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    let Some(scheme) = scheme else {
+        return target;
+    };
+    let rest = &target[scheme.len()..];
+    match rest.find(['/', '?']) {
+        Some(at) if rest[at..].starts_with('/') => &rest[at..],
+        // No slice of it is a slash and a query.
+        _ => "/",
     }
 }
 
@@ -189,6 +208,32 @@ mod tests {
         assert_eq!(read(endless.as_bytes()), Err(431));
         let long = format!("{endless}\r\n\r\n");
         assert_eq!(read(long.as_bytes()), Err(431), "whole, but too long");
+    }
+
+    #[test]
+    fn of_a_whole_url_path_and_query_count() {
+        for (target, expected) in [
+            ("http://h/a?b=http://c/", "/a?b=http://c/"),
+            ("HTTPS://h:1/", "/"),
+            ("http://h", "/"),
+            ("http://h?x=1", "/"),
+            ("/http://h/a", "/http://h/a"),
+            ("*", "*"),
+            ("h:443", "h:443"),
+        ] {
+            let text = format!("GET {target} HTTP/1.1\r\n\r\n");
+            let mut room = header_room();
+            let head = parse(text.as_bytes(), &mut room).unwrap().unwrap();
+            assert_eq!(head.target, expected, "{target}");
+        }
+    }
+
+    #[test]
+    fn http_1_0_expects_nothing() {
+        check(
+            "PUT / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1",
+            Ok((Framing::Length(1), false, false)),
+        );
     }
 
     #[test]

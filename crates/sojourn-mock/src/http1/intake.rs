@@ -69,9 +69,40 @@ impl Intake {
         !self.partial.is_empty() && !self.is_starved
     }
 
+    /// Takes a request out of what was received earlier.
+    pub(crate) fn take_waiting<R: Responder + ?Sized>(
+        &mut self,
+        connection: u64,
+        responder: &mut R,
+        now_ns: &mut dyn FnMut() -> u64,
+    ) -> Taken {
+        let mut waiting = std::mem::take(&mut self.partial);
+        let (used, taken) = self.take(&waiting, connection, responder, now_ns);
+        waiting.drain(..used);
+        self.keep(waiting, &taken);
+        taken
+    }
+
+    /// Takes a request out of what has just been received; keeps the rest.
+    pub(crate) fn take_received<R: Responder + ?Sized>(
+        &mut self,
+        bytes: &[u8],
+        connection: u64,
+        responder: &mut R,
+        now_ns: &mut dyn FnMut() -> u64,
+    ) -> Taken {
+        if !self.partial.is_empty() {
+            self.append(bytes);
+            return Taken::More { say_continue: false };
+        }
+        let (used, taken) = self.take(bytes, connection, responder, now_ns);
+        self.keep(bytes[used..].to_vec(), &taken);
+        taken
+    }
+
     /// Puts newly received bytes behind those that wait. A head ends with a line feed, so only one
     /// is worth another look, or a head that is too long.
-    pub(crate) fn append(&mut self, bytes: &[u8]) {
+    fn append(&mut self, bytes: &[u8]) {
         self.partial.extend_from_slice(bytes);
         if bytes.contains(&b'\n') || self.partial.len() > HEAD_BYTES_MAX {
             self.is_starved = false;
@@ -79,7 +110,7 @@ impl Intake {
     }
 
     /// Keeps what [`Self::take`] has left over.
-    pub(crate) fn keep(&mut self, rest: Vec<u8>, taken: &Taken) {
+    fn keep(&mut self, rest: Vec<u8>, taken: &Taken) {
         self.is_starved = matches!(taken, Taken::More { .. });
         // An empty one gives its memory back: most connections are idle most of the time.
         self.partial = if rest.is_empty() { Vec::new() } else { rest };
@@ -89,7 +120,7 @@ impl Intake {
     /// them. Bytes of an incomplete head are not used: the caller brings them again with more.
     ///
     /// `now_ns` stamps the arrival.
-    pub(crate) fn take<R: Responder + ?Sized>(
+    fn take<R: Responder + ?Sized>(
         &mut self,
         bytes: &[u8],
         connection: u64,
@@ -113,7 +144,9 @@ impl Intake {
                 return (head.length + length, taken);
             }
         }
-        self.begin(&head, bytes, connection, responder);
+        if let Err(status) = self.begin(&head, bytes, connection, responder) {
+            return (bytes.len(), Taken::Bad(status));
+        }
         let used = head.length;
         let expects_continue = head.expects_continue && bytes.len() == used;
         let (more, taken) = self.go_on(&bytes[used..], connection, responder, now_ns);
@@ -123,14 +156,19 @@ impl Intake {
         }
     }
 
+    /// Takes a head up whose body is still coming. Err: the status of a body that says itself that
+    /// it is too long, before the client sends it.
     fn begin<R: Responder + ?Sized>(
         &mut self,
         head: &Head<'_>,
         bytes: &[u8],
         connection: u64,
         responder: &mut R,
-    ) {
-        let request = request(head, &[], 0, connection);
+    ) -> Result<(), u16> {
+        let kept_max = responder.body_max(&request(head, &[], 0, connection));
+        if matches!(head.framing, Framing::Length(it) if kept_max > 0 && it > kept_max as u64) {
+            return Err(413);
+        }
         self.unfinished = Some(Box::new(Unfinished {
             head: bytes[..head.length].to_vec(),
             left: match head.framing {
@@ -138,8 +176,9 @@ impl Intake {
                 Framing::Length(length) => Left::Length(length),
             },
             body: Vec::new(),
-            kept_max: responder.body_max(&request),
+            kept_max,
         }));
+        Ok(())
     }
 
     /// Goes on with a body.

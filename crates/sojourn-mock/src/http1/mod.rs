@@ -2,3 +2,4 @@
 
 pub(crate) mod head;
 pub(crate) mod intake;
+pub(crate) mod understood;

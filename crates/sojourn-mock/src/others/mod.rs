@@ -93,9 +93,14 @@ impl Others {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let thread =
             std::thread::Builder::new().name("mock-others".to_owned()).spawn(move || {
-                let desk = Rc::new(RefCell::new(Desk::new(office, None)));
-                let host =
-                    Rc::new(Host { desk, counters, connections: Cell::new(0), connections_max });
+                let desk = Rc::new(RefCell::new(Desk::new(office, None, None)));
+                let host = Rc::new(Host {
+                    desk,
+                    counters,
+                    connections: Cell::new(0),
+                    connections_max,
+                    stages: stages.clone(),
+                });
                 let local = LocalSet::new();
                 local.block_on(&runtime, welcome(received, stages, acceptor, host));
             })?;
@@ -184,7 +189,7 @@ async fn attend(
             let (_, session) = stream.get_ref();
             let is_http2 = session.alpn_protocol() == Some(b"h2");
             let facts = Rc::new(TlsFacts {
-                version: session.protocol_version().map(|it| format!("{it:?}")).unwrap_or_default(),
+                version: session.protocol_version().map(spelled).unwrap_or_default(),
                 server_name: session.server_name().map(str::to_owned),
                 client_certificate: session
                     .peer_certificates()
@@ -195,4 +200,9 @@ async fn attend(
         }
         _ => host.serve(stream, true, None, stages).await,
     }
+}
+
+/// `TLSv1.3`, as everybody writes it.
+fn spelled(version: rustls::ProtocolVersion) -> String {
+    format!("{version:?}").replace('_', ".")
 }

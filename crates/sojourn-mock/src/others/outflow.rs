@@ -16,13 +16,16 @@ use crate::message::{self, Message};
 /// Most bytes handed over at once.
 const PIECE_MAX: u64 = 64 * 1024;
 
+/// So long hyper is given to send the half of a body: a failure throws away what is not sent yet.
+const CUT_AFTER: Duration = Duration::from_millis(20);
+
 /// A body on its way.
 pub(super) struct Outflow {
     message: Rc<Message>,
     from: u64,
     to: u64,
-    /// Ends as if the connection had broken.
-    is_cut: bool,
+    /// Ends as if the connection had broken, once this has passed.
+    cut: Option<Pin<Box<Sleep>>>,
     pace: Option<Pace>,
 }
 
@@ -42,13 +45,22 @@ impl Outflow {
     /// The whole body.
     pub(super) fn new(message: Rc<Message>) -> Self {
         let to = message.body().length();
-        Self { message, from: 0, to, is_cut: false, pace: None }
+        Self { message, from: 0, to, cut: None, pace: None }
+    }
+
+    /// The head alone, as if the body followed: the answer to HEAD.
+    pub(super) fn without_body(mut self) -> Self {
+        self.to = 0;
+        self
     }
 
     /// What a fault leaves of it.
     pub(super) fn with_fault(mut self, fault: Option<Fault>) -> Self {
         match fault {
-            Some(Fault::Truncate) => (self.to, self.is_cut) = (self.to / 2, true),
+            Some(Fault::Truncate) => {
+                self.to /= 2;
+                self.cut = Some(Box::pin(sleep(CUT_AFTER)));
+            }
             Some(Fault::Dribble(over_ns)) => {
                 let every = Duration::from_nanos(over_ns / DRIBBLES);
                 self.pace = Some(Pace { every, piece: 0, sleep: Box::pin(sleep(every)) });
@@ -86,7 +98,10 @@ impl Body for Outflow {
     ) -> Poll<Option<Result<Frame<Bytes>, CutShort>>> {
         let this = &mut *self;
         if this.from >= this.to {
-            return Poll::Ready(this.is_cut.then_some(Err(CutShort)));
+            return match &mut this.cut {
+                None => Poll::Ready(None),
+                Some(wait) => wait.as_mut().poll(context).map(|()| Some(Err(CutShort))),
+            };
         }
         let mut most = PIECE_MAX;
         if let Some(pace) = &mut this.pace {
@@ -103,10 +118,11 @@ impl Body for Outflow {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.from >= self.to && !self.is_cut
+        self.from >= self.to && self.cut.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
+        // What hyper makes the content length of, where the message says none.
         SizeHint::with_exact(self.message.body().length() - self.from)
     }
 }

@@ -17,18 +17,21 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use sojourn_clock::now_ns;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::Stage;
 use super::outflow::Outflow;
 use crate::book::BODY_MAX;
 use crate::book::fault::Fault;
+use crate::course::Decision;
 use crate::desk::Desk;
 use crate::message::{Message, Timing};
+use crate::reason::reason;
 use crate::server::{Counters, Header, Request, Responder, TlsFacts};
 
-/// A request's head must arrive within this time over HTTP/1.1.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// A request's head must arrive within this time over HTTP/1.1, and a body may not pause for as
+/// long.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Requests of one HTTP/2 connection held at a time; clients wait beyond.
 const STREAMS_MAX: u32 = 1000;
 
@@ -40,6 +43,7 @@ pub(super) struct Host {
     pub(super) connections: Cell<u64>,
     /// More at a time are closed at once.
     pub(super) connections_max: usize,
+    pub(super) stages: watch::Receiver<Stage>,
 }
 
 /// Why a connection or stream ends without an answer.
@@ -88,7 +92,7 @@ impl Host {
             }
         }
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+        builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT);
         let mut connection = pin!(builder.serve_connection(io, service));
         loop {
             tokio::select! {
@@ -132,8 +136,9 @@ impl Host {
             tls,
         };
         let kept_max = self.desk.borrow_mut().body_max(&request);
-        let Some(body) = self.read(incoming, kept_max).await? else {
-            return Ok(self.respond(Message::text(413, "text/plain", b"too long\n").into(), 0, 0));
+        let body = match self.read(incoming, kept_max).await? {
+            Ok(body) => body,
+            Err(status) => return Ok(self.refuse(status)),
         };
         counters.requests.add(1);
         request.body = &body;
@@ -143,8 +148,23 @@ impl Host {
             desk.after_batch();
             desk.decide(&request)
         };
-        let held = Held::new(counters);
-        let intended_ns = decision.due_ns.saturating_sub(request.arrival_ns);
+        let (arrival_ns, is_head) = (request.arrival_ns, head.method == http::Method::HEAD);
+        // A held request needs nothing of itself any more, and may be large.
+        drop(headers);
+        drop((body, head));
+        let response = self.give(&decision, arrival_ns, is_head).await?;
+        Ok(if decision.close && version < 20 { closing(response) } else { response })
+    }
+
+    /// Holds an answer until it is due, and gives it as far as its fault lets it.
+    async fn give(
+        &self,
+        decision: &Decision,
+        arrival_ns: u64,
+        is_head: bool,
+    ) -> Result<Response<Outflow>, NoAnswer> {
+        let held = Held::new(&self.counters);
+        let intended_ns = decision.due_ns.saturating_sub(arrival_ns);
         loop {
             let left_ns = decision.due_ns.saturating_sub(now_ns());
             if left_ns == 0 {
@@ -153,7 +173,10 @@ impl Host {
             sleep(Duration::from_nanos(left_ns)).await;
         }
         match decision.fault {
-            Some(Fault::Silence) => pending::<()>().await,
+            Some(Fault::Silence) => {
+                next_stage(&mut self.stages.clone()).await;
+                return Err(NoAnswer::Fault);
+            }
             Some(Fault::Close | Fault::Malformed | Fault::Reset) => {
                 held.answered();
                 return Err(NoAnswer::Fault);
@@ -161,22 +184,35 @@ impl Host {
             Some(Fault::Dribble(_) | Fault::Truncate) | None => {}
         }
         held.answered();
-        let mut response = self.respond(decision.message, request.arrival_ns, intended_ns);
-        if decision.close && version < 20 {
-            let close = http::HeaderValue::from_static("close");
-            response.headers_mut().insert(http::header::CONNECTION, close);
-        }
-        Ok(response.map(|outflow| outflow.with_fault(decision.fault)))
+        let response = self.respond(decision.message.clone(), arrival_ns, intended_ns);
+        Ok(response.map(|outflow| match is_head {
+            true => outflow.without_body(),
+            false => outflow.with_fault(decision.fault),
+        }))
     }
 
-    /// Reads a body; keeps it where somebody looks at it. `None`: it is too long.
-    async fn read(&self, incoming: Incoming, kept_max: usize) -> Result<Option<Vec<u8>>, NoAnswer> {
+    /// What is not understood, too long or too slow.
+    fn refuse(&self, status: u16) -> Response<Outflow> {
+        self.counters.requests_bad.add(1);
+        let text = format!("{status} {}\n", reason(status));
+        self.respond(Message::text(status, "text/plain", text.as_bytes()).into(), 0, 0)
+    }
+
+    /// Reads a body; keeps it where somebody looks at it. Inner error: the status of one that is
+    /// too long or too slow.
+    async fn read(
+        &self,
+        incoming: Incoming,
+        kept_max: usize,
+    ) -> Result<Result<Vec<u8>, u16>, NoAnswer> {
         let mut incoming = pin!(incoming);
         let mut body = Vec::new();
         while !incoming.is_end_stream() {
-            let frame = std::future::poll_fn(|it| incoming.as_mut().poll_frame(it)).await;
-            let Some(frame) = frame else {
-                break;
+            let frame = std::future::poll_fn(|it| incoming.as_mut().poll_frame(it));
+            let frame = match timeout(REQUEST_TIMEOUT, frame).await {
+                Ok(Some(frame)) => frame,
+                Ok(None) => break,
+                Err(_elapsed) => return Ok(Err(408)),
             };
             let frame = frame.map_err(|_| NoAnswer::Gone)?;
             let Some(bytes): Option<&Bytes> = frame.data_ref() else {
@@ -185,12 +221,12 @@ impl Host {
             self.counters.bytes_in.add(bytes.len() as u64);
             if kept_max > 0 {
                 if body.len() + bytes.len() > kept_max.min(BODY_MAX) {
-                    return Ok(None);
+                    return Ok(Err(413));
                 }
                 body.extend_from_slice(bytes);
             }
         }
-        Ok(Some(body))
+        Ok(Ok(body))
     }
 
     /// A response of a message whose request came at `arrival_ns`.
@@ -221,6 +257,13 @@ impl Host {
         }
         response
     }
+}
+
+/// The same as the last of its connection.
+fn closing(mut response: Response<Outflow>) -> Response<Outflow> {
+    let close = http::HeaderValue::from_static("close");
+    response.headers_mut().insert(http::header::CONNECTION, close);
+    response
 }
 
 /// Waits until something else is wanted of connections.

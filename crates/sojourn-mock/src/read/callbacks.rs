@@ -14,13 +14,13 @@ use crate::latency::Latency;
 impl MockReader<'_> {
     /// The places of a route's callbacks among the book's.
     pub(super) fn callbacks(&mut self, node: &Node, pattern: &Pattern) -> Option<Vec<usize>> {
-        let mut places = Vec::new();
-        for item in self.reader.problems.list(node)? {
-            let callback = self.callback(item, pattern)?;
-            places.push(self.callbacks.len());
-            self.callbacks.push(callback);
-        }
-        Some(places)
+        let items = self.reader.problems.list(node)?;
+        // What is wrong with one does not hide what is wrong with the next.
+        let read: Vec<_> = items.iter().map(|item| self.callback(item, pattern)).collect();
+        let callbacks = read.into_iter().collect::<Option<Vec<_>>>()?;
+        let first = self.callbacks.len();
+        self.callbacks.extend(callbacks);
+        Some((first..self.callbacks.len()).collect())
     }
 
     fn callback(&mut self, node: &Node, pattern: &Pattern) -> Option<Callback> {

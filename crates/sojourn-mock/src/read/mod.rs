@@ -133,23 +133,24 @@ impl MockReader<'_> {
         let fields = Fields::of(node, &shapes::FAULTS, &mut self.reader.problems)?;
         let problems = &mut self.reader.problems;
         let over_ns =
-            given_or(fields.get("dribble_over"), 1_000_000_000, |node| problems.duration(node))?;
+            given_or(fields.get("dribble_over"), 1_000_000_000, |node| problems.duration(node));
         let kinds = [
             ("close", Fault::Close),
             ("reset", Fault::Reset),
             ("silence", Fault::Silence),
             ("truncate", Fault::Truncate),
             ("malformed", Fault::Malformed),
-            ("dribble", Fault::Dribble(over_ns)),
+            ("dribble", Fault::Dribble(over_ns.unwrap_or_default())),
         ];
         let mut faults = Vec::new();
         for (name, fault) in kinds {
             if let Some(node) = fields.get(name) {
-                faults.push((fault, self.reader.problems.fraction(node)?));
+                faults.push(self.reader.problems.fraction(node).map(|share| (fault, share)));
             }
         }
+        let faults = faults.into_iter().collect::<Option<Vec<_>>>()?;
         self.shares_fit(node, faults.iter().map(|(_, share)| *share))?;
-        Some(faults)
+        over_ns.map(|_| faults)
     }
 
     /// Reports shares that are more than the whole.

@@ -1,6 +1,7 @@
 //! A mock from an OpenAPI 3 description: a route for each operation, answered with its example.
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -13,6 +14,8 @@ use crate::message::{Body, Message};
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 /// How deep schemas and references are followed: some refer to themselves.
 const DEPTH_MAX: usize = 12;
+/// Values of one example at most: schemas that refer to each other grow without end in breadth too.
+const VALUES_MAX: usize = 2000;
 
 /// Why a description cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +71,8 @@ pub fn read_openapi(file: &str, text: &str, seed: u64) -> Result<Book, OpenApiEr
             return Err(OpenApiError::NotOpenApi3 { file: file(), found });
         }
     }
-    let description = Description { root: &root };
+    let description =
+        Description { root: &root, values_left: Cell::new(0), within: RefCell::default() };
     let mut warnings = Vec::new();
     let mut routes = description.routes(&mut warnings);
     if routes.is_empty() {
@@ -83,6 +87,10 @@ pub fn read_openapi(file: &str, text: &str, seed: u64) -> Result<Book, OpenApiEr
 
 struct Description<'a> {
     root: &'a Value,
+    /// Of the example that is being made.
+    values_left: Cell<usize>,
+    /// Schemas within which it is, the outermost first.
+    within: RefCell<Vec<*const Value>>,
 }
 
 impl<'a> Description<'a> {
@@ -191,15 +199,30 @@ impl<'a> Description<'a> {
         if let Some(first) = several {
             return Some(self.resolved(first)["value"].clone());
         }
+        self.values_left.set(VALUES_MAX);
         media.get("schema").map(|schema| self.sample(schema, DEPTH_MAX))
     }
 
     /// A value that fits a schema.
     fn sample(&self, schema: &Value, depth: usize) -> Value {
         let schema = self.resolved(schema);
-        if depth == 0 {
+        let left = self.values_left.get();
+        if depth == 0 || left == 0 || self.is_within_twice(schema) {
             return Value::Null;
         }
+        self.values_left.set(left - 1);
+        self.within.borrow_mut().push(schema);
+        let value = self.sample_once(schema, depth);
+        self.within.borrow_mut().pop();
+        value
+    }
+
+    /// Whether a schema has been entered twice already: a friend's friend shows enough.
+    fn is_within_twice(&self, schema: &Value) -> bool {
+        self.within.borrow().iter().filter(|it| std::ptr::eq(**it, schema)).count() >= 2
+    }
+
+    fn sample_once(&self, schema: &Value, depth: usize) -> Value {
         for given in ["example", "default", "const"] {
             if let Some(value) = schema.get(given) {
                 return value.clone();
@@ -221,8 +244,16 @@ impl<'a> Description<'a> {
         match type_of(schema) {
             "array" => {
                 let count = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 3) as usize;
-                let item = schema.get("items").map(|items| self.sample(items, depth - 1));
-                Value::Array(vec![item.unwrap_or(Value::Null); count])
+                let items = schema.get("items").map(|items| self.resolved(items));
+                if items.is_some_and(|items| self.is_within_twice(items)) {
+                    return Value::Array(Vec::new());
+                }
+                // Each made anew: copies of copies would grow without being counted.
+                let item = |_| match items {
+                    Some(items) => self.sample(items, depth - 1),
+                    None => Value::Null,
+                };
+                Value::Array((0..count).map(item).collect())
             }
             "boolean" => Value::Bool(true),
             "integer" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
@@ -256,7 +287,10 @@ impl<'a> Description<'a> {
     }
 
     /// What a `$ref` within the description points at.
-    fn resolved(&self, value: &'a Value) -> &'a Value {
+    fn resolved<'v>(&self, value: &'v Value) -> &'v Value
+    where
+        'a: 'v,
+    {
         let mut value = value;
         for _ in 0..DEPTH_MAX {
             let pointer = value["$ref"].as_str().and_then(|text| text.strip_prefix('#'));

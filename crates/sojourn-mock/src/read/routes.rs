@@ -122,17 +122,13 @@ impl MockReader<'_> {
         let items = self.reader.problems.list(list)?;
         let mut shared: Vec<(Answer, f64)> = Vec::new();
         let mut rest = None;
-        for item in items {
-            let fields = Fields::of(item, &shapes::ANSWER, &mut self.reader.problems)?;
-            let share = fields.get("share").map(|node| self.reader.problems.fraction(node));
-            let mut answer = self.answer(&fields, pattern)?;
-            if let Some(node) = fields.get("latency") {
-                answer.latency = Some(self.latency(node)?);
-            }
-            match share {
-                Some(share) => shared.push((answer, share?)),
-                None if rest.is_none() => rest = Some(answer),
-                None => {
+        // What is wrong with one does not hide what is wrong with the next.
+        let read: Vec<_> = items.iter().map(|item| self.shared_answer(item, pattern)).collect();
+        for (item, answer) in items.iter().zip(read.into_iter().collect::<Option<Vec<_>>>()?) {
+            match answer {
+                (answer, Some(share)) => shared.push((answer, share)),
+                (answer, None) if rest.is_none() => rest = Some(answer),
+                (_, None) => {
                     let hint = "one may be without: it has what the others leave over";
                     let message = "a second answer without a share";
                     self.reader.problems.at(item, message, Some(hint.to_owned()));
@@ -159,6 +155,18 @@ impl MockReader<'_> {
             self.reader.problems.at(node, "a route without an answer", None);
         }
         Some(shared)
+    }
+
+    /// One of several answers, and its share if it has one.
+    fn shared_answer(&mut self, node: &Node, pattern: &Pattern) -> Option<(Answer, Option<f64>)> {
+        let fields = Fields::of(node, &shapes::ANSWER, &mut self.reader.problems)?;
+        let share = given_or(fields.get("share"), None, |node| {
+            self.reader.problems.fraction(node).map(Some)
+        });
+        let latency = given_or(fields.get("latency"), None, |node| self.latency(node).map(Some));
+        let mut answer = self.answer(&fields, pattern)?;
+        answer.latency = latency?;
+        Some((answer, share?))
     }
 
     /// Two names of which only one may stand.
@@ -211,22 +219,28 @@ impl MockReader<'_> {
     fn degradation(&mut self, node: &Node) -> Option<Degradation> {
         let mut points = Vec::new();
         for item in self.reader.problems.list(node)? {
-            let fields = Fields::of(item, &shapes::DEGRADE, &mut self.reader.problems)?;
-            let problems = &mut self.reader.problems;
-            let at_ns = problems.duration(fields.get("at")?)?;
-            let factor = given_or(fields.get("latency"), 1.0, |node| problems.number(node))?;
-            let errors = given_or(fields.get("errors"), 0.0, |node| problems.fraction(node))?;
-            if factor < 0.0 {
-                problems.at(item, "latency cannot be negative", None);
-                return None;
-            }
-            points.push(DegradationPoint { at_ns, factor, errors });
+            points.push(self.degradation_point(item));
         }
+        let points = points.into_iter().collect::<Option<Vec<_>>>()?;
         let course = Degradation::new(points);
         if course.is_none() {
             let hint = "list points in time, the earlier first: `- { at: 1m, latency: 3 }`";
             self.reader.problems.at(node, "no course through time", Some(hint.to_owned()));
         }
         course
+    }
+
+    fn degradation_point(&mut self, node: &Node) -> Option<DegradationPoint> {
+        let fields = Fields::of(node, &shapes::DEGRADE, &mut self.reader.problems)?;
+        let problems = &mut self.reader.problems;
+        let at_ns = fields.get("at").and_then(|node| problems.duration(node));
+        let factor = given_or(fields.get("latency"), 1.0, |node| problems.number(node));
+        let errors = given_or(fields.get("errors"), 0.0, |node| problems.fraction(node));
+        let (at_ns, factor, errors) = (at_ns?, factor?, errors?);
+        if factor < 0.0 {
+            problems.at(node, "latency cannot be negative", None);
+            return None;
+        }
+        Some(DegradationPoint { at_ns, factor, errors })
     }
 }

@@ -147,6 +147,62 @@ fn an_openapi_description_becomes_routes_with_examples() {
     assert_eq!(answer(3).status(), 204);
 }
 
+/// Each kind of thing has many parts, and each of those is such a thing again.
+#[test]
+fn schemas_that_refer_to_themselves_make_small_examples() {
+    let thing = "$ref: '#/components/schemas/t'";
+    let property = |n| format!("p{n}: {{ type: array, minItems: 3, items: {{ {thing} }} }}");
+    let properties: Vec<String> = (0..20).map(property).collect();
+    let content = format!("{{ application/json: {{ schema: {{ {thing} }} }} }}");
+    let text = format!(
+        "openapi: 3.0.0
+paths: {{ /a: {{ get: {{ responses: {{ 200: {{ content: {content} }} }} }} }} }}
+components: {{ schemas: {{ t: {{ properties: {{ {} }} }} }} }}
+",
+        properties.join(", ")
+    );
+    let book = read_openapi("api.yaml", &text, 0).unwrap();
+    let crate::book::answer::Kind::Ready(message) = &book.routes[0].answers[0].0.kind else {
+        panic!("not ready")
+    };
+    let length = message.body().length();
+    assert!((100..1_000_000).contains(&length), "{length}");
+    let example: serde_json::Value = serde_json::from_slice(message.body().piece(0)).unwrap();
+    let nobody = serde_json::json!([]);
+    assert_eq!(example["p0"][2]["p0"], nobody, "a friend's friend has no friends");
+}
+
+#[test]
+fn everything_wrong_in_a_list_is_named() {
+    let errors = read(
+        "
+routes:
+  - route: /a
+    answers: [{ shar: 1% }, { share: soon }, { status: 1 }]
+    degrade: [{ at: soon }, { at: 1s, latency: x, errors: 200% }]
+    faults: { close: x, reset: y, dribble_over: z }
+    callbacks: [{ after: soon }, { htp: {} }, { kafka: { topic: t } }]
+",
+    )
+    .unwrap_err();
+    for expected in [
+        "4:17: unknown field `shar`",
+        "4:38: `soon`",
+        "4:56: `1`",
+        "5:21: `soon`",
+        "5:48: `x`",
+        "5:59: `200%`",
+        "6:22: `x`",
+        "6:32: `y`",
+        "6:49: `z`",
+        "7:26: `soon`",
+        "7:36: unknown field `htp`",
+        "7:56: a message without `brokers`",
+    ] {
+        assert!(errors.contains(expected), "{expected}\n{errors}");
+    }
+}
+
 #[test]
 fn what_is_no_openapi_3_says_so() {
     for (text, expected) in [

@@ -35,6 +35,8 @@ pub(super) struct Connection {
     pub(super) is_fresh: bool,
     /// It ends when what is blocked has gone.
     pub(super) close_when_sent: bool,
+    /// It waits for its next turn.
+    pub(super) is_queued: bool,
     /// Bytes came since the alarm was set.
     pub(super) has_progressed: bool,
 }
@@ -68,6 +70,7 @@ impl Connection {
             is_lingering: false,
             is_fresh: true,
             close_when_sent: false,
+            is_queued: false,
             has_progressed: false,
         }
     }

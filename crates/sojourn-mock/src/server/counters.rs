@@ -173,8 +173,11 @@ impl HoldTimes {
         let mut before = earlier.histogram.buckets().peekable();
         let mut histogram = Histogram::new();
         for (least, greatest, count) in self.histogram.buckets() {
-            let known = before.next_if(|(known, _, _)| *known <= least);
-            let count = count.saturating_sub(known.map_or(0, |(_, _, count)| count));
+            // Several may have become one: the greatest value of a bucket grows with the maximum.
+            let mut count = count;
+            while let Some((_, _, known)) = before.next_if(|(known, _, _)| *known <= least) {
+                count = count.saturating_sub(known);
+            }
             histogram.record_n(greatest, count);
         }
         let sum_ns = self.sum_ns.saturating_sub(earlier.sum_ns);
@@ -225,6 +228,25 @@ mod tests {
             before = Some(greatest);
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn what_was_counted_since_is_counted_once() {
+        let threads = [Scale::default(), Scale::default()];
+        let look = || {
+            let mut times = HoldTimes::default();
+            threads.iter().for_each(|scale| scale.add_to(&mut times));
+            times
+        };
+        // Both in one bucket; one thread knows nothing greater.
+        threads[0].record(1_000_000);
+        threads[1].record(1_000_100);
+        threads[1].record(9_000_000);
+        let before = look();
+        threads[0].record(9_000_000);
+        let since = look().since(&before);
+        assert_eq!((since.histogram.count(), since.sum_ns), (1, 9_000_000));
+        assert_eq!(look().since(&look()).histogram.count(), 0);
     }
 
     #[test]

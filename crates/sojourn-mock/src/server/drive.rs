@@ -107,7 +107,7 @@ impl Reactor {
         match sent {
             Sent::Blocked => return false,
             Sent::Yield => {
-                self.again.push(slot);
+                self.queue(slot);
                 return false;
             }
             Sent::All if !connection.close_when_sent => {
@@ -173,7 +173,7 @@ impl Reactor {
         };
         match (progress, sent) {
             (Progress::Blocked, Sent::All | Sent::Blocked) => {}
-            (Progress::Yield, Sent::All | Sent::Blocked) => self.again.push(slot),
+            (Progress::Yield, Sent::All | Sent::Blocked) => self.queue(slot),
             (Progress::Close, Sent::Blocked) => connection.close_when_sent = true,
             (Progress::Silent, Sent::All | Sent::Blocked) if !connection.peer_closed => {
                 connection.is_silent = true;
@@ -262,6 +262,7 @@ impl Turn<'_> {
             }
             What::Steps(steps) => match steps.pop_front() {
                 None => Next::End(given),
+                Some(Step::Body { .. }) if self.terms.is_head => Next::Go,
                 Some(Step::Body { message, from, to }) => Next::Body(message, from, to),
                 Some(Step::Close) => Next::End(Progress::Close),
                 Some(Step::Head(message)) => {

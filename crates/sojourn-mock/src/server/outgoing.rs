@@ -47,6 +47,13 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
+    /// Tells a client that waits for it to send its body.
+    pub(crate) fn interim(&mut self, is_wanted: bool) {
+        if is_wanted {
+            self.bytes.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+    }
+
     /// Puts a part of a body behind what is assembled. A large one is sent in pieces, without
     /// copying it.
     pub(crate) fn body(

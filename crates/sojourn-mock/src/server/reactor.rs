@@ -308,12 +308,25 @@ impl Reactor {
         self.due = due;
     }
 
+    /// Gives a connection another turn, once however often it is asked for.
+    pub(super) fn queue(&mut self, slot: usize) {
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        if !std::mem::replace(&mut connection.is_queued, true) {
+            self.again.push(slot);
+        }
+    }
+
     /// Gives those another turn who had more to do than one.
     fn serve_again<R: Responder>(&mut self, responder: &mut R) {
         for slot in std::mem::take(&mut self.again) {
             // Its slot may be another's by now, for whom a turn too many does no harm.
-            let is_held = self.connections.get(slot).is_some_and(Connection::is_held);
-            if !is_held {
+            let Some(connection) = self.connections.get_mut(slot) else {
+                continue;
+            };
+            connection.is_queued = false;
+            if !connection.is_held() {
                 self.drive(slot, responder);
                 self.serve_due(responder);
             }
@@ -362,4 +375,31 @@ fn timespec(ns: u64) -> Timespec {
     // A year is for ever, and never overflows.
     let seconds = (ns / SECOND_NS).min(31_536_000);
     Timespec { tv_sec: seconds as i64, tv_nsec: (ns % SECOND_NS) as i64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{EventfdFlags, eventfd};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::*;
+
+    /// Else a client that always has more to do would have ever more turns.
+    #[test]
+    fn who_asks_twice_for_a_turn_has_one() {
+        let wakes = vec![eventfd(0, EventfdFlags::CLOEXEC).unwrap()];
+        let shared = Arc::new(Shared { stage: Default::default(), wakes });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let seat = Seat::new(listener, 0, shared, Arc::default()).unwrap();
+        let mut reactor = Reactor::new(seat, &ServerConfig::default());
+        let flags = SocketFlags::CLOEXEC;
+        let (ours, _theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        let slot = reactor.connections.insert(Connection::new(ours, 0));
+        for _ in 0..3 {
+            reactor.queue(slot);
+        }
+        reactor.queue(slot + 1);
+        assert_eq!(reactor.again, [slot]);
+    }
 }

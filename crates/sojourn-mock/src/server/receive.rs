@@ -59,8 +59,9 @@ impl Reactor {
         let mut reads = 0;
         let taken = loop {
             if connection.intake.has_waiting() {
-                match connection.take_waiting(responder) {
-                    Taken::More { .. } => {}
+                let Connection { intake, id, .. } = connection;
+                match intake.take_waiting(*id, responder, &mut now_ns) {
+                    Taken::More { say_continue } => assembly.interim(say_continue),
                     taken => break taken,
                 }
             }
@@ -97,11 +98,10 @@ impl Reactor {
                     Opening::Other => connection.is_fresh = false,
                 }
             }
-            match connection.take_received(bytes, responder) {
-                Taken::More { say_continue: true } => {
-                    assembly.bytes.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
-                }
-                Taken::More { .. } => {}
+            connection.has_progressed = true;
+            let Connection { intake, id, .. } = connection;
+            match intake.take_received(bytes, *id, responder, &mut now_ns) {
+                Taken::More { say_continue } => assembly.interim(say_continue),
                 taken => break taken,
             }
         };
@@ -230,29 +230,6 @@ impl Connection {
         Opening::Other
     }
 
-    /// Takes a request out of what was received earlier.
-    fn take_waiting<R: Responder>(&mut self, responder: &mut R) -> Taken {
-        let mut waiting = std::mem::take(&mut self.intake.partial);
-        let (used, taken) = self.intake.take(&waiting, self.id, responder, &mut now_ns);
-        waiting.drain(..used);
-        self.intake.keep(waiting, &taken);
-        taken
-    }
-
-    /// Takes a request out of what has just been received; keeps the rest.
-    fn take_received<R: Responder>(&mut self, bytes: &[u8], responder: &mut R) -> Taken {
-        self.has_progressed = true;
-        if !self.intake.partial.is_empty() {
-            self.intake.append(bytes);
-            return Taken::More { say_continue: false };
-        }
-        let (used, taken) = self.intake.take(bytes, self.id, responder, &mut now_ns);
-        self.intake.keep(bytes[used..].to_vec(), &taken);
-        taken
-    }
-}
-
-impl Connection {
     /// Takes up what has come.
     fn begin(&mut self, taken: Taken) -> Incoming {
         match taken {
