@@ -1,7 +1,7 @@
 //! What an open connection costs in memory: 9,000 of them, each with a request a second.
 //!
-//! Our mock holds every answer for a second, so that as many connections are open as requests come a
-//! second. The same with a tenth of them is the base: the difference, divided by the connections
+//! Our mock holds every answer for a second, so that as many connections are open as requests come
+//! a second. The same with a tenth of them is the base: the difference, divided by the connections
 //! more, is what one costs.
 
 use std::path::Path;

@@ -130,7 +130,10 @@ mod tests {
         assert_eq!(h2loads(h2load), Ok(Reading::of(70.0)));
         assert!(h2loads(&h2load.replace("70 succeeded, 0", "69 succeeded, 1")).is_err());
         assert!(h2loads("nothing").is_err());
-        let oha = r#"{"statusCodeDistribution": {"200": 99}, "errorDistribution": {"aborted due to deadline": 1}}"#;
+        let oha = r#"{
+            "statusCodeDistribution": {"200": 99},
+            "errorDistribution": {"aborted due to deadline": 1}
+        }"#;
         assert_eq!(ohas(oha), Ok(Reading::of(99.0)));
         assert!(ohas(&oha.replace("aborted due to deadline", "connection refused")).is_err());
         assert!(ohas(&oha.replace("200", "503")).is_err());
