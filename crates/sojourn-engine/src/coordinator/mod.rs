@@ -276,15 +276,19 @@ impl Coordinator<'_> {
         }
         self.launched.tell_generators(&ToGenerator::Abort);
         self.launched.stop_sources();
+        let (generators, taps) = (self.launched.generators(), self.launched.taps());
         let give_up_ns = now_ns() + LAST_WORDS_NS;
-        while !self.book.is_closed() && now_ns() < give_up_ns {
-            self.hear(Duration::from_millis(10));
-            if self.book.sources_ended(self.launched.generators(), self.launched.taps()) {
+        // The book may be closed while sources let go of their connections, or the other way round.
+        loop {
+            let has_ended = self.book.sources_ended(generators, taps);
+            let now = now_ns();
+            if has_ended || now >= give_up_ns {
                 self.launched.ledger.closing.store(true, Ordering::SeqCst);
             }
-        }
-        self.launched.ledger.closing.store(true, Ordering::SeqCst);
-        while !self.book.is_closed() && now_ns() < give_up_ns + LAST_WORDS_NS {
+            let is_over = has_ended && self.book.is_closed();
+            if is_over || now >= give_up_ns + LAST_WORDS_NS {
+                break;
+            }
             self.hear(Duration::from_millis(10));
         }
         // The poller's last second may come after the book's close.
@@ -292,7 +296,7 @@ impl Coordinator<'_> {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.hear(Duration::ZERO);
-        self.book.check_ends(self.launched.generators(), self.launched.taps());
+        self.book.check_ends(generators, taps);
     }
 
     fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {

@@ -39,7 +39,7 @@ pub(super) fn whole_runs(output: &str) -> Result<Reading, String> {
     let report: Value = serde_json::from_str(output).map_err(|error| error.to_string())?;
     let outcome = report["verdict"]["outcome"].as_str();
     if outcome != Some("pass") {
-        return Err(format!("its verdict is {outcome:?}, not pass"));
+        return Err(format!("its verdict is not pass: {}", report["verdict"]));
     }
     let completed = &report["ledger"]["journeys_total"]["whole_run"]["completed"];
     completed
