@@ -19,9 +19,9 @@ const RUST_FLAGS: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
     "-Ccodegen-units=1",
+    "--cfg fuzzing",
     "-Cdebug-assertions",
     "-Coverflow-checks",
-    "--cfg=fuzzing",
 ];
 
 /// What libFuzzer takes for a finding besides a panic, and the longest input it makes: a parser

@@ -44,7 +44,14 @@ fn check_round_trip(results: &[Owned], encoding: Encoding) {
             (first.seq, first.code, first.latency_ns, first.bytes_in, first.bytes_out),
         );
     }
-    assert_eq!(encode(&again.results, encoding), once, "{encoding:?}");
+    let twice = encode(&again.results, encoding);
+    if encoding == Encoding::Gob {
+        assert_eq!(twice, once);
+    } else {
+        // Bytes that are no text (JSON) and blanks around a header's value (CSV) are lost once.
+        let last = read(Cursor::new(twice.clone()), Detail::Everything);
+        assert_eq!(encode(&last.results, encoding), twice, "{encoding:?}");
+    }
 }
 
 fn encode(results: &[Owned], encoding: Encoding) -> Vec<u8> {

@@ -27,9 +27,11 @@ pub(crate) fn check(input: Input<'_>) {
             return;
         }
     };
-    let mut summed = sojourn_metrics::Store::new();
     for index in 0..run.intervals.len() {
-        summed.append(&run.delta(index).expect("an interval that was read has its samples"));
+        // Samples before the last checkpoint are looked at only when they are asked for.
+        if let Err(error) = run.delta(index) {
+            assert!(error.to_string().contains(" is damaged"), "{error}");
+        }
     }
     assert!(run.intervals.len() + run.journeys.len() <= bytes.len() / 9);
     assert!(run.cut_off.as_ref().is_none_or(|words| words.len() < 300));
@@ -38,7 +40,7 @@ pub(crate) fn check(input: Input<'_>) {
     if let Ok(merged) = RunFile::merge(vec![run.clone(), run]) {
         assert_eq!(merged.journeys.len(), 2 * journeys);
         for index in 0..merged.intervals.len().min(2 * whole) {
-            merged.delta(index).expect("samples of merged intervals");
+            merged.delta(index).ok();
         }
     }
 }
