@@ -148,12 +148,12 @@ fn fuzz(binary: &Path, target: &str, seconds: u64) -> Result<(), String> {
         return Ok(());
     }
     let name = finding(&text).unwrap_or("NAME");
+    let (complaint, log) = (complaint(&text), log.display());
     Err(format!(
-        "{}\n  everything it said: {}\n  to see it again: cargo xtask fuzz {target} --input {name}\n  \
-         when it is mended, put that input into fuzz/corpus/{target}/, under a name that says what \
-         was wrong",
-        complaint(&text),
-        log.display(),
+        "{complaint}\n  everything it said: {log}\n  \
+         to see it again: cargo xtask fuzz {target} --input {name}\n  \
+         when it is mended, put that input into fuzz/corpus/{target}/, under a name that says \
+         what was wrong"
     ))
 }
 
