@@ -110,6 +110,9 @@ fn send(session: &mut Session, found: &mut Conversation) {
     }
 }
 
+/// Names and values, in order.
+pub type FieldList = Vec<(Vec<u8>, Vec<u8>)>;
+
 /// One connection's header table.
 #[derive(Debug)]
 pub struct HeaderTable(Decoder);
@@ -123,11 +126,7 @@ impl Default for HeaderTable {
 impl HeaderTable {
     /// Decodes a block: names and values in order, and whether there were more than may be shown.
     /// Fields that are not `wanted` may be passed over; the table is the same afterwards.
-    pub fn decode(
-        &mut self,
-        block: &[u8],
-        wanted: bool,
-    ) -> Result<(Vec<(Vec<u8>, Vec<u8>)>, bool), String> {
+    pub fn decode(&mut self, block: &[u8], wanted: bool) -> Result<(FieldList, bool), String> {
         let mut shown = Shown { wanted, fields: Vec::new(), is_too_long: false };
         let decoded = self.0.decode(block, HEADER_LIST_BYTES_MAX, &mut shown);
         decoded.map_err(|broken| broken.0.to_owned())?;
@@ -142,7 +141,7 @@ impl HeaderTable {
 
 struct Shown {
     wanted: bool,
-    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    fields: FieldList,
     is_too_long: bool,
 }
 

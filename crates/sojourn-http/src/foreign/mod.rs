@@ -8,5 +8,7 @@ mod tunnel;
 
 pub use crate::resolver::foreign::{DnsReply, dns_question, host_addresses, read_dns_reply};
 pub use answer::{Answer, Content, read_answer, read_content};
-pub use http2::{Conversation, HEADER_LIST_BYTES_MAX, HeaderTable, converse, write_header_field};
+pub use http2::{
+    Conversation, FieldList, HEADER_LIST_BYTES_MAX, HeaderTable, converse, write_header_field,
+};
 pub use tunnel::{TunnelEnd, open_tunnel};
