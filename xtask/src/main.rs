@@ -3,6 +3,7 @@
 //! - `test`: everything that CI runs, in phases; the first that fails ends it and is named.
 //! - `tidy`: the rules that no compiler checks (sizes, docs, links, licences of dependencies).
 //! - `bench`: the crates' benchmarks, and our HTTP client against wrk.
+//! - `fuzz`: any bytes for every parser of foreign input.
 //!
 //! Progress goes to stderr, results to stdout. Exit codes: 0 done, 1 a check failed, 2 wrong usage.
 
@@ -10,6 +11,7 @@
 
 mod bench;
 mod deny;
+mod fuzz;
 mod metadata;
 mod phase;
 mod shell;
@@ -28,6 +30,9 @@ usage: cargo xtask test [PHASE…]          everything CI runs, or only these ph
        cargo xtask bench [--record] [NAME…]   benchmarks whose name or crate is NAME, or all;
                                           `http` compares our HTTP client with wrk against nginx;
                                           --record writes the figures into bench/README.md
+       cargo xtask fuzz [--seconds N] [TARGET…]   any bytes for these fuzz targets, or for all, 20 s
+                                          or N each; a finding is a file in fuzz/findings/
+       cargo xtask fuzz TARGET --input FILE   one input again
 
 examples: cargo xtask test
           cargo xtask test format tidy
@@ -40,6 +45,7 @@ fn main() -> ExitCode {
         ["test", phases @ ..] => test::run(phases),
         ["tidy"] => tidy::run(),
         ["bench", options @ ..] => bench::run(options),
+        ["fuzz", words @ ..] => fuzz::run(words),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

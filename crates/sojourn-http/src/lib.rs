@@ -32,6 +32,8 @@ mod deadlines;
 mod dialling;
 mod driver;
 mod error;
+#[doc(hidden)]
+pub mod foreign;
 mod in_flight;
 mod local_addresses;
 mod origin;

@@ -38,6 +38,8 @@ pub use book::answer::Answer;
 pub use book::degrade::{Degradation, DegradationPoint};
 pub use book::fault::Fault;
 pub use book::limit::Limit;
+#[doc(hidden)]
+pub use book::overrides::wishes;
 pub use book::pattern::Pattern;
 pub use book::values::Place;
 pub use book::{Book, Condition, Route};

@@ -29,6 +29,19 @@ fn whole_files_are_read_in_order() {
     assert_eq!(json[1].headers.len(), 2);
 }
 
+/// It was an error of each request before, and its query stood in the target's label.
+#[test]
+fn a_method_in_json_that_can_not_be_sent_is_an_error_with_its_line() {
+    for method in ["GET http://h/?token=1", "GE\\nT", "é"] {
+        let text = format!("{JSON}\n{{\"method\":\"{method}\",\"url\":\"http://h/\"}}");
+        let last = read(text.as_bytes(), TargetFormat::Json).pop().unwrap();
+        let error = last.unwrap_err().to_string();
+        assert!(error.starts_with("targets:4: bad method: "), "{error}");
+    }
+    let text = r#"{"method":"M-SEARCH","url":"http://h/"}"#;
+    assert_eq!(read(text.as_bytes(), TargetFormat::Json)[0].as_ref().unwrap().method, "M-SEARCH");
+}
+
 proptest! {
     /// Damage is an error with its line, or other targets; never a panic, and nothing after it.
     #[test]

@@ -5,6 +5,7 @@
 //! `message` writes and reads.
 
 mod addresses;
+pub(crate) mod foreign;
 mod hosts_file;
 mod message;
 mod names;

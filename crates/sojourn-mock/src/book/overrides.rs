@@ -22,6 +22,24 @@ pub(crate) struct Wishes {
     pub(crate) close: Option<bool>,
 }
 
+/// What a request for this target with this header [`HEADER`] may change: whether it is held, and
+/// its status; errs in words. For fuzzing only, no part of the interface.
+#[doc(hidden)]
+pub fn wishes(target: &str, header: &[u8]) -> Result<(bool, Option<u16>), String> {
+    let request = Request {
+        method: "GET",
+        path: target,
+        headers: &[httparse::Header { name: HEADER, value: header }],
+        body: b"",
+        arrival_ns: 0,
+        connection: 0,
+        version: 11,
+        tls: None,
+    };
+    let wishes = Wishes::of(&request, true, Dice { seed: 1, stream: 2, k: 3 })?;
+    Ok((wishes.delay_ns.is_some(), wishes.status))
+}
+
 /// Draws for the mixes: seed, the route's stream and the request's number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dice {

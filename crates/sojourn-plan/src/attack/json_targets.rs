@@ -31,7 +31,11 @@ fn of_line(line: &str, defaults: &TargetDefaults) -> Result<Target, Wrong> {
     let text = |key: &str| object.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let required =
         |key: &str| text(key).ok_or_else(|| (format!("target: required {key} is missing"), hint()));
-    let mut target = Target::new(required("method")?, required("url")?, defaults)?;
+    let method = required("method")?;
+    if !method.bytes().all(is_token_byte) {
+        return Err((format!("bad method: {method}"), hint()));
+    }
+    let mut target = Target::new(method, required("url")?, defaults)?;
     target.name = text("name").map(str::to_owned);
     match object.get("body") {
         None | Some(Value::Null) => {}
@@ -62,4 +66,9 @@ fn headers(header: &Value) -> Result<Vec<(String, String)>, Wrong> {
         }
     }
     Ok(headers)
+}
+
+/// Of a token of RFC 9110 §5.6.2: nothing else can be sent as a method.
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -7,7 +7,7 @@
 mod error;
 mod frame;
 mod head;
-mod hpack;
+pub(crate) mod hpack;
 mod peer;
 mod reader;
 mod request;

@@ -1,0 +1,17 @@
+//! The targets, one a file.
+
+pub(crate) mod dns_reply;
+pub(crate) mod event;
+pub(crate) mod hpack;
+pub(crate) mod http2_session;
+pub(crate) mod http_content;
+pub(crate) mod http_response;
+pub(crate) mod journey_file;
+pub(crate) mod location;
+pub(crate) mod mock_file;
+pub(crate) mod mock_request;
+pub(crate) mod mock_wishes;
+pub(crate) mod proxy_reply;
+pub(crate) mod results;
+pub(crate) mod run_file;
+pub(crate) mod target_file;
