@@ -168,6 +168,57 @@ fn redirects_are_followed_as_far_as_asked_and_not_to_strangers() {
 }
 
 #[test]
+fn a_redirect_to_another_port_takes_the_body_along_and_no_credentials() {
+    let elsewhere = echo::serve(echo::echo);
+    let first = std::sync::Arc::new(std::sync::OnceLock::new());
+    let (back, known) = (std::sync::Arc::clone(&first), first);
+    // `/over` is answered here, `/back` there leads to `/end` here.
+    let there = echo::serve(move |request, stream| {
+        let location = format!("http://{}/end", back.get().unwrap());
+        let head = "HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\nLocation: ";
+        assert!(!request.contains("hush"), "{request}");
+        stream.write_all(format!("{head}{location}\r\n\r\n").as_bytes())
+    });
+    let here = echo::serve(move |request, stream| {
+        let location = match request.split(' ').nth(1).unwrap() {
+            "/over" => format!("http://{elsewhere}/"),
+            "/round" => format!("http://{there}/"),
+            "/same" => "/end".to_owned(),
+            _ => return echo::echo(request, stream),
+        };
+        let head = "HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\nLocation: ";
+        stream.write_all(format!("{head}{location}\r\n\r\n").as_bytes())
+    });
+    known.set(here).unwrap();
+    let folder = sojourn_testkit::temp_dir().unwrap();
+    let body = folder.path().join("body.txt");
+    std::fs::write(&body, "the body").unwrap();
+    let body = body.display().to_string();
+    let secrets = ["Authorization: hush", "COOKIE: hush", "X-Api-Key: hush", "Host: own.example"];
+    for (path, host, keeps) in
+        [("same", None, true), ("over", Some(elsewhere), false), ("round", None, false)]
+    {
+        for chunked in ["-chunked", "-chunked=false"] {
+            let url = format!("http://{here}/{path}");
+            let mut words = vec!["-method", "PUT", "-body", &body, "-header", "A: b", chunked];
+            words.extend(secrets.iter().flat_map(|secret| ["-header", secret]));
+            words.push(&url);
+            let hits = attack(&short(&words), "").hits();
+            assert_eq!(hits.len(), 10);
+            let hit = &hits[9];
+            assert_eq!((hit.code, hit.error.as_str()), (200, ""), "{hit:?}");
+            let echoed = String::from_utf8(hit.body.clone()).unwrap();
+            assert!(echoed.starts_with("PUT /") && echoed.contains("the body"), "{echoed}");
+            assert!(echoed.contains("A: b\r\n"), "{echoed}");
+            assert!(echoed.contains("X-Vegeta-Seq: 9\r\n"), "{echoed}");
+            assert_eq!(echoed.matches("hush").count(), if keeps { 3 } else { 0 }, "{echoed}");
+            let host = host.map_or("own.example".to_owned(), |host| host.to_string());
+            assert!(echoed.contains(&format!("Host: {host}\r\n")), "{echoed}");
+        }
+    }
+}
+
+#[test]
 fn secrets_of_the_command_line_stay_there() {
     let address = echo::serve(echo::echo);
     let url = format!("http://{address}/?token=query");

@@ -33,8 +33,9 @@ impl AttackGenerator {
         let response_ns = completion.ended_ns.saturating_sub(hit.t0_ns);
         let series = self.series.step(KIND, step, PHASE);
         series.completed(&mut self.recorder, completion, hit.t0_ns, hit.began_ns);
-        self.recorder.record(series.bytes_in, completion.bytes_in);
-        self.recorder.record(series.bytes_out, completion.bytes_out);
+        let (out_before, in_before) = hit.bytes_before();
+        self.recorder.record(series.bytes_in, in_before + completion.bytes_in);
+        self.recorder.record(series.bytes_out, out_before + completion.bytes_out);
         self.recorder.record(self.ends.duration, response_ns);
         if let Some(answers) = &mut self.answers {
             answers.ended(hit, completion, &mut self.recorder);

@@ -39,7 +39,7 @@ use accounts::Ends;
 use answers::Answers;
 use hit::{Hit, send};
 use results::Results;
-use scripted::Scripted;
+use scripted::{Made, Scripted, made_elsewhere};
 use targets::{Magazine, Next};
 
 /// Hits started in a row before completions are looked at again.
@@ -340,6 +340,7 @@ impl AttackGenerator {
         {
             self.message.clear();
             let request = hit.follow(
+                completion,
                 response,
                 &self.attack,
                 &self.hosts,
@@ -479,27 +480,6 @@ impl AttackGenerator {
         let handed_over = hand_over(&self.spec.reports, (self.spec.index, last));
         self.broken.map_or(handed_over, Err)
     }
-}
-
-/// How requests are made elsewhere.
-#[derive(Default)]
-struct Made {
-    message: Vec<u8>,
-    framing: Option<Framing>,
-    scripted: Option<Scripted>,
-}
-
-fn made_elsewhere(attack: &Attack, index: u32) -> Result<Made, String> {
-    let Targets::Scripted(scripted) = &attack.targets else {
-        return Ok(Made::default());
-    };
-    let thread =
-        scripted.take(index).ok_or_else(|| format!("generator {index} has no requests to make"))?;
-    Ok(Made {
-        message: thread.message,
-        framing: Some(thread.framing),
-        scripted: thread.script.and_then(Scripted::new),
-    })
 }
 
 /// What is kept of answers: what somebody will look at.

@@ -2,7 +2,7 @@
 
 use sojourn_http::{BodyPolicy, Response};
 
-use crate::attack::{Framing, Look, Script, Wants};
+use crate::attack::{Attack, Framing, Look, Script, Targets, Wants};
 
 /// The script of one generator.
 pub(super) struct Scripted {
@@ -64,4 +64,25 @@ impl Scripted {
     pub(super) fn is_stopped(&self) -> bool {
         self.script.is_stopped()
     }
+}
+
+/// How requests are made elsewhere.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) message: Vec<u8>,
+    pub(super) framing: Option<Framing>,
+    pub(super) scripted: Option<Scripted>,
+}
+
+pub(super) fn made_elsewhere(attack: &Attack, index: u32) -> Result<Made, String> {
+    let Targets::Scripted(scripted) = &attack.targets else {
+        return Ok(Made::default());
+    };
+    let thread =
+        scripted.take(index).ok_or_else(|| format!("generator {index} has no requests to make"))?;
+    Ok(Made {
+        message: thread.message,
+        framing: Some(thread.framing),
+        scripted: thread.script.and_then(Scripted::new),
+    })
 }
