@@ -116,7 +116,7 @@ fn bodies_are_decoded_counted_whole_and_kept_as_far_as_asked() {
             body.len()
         );
         stream.write_all(head.as_bytes())?;
-        if request.starts_with("GET ") { stream.write_all(&body) } else { Ok(()) }
+        if request.starts_with("HEAD ") { Ok(()) } else { stream.write_all(&body) }
     });
     let url = format!("http://{address}/");
     for (limit, kept) in [("-1", 5000), ("1kb", 1024), ("0", 0)] {
@@ -130,6 +130,27 @@ fn bodies_are_decoded_counted_whole_and_kept_as_far_as_asked() {
     let hits = attack(&short(&["-method", "HEAD", &url]), "").hits();
     assert_eq!(hits.len(), 10);
     assert!(hits.iter().all(|hit| hit.code == 200 && hit.body.is_empty()), "{hits:?}");
+    // A run file says the same of bodies, under the same names, and what went over the wire apart.
+    let folder = sojourn_testkit::temp_dir().unwrap();
+    let body = folder.path().join("body");
+    std::fs::write(&body, "0123456789").unwrap();
+    let body = body.display().to_string();
+    let targets = format!("GET {url}\n\nPOST {url}\n@{body}\n");
+    let [records, run] = ["out.bin", "out.sojourn"].map(|file| {
+        let made = attack_to(file, &short(&[]), &targets);
+        let report = |kind| {
+            let words = ["report", "-type", kind, file];
+            sojourn_testkit::sojourn(words).in_dir(made.folder.path()).run().unwrap().stdout
+        };
+        let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
+        let text = report("text");
+        let rows: Vec<String> =
+            text.lines().filter(|row| row.starts_with("Bytes")).map(str::to_owned).collect();
+        (json["bytes_in"].clone(), json["bytes_out"].clone(), rows)
+    });
+    assert_eq!(records, run);
+    assert_eq!((&run.0["total"], &run.1["total"]), (&50_000.into(), &50.into()), "{run:?}");
+    assert_eq!(run.2.len(), 2, "{run:?}");
 }
 
 /// `/n` leads to `/n-1` and so on to `/0`, `/away` to another host.
