@@ -9,6 +9,7 @@ mod launch;
 mod levels;
 mod notes;
 pub(crate) mod panic;
+mod patience;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +35,7 @@ use crate::{
 };
 use book::Book;
 use launch::Launched;
+use patience::{LOOK_NS, Patience};
 
 /// How often the start is put off.
 const STARTS_MAX: usize = 5;
@@ -276,19 +278,21 @@ impl Coordinator<'_> {
         }
         self.launched.tell_generators(&ToGenerator::Abort);
         self.launched.stop_sources();
-        let give_up_ns = now_ns() + LAST_WORDS_NS;
-        while !self.book.is_closed() && now_ns() < give_up_ns {
-            self.hear(Duration::from_millis(10));
+        let look = Duration::from_nanos(LOOK_NS);
+        let mut patience = Patience::new(now_ns(), LAST_WORDS_NS);
+        while !self.book.is_closed() && patience.lasts(now_ns()) {
+            self.hear(look);
             if self.book.sources_ended(self.launched.generators(), self.launched.taps()) {
                 self.launched.ledger.closing.store(true, Ordering::SeqCst);
             }
         }
         self.launched.ledger.closing.store(true, Ordering::SeqCst);
-        while !self.book.is_closed() && now_ns() < give_up_ns + LAST_WORDS_NS {
-            self.hear(Duration::from_millis(10));
+        let mut patience = Patience::new(now_ns(), LAST_WORDS_NS);
+        while !self.book.is_closed() && patience.lasts(now_ns()) {
+            self.hear(look);
         }
         // The poller's last second may come after the book's close.
-        while !self.launched.hear_poller(&mut self.book) && now_ns() < give_up_ns + LAST_WORDS_NS {
+        while !self.launched.hear_poller(&mut self.book) && patience.lasts(now_ns()) {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.hear(Duration::ZERO);
