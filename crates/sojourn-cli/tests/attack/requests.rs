@@ -233,7 +233,7 @@ fn a_redirect_to_another_port_takes_the_body_along_and_no_credentials() {
             assert!(echoed.contains("A: b\r\n"), "{echoed}");
             assert!(echoed.contains("X-Vegeta-Seq: 9\r\n"), "{echoed}");
             assert_eq!(echoed.matches("hush").count(), if keeps { 3 } else { 0 }, "{echoed}");
-            let host = host.map_or("own.example".to_owned(), |host| host.to_string());
+            let host = host.map_or_else(|| "own.example".to_owned(), |host| host.to_string());
             assert!(echoed.contains(&format!("Host: {host}\r\n")), "{echoed}");
         }
     }
