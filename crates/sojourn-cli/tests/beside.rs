@@ -158,7 +158,7 @@ load: {{ rate: 20/s, steady: 200ms }}
     assert_eq!(
         error.message,
         "setup failed: step user: status 500, expected 2xx or 3xx\n\
-         teardown failed: step drop-user: a value it needs is not set"
+         teardown failed: step drop-user: variable user has no value"
     );
     let lines: Vec<_> =
         system.asked.lock().unwrap().iter().map(|asked| asked.line.clone()).collect();

@@ -9,7 +9,6 @@ mod launch;
 mod levels;
 mod notes;
 pub(crate) mod panic;
-mod patience;
 #[cfg(test)]
 mod tests;
 
@@ -35,7 +34,6 @@ use crate::{
 };
 use book::Book;
 use launch::Launched;
-use patience::{LOOK_NS, Patience};
 
 /// How often the start is put off.
 const STARTS_MAX: usize = 5;
@@ -278,25 +276,27 @@ impl Coordinator<'_> {
         }
         self.launched.tell_generators(&ToGenerator::Abort);
         self.launched.stop_sources();
-        let look = Duration::from_nanos(LOOK_NS);
-        let mut patience = Patience::new(now_ns(), LAST_WORDS_NS);
-        while !self.book.is_closed() && patience.lasts(now_ns()) {
-            self.hear(look);
-            if self.book.sources_ended(self.launched.generators(), self.launched.taps()) {
+        let (generators, taps) = (self.launched.generators(), self.launched.taps());
+        let give_up_ns = now_ns() + LAST_WORDS_NS;
+        // The book may be closed while sources let go of their connections, or the other way round.
+        loop {
+            let has_ended = self.book.sources_ended(generators, taps);
+            let now = now_ns();
+            if has_ended || now >= give_up_ns {
                 self.launched.ledger.closing.store(true, Ordering::SeqCst);
             }
-        }
-        self.launched.ledger.closing.store(true, Ordering::SeqCst);
-        let mut patience = Patience::new(now_ns(), LAST_WORDS_NS);
-        while !self.book.is_closed() && patience.lasts(now_ns()) {
-            self.hear(look);
+            let is_over = has_ended && self.book.is_closed();
+            if is_over || now >= give_up_ns + LAST_WORDS_NS {
+                break;
+            }
+            self.hear(Duration::from_millis(10));
         }
         // The poller's last second may come after the book's close.
-        while !self.launched.hear_poller(&mut self.book) && patience.lasts(now_ns()) {
+        while !self.launched.hear_poller(&mut self.book) && now_ns() < give_up_ns + LAST_WORDS_NS {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.hear(Duration::ZERO);
-        self.book.check_ends(self.launched.generators(), self.launched.taps());
+        self.book.check_ends(generators, taps);
     }
 
     fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {

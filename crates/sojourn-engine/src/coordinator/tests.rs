@@ -4,6 +4,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
+use std::time::Duration;
 
 use sojourn_http::Response;
 use sojourn_plan::{AttackLoad, Pace, Target, TargetDefaults, TargetFormat, TargetReader};
@@ -75,37 +76,65 @@ fn causes(file: &RunFile) -> String {
     summary.causes.iter().map(|cause| format!("{}: {}\n", cause.name, cause.detail)).collect()
 }
 
-#[test]
-fn a_generator_that_panics_makes_the_run_void_and_is_named() {
-    struct Bomb;
-    impl Script for Bomb {
-        fn wants(&self) -> Wants {
-            Wants { response: Some(Look::Status), ..Wants::default() }
-        }
-        fn request(&mut self, _message: &mut Vec<u8>) -> Result<Framing, String> {
-            Err("not asked for".to_owned())
-        }
-        fn delay_ns(&mut self) -> Result<u64, String> {
-            Ok(0)
-        }
-        fn response(&mut self, response: &Response) -> Result<(), String> {
+/// A script that looks at each answer's status: it panics, or takes its time to go.
+struct Odd {
+    panics: bool,
+}
+
+impl Script for Odd {
+    fn wants(&self) -> Wants {
+        Wants { response: Some(Look::Status), ..Wants::default() }
+    }
+    fn request(&mut self, _message: &mut Vec<u8>) -> Result<Framing, String> {
+        Err("not asked for".to_owned())
+    }
+    fn delay_ns(&mut self) -> Result<u64, String> {
+        Ok(0)
+    }
+    fn response(&mut self, response: &Response) -> Result<(), String> {
+        if self.panics {
             panic!("no script for status {}", response.status)
         }
-        fn is_stopped(&self) -> bool {
-            false
+        Ok(())
+    }
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for Odd {
+    fn drop(&mut self) {
+        if !self.panics {
+            std::thread::sleep(Duration::from_millis(400));
         }
     }
+}
+
+fn scripted_attack(script: Odd) -> RunFile {
     let server = target();
     let target = attack_target(&server.url("/"));
     let thread = ScriptedThread {
         address: None,
         message: b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".to_vec(),
         framing: Framing { requests: 1, head_only: false },
-        script: Some(Box::new(Bomb)),
+        script: Some(Box::new(script)),
     };
     let scripted = Scripted::new(target.clone(), vec![thread]);
-    let causes = causes(&attack(&target, Targets::Scripted(scripted), None));
+    attack(&target, Targets::Scripted(scripted), None)
+}
+
+#[test]
+fn a_generator_that_panics_makes_the_run_void_and_is_named() {
+    let causes = causes(&scripted_attack(Odd { panics: true }));
     assert!(causes.contains("thread generator-0 panicked: no script for status 200"), "{causes}");
+}
+
+/// As with thousands of connections to close: the book is closed long before.
+#[test]
+fn a_generator_that_takes_its_time_to_let_go_is_waited_for() {
+    let file = scripted_attack(Odd { panics: false });
+    let summary = file.summary.expect("the run file is closed");
+    assert_eq!((summary.verdict, summary.causes), (Verdict::Pass, Vec::new()));
 }
 
 #[test]

@@ -11,28 +11,25 @@ mod outbox;
 mod prepared;
 mod redirect;
 mod series;
+mod spec;
 #[cfg(test)]
 mod tests;
 mod timers;
 
 use std::{collections::HashMap, sync::Arc};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use crossbeam_channel::{Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{Client, ClientConfig, Completion, ConnectTo, HostPort, Io, Waker};
-use sojourn_ledger::{Batch, Fact, JourneyId, Phase, SourceId};
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_http::{Client, Completion, Io, Waker};
+use sojourn_ledger::{Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Amendment, Share};
-use sojourn_plan::Plan;
 
 use crate::{
-    attack::{Attack, Targets},
     health::ThreadHealth,
     last_word::hand_over,
     link::{FromGenerator, ToActor, ToGenerator},
-    options::RunOptions,
-    poller::PollSender,
 };
 pub(crate) use actor::Scratch;
 use actor::{Actor, Context, Step, Wake};
@@ -47,6 +44,7 @@ pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of};
 pub(crate) use redirect::{hosts, next_action};
 use series::Series;
+pub(crate) use spec::GeneratorSpec;
 use timers::Timers;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
@@ -56,46 +54,6 @@ const ACTORS_MAX: usize = 200_000;
 const FACTS_MAX: usize = 1_000_000;
 /// Arrivals started in a row before completions are looked at again.
 const STARTS_PER_TURN: usize = 64;
-
-/// What a generator thread is made with.
-pub(crate) struct GeneratorSpec {
-    pub(crate) index: u32,
-    pub(crate) of: u32,
-    pub(crate) plan: Arc<Plan>,
-    pub(crate) options: RunOptions,
-    /// Targets instead of the plan's journeys.
-    pub(crate) attack: Option<Arc<Attack>>,
-    pub(crate) anchor: Anchor,
-    pub(crate) variables: Vec<Option<Box<str>>>,
-    pub(crate) facts: Sender<Batch>,
-    pub(crate) reports: Sender<(u32, FromGenerator)>,
-    pub(crate) control: Receiver<ToGenerator>,
-    pub(crate) actors: Receiver<ToActor>,
-    pub(crate) spares: Receiver<Box<Snapshot>>,
-    pub(crate) polls: PollSender,
-}
-
-/// From this lag budget on, it does not matter whether a wait ends some microseconds late.
-const LAX_NS: u64 = MILLISECOND_NS / 5;
-
-impl GeneratorSpec {
-    /// How its client connects: a script may have chosen an address.
-    fn client(&self) -> ClientConfig {
-        let mut config = self.options.client.clone();
-        config.punctual &= self.options.lag_budget_ns < LAX_NS;
-        let Some(Targets::Scripted(scripted)) = self.attack.as_ref().map(|attack| &attack.targets)
-        else {
-            return config;
-        };
-        if let Some(address) = scripted.address(self.index) {
-            let to = HostPort { host: address.ip().to_string(), port: address.port() };
-            let target = &scripted.target;
-            let from = HostPort { host: target.host.clone(), port: target.port };
-            config.connect_to.push(ConnectTo { from, to: vec![to] });
-        }
-        config
-    }
-}
 
 /// The thread's body. `ready` gets the waker once the client stands, and what it waits with.
 pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io)>>) {

@@ -1,10 +1,11 @@
 //! A generator's end.
 
 use crossbeam_channel::bounded;
+use sojourn_clock::Anchor;
 
 use super::*;
 use crate::{
-    poller,
+    RunOptions, poller,
     testing::{PAYMENT, plan},
 };
 

@@ -122,8 +122,8 @@ pub(super) fn table(head: &str, tools: &[Tool], reference: &str) -> Table {
     table
 }
 
-/// CPU per request as a share of another tool's: the median over the rounds of the ratio within each,
-/// so that a round in which the machine was slow for both says as much as another.
+/// CPU per request as a share of another tool's: the median of the rounds' ratios, so that a round
+/// in which the machine was slow for both says as much as another.
 pub(super) fn of_other(tool: &Tool, other: &Tool) -> f64 {
     let pairs = tool.samples.iter().zip(&other.samples);
     let mut ratios: Vec<f64> = pairs.map(|(own, theirs)| own.cpu_us() / theirs.cpu_us()).collect();

@@ -1,7 +1,7 @@
 //! What an open connection costs in memory: 9,000 of them, each with a request a second.
 //!
-//! Our mock holds every answer for a second, so that as many connections are open as requests come a
-//! second. The same with a tenth of them is the base: the difference, divided by the connections
+//! Our mock holds every answer for a second, so that as many connections are open as requests come
+//! a second. The same with a tenth of them is the base: the difference, divided by the connections
 //! more, is what one costs.
 
 use std::path::Path;
@@ -25,7 +25,7 @@ journeys:
 load:
   - journey: get
     users: ${USERS}
-    steady: 10s
+    steady: 6s
     until: root
 health:
   { lag_p99_max: 60s, lag_share_max: 100%, missed_max: 100%, delivered_min: 0%, busy_max: 100% }
@@ -80,7 +80,7 @@ fn attacking(program: &Path, _plan: &Path, count: u32, way: &'static str) -> Too
     let (reader, written) = (program.clone(), output.clone());
     let command = move |url: &str| {
         let rate = count.to_string();
-        let flags = ["-rate", &rate, "-duration", "10s", "-connections", "20000", "-io", way];
+        let flags = ["-rate", &rate, "-duration", "6s", "-connections", "20000", "-io", way];
         attack(&program, url, &flags, &output)
     };
     Tool::new("attack", command, move |_| attacks(&reader, &written))

@@ -1,8 +1,8 @@
 //! Our HTTP client beside others, against the same server.
 //!
-//! The server has one core, the tool under test another. Rounds alternate between the tools, so that
-//! a machine that warms up or is disturbed disturbs all alike. What counts is CPU per request: on a
-//! machine shared with anything, requests per second tell more about the neighbours.
+//! The server has one core, the tool under test another. Rounds alternate between the tools, so
+//! that a machine that warms up or is disturbed disturbs all alike. What counts is CPU per request:
+//! on a machine shared with anything, requests per second tell more about the neighbours.
 
 mod closed;
 mod connections;

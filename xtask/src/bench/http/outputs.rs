@@ -39,7 +39,7 @@ pub(super) fn whole_runs(output: &str) -> Result<Reading, String> {
     let report: Value = serde_json::from_str(output).map_err(|error| error.to_string())?;
     let outcome = report["verdict"]["outcome"].as_str();
     if outcome != Some("pass") {
-        return Err(format!("its verdict is {outcome:?}, not pass"));
+        return Err(format!("its verdict is not pass: {}", report["verdict"]));
     }
     let completed = &report["ledger"]["journeys_total"]["whole_run"]["completed"];
     completed
@@ -130,7 +130,10 @@ mod tests {
         assert_eq!(h2loads(h2load), Ok(Reading::of(70.0)));
         assert!(h2loads(&h2load.replace("70 succeeded, 0", "69 succeeded, 1")).is_err());
         assert!(h2loads("nothing").is_err());
-        let oha = r#"{"statusCodeDistribution": {"200": 99}, "errorDistribution": {"aborted due to deadline": 1}}"#;
+        let oha = r#"{
+            "statusCodeDistribution": {"200": 99},
+            "errorDistribution": {"aborted due to deadline": 1}
+        }"#;
         assert_eq!(ohas(oha), Ok(Reading::of(99.0)));
         assert!(ohas(&oha.replace("aborted due to deadline", "connection refused")).is_err());
         assert!(ohas(&oha.replace("200", "503")).is_err());

@@ -1,7 +1,7 @@
 //! Paced: 10,000 requests a second, evenly spaced, on few connections.
 //!
-//! Beside Vegeta, ours writes what Vegeta writes, a record per request; beside oha, which writes only
-//! a summary, a run file.
+//! Beside Vegeta, ours writes what Vegeta writes, a record per request; beside oha, which writes
+//! only a summary, a run file.
 
 use std::path::Path;
 

@@ -168,18 +168,19 @@ impl AttackGenerator {
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = now_ns();
-            for completion in completions.drain(..) {
+            for completion in &completions {
                 match self.closed.is_some() {
                     // A worker goes on before the rest of the batch is looked at: it would
                     // otherwise count the batch as its own lag.
                     true => {
                         let now = now_ns();
-                        self.complete(&completion, now);
+                        self.complete(completion, now);
                         self.start_due(now);
                     }
-                    false => self.complete(&completion, turn_ns),
+                    false => self.complete(completion, turn_ns),
                 }
             }
+            completions.clear();
         }
         self.finish()
     }
@@ -218,7 +219,7 @@ impl AttackGenerator {
     fn start_due(&mut self, mut now: u64) -> u64 {
         for place in 0..STARTS_PER_TURN {
             let next = self.next_due();
-            if place > 0 && next.is_none_or(|(_, t0_ns)| t0_ns <= now) {
+            if place > 0 && next.is_some_and(|(_, t0_ns)| t0_ns <= now) {
                 now = now_ns();
             }
             match next {

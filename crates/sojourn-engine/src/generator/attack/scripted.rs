@@ -74,6 +74,7 @@ pub(super) struct Made {
     pub(super) scripted: Option<Scripted>,
 }
 
+/// Takes what a script has prepared for this generator.
 pub(super) fn made_elsewhere(attack: &Attack, index: u32) -> Result<Made, String> {
     let Targets::Scripted(scripted) = &attack.targets else {
         return Ok(Made::default());

@@ -1,0 +1,57 @@
+//! What a generator thread is made with.
+
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender};
+use sojourn_clock::{Anchor, MILLISECOND_NS};
+use sojourn_http::{ClientConfig, ConnectTo, HostPort};
+use sojourn_ledger::Batch;
+use sojourn_metrics::Snapshot;
+use sojourn_plan::Plan;
+
+use crate::{
+    attack::{Attack, Targets},
+    link::{FromGenerator, ToActor, ToGenerator},
+    options::RunOptions,
+    poller::PollSender,
+};
+
+/// What a generator thread is made with.
+pub(crate) struct GeneratorSpec {
+    pub(crate) index: u32,
+    pub(crate) of: u32,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) options: RunOptions,
+    /// Targets instead of the plan's journeys.
+    pub(crate) attack: Option<Arc<Attack>>,
+    pub(crate) anchor: Anchor,
+    pub(crate) variables: Vec<Option<Box<str>>>,
+    pub(crate) facts: Sender<Batch>,
+    pub(crate) reports: Sender<(u32, FromGenerator)>,
+    pub(crate) control: Receiver<ToGenerator>,
+    pub(crate) actors: Receiver<ToActor>,
+    pub(crate) spares: Receiver<Box<Snapshot>>,
+    pub(crate) polls: PollSender,
+}
+
+/// From this lag budget on, it does not matter whether a wait ends some microseconds late.
+const LAX_NS: u64 = MILLISECOND_NS / 5;
+
+impl GeneratorSpec {
+    /// How its client connects: a script may have chosen an address.
+    pub(super) fn client(&self) -> ClientConfig {
+        let mut config = self.options.client.clone();
+        config.punctual &= self.options.lag_budget_ns < LAX_NS;
+        let Some(Targets::Scripted(scripted)) = self.attack.as_ref().map(|attack| &attack.targets)
+        else {
+            return config;
+        };
+        if let Some(address) = scripted.address(self.index) {
+            let to = HostPort { host: address.ip().to_string(), port: address.port() };
+            let target = &scripted.target;
+            let from = HostPort { host: target.host.clone(), port: target.port };
+            config.connect_to.push(ConnectTo { from, to: vec![to] });
+        }
+        config
+    }
+}
