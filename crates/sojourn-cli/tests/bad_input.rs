@@ -173,7 +173,7 @@ fn fifty_megabytes_are_discarded_or_refused() {
     let few = |root: &str| api_plan(&server.url(""), root).replace("10/s", "2/s");
     let run = common::run(&common::plan(&few("expect: { status: 200 }"), &[]), |_| {});
     let tags = [("journey", "get"), ("step", "root")];
-    let key = SeriesKey::new("step.bytes_in", &tags, SeriesPhase::Steady);
+    let key = SeriesKey::new("step.received_bytes", &tags, SeriesPhase::Steady);
     let bytes = run.file.store.trend(&key).unwrap().totals();
     assert_eq!(bytes.count, 2);
     assert!(bytes.min >= BYTES, "{bytes:?}");

@@ -107,7 +107,7 @@ fn attempts_are_one_request_of_one_journey_and_counted_apart() {
     assert!(least_ns(never) >= 150 * MILLISECOND_NS);
     assert!(least_ns(slow) >= 150 * MILLISECOND_NS);
     // Both requests are in the bytes sent.
-    let [once, twice] = [last, again].map(|journey| journey.steps[0].bytes_out.unwrap().min);
+    let [once, twice] = [last, again].map(|journey| journey.steps[0].sent_bytes.unwrap().min);
     assert!(twice > once * 3 / 2, "{twice} {once}");
     let statuses: Vec<_> = again.steps[0].statuses.iter().map(|row| &*row.status).collect();
     assert_eq!(statuses, ["200"], "the last attempt's");

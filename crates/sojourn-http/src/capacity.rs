@@ -34,9 +34,35 @@ pub struct ConnectionCapacity {
     pub planned: u64,
     /// Possible of these.
     pub possible: u64,
-    /// Everything that is too small for the plan: what, with numbers, and what to do; empty when
-    /// all planned connections are possible.
-    pub shortages: Vec<String>,
+    /// Everything that is too small for the plan, what binds first; empty when all planned
+    /// connections are possible.
+    pub shortages: Vec<Shortage>,
+}
+
+/// Something that is too small for the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// The origin whose connections it bounds; `None`: it bounds all.
+    pub origin: Option<String>,
+    /// Connections planned of those that it bounds.
+    pub planned: u64,
+    /// Possible of these.
+    pub possible: u64,
+    /// What it is, with numbers.
+    pub limit: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl std::fmt::Display for Shortage {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { origin, planned, possible, limit, remedy } = self;
+        write!(out, "{planned} connections")?;
+        if let Some(origin) = origin {
+            write!(out, " to {origin}")?;
+        }
+        write!(out, " are planned and {possible} are possible: {limit}; {remedy}")
+    }
 }
 
 impl ConnectionCapacity {
@@ -61,26 +87,40 @@ impl ConnectionCapacity {
             possible = possible.saturating_add(room.min(*connections));
             if room < *connections {
                 let needed = connections.div_ceil(per_local.max(1));
-                shortages.push(format!(
-                    "{connections} connections to {origin} are planned and {room} are possible: \
-                     {ports} ports ({} to {}) × {} × {}; have {needed} local addresses or widen \
-                     `sysctl net.ipv4.ip_local_port_range`",
-                    limits.ports.start(),
-                    limits.ports.end(),
-                    counted(local_addresses, "local address"),
-                    counted(addresses, "remote address"),
-                ));
+                shortages.push(Shortage {
+                    origin: Some(origin.clone()),
+                    planned: *connections,
+                    possible: room,
+                    limit: format!(
+                        "{ports} ports ({} to {}) × {} × {}",
+                        limits.ports.start(),
+                        limits.ports.end(),
+                        counted(local_addresses, "local address"),
+                        counted(addresses, "remote address"),
+                    ),
+                    remedy: format!(
+                        "have {needed} local addresses or widen `sysctl \
+                         net.ipv4.ip_local_port_range`"
+                    ),
+                });
             }
         }
         let planned = planned.iter().fold(0_u64, |sum, each| sum.saturating_add(each.connections));
         let room = limits.descriptors.saturating_sub(limits.descriptors_reserved);
         if room < planned {
             let needed = planned.saturating_add(limits.descriptors_reserved);
-            shortages.push(format!(
-                "{planned} connections are planned and {room} are possible: {} files may be open, \
-                 {} of them are for other things; raise `ulimit -n` to {needed}",
-                limits.descriptors, limits.descriptors_reserved
-            ));
+            let shortage = Shortage {
+                origin: None,
+                planned,
+                possible: room,
+                limit: format!(
+                    "{} files may be open, {} of them for other things",
+                    limits.descriptors, limits.descriptors_reserved
+                ),
+                remedy: format!("raise `ulimit -n` to {needed}"),
+            };
+            let binds_first = room < possible;
+            shortages.insert(if binds_first { 0 } else { shortages.len() }, shortage);
         }
         Self { planned, possible: possible.min(room), shortages }
     }
@@ -117,7 +157,7 @@ mod tests {
             assert_eq!(capacity.possible, possible, "{capacity:?}");
             assert_eq!(capacity.shortages.len(), usize::from(!words.is_empty()), "{capacity:?}");
             for word in words {
-                assert!(capacity.shortages[0].contains(word), "{word}: {capacity:?}");
+                assert!(capacity.shortages[0].to_string().contains(word), "{word}: {capacity:?}");
             }
         };
         let many = 1_000_000;
@@ -135,6 +175,17 @@ mod tests {
         let words = ["40000 connections", "29900 are", "30000 files", "`ulimit -n` to 40100"];
         check(&both, &limits(1, 30_000), 29_900, &words);
         check(&[], &limits(1, 10), 0, &[]);
+    }
+
+    #[test]
+    fn what_binds_first_is_said_first() {
+        for (descriptors, first) in [(20_000, "files"), (40_000, "ports")] {
+            let limits = limits(1, descriptors);
+            let capacity = ConnectionCapacity::of(&[planned(50_000, Some(1))], &limits);
+            assert_eq!(capacity.shortages.len(), 2, "{capacity:?}");
+            assert!(capacity.shortages[0].limit.contains(first), "{capacity:?}");
+            assert_eq!(capacity.shortages[0].possible, capacity.possible, "{capacity:?}");
+        }
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub struct Timings {
 pub struct Response {
     /// Status code.
     pub status: u16,
-    /// The head's bytes, for [`Response::header`]; empty under [`crate::BodyPolicy::Discard`], but
-    /// for a redirect's.
+    /// The head's bytes, for [`Response::header`]; empty under [`crate::BodyPolicy::Discard`] and
+    /// [`crate::BodyPolicy::Count`], but for a redirect's.
     pub head: Vec<u8>,
     /// The decoded body as far as the policy keeps it.
     pub body: Vec<u8>,

@@ -137,7 +137,7 @@ impl InFlight {
 
     /// Whether the answer's head is to be kept.
     pub(crate) fn keeps_head(&self) -> bool {
-        self.policy != BodyPolicy::Discard
+        self.policy.keeps_head()
     }
 
     /// Some bytes of an answer have come by HTTP/2.
@@ -325,5 +325,5 @@ impl InFlight {
 }
 
 fn new_parser(head_only: bool, policy: BodyPolicy) -> ResponseParser {
-    ResponseParser::new(head_only, policy != BodyPolicy::Discard)
+    ResponseParser::new(head_only, policy.keeps_head())
 }

@@ -47,7 +47,7 @@ mod resolver;
 mod route;
 mod tls;
 
-pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections};
+pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections, Shortage};
 pub use client::{Client, ClientConfig, ClientCounters, Http2};
 pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};

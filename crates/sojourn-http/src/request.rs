@@ -25,8 +25,10 @@ pub struct Exchange<'a> {
 /// What to do with an answer's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyPolicy {
-    /// Count its bytes, keep none.
+    /// Count its bytes as they come, keep none.
     Discard,
+    /// Decode gzip/deflate and count the bytes that come of it; keep none, and no head either.
+    Count,
     /// Keep up to so many bytes after decoding gzip/deflate; a longer one is a failure
     /// ([`crate::FailureKind::BodyTooLarge`]) and closes the connection.
     Keep {
@@ -39,4 +41,11 @@ pub enum BodyPolicy {
         /// Most bytes kept.
         bytes_max: usize,
     },
+}
+
+impl BodyPolicy {
+    /// Whether the answer's head is kept, not only a redirect's.
+    pub(crate) fn keeps_head(self) -> bool {
+        matches!(self, Self::Keep { .. } | Self::Truncate { .. })
+    }
 }

@@ -19,13 +19,23 @@ pub fn openmetrics(store: &Store) -> String {
         request_seconds(&mut out, &target, &histogram);
     }
     for (name, metric, help) in [
-        ("request_bytes_in", names::STEP_BYTES_IN, "Bytes received, headers included"),
-        ("request_bytes_out", names::STEP_BYTES_OUT, "Bytes sent, headers included"),
+        ("request_received_bytes", names::STEP_RECEIVED_BYTES, "Bytes received, headers included"),
+        ("request_sent_bytes", names::STEP_SENT_BYTES, "Bytes sent, headers included"),
     ] {
         family(&mut out, name, "counter", help, None);
         for (target, histogram) in trends(store, metric) {
             let sum = histogram.totals().sum;
             line(&mut out, &format!("{name}_total"), &[("target", &target)], &sum.to_string());
+        }
+    }
+    for (name, metric, help) in [
+        ("request_bytes_in", names::STEP_BODY_BYTES_IN, "Bytes of answers' bodies, decoded"),
+        ("request_bytes_out", names::STEP_BODY_BYTES_OUT, "Bytes of requests' bodies"),
+    ] {
+        family(&mut out, name, "counter", help, None);
+        for (key, count) in counters(store, metric) {
+            let labels = [("target", target(key))];
+            line(&mut out, &format!("{name}_total"), &labels, &count.to_string());
         }
     }
     for (name, metric, label, tag, help) in [

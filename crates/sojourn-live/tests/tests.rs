@@ -20,9 +20,14 @@ fn store() -> Store {
     for ms in [1, 4, 30, 700, 20_000] {
         recorder.record(service, ms * 1_000_000);
     }
-    let bytes = trend(&mut recorder, names::STEP_BYTES_IN);
+    let bytes = trend(&mut recorder, names::STEP_RECEIVED_BYTES);
     recorder.record(bytes, 100);
     recorder.record(bytes, 23);
+    for (metric, count) in [(names::STEP_BODY_BYTES_IN, 45), (names::STEP_BODY_BYTES_OUT, 6)] {
+        let key = SeriesKey::new(metric, &tags, SeriesPhase::Steady);
+        let bytes = recorder.series(Kind::Counter, key);
+        recorder.add(bytes, count);
+    }
     let [journey, step] = tags;
     let failed = SeriesKey::new(
         names::STEP_FAILED,
@@ -47,7 +52,9 @@ fn the_page_has_cumulative_buckets_and_bounded_labels() {
         format!("request_seconds_bucket{{{target},le=\"10.0\"}} 4"),
         format!("request_seconds_bucket{{{target},le=\"+Inf\"}} 5"),
         format!("request_seconds_count{{{target}}} 5"),
-        format!("request_bytes_in_total{{{target}}} 123"),
+        format!("request_received_bytes_total{{{target}}} 123"),
+        format!("request_bytes_in_total{{{target}}} 45"),
+        format!("request_bytes_out_total{{{target}}} 6"),
         format!("request_fail_count_total{{{target},message=\"timeout\"}} 2"),
         "# TYPE request_seconds histogram".to_owned(),
     ] {

@@ -122,9 +122,15 @@ pub const STEP_RECEIVE: &str = "step.receive";
 /// Trend {journey, step, attempt}: ended − begun of each attempt of a step that may be tried again.
 pub const STEP_ATTEMPT: &str = "step.attempt";
 /// Trend {journey, step}, bytes: received per request, headers included.
-pub const STEP_BYTES_IN: &str = "step.bytes_in";
+pub const STEP_RECEIVED_BYTES: &str = "step.received_bytes";
 /// Trend {journey, step}, bytes: sent per request, headers included.
-pub const STEP_BYTES_OUT: &str = "step.bytes_out";
+pub const STEP_SENT_BYTES: &str = "step.sent_bytes";
+/// Counter {journey, step}: answers whose body is in the next two.
+pub const STEP_BODIES: &str = "step.bodies";
+/// Counter {journey, step}: bytes of whole answers' bodies, decoded; of attacks on targets.
+pub const STEP_BODY_BYTES_IN: &str = "step.body_bytes_in";
+/// Counter {journey, step}: bytes of bodies of requests that were answered; of attacks on targets.
+pub const STEP_BODY_BYTES_OUT: &str = "step.body_bytes_out";
 /// Trend {}: begun − scheduled: the generator's own lateness.
 pub const LAG: &str = "lag";
 

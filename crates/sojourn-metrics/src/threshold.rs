@@ -6,7 +6,8 @@
 //! - `stage.S.hop.STAT`, `stage.S.since_start.STAT`: of stage S (`J/S` where names repeat);
 //! - `step.T.FIGURE.STAT`: of step T (`J/T` where names repeat), where FIGURE is `response`,
 //!   `response_ok`, `response_failed`, `service`, `blocked`, `dns`, `connect`, `tls`, `send`,
-//!   `wait`, `receive`, or `bytes_in` and `bytes_out`, which are compared with plain numbers;
+//!   `wait`, `receive`, or `received_bytes` and `sent_bytes`, which are compared with plain
+//!   numbers;
 //! - `FIGURE.STAT`: of all steps together;
 //! - `lag.STAT`: the generator's own lateness.
 //!

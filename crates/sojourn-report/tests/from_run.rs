@@ -81,7 +81,7 @@ fn journey(writer: &mut Writer<'_>, k: u64) {
     writer.add("step.requests", &[order, ("step", "place"), ("status", "200")], 1);
     writer.record("step.response", &place, MS);
     writer.record("step.response_ok", &place, MS);
-    writer.record("step.bytes_in", &place, 100);
+    writer.record("step.received_bytes", &place, 100);
     if is_lost {
         writer.add("journeys.lost", &[order], 1);
         return;
@@ -269,7 +269,7 @@ fn rates_are_of_the_steady_phase_and_levels_of_the_run() {
     let step = &model.journeys[0].steps[0];
     assert_eq!((step.requests, step.ok, step.failed), (100, 100, 0));
     assert_eq!(step.requests_per_s, Some(10.0));
-    assert_eq!(step.bytes_in.map(|bytes| bytes.sum), Some(10_000.0));
+    assert_eq!(step.received_bytes.map(|bytes| bytes.sum), Some(10_000.0));
     assert_eq!(step.statuses[0].fraction, 1.0);
     let health = &model.health;
     assert_eq!((health.scheduled, health.delivered), (100, Some(1.0)));

@@ -54,7 +54,7 @@ impl Figures {
         };
         let counter = |name: &str| store.counter(&SeriesKey::new(name, &[], SeriesPhase::Steady));
         let of_journeys = |name: &str| store.sum(name, &[], SeriesPhase::Steady);
-        let bytes = store.merged(names::STEP_BYTES_IN, &[], SeriesPhase::Steady);
+        let bytes = store.merged(names::STEP_RECEIVED_BYTES, &[], SeriesPhase::Steady);
         let mut figures = Self {
             latency: trend(names::ANSWER_RESPONSE),
             service: trend(names::ANSWER_SERVICE),

@@ -91,6 +91,8 @@ fn workers_are_a_bound_and_what_they_leave_is_missed() {
     let summary = run.summary.unwrap();
     assert_eq!(summary.verdict, Verdict::Void);
     assert!(summary.causes.iter().any(|cause| cause.name == "missed arrivals"), "{summary:?}");
+    // Who only sees standard error learns it too.
+    assert!(made.output.stderr.contains("void: missed arrivals"), "{}", made.output);
 }
 
 #[test]

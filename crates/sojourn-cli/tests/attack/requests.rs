@@ -116,7 +116,7 @@ fn bodies_are_decoded_counted_whole_and_kept_as_far_as_asked() {
             body.len()
         );
         stream.write_all(head.as_bytes())?;
-        if request.starts_with("GET ") { stream.write_all(&body) } else { Ok(()) }
+        if request.starts_with("HEAD ") { Ok(()) } else { stream.write_all(&body) }
     });
     let url = format!("http://{address}/");
     for (limit, kept) in [("-1", 5000), ("1kb", 1024), ("0", 0)] {
@@ -130,6 +130,27 @@ fn bodies_are_decoded_counted_whole_and_kept_as_far_as_asked() {
     let hits = attack(&short(&["-method", "HEAD", &url]), "").hits();
     assert_eq!(hits.len(), 10);
     assert!(hits.iter().all(|hit| hit.code == 200 && hit.body.is_empty()), "{hits:?}");
+    // A run file says the same of bodies, under the same names, and what went over the wire apart.
+    let folder = sojourn_testkit::temp_dir().unwrap();
+    let body = folder.path().join("body");
+    std::fs::write(&body, "0123456789").unwrap();
+    let body = body.display().to_string();
+    let targets = format!("GET {url}\n\nPOST {url}\n@{body}\n");
+    let [records, run] = ["out.bin", "out.sojourn"].map(|file| {
+        let made = attack_to(file, &short(&[]), &targets);
+        let report = |kind| {
+            let words = ["report", "-type", kind, file];
+            sojourn_testkit::sojourn(words).in_dir(made.folder.path()).run().unwrap().stdout
+        };
+        let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
+        let text = report("text");
+        let rows: Vec<String> =
+            text.lines().filter(|row| row.starts_with("Bytes")).map(str::to_owned).collect();
+        (json["bytes_in"].clone(), json["bytes_out"].clone(), rows)
+    });
+    assert_eq!(records, run);
+    assert_eq!((&run.0["total"], &run.1["total"]), (&50_000.into(), &50.into()), "{run:?}");
+    assert_eq!(run.2.len(), 2, "{run:?}");
 }
 
 /// `/n` leads to `/n-1` and so on to `/0`, `/away` to another host.
@@ -165,6 +186,57 @@ fn redirects_are_followed_as_far_as_asked_and_not_to_strangers() {
     let hit = of("away", "10");
     assert_eq!(hit.code, 302);
     assert!(hit.error.contains("redirect to localhost refused"), "{hit:?}");
+}
+
+#[test]
+fn a_redirect_to_another_port_takes_the_body_along_and_no_credentials() {
+    let elsewhere = echo::serve(echo::echo);
+    let first = std::sync::Arc::new(std::sync::OnceLock::new());
+    let (back, known) = (std::sync::Arc::clone(&first), first);
+    // `/over` is answered here, `/back` there leads to `/end` here.
+    let there = echo::serve(move |request, stream| {
+        let location = format!("http://{}/end", back.get().unwrap());
+        let head = "HTTP/1.1 308 Permanent Redirect\r\nContent-Length: 0\r\nLocation: ";
+        assert!(!request.contains("hush"), "{request}");
+        stream.write_all(format!("{head}{location}\r\n\r\n").as_bytes())
+    });
+    let here = echo::serve(move |request, stream| {
+        let location = match request.split(' ').nth(1).unwrap() {
+            "/over" => format!("http://{elsewhere}/"),
+            "/round" => format!("http://{there}/"),
+            "/same" => "/end".to_owned(),
+            _ => return echo::echo(request, stream),
+        };
+        let head = "HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\nLocation: ";
+        stream.write_all(format!("{head}{location}\r\n\r\n").as_bytes())
+    });
+    known.set(here).unwrap();
+    let folder = sojourn_testkit::temp_dir().unwrap();
+    let body = folder.path().join("body.txt");
+    std::fs::write(&body, "the body").unwrap();
+    let body = body.display().to_string();
+    let secrets = ["Authorization: hush", "COOKIE: hush", "X-Api-Key: hush", "Host: own.example"];
+    for (path, host, keeps) in
+        [("same", None, true), ("over", Some(elsewhere), false), ("round", None, false)]
+    {
+        for chunked in ["-chunked", "-chunked=false"] {
+            let url = format!("http://{here}/{path}");
+            let mut words = vec!["-method", "PUT", "-body", &body, "-header", "A: b", chunked];
+            words.extend(secrets.iter().flat_map(|secret| ["-header", secret]));
+            words.push(&url);
+            let hits = attack(&short(&words), "").hits();
+            assert_eq!(hits.len(), 10);
+            let hit = &hits[9];
+            assert_eq!((hit.code, hit.error.as_str()), (200, ""), "{hit:?}");
+            let echoed = String::from_utf8(hit.body.clone()).unwrap();
+            assert!(echoed.starts_with("PUT /") && echoed.contains("the body"), "{echoed}");
+            assert!(echoed.contains("A: b\r\n"), "{echoed}");
+            assert!(echoed.contains("X-Vegeta-Seq: 9\r\n"), "{echoed}");
+            assert_eq!(echoed.matches("hush").count(), if keeps { 3 } else { 0 }, "{echoed}");
+            let host = host.map_or_else(|| "own.example".to_owned(), |host| host.to_string());
+            assert!(echoed.contains(&format!("Host: {host}\r\n")), "{echoed}");
+        }
+    }
 }
 
 #[test]

@@ -374,9 +374,16 @@ fn count_root(counts: &mut Counts, journey: &str, status: &str, phase: SeriesPha
     }
     count(counts, key("lag", &[], phase), 1);
     let tags = [("journey", journey), ("step", "root")];
-    for phase_of_request in
-        ["response", "service", "blocked", "send", "wait", "receive", "bytes_in", "bytes_out"]
-    {
+    for phase_of_request in [
+        "response",
+        "service",
+        "blocked",
+        "send",
+        "wait",
+        "receive",
+        "received_bytes",
+        "sent_bytes",
+    ] {
         let metric = format!("step.{phase_of_request}");
         count(counts, key(&metric, &tags, phase), 1);
     }

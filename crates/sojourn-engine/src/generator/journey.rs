@@ -394,8 +394,8 @@ impl JourneyActor {
         recorder.add(counter, 1);
         let series = context.series.step(kind, step, phase);
         series.completed(recorder, completion, under_way.due_ns, under_way.began_ns);
-        recorder.record(series.bytes_in, under_way.bytes_in + completion.bytes_in);
-        recorder.record(series.bytes_out, under_way.bytes_out + completion.bytes_out);
+        recorder.record(series.received_bytes, under_way.bytes_in + completion.bytes_in);
+        recorder.record(series.sent_bytes, under_way.bytes_out + completion.bytes_out);
     }
 
     fn start_polls(&self, context: &mut Context<'_>) {

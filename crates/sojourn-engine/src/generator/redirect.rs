@@ -72,7 +72,7 @@ fn redirected(action: &HttpAction, method: &str, path: &str, origin: &Origin) ->
 }
 
 /// Whether a header's name says that its value is secret.
-pub(super) fn is_secret_header(name: &str) -> bool {
+pub(crate) fn is_secret_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["authorization", "cookie", "token", "secret", "password", "credential", "api-key", "apikey"]
         .iter()

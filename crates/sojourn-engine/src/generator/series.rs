@@ -38,8 +38,8 @@ pub(crate) struct StepSeries {
     pub(crate) send: SeriesId,
     pub(crate) wait: SeriesId,
     pub(crate) receive: SeriesId,
-    pub(crate) bytes_in: SeriesId,
-    pub(crate) bytes_out: SeriesId,
+    pub(crate) received_bytes: SeriesId,
+    pub(crate) sent_bytes: SeriesId,
     /// By HTTP status, interned when first seen: a run has few.
     statuses: Vec<(u16, SeriesId)>,
     /// By reason, likewise.
@@ -286,8 +286,8 @@ impl StepSeries {
             send: trend(names::STEP_SEND),
             wait: trend(names::STEP_WAIT),
             receive: trend(names::STEP_RECEIVE),
-            bytes_in: trend(names::STEP_BYTES_IN),
-            bytes_out: trend(names::STEP_BYTES_OUT),
+            received_bytes: trend(names::STEP_RECEIVED_BYTES),
+            sent_bytes: trend(names::STEP_SENT_BYTES),
             statuses: Vec::new(),
             reasons: Vec::new(),
             attempts: Vec::new(),

@@ -56,6 +56,7 @@ impl Body {
     pub(crate) fn new(policy: BodyPolicy) -> Self {
         match policy {
             BodyPolicy::Discard => Self::Discard,
+            BodyPolicy::Count => Self::empty(0, true),
             BodyPolicy::Keep { bytes_max } => Self::empty(bytes_max, false),
             BodyPolicy::Truncate { bytes_max } => Self::empty(bytes_max, true),
         }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use rustls::client::Resumption;
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::aws_lc_rs;
 use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::insecure::AcceptAll;
+use super::named::AcceptNamed;
 use super::{TlsFiles, TlsOptions};
 use crate::client::Http2;
 
@@ -25,7 +26,17 @@ pub(crate) fn tls_config(
     let builder = if options.insecure {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll::new(provider)))
     } else {
-        builder.with_root_certificates(roots(files))
+        let named: Vec<_> = files.roots.iter().flatten().chain(&files.extra_roots).collect();
+        if named.is_empty() {
+            builder.with_root_certificates(roots(files))
+        } else {
+            let named = named.into_iter().cloned().collect();
+            let rules = WebPkiServerVerifier::builder_with_provider(roots(files).into(), provider)
+                .build()
+                .map_err(|error| rustls::Error::General(error.to_string()))?;
+            let verifier = Arc::new(AcceptNamed::new(rules, named));
+            builder.dangerous().with_custom_certificate_verifier(verifier)
+        }
     };
     let mut config = match &files.identity {
         Some(identity) => {

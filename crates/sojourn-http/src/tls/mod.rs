@@ -3,6 +3,7 @@
 mod config;
 mod files;
 mod insecure;
+mod named;
 mod options;
 mod session;
 

@@ -73,8 +73,8 @@ pub(super) const STEP_TRENDS: &[(&str, &str)] = &[
     ("send", names::STEP_SEND),
     ("wait", names::STEP_WAIT),
     ("receive", names::STEP_RECEIVE),
-    ("bytes_in", names::STEP_BYTES_IN),
-    ("bytes_out", names::STEP_BYTES_OUT),
+    ("received_bytes", names::STEP_RECEIVED_BYTES),
+    ("sent_bytes", names::STEP_SENT_BYTES),
 ];
 
 impl Subject {
@@ -131,8 +131,8 @@ impl Subject {
             (_, Statistic::Count) => Unit::Number,
             (_, Statistic::Rate) | (Self::BacklogSlope, _) => Unit::PerSecond,
             (
-                Self::Trend(names::STEP_BYTES_IN | names::STEP_BYTES_OUT, ..)
-                | Self::Steps(names::STEP_BYTES_IN | names::STEP_BYTES_OUT),
+                Self::Trend(names::STEP_RECEIVED_BYTES | names::STEP_SENT_BYTES, ..)
+                | Self::Steps(names::STEP_RECEIVED_BYTES | names::STEP_SENT_BYTES),
                 _,
             ) => Unit::Number,
             (

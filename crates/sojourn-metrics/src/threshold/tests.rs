@@ -29,7 +29,12 @@ fn thresholds_are_read() {
     check_read("drain < 1min", &["drain"], Value, 60e9);
     check_read("backlog.slope <= 30/min", &["backlog", "slope"], Value, 0.5);
     check_read("step.create.response.mean < 5ms", &["step", "create", "response"], Mean, 5e6);
-    check_read("step.create.bytes_in.mean < 1_000", &["step", "create", "bytes_in"], Mean, 1e3);
+    check_read(
+        "step.create.received_bytes.mean < 1_000",
+        &["step", "create", "received_bytes"],
+        Mean,
+        1e3,
+    );
     check_read("journey.payment.rate > 90/s", &["journey", "payment"], Rate, 90.0);
     check_read("journey.payment.count >= 100", &["journey", "payment"], Count, 100.0);
     check_read(

@@ -47,8 +47,8 @@ pub(super) fn row(lookup: &Lookup<'_>, journey: &str, step: &str) -> StepRow {
                 Some(PhaseRow { phase: phase.to_owned(), time_ns: trend(metric)? })
             })
             .collect(),
-        bytes_in: trend(names::STEP_BYTES_IN),
-        bytes_out: trend(names::STEP_BYTES_OUT),
+        received_bytes: trend(names::STEP_RECEIVED_BYTES),
+        sent_bytes: trend(names::STEP_SENT_BYTES),
         statuses,
         errors,
         attempts: attempts(lookup, journey, step),

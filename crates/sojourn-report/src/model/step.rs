@@ -30,9 +30,9 @@ pub struct StepRow {
     /// Its parts, those that were measured.
     pub phases: Vec<PhaseRow>,
     /// Bytes received per request.
-    pub bytes_in: Option<Distribution>,
+    pub received_bytes: Option<Distribution>,
     /// Bytes sent per request.
-    pub bytes_out: Option<Distribution>,
+    pub sent_bytes: Option<Distribution>,
     /// Answers by status code or name of the failure, in order.
     pub statuses: Vec<StatusRow>,
     /// Failures by reason, the most frequent first.

@@ -37,8 +37,8 @@ pub(super) fn print_with(figures: &Figures, times: &[Time]) -> String {
         let buckets = buckets.iter().map(|(bound_ns, count)| format!("\"{bound_ns}\":{count}"));
         push(&mut out, format_args!(",\"buckets\":{{{}}}", list(buckets)));
     }
-    for (name, (total, mean)) in [("bytes_in", figures.bytes_in), ("bytes_out", figures.bytes_out)]
-    {
+    for (name, bytes) in [("bytes_in", figures.bytes_in), ("bytes_out", figures.bytes_out)] {
+        let Some((total, mean)) = bytes else { continue };
         let mean = float(mean);
         push(&mut out, format_args!(",\"{name}\":{{\"total\":{total},\"mean\":{mean}}}"));
     }

@@ -67,10 +67,10 @@ pub struct Figures {
     pub latency_min_ns: i64,
     /// Greatest latency.
     pub latency_max_ns: i64,
-    /// Bytes of response bodies, and their mean per request.
-    pub bytes_in: (u64, f64),
+    /// Bytes of response bodies, and their mean per request; `None`: not known.
+    pub bytes_in: Option<(u64, f64)>,
     /// Bytes of request bodies, and their mean per request.
-    pub bytes_out: (u64, f64),
+    pub bytes_out: Option<(u64, f64)>,
     /// Fraction of requests with a status from 200 to 399.
     pub success: f64,
     /// How many requests had which status, by its text.
@@ -179,8 +179,8 @@ impl Metrics {
             latency_quantiles_ns,
             latency_min_ns: self.latency_min_ns,
             latency_max_ns: self.latency_max_ns,
-            bytes_in: (self.bytes_in, mean(self.bytes_in)),
-            bytes_out: (self.bytes_out, mean(self.bytes_out)),
+            bytes_in: Some((self.bytes_in, mean(self.bytes_in))),
+            bytes_out: Some((self.bytes_out, mean(self.bytes_out))),
             success: mean(self.successes),
             status_codes: self.status_codes(),
             errors: self.errors.clone(),

@@ -83,10 +83,14 @@ fn figures(run: &RunFile, service: &Time, buckets: Option<&Buckets>) -> Figures 
     let drained_ns = run.summary.as_ref().and_then(|summary| summary.drain_ns).unwrap_or(0);
     let per_s = |count: u64, ns: u64| count as f64 * 1e9 / ns.max(1) as f64;
     let [min, mean, p50, p90, p95, p99, max] = service.row_ns();
-    let bytes = |metric| {
-        let histogram = all(store, metric);
-        let mean = histogram.mean().unwrap_or(0.0);
-        ((mean * histogram.count() as f64).round() as u64, mean)
+    let status_codes = status_codes(store);
+    let answers: u64 =
+        status_codes.iter().filter(|(code, _)| code != "0").map(|(_, count)| count).sum();
+    // Where some answers' bodies were not looked at, a total would be false.
+    let are_bodies_known = total(names::STEP_BODIES) == answers;
+    let bytes = |metric: &str| {
+        let bytes = total(metric);
+        are_bodies_known.then(|| (bytes, bytes as f64 / requests.max(1) as f64))
     };
     let at = |ns: u64| Timestamp::utc((run.identity.start_unix_ns + ns) as i64);
     Figures {
@@ -100,10 +104,10 @@ fn figures(run: &RunFile, service: &Time, buckets: Option<&Buckets>) -> Figures 
         latency_quantiles_ns: [p50, p90, p95, p99],
         latency_min_ns: min,
         latency_max_ns: max,
-        bytes_in: bytes(names::STEP_BYTES_IN),
-        bytes_out: bytes(names::STEP_BYTES_OUT),
+        bytes_in: bytes(names::STEP_BODY_BYTES_IN),
+        bytes_out: bytes(names::STEP_BODY_BYTES_OUT),
         success: successes as f64 / requests.max(1) as f64,
-        status_codes: status_codes(store),
+        status_codes,
         errors: errors(store),
         errors_refused: 0,
         earliest: at(0),

@@ -38,9 +38,10 @@ pub(super) fn print_with(figures: &Figures, times: &[Time]) -> String {
         let label = format!("{}{rest}", first.to_uppercase());
         row(&label, "[min, mean, 50, 90, 95, 99, max]", durations(&time.row_ns()));
     }
-    for (label, (total, mean)) in [("Bytes In", figures.bytes_in), ("Bytes Out", figures.bytes_out)]
-    {
-        row(label, "[total, mean]", format!("{total}, {mean:.2}"));
+    for (label, bytes) in [("Bytes In", figures.bytes_in), ("Bytes Out", figures.bytes_out)] {
+        if let Some((total, mean)) = bytes {
+            row(label, "[total, mean]", format!("{total}, {mean:.2}"));
+        }
     }
     row("Success", "[ratio]", format!("{:.2}%", figures.success * 100.0));
     let codes = figures.status_codes.iter().map(|(code, count)| format!("{code}:{count}  "));

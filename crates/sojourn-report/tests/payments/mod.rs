@@ -212,8 +212,8 @@ fn step(steady: &[&Payment]) -> StepRow {
                 })
             })
             .collect(),
-        bytes_in: distribution(steady.iter().map(|_| 187.0)),
-        bytes_out: distribution(steady.iter().map(|_| 242.0)),
+        received_bytes: distribution(steady.iter().map(|_| 187.0)),
+        sent_bytes: distribution(steady.iter().map(|_| 242.0)),
         statuses: vec![StatusRow { status: "200".into(), count: requests, fraction: 1.0 }],
         errors: Vec::<ErrorRow>::new(),
         ..StepRow::default()

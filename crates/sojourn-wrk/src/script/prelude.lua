@@ -90,6 +90,15 @@ function wrk.format(method, path, headers, body)
   return first .. fields .. "\r\n" .. body
 end
 
+-- The request of a script that has none of its own, for one that has: made once.
+do
+  local made
+  function wrk.request()
+    made = made or wrk.format()
+    return made
+  end
+end
+
 -- Headers of an answer. Most scripts look at one or at none, so they are read when asked for; a
 -- table that is walked through is filled first.
 local HEAD = {}

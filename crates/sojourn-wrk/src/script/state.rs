@@ -211,7 +211,11 @@ mod tests {
         let check = |expression: &str, expected: &[&str]| {
             assert_eq!(lines(expression), expected, "{expression}");
         };
-        check("wrk.format()", &["GET /path?q HTTP/1.1", "", "", "Host: 127.0.0.1:8080", "X-A: b"]);
+        let plain = ["GET /path?q HTTP/1.1", "", "", "Host: 127.0.0.1:8080", "X-A: b"];
+        check("wrk.format()", &plain);
+        check("wrk.request()", &plain);
+        let twice = "(function() wrk.request() wrk.path = '/late' return wrk.request() end)()";
+        check(twice, &plain);
         check(
             "wrk.format('POST', '/p', {n = 1, t = true}, 'body')",
             &[

@@ -6,8 +6,8 @@ use sojourn_http::{
     ClientCertificate, ClientConfig, ConnectTo, DnsCache, DnsOptions, HostPort, Http2, Proxies,
     TlsOptions, parse_dns_server,
 };
-use sojourn_plan::header_of;
 
+use super::inputs::header;
 use crate::{errors::UsageError, go_flags::boolean, go_words::duration, runner::IoFlag};
 
 /// After how long a silence the kernel asks after a server, as Vegeta's does.
@@ -184,11 +184,8 @@ impl Connections {
             Proxies::from_environment(|name| std::env::var(name).ok()).map_err(|error| {
                 UsageError::new(error.to_string(), "mend the variable, or unset it")
             })?;
-        for header in &self.proxy_header {
-            let header = header_of(header).ok_or_else(|| {
-                UsageError::new("a -proxy-header has a wrong format", "write 'Key: Value'")
-            })?;
-            proxies.connect_headers.push(header);
+        for text in &self.proxy_header {
+            proxies.connect_headers.push(header(text)?);
         }
         Ok(proxies)
     }

@@ -40,13 +40,6 @@ impl Failure {
 pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
     let defaults = defaults(command)?;
     let failure = Failure::default();
-    if let Some(url) = &command.url {
-        let line = format!("{} {url}", command.method);
-        let mut reader = reader("the command line", line.as_bytes(), TargetFormat::Http, defaults);
-        let target = reader.next().transpose().map_err(runtime)?;
-        let targets = Targets::Listed(target.into_iter().collect());
-        return Ok(Inputs { targets, failure });
-    }
     let format = match command.format.as_str() {
         "http" => TargetFormat::Http,
         "json" => TargetFormat::Json,
@@ -55,6 +48,13 @@ pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
             return Err(UsageError::runtime(message));
         }
     };
+    if let Some(url) = &command.url {
+        let line = format!("{} {url}", command.method);
+        let mut reader = reader("the command line", line.as_bytes(), TargetFormat::Http, defaults);
+        let target = reader.next().transpose().map_err(runtime)?;
+        let targets = Targets::Listed(target.into_iter().collect());
+        return Ok(Inputs { targets, failure });
+    }
     let mut reader = reader(&command.targets, open(command)?, format, defaults);
     if command.lazy {
         let (sender, stream) = crossbeam_channel::bounded(AHEAD_MAX);
@@ -115,17 +115,7 @@ fn runtime(error: TargetError) -> UsageError {
 }
 
 fn defaults(command: &Attack) -> Result<TargetDefaults, UsageError> {
-    let headers: Result<Vec<_>, _> = command
-        .header
-        .iter()
-        .map(|header| {
-            let why = || {
-                let name = masked(header);
-                UsageError::new(format!("header '{name}' has a wrong format"), "write 'Key: Value'")
-            };
-            header_of(header).ok_or_else(why)
-        })
-        .collect();
+    let headers: Result<Vec<_>, _> = command.header.iter().map(|text| header(text)).collect();
     let body = match &command.body {
         None => Arc::default(),
         Some(path) => std::fs::read(path).map(Arc::from).map_err(|error| {
@@ -133,6 +123,17 @@ fn defaults(command: &Attack) -> Result<TargetDefaults, UsageError> {
         })?,
     };
     Ok(TargetDefaults { headers: headers?, body })
+}
+
+/// A header of the command line. What may be a secret in one that is none is not shown.
+pub(super) fn header(text: &str) -> Result<(String, String), UsageError> {
+    header_of(text).ok_or_else(|| {
+        let end = text.find([':', ' ']).map_or(text.len(), |at| at + 1);
+        let (name, rest) = text.split_at(end);
+        let rest = if rest.trim().is_empty() { rest } else { "***" };
+        let message = format!("header '{name}{rest}' has a wrong format");
+        UsageError::new(message, "write 'Key: Value'")
+    })
 }
 
 fn open(command: &Attack) -> Result<Box<dyn BufRead + Send>, UsageError> {

@@ -129,14 +129,14 @@ fn finish(
     if let Some(run_file) = &options.run_file {
         report(command, run_file)?;
     }
-    if options.run_file.is_none() && !command.quiet {
+    if !is_terminal(command) && !command.quiet {
         say(plan, summary);
     }
     let counts = command.strict || !command.fail_if.is_empty();
     Ok(if counts { exit_code(summary) } else { 0 })
 }
 
-/// What a report would say that the records cannot.
+/// What a report would say, where none is printed.
 fn say(plan: &Plan, summary: &Summary) {
     let verdict = match summary.verdict {
         Verdict::Pass => "",

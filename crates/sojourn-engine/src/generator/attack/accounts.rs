@@ -2,8 +2,10 @@
 
 use sojourn_http::Completion;
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
+use sojourn_plan::Plan;
 
 use super::{AttackGenerator, Hit, KIND, PHASE};
+use crate::attack::{Attack, Targets};
 
 /// Series that a ledger would keep.
 pub(super) struct Ends {
@@ -33,11 +35,19 @@ impl AttackGenerator {
         let response_ns = completion.ended_ns.saturating_sub(hit.t0_ns);
         let series = self.series.step(KIND, step, PHASE);
         series.completed(&mut self.recorder, completion, hit.t0_ns, hit.began_ns);
-        self.recorder.record(series.bytes_in, completion.bytes_in);
-        self.recorder.record(series.bytes_out, completion.bytes_out);
+        let (out_before, in_before) = hit.bytes_before();
+        self.recorder.record(series.received_bytes, in_before + completion.bytes_in);
+        self.recorder.record(series.sent_bytes, out_before + completion.bytes_out);
         self.recorder.record(self.ends.duration, response_ns);
         if let Some(answers) = &mut self.answers {
             answers.ended(hit, completion, &mut self.recorder);
+        }
+        if let (Ok(response), Some([bodies, bytes_in, bytes_out])) =
+            (&completion.outcome, self.bodies.get(step))
+        {
+            self.recorder.add(*bodies, 1);
+            self.recorder.add(*bytes_in, response.body_bytes);
+            self.recorder.add(*bytes_out, hit.target.target.body.len() as u64);
         }
         let (of_status, reason) = match &completion.outcome {
             Ok(response) => {
@@ -82,6 +92,22 @@ impl AttackGenerator {
             }
         }
     }
+}
+
+/// Counters of bodies, and of the bytes of answers' and of requests', by step. None where
+/// requests are made elsewhere: nobody knows then what of a message is its body.
+pub(super) fn bodies(plan: &Plan, attack: &Attack, recorder: &mut Recorder) -> Vec<[SeriesId; 3]> {
+    if matches!(attack.targets, Targets::Scripted(_)) {
+        return Vec::new();
+    }
+    let journey = &plan.journeys[usize::from(KIND)];
+    let of_step = |step: &sojourn_plan::Step| {
+        let tags = [(names::JOURNEY, &*journey.name), (names::STEP, &*step.name)];
+        [names::STEP_BODIES, names::STEP_BODY_BYTES_IN, names::STEP_BODY_BYTES_OUT].map(|metric| {
+            recorder.series(Kind::Counter, SeriesKey::new(metric, &tags, SeriesPhase::Steady))
+        })
+    };
+    journey.steps.iter().map(of_step).collect()
 }
 
 impl Ends {

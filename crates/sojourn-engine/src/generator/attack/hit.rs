@@ -3,15 +3,15 @@
 use std::rc::Rc;
 
 use sojourn_http::{
-    BodyPolicy, Client, Exchange, Origin, OriginId, Response, next_location, origin_host_header,
-    redirected_method, write_request,
+    BodyPolicy, Client, Completion, Exchange, Origin, OriginId, Response, next_location,
+    origin_host_header, redirected_method, write_request,
 };
 
 use super::{
-    targets::{Prepared, body, headers},
+    targets::{Prepared, SEQUENCE_HEADER, body, headers},
     words,
 };
-use crate::attack::Attack;
+use crate::{attack::Attack, generator::redirect::is_secret_header};
 
 /// A hit under way.
 #[derive(Debug)]
@@ -39,6 +39,13 @@ struct Chain {
     origin: Origin,
     path: String,
     method: String,
+    /// It has been to another origin than the target's: what is secret is not sent any more, even
+    /// should it come back.
+    has_left: bool,
+    /// Bytes of the requests before.
+    bytes_out: u64,
+    /// Bytes of the answers before.
+    bytes_in: u64,
     /// Why it is not followed further.
     refused: Option<String>,
 }
@@ -95,6 +102,7 @@ impl Hit {
     /// Renders the request that a redirect asks for; `None` when this answer is the last.
     pub(super) fn follow(
         &mut self,
+        completion: &Completion,
         response: &Response,
         attack: &Attack,
         hosts: &[String],
@@ -110,6 +118,9 @@ impl Hit {
                 origin: target.origin_name.clone(),
                 path: target.target.path.clone(),
                 method: target.target.method.clone(),
+                has_left: false,
+                bytes_out: 0,
+                bytes_in: 0,
                 refused: None,
             })
         });
@@ -134,15 +145,23 @@ impl Hit {
             ));
             return None;
         }
+        chain.has_left |= origin != target.origin_name;
         (chain.redirects, chain.origin, chain.path, chain.method) =
             (chain.redirects + 1, origin, path, method);
-        let written = chain.render(&target.target, attack, with_body, message);
+        let written = chain.render(self.k, &target, attack, with_body, message);
         if let Err(error) = written {
             chain.refused = Some(error.to_string());
             return None;
         }
+        chain.bytes_out += completion.bytes_out;
+        chain.bytes_in += completion.bytes_in;
         let head_only = chain.method == "HEAD";
         Some(Request { origin: client.origin(&chain.origin), head_only, requests: 1 })
+    }
+
+    /// Bytes of the requests and of the answers that led to the last one.
+    pub(super) fn bytes_before(&self) -> (u64, u64) {
+        self.chain.as_ref().map_or((0, 0), |chain| (chain.bytes_out, chain.bytes_in))
     }
 
     /// What is wrong with the last answer, as a result says it; empty when nothing is.
@@ -172,24 +191,26 @@ impl Hit {
 impl Chain {
     fn render(
         &self,
-        target: &sojourn_plan::Target,
+        k: u64,
+        target: &Prepared,
         attack: &Attack,
         with_body: bool,
         message: &mut Vec<u8>,
     ) -> Result<(), sojourn_http::RequestError> {
-        let mut fields = headers(target, attack);
-        let is_elsewhere = self.origin.host != target.host || self.origin.port != target.port;
+        let mut fields = headers(&target.target, attack);
+        fields.push((SEQUENCE_HEADER.to_owned(), k.to_string()));
+        let is_elsewhere = self.origin != target.origin_name;
         fields.retain(|(name, _)| {
             let is = |other: &str| name.eq_ignore_ascii_case(other);
             let is_about_body =
                 is("content-length") || is("content-type") || is("transfer-encoding");
-            // Another place must not see what was meant for the first one.
-            let is_private = is("host") || is("authorization") || is("cookie");
-            (with_body || !is_about_body) && !(is_elsewhere && is_private)
+            // Credentials stay with the scheme, host and port they were meant for.
+            let is_private = self.has_left && is_secret_header(name) || is_elsewhere && is("host");
+            (with_body || !is_about_body) && !is_private
         });
         let borrowed: Vec<(&str, &[u8])> =
             fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
-        let body = if with_body { body(target, attack) } else { Vec::new() };
+        let body = if with_body { body(&target.target, attack) } else { Vec::new() };
         let host = origin_host_header(&self.origin);
         write_request(&self.method, &self.path, &host, &borrowed, &body, message)
     }

@@ -19,7 +19,7 @@ use slab::Slab;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Completion};
 use sojourn_ledger::{Phase, SourceId};
-use sojourn_metrics::{Recorder, Snapshot};
+use sojourn_metrics::{Recorder, SeriesId, Snapshot};
 use sojourn_pace::Share;
 
 use super::{
@@ -60,6 +60,8 @@ pub(crate) struct AttackGenerator {
     recorder: Recorder,
     series: Series,
     ends: Ends,
+    /// Counters of bodies and their bytes, by step.
+    bodies: Vec<[SeriesId; 3]>,
     outbox: Outbox,
     open: Option<OpenStream>,
     closed: Option<ClosedStream>,
@@ -125,6 +127,7 @@ impl AttackGenerator {
                 .watch(plan.health.busy_max, &mut recorder),
             series: Series::new(&plan, &mut recorder),
             ends: Ends::new(&plan.journeys[0].name, &mut recorder),
+            bodies: accounts::bodies(&plan, &attack, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: OpenStream::new(0, load, plan.seed, share, start_ns),
             closed: ClosedStream::new(0, load, plan.seed, share, start_ns),
@@ -341,6 +344,7 @@ impl AttackGenerator {
         {
             self.message.clear();
             let request = hit.follow(
+                completion,
                 response,
                 &self.attack,
                 &self.hosts,
@@ -487,6 +491,7 @@ fn body_policy(attack: &Attack, scripted: Option<&Scripted>) -> BodyPolicy {
     match (&attack.results, scripted) {
         (Some(_), _) => BodyPolicy::Truncate { bytes_max: attack.body_max.unwrap_or(usize::MAX) },
         (None, Some(scripted)) => scripted.body_policy(),
-        (None, None) => BodyPolicy::Discard,
+        (None, None) if matches!(attack.targets, Targets::Scripted(_)) => BodyPolicy::Discard,
+        (None, None) => BodyPolicy::Count,
     }
 }

@@ -8,7 +8,7 @@ use sojourn_plan::{Plan, Target, step_of};
 use crate::attack::{Attack, Targets};
 
 /// Carries a hit's number, as the original tool has it.
-const SEQUENCE_HEADER: &str = "X-Vegeta-Seq";
+pub(super) const SEQUENCE_HEADER: &str = "X-Vegeta-Seq";
 /// Carries the attack's name.
 const NAME_HEADER: &str = "X-Vegeta-Attack";
 const USER_AGENT: &str = concat!("sojourn/", env!("CARGO_PKG_VERSION"));

@@ -204,7 +204,9 @@ fn step_lists(out: &mut String, step: &StepRow) {
     if !statuses.is_empty() {
         line(out, &wrap(&format!("{name}: {}", statuses.join(", ")), "  status    ", 12, WIDTH));
     }
-    for (label, bytes) in [("  received  ", &step.bytes_in), ("  sent      ", &step.bytes_out)] {
+    for (label, bytes) in
+        [("  received  ", &step.received_bytes), ("  sent      ", &step.sent_bytes)]
+    {
         if let Some(bytes) = bytes {
             let text = format!(
                 "{name}: min {} · mean {} · max {} · all {}",
