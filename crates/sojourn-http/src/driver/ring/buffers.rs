@@ -43,6 +43,8 @@ pub(super) struct Buffers {
     received: Box<[(u32, u16)]>,
     /// As the kernel sees it.
     tail: u16,
+    /// How many the kernel has handed out and not got back.
+    in_hand: u16,
     /// The kernel may still write to the memory.
     pub(super) is_shared: bool,
 }
@@ -61,6 +63,7 @@ impl Buffers {
             memory: allocate(memory_layout(shape)),
             received: vec![(0, NONE); usize::from(shape.count)].into_boxed_slice(),
             tail: 0,
+            in_hand: shape.count,
             is_shared: false,
         };
         let address = buffers.entries.as_ptr() as u64;
@@ -87,6 +90,16 @@ impl Buffers {
         if let Some(received) = self.received.get_mut(usize::from(buffer)) {
             *received = (length, NONE);
         }
+    }
+
+    /// The kernel has handed a buffer out.
+    pub(super) fn taken(&mut self) {
+        self.in_hand = (self.in_hand + 1).min(self.shape.count);
+    }
+
+    /// How many the kernel has left.
+    pub(super) fn left(&self) -> usize {
+        usize::from(self.shape.count - self.in_hand)
     }
 
     /// Lets `next` follow `buffer` in its list.
@@ -116,6 +129,7 @@ impl Buffers {
         if buffer >= self.shape.count {
             return;
         }
+        self.in_hand = self.in_hand.saturating_sub(1);
         let mask = self.shape.count - 1;
         // SAFETY: masked, the place is one of the `count` entries; the kernel reads it only below
         // the tail, which is moved after it is written (release). The first entry's last two bytes

@@ -1,5 +1,7 @@
 //! Completions, and what they mean for connections.
 
+use std::collections::VecDeque;
+
 use io_uring::cqueue;
 use rustix::io::Errno;
 
@@ -16,7 +18,7 @@ pub(super) struct Inbox {
     /// Receives under way: requests that may write to the buffers.
     pub(super) receives: usize,
     /// Connections whose receive has ended early, for want of buffers or of room for completions.
-    pub(super) starved: Vec<ConnectionId>,
+    pub(super) starved: VecDeque<ConnectionId>,
     /// Messages that did not go wholly, and how much of each did.
     pub(super) unsent: Vec<(ConnectionId, usize)>,
     /// Connections that have room to send again, or have connected.
@@ -35,7 +37,7 @@ impl Inbox {
             slots: Slots::new(),
             buffers,
             receives: 0,
-            starved: Vec::new(),
+            starved: VecDeque::new(),
             unsent: Vec::new(),
             roomy: Vec::new(),
             called: false,
@@ -79,6 +81,9 @@ impl Inbox {
             self.receives -= 1;
         }
         let buffer = cqueue::buffer_select(completion.flags());
+        if buffer.is_some() {
+            self.buffers.taken();
+        }
         let Some(slot) = self.slots.current(id) else {
             // Too late: the connection is closed.
             if let Some(buffer) = buffer {
@@ -94,7 +99,7 @@ impl Inbox {
             self.buffers.set(buffer, result as u32);
             slot.push(buffer, &mut self.buffers);
             if !has_more {
-                self.starved.push(id);
+                self.starved.push_back(id);
             }
             return self.slots.report(id, What::Bytes);
         }
@@ -105,7 +110,7 @@ impl Inbox {
             Ok(_) => Ok(()),
             Err(Errno::NOBUFS | Errno::AGAIN | Errno::INTR) => {
                 if !has_more {
-                    self.starved.push(id);
+                    self.starved.push_back(id);
                 }
                 return;
             }

@@ -286,9 +286,14 @@ impl Driver {
         }
     }
 
-    /// Lets connections receive again that could not for want of buffers.
+    /// Lets connections receive again that could not for want of buffers, in their order: as many as
+    /// there are buffers. If all were let, all others would fail again, each time, and the kernel
+    /// would do nothing else.
     fn feed_starved(&mut self) -> Result<(), Errno> {
-        while let Some(id) = self.inbox.starved.pop() {
+        for _ in 0..self.inbox.buffers.left() {
+            let Some(id) = self.inbox.starved.pop_front() else {
+                break;
+            };
             self.start_receive(id)?;
         }
         Ok(())

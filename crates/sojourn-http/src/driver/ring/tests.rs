@@ -79,6 +79,30 @@ fn two_small_buffers_serve_many_connections() {
 }
 
 #[test]
+fn no_more_ask_for_buffers_than_there_are() {
+    let Some(mut driver) = driver(4, 64, 4_096) else { return };
+    let mut ends: Vec<_> = (0..1_000).map(|slot| connection(&mut driver, slot, 1)).collect();
+    for (_, far) in &mut ends {
+        far.write_all(b"x").expect("room");
+    }
+    let mut served = vec![false; ends.len()];
+    while served.contains(&false) {
+        let mut ready = Vec::new();
+        driver.take_back_lent();
+        let receives = driver.inbox.receives;
+        driver.feed_starved().expect("the ring works");
+        assert!(driver.inbox.receives - receives <= 4, "all at once, whatever there is for them");
+        driver.wait_until(now_ns() + 10 * SECOND_NS, &mut ready).expect("the ring works");
+        for event in ready {
+            receive_all(&mut driver, &ends[event.id.slot as usize].0, &mut Vec::new());
+            served[event.id.slot as usize] = true;
+        }
+    }
+    driver.take_back_lent();
+    assert_eq!(driver.inbox.buffers.left(), 4);
+}
+
+#[test]
 fn completions_beyond_their_room_are_not_lost() {
     let Some(mut driver) = driver(256, 64, 8) else { return };
     let mut ends: Vec<_> = (0..100)
