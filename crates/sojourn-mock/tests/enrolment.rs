@@ -74,7 +74,8 @@ mod by_openssl {
                 folder,
                 &format!(
                     "req -new -newkey {key} -nodes -keyout key.pem -subj /C=SE/O=Fleet/CN=device-7 \
-                 -addext subjectAltName=DNS:device.test,IP:10.0.0.7 -out asked.pem"
+                 -addext subjectAltName=DNS:device.test,IP:10.0.0.7 \
+                 -addext keyUsage=digitalSignature -addext extendedKeyUsage=clientAuth -out asked.pem"
                 ),
             );
             let pem = std::fs::read_to_string(folder.join("asked.pem")).unwrap();
@@ -93,7 +94,10 @@ mod by_openssl {
             assert_eq!(answer.header("content-type"), Some(media));
             keep(folder, &answer, "issued.pem");
             openssl(folder, "verify -x509_strict -CAfile ca.pem issued.pem");
-            let shown = openssl(folder, "x509 -in issued.pem -noout -subject -ext subjectAltName");
+            let shown = openssl(
+                folder,
+                "x509 -in issued.pem -noout -subject -ext subjectAltName,keyUsage,extendedKeyUsage",
+            );
             assert!(shown.contains("C = SE, O = Fleet, CN = device-7"), "{shown}");
             assert!(shown.contains("DNS:device.test, IP Address:10.0.0.7"), "{shown}");
             assert_eq!(
