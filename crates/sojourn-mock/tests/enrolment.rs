@@ -20,7 +20,6 @@ fn a_build_without_it_says_how_to_get_it() {
 
 #[cfg(feature = "est")]
 mod by_openssl {
-    use std::fmt::Write as _;
     use std::path::Path;
     use std::process::Command;
 
@@ -70,22 +69,17 @@ mod by_openssl {
             ("ec -pkeyopt ec_paramgen_curve:P-384", "simpleenroll"),
             ("ed25519", "simplereenroll"),
         ] {
+            let extensions = "-addext subjectAltName=DNS:device.test,IP:10.0.0.7 \
+                              -addext keyUsage=digitalSignature -addext extendedKeyUsage=clientAuth";
+            let subject = "-subj /C=SE/O=Fleet/CN=device-7";
+            let files = "-keyout key.pem -out asked.pem";
             openssl(
                 folder,
-                &format!(
-                    "req -new -newkey {key} -nodes -keyout key.pem -subj /C=SE/O=Fleet/CN=device-7 \
-                 -addext subjectAltName=DNS:device.test,IP:10.0.0.7 \
-                 -addext keyUsage=digitalSignature -addext extendedKeyUsage=clientAuth -out asked.pem"
-                ),
+                &format!("req -new -newkey {key} -nodes {files} {subject} {extensions}"),
             );
             let pem = std::fs::read_to_string(folder.join("asked.pem")).unwrap();
-            let body: String = pem.lines().filter(|line| !line.starts_with("--")).fold(
-                String::new(),
-                |mut body, line| {
-                    writeln!(body, "{line}").unwrap();
-                    body
-                },
-            );
+            let lines: Vec<&str> = pem.lines().filter(|line| !line.starts_with("--")).collect();
+            let body = lines.join("\r\n");
             let media = "content-type: application/pkcs10\r\n";
             let path = format!("/.well-known/est/{path}");
             let answer = client.post(&path, media, &body);
@@ -94,12 +88,16 @@ mod by_openssl {
             assert_eq!(answer.header("content-type"), Some(media));
             keep(folder, &answer, "issued.pem");
             openssl(folder, "verify -x509_strict -CAfile ca.pem issued.pem");
-            let shown = openssl(
-                folder,
-                "x509 -in issued.pem -noout -subject -ext subjectAltName,keyUsage,extendedKeyUsage",
-            );
-            assert!(shown.contains("C = SE, O = Fleet, CN = device-7"), "{shown}");
-            assert!(shown.contains("DNS:device.test, IP Address:10.0.0.7"), "{shown}");
+            let what = "-subject -nameopt RFC2253 -ext subjectAltName,keyUsage,extendedKeyUsage";
+            let shown = openssl(folder, &format!("x509 -in issued.pem -noout {what}"));
+            for part in [
+                "CN=device-7,O=Fleet,C=SE\n",
+                "DNS:device.test, IP Address:10.0.0.7\n",
+                "Digital Signature\n",
+                "TLS Web Client Authentication\n",
+            ] {
+                assert!(shown.contains(part), "{part:?} is not in {shown}");
+            }
             assert_eq!(
                 openssl(folder, "x509 -in issued.pem -noout -pubkey"),
                 openssl(folder, "pkey -in key.pem -pubout"),
