@@ -7,7 +7,7 @@ mod pkcs7;
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +15,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertificateSigningRequestParams, CertifiedIssuer, DnType,
     IsCa, KeyPair, KeyUsagePurpose, SerialNumber, SubjectPublicKeyInfo, date_time_ymd,
 };
+use sojourn_clock::{Anchor, now_ns};
 use x509_parser::prelude::{FromDer as _, X509Certificate, X509CertificationRequest};
 
 use crate::message::{Body, Message};
@@ -33,6 +34,7 @@ pub(crate) struct Authority {
     /// The first half of serial numbers: no two authorities have the same.
     own: [u8; 8],
     issued: AtomicU64,
+    start: Anchor,
 }
 
 /// Why there is no certificate.
@@ -72,7 +74,7 @@ impl Authority {
         // A serial number is positive and has no zeros before it.
         own[0] = own[0] & 0x7f | 0x40;
         let issuer = CertifiedIssuer::self_signed(params, key)?;
-        Ok(Self { issuer, own, issued: AtomicU64::new(0) })
+        Ok(Self { issuer, own, issued: AtomicU64::new(0), start: Anchor::now() })
     }
 
     /// The answer to a request for the authority's own certificate (RFC 7030, section 4.1).
@@ -109,8 +111,7 @@ impl Authority {
         let key = SubjectPublicKeyInfo::from_der(info.subject_pki.raw)?;
         // It also checks that who asks has the key.
         let mut params = CertificateSigningRequestParams::from_der(&der.as_slice().into())?.params;
-        let now = date_time_ymd(1970, 1, 1)
-            + SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = date_time_ymd(1970, 1, 1) + Duration::from_nanos(self.start.unix_ns_at(now_ns()));
         (params.not_before, params.not_after) = (now - BEFORE, now + VALID_FOR);
         params.is_ca = IsCa::ExplicitNoCa;
         params.use_authority_key_identifier_extension = true;

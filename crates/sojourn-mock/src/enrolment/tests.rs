@@ -37,6 +37,8 @@ fn certificates_are_the_authoritys_and_have_what_was_asked_for() {
             let (rest, issued) = X509Certificate::from_der(&der).unwrap();
             issued.verify_signature(Some(own.public_key())).unwrap();
             assert!(rest.is_empty() && issued.validity().is_valid());
+            let left = issued.validity().time_to_expiration().unwrap().whole_days();
+            assert!((364..=365).contains(&left), "{left} days");
             assert_eq!(issued.issuer().as_raw(), own.subject().as_raw());
             assert_eq!(issued.subject().as_raw(), asked.subject.as_raw());
             assert_eq!(issued.public_key().raw, asked.subject_pki.raw);
