@@ -59,8 +59,8 @@ fn test() -> Result<(), String> {
     let mut count = Count::default();
     let outcomes = [
         count_tests(&["--workspace"], &mut count),
-        // Apart from the others: in one build with them its dependencies' features would have nearly
-        // all that the default build has compiled compiled again.
+        // Apart from the others: in one build with them, the features of its dependencies would
+        // have nearly all of the default build compiled a second time.
         count_tests(&["--package", "sojourn-mock", "--features", "est"], &mut count),
     ];
     let Count { suites, passed, failed, ignored } = count;
