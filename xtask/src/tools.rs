@@ -15,6 +15,11 @@ const TOOLS: &[Tool] = &[
     Tool { program: "c++", package: "build-essential", purpose: "librdkafka is built with it" },
     Tool { program: "nginx", package: "nginx-light", purpose: "the HTTP client is tested on it" },
     Tool { program: "chromium", package: "chromium", purpose: "tests open the HTML report in it" },
+    Tool {
+        program: "openssl",
+        package: "openssl",
+        purpose: "the mock's certificates are read by it",
+    },
 ];
 
 /// Installs what is missing, or says what to install.

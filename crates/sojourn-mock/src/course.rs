@@ -108,8 +108,7 @@ impl<'a> Course<'a> {
         let made = match (&self.library.ready[self.place][which], &answer.kind) {
             (Some(message), _) => return (self.numbered(message, ticket), None),
             (None, Kind::Endpoint(endpoint)) => {
-                let noise = &self.office.noise;
-                match endpoint.answer(self.request, noise, self.book.seed, self.k) {
+                match endpoint.answer(self.request, self.office, self.book.seed, self.k) {
                     Ok(message) => message,
                     Err(fault) => return (self.library.not_found.clone(), Some(fault)),
                 }

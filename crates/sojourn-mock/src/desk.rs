@@ -13,6 +13,7 @@ use crate::book::values::Values;
 use crate::book::{BODY_MAX, Book, Route};
 use crate::callbacks::Courier;
 use crate::course::{Course, Decision};
+use crate::enrolment::Authority;
 use crate::message::Message;
 use crate::metrics;
 use crate::queue::{Clerk, Queue, Truth, TruthFile};
@@ -31,6 +32,7 @@ pub(crate) struct Office {
     pub(crate) meter: OnceLock<Meter>,
     pub(crate) courier: Option<Courier>,
     pub(crate) noise: Arc<[u8]>,
+    pub(crate) authority: Authority,
     /// By [`Fault::number`].
     pub(crate) faults: [AtomicU64; Fault::NAMES.len()],
     pub(crate) limited: AtomicU64,
@@ -79,7 +81,12 @@ impl Truth for TruthOrNone {
 }
 
 impl Office {
-    pub(crate) fn new(book: Book, run_id: String, courier: Option<Courier>) -> Self {
+    pub(crate) fn new(
+        book: Book,
+        run_id: String,
+        courier: Option<Courier>,
+        authority: Authority,
+    ) -> Self {
         Self {
             book: Mutex::new(Arc::new(book)),
             edition: AtomicU64::new(1),
@@ -88,6 +95,7 @@ impl Office {
             meter: OnceLock::new(),
             courier,
             noise: block_of_noise(),
+            authority,
             faults: [const { AtomicU64::new(0) }; Fault::NAMES.len()],
             limited: AtomicU64::new(0),
             unmatched: AtomicU64::new(0),

@@ -18,6 +18,11 @@ mod book;
 mod callbacks;
 mod course;
 mod desk;
+#[cfg(feature = "est")]
+mod enrolment;
+#[cfg(not(feature = "est"))]
+#[path = "no_enrolment.rs"]
+mod enrolment;
 mod http1;
 mod latency;
 mod message;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::book::Book;
 use crate::callbacks::{Courier, PublisherMaker};
 use crate::desk::{Desk, Office};
+use crate::enrolment::Authority;
 use crate::others::{Others, TlsIdentity};
 use crate::queue::{Queue, TruthFile, TruthReport};
 use crate::server::{Counters, Figures, Meter, Server, ServerConfig, Takeover};
@@ -60,11 +61,13 @@ impl Mock {
     ///
     /// # Errors
     /// The address is taken or not ours; the truth file cannot be made (and is named); the identity
-    /// cannot be used; no descriptor or thread to be had.
+    /// cannot be used; no descriptor, thread or key to be had.
     pub fn start(book: Book, options: &MockOptions) -> io::Result<Self> {
         let threads = if book.queue.is_some() { NonZeroUsize::MIN } else { options.threads };
         let courier = Courier::start(options.publishers.clone())?;
-        let office = Arc::new(Office::new(book, options.run_id.clone(), Some(courier)));
+        let authority = Authority::new()?;
+        let office = Office::new(book, options.run_id.clone(), Some(courier), authority);
+        let office = Arc::new(office);
         let (mut file, truth) = match &options.truth {
             Some(path) => {
                 let (file, report) = TruthFile::create(path).map_err(|error| {

@@ -15,6 +15,8 @@ use crate::book::fault::Fault;
 use crate::book::pattern::Pattern;
 use crate::book::values::{cookie, query};
 use crate::book::{Book, Route, stream};
+use crate::desk::Office;
+use crate::enrolment::subject;
 use crate::latency::{Latency, below};
 use crate::message::{Body, Message};
 use crate::server::Request;
@@ -31,6 +33,8 @@ const COOKIE_NAME: &str = "sessionid";
 /// What an endpoint does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
+    /// The certificate of the mock's authority.
+    AuthorityCertificates,
     /// So many bytes of noise.
     Bytes,
     /// Tells a cookie's value.
@@ -43,6 +47,8 @@ pub(crate) enum Endpoint {
     DoNotRespond,
     /// The request as text.
     Echo,
+    /// A new certificate.
+    Enrol,
     /// A token that never changes.
     Login,
     /// Products, unless anything is asked for.
@@ -89,10 +95,15 @@ pub fn test_target(seed: u64) -> Book {
     let slow = Latency::Uniform { low_ns: 250e6, high_ns: 350e6 };
     let mut routes = Vec::new();
     let mut add = |path: &str, answers: Vec<(Answer, f64)>| {
+        let (method, path) = match path.split_once(' ') {
+            Some((method, path)) => (Some(method.to_owned()), path),
+            None => (None, path),
+        };
         // Every path here is written as patterns are.
         let pattern = Pattern::read(path).unwrap_or_else(|_| Pattern::any());
         let first = Answer::endpoint(Endpoint::Echo);
-        routes.push(Route { name: path.to_owned(), pattern, answers, ..Route::catch_all(first) });
+        let name = path.to_owned();
+        routes.push(Route { name, method, pattern, answers, ..Route::catch_all(first) });
     };
     for path in ["/demo/register", "/demo/login"] {
         // One call in twenty is slow.
@@ -108,6 +119,9 @@ pub fn test_target(seed: u64) -> Book {
         ("/respond-with/bytes", Endpoint::Bytes),
         ("/do-not-respond", Endpoint::DoNotRespond),
         ("/x509/inspect", Endpoint::X509),
+        ("GET /.well-known/est/cacerts", Endpoint::AuthorityCertificates),
+        ("POST /.well-known/est/simpleenroll", Endpoint::Enrol),
+        ("POST /.well-known/est/simplereenroll", Endpoint::Enrol),
     ] {
         add(path, vec![(Answer::endpoint(endpoint), 1.0)]);
     }
@@ -130,26 +144,28 @@ pub(crate) fn block_of_noise() -> Arc<[u8]> {
 
 impl Endpoint {
     pub(crate) fn needs_body(self) -> bool {
-        matches!(self, Self::Echo | Self::CookieSet)
+        matches!(self, Self::CookieSet | Self::Echo | Self::Enrol)
     }
 
     /// The answer to the k-th request, or how there is none.
     pub(crate) fn answer(
         self,
         request: &Request<'_>,
-        noise: &Arc<[u8]>,
+        office: &Office,
         seed: u64,
         k: u64,
     ) -> Result<Message, Fault> {
         let parameter = |name| query(request.query(), name);
         let text = |status, text: &str| plain(request, status, "text/plain; charset=utf-8", text);
         Ok(match self {
+            Self::AuthorityCertificates => office.authority.certificates(),
             Self::Bytes => {
                 let size = parameter("size").map_or(Ok(0), |size| size.parse::<u32>());
                 match size {
                     Ok(size) => {
                         let headers = [("content-type", b"application/octet-stream".as_slice())];
-                        let body = Body::Repeated { block: noise.clone(), length: u64::from(size) };
+                        let body =
+                            Body::Repeated { block: office.noise.clone(), length: size.into() };
                         Message::new(200, headers, body)
                     }
                     Err(_) => text(400, "size: write a number of bytes below 4294967296\n"),
@@ -166,6 +182,7 @@ impl Endpoint {
             Self::Data(file) => plain(request, file.status, file.content_type, file.text),
             Self::DoNotRespond => return Err(Fault::Close),
             Self::Echo => echo(request),
+            Self::Enrol => office.authority.enrol(request.body),
             Self::Login => plain(request, 200, JSON, include_str!("target/register.json")),
             Self::Search if asks_for_something(request) => {
                 plain(request, 400, JSON, "{\"error\":\"bad request\"}\n")
@@ -245,6 +262,7 @@ fn x509(request: &Request<'_>) -> Message {
         "server_name": tls.server_name,
         "tls_version": tls.version,
         "status": if certificate.is_some() { "client_cert" } else { "no_cert" },
+        "subject": certificate.and_then(|der| subject(der)),
         "certificate": certificate.map(encode),
     });
     plain(request, 200, JSON, &format!("{told}\n"))

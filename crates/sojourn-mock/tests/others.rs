@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::{Request, Response, Version};
@@ -61,18 +63,23 @@ fn tls_mock(alpn: &[u8]) -> (Mock, tokio_rustls::TlsConnector) {
 }
 
 fn trusting(identity: &TlsIdentity, alpn: &[u8]) -> tokio_rustls::TlsConnector {
+    let mut config = trusting_builder(identity).with_no_client_auth();
+    config.alpn_protocols = vec![alpn.to_vec()];
+    Arc::new(config).into()
+}
+
+fn trusting_builder(
+    identity: &TlsIdentity,
+) -> rustls::ConfigBuilder<rustls::ClientConfig, rustls::client::WantsClientCert> {
     let certificate =
         CertificateDer::from_pem_slice(identity.certificate_pem().unwrap().as_bytes()).unwrap();
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate).unwrap();
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = rustls::ClientConfig::builder_with_provider(provider)
+    rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![alpn.to_vec()];
-    Arc::new(config).into()
 }
 
 #[test]
@@ -259,6 +266,40 @@ fn tls_with_http2_and_with_http11() {
             assert!(echo.headers()["server-timing"].to_str().unwrap().starts_with("hold;dur=5, "));
         });
     }
+}
+
+#[test]
+fn a_clients_certificate_is_told_of() {
+    let identity = TlsIdentity::self_signed(&["mock.test".to_owned()]).unwrap();
+    let mut params = rcgen::CertificateParams::default();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "device 7");
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let config = trusting_builder(&identity)
+        .with_client_auth_cert(
+            vec![certificate.der().clone()],
+            rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+        )
+        .unwrap();
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    let mut options = options();
+    options.tls = Some(Arc::new(identity));
+    let mock = Mock::start(test_target(1), &options).unwrap();
+    let answer = run(async {
+        let stream = TcpStream::connect(mock.address()).await.unwrap();
+        let name = ServerName::try_from("mock.test").unwrap();
+        let io = TokioIo::new(connector.connect(name, stream).await.unwrap());
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(io).await.unwrap();
+        tokio::spawn(connection);
+        whole(sender.send_request(request("/x509/inspect", "")).await).await.unwrap()
+    });
+    let told: serde_json::Value = serde_json::from_slice(answer.body()).unwrap();
+    assert_eq!(told["status"], "client_cert");
+    let encoded = told["certificate"].as_str().unwrap();
+    assert_eq!(STANDARD.decode(encoded).unwrap(), certificate.der().to_vec());
+    let subject = cfg!(feature = "est").then_some("CN=device 7");
+    assert_eq!(told["subject"], serde_json::json!(subject));
 }
 
 #[test]

@@ -10,6 +10,9 @@ mod behaviour;
 // Webhooks that follow an answer.
 mod callbacks;
 
+// Certificates for whoever asks.
+mod enrolment;
+
 // Clients that break the rules, leave, or only sit there.
 mod hostile;
 
