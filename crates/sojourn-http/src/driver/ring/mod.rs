@@ -286,8 +286,8 @@ impl Driver {
         }
     }
 
-    /// Lets connections receive again that could not for want of buffers, in their order: as many as
-    /// there are buffers. If all were let, all others would fail again, each time, and the kernel
+    /// Lets connections receive again that could not for want of buffers, in their order: as many
+    /// as there are buffers. If all were let, all others would fail again each time, and the kernel
     /// would do nothing else.
     fn feed_starved(&mut self) -> Result<(), Errno> {
         for _ in 0..self.inbox.buffers.left() {
