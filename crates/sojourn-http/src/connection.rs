@@ -23,8 +23,8 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// It has answered a request before.
     pub(crate) reused: bool,
-    /// When it was begun to be opened.
-    pub(crate) dial_began_ns: u64,
+    /// When it was begun to be opened; once it is up, when it last answered.
+    pub(crate) since_ns: u64,
     /// It is an attempt of the connection in that slot, at another address.
     pub(crate) leader: Option<u32>,
     /// While it is being made.
@@ -100,7 +100,7 @@ impl Connection {
             origin,
             phase: Phase::Resolving,
             reused: false,
-            dial_began_ns: now_ns,
+            since_ns: now_ns,
             leader: None,
             dialling: None,
             exchange,

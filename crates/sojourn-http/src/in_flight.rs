@@ -33,7 +33,7 @@ pub(crate) struct InFlight {
     pub(crate) timeout_ns: u64,
     /// t1.
     pub(crate) began_ns: u64,
-    /// When the present phase of dialling began.
+    /// When the present phase of dialling began, or when it was to be sent again.
     pub(crate) phase_began_ns: u64,
     /// Zero until it happens, as the next two.
     pub(crate) first_sent_ns: u64,

@@ -60,4 +60,4 @@ pub use redirect::{RedirectError, next_location, redirected_method};
 pub use render::{RequestError, write_request};
 pub use request::{BodyPolicy, Exchange, OriginId};
 pub use resolver::{DnsCache, DnsOptions, DnsServerError, parse_dns_server};
-pub use tls::{ClientCertificate, TlsOptions};
+pub use tls::{ClientCertificate, TlsOptions, tls_settings};

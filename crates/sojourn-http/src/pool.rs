@@ -86,6 +86,11 @@ impl Pool {
         self.idle.pop()
     }
 
+    /// The one that [`Self::take_idle`] would take.
+    pub(crate) fn last_idle(&self) -> Option<u32> {
+        self.idle.last().copied()
+    }
+
     pub(crate) fn put_idle(&mut self, connection: u32) {
         self.idle.push(connection);
     }
@@ -165,6 +170,12 @@ impl Pool {
             self.waiting.push_back(request);
         }
         fits
+    }
+
+    /// Puts a request first that has been in the queue or on a connection: there are no more of
+    /// those than there were places.
+    pub(crate) fn wait_first(&mut self, request: Waiting) {
+        self.waiting.push_front(request);
     }
 
     pub(crate) fn has_waiting(&self) -> bool {

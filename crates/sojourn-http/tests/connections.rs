@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_http::{ClientConfig, FailureKind};
 
-use crate::peers::{Load, Server, expect_failure, read_request, reset, wait_for_close};
+use crate::peers::{Load, Server, expect_failure, nobody, read_request, reset, wait_for_close};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -42,7 +42,7 @@ fn the_bound_makes_requests_wait_which_shows_as_blocked() {
     for token in 0..10 {
         load.send(token, "GET", b"");
     }
-    assert_eq!((load.client.in_flight(), load.client.connections()), (10, 2));
+    assert_eq!(load.client.in_flight(), 10);
     let mut completions = load.take(10);
     completions.sort_by_key(|completion| completion.token);
     for (place, completion) in completions.iter().enumerate() {
@@ -54,6 +54,89 @@ fn the_bound_makes_requests_wait_which_shows_as_blocked() {
     }
     assert_eq!(server.accepted(), 2);
     assert_eq!(load.client.in_flight(), 0);
+}
+
+#[test]
+fn an_answer_that_is_here_spares_a_connection() {
+    let (tell, told) = sync_channel(1);
+    let server = Server::start(move |_, mut stream| {
+        while read_request(&mut stream).is_some() {
+            stream.write_all(OK).expect("open");
+            tell.send(()).expect("the test goes on");
+        }
+    });
+    let mut load = Load::new(&server);
+    load.get();
+    told.recv().expect("a server");
+    for round in 0..50 {
+        load.send(1, "GET", b"");
+        let mut completions = Vec::new();
+        load.client.wait_until(0, &mut completions).expect("an event loop");
+        told.recv().expect("a server");
+        // The first one's answer has come, whether or not it has been looked at.
+        load.send(2, "GET", b"");
+        completions.extend(load.take(2 - completions.len()));
+        told.recv().expect("a server");
+        assert!(completions.iter().all(|completion| completion.outcome.is_ok()));
+        assert_eq!(load.client.counters().connections_opened, 1, "round {round}");
+    }
+}
+
+#[test]
+fn a_request_sent_again_takes_a_connection_that_has_just_answered() {
+    let (tell, told) = sync_channel(2);
+    let both_may_go_on = std::sync::Arc::new(std::sync::Barrier::new(3));
+    let gate = std::sync::Arc::clone(&both_may_go_on);
+    let server = Server::start(move |number, mut stream| {
+        read_request(&mut stream);
+        stream.write_all(OK).expect("open");
+        tell.send(()).expect("the test goes on");
+        stream.peek(&mut [0]).expect("open");
+        gate.wait();
+        if number == 0 {
+            // With the request unread: a reset.
+            drop(stream);
+            tell.send(()).expect("the test goes on");
+            return;
+        }
+        while read_request(&mut stream).is_some() {
+            stream.write_all(OK).expect("open");
+            tell.send(()).ok();
+        }
+    });
+    let mut load = Load::new(&server);
+    let two = |load: &mut Load| (0..2).for_each(|token| load.send(token, "GET", b""));
+    let hear_two = || (0..2).for_each(|_| told.recv().expect("a server"));
+    two(&mut load);
+    let mut completions = load.take(2);
+    hear_two();
+    two(&mut load);
+    // On a ring this hands them over.
+    load.client.wait_until(0, &mut completions).expect("an event loop");
+    // Answer and reset come between two looks.
+    both_may_go_on.wait();
+    hear_two();
+    completions.extend(load.take(4 - completions.len()));
+    assert!(completions.iter().all(|completion| completion.outcome.is_ok()));
+    assert_eq!(load.client.counters().stale_retries, 1);
+    assert_eq!(load.client.counters().connections_opened, 2);
+}
+
+#[test]
+fn many_connections_are_not_opened_in_a_row() {
+    const MANY: usize = 500;
+    let mut load = Load::with(nobody(), ClientConfig::default());
+    for token in 0..MANY as u64 {
+        load.send(token, "GET", b"");
+    }
+    let mut completions = Vec::new();
+    load.client.wait_until(0, &mut completions).expect("an event loop");
+    assert!(load.client.counters().connections_opened < MANY as u64);
+    assert!(load.client.is_behind());
+    completions.extend(load.take(MANY - completions.len()));
+    assert!(completions.iter().all(|completion| completion.outcome.is_err()));
+    assert!(!load.client.is_behind());
+    assert_eq!(load.client.counters().connections_opened, MANY as u64);
 }
 
 #[test]
@@ -79,6 +162,21 @@ fn a_stale_connection_is_tried_once_more_on_a_fresh_one() {
     assert_eq!(completion.outcome.expect("an answer").body, b"ok");
     assert_eq!(load.client.counters().stale_retries, 1);
     assert_eq!(server.accepted(), 2);
+}
+
+#[test]
+fn nothing_is_sent_again_where_that_is_switched_off() {
+    let server = Server::start(|_, mut stream| {
+        read_request(&mut stream);
+        stream.write_all(OK).expect("open");
+        read_request(&mut stream);
+    });
+    let config = ClientConfig { resend: false, ..ClientConfig::default() };
+    let mut load = Load::with(server.address, config);
+    assert_eq!(load.answer().body, b"ok");
+    assert_eq!(load.failure().kind, FailureKind::Closed);
+    assert_eq!(load.client.counters().stale_retries, 0);
+    assert_eq!(server.accepted(), 1);
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn out_of_descriptors_in_child() {
     let server = Server::start(|_, mut stream| wait_for_close(&mut stream));
     let mut load = Load::new(&server);
     for token in 0..64 {
-        load.send_with(token, "GET", b"", 300 * MILLISECOND_NS, BodyPolicy::Discard);
+        load.send_with(token, "GET", b"", 2_000 * MILLISECOND_NS, BodyPolicy::Discard);
     }
     let mut kinds: Vec<FailureKind> = Vec::new();
     for completion in load.take(64) {

@@ -108,7 +108,8 @@ fn connecting_has_its_own_timeout() {
     let completion = load.get();
     let took_ns = completion.ended_ns - completion.began_ns;
     assert!((40 * MILLISECOND_NS..SLOW_NS).contains(&took_ns));
-    assert_eq!(completion.timings.connect_ns, took_ns);
+    let connect_ns = completion.timings.connect_ns;
+    assert!((40 * MILLISECOND_NS..=took_ns).contains(&connect_ns), "{connect_ns} of {took_ns}");
     let failure = completion.outcome.expect_err("nobody accepts");
     assert_eq!(failure.kind, FailureKind::Connect);
     assert!(failure.detail.contains("within 40 ms"), "{failure}");

@@ -6,8 +6,9 @@
 use std::io::Write;
 use std::net::TcpListener;
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 
 use rustix::event::epoll;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
@@ -203,13 +204,14 @@ fn dropping_a_client_closes_its_connections() {
     assert_eq!(told.recv_timeout(patience), Ok(true));
 }
 
-/// Answers every request on any number of connections, on one thread.
-fn serve_many(listener: TcpListener) {
+/// Answers requests on any number of connections, on one thread, whenever so many have come.
+fn serve_many(listener: TcpListener, together: &AtomicUsize) {
     use epoll::{EventData, EventFlags};
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a descriptor");
     listener.set_nonblocking(true).expect("a listener");
     epoll::add(&poll, &listener, EventData::new_u64(u64::MAX), EventFlags::IN).expect("room");
     let mut streams = slab::Slab::new();
+    let mut held = Vec::new();
     let mut events = Vec::with_capacity(1_024);
     loop {
         events.clear();
@@ -227,7 +229,12 @@ fn serve_many(listener: TcpListener) {
             } else if streams.get_mut(number as usize).is_some_and(|s| read_request(s).is_none()) {
                 drop(streams.remove(number as usize));
             } else {
-                streams[number as usize].write_all(OK).expect("room");
+                held.push(number as usize);
+            }
+        }
+        if held.len() >= together.load(Ordering::SeqCst) {
+            for number in held.drain(..) {
+                streams[number].write_all(OK).expect("room");
             }
         }
     }
@@ -256,12 +263,15 @@ fn nine_thousand_connections() {
         eprintln!("FEWER CONNECTIONS THAN 9,000: {count}, for want of descriptors (ulimit -n)");
     }
     let (listener, address) = roomy_listener();
-    std::thread::spawn(move || serve_many(listener));
+    let together = Arc::new(AtomicUsize::new(0));
+    let servers = Arc::clone(&together);
+    std::thread::spawn(move || serve_many(listener, &servers));
     let mut load = Load::with(address, ClientConfig { idle_max: count, ..ClientConfig::default() });
     let mut opened = 0;
     while opened < count {
         // No more at once than the listener has room for.
         opened = (opened + 2_000).min(count);
+        together.store(opened, Ordering::SeqCst);
         for token in 0..opened as u64 {
             load.send_with(token, "GET", b"", 30 * SECOND_NS, BodyPolicy::Discard);
         }

@@ -57,16 +57,26 @@ fn without_keep_alive_each_request_has_a_connection_and_says_so() {
     }
 }
 
+/// Answers when so many connections have sent a request: none of them is spared by another.
+fn answering_together(connections: usize) -> Server {
+    let all = std::sync::Barrier::new(connections);
+    Server::start(move |_, mut stream| {
+        while read_request(&mut stream).is_some() {
+            all.wait();
+            stream.write_all(OK).expect("open");
+        }
+    })
+}
+
 #[test]
 fn idle_connections_beyond_the_bound_are_closed() {
-    let server = Server::answering(OK);
+    let server = answering_together(6);
     for (idle_max, left) in [(2, 2), (0, 0), (100, 6)] {
         let config = ClientConfig { idle_max, ..ClientConfig::default() };
         let mut load = Load::with(server.address, config);
         for token in 0..6 {
             load.send(token, "GET", b"");
         }
-        assert_eq!(load.client.connections(), 6);
         assert!(load.take(6).iter().all(|completion| completion.outcome.is_ok()));
         assert_eq!(load.client.connections(), left, "{idle_max}");
     }
@@ -86,14 +96,14 @@ fn a_waiting_request_takes_a_connection_before_it_counts_as_idle() {
 
 #[test]
 fn no_connections_max_is_no_limit() {
-    let server = Server::answering(OK);
+    let server = answering_together(50);
     let config = ClientConfig { connections_max: 0, ..ClientConfig::default() };
     let mut load = Load::with(server.address, config);
     for token in 0..50 {
         load.send(token, "GET", b"");
     }
-    assert_eq!(load.client.connections(), 50);
     assert!(load.take(50).iter().all(|completion| completion.outcome.is_ok()));
+    assert_eq!(load.client.connections(), 50);
 }
 
 #[test]

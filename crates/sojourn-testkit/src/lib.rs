@@ -11,6 +11,7 @@
 //! - [`FreezingServer`]: answers at once, but does nothing at all during given windows.
 //! - [`MisbehavingServer`]: closes, resets, stays silent, truncates, dribbles, talks nonsense.
 //! - [`Server`] with a [`Responder`]: what they are made of, for a peer that a test needs once.
+//! - [`services`]: real brokers and databases, on free ports, and a proxy that cuts them off.
 //! - [`sojourn`]: runs the real binary in a folder and hands back what it printed.
 //!
 //! Invariants: truth is decided when a request arrives and never corrected afterwards (what the
@@ -38,3 +39,4 @@ pub use server::{Server, response};
 pub use sojourn_mock::{
     Draws, Latency, QueueModel, Reply, Request, Responder, Slot, Step, TruthRecord,
 };
+pub use sojourn_services as services;

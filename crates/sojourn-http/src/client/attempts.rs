@@ -97,7 +97,7 @@ impl Client {
 
     fn attempt_won(&mut self, leader: ConnectionId, id: ConnectionId, attempt: &Attempt) {
         let connection = &mut self.connections[leader.slot as usize];
-        let dial_began_ns = connection.dial_began_ns;
+        let since_ns = connection.since_ns;
         let exchange = connection.exchange;
         let dialling = connection.dialling.take();
         if let Some(dialling) = &dialling {
@@ -116,7 +116,7 @@ impl Client {
         }
         let connection = &mut self.connections[id.slot as usize];
         connection.exchange = exchange;
-        connection.dial_began_ns = dial_began_ns;
+        connection.since_ns = since_ns;
         connection.leader = None;
         connection.dialling = dialling;
         self.connected(id);

@@ -34,6 +34,9 @@ pub struct ClientConfig {
     /// Connections carry one request after the other. Without it each request has its own, and says
     /// `Connection: close` unless it has that header.
     pub keep_alive: bool,
+    /// A request goes once more on a fresh connection when the one used again was closed before any
+    /// byte of the answer. Off where a server may have taken it and must not take it twice.
+    pub resend: bool,
     /// How long to try to get a connection up (name, TCP, proxy and TLS together), nanoseconds.
     /// Beyond it the request fails as [`crate::FailureKind::Connect`].
     pub connect_timeout_ns: u64,
@@ -69,6 +72,7 @@ impl Default for ClientConfig {
             http2_streams_max: 100,
             idle_max: 10_000,
             keep_alive: true,
+            resend: true,
             connect_timeout_ns: 10 * sojourn_clock::SECOND_NS,
             tcp_keep_alive_ns: 0,
             io: Io::Auto,

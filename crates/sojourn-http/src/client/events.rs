@@ -46,6 +46,9 @@ impl Client {
                 }
             };
             self.now_ns = waited.now_ns;
+            if ready.is_empty() {
+                self.dial_from_ns = 0;
+            }
             for (place, event) in ready.iter().enumerate() {
                 if place % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
                     self.now_ns = sojourn_clock::now_ns();
@@ -79,7 +82,8 @@ impl Client {
     /// How long the kernel may wait: not at all while there is something to hand out or to go on
     /// with, and no longer than to the next timeout.
     fn wait_limit_ns(&mut self, deadline_ns: u64) -> u64 {
-        if !self.finished.is_empty() || !self.unfinished.is_empty() {
+        let goes_on = !self.unfinished.is_empty() || !self.to_serve.is_empty();
+        if goes_on || !self.finished.is_empty() {
             return 0;
         }
         let exchanges = &self.exchanges;

@@ -15,6 +15,7 @@ mod tunnel;
 
 pub use config::{ClientConfig, ClientCounters, Http2};
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +62,11 @@ pub struct Client {
     ended: Vec<(u32, Ending)>,
     request_blocks: RequestBlocks,
     /// Pools with both waiting requests and, perhaps, room.
-    to_serve: Vec<u32>,
+    to_serve: VecDeque<u32>,
+    /// See [`Self::is_behind`].
+    is_behind: bool,
+    /// While answers come, no connection is opened before this instant: see `settle`.
+    dial_from_ns: u64,
     /// Used again by each wait.
     ready: Vec<Ready>,
     spare_buffers: Vec<Vec<u8>>,
@@ -102,7 +107,9 @@ impl Client {
             to_flush: Vec::new(),
             ended: Vec::new(),
             request_blocks: RequestBlocks::default(),
-            to_serve: Vec::new(),
+            to_serve: VecDeque::new(),
+            is_behind: false,
+            dial_from_ns: 0,
             ready: Vec::new(),
             spare_buffers: Vec::new(),
             names: Names::new(&config.dns, driver.waker()),
@@ -141,9 +148,10 @@ impl Client {
     }
 
     /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection (on a ring
-    /// at the latest with the next wait), else opens one, else queues it. Never blocks. Its
-    /// completion comes out of [`Self::wait_until`]. Over HTTP/2 it is written by the next
-    /// [`Self::wait_until`], with others begun until then.
+    /// at the latest with the next wait), else queues it. Never blocks. Its completion comes out of
+    /// [`Self::wait_until`], which first looks at answers: a connection that one of them has freed
+    /// serves it, else one is opened for it, if there may be another. Over HTTP/2 it is written by
+    /// the next [`Self::wait_until`], with others begun until then.
     ///
     /// A request that opens a connection stays with it. `now_ns` is taken for the instant of the
     /// first byte when there is a free connection: the error is the time since it was read.
@@ -176,27 +184,34 @@ impl Client {
             amendment.apply(&mut self.exchanges[slot as usize].bytes);
         }
         self.place(slot, now_ns);
-        self.serve();
     }
 
-    /// Sends a request on a connection that can take it, or opens one, or queues it.
+    /// Whether opening connections takes longer than leaves time for answers: some requests still
+    /// wait for theirs to be opened. Whoever takes up more before the next [`Self::wait_until`]
+    /// only makes it worse.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
+    /// Sends a request on a connection that can take it, or queues it.
     fn place(&mut self, slot: u32, now_ns: u64) {
         let exchange = &self.exchanges[slot as usize];
-        let serial = exchange.serial;
-        let pool = &mut self.pools[exchange.origin as usize];
+        let (origin, serial) = (exchange.origin, exchange.serial);
+        let pool = &mut self.pools[origin as usize];
         if let Some(connection) = pool.take_idle() {
             self.assign(connection, slot, now_ns);
         } else if let Some(connection) = pool.shared() {
             self.open_stream(connection, slot, now_ns);
-        } else if pool.may_dial(self.config.connections_max, pool.waiting() + 1) {
-            self.dial(slot);
         } else {
             let exchanges = &self.exchanges;
             let waits =
                 pool.wait(Waiting { slot, serial }, |waiting| is_waiting(exchanges, waiting));
+            let may_dial = pool.may_dial(self.config.connections_max, pool.waiting());
             if !waits {
                 self.counters.refused += 1;
                 self.fail(slot, Cause::WaitingFull);
+            } else if may_dial {
+                self.mark_to_serve(origin);
             }
         }
     }

@@ -4,6 +4,16 @@ use super::{Client, SPARE_BUFFERS_MAX, SPARE_BYTES_MAX, is_waiting};
 use crate::cause::Cause;
 use crate::connection::{Connection, Phase};
 use crate::driver::ConnectionId;
+use crate::pool::Waiting;
+
+/// How long connections are opened in a row before answers are looked at again. Opening one takes
+/// some tens of microseconds.
+const DIAL_NS: u64 = 200_000;
+
+/// When opening one took longer than [`DIAL_NS`] (the kernel searches for a free local port among
+/// thousands that are taken), answers have so many times as long before the next is opened, or
+/// until none come: they free connections for less.
+const DEAR_DIAL_REST: u64 = 3;
 
 impl Client {
     /// Sends a request on a free connection.
@@ -43,6 +53,7 @@ impl Client {
         if reusable && self.config.keep_alive && is_wanted {
             connection.phase = Phase::Idle;
             connection.reused = true;
+            connection.since_ns = self.now_ns;
             self.pools[origin as usize].put_idle(id.slot);
             self.mark_to_serve(origin);
         } else {
@@ -70,10 +81,14 @@ impl Client {
             return;
         };
         let exchange = &mut self.exchanges[slot as usize];
-        if reused && cause.is_stale() && exchange.is_unanswered() && exchange.retries == 0 {
+        let stale = self.config.resend && reused && cause.is_stale();
+        if stale && exchange.is_unanswered() && exchange.retries == 0 {
             exchange.rewind();
+            exchange.phase_began_ns = self.now_ns;
+            let serial = exchange.serial;
             self.counters.stale_retries += 1;
-            self.dial(slot);
+            self.pools[origin as usize].wait_first(Waiting { slot, serial });
+            self.mark_to_serve(origin);
         } else {
             if was_dialling {
                 self.fail_waiting(origin, &cause);
@@ -87,27 +102,64 @@ impl Client {
         self.complete(slot, Some(cause));
     }
 
-    /// Gives waiting requests the connections that have become free. Iterative, and apart from what
-    /// freed them: a queue full of requests that fail at once must not grow the stack.
+    /// Gives waiting requests the connections that have become free, and opens connections for the
+    /// others, but not for long: while answers wait, those may free what would else be opened.
+    /// Iterative, and apart from what freed them: a queue full of requests that fail at once must
+    /// not grow the stack.
     pub(super) fn serve(&mut self) {
-        while let Some(origin) = self.to_serve.pop() {
+        let mut dial_until_ns = None;
+        let mut put_off = 0;
+        while self.to_serve.len() > put_off {
+            let Some(origin) = self.to_serve.pop_front() else { break };
             self.pools[origin as usize].to_serve = false;
-            loop {
-                let pool = &mut self.pools[origin as usize];
-                if !pool.has_room(self.config.connections_max) {
-                    break;
+            if !self.serve_pool(origin, &mut dial_until_ns) {
+                self.mark_to_serve(origin);
+                put_off += 1;
+            }
+        }
+        self.is_behind = put_off > 0;
+    }
+
+    /// Serves the requests that wait in a pool; false when connections are to be opened and the
+    /// time for it, which the first one sets, is up.
+    fn serve_pool(&mut self, origin: u32, dial_until_ns: &mut Option<u64>) -> bool {
+        let connections_max = self.config.connections_max;
+        loop {
+            let pool = &mut self.pools[origin as usize];
+            if !pool.has_room(connections_max) {
+                return true;
+            }
+            let exchanges = &self.exchanges;
+            let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting)) else {
+                return true;
+            };
+            self.now_ns = sojourn_clock::now_ns();
+            let may_dial = pool.may_dial(connections_max, pool.waiting() + 1);
+            let exchange = &self.exchanges[slot as usize];
+            // What is sent again needs a connection that cannot have gone stale with the first one.
+            let is_fit = |idle: u32| {
+                exchange.retries == 0
+                    || !may_dial
+                    || self.connections[idle as usize].since_ns >= exchange.phase_began_ns
+            };
+            if pool.last_idle().is_some_and(is_fit) {
+                if let Some(connection) = pool.take_idle() {
+                    self.assign(connection, slot, self.now_ns);
                 }
-                let shared = pool.shared();
-                let exchanges = &self.exchanges;
-                let Some(slot) = pool.next_waiting(|waiting| is_waiting(exchanges, waiting)) else {
-                    break;
-                };
-                self.now_ns = sojourn_clock::now_ns();
-                match (pool.take_idle(), shared) {
-                    (Some(connection), _) => self.assign(connection, slot, self.now_ns),
-                    (None, Some(connection)) => self.open_stream(connection, slot, self.now_ns),
-                    (None, None) => self.dial(slot),
+            } else if let Some(connection) = pool.shared() {
+                self.open_stream(connection, slot, self.now_ns);
+            } else if self.now_ns >= self.dial_from_ns
+                && self.now_ns <= *dial_until_ns.get_or_insert(self.now_ns + DIAL_NS)
+            {
+                self.dial(slot);
+                let ended_ns = sojourn_clock::now_ns();
+                let took_ns = ended_ns - self.now_ns;
+                if took_ns > DIAL_NS {
+                    self.dial_from_ns = ended_ns + DEAR_DIAL_REST * took_ns;
                 }
+            } else {
+                pool.wait_first(Waiting { slot, serial: exchange.serial });
+                return false;
             }
         }
     }
@@ -158,7 +210,7 @@ impl Client {
         let pool = &mut self.pools[origin as usize];
         if pool.has_waiting() && !pool.to_serve {
             pool.to_serve = true;
-            self.to_serve.push(origin);
+            self.to_serve.push_back(origin);
         }
     }
 }

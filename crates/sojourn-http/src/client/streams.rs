@@ -227,7 +227,7 @@ impl Client {
             return false;
         };
         connection.exchange = Some(slot);
-        let dial_ends_ns = connection.dial_began_ns.saturating_add(self.config.connect_timeout_ns);
+        let dial_ends_ns = connection.since_ns.saturating_add(self.config.connect_timeout_ns);
         let exchange = &mut self.exchanges[slot as usize];
         exchange.connection = Some(id.slot);
         exchange.dialling = true;

@@ -1,5 +1,6 @@
 //! The settings of a client's TLS connections.
 
+use std::io;
 use std::sync::Arc;
 
 use rustls::client::{Resumption, WebPkiServerVerifier};
@@ -12,14 +13,38 @@ use super::named::AcceptNamed;
 use super::{TlsFiles, TlsOptions};
 use crate::client::Http2;
 
-/// The settings of every TLS connection of a client: whom to trust (the system's roots, or
-/// Mozilla's where there are none, unless the files say otherwise), who to be, which protocols by
-/// ALPN.
+/// The settings of every TLS connection of a client: trust and identity, and which version of HTTP
+/// by ALPN.
 pub(crate) fn tls_config(
     options: &TlsOptions,
     files: &TlsFiles,
     http2: Http2,
 ) -> Result<Arc<ClientConfig>, rustls::Error> {
+    let protocols: &[&[u8]] = match http2 {
+        Http2::Alpn => &[b"h2", b"http/1.1"],
+        Http2::Off => &[b"http/1.1"],
+        Http2::PriorKnowledge => &[b"h2"],
+    };
+    settings(options, files, protocols).map(Arc::new)
+}
+
+/// The settings of TLS connections that carry something else than this crate's HTTP, under the same
+/// rules; `protocols` are offered by ALPN.
+///
+/// # Errors
+/// A file can't be read or holds nothing of use; the text names it.
+pub fn tls_settings(options: &TlsOptions, protocols: &[&[u8]]) -> io::Result<Arc<ClientConfig>> {
+    let files = TlsFiles::read(options)?;
+    settings(options, &files, protocols).map(Arc::new).map_err(io::Error::other)
+}
+
+/// Whom to trust (the system's roots, or Mozilla's where there are none, unless the files say
+/// otherwise), and who to be.
+fn settings(
+    options: &TlsOptions,
+    files: &TlsFiles,
+    protocols: &[&[u8]],
+) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
@@ -27,7 +52,7 @@ pub(crate) fn tls_config(
         builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll::new(provider)))
     } else {
         let named: Vec<_> = files.roots.iter().flatten().chain(&files.extra_roots).collect();
-        if named.is_empty() {
+        if named.is_empty() || options.roots_only {
             builder.with_root_certificates(roots(files))
         } else {
             let named = named.into_iter().cloned().collect();
@@ -48,13 +73,8 @@ pub(crate) fn tls_config(
     if !options.resumption {
         config.resumption = Resumption::disabled();
     }
-    let protocols: &[&[u8]] = match http2 {
-        Http2::Alpn => &[b"h2", b"http/1.1"],
-        Http2::Off => &[b"http/1.1"],
-        Http2::PriorKnowledge => &[b"h2"],
-    };
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
-    Ok(Arc::new(config))
+    Ok(config)
 }
 
 fn roots(files: &TlsFiles) -> RootCertStore {

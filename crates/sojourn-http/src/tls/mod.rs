@@ -8,6 +8,7 @@ mod options;
 mod session;
 
 pub(crate) use config::tls_config;
+pub use config::tls_settings;
 pub(crate) use files::TlsFiles;
 pub use options::{ClientCertificate, TlsOptions};
 pub(crate) use session::{Plaintext, TlsSession};

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 pub struct TlsOptions {
     /// Certificates trusted besides the system's (or those of `root_certs`).
     pub ca_file: Option<PathBuf>,
+    /// Named certificates are roots and nothing else. Without it a server's own certificate is
+    /// trusted too when it is one of them.
+    pub roots_only: bool,
     /// Files of certificates trusted in place of the system's; empty: the system's.
     pub root_certs: Vec<PathBuf>,
     /// Shown to a server that asks who we are.
