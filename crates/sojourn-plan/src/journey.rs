@@ -1,13 +1,13 @@
 //! Journeys, steps and stages.
 
-use crate::{Check, Retry, Selector, Template, VariableId};
+use crate::{Check, Expect, Retry, Selector, Template, VariableId};
 
 /// One root action and the events it causes.
 #[derive(Clone, Debug)]
 pub struct Journey {
     /// Name.
     pub name: String,
-    /// HTTP steps in order. Those without `after` are the root and run one after the other from t0;
+    /// Steps in order. Those without `after` are the root and run one after the other from t0;
     /// the others run when their stage is reached.
     pub steps: Vec<Step>,
     /// Stages in declared order. Empty: an API test.
@@ -16,9 +16,11 @@ pub struct Journey {
     pub within_ns: u64,
     /// How long it is observed beyond the deadline, nanoseconds.
     pub linger_ns: u64,
+    /// Whether its requests and messages carry a trace context.
+    pub trace: bool,
 }
 
-/// A named HTTP action.
+/// A named action.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Name, unique in the journey.
@@ -40,14 +42,17 @@ pub struct Step {
 impl Step {
     /// The longest it can take, nanoseconds: every attempt's timeout and the pauses between them.
     pub fn time_max_ns(&self) -> u64 {
-        let Action::Http(action) = &self.action;
+        let timeout_ns = match &self.action {
+            Action::Http(action) => action.timeout_ns,
+            Action::Publish(action) => action.timeout_ns,
+        };
         let attempts = self.retry.as_ref().map_or(1, |retry| retry.attempts);
         let pauses_ns = self
             .retry
             .iter()
             .flat_map(|retry| (1..retry.attempts).map(|attempt| retry.pause_ns(attempt)));
         let waiting_ns = pauses_ns.fold(0, u64::saturating_add);
-        action.timeout_ns.saturating_mul(attempts.into()).saturating_add(waiting_ns)
+        timeout_ns.saturating_mul(attempts.into()).saturating_add(waiting_ns)
     }
 }
 
@@ -56,6 +61,35 @@ impl Step {
 pub enum Action {
     /// An HTTP request.
     Http(HttpAction),
+    /// A message to a channel's broker.
+    Publish(PublishAction),
+}
+
+impl Action {
+    /// The HTTP request that it is, if it is one.
+    pub fn http(&self) -> Option<&HttpAction> {
+        match self {
+            Self::Http(action) => Some(action),
+            Self::Publish(_) => None,
+        }
+    }
+}
+
+/// A message to a channel's broker. It is done when the broker has acknowledged it.
+#[derive(Clone, Debug)]
+pub struct PublishAction {
+    /// Index of the channel.
+    pub channel: usize,
+    /// Topic, subject, routing key, stream or queue; the channel's first where the plan names none.
+    pub topic: Template,
+    /// The message's key, where it has one.
+    pub key: Option<Template>,
+    /// Headers. The run marker is among them unless the plan sets its own.
+    pub headers: Vec<(String, Template)>,
+    /// The payload.
+    pub body: Template,
+    /// How long the acknowledgement is waited for, nanoseconds.
+    pub timeout_ns: u64,
 }
 
 /// An HTTP request.
@@ -118,11 +152,33 @@ pub struct Stage {
     /// Index of the stage its hop counts from; `None`: the step before it.
     pub after: Option<usize>,
     /// How many distinct members reach it.
-    pub expect: u32,
-    /// What tells members apart, where `expect` is above one.
+    pub expect: Expect,
+    /// What tells members apart, where several are expected.
     pub member: Option<Selector>,
     /// An event counts for this stage even if an earlier one took it.
     pub shared: bool,
+    /// Where the event of a failure says why.
+    pub reason: Option<Selector>,
+    /// A further key that its event yields, under which later events come: where, and the text
+    /// around it as in [`KeyRule::Received`].
+    pub rekey: Option<(Selector, String)>,
+}
+
+impl Stage {
+    /// A required stage, reached by one event, with nothing else to it.
+    pub fn new(name: &str, source: StageSource) -> Self {
+        Self {
+            name: name.to_owned(),
+            source,
+            kind: StageKind::Required,
+            after: None,
+            expect: Expect::Members(1),
+            member: None,
+            shared: false,
+            reason: None,
+            rekey: None,
+        }
+    }
 }
 
 /// Where a stage is seen.
@@ -170,4 +226,7 @@ pub enum StageKind {
     Never,
     /// Terminal failure, such as a dead letter.
     Failure,
+    /// One of the alternatives of this group, numbered from 0 within the journey: the journey is
+    /// not complete without one of them.
+    Branch(u8),
 }

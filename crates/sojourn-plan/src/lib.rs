@@ -11,6 +11,7 @@
 
 mod attack;
 mod channel;
+mod fan_out;
 mod journey;
 mod load;
 mod plan;
@@ -27,14 +28,21 @@ pub use attack::{
     AttackLoad, BodyFiles, Pace, PaceError, Target, TargetDefaults, TargetError, TargetFormat,
     TargetReader, attack_plan, header_of, step_of,
 };
-pub use channel::{Channel, Connector, Decoder, KafkaChannel, WebhookChannel};
+pub use channel::{
+    AmqpChannel, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion, NatsChannel,
+    Outbox, PostgresChannel, PostgresSource, PostgresTable, RedisChannel, RedisSource, Secret,
+    Server, SqsChannel, SqsSource, SseChannel, Tls, WebSocketChannel, WebhookAnswer,
+    WebhookChannel, WebhookFailures, WebhookSignature,
+};
+pub use fan_out::{Expect, MEMBERS_MAX, Teller, members_of};
 pub use journey::{
-    Action, Extract, HttpAction, Journey, KeyRule, Poll, Stage, StageKind, StageSource, Step,
+    Action, Extract, HttpAction, Journey, KeyRule, Poll, PublishAction, Stage, StageKind,
+    StageSource, Step,
 };
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
 pub use read::units::duration_ns;
-pub use read::{Files, Overrides, PlanError, PlanErrors, read, schema};
+pub use read::{Files, Overrides, PlanError, PlanErrors, read, read_channels, schema};
 pub use retry::{Retry, RetryOn};
 pub use selector::{Check, JsonPath, PathStep, Selector, Test};
 pub use starter::{StarterKind, starter};

@@ -9,6 +9,7 @@ pub(crate) mod conditions;
 mod data;
 mod environment;
 mod expression;
+mod fan_out;
 pub(crate) mod fields;
 mod http;
 mod journeys;
@@ -16,10 +17,12 @@ mod load_shapes;
 mod loads;
 mod names;
 pub(crate) mod node;
+mod one_of;
 mod order;
 pub(crate) mod origin;
 pub(crate) mod problems;
 mod profiles;
+mod publish;
 mod replay;
 mod retry;
 mod secrets;
@@ -35,7 +38,7 @@ mod users;
 
 use std::path::Path;
 
-use crate::{Plan, StageSource};
+use crate::{Action, Channel, Connector, Plan, StageSource};
 
 pub(crate) use conditions::OPERATORS;
 use fields::Fields;
@@ -115,6 +118,29 @@ pub fn read(
     }
 }
 
+/// The channels of a journey file; whatever else it holds, or lacks, is passed over.
+pub fn read_channels(
+    file: &str,
+    text: &str,
+    files: &dyn Files,
+    overrides: &Overrides,
+) -> Result<Vec<Channel>, PlanErrors> {
+    let (mut reader, root) = Reader::begin(file, text, files, overrides)?;
+    let sections = reader.problems.map(&root).unwrap_or_default();
+    let channels = match sections.iter().find(|(key, _)| key.name == "channels") {
+        Some((_, node)) => reader.channels(node),
+        None => {
+            let hint = Some("`channels:` names what there is to listen to".to_owned());
+            reader.problems.at(&root, "no channels", hint);
+            Vec::new()
+        }
+    };
+    match reader.problems.is_empty() {
+        true => Ok(channels),
+        false => Err(reader.problems.into_errors()),
+    }
+}
+
 /// What reading knows so far.
 pub struct Reader<'a> {
     /// What was found wrong.
@@ -126,8 +152,12 @@ pub struct Reader<'a> {
     /// Base of relative URLs: not given, given but wrong, or known.
     target: Option<Option<Origin>>,
     channel_names: Vec<String>,
+    /// By channel; `None`: it can't be read.
+    connectors: Vec<Option<Connector>>,
     variables: Vec<String>,
     warnings: Vec<String>,
+    /// Whether journeys carry a trace context unless they say otherwise.
+    trace: bool,
     /// Some journey could not be read: names may be missing that the file has.
     journeys_broken: bool,
 }
@@ -156,8 +186,10 @@ impl<'a> Reader<'a> {
             compiler: Compiler::new(Vec::new()),
             target: None,
             channel_names: Vec::new(),
+            connectors: Vec::new(),
             variables: Vec::new(),
             warnings: Vec::new(),
+            trace: false,
             journeys_broken: false,
         };
         Ok((reader, root))
@@ -233,6 +265,7 @@ impl Reader<'_> {
             plan.seed = self.problems.count(node, 0, u64::MAX).unwrap_or_default();
         }
         plan.seed = overrides.seed.unwrap_or(plan.seed);
+        self.trace = fields.get("trace").and_then(|node| self.problems.flag(node)).unwrap_or(false);
         if let Some(node) = fields.get("allow_hosts") {
             plan.allowed_hosts = self.texts(node).unwrap_or_default();
         }
@@ -266,7 +299,12 @@ impl Reader<'_> {
                 StageSource::Event { channel, .. } => *channel == place,
                 StageSource::Poll(_) => false,
             });
-            if !is_used {
+            let steps = journeys.iter().flat_map(|weighted| &weighted.journey.steps);
+            let is_published_to = steps.into_iter().any(|step| match &step.action {
+                Action::Publish(action) => action.channel == place,
+                Action::Http(_) => false,
+            });
+            if !is_used && !is_published_to {
                 let name = &channel.name;
                 self.warnings.push(format!("no stage is seen on channel `{name}`"));
             }

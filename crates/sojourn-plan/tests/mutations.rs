@@ -73,7 +73,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
             };
             let steps = plan.journeys.iter().flat_map(|journey| &journey.steps);
             for step in steps.chain(&plan.setup).chain(&plan.teardown) {
-                let sojourn_plan::Action::Http(http) = &step.action;
+                let Some(http) = step.action.http() else { continue };
                 let mut out = Vec::new();
                 prop_assert!(http.path.render(&context, &mut out).is_ok());
                 prop_assert!(out.starts_with(b"/"));

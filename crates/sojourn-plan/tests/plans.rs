@@ -1,8 +1,8 @@
 //! What files become.
 
 use sojourn_plan::{
-    Action, Connector, Decoder, HttpAction, KeyRule, Overrides, Plan, RenderContext, RetryOn,
-    Selector, StageKind, StageSource, Step, Template, Test, read,
+    Decoder, Expect, HttpAction, KeyRule, Overrides, Plan, RenderContext, RetryOn, Selector,
+    StageKind, StageSource, Step, Teller, Template, Test, read,
 };
 
 use crate::util::{complete, memory, plan};
@@ -10,8 +10,7 @@ use crate::util::{complete, memory, plan};
 const S: u64 = 1_000_000_000;
 
 fn http(step: &Step) -> &HttpAction {
-    let Action::Http(http) = &step.action;
-    http
+    step.action.http().unwrap()
 }
 
 /// Renders with the key `k1` and every variable set to its own name.
@@ -152,9 +151,54 @@ journeys:
       - { name: split, on: events, match: { type: D }, key: $.id, expect: 3,
           member: $.part, after: reserved }
       - { name: dead, on: dead-letters, match: { $envelope.source: /o }, key: $envelope.subject,
-          failure: true }
+          failure: true, reason: header.x-death-reason }
       - { name: seen, poll: { url: "/orders/{{ key }}", until: { body.state: done } } }
 "#;
+
+#[test]
+fn alternatives_told_numbers_further_keys_and_traces_are_read() {
+    let text = "\
+trace: true
+journeys:
+  order:
+    root: { http: POST /orders, key: body.id }
+    within: 40s
+    stages:
+      - { name: created, on: events, match: { type: A }, key: $.id, rekey: { from: $.psp, as: \"p:{}\" } }
+      - { one_of: [paid, refunded] }
+      - { name: paid, on: events, match: { type: B }, key: $.psp }
+      - { name: refunded, on: events, match: { type: C }, key: $.psp }
+      - { name: lines, on: events, match: { type: D }, key: $.id, member: $.l,
+          expect: { from: $.lines, of: created } }
+      - { name: boxes, on: events, match: { type: E }, key: $.id, member: $.b,
+          expect: { from: $.boxes } }
+      - { name: parts, on: events, match: { type: F }, key: $.id, member: $.p,
+          expect: { from: body.parts, of: root } }
+  plain:
+    root: { http: POST /plain, trace: false }
+";
+    let plan = plan(&complete(text));
+    assert_eq!([plan.journeys[0].trace, plan.journeys[1].trace], [true, false]);
+    let stages = &plan.journeys[0].stages;
+    use StageKind::{Branch, Required};
+    let kinds: Vec<_> = stages.iter().map(|stage| stage.kind).collect();
+    assert_eq!(kinds, [Required, Branch(0), Branch(0), Required, Required, Required]);
+    // Both alternatives and what comes after them count from the required stage before.
+    let after: Vec<_> = stages.iter().map(|stage| stage.after).collect();
+    assert_eq!(after, [None, Some(0), Some(0), Some(0), Some(3), Some(4)]);
+    let tellers: Vec<_> = stages
+        .iter()
+        .filter_map(|stage| match &stage.expect {
+            Expect::Told { by, .. } => Some(*by),
+            Expect::Members(_) => None,
+        })
+        .collect();
+    assert_eq!(tellers, [Teller::Stage(0), Teller::Stage(4), Teller::Step(0)]);
+    let Some((Selector::Body(path), format)) = &stages[0].rekey else {
+        panic!("a further key");
+    };
+    assert_eq!((path.text.as_str(), format.as_str()), ("$.psp", "p:{}"));
+}
 
 #[test]
 fn variables_and_keys_are_known_where_they_are_set() {
@@ -180,7 +224,10 @@ fn variables_and_keys_are_known_where_they_are_set() {
     let kinds: Vec<_> = order.stages.iter().map(|stage| stage.kind).collect();
     assert_eq!(kinds[1], StageKind::Optional);
     assert_eq!(kinds[4], StageKind::Failure);
-    assert_eq!(order.stages[3].expect, 3);
+    assert!(matches!(order.stages[3].expect, Expect::Members(3)));
+    assert!(
+        matches!(&order.stages[4].reason, Some(Selector::Header(name)) if name == "x-death-reason")
+    );
     let StageSource::Event { key, key_format, channel, .. } = &order.stages[0].source else {
         panic!("an event");
     };
@@ -252,39 +299,6 @@ fn conditions_of_every_kind() {
 }
 
 #[test]
-fn channels_of_every_kind() {
-    let plan = plan(&complete(
-        "\
-channels:
-  a: { kafka: { brokers: [\"a:1\", \"b:2\"], topics: t, properties: { sasl.password: x } },
-       decoder: json }
-  b: { webhook: { listen: \"127.0.0.1:9000\", path: /hooks/*, respond: 204 }, message_id: $.id }
-  c: { webhook: }
-journeys:
-  j: { root: { http: GET / } }
-",
-    ));
-    let Connector::Kafka(kafka) = &plan.channels[0].connector else {
-        panic!("kafka");
-    };
-    assert_eq!(
-        (kafka.brokers.as_str(), kafka.topics.as_slice()),
-        ("a:1,b:2", &["t".to_owned()][..])
-    );
-    assert_eq!(plan.channels[0].decoder, Decoder::Json);
-    let Connector::Webhook(hook) = &plan.channels[1].connector else {
-        panic!("webhook");
-    };
-    assert_eq!((hook.path.as_str(), hook.respond), ("/hooks/*", 204));
-    let Connector::Webhook(hook) = &plan.channels[2].connector else {
-        panic!("webhook");
-    };
-    assert_eq!((hook.listen.as_str(), hook.path.as_str()), ("127.0.0.1:0", "/*"));
-    assert_eq!(plan.warnings.len(), 3, "{:?}", plan.warnings);
-    assert!(!plan.text.contains("sasl.password: x"));
-}
-
-#[test]
 fn the_command_line_and_the_environment_have_the_last_word() {
     let text = complete(
         r#"name: "${NAME:-x}"
@@ -339,4 +353,26 @@ fn health_limits() {
     let plan = plan(&complete("health: { missed_max: 1%, lag_p99_max: 20ms, silent_max: 2s }\n"));
     assert_eq!((plan.health.missed_max, plan.health.delivered_min), (0.01, 0.995));
     assert_eq!((plan.health.lag_p99_max_ns, plan.health.silent_max_ns), (20_000_000, 2 * S));
+}
+
+#[test]
+fn every_decoder_by_its_word() {
+    let decoder = |written: &str| {
+        let channel = format!("channels: {{ c: {{ webhook: {{}}, decoder: {written} }} }}");
+        let file = format!("{channel}\njourneys: {{ j: {{ root: {{ http: GET / }} }} }}\n");
+        plan(&complete(&file)).channels[0].decoder.clone()
+    };
+    for (word, expected) in [
+        ("auto", Decoder::Auto),
+        ("json", Decoder::Json),
+        ("cloudevents", Decoder::CloudEvents),
+        ("masstransit", Decoder::MassTransit),
+        ("nservicebus", Decoder::NServiceBus),
+        ("debezium", Decoder::Debezium),
+        ("messagepack", Decoder::MessagePack),
+    ] {
+        assert_eq!(decoder(word), expected, "{word}");
+    }
+    let text = decoder("{ regex: '(?<id>[0-9]+)' }");
+    assert!(matches!(&text, Decoder::Text(regex) if regex.as_str() == "(?<id>[0-9]+)"));
 }

@@ -6,7 +6,9 @@ use crate::util::{complete, memory, plan};
 
 const PAYMENTS: &str = include_str!("../../../examples/payments.yaml");
 const EXPERIMENT: &str = include_str!("../../../examples/published-experiment.yaml");
+const EVENT_QUEUE: &str = include_str!("../../../examples/event-queue.yaml");
 const JOURNEY_FILES: &str = include_str!("../../../docs/journey-files.md");
+const DECODERS: &str = include_str!("../../../docs/decoders.md");
 const FROM_NBOMBER: &str = include_str!("../../../docs/from-nbomber.md");
 
 /// Every file that the project publishes, with a name for messages.
@@ -14,11 +16,17 @@ pub(crate) fn files() -> Vec<(String, String)> {
     let mut files = vec![
         ("payments.yaml".to_owned(), PAYMENTS.to_owned()),
         ("published-experiment.yaml".to_owned(), EXPERIMENT.to_owned()),
+        ("event-queue.yaml".to_owned(), EVENT_QUEUE.to_owned()),
     ];
     for kind in [StarterKind::Http, StarterKind::Kafka, StarterKind::Webhook] {
         files.push((format!("{kind:?}"), starter(kind)));
     }
-    for (page, text) in [("journey-files.md", JOURNEY_FILES), ("from-nbomber.md", FROM_NBOMBER)] {
+    let pages = [
+        ("journey-files.md", JOURNEY_FILES),
+        ("decoders.md", DECODERS),
+        ("from-nbomber.md", FROM_NBOMBER),
+    ];
+    for (page, text) in pages {
         for (number, block) in blocks(text).into_iter().enumerate() {
             files.push((format!("{page} block {number}"), complete(&block)));
         }
@@ -39,7 +47,7 @@ fn every_published_file_reads() {
 
 #[test]
 fn examples_and_first_files_have_no_warnings() {
-    for (name, text) in files().into_iter().take(5) {
+    for (name, text) in files().into_iter().take(6) {
         let warnings = plan(&text).warnings;
         assert!(warnings.is_empty(), "{name}: {warnings:?}");
     }

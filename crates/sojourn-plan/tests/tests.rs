@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
 // What is wrong with a file, and where.
+mod channels;
 mod errors;
 // What load entries become.
 mod loads;

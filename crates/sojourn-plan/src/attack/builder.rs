@@ -60,6 +60,7 @@ pub fn attack_plan(
         name: name.to_owned(),
         seed: 1,
         journeys: vec![Journey {
+            trace: false,
             name: name.to_owned(),
             steps: steps(targets, load.timeout_ns),
             stages: Vec::new(),

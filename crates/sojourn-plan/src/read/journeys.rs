@@ -46,9 +46,9 @@ impl Reader<'_> {
         announce(&raw, &mut scope);
         let mut steps = self.root_steps(&raw, &mut scope);
         let stage_nodes = fields.get("stages");
-        let (raw_stages, names) = self.raw_stages(stage_nodes);
-        self.following_steps(&raw, &names, &mut scope, &mut steps);
-        let stages = self.stages(raw_stages, &scope);
+        let raw_stages = self.raw_stages(stage_nodes);
+        self.following_steps(&raw, &raw_stages.names, &mut scope, &mut steps);
+        let stages = self.stages(&raw_stages, &steps, &scope);
         self.check_key(key, &raw, &steps, &stages);
         if let (Some(node), true) = (stage_nodes, stages.len() > STAGES_MAX) {
             let message = format!("{} stages: a journey has at most {STAGES_MAX}", stages.len());
@@ -62,11 +62,13 @@ impl Reader<'_> {
         };
         let linger_ns =
             given_or(fields.get("linger"), usual_linger_ns, |node| self.problems.duration(node));
+        let of_root = raw.first().and_then(|root| root.fields.get("trace"));
+        let trace = given_or(of_root, self.trace, |node| self.problems.flag(node))?;
         let weight = given_or(fields.get("weight"), 1.0, |node| self.weight(node));
         let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;
         Some(Weighted {
-            journey: Journey { name: key.name.clone(), steps, stages, within_ns, linger_ns },
+            journey: Journey { name: key.name.clone(), steps, stages, within_ns, linger_ns, trace },
             weight,
         })
     }

@@ -38,7 +38,7 @@ const NOT_VALUES: [&str; 7] =
 pub(super) fn masked(source: &str, root: &Node) -> String {
     let mut ranges = Vec::new();
     collect(root, "", source, &mut ranges);
-    for pattern in [&*IN_URLS, &*IN_PAIRS] {
+    for pattern in [&*IN_URLS, &*IN_PAIRS, &*SIGNING] {
         for captures in pattern.captures_iter(source) {
             ranges.extend(captures.get(1).map(|found| found.range()));
         }
@@ -130,6 +130,9 @@ static IN_PAIRS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r#"(?:[?&'"\s]{names}=|\\?"{names}\\?"\s*:\s*\\?")([^&\s"'\\${{}}]+)"#))
 });
 
+/// The key of a signing secret of Standard Webhooks.
+static SIGNING: LazyLock<Regex> = LazyLock::new(|| pattern("whsec_([A-Za-z0-9+/=]+)"));
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +190,7 @@ mod tests {
             "body: \"{\\\"password\\\":\\\"hunter2\\\"}\"",
             "body: \"{\\\"password\\\":\\\"***\\\"}\"",
         );
+        check("standard: whsec_c2VjcmV0 # kept", "standard: whsec_*** # kept");
         check("url: http://h/${PATH_PART}:x@y", "url: http://h/${PATH_PART}:x@y");
     }
 }

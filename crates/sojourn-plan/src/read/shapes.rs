@@ -1,9 +1,11 @@
 //! The journey file, name by name. Order here is the order in messages and in the schema.
 
+use super::channels::CHANNEL;
 use super::load_shapes::LOAD;
+use super::publish::PUBLISH;
 use super::shape::Kind::{
-    Any, Choice, Conditions, Count, Duration, Either, Flag, Fraction, List, Map, Named, Number,
-    Rate, Selector, Size, Text,
+    Any, Conditions, Count, Duration, Either, Flag, Fraction, List, Map, Named, Number, Rate,
+    Selector, Size, Text,
 };
 use super::shape::{Field, Kind, Shape};
 
@@ -18,6 +20,11 @@ pub(crate) static FILE: Shape = Shape {
             "seed",
             Count,
             "Seed of everything random; 0 by default, so that two runs send the same.",
+        ),
+        Field::new(
+            "trace",
+            Flag,
+            "Requests and messages carry a W3C trace context, and taps look for it; false.",
         ),
         Field::new("target", Text, "Base of relative URLs: http(s)://host[:port][/path]."),
         Field::new("allow_hosts", List(&Text), "Further hosts that redirects may go to."),
@@ -44,60 +51,12 @@ pub static DATA: Shape = Shape {
     fields: &[Field::new("csv", Text, "CSV file whose first line names the columns.").required()],
 };
 
-pub(crate) static CHANNEL: Shape = Shape {
-    name: "a channel",
-    doc: "What a tap listens to.",
-    fields: &[
-        Field::new(
-            "kafka",
-            Map(&KAFKA),
-            "Kafka topics, read from their end without joining a group.",
-        ),
-        Field::new("webhook", Map(&WEBHOOK), "Requests that Sojourn itself receives."),
-        Field::new(
-            "decoder",
-            Choice(&["auto", "json", "cloudevents", "masstransit"]),
-            "How messages are read; by default whatever is recognised.",
-        ),
-        Field::new(
-            "message_id",
-            Selector,
-            "Where a message declares its id; by default the decoder's own or header `message-id`.",
-        ),
-        Field::new(
-            "marker",
-            Selector,
-            "Where a message carries the run id; by default header `sojourn-run`.",
-        ),
-    ],
-};
-
-pub(crate) static KAFKA: Shape = Shape {
-    name: "a kafka channel",
-    doc: "Kafka topics.",
-    fields: &[
-        Field::new("brokers", Either(&[Text, List(&Text)]), "host:port, comma-separated.")
-            .required(),
-        Field::new("topics", Either(&[Text, List(&Text)]), "Topics.").required(),
-        Field::new("properties", Named(&Text), "Further librdkafka properties."),
-    ],
-};
-
-pub(crate) static WEBHOOK: Shape = Shape {
-    name: "a webhook channel",
-    doc: "A receiver of webhooks.",
-    fields: &[
-        Field::new("listen", Text, "Address to listen on; 127.0.0.1:0, a free port, by default."),
-        Field::new("path", Text, "Path, or a prefix ending in `*`; `/*` by default."),
-        Field::new("respond", Count, "Status to answer with; 200 by default."),
-    ],
-};
-
 const REQUEST: Kind = Either(&[Text, Map(&HTTP)]);
 const KEY_RULE: Kind = Either(&[Text, Map(&KEY_MAP)]);
 const NAME: Field = Field::new("name", Text, "Name, in reports and thresholds.");
-const HTTP_FIELD: Field =
-    Field::new("http", REQUEST, "The request; `GET /path` for short.").required();
+const HTTP_FIELD: Field = Field::new("http", REQUEST, "The request; `GET /path` for short.");
+const PUBLISH_FIELD: Field =
+    Field::new("publish", Map(&PUBLISH), "A message to publish, instead of a request.");
 const EXPECT: Field =
     Field::new("expect", Conditions, "Conditions on the answer; by default a 2xx or 3xx status.");
 const EXTRACT: Field =
@@ -113,16 +72,26 @@ const RETRY_FIELD: Field =
 
 pub(crate) static ROOT: Shape = Shape {
     name: "a root",
-    doc: "The one request that starts a journey.",
-    fields: &[NAME, HTTP_FIELD, EXPECT, EXTRACT, KEY, RETRY_FIELD],
+    doc: "The one request or message that starts a journey.",
+    fields: &[
+        NAME,
+        HTTP_FIELD,
+        PUBLISH_FIELD,
+        EXPECT,
+        EXTRACT,
+        KEY,
+        RETRY_FIELD,
+        Field::new("trace", Flag, "Carry a trace context; as the file says by default."),
+    ],
 };
 
 pub(crate) static STEP: Shape = Shape {
     name: "a step",
-    doc: "A named request.",
+    doc: "A named request or message.",
     fields: &[
         NAME.required(),
         HTTP_FIELD,
+        PUBLISH_FIELD,
         EXPECT,
         EXTRACT,
         KEY,
@@ -156,7 +125,7 @@ pub(crate) static REFRESH: Shape = Shape {
     fields: &[
         Field::new("every", Duration, "How often.").required(),
         NAME.required(),
-        HTTP_FIELD,
+        HTTP_FIELD.required(),
         EXPECT,
         EXTRACT,
     ],
@@ -200,7 +169,11 @@ pub(crate) static JOURNEY: Shape = Shape {
     fields: &[
         Field::new("root", Map(&ROOT), "The request that starts it."),
         Field::new("steps", List(&Map(&STEP)), "Several requests, instead of `root`."),
-        Field::new("stages", List(&Map(&STAGE)), "Points to reach. None: an API test."),
+        Field::new(
+            "stages",
+            List(&Either(&[Map(&STAGE), Map(&ONE_OF)])),
+            "Points to reach. None: an API test.",
+        ),
         Field::new("within", Duration, "Deadline, from the scheduled start."),
         Field::new(
             "linger",
@@ -233,9 +206,36 @@ pub(crate) static STAGE: Shape = Shape {
         Field::new("optional", Flag, "It may be reached."),
         Field::new("never", Flag, "It must not be reached."),
         Field::new("failure", Flag, "Reaching it is a terminal failure, such as a dead letter."),
-        Field::new("expect", Count, "How many distinct members reach it; 1 by default."),
+        Field::new("reason", Selector, "Where the event of a failure says why."),
+        Field::new(
+            "rekey",
+            Either(&[Selector, Map(&KEY_MAP)]),
+            "Where its event has a further key, under which later events of the journey come.",
+        ),
+        Field::new(
+            "expect",
+            Either(&[Count, Map(&TOLD)]),
+            "How many distinct members reach it, or where that is said; 1 by default.",
+        ),
         Field::new("member", Selector, "What tells members apart."),
         Field::new("shared", Flag, "An event counts for this stage even if another took it."),
+    ],
+};
+
+pub(crate) static ONE_OF: Shape = Shape {
+    name: "an alternative",
+    doc: "A journey is complete with one of these stages; reaching a second one is a violation.",
+    fields: &[Field::new("one_of", List(&Text), "Names of stages of this journey, two or more.")
+        .required()],
+};
+
+pub(crate) static TOLD: Shape = Shape {
+    name: "an expected number",
+    doc: "How many distinct members reach the stage: a number in an event or an answer.",
+    fields: &[
+        Field::new("from", Selector, "Where the number, or the list whose length it is, stands.")
+            .required(),
+        Field::new("of", Text, "Stage or step whose event or answer has it; the stage's own."),
     ],
 };
 

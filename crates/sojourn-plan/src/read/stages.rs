@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Poll, Stage, StageKind, StageSource};
+use crate::{Expect, Poll, Selector, Stage, StageKind, StageSource, Step};
 
 use super::Reader;
 use super::conditions::conditions;
@@ -16,29 +16,51 @@ use super::templates::Scope;
 /// Most stages of a journey: the ledger keeps one bit for each.
 pub(super) const STAGES_MAX: usize = 32;
 
-/// Most distinct members a stage may wait for.
-const MEMBERS_MAX: u64 = 1_000_000;
+/// Fields that say something of events.
+const EVENT_FIELDS: [&str; 8] =
+    ["match", "key", "check", "expect", "member", "shared", "reason", "rekey"];
 
 const POLL_EVERY_NS: u64 = 500_000_000;
 const POLL_BUDGET_PER_S: f64 = 50.0;
 
 /// A stage's mapping, before anything in it is compiled.
 pub(super) struct RawStage<'n> {
-    node: &'n Node,
-    fields: Fields<'n>,
-    name: String,
+    pub(super) node: &'n Node,
+    pub(super) fields: Fields<'n>,
+    pub(super) name: String,
+}
+
+/// What stands in a journey's list of stages.
+#[derive(Default)]
+pub(super) struct RawStages<'n> {
+    pub(super) stages: Vec<RawStage<'n>>,
+    /// Places by name.
+    pub(super) names: BTreeMap<String, usize>,
+    /// Lists of alternatives.
+    pub(super) one_of: Vec<&'n Node>,
+}
+
+/// What stands around a stage that is read.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) stages: &'a [RawStage<'a>],
+    /// Its own place among them.
+    pub(super) place: usize,
+    pub(super) names: &'a [&'a str],
+    pub(super) steps: &'a [Step],
 }
 
 impl Reader<'_> {
-    /// The stages' mappings, and their places by name.
-    pub(super) fn raw_stages<'n>(
-        &mut self,
-        node: Option<&'n Node>,
-    ) -> (Vec<RawStage<'n>>, BTreeMap<String, usize>) {
-        let mut stages = Vec::new();
-        let mut names = BTreeMap::new();
+    /// The stages' mappings, their places by name, and the lists of alternatives among them.
+    pub(super) fn raw_stages<'n>(&mut self, node: Option<&'n Node>) -> RawStages<'n> {
+        let mut raw = RawStages::default();
         let items = node.and_then(|node| self.problems.list(node));
         for (place, item) in items.unwrap_or_default().iter().enumerate() {
+            if is_one_of(item) {
+                let fields = Fields::of(item, &shapes::ONE_OF, &mut self.problems);
+                raw.one_of.extend(fields.and_then(|fields| fields.get("one_of")));
+                continue;
+            }
             let Some(fields) = Fields::of(item, &shapes::STAGE, &mut self.problems) else {
                 continue;
             };
@@ -50,29 +72,37 @@ impl Reader<'_> {
             if self.problems.check_name(at.range.start, &name, "stage").is_none() {
                 continue;
             }
-            if names.insert(name.clone(), stages.len()).is_some() {
+            if raw.names.insert(name.clone(), raw.stages.len()).is_some() {
                 let message = format!("two stages are named `{name}`");
                 let hint = Some("reports and thresholds tell stages apart by name".to_owned());
                 self.problems.at(at, message, hint);
             }
-            stages.push(RawStage { node: item, fields, name });
+            raw.stages.push(RawStage { node: item, fields, name });
         }
-        (stages, names)
+        raw
     }
 
     /// Compiles stages.
-    pub(super) fn stages(&mut self, raw: Vec<RawStage<'_>>, scope: &Scope) -> Vec<Stage> {
+    pub(super) fn stages(
+        &mut self,
+        raw: &RawStages<'_>,
+        steps: &[Step],
+        scope: &Scope,
+    ) -> Vec<Stage> {
+        let RawStages { stages: raw, one_of, .. } = raw;
         let names: Vec<String> = raw.iter().map(|stage| stage.name.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut stages = Vec::new();
-        for stage in &raw {
-            stages.extend(self.stage(stage, &names, scope));
+        for (place, stage) in raw.iter().enumerate() {
+            let around = Around { stages: raw, place, names: &names, steps };
+            stages.extend(self.stage(stage, around, scope));
         }
         // Predecessors and likeness mean something only when every stage could be read.
         if stages.len() == raw.len() {
             let nodes: Vec<&Node> = raw.iter().map(|stage| stage.node).collect();
             let explicit: Vec<bool> =
                 raw.iter().map(|stage| stage.fields.get("after").is_some()).collect();
+            self.alternatives(one_of, &names, &mut stages);
             order::set_predecessors(&mut stages, &explicit);
             order::check_cycles(&stages, &nodes, &mut self.problems);
             order::check_distinct(&stages, &nodes, &mut self.problems);
@@ -80,24 +110,28 @@ impl Reader<'_> {
         stages
     }
 
-    fn stage(&mut self, raw: &RawStage<'_>, names: &[&str], scope: &Scope) -> Option<Stage> {
+    fn stage(&mut self, raw: &RawStage<'_>, around: Around<'_>, scope: &Scope) -> Option<Stage> {
         let fields = &raw.fields;
         let source = self.stage_source(raw, scope);
         let kind = self.stage_kind(fields);
         let after = given_or(fields.get("after"), None, |node| {
-            self.problems.lookup(node, "stage", names).map(Some)
+            self.problems.lookup(node, "stage", around.names).map(Some)
         });
-        let expect = given_or(fields.get("expect"), 1, |node| {
-            let count = self.problems.count(node, 1, MEMBERS_MAX)?;
-            u32::try_from(count).ok()
-        });
+        let expect = self.expected(fields.get("expect"), around);
         let member = given_or(fields.get("member"), None, |node| {
             selectors::selector(node, Place::Event, &mut self.problems).map(Some)
         });
         let shared = given_or(fields.get("shared"), false, |node| self.problems.flag(node));
-        if let (Some(expect @ 2..), Some(None)) = (expect, &member) {
+        let reason = given_or(fields.get("reason"), None, |node| self.reason(node, kind).map(Some));
+        let rekey =
+            given_or(fields.get("rekey"), None, |node| self.keyed(node, Place::Event).map(Some));
+        if let (Some(true), Some(None)) = (expect.as_ref().map(Expect::is_several), &member) {
             let node = fields.get("expect").unwrap_or(raw.node);
-            let message = format!("stage `{}` expects {expect} events, all alike", raw.name);
+            let several = match &expect {
+                Some(Expect::Members(expect)) => expect.to_string(),
+                _ => "several".to_owned(),
+            };
+            let message = format!("stage `{}` expects {several} events, all alike", raw.name);
             let hint = "say what tells them apart: `member: $.id`";
             self.problems.at(node, message, Some(hint.to_owned()));
         }
@@ -109,7 +143,19 @@ impl Reader<'_> {
             expect: expect?,
             member: member?,
             shared: shared?,
+            reason: reason?,
+            rekey: rekey?,
         })
+    }
+
+    /// Where a failure's event says why.
+    fn reason(&mut self, node: &Node, kind: Option<StageKind>) -> Option<Selector> {
+        if !matches!(kind, Some(StageKind::Failure | StageKind::Never) | None) {
+            let hint = "only reaching a failure needs a reason: add `failure: true`";
+            self.problems.at(node, "`reason` of a stage that is no failure", Some(hint.into()));
+            return None;
+        }
+        selectors::selector(node, Place::Event, &mut self.problems)
     }
 
     fn stage_kind(&mut self, fields: &Fields<'_>) -> Option<StageKind> {
@@ -140,9 +186,7 @@ impl Reader<'_> {
         match (fields.get("on"), fields.get("poll")) {
             (Some(on), None) => self.event(raw, on),
             (None, Some(poll)) => {
-                for (key, _) in
-                    fields.given(&["match", "key", "check", "expect", "member", "shared"])
-                {
+                for (key, _) in fields.given(&EVENT_FIELDS) {
                     let message = format!("`{}` is of events; this stage polls", key.name);
                     let hint = Some("test the answer in `poll.until`".to_owned());
                     self.problems.at_byte(key.range.start, message, hint);
@@ -228,5 +272,13 @@ impl Reader<'_> {
             return None;
         }
         Some(rate)
+    }
+}
+
+/// Whether an item of the list of stages is a list of alternatives.
+fn is_one_of(item: &Node) -> bool {
+    match &item.content {
+        Content::Map(entries) => entries.iter().any(|(key, _)| key.name == "one_of"),
+        _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Steps: a request, what its answer must be, and what is taken from it.
+//! Steps: a request or message, what its answer must be, and what is taken from it.
 
 use crate::selector::{Check, Selector};
 use crate::{Action, Escape, Extract, HttpAction, KeyRule, Refresh, Step, VariableId};
@@ -35,7 +35,7 @@ impl Reader<'_> {
     pub(super) fn plain_steps(&mut self, node: &Node, scope: &mut Scope) -> Vec<Step> {
         let raw = self.raw_steps(node, &shapes::STEP);
         for step in &raw {
-            for name in ["key", "after", "retry"] {
+            for name in ["key", "after", "retry", "publish"] {
                 if let Some(node) = step.fields.get(name) {
                     let message = format!("`{name}` belongs to a journey's steps");
                     self.problems.at(node, message, None);
@@ -121,7 +121,7 @@ impl Reader<'_> {
         if matches!(key, Some(KeyRule::Made(_))) {
             scope.key = true;
         }
-        let http = raw.fields.get("http").and_then(|node| self.http(node, scope));
+        let action = self.action(raw, scope);
         let expect = match raw.fields.get("expect") {
             Some(node) => conditions(node, Place::Answer, &mut self.problems),
             None => Vec::new(),
@@ -132,27 +132,23 @@ impl Reader<'_> {
             extract.extend(selector.map(|selector| Extract { variable: *variable, selector }));
         }
         let retry = raw.fields.get("retry").and_then(|node| self.retry(node));
-        let http = self.answered(raw, http?, &expect, &extract, key.as_ref());
-        Some(Step {
-            name: raw.name.clone(),
-            after: None,
-            action: Action::Http(http),
-            expect,
-            extract,
-            key,
-            retry,
-        })
+        let action = action?;
+        match &action {
+            Action::Http(http) => self.check_head(raw, http, &expect, &extract, key.as_ref()),
+            Action::Publish(_) => self.check_publish(raw, key.as_ref()),
+        }
+        Some(Step { name: raw.name.clone(), after: None, action, expect, extract, key, retry })
     }
 
     /// A HEAD request's answer has no body to look into.
-    fn answered(
+    fn check_head(
         &mut self,
         raw: &RawStep<'_>,
-        http: HttpAction,
+        http: &HttpAction,
         expect: &[Check],
         extract: &[Extract],
         key: Option<&KeyRule>,
-    ) -> HttpAction {
+    ) {
         let of_body = |selector: &Selector| {
             matches!(selector, Selector::Body(_) | Selector::Text | Selector::Regex(_))
         };
@@ -166,7 +162,6 @@ impl Reader<'_> {
             let hint = Some("use GET: the answer to HEAD has no body".to_owned());
             self.problems.at(raw.node, message, hint);
         }
-        http
     }
 
     /// A step's key rule: a template makes it, a selector finds it in the answer.

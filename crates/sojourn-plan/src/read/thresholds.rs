@@ -2,7 +2,7 @@
 
 use sojourn_metrics::{Threshold, ThresholdError};
 
-use crate::{HealthLimits, Journey, Plan, Step};
+use crate::{HealthLimits, Journey, Plan, Stage, StageKind, Step};
 
 use super::Reader;
 use super::fields::{Fields, shown};
@@ -61,6 +61,13 @@ impl Reader<'_> {
             ["stage", name, ..] => {
                 self.check_part(node, "stage", name, plan, |journey| {
                     journey.stages.iter().map(|stage| stage.name.as_str()).collect()
+                });
+            }
+            ["branch", name, ..] => {
+                self.check_part(node, "alternative", name, plan, |journey| {
+                    let is_branch = |stage: &&Stage| matches!(stage.kind, StageKind::Branch(_));
+                    let branches = journey.stages.iter().filter(is_branch);
+                    branches.map(|stage| stage.name.as_str()).collect()
                 });
             }
             ["step", name, ..] => {
