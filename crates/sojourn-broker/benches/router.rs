@@ -11,7 +11,7 @@ use sojourn_broker::{RawMessage, Router};
 use sojourn_clock::now_ns;
 use sojourn_plan::{
     Channel, Check, Connector, Decoder, Journey, JsonPath, KafkaChannel, PathStep, Plan, Selector,
-    Stage, StageKind, StageSource, Test,
+    Stage, StageSource, Test,
 };
 
 const EVENTS: usize = 4_000;
@@ -81,9 +81,8 @@ fn measure(name: &str, payloads: &[String]) {
 }
 
 fn plan() -> Plan {
-    let stage = |name: &&str| Stage {
-        name: (*name).to_owned(),
-        source: StageSource::Event {
+    let stage = |name: &&str| {
+        let source = StageSource::Event {
             channel: 0,
             matches: vec![Check {
                 text: String::new(),
@@ -97,12 +96,8 @@ fn plan() -> Plan {
                 compiled: serde_json_path::JsonPath::parse("$.aggregateId").unwrap(),
             }),
             key_format: "{}".to_owned(),
-        },
-        kind: StageKind::Required,
-        after: None,
-        expect: 1,
-        member: None,
-        shared: false,
+        };
+        Stage::new(name, source)
     };
     Plan {
         channels: vec![Channel {
@@ -111,6 +106,7 @@ fn plan() -> Plan {
             decoder: Decoder::Auto,
             message_id: None,
             marker: None,
+            backlog: Vec::new(),
         }],
         journeys: vec![Journey {
             name: "payment".to_owned(),
@@ -118,6 +114,7 @@ fn plan() -> Plan {
             stages: TYPES.iter().map(stage).collect(),
             within_ns: 1,
             linger_ns: 0,
+            trace: false,
         }],
         ..Plan::default()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Sink, TapError};
+use crate::{BrokerError, Sink};
 
 /// A real member of a consumer group: what it takes, no other member of the group gets. For scripts
 /// that play a part of the system; measuring is a [`crate::Tap`]'s work.
@@ -19,11 +19,11 @@ pub trait Consumer: Send {
         messages_max: usize,
         timeout: Duration,
         sink: &mut dyn Sink,
-    ) -> Result<usize, TapError>;
+    ) -> Result<usize, BrokerError>;
 
     /// Tells the broker that everything handed over so far is done, and waits for its answer. Errs
     /// when the broker did not take it, as after a rebalance that gave the partitions away.
-    fn commit(&mut self) -> Result<(), TapError>;
+    fn commit(&mut self) -> Result<(), BrokerError>;
 
     /// Partitions that the group has given to this member; none before it has been joined.
     fn assigned(&self) -> usize;

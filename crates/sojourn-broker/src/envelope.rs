@@ -1,4 +1,4 @@
-//! Envelopes around a payload: what headers and documents of CloudEvents and MassTransit say.
+//! Envelopes around a payload: what headers and documents say; CloudEvents and MassTransit.
 //!
 //! CloudEvents 1.0: structured mode is a JSON document with `specversion`, its payload in `data` or
 //! `data_base64`; binary mode puts the attributes into headers, `ce-…` over HTTP and `ce_…` over
@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::GeneralPurposeConfig;
 use base64::engine::{DecodePaddingMode, GeneralPurpose};
 use serde_json::Value;
+use sojourn_plan::Decoder;
 
 use crate::text::scalar_text;
 use crate::{Decoded, RawMessage};
@@ -21,11 +22,15 @@ pub(crate) struct Headers<'a> {
     ce_specversion: Option<&'a [u8]>,
     ce_type: Option<&'a [u8]>,
     ce_id: Option<&'a [u8]>,
+    nservicebus_types: Option<&'a [u8]>,
+    nservicebus_id: Option<&'a [u8]>,
+    nservicebus_content: Option<&'a [u8]>,
 }
 
 impl<'a> Headers<'a> {
-    /// Of a message; the first of a name counts.
-    pub(crate) fn of(message: &RawMessage<'a>) -> Self {
+    /// Of a message; the first of a name counts. A decoder that does not know NServiceBus sees
+    /// none of its headers.
+    pub(crate) fn of(message: &RawMessage<'a>, decoder: &Decoder) -> Self {
         let mut headers = Self::default();
         for (name, value) in &message.headers {
             if let Some(slot) = headers.slot(name)
@@ -33,6 +38,10 @@ impl<'a> Headers<'a> {
             {
                 *slot = Some(value);
             }
+        }
+        if !matches!(decoder, Decoder::Auto | Decoder::NServiceBus) {
+            headers.nservicebus_types = None;
+            headers.nservicebus_id = None;
         }
         headers
     }
@@ -45,9 +54,14 @@ impl<'a> Headers<'a> {
             5 if is("ce-id") || is("ce_id") => Some(&mut self.ce_id),
             7 if is("ce-type") || is("ce_type") => Some(&mut self.ce_type),
             9 if is("messageId") => Some(&mut self.message_id),
-            10 if is("message-id") || is("message_id") => Some(&mut self.message_id),
+            10 if is("message-id") || is("message_id") || is("webhook-id") => {
+                Some(&mut self.message_id)
+            }
             12 if is("content-type") => Some(&mut self.content_type),
             14 if is("ce-specversion") || is("ce_specversion") => Some(&mut self.ce_specversion),
+            21 if is("NServiceBus.MessageId") => Some(&mut self.nservicebus_id),
+            23 if is("NServiceBus.ContentType") => Some(&mut self.nservicebus_content),
+            32 if is("NServiceBus.EnclosedMessageTypes") => Some(&mut self.nservicebus_types),
             _ => None,
         }
     }
@@ -77,9 +91,20 @@ impl<'a> Headers<'a> {
         owned(self.event_type)
     }
 
-    /// Header `message-id`, `messageId` or `message_id`.
+    /// NServiceBus' own id, else header `message-id`, `messageId`, `message_id` or Standard
+    /// Webhooks' `webhook-id`.
     pub(crate) fn message_id(&self) -> Option<String> {
-        owned(self.message_id)
+        owned(self.nservicebus_id.or(self.message_id))
+    }
+
+    /// The classes of a message of NServiceBus; `None` where it is none.
+    pub(crate) fn nservicebus_types(&self) -> Option<&'a [u8]> {
+        self.nservicebus_types
+    }
+
+    /// What NServiceBus says that the body is written in.
+    pub(crate) fn nservicebus_content(&self) -> Option<String> {
+        owned(self.nservicebus_content)
     }
 
     /// The binary CloudEvent's `type`.
@@ -111,6 +136,7 @@ pub(crate) fn is_cloud_event(document: &Value) -> bool {
 pub(crate) fn cloud_event(mut document: Value, keep: bool) -> Result<Decoded, &'static str> {
     let event_type = field_text(&document, "type");
     let message_id = field_text(&document, "id");
+    let traceparent = field_text(&document, "traceparent");
     let body = match document.get("data_base64") {
         Some(encoded) => Some(from_base64(encoded)?),
         None => extract(&mut document, "data", keep),
@@ -119,6 +145,7 @@ pub(crate) fn cloud_event(mut document: Value, keep: bool) -> Result<Decoded, &'
         event_type,
         type_alias: None,
         message_id,
+        traceparent,
         body,
         envelope: keep.then_some(document),
     })
@@ -148,11 +175,44 @@ pub(crate) fn of_headers(message: &RawMessage<'_>, body: &Value) -> Value {
     Value::Object(document)
 }
 
-/// Whether a document has MassTransit's telling fields.
-pub(crate) fn is_mass_transit(document: &Value) -> bool {
-    document.get("messageType").is_some()
-        && document.get("messageId").is_some()
-        && document.get("message").is_some()
+/// What a document's own fields say it is. One pass, by the length of the names: looking each up
+/// would hash it.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    /// A structured CloudEvent.
+    pub(crate) is_cloud_event: bool,
+    /// It has MassTransit's telling fields.
+    pub(crate) is_mass_transit: bool,
+    /// Worth a closer look: a field that Debezium's changes have.
+    pub(crate) may_be_change: bool,
+}
+
+impl Marks {
+    /// Of a document; nothing of what is no object.
+    pub(crate) fn of(document: &Value) -> Self {
+        let mut marks = Self::default();
+        let (mut message, mut message_id, mut message_type) = (false, false, false);
+        for (name, value) in document.as_object().into_iter().flatten() {
+            match name.len() {
+                2 => marks.may_be_change |= name == "op",
+                7 => {
+                    message |= name == "message";
+                    marks.may_be_change |= name == "payload" && value.is_object();
+                }
+                9 => message_id |= name == "messageId",
+                11 => {
+                    message_type |= name == "messageType";
+                    // It goes before all else.
+                    if name == "specversion" && value.is_string() {
+                        return Self { is_cloud_event: true, ..Self::default() };
+                    }
+                }
+                _ => {}
+            }
+        }
+        marks.is_mass_transit = message && message_id && message_type;
+        marks
+    }
 }
 
 /// Reads MassTransit's envelope. The type is the first one listed: the message's own class.
@@ -171,7 +231,8 @@ pub(crate) fn mass_transit(mut document: Value, keep: bool) -> Decoded {
     });
     let message_id = field_text(&document, "messageId");
     let body = extract(&mut document, "message", keep);
-    Decoded { event_type, type_alias, message_id, body, envelope: keep.then_some(document) }
+    let envelope = keep.then_some(document);
+    Decoded { event_type, type_alias, message_id, traceparent: None, body, envelope }
 }
 
 /// Base64 data: a JSON value where it is one, else its text; bytes that are neither have no body to

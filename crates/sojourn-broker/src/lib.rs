@@ -3,13 +3,24 @@
 //! A connector implements [`Tap`]: a passive, shared subscription that stamps each message in its
 //! receive callback. A [`Router`] made from the plan decodes a message once, finds the stages it
 //! fits and its key, and yields the ledger's `Observation`. A [`Publisher`] sends, a [`Consumer`]
-//! takes part in a group like the system's own. A [`Registry`] knows which connectors a build has.
+//! takes part in a group like the system's own, a [`Backlog`] asks how much waits for the system's
+//! consumers. A [`Registry`] knows which connectors a build has; each is a [`Connect`].
 //! Nothing here knows any one broker.
 
+mod backlog;
+mod backoff;
+mod besides;
 mod consumer;
+mod debezium;
 mod decode;
 mod envelope;
+mod error;
+mod gap;
+mod mention;
 mod message;
+mod messagepack;
+mod nservicebus;
+mod pattern;
 mod publisher;
 mod registry;
 mod router;
@@ -17,14 +28,21 @@ mod rule;
 mod select;
 mod span;
 mod tap;
+#[cfg(test)]
+mod testing;
 mod text;
 
+pub use backlog::{Backlog, Figure, Reading};
+pub use backoff::Backoff;
 pub use consumer::Consumer;
 pub use decode::{Decoded, decode};
+pub use error::BrokerError;
+pub use gap::{Gap, Recovery};
+pub use mention::{Mention, mentions};
 pub use message::{Position, RawMessage};
-pub use publisher::{Outcome, Publisher};
-pub use registry::{Factory, Registry};
+pub use publisher::{Outcome, Publisher, PublisherSettings};
+pub use registry::{Connect, Registry};
 pub use router::Router;
 pub use select::select;
 pub use span::{PositionRange, Span};
-pub use tap::{Sink, Tap, TapError, TapInfo};
+pub use tap::{Sink, Tap, TapInfo};

@@ -1,8 +1,12 @@
 //! Publishing, for journeys that start with a message.
 
+use std::sync::Arc;
+
 /// Sends messages without blocking; outcomes come back by token.
 pub trait Publisher: Send {
-    /// Queues one message; `Err` when the bounded queue is full.
+    /// Queues one message; `Err` when the bounded queue is full, or when the message can't be sent
+    /// at all. `topic` is the broker's word for where: topic, subject, routing key, stream, queue,
+    /// table. A broker without keys or headers carries them as its page in `docs/brokers/` says.
     fn try_publish(
         &mut self,
         token: u64,
@@ -12,8 +16,32 @@ pub trait Publisher: Send {
         payload: &[u8],
     ) -> Result<(), String>;
 
-    /// Outcomes since the last call, without waiting.
+    /// Outcomes since the last call, without waiting. Each message has exactly one.
     fn poll(&mut self, outcomes: &mut Vec<Outcome>);
+}
+
+/// What a publisher is made with.
+#[derive(Clone)]
+pub struct PublisherSettings {
+    /// Most messages without an outcome; a further one is refused.
+    pub queue_max: usize,
+    /// Called from any thread when there are outcomes to be polled, so that nobody has to ask in
+    /// vain. Cheap, and never blocks.
+    pub wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl std::fmt::Debug for PublisherSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PublisherSettings")
+            .field("queue_max", &self.queue_max)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for PublisherSettings {
+    fn default() -> Self {
+        Self { queue_max: 10_000, wake: Arc::new(|| {}) }
+    }
 }
 
 /// What became of a published message.
@@ -23,6 +51,7 @@ pub struct Outcome {
     pub token: u64,
     /// When the broker's acknowledgement was read, CLOCK_MONOTONIC nanoseconds.
     pub acked_ns: u64,
-    /// The broker's refusal, where it refused.
+    /// The broker's refusal, where it refused; stable words without ids or addresses, since
+    /// reports count by them.
     pub error: Option<String>,
 }

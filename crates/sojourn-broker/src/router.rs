@@ -44,12 +44,8 @@ impl Router {
         let mut rules = Vec::new();
         // The plan's reader refuses more journeys or stages than their indices can number.
         for (kind, journey) in (0..=u16::MAX).zip(&plan.journeys) {
-            let stages = (0..=u8::MAX).zip(&journey.stages);
-            rules.extend(
-                stages.filter_map(|stage| {
-                    Rule::compile((kind, journey.name.as_str()), stage, channel)
-                }),
-            );
+            let stages = (0..=u8::MAX).take(journey.stages.len());
+            rules.extend(stages.filter_map(|stage| Rule::compile((kind, journey), stage, channel)));
         }
         let marker = declared.and_then(|channel| channel.marker.clone());
         let message_id = declared.and_then(|channel| channel.message_id.clone());
@@ -58,7 +54,7 @@ impl Router {
         Self {
             channel: u16::try_from(channel).unwrap_or(u16::MAX),
             run_id: run_id.to_owned(),
-            decoder: declared.map_or(Decoder::Auto, |channel| channel.decoder),
+            decoder: declared.map_or(Decoder::Auto, |channel| channel.decoder.clone()),
             marker,
             message_id,
             rules,
@@ -81,8 +77,12 @@ impl Router {
             self.rereads += 1;
             return None;
         }
-        let reading = read(self.decoder, message, self.keep_envelope);
-        let (candidates, unkeyed) = self.candidates(message, &reading);
+        let reading = read(&self.decoder, message, self.keep_envelope);
+        let (candidates, unkeyed) = if reading.is_tombstone {
+            (SmallVec::new(), None)
+        } else {
+            self.candidates(message, &reading)
+        };
         let undecodable = candidates.is_empty() && unkeyed.is_some();
         let observation = Observation {
             channel: self.channel,
@@ -95,6 +95,18 @@ impl Router {
             self.keep_sample(message, &reading, unkeyed);
         }
         Some(observation)
+    }
+
+    /// A message that its tap could not accept as an event: undecodable, for the tap's reason.
+    pub fn unacceptable(&mut self, message: &RawMessage<'_>, reason: &str) -> Observation {
+        self.push_sample(message, reason);
+        Observation {
+            channel: self.channel,
+            candidates: SmallVec::new(),
+            message_id: None,
+            marker: Marker::Absent,
+            undecodable: true,
+        }
     }
 
     /// Messages dropped because their position had been read before.
@@ -145,6 +157,7 @@ impl Router {
                     key,
                     member: rule.member(message, decoded),
                     check_failed: rule.check_failed(message, decoded),
+                    more: rule.besides.take(message, decoded),
                 }),
                 None => unkeyed = unkeyed.or(Some(index)),
             }
@@ -181,14 +194,18 @@ impl Router {
     }
 
     fn keep_sample(&mut self, message: &RawMessage<'_>, reading: &Reading, unkeyed: Option<usize>) {
-        if self.samples.len() >= SAMPLES_MAX {
-            return;
-        }
         let reason = match (&reading.problem, unkeyed.and_then(|rule| self.rules.get(rule))) {
             (Some(problem), _) => problem.clone(),
             (None, Some(rule)) => format!("no key at {} for {}", rule.key_place(), rule.name),
             (None, None) => return,
         };
+        self.push_sample(message, &reason);
+    }
+
+    fn push_sample(&mut self, message: &RawMessage<'_>, reason: &str) {
+        if self.samples.len() >= SAMPLES_MAX {
+            return;
+        }
         let head = &message.payload[..message.payload.len().min(SAMPLE_BYTES_MAX)];
         let shown = String::from_utf8_lossy(head).replace(char::is_control, " ");
         let mut sample = format!("{}: {reason}: {shown}", message.topic);

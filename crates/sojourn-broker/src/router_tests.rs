@@ -2,44 +2,28 @@
 
 use serde_json::{Value, json};
 use sojourn_plan::{
-    Channel, Check, Connector, Decoder, Journey, JsonPath, KafkaChannel, PathStep, Plan, Selector,
-    Stage, StageKind, StageSource, Test,
+    Channel, Check, Connector, Decoder, Expect, Journey, KafkaChannel, Plan, Selector, Stage,
+    StageSource, Test,
 };
 
 use super::*;
+use crate::testing::{message, path};
 
 const PAYMENT: &[u8] = br#"{"type":"PaymentCreated","aggregateId":"pay:1"}"#;
-
-fn path(text: &str) -> Selector {
-    let relative = text.strip_prefix("$envelope").or_else(|| text.strip_prefix('$')).unwrap();
-    let names = relative.split('.').skip(1);
-    Selector::Body(JsonPath {
-        text: text.to_owned(),
-        plain: Some(names.map(|name| PathStep::Name(name.to_owned())).collect()),
-        compiled: serde_json_path::JsonPath::parse(&format!("${relative}")).unwrap(),
-    })
-}
 
 fn equals(selector: Selector, value: &str) -> Check {
     Check { text: String::new(), selector, test: Test::Equals(json!(value)) }
 }
 
 fn stage(name: &str, matches: Vec<Check>, key: Selector) -> Stage {
-    Stage {
-        name: name.to_owned(),
-        source: StageSource::Event {
-            channel: 0,
-            matches,
-            checks: Vec::new(),
-            key,
-            key_format: "{}".to_owned(),
-        },
-        kind: StageKind::Required,
-        after: None,
-        expect: 1,
-        member: None,
-        shared: false,
-    }
+    let source = StageSource::Event {
+        channel: 0,
+        matches,
+        checks: Vec::new(),
+        key,
+        key_format: "{}".to_owned(),
+    };
+    Stage::new(name, source)
 }
 
 /// A stage on events of a type, keyed by `$.aggregateId`.
@@ -55,6 +39,7 @@ fn plan(stages: Vec<Stage>) -> Plan {
             decoder: Decoder::Auto,
             message_id: None,
             marker: None,
+            backlog: Vec::new(),
         }],
         journeys: vec![Journey {
             name: "payment".to_owned(),
@@ -62,6 +47,7 @@ fn plan(stages: Vec<Stage>) -> Plan {
             stages,
             within_ns: 1,
             linger_ns: 0,
+            trace: false,
         }],
         ..Plan::default()
     }
@@ -69,17 +55,6 @@ fn plan(stages: Vec<Stage>) -> Plan {
 
 fn router(stages: Vec<Stage>) -> Router {
     Router::new(&plan(stages), 0, "run-1")
-}
-
-fn message(payload: &[u8]) -> RawMessage<'_> {
-    RawMessage {
-        stamp_ns: 1,
-        topic: "payments.events",
-        key: None,
-        headers: Vec::new(),
-        payload,
-        position: None,
-    }
 }
 
 /// (kind, stage, key) of every candidate.
@@ -264,7 +239,7 @@ fn a_content_check_that_does_not_hold_is_said_of_the_candidate() {
 #[test]
 fn members_are_told_apart_by_value() {
     let mut stage = typed("A");
-    stage.expect = 2;
+    stage.expect = Expect::Members(2);
     stage.member = Some(path("$.member"));
     let mut router = router(vec![stage]);
     let mut member = |value: Value| {
@@ -393,5 +368,55 @@ proptest::proptest! {
             observation.candidates.len(),
             usize::from(key.is_some_and(|key| !key.is_empty() && std::str::from_utf8(&key).is_ok()))
         );
+    }
+}
+
+/// A router of one stage, for the type `event_type`, whose channel reads by `decoder`.
+fn reading(decoder: Decoder, event_type: Option<&str>) -> Router {
+    let matches = event_type.map(|event_type| equals(Selector::Type, event_type));
+    let mut plan = plan(vec![stage("s", matches.into_iter().collect(), path("$.id"))]);
+    plan.channels[0].decoder = decoder;
+    Router::new(&plan, 0, "run-1")
+}
+
+#[test]
+fn rows_of_debezium_fit_by_either_name_and_tombstones_fit_nothing() {
+    let deleted = br#"{"payload":{"before":{"id":"o1"},"after":null,"op":"d",
+        "source":{"version":"2","connector":"mysql","table":"orders"}}}"#;
+    for event_type in ["orders.d", "d"] {
+        for decoder in [Decoder::Auto, Decoder::Debezium] {
+            let observation = reading(decoder, Some(event_type)).observe(&message(deleted));
+            assert_eq!(fits(&observation.unwrap()), [(0, 0, "o1".to_owned())]);
+        }
+    }
+    // Of a stage that takes every event too.
+    let mut router = reading(Decoder::Debezium, None);
+    for payload in [&b""[..], b"null"] {
+        let observation = router.observe(&message(payload)).unwrap();
+        assert!(observation.candidates.is_empty() && !observation.undecodable);
+    }
+    assert!(router.observe(&message(b"{}")).unwrap().candidates.is_empty());
+    assert!(router.undecodable_samples()[0].contains("not a change of Debezium"));
+}
+
+#[test]
+fn keys_come_from_messagepack_text_and_nservicebus() {
+    let packed = b"\x82\xa4type\xa4Paid\xa2id\xa2o1";
+    let observation = reading(Decoder::MessagePack, Some("Paid")).observe(&message(packed));
+    assert_eq!(fits(&observation.unwrap()), [(0, 0, "o1".to_owned())]);
+
+    let text = Decoder::Text(regex("^(?<type>[A-Z]+) (?<id>o[0-9]+)"));
+    let observation = reading(text, Some("PAID")).observe(&message(b"PAID o1 and more"));
+    assert_eq!(fits(&observation.unwrap()), [(0, 0, "o1".to_owned())]);
+
+    let mut sent = message(br#"{"id":"o1"}"#);
+    sent.headers = vec![
+        ("NServiceBus.EnclosedMessageTypes", b"Shop.Paid, Shop"),
+        ("NServiceBus.MessageId", b"m1"),
+    ];
+    for event_type in ["Shop.Paid", "Paid"] {
+        let observation = reading(Decoder::Auto, Some(event_type)).observe(&sent).unwrap();
+        assert_eq!(fits(&observation), [(0, 0, "o1".to_owned())]);
+        assert_eq!(observation.message_id, Some(hash(b"m1")));
     }
 }

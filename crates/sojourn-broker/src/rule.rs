@@ -3,8 +3,9 @@
 use serde_json::Value;
 use smallvec::SmallVec;
 use sojourn_ledger::Key;
-use sojourn_plan::{Check, Selector, Stage, StageSource, Test};
+use sojourn_plan::{Check, Journey, Selector, StageSource, Test};
 
+use crate::besides::Besides;
 use crate::select::{Found, find, is_envelope_path};
 use crate::text::hash;
 use crate::{Decoded, RawMessage};
@@ -23,6 +24,8 @@ pub(crate) struct Rule {
     key: Selector,
     format: KeyFormat,
     member: Option<Selector>,
+    /// What else it takes from its events.
+    pub(crate) besides: Besides,
 }
 
 /// Whether an event fits a stage.
@@ -39,23 +42,25 @@ pub(crate) enum Fit {
 impl Rule {
     /// Compiles a stage; `None` when it is not seen on this channel.
     pub(crate) fn compile(
-        (kind, journey): (u16, &str),
-        (index, stage): (u8, &Stage),
+        (kind, journey): (u16, &Journey),
+        index: u8,
         on_channel: usize,
     ) -> Option<Self> {
+        let stage = journey.stages.get(usize::from(index))?;
         let StageSource::Event { channel, matches, checks, key, key_format } = &stage.source else {
             return None;
         };
         (*channel == on_channel).then(|| Self {
             kind,
             stage: index,
-            name: format!("{journey}/{}", stage.name),
+            name: format!("{}/{}", journey.name, stage.name),
             matches: matches.iter().map(Condition::new).collect(),
             checks: checks.iter().map(Condition::new).collect(),
             key: key.clone(),
             format: KeyFormat::new(key_format),
             // A stage reached by one event has no members to tell apart.
-            member: stage.member.clone().filter(|_| stage.expect > 1),
+            member: stage.member.clone().filter(|_| stage.expect.is_several()),
+            besides: Besides::of(journey, index),
         })
     }
 
@@ -115,6 +120,7 @@ impl Rule {
             .map(|condition| &condition.selector)
             .chain([&self.key])
             .chain(&self.member)
+            .chain(self.besides.selectors())
             .any(selects_envelope)
     }
 }
@@ -186,19 +192,19 @@ fn needs_body(selector: &Selector, decoded: &Decoded) -> bool {
 
 /// Text around the value that makes it the ledger's key: `pay:{}`.
 #[derive(Debug)]
-struct KeyFormat {
+pub(crate) struct KeyFormat {
     before: String,
     after: String,
 }
 
 impl KeyFormat {
     /// A format without `{}` leaves the value as it is.
-    fn new(format: &str) -> Self {
+    pub(crate) fn new(format: &str) -> Self {
         let (before, after) = format.split_once("{}").unwrap_or_default();
         Self { before: before.to_owned(), after: after.to_owned() }
     }
 
-    fn key(&self, value: &str) -> Option<Key> {
+    pub(crate) fn key(&self, value: &str) -> Option<Key> {
         if value.is_empty() {
             return None;
         }

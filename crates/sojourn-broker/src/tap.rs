@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
-use crate::{RawMessage, Span};
+use crate::{BrokerError, Gap, RawMessage, Span};
 
 /// Where a tap's messages go. Called on the tap's own thread, in the order received.
 pub trait Sink {
     /// Takes one message.
     fn message(&mut self, message: &RawMessage<'_>);
+
+    /// Takes a message that the tap could not accept as an event, and why: a signature is wrong.
+    /// Whoever keeps books must count it; others need not look at it.
+    fn unacceptable(&mut self, message: &RawMessage<'_>, reason: &str) {
+        let _unused = (message, reason);
+    }
 }
 
 /// One passive, shared subscription to a channel. Never takes messages from the system's own
@@ -15,13 +21,29 @@ pub trait Sink {
 pub trait Tap: Send {
     /// Subscribes from now on and returns when nothing published after this call can be missed.
     /// Errs clearly when the broker is not there or the channel does not exist.
-    fn open(&mut self) -> Result<TapInfo, TapError>;
+    fn open(&mut self) -> Result<TapInfo, BrokerError>;
+
+    /// How long a lost connection is tried to be had again before [`Self::poll`] errs, for a tap
+    /// that is not open yet; [`crate::Backoff::GIVE_UP_AFTER`] unless told here.
+    fn give_up_after(&mut self, patience: Duration) {
+        let _unused = patience;
+    }
 
     /// Waits up to `timeout` for messages and hands over what there is, oldest first.
     /// An error means that the tap is lost and the run void.
-    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), TapError>;
+    ///
+    /// A lost connection is not an error at once: the tap connects again ([`crate::Backoff`]) while
+    /// polls find nothing and the watermark stands still, reads on from where it had stopped if the
+    /// broker can, and tells of the stretch by [`Self::take_gaps`]. It errs when it gives up.
+    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), BrokerError>;
 
-    /// Every message received before this instant has been handed over.
+    /// Stretches without a connection that ended since the last call.
+    fn take_gaps(&mut self) -> Vec<Gap> {
+        Vec::new()
+    }
+
+    /// Every message received before this instant has been handed over. It moves only when a poll
+    /// has found nothing more to hand over, so that a tap that can't keep up is seen to be behind.
     fn watermark_ns(&self) -> u64;
 
     /// Reads a stretch of the channel's past again: hands over, once, each message of it that the
@@ -35,9 +57,9 @@ pub trait Tap: Send {
         span: &Span,
         timeout: Duration,
         sink: &mut dyn Sink,
-    ) -> Result<u64, TapError> {
+    ) -> Result<u64, BrokerError> {
         let _unused = (span, timeout, sink);
-        Err(TapError::new("this channel keeps nothing that could be read again"))
+        Err(BrokerError::new("this channel keeps nothing that could be read again"))
     }
 
     /// How far behind the channel's end the tap reads, nanoseconds, where it can tell: generator
@@ -60,29 +82,4 @@ pub struct TapInfo {
     pub listens_to: String,
     /// Address bound, for a receiver with a listener of its own.
     pub address: Option<std::net::SocketAddr>,
-}
-
-/// Why a tap could not open or was lost. The message names broker and address, says what to do, and
-/// holds no secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct TapError {
-    /// In words.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
-
-impl TapError {
-    /// An error without a hint.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
-    }
-
-    /// The same with what to do about it.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
