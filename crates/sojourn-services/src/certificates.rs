@@ -1,0 +1,67 @@
+//! A certificate authority for one test server, and a certificate for `localhost` signed by it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::programs::find_program;
+
+/// Files in PEM: the authority, the server's certificate and its key (PKCS#8, without password).
+#[derive(Debug, Clone)]
+pub(crate) struct Certificates {
+    pub(crate) ca: PathBuf,
+    pub(crate) server: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+impl Certificates {
+    /// Makes them in this folder, valid for a month, for `localhost` and 127.0.0.1.
+    pub(crate) fn make(folder: &Path) -> io::Result<Self> {
+        let files = Self {
+            ca: folder.join("ca.pem"),
+            server: folder.join("server.pem"),
+            key: folder.join("server.key"),
+        };
+        let openssl = find_program("openssl")?;
+        let run = |words: &str| {
+            let output =
+                Command::new(&openssl).args(words.split(' ')).current_dir(folder).output()?;
+            if output.status.success() {
+                return Ok(());
+            }
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            Err(io::Error::other(format!("`openssl {words}` failed: {said}")))
+        };
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+        run(&format!(
+            "req -x509 {key} -keyout ca.key -out ca.pem -days 30 -subj /CN=Sojourn-test-authority"
+        ))?;
+        run(&format!("req {key} -keyout server.key -out server.csr -subj /CN=localhost"))?;
+        std::fs::write(
+            folder.join("names.txt"),
+            "subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n",
+        )?;
+        run("x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem \
+             -days 30 -extfile names.txt")?;
+        Ok(files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_authority_vouches_for_the_server() {
+        let folder = crate::place::folder("certificates").unwrap();
+        let files = Certificates::make(folder.path()).unwrap();
+        let output = Command::new("openssl")
+            .args(["verify", "-verify_hostname", "localhost", "-CAfile"])
+            .args([&files.ca, &files.server])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let key = std::fs::read_to_string(&files.key).unwrap();
+        assert!(key.starts_with("-----BEGIN PRIVATE KEY-----"), "Java reads PKCS#8 only");
+    }
+}

@@ -1,0 +1,67 @@
+//! Which servers there are, and whether one answers.
+
+use std::io;
+
+use crate::{elasticmq, kafka, mosquitto, nats, postgres, rabbitmq, redis};
+
+/// A kind of server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Speaks SQS.
+    ElasticMq,
+    /// One node, without ZooKeeper.
+    Kafka,
+    /// MQTT 3.1.1 and 5.
+    Mosquitto,
+    /// With JetStream.
+    Nats,
+    /// With logical decoding.
+    Postgres,
+    /// AMQP 0-9-1, with its management.
+    RabbitMq,
+    /// With streams, as every Redis since 5.
+    Redis,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::ElasticMq,
+        Self::Kafka,
+        Self::Mosquitto,
+        Self::Nats,
+        Self::Postgres,
+        Self::RabbitMq,
+        Self::Redis,
+    ];
+
+    /// Its name in lists and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ElasticMq => "elasticmq",
+            Self::Kafka => "kafka",
+            Self::Mosquitto => "mosquitto",
+            Self::Nats => "nats",
+            Self::Postgres => "postgres",
+            Self::RabbitMq => "rabbitmq",
+            Self::Redis => "redis",
+        }
+    }
+
+    /// Whether such a server answers, in its own protocol, without TLS and password, at this port
+    /// of 127.0.0.1.
+    ///
+    /// # Errors
+    /// Nothing listens there, or what listens gives another answer or none within five seconds.
+    pub fn probe(self, port: u16) -> io::Result<()> {
+        match self {
+            Self::ElasticMq => elasticmq::probe(port),
+            Self::Kafka => kafka::probe(port),
+            Self::Mosquitto => mosquitto::probe(port),
+            Self::Nats => nats::probe(port),
+            Self::Postgres => postgres::probe(port),
+            Self::RabbitMq => rabbitmq::probe(port),
+            Self::Redis => redis::probe(port),
+        }
+    }
+}

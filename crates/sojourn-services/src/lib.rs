@@ -1,0 +1,66 @@
+//! Real servers for the tests of the broker connectors: started on free ports of 127.0.0.1, each in
+//! a temporary folder of its own, spoken to, killed, restarted on the same ports, cut off.
+//!
+//! ```no_run
+//! use sojourn_services::{Nats, Service};
+//!
+//! let mut nats = Nats::start()?;
+//! println!("{}", nats.url());
+//! nats.kill(); // as by a power cut
+//! nats.restart()?; // the same ports, the same files
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
+//! - [`Nats`], [`Redis`], [`Mosquitto`] and [`Postgres`] start in well under two seconds: one for
+//!   each test. [`Kafka`], [`RabbitMq`] and [`ElasticMq`] take seconds: one for a test binary, by
+//!   [`Kafka::shared`] and its like.
+//! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
+//!
+//! Invariants: a server is ready when it has answered in its own protocol, never after a fixed
+//! time; nothing that was started outlives the process that started it, even if that is killed
+//! (a guardian waits for its end), unless it is detached; every wait has a deadline, and its error
+//! shows the end of the server's log.
+//!
+//! It installs nothing: `cargo xtask services install` does. For tests and xtask only.
+
+mod certificates;
+mod cut_proxy;
+mod elasticmq;
+mod exchange;
+mod guardian;
+mod instance;
+mod jars;
+mod kafka;
+mod kind;
+mod mosquitto;
+mod nats;
+mod place;
+mod postgres;
+mod process;
+mod programs;
+mod rabbitmq;
+mod redis;
+mod service;
+
+pub use cut_proxy::{CutProxy, Figures};
+pub use elasticmq::ElasticMq;
+pub use instance::Instance;
+pub use jars::JarSet;
+pub use kafka::Kafka;
+pub use kind::Kind;
+pub use mosquitto::Mosquitto;
+pub use nats::{Nats, NatsOptions};
+pub use place::free_port;
+pub use postgres::Postgres;
+pub use process::{Process, descendants};
+pub use programs::{PACKAGES, Package, find_program};
+pub use rabbitmq::RabbitMq;
+pub use redis::{Redis, RedisOptions};
+pub use service::{Access, Detached, Service};
+
+/// The user that every server with passwords knows.
+pub const USER: &str = "sojourn";
+
+/// The password of [`USER`]. No secret: the servers listen on this machine only.
+pub const PASSWORD: &str = "only-for-tests";
