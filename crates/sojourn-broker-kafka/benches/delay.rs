@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use rdkafka::mocking::MockCluster;
-use sojourn_broker::{Publisher, RawMessage, Sink, Tap};
+use sojourn_broker::{Publisher, PublisherSettings, RawMessage, Sink, Tap};
 use sojourn_broker_kafka::{KafkaPublisher, KafkaTap};
 use sojourn_clock::{MILLISECOND_NS, now_ns, sleep_until};
 use sojourn_plan::KafkaChannel;
@@ -42,7 +42,7 @@ fn measure(wait_ms: u32) -> Vec<u64> {
     tap.open().unwrap();
     let sender = std::thread::spawn(move || {
         let plain = KafkaChannel { properties: Vec::new(), ..kafka };
-        let mut publisher = KafkaPublisher::new(&plain, 1_000).unwrap();
+        let mut publisher = KafkaPublisher::new(&plain, PublisherSettings::default()).unwrap();
         let mut outcomes = Vec::new();
         let begun_ns = now_ns() + 100 * MILLISECOND_NS;
         for number in 0..MESSAGES {

@@ -4,20 +4,24 @@ use rdkafka::ClientConfig;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::KafkaError;
 use rdkafka::types::RDKafkaConfRes;
-use sojourn_broker::TapError;
+use sojourn_broker::BrokerError;
+use sojourn_clock::MILLISECOND_NS;
 use sojourn_plan::KafkaChannel;
 
 /// Interval of the statistics that the tap's health is read from, milliseconds.
 pub(crate) const STATISTICS_MS: u64 = 500;
 
+/// How long a broker may hold an empty answer to a tap back, unless properties say otherwise.
+const FETCH_WAIT_MS: &str = "5";
+
 /// What a tap uses unless the channel's properties say otherwise.
-const TAP_DEFAULTS: [(&str, &str); 13] = [
+const TAP_DEFAULTS: [(&str, &str); 14] = [
     ("client.id", "sojourn"),
     // librdkafka wants a name before it assigns partitions; no group is joined under it.
     ("group.id", "sojourn-tap"),
     // The longest a broker holds an empty answer back: bounds the delay where a broker (such as
     // librdkafka's mock) does not answer at once when a message comes.
-    ("fetch.wait.max.ms", "5"),
+    ("fetch.wait.max.ms", FETCH_WAIT_MS),
     ("fetch.min.bytes", "1"),
     ("fetch.error.backoff.ms", "50"),
     // Bounds the messages held for us, 64 MiB. When full, look again soon: the default is a second.
@@ -28,17 +32,21 @@ const TAP_DEFAULTS: [(&str, &str); 13] = [
     ("topic.metadata.refresh.interval.ms", "5000"),
     ("reconnect.backoff.ms", "50"),
     ("reconnect.backoff.max.ms", "500"),
-    ("log.connection.close", "false"),
+    // A connection that answers nothing for so long is made anew: the default is a minute.
+    ("socket.timeout.ms", "5000"),
+    ("socket.keepalive.enable", "true"),
     ("allow.auto.create.topics", "false"),
 ];
 
 /// What makes a tap passive and its losses visible: properties can't change these.
-const TAP_FIXED: [(&str, &str); 4] = [
+const TAP_FIXED: [(&str, &str); 5] = [
     ("enable.auto.commit", "false"),
     ("enable.auto.offset.store", "false"),
     ("enable.partition.eof", "false"),
     // Messages deleted before we read them are an error, not a silent jump.
     ("auto.offset.reset", "error"),
+    // Logged, a lost connection is known at once.
+    ("log.connection.close", "true"),
 ];
 
 /// What a group member uses unless the properties say otherwise.
@@ -47,6 +55,15 @@ const CONSUMER_DEFAULTS: [(&str, &str); 7] = [
     ("fetch.wait.max.ms", "50"),
     ("fetch.error.backoff.ms", "50"),
     ("queued.max.messages.kbytes", "65536"),
+    ("socket.nagle.disable", "true"),
+    ("log.connection.close", "false"),
+    ("allow.auto.create.topics", "false"),
+];
+
+/// What a reader of backlogs uses unless the properties say otherwise.
+const BACKLOG_DEFAULTS: [(&str, &str); 5] = [
+    ("client.id", "sojourn"),
+    ("socket.timeout.ms", "5000"),
     ("socket.nagle.disable", "true"),
     ("log.connection.close", "false"),
     ("allow.auto.create.topics", "false"),
@@ -71,7 +88,15 @@ pub(crate) fn tap_config(kafka: &KafkaChannel) -> ClientConfig {
         config.set(name, value);
     }
     config.set("statistics.interval.ms", STATISTICS_MS.to_string());
+    config.set_log_level(RDKafkaLogLevel::Info);
     config
+}
+
+/// How long a broker may hold an empty answer to a tap back, nanoseconds.
+pub(crate) fn fetch_wait_ns(kafka: &KafkaChannel) -> u64 {
+    let named = kafka.properties.iter().rev().find(|(name, _)| name == "fetch.wait.max.ms");
+    let text = named.map_or(FETCH_WAIT_MS, |(_, value)| value.as_str());
+    text.trim().parse().unwrap_or(0_u64).saturating_mul(MILLISECOND_NS)
 }
 
 /// The configuration of a client that reads a stretch again and must know where a partition ends.
@@ -90,6 +115,21 @@ pub(crate) fn consumer_config(kafka: &KafkaChannel, group: &str, reset: &str) ->
     config.set("enable.auto.offset.store", "false");
     config.set("group.id", group);
     config.set("auto.offset.reset", reset);
+    config
+}
+
+/// The configuration of a client that creates topics and looks at them.
+pub(crate) fn admin_config(kafka: &KafkaChannel) -> ClientConfig {
+    with_properties(kafka, &[("client.id", "sojourn"), ("log.connection.close", "false")])
+}
+
+/// The configuration of a client that asks for a group's offsets without joining it.
+pub(crate) fn backlog_config(kafka: &KafkaChannel, group: &str) -> ClientConfig {
+    let mut config = with_properties(kafka, &BACKLOG_DEFAULTS);
+    config.set("group.id", group);
+    config.set("enable.auto.commit", "false");
+    // Every message that is there, those too of transactions that are not over.
+    config.set("isolation.level", "read_uncommitted");
     config
 }
 
@@ -113,6 +153,46 @@ fn with_properties(kafka: &KafkaChannel, defaults: &[(&str, &str)]) -> ClientCon
     config
 }
 
+/// What to do in a build without OpenSSL.
+const NO_TLS: &str = "TLS and SASL/SCRAM need OpenSSL: build sojourn with `--features kafka-tls`";
+
+/// Whether a property was refused because this build has no TLS.
+fn needs_tls(property: &str) -> bool {
+    !cfg!(feature = "tls") && (property == "security.protocol" || property.starts_with("ssl."))
+}
+
+/// Whether a value is one of librdkafka's own words or a number, of a property that is no secret by
+/// its name: replaced, these would leave neither addresses nor advice readable.
+fn is_public(name: &str, value: &str) -> bool {
+    const WORDS: [&str; 19] = [
+        "true",
+        "false",
+        "none",
+        "all",
+        "plaintext",
+        "ssl",
+        "sasl_plaintext",
+        "sasl_ssl",
+        "plain",
+        "scram-sha-256",
+        "scram-sha-512",
+        "gssapi",
+        "oauthbearer",
+        "gzip",
+        "snappy",
+        "lz4",
+        "zstd",
+        "read_committed",
+        "read_uncommitted",
+    ];
+    let secret = ["password", "username", "secret", "token", "key", "jaas", "pem"]
+        .iter()
+        .any(|word| name.contains(word));
+    let number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    // An empty value hides nothing.
+    value.is_empty() || !secret && (number || WORDS.contains(&value.to_ascii_lowercase().as_str()))
+}
+
 /// Takes the values of properties out of librdkafka's messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Redactor {
@@ -120,16 +200,16 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    /// Hides every property's value.
+    /// Hides every property's value that could be anybody's secret.
     pub(crate) fn new(kafka: &KafkaChannel) -> Self {
-        let values = kafka.properties.iter().map(|(_, value)| value.clone());
-        let mut values: Vec<_> = values.filter(|value| !value.is_empty()).collect();
+        let hidden = kafka.properties.iter().filter(|(name, value)| !is_public(name, value));
+        let mut values: Vec<_> = hidden.map(|(_, value)| value.clone()).collect();
         // Longest first: a value inside another must not leave the rest of it readable.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         Self { values }
     }
 
-    /// The text with every property's value replaced by `***`.
+    /// The text with every such value replaced by `***`.
     pub(crate) fn redact(&self, text: &str) -> String {
         let mut shown = text.to_owned();
         for value in &self.values {
@@ -139,23 +219,53 @@ impl Redactor {
     }
 
     /// Why a client could not be made from its configuration.
-    pub(crate) fn refused_config(&self, error: &KafkaError) -> TapError {
+    pub(crate) fn refused_config(&self, error: &KafkaError) -> BrokerError {
         match error {
             // Its description may quote the value.
             KafkaError::ClientConfig(RDKafkaConfRes::RD_KAFKA_CONF_UNKNOWN, _, name, _) => {
-                TapError::new(format!("unknown kafka property `{name}`")).with_hint(
+                BrokerError::new(format!("unknown kafka property `{name}`")).with_hint(
                     "properties are librdkafka's: \
                      https://github.com/confluentinc/librdkafka/blob/master/CONFIGURATION.md",
                 )
             }
-            KafkaError::ClientConfig(_, _, name, _) => TapError::new(format!(
+            KafkaError::ClientConfig(_, _, name, _) if needs_tls(name) => {
+                BrokerError::new(format!("kafka property `{name}` asks for TLS")).with_hint(NO_TLS)
+            }
+            KafkaError::ClientConfig(_, _, name, _) => BrokerError::new(format!(
                 "kafka property `{name}` has a value that this build of librdkafka refuses"
             ))
             .with_hint("its values are listed in docs/brokers/kafka.md and librdkafka's own page"),
             KafkaError::ClientCreation(reason) => {
-                TapError::new(format!("cannot make a kafka client: {}", self.redact(reason)))
+                let shown = self.redact(reason);
+                let error = BrokerError::new(format!("cannot make a kafka client: {shown}"));
+                match reason.contains("recompile librdkafka") {
+                    true => error.with_hint(NO_TLS),
+                    false => error,
+                }
             }
-            other => TapError::new(self.redact(&format!("cannot make a kafka client: {other}"))),
+            other => BrokerError::new(self.redact(&format!("cannot make a kafka client: {other}"))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_and_words_stay_readable() {
+        let properties = [
+            ("security.protocol", "SSL"),
+            ("fetch.wait.max.ms", "5"),
+            ("sasl.username", "ssl"),
+            ("sasl.password", "12"),
+            ("ssl.key.password", ""),
+            ("ssl.ca.location", "/secrets/ca.pem"),
+        ];
+        let properties = properties.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let kafka = KafkaChannel { properties: properties.into(), ..KafkaChannel::default() };
+        let redactor = Redactor::new(&kafka);
+        assert_eq!(redactor.redact("SSL at h:595: 12 /secrets/ca.pem"), "SSL at h:595: *** ***");
+        assert_eq!(redactor.redact("user ssl"), "user ***");
     }
 }

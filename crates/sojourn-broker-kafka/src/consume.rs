@@ -5,7 +5,7 @@ use std::time::Duration;
 use rdkafka::Message;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer as _};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use sojourn_broker::{Consumer, RawMessage, Sink, TapError};
+use sojourn_broker::{BrokerError, Consumer, RawMessage, Sink};
 use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
@@ -33,7 +33,7 @@ pub enum Start {
 impl KafkaConsumer {
     /// A member of `group` for the channel's topics. It connects and joins in the background. Errs
     /// when a property is refused.
-    pub fn new(kafka: &KafkaChannel, group: &str, start: Start) -> Result<Self, TapError> {
+    pub fn new(kafka: &KafkaChannel, group: &str, start: Start) -> Result<Self, BrokerError> {
         let redactor = Redactor::new(kafka);
         let reset = match start {
             Start::Earliest => "earliest",
@@ -48,13 +48,16 @@ impl KafkaConsumer {
         Ok(Self { consumer: Some(consumer), ..this })
     }
 
-    fn failed(&self, error: &KafkaError) -> TapError {
+    fn failed(&self, error: &KafkaError) -> BrokerError {
         let brokers = &self.brokers;
-        TapError::new(format!("kafka at {brokers}: {}", self.redactor.redact(&error.to_string())))
+        BrokerError::new(format!(
+            "kafka at {brokers}: {}",
+            self.redactor.redact(&error.to_string())
+        ))
     }
 
     /// Whether an error ends the membership; librdkafka mends the others by itself.
-    fn judge(&self, error: &KafkaError) -> Result<(), TapError> {
+    fn judge(&self, error: &KafkaError) -> Result<(), BrokerError> {
         use RDKafkaErrorCode as Code;
         match error.rdkafka_error_code() {
             Some(
@@ -79,9 +82,9 @@ impl Consumer for KafkaConsumer {
         messages_max: usize,
         timeout: Duration,
         sink: &mut dyn Sink,
-    ) -> Result<usize, TapError> {
+    ) -> Result<usize, BrokerError> {
         let Some(consumer) = &self.consumer else {
-            return Err(TapError::new("the group was left"));
+            return Err(BrokerError::new("the group was left"));
         };
         let mut wait = timeout;
         for taken in 0..messages_max {
@@ -113,9 +116,9 @@ impl Consumer for KafkaConsumer {
         Ok(messages_max)
     }
 
-    fn commit(&mut self) -> Result<(), TapError> {
+    fn commit(&mut self) -> Result<(), BrokerError> {
         let Some(consumer) = &self.consumer else {
-            return Err(TapError::new("the group was left"));
+            return Err(BrokerError::new("the group was left"));
         };
         match consumer.commit_consumer_state(CommitMode::Sync) {
             // Nothing was handed over since the last time.

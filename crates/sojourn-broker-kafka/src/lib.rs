@@ -6,19 +6,29 @@
 //! [`KafkaConsumer`] is the opposite of a tap: a member of a group that commits what it took. All
 //! are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
 
+mod backlog;
 mod config;
+mod connection;
 mod consume;
 mod headers;
+mod judge;
+mod links;
+mod open;
+mod outage;
+mod provision;
 mod publish;
 mod replay;
+mod statistics;
 mod tap;
 #[cfg(test)]
 mod tests;
+mod transactions;
 mod watch;
 
-use sojourn_broker::{Tap, TapError};
-use sojourn_plan::{Channel, Connector};
+use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_plan::{Channel, Connector, KafkaChannel};
 
+pub use backlog::KafkaBacklog;
 pub use consume::{KafkaConsumer, Start};
 pub use publish::KafkaPublisher;
 pub use tap::KafkaTap;
@@ -26,12 +36,43 @@ pub use tap::KafkaTap;
 /// The cargo feature that brings this connector, as the registry knows it.
 pub const FEATURE: &str = "kafka";
 
-/// Makes a channel's tap, for the registry. Errs when the channel is not a Kafka one.
-pub fn tap(channel: &Channel) -> Result<Box<dyn Tap>, TapError> {
-    match &channel.connector {
-        Connector::Kafka(kafka) => Ok(Box::new(KafkaTap::new(kafka.clone()))),
-        Connector::Webhook(_) => {
-            Err(TapError::new(format!("channel `{}` is not a kafka channel", channel.name)))
+/// The connector, for the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Kafka;
+
+impl Connect for Kafka {
+    fn tap(&self, channel: &Channel) -> Result<Box<dyn Tap>, BrokerError> {
+        Ok(Box::new(KafkaTap::new(settings(channel)?.clone())))
+    }
+
+    fn publisher(
+        &self,
+        channel: &Channel,
+        how: PublisherSettings,
+    ) -> Result<Box<dyn Publisher>, BrokerError> {
+        Ok(Box::new(KafkaPublisher::new(settings(channel)?, how)?))
+    }
+
+    fn provision(&self, channel: &Channel, _group: &str) -> Result<(), BrokerError> {
+        provision::provision(settings(channel)?)
+    }
+
+    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
+        Ok(Box::new(KafkaConsumer::new(settings(channel)?, group, Start::default())?))
+    }
+
+    fn backlog(&self, channel: &Channel) -> Result<Option<Box<dyn Backlog>>, BrokerError> {
+        let kafka = settings(channel)?;
+        match channel.backlog.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(Box::new(KafkaBacklog::new(kafka, &channel.backlog)?))),
         }
+    }
+}
+
+fn settings(channel: &Channel) -> Result<&KafkaChannel, BrokerError> {
+    match &channel.connector {
+        Connector::Kafka(kafka) => Ok(kafka),
+        _ => Err(BrokerError::new(format!("channel `{}` is not a kafka channel", channel.name))),
     }
 }

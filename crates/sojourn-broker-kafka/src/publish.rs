@@ -1,21 +1,24 @@
 //! Publishing, with acknowledgements by token.
 
+use std::sync::Arc;
+
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, ProducerContext, ThreadedProducer};
-use sojourn_broker::{Outcome, Publisher, TapError};
+use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, publisher_config};
+use crate::transactions::{Message, Transactions};
 
 /// Sends messages to Kafka without blocking. A thread of its own stamps acknowledgements as they
 /// come.
 pub struct KafkaPublisher {
-    producer: ThreadedProducer<Deliveries>,
+    way: Way,
     outcomes: Receiver<Outcome>,
     queue_max: usize,
     /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
@@ -23,16 +26,30 @@ pub struct KafkaPublisher {
     pending: usize,
 }
 
+/// How messages go out.
+enum Way {
+    /// Each by itself.
+    Single(ThreadedProducer<Deliveries>),
+    /// Several at a time, all or none.
+    Transactions(Transactions),
+}
+
 impl KafkaPublisher {
-    /// A publisher with at most `queue_max` messages unacknowledged. It connects in the background:
-    /// an unreachable broker shows in the outcomes, after `message.timeout.ms` (30 s by default).
-    pub fn new(kafka: &KafkaChannel, queue_max: usize) -> Result<Self, TapError> {
-        let queue_max = queue_max.max(1);
+    /// A publisher; with the property `transactional.id` one that publishes in transactions. It
+    /// connects in the background: an unreachable broker shows in the outcomes, after
+    /// `message.timeout.ms` (30 s by default).
+    pub fn new(kafka: &KafkaChannel, how: PublisherSettings) -> Result<Self, BrokerError> {
+        let queue_max = how.queue_max.max(1);
         let (delivered, outcomes) = bounded(queue_max);
-        let producer = publisher_config(kafka, queue_max)
-            .create_with_context(Deliveries { delivered })
-            .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
-        Ok(Self { producer, outcomes, queue_max, pending: 0 })
+        let way = if kafka.properties.iter().any(|(name, _)| name == "transactional.id") {
+            Way::Transactions(Transactions::start(kafka, queue_max, delivered, how.wake)?)
+        } else {
+            let producer = publisher_config(kafka, queue_max)
+                .create_with_context(Deliveries { delivered, wake: how.wake })
+                .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
+            Way::Single(producer)
+        };
+        Ok(Self { way, outcomes, queue_max, pending: 0 })
     }
 }
 
@@ -48,6 +65,22 @@ impl Publisher for KafkaPublisher {
         if self.pending >= self.queue_max {
             return Err(format!("{} messages wait for the broker", self.pending));
         }
+        let producer = match &self.way {
+            Way::Single(producer) => producer,
+            Way::Transactions(transactions) => {
+                let owned = |(name, value): &(&str, &[u8])| ((*name).to_owned(), value.to_vec());
+                transactions.send(Message {
+                    token,
+                    topic: topic.to_owned(),
+                    key: key.map(<[u8]>::to_vec),
+                    headers: headers.iter().map(owned).collect(),
+                    payload: payload.to_vec(),
+                    taken_ns: now_ns(),
+                })?;
+                self.pending += 1;
+                return Ok(());
+            }
+        };
         let token = usize::try_from(token).map_err(|_| "the token is too large".to_owned())?;
         let mut record =
             BaseRecord::<[u8], [u8], usize>::with_opaque_to(topic, token).payload(payload);
@@ -61,7 +94,7 @@ impl Publisher for KafkaPublisher {
                     list.insert(Header { key, value: Some(*value) })
                 }));
         }
-        match self.producer.send(record) {
+        match producer.send(record) {
             Ok(()) => {
                 self.pending += 1;
                 Ok(())
@@ -89,6 +122,7 @@ impl std::fmt::Debug for KafkaPublisher {
 /// Where librdkafka's delivery reports go; called on the publisher's own thread.
 struct Deliveries {
     delivered: Sender<Outcome>,
+    wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl ClientContext for Deliveries {
@@ -109,5 +143,6 @@ impl ProducerContext for Deliveries {
         };
         // Room for every pending message; it only fails when the publisher is being dropped.
         let _dropped = self.delivered.try_send(outcome);
+        (self.wake)();
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
 use rdkafka::{Message, Offset, TopicPartitionList};
-use sojourn_broker::{PositionRange, Sink, Span, TapError};
+use sojourn_broker::{BrokerError, PositionRange, Sink, Span};
 use sojourn_clock::now_ns;
 
-use crate::config::replay_config;
+use crate::config::{fetch_wait_ns, replay_config};
 use crate::tap::KafkaTap;
 use crate::watch::Watch;
 
@@ -25,11 +25,11 @@ pub(crate) fn replay(
     span: &Span,
     timeout: Duration,
     sink: &mut dyn Sink,
-) -> Result<u64, TapError> {
+) -> Result<u64, BrokerError> {
     let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
     let deadline_ns = now_ns().saturating_add(timeout_ns);
     let consumer: BaseConsumer<Watch> = replay_config(&tap.kafka)
-        .create_with_context(Watch::new(tap.redactor.clone()))
+        .create_with_context(Watch::new(tap.redactor.clone(), fetch_wait_ns(&tap.kafka)))
         .map_err(|error| tap.redactor.refused_config(&error))?;
     let replay = Replay { tap, consumer, deadline_ns };
     let ends = replay.ends()?;
@@ -55,7 +55,7 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     /// Where every partition of our topics ends now.
-    fn ends(&self) -> Result<TopicPartitionList, TapError> {
+    fn ends(&self) -> Result<TopicPartitionList, BrokerError> {
         let partitions = self.tap.find_partitions(&self.consumer, self.deadline_ns)?;
         self.tap.at_their_ends(&self.consumer, partitions, self.deadline_ns)
     }
@@ -64,7 +64,7 @@ impl Replay<'_> {
         &self,
         ranges: &[PositionRange],
         ends: &TopicPartitionList,
-    ) -> Result<BTreeMap<String, Ranges>, TapError> {
+    ) -> Result<BTreeMap<String, Ranges>, BrokerError> {
         let mut of_topics: BTreeMap<String, Ranges> = BTreeMap::new();
         for range in ranges {
             let topic = usize::try_from(range.partition >> 32).ok();
@@ -76,7 +76,7 @@ impl Replay<'_> {
             let Some((topic, partition, end)) = end else {
                 let number = range.partition;
                 let name = self.tap.name();
-                return Err(TapError::new(format!("{name}: there is no partition {number:#x}")));
+                return Err(BrokerError::new(format!("{name}: there is no partition {number:#x}")));
             };
             let clamp = |offset: u64| i64::try_from(offset).unwrap_or(i64::MAX).min(end);
             let (from, to) = (clamp(range.from), clamp(range.to));
@@ -90,7 +90,7 @@ impl Replay<'_> {
         from_unix_ms: u64,
         to_unix_ms: u64,
         ends: &TopicPartitionList,
-    ) -> Result<BTreeMap<String, Ranges>, TapError> {
+    ) -> Result<BTreeMap<String, Ranges>, BrokerError> {
         let from = self.offsets_at(from_unix_ms, ends)?;
         let to = self.offsets_at(to_unix_ms, ends)?;
         let mut of_topics: BTreeMap<String, Ranges> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Replay<'_> {
         &self,
         unix_ms: u64,
         ends: &TopicPartitionList,
-    ) -> Result<TopicPartitionList, TapError> {
+    ) -> Result<TopicPartitionList, BrokerError> {
         let at = Offset::Offset(i64::try_from(unix_ms).unwrap_or(i64::MAX));
         let mut asked = ends.clone();
         asked.set_all_offsets(at).map_err(|error| self.tap.failed(&error))?;
@@ -126,7 +126,7 @@ impl Replay<'_> {
     }
 
     /// Reads these parts of a topic; returns how many messages they had.
-    fn read(&self, topic: &str, ranges: Ranges, sink: &mut dyn Sink) -> Result<u64, TapError> {
+    fn read(&self, topic: &str, ranges: Ranges, sink: &mut dyn Sink) -> Result<u64, BrokerError> {
         let mut open = ranges;
         open.retain(|_, (from, to)| from < to);
         let mut assignment = TopicPartitionList::new();
@@ -148,7 +148,8 @@ impl Replay<'_> {
                         continue;
                     };
                     if message.offset() < to {
-                        sink.message(&self.tap.raw(&message, stamp_ns));
+                        let index = self.tap.topic_index(message.topic());
+                        sink.message(&self.tap.raw(index, &message, stamp_ns));
                         handed_over += 1;
                     }
                     // Offsets have gaps: what a transaction or a compaction left.
@@ -158,20 +159,23 @@ impl Replay<'_> {
                 }
                 Some(Err(KafkaError::PartitionEOF(partition))) => drop(open.remove(&partition)),
                 Some(Err(error)) => self.tap.judge(&error)?,
-                None => self.tap.check_connection(&self.consumer)?,
+                None => {}
             }
         }
         Ok(handed_over)
     }
 
-    fn check_time(&self, topic: &str, open: &Ranges) -> Result<(), TapError> {
+    fn check_time(&self, topic: &str, open: &Ranges) -> Result<(), BrokerError> {
         if now_ns() < self.deadline_ns {
             return Ok(());
         }
-        let partitions = open.len();
-        Err(TapError::new(format!(
-            "{}: {partitions} partitions of {topic} were not read again in time",
-            self.tap.name()
+        let (name, partitions) = (self.tap.name(), open.len());
+        let reason = match &self.consumer.context().health().last_error {
+            Some(reason) => format!(": {reason}"),
+            None => String::new(),
+        };
+        Err(BrokerError::new(format!(
+            "{name}: {partitions} partitions of {topic} were not read again in time{reason}"
         ))
         .with_hint("read a shorter span, or give it longer"))
     }

@@ -1,28 +1,23 @@
 //! The tap: assigned partitions read from their end.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::error::KafkaError;
 use rdkafka::message::BorrowedMessage;
-use rdkafka::metadata::Metadata;
 use rdkafka::{Message, Offset, TopicPartitionList};
-use sojourn_broker::{Position, RawMessage, Sink, Span, Tap, TapError, TapInfo};
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_broker::{Backoff, BrokerError, Gap, Position, RawMessage, Sink, Span, Tap, TapInfo};
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::KafkaChannel;
 
-use crate::config::{Redactor, tap_config};
+use crate::config::{Redactor, fetch_wait_ns, tap_config};
 use crate::headers::headers;
+use crate::outage::Outages;
 use crate::replay::replay;
 use crate::watch::Watch;
 
 /// Longest wait for the brokers while opening.
 const OPEN_NS_MAX: u64 = 5 * SECOND_NS;
-/// Longest single request while opening, so that errors are looked at in between.
-const OPEN_STEP: Duration = Duration::from_millis(1_000);
-/// How long a leader of ours may be without connection.
-const UNREACHABLE_NS_MAX: u64 = SECOND_NS;
 /// Most messages handed over by one poll.
 const BATCH_MAX: usize = 4_096;
 /// Longest wait inside librdkafka before its statistics are looked at again.
@@ -36,6 +31,10 @@ pub struct KafkaTap {
     /// Topics without repetitions, in declared order: their index is the upper half of a
     /// partition's number.
     pub(crate) topics: Vec<String>,
+    pub(crate) give_up_after: Duration,
+    pub(crate) outages: Outages,
+    /// Why the tap was lost: it stays so.
+    lost: Option<BrokerError>,
     watermark_ns: u64,
     partitions_added: usize,
 }
@@ -54,6 +53,9 @@ impl KafkaTap {
             kafka,
             consumer: None,
             topics,
+            give_up_after: Backoff::GIVE_UP_AFTER,
+            outages: Outages::default(),
+            lost: None,
             watermark_ns: 0,
             partitions_added: 0,
         }
@@ -80,7 +82,7 @@ impl KafkaTap {
         consumer: &BaseConsumer<Watch>,
         timeout: Duration,
         sink: &mut dyn Sink,
-    ) -> Result<(), TapError> {
+    ) -> Result<(), BrokerError> {
         let mut timeout = timeout;
         for _ in 0..BATCH_MAX {
             let served = consumer.context().served();
@@ -88,13 +90,20 @@ impl KafkaTap {
             match consumer.poll(timeout) {
                 Some(Ok(message)) => {
                     let stamp_ns = now_ns();
-                    sink.message(&self.raw(&message, stamp_ns));
+                    let index = self.topic_index(message.topic());
+                    sink.message(&self.raw(index, &message, stamp_ns));
+                    if let Some(index) = index {
+                        self.outages.took(index, message.partition(), message.offset());
+                    }
                 }
                 Some(Err(error)) => self.judge(&error)?,
                 // Nothing. Not after a wait: what came in its last moment may not have been seen.
                 // Nor if a callback was served: that ends a poll whatever else there is.
                 None if timeout.is_zero() && consumer.context().served() == served => {
-                    self.watermark_ns = self.watermark_ns.max(asked_ns);
+                    // Nor without a connection.
+                    if self.outages.since_ns().is_none() && !consumer.context().has_lost() {
+                        self.watermark_ns = self.watermark_ns.max(asked_ns);
+                    }
                     return Ok(());
                 }
                 None => {}
@@ -104,19 +113,24 @@ impl KafkaTap {
         Ok(())
     }
 
+    /// A topic's place in [`Self::topics`].
+    pub(crate) fn topic_index(&self, topic: &str) -> Option<usize> {
+        self.topics.iter().position(|known| known == topic)
+    }
+
+    /// `index`: its topic's.
     pub(crate) fn raw<'m>(
         &self,
+        index: Option<usize>,
         message: &'m BorrowedMessage<'_>,
         stamp_ns: u64,
     ) -> RawMessage<'m> {
-        let topic = message.topic();
-        let index = self.topics.iter().position(|known| known == topic);
         // Neither is negative for a message that was read.
         let partition = u64::try_from(message.partition()).unwrap_or(0);
         let offset = u64::try_from(message.offset()).unwrap_or(0);
         RawMessage {
             stamp_ns,
-            topic,
+            topic: message.topic(),
             key: message.key(),
             headers: headers(message),
             payload: message.payload().unwrap_or_default(),
@@ -125,71 +139,8 @@ impl KafkaTap {
         }
     }
 
-    /// Whether an error that the consumer returned loses the tap.
-    pub(crate) fn judge(&self, error: &KafkaError) -> Result<(), TapError> {
-        use RDKafkaErrorCode as Code;
-        let lost = |what: String| Err(TapError::new(format!("{}: {what}", self.name())));
-        match error.rdkafka_error_code() {
-            // Connections come and go: [`Self::check_connection`] says when one is gone for good.
-            Some(
-                Code::AllBrokersDown
-                | Code::BrokerNotAvailable
-                | Code::BrokerTransportFailure
-                | Code::NetworkException
-                | Code::OperationTimedOut
-                | Code::RequestTimedOut
-                | Code::Resolve
-                | Code::Retry,
-            ) => Ok(()),
-            // Partitions on their way to another leader.
-            Some(
-                Code::LeaderNotAvailable
-                | Code::NotLeaderForPartition
-                | Code::FencedLeaderEpoch
-                | Code::UnknownLeaderEpoch
-                | Code::OffsetNotAvailable
-                | Code::ReplicaNotAvailable,
-            ) => Ok(()),
-            // About the group that we have the name of but do not join.
-            Some(
-                Code::CoordinatorLoadInProgress
-                | Code::CoordinatorNotAvailable
-                | Code::GroupAuthorizationFailed
-                | Code::NotCoordinator
-                | Code::WaitingForCoordinator,
-            ) => Ok(()),
-            Some(Code::AutoOffsetReset | Code::OffsetOutOfRange) => {
-                let mut error = TapError::new(format!(
-                    "{}: messages were deleted before the tap could read them",
-                    self.name()
-                ));
-                error.hint = Some("the topic's retention is too short for this load".to_owned());
-                Err(error)
-            }
-            Some(Code::NotImplemented) => lost(
-                "a message is compressed in a way that this build cannot read (it has no zstd)"
-                    .to_owned(),
-            ),
-            _ => lost(self.redactor.redact(&error.to_string())),
-        }
-    }
-
-    /// Errs when a leader of ours has been unreachable for too long.
-    pub(crate) fn check_connection(&self, consumer: &BaseConsumer<Watch>) -> Result<(), TapError> {
-        let health = consumer.context().health();
-        let Some((since_ns, broker)) = &health.unreachable else {
-            return Ok(());
-        };
-        if now_ns().saturating_sub(*since_ns) <= UNREACHABLE_NS_MAX {
-            return Ok(());
-        }
-        let reason = health.last_error.as_deref().unwrap_or("connection lost");
-        Err(TapError::new(format!("lost kafka at {broker}: {reason}"))
-            .with_hint("what the tap missed is not known, so the run is void"))
-    }
-
     /// Assigns partitions that were added to our topics since, from their beginning.
-    fn follow_new_partitions(&mut self, consumer: &BaseConsumer<Watch>) -> Result<(), TapError> {
+    fn follow_new_partitions(&mut self, consumer: &BaseConsumer<Watch>) -> Result<(), BrokerError> {
         let found = std::mem::take(&mut consumer.context().health().unassigned);
         if found.is_empty() {
             return Ok(());
@@ -211,102 +162,8 @@ impl KafkaTap {
         Ok(())
     }
 
-    /// Every partition of our topics. Asks for all topics: asking for one by name could create it.
-    pub(crate) fn find_partitions(
-        &self,
-        consumer: &BaseConsumer<Watch>,
-        deadline_ns: u64,
-    ) -> Result<TopicPartitionList, TapError> {
-        let metadata =
-            self.until(consumer, deadline_ns, |step| consumer.fetch_metadata(None, step))?;
-        let mut partitions = TopicPartitionList::new();
-        for topic in &self.topics {
-            let known = metadata.topics().iter().find(|known| known.name() == topic);
-            match known {
-                Some(known) if !known.partitions().is_empty() => {
-                    for partition in known.partitions() {
-                        partitions.add_partition(topic, partition.id());
-                    }
-                }
-                _ => return Err(self.missing(topic, &metadata)),
-            }
-        }
-        Ok(partitions)
-    }
-
-    /// The partitions at their present ends. One request per broker, by asking for the offset "at"
-    /// the special time −1 (Kafka's ListOffsets: latest; under read_committed the last stable
-    /// offset).
-    pub(crate) fn at_their_ends(
-        &self,
-        consumer: &BaseConsumer<Watch>,
-        mut partitions: TopicPartitionList,
-        deadline_ns: u64,
-    ) -> Result<TopicPartitionList, TapError> {
-        partitions.set_all_offsets(Offset::End).map_err(|error| self.failed(&error))?;
-        self.until(consumer, deadline_ns, |step| {
-            let ends = consumer.offsets_for_times(partitions.clone(), step)?;
-            for end in ends.elements() {
-                end.error()?;
-                if !matches!(end.offset(), Offset::Offset(_)) {
-                    return Err(KafkaError::OffsetFetch(RDKafkaErrorCode::LeaderNotAvailable));
-                }
-            }
-            Ok(ends)
-        })
-    }
-
-    /// Tries until it works or the deadline has passed, serving librdkafka's errors in between.
-    pub(crate) fn until<T>(
-        &self,
-        consumer: &BaseConsumer<Watch>,
-        deadline_ns: u64,
-        mut attempt: impl FnMut(Duration) -> Result<T, KafkaError>,
-    ) -> Result<T, TapError> {
-        loop {
-            let left = Duration::from_nanos(deadline_ns.saturating_sub(now_ns()));
-            let outcome = attempt(left.min(OPEN_STEP));
-            let error = match outcome {
-                Ok(done) => return Ok(done),
-                Err(error) => error,
-            };
-            // Nothing is assigned yet: only events come, and a bounded number of them is looked at.
-            for _ in 0..64 {
-                let served = consumer.context().served();
-                let came = consumer.poll(Duration::from_millis(1));
-                if came.is_none() && consumer.context().served() == served {
-                    break;
-                }
-            }
-            let health = consumer.context().health();
-            if now_ns() + 10 * MILLISECOND_NS >= deadline_ns || health.refused {
-                let reason = health.last_error.clone();
-                let reason = reason.unwrap_or_else(|| self.redactor.redact(&error.to_string()));
-                return Err(TapError::new(format!(
-                    "cannot reach kafka at {}: {reason}",
-                    self.kafka.brokers
-                ))
-                .with_hint("is the broker running, and is this its address?"));
-            }
-            drop(health);
-            // A refused request returns at once; the brokers get a moment.
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn missing(&self, topic: &str, metadata: &Metadata) -> TapError {
-        let similar = similar_topics(topic, metadata.topics().iter().map(|known| known.name()));
-        let error =
-            TapError::new(format!("kafka at {} has no topic `{topic}`", self.kafka.brokers));
-        if similar.is_empty() {
-            error.with_hint("create it first: a tap never creates topics")
-        } else {
-            error.with_hint(format!("it has {}", similar.join(", ")))
-        }
-    }
-
-    pub(crate) fn failed(&self, error: &KafkaError) -> TapError {
-        TapError::new(format!("{}: {}", self.name(), self.redactor.redact(&error.to_string())))
+    pub(crate) fn failed(&self, error: &KafkaError) -> BrokerError {
+        BrokerError::new(format!("{}: {}", self.name(), self.redactor.redact(&error.to_string())))
     }
 
     pub(crate) fn name(&self) -> String {
@@ -329,34 +186,57 @@ impl KafkaTap {
 }
 
 impl Tap for KafkaTap {
-    fn open(&mut self) -> Result<TapInfo, TapError> {
+    fn open(&mut self) -> Result<TapInfo, BrokerError> {
         if self.topics.is_empty() {
-            return Err(TapError::new(format!("{}: no topics named", self.name())));
+            return Err(BrokerError::new(format!("{}: no topics named", self.name())));
         }
         let deadline_ns = now_ns() + OPEN_NS_MAX;
         let consumer: BaseConsumer<Watch> = tap_config(&self.kafka)
-            .create_with_context(Watch::new(self.redactor.clone()))
+            .create_with_context(Watch::new(self.redactor.clone(), fetch_wait_ns(&self.kafka)))
             .map_err(|error| self.redactor.refused_config(&error))?;
         let partitions = self.find_partitions(&consumer, deadline_ns)?;
         let ends = self.at_their_ends(&consumer, partitions, deadline_ns)?;
+        for end in ends.elements() {
+            if let (Some(topic), Offset::Offset(offset)) =
+                (self.topic_index(end.topic()), end.offset())
+            {
+                self.outages.read_from(topic, end.partition(), offset);
+            }
+        }
         consumer.assign(&ends).map_err(|error| self.failed(&error))?;
         // What brokers said while we were finding them is past.
-        consumer.context().health().last_error = None;
+        {
+            let mut health = consumer.context().health();
+            health.last_error = None;
+            health.links.begin();
+        }
         self.watermark_ns = now_ns();
         self.consumer = Some(consumer);
         Ok(self.info(ends.count()))
     }
 
-    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), TapError> {
+    fn give_up_after(&mut self, patience: Duration) {
+        self.give_up_after = patience;
+    }
+
+    fn take_gaps(&mut self) -> Vec<Gap> {
+        self.outages.take()
+    }
+
+    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), BrokerError> {
+        if let Some(error) = &self.lost {
+            return Err(error.clone());
+        }
         let Some(consumer) = self.consumer.take() else {
-            return Err(TapError::new(format!("{}: the tap is not open", self.name())));
+            return Err(BrokerError::new(format!("{}: the tap is not open", self.name())));
         };
         consumer.context().health().begin_poll();
         let polled = self
             .drain(&consumer, timeout.min(WAIT_MAX), sink)
-            .and_then(|()| self.check_connection(&consumer))
+            .and_then(|()| self.follow_connection(&consumer))
             .and_then(|()| self.follow_new_partitions(&consumer));
         self.consumer = Some(consumer);
+        self.lost = polled.as_ref().err().cloned();
         polled
     }
 
@@ -369,7 +249,7 @@ impl Tap for KafkaTap {
         span: &Span,
         timeout: Duration,
         sink: &mut dyn Sink,
-    ) -> Result<u64, TapError> {
+    ) -> Result<u64, BrokerError> {
         replay(self, span, timeout, sink)
     }
 
@@ -386,14 +266,4 @@ impl std::fmt::Debug for KafkaTap {
             .field("topics", &self.topics)
             .finish_non_exhaustive()
     }
-}
-
-/// Up to five topics to offer instead of a missing one, the most similar first.
-fn similar_topics<'t>(wanted: &str, known: impl Iterator<Item = &'t str>) -> Vec<String> {
-    let known: BTreeSet<&str> = known.filter(|name| !name.starts_with("__")).collect();
-    let mut scored: Vec<_> =
-        known.iter().map(|name| (strsim::jaro_winkler(wanted, name), *name)).collect();
-    scored.sort_by(|left, right| right.0.total_cmp(&left.0));
-    let offered = scored.iter().take(5);
-    offered.map(|(_, name)| format!("`{name}`")).collect()
 }

@@ -1,37 +1,33 @@
 //! What librdkafka says of itself: errors, and statistics that the tap's health is read from.
 //!
-//! Health, by each statistics event (every 500 ms, made by librdkafka whatever the brokers do):
-//! - *unreachable*: a broker that leads one of our partitions has no connection. For more than a
-//!   second, and the tap is lost.
-//! - *behind*: the greatest of three. How long the event itself waited for us to poll. How long the
-//!   leader has said nothing (it answers a fetch every few milliseconds even when there is
-//!   nothing). How long ago the broker first reported an end of a partition that we have not yet
-//!   read up to.
+//! A statistics event is made every 500 ms, whatever the brokers do. [`Links`] reads from it which
+//! connections are lost. *Behind* is the greatest of three: how long the event itself waited for us
+//! to poll; how long the leader has said nothing (it answers a fetch every few milliseconds even
+//! when there is nothing); how long ago the broker first reported an end of a partition that we
+//! have not yet read up to.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use serde::Deserialize;
 use sojourn_clock::now_ns;
 
 use crate::config::Redactor;
+use crate::links::{Links, SILENT_NS_MAX, broker_of};
+use crate::statistics::{Partition, Statistics, Topic};
 
-/// States of a broker connection in which requests can be sent.
-const UP: [&str; 2] = ["UP", "REAUTH"];
-
-/// A quiet client context. librdkafka calls it on the thread that polls; the lock is never
-/// contended.
+/// A quiet client context. librdkafka calls it on the thread that polls, except for the log.
 pub(crate) struct Watch {
     redactor: Redactor,
     /// Callbacks served: a poll that returned nothing may have served one instead of finding the
     /// queue empty.
     served: AtomicU64,
+    /// A connection was lost that the tap has not heard of.
+    lost: AtomicBool,
     health: Mutex<Health>,
 }
 
@@ -42,8 +38,12 @@ pub(crate) struct Health {
     pub(crate) last_error: Option<String>,
     /// Credentials were refused: trying again does not help.
     pub(crate) refused: bool,
-    /// Since when a leader of ours has no connection, and its name.
-    pub(crate) unreachable: Option<(u64, String)>,
+    /// The connections to our leaders.
+    pub(crate) links: Links,
+    /// How long a leader may leave a request without an answer, nanoseconds.
+    silent_ns_max: u64,
+    /// Statistics were served that the tap has not looked at.
+    pub(crate) news: bool,
     /// How far the tap reads behind, nanoseconds: the worst of the statistics that the latest poll
     /// served, since after a pause several come at once.
     pub(crate) behind_ns: Option<u64>,
@@ -54,14 +54,28 @@ pub(crate) struct Health {
     /// Requests sent so far, by kind.
     #[cfg(test)]
     pub(crate) requests: HashMap<String, i64>,
-    down_since_ns: HashMap<i32, u64>,
+    /// Up to where partitions were fetched and handed over, by the latest statistics.
+    fetched: HashMap<(String, i32), i64>,
     /// Ends of partitions that we had not read up to when they were first reported: (end, when).
     ends: HashMap<(String, i32), (i64, u64)>,
 }
 
 impl Watch {
-    pub(crate) fn new(redactor: Redactor) -> Self {
-        Self { redactor, served: AtomicU64::new(0), health: Mutex::default() }
+    /// `fetch_wait_ns`: how long a broker may hold an empty answer back.
+    pub(crate) fn new(redactor: Redactor, fetch_wait_ns: u64) -> Self {
+        let silent_ns_max = SILENT_NS_MAX.saturating_add(fetch_wait_ns);
+        let health = Mutex::new(Health { silent_ns_max, ..Health::default() });
+        Self { redactor, served: AtomicU64::new(0), lost: AtomicBool::new(false), health }
+    }
+
+    /// Whether a connection was lost that [`Links::take_losses`] has not told of.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// The losses are going to be taken.
+    pub(crate) fn losses_are_taken(&self) {
+        self.lost.store(false, Ordering::Release);
     }
 
     /// Callbacks served so far.
@@ -82,17 +96,32 @@ impl Watch {
 }
 
 impl ClientContext for Watch {
-    fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {
-        // Errors come as errors too; the rest would only disturb the terminal.
+    /// On librdkafka's own threads. Errors come as errors too; the rest would only disturb the
+    /// terminal.
+    fn log(&self, _level: RDKafkaLogLevel, facility: &str, message: &str) {
         self.served.fetch_add(1, Ordering::Relaxed);
+        if facility != "FAIL" {
+            return;
+        }
+        let now_ns = now_ns();
+        let mut health = self.health();
+        if let Some(broker) = broker_of(message)
+            && health.links.failed(broker, now_ns)
+        {
+            self.lost.store(true, Ordering::Release);
+        }
+        let reason = message.split_once("]: ").map_or(message, |(_, reason)| reason);
+        health.last_error = Some(self.redact(&plain_reason(reason)));
     }
 
     fn stats_raw(&self, statistics: &[u8]) {
         self.served.fetch_add(1, Ordering::Relaxed);
         // Statistics of another shape than we know say nothing of health; connection errors still
         // do.
-        if let Ok(statistics) = serde_json::from_slice::<Statistics<'_>>(statistics) {
-            self.health().update(&statistics, now_ns());
+        if let Ok(statistics) = serde_json::from_slice::<Statistics<'_>>(statistics)
+            && self.health().update(&statistics, now_ns())
+        {
+            self.lost.store(true, Ordering::Release);
         }
     }
 
@@ -124,8 +153,8 @@ impl Health {
         self.served_in_poll = false;
     }
 
-    /// Takes statistics in that were handed over at `now_ns`.
-    pub(crate) fn update(&mut self, statistics: &Statistics<'_>, now_ns: u64) {
+    /// Takes statistics in that were handed over at `now_ns`; whether a connection was lost.
+    pub(crate) fn update(&mut self, statistics: &Statistics<'_>, now_ns: u64) -> bool {
         let made_ns = statistics.ts.saturating_mul(1_000).min(now_ns);
         let mut behind_ns = now_ns - made_ns;
         self.unassigned.clear();
@@ -141,22 +170,14 @@ impl Health {
                 }
             }
         }
-        let mut unreachable: Option<(u64, String)> = None;
         for broker in statistics.brokers.values() {
-            if !leaders.contains(&broker.nodeid) {
-                self.down_since_ns.remove(&broker.nodeid);
-            } else if UP.contains(&broker.state.as_ref()) {
-                self.down_since_ns.remove(&broker.nodeid);
+            if leaders.contains(&broker.nodeid) {
                 let silent_us = u64::try_from(broker.rxidle).unwrap_or(0);
                 behind_ns = behind_ns.max(silent_us.saturating_mul(1_000));
-            } else {
-                let since_ns = *self.down_since_ns.entry(broker.nodeid).or_insert(made_ns);
-                if unreachable.as_ref().is_none_or(|(other_ns, _)| since_ns < *other_ns) {
-                    unreachable = Some((since_ns, broker.nodename.to_string()));
-                }
             }
         }
-        self.unreachable = unreachable;
+        self.links.update(statistics, made_ns, self.silent_ns_max);
+        self.news = true;
         let earlier_ns = self.behind_ns.filter(|_| self.served_in_poll);
         self.behind_ns = Some(behind_ns.max(earlier_ns.unwrap_or(0)));
         self.served_in_poll = true;
@@ -169,6 +190,13 @@ impl Health {
                 }
             }
         }
+        self.links.has_losses()
+    }
+
+    /// Whether a partition was read up to this offset, though nothing may have been handed over of
+    /// its last part: markers of transactions, or what a compaction left out.
+    pub(crate) fn has_read(&self, topic: &str, partition: i32, offset: i64) -> bool {
+        self.fetched.get(&(topic.to_owned(), partition)).is_some_and(|next| *next >= offset)
     }
 
     /// How long an end of the partition has been known without being read up to, nanoseconds.
@@ -180,6 +208,7 @@ impl Health {
         let position =
             if partition.fetchq_cnt == 0 { partition.next_offset } else { partition.app_offset };
         let name = (topic.to_owned(), partition.partition);
+        self.fetched.insert(name.clone(), position);
         let reached = |end: i64| end < 0 || position < 0 || position >= end;
         match self.ends.get(&name) {
             Some((known, since_ns)) if !reached(*known) => made_ns.saturating_sub(*since_ns),
@@ -206,106 +235,26 @@ fn plain_reason(reason: &str) -> String {
     reason[..end].to_owned()
 }
 
-/// The part of librdkafka's statistics (its STATISTICS.md) that health is read from.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Statistics<'a> {
-    /// When they were made, CLOCK_MONOTONIC microseconds.
-    ts: u64,
-    #[serde(borrow)]
-    brokers: HashMap<Cow<'a, str>, Broker<'a>>,
-    #[serde(borrow)]
-    topics: HashMap<Cow<'a, str>, Topic>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Broker<'a> {
-    nodeid: i32,
-    #[serde(borrow)]
-    nodename: Cow<'a, str>,
-    #[serde(borrow)]
-    state: Cow<'a, str>,
-    /// Microseconds since anything was received; −1 where nothing ever was.
-    rxidle: i64,
-    #[cfg(test)]
-    #[serde(borrow)]
-    req: HashMap<Cow<'a, str>, i64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Topic {
-    partitions: HashMap<String, Partition>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Partition {
-    partition: i32,
-    leader: i32,
-    desired: bool,
-    fetchq_cnt: i64,
-    next_offset: i64,
-    app_offset: i64,
-    hi_offset: i64,
-    ls_offset: i64,
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::statistics::example;
 
     const SECOND_US: u64 = 1_000_000;
 
-    /// Statistics of one broker and one partition, made at `second`, served `late_us` later.
+    /// Statistics made at `second`, served `late_us` later.
     fn update(health: &mut Health, second: u64, late_us: u64, change: serde_json::Value) {
-        let mut statistics = json!({
-            "ts": second * SECOND_US,
-            "brokers": {
-                "b": { "nodeid": 1, "nodename": "h:1", "state": "UP", "rxidle": 10, "req": {} },
-                // The bootstrap connection has no number; it is closed once the real one is known.
-                "boot": { "nodeid": -1, "nodename": "h:1", "state": "DOWN", "rxidle": -1,
-                          "req": {} },
-            },
-            "topics": { "t": { "partitions": {
-                "0": { "partition": 0, "leader": 1, "desired": true, "fetchq_cnt": 0,
-                       "next_offset": 10, "app_offset": 10, "hi_offset": 10, "ls_offset": 10 },
-                "-1": { "partition": -1, "leader": -1, "desired": false, "fetchq_cnt": 0,
-                        "next_offset": 0, "app_offset": -1001, "hi_offset": -1001,
-                        "ls_offset": -1001 },
-            } } },
-        });
-        for (path, value) in change.as_object().unwrap() {
-            *statistics.pointer_mut(path).unwrap() = value.clone();
-        }
-        let text = statistics.to_string();
+        let text = example(second, &change);
         let statistics: Statistics<'_> = serde_json::from_str(&text).unwrap();
         health.begin_poll();
         health.update(&statistics, (second * SECOND_US + late_us) * 1_000);
     }
 
-    const STATE: &str = "/brokers/b/state";
-    const LEADER: &str = "/topics/t/partitions/0/leader";
     const NEXT: &str = "/topics/t/partitions/0/next_offset";
     const HELD: &str = "/topics/t/partitions/0/fetchq_cnt";
     const END: &str = "/topics/t/partitions/0/ls_offset";
-
-    #[test]
-    fn a_leader_is_unreachable_from_when_it_was_first_seen_so() {
-        let mut health = Health::default();
-        update(&mut health, 1, 0, json!({}));
-        assert_eq!(health.unreachable, None);
-        for (second, state) in [(2, "CONNECT"), (3, "DOWN"), (4, "APIVERSION_QUERY")] {
-            update(&mut health, second, 0, json!({ STATE: state }));
-            assert_eq!(health.unreachable, Some((2 * 1_000_000_000, "h:1".to_owned())));
-        }
-        update(&mut health, 5, 0, json!({}));
-        assert_eq!(health.unreachable, None);
-        update(&mut health, 6, 0, json!({ STATE: "DOWN" }));
-        assert_eq!(health.unreachable, Some((6 * 1_000_000_000, "h:1".to_owned())));
-        // A partition without leader makes no broker, nor the bootstrap connection, ours.
-        update(&mut health, 7, 0, json!({ STATE: "DOWN", LEADER: -1 }));
-        assert_eq!(health.unreachable, None);
-    }
 
     #[test]
     fn behind_is_the_age_of_the_oldest_end_not_read_up_to() {

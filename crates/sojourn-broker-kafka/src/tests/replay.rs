@@ -6,7 +6,7 @@ use super::*;
 
 const PATIENCE: Duration = Duration::from_nanos(PATIENCE_NS);
 
-fn replay(tap: &mut KafkaTap, span: &Span) -> Result<Vec<Seen>, TapError> {
+fn replay(tap: &mut KafkaTap, span: &Span) -> Result<Vec<Seen>, BrokerError> {
     let mut seen = Collect::default();
     let count = tap.replay(span, PATIENCE, &mut seen)?;
     assert_eq!(count, seen.0.len() as u64);

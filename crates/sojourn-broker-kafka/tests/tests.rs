@@ -1,0 +1,9 @@
+//! Against a real Kafka: the promises of every connector, and those of this one.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+mod log;
+mod publish;
+mod rig;
+mod tap;
+mod tls;
