@@ -1,0 +1,144 @@
+//! Publishing: a thread of its own writes messages and stamps what acknowledges them.
+//!
+//! Core NATS acknowledges nothing. The server works through what a connection says in order, so the
+//! pong to a ping sent behind messages says that it has taken them; a subject it refused it has
+//! named before. A stream answers each message by itself.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rustix::event::{EventfdFlags, eventfd};
+use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_plan::NatsChannel;
+
+use crate::config::Settings;
+use crate::headers;
+use crate::subject::unpublishable;
+use crate::worker::Worker;
+
+/// Sends messages to NATS without blocking.
+pub struct NatsPublisher {
+    jobs: Sender<Job>,
+    outcomes: Receiver<Outcome>,
+    signal: Arc<Signal>,
+    queue_max: usize,
+    /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
+    /// their channel never fills up.
+    pending: usize,
+}
+
+/// One message on its way to the worker: subject, headers and payload one behind the other.
+pub(crate) struct Job {
+    pub(crate) token: u64,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) subject: usize,
+    pub(crate) headers: usize,
+}
+
+/// Wakes the worker when it sleeps.
+pub(crate) struct Signal {
+    pub(crate) waker: OwnedFd,
+    pub(crate) asleep: AtomicBool,
+    pub(crate) stop: AtomicBool,
+}
+
+impl Signal {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            waker: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
+            asleep: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        })
+    }
+
+    fn wake(&self) {
+        if self.asleep.swap(false, Ordering::SeqCst) {
+            // A counter that is full has woken it already.
+            let _written = rustix::io::write(&self.waker, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// Takes the wake-ups that came.
+    pub(crate) fn clear(&self) {
+        let mut count = [0; 8];
+        let _read = rustix::io::read(&self.waker, &mut count);
+    }
+}
+
+impl NatsPublisher {
+    /// A publisher. It connects in the background: an unreachable server shows in the outcomes.
+    /// Errs when a file of the settings cannot be used.
+    pub fn new(nats: &NatsChannel, how: PublisherSettings) -> Result<Self, BrokerError> {
+        let settings = Settings::new(nats)?;
+        let no_thread =
+            |error: &io::Error| BrokerError::new(format!("no thread to publish with: {error}"));
+        let queue_max = how.queue_max.max(1);
+        let (jobs, taken) = bounded(queue_max);
+        let (finished, outcomes) = bounded(queue_max);
+        let signal = Arc::new(Signal::new().map_err(|error| no_thread(&error))?);
+        let worker = Worker::new(
+            settings,
+            nats.stream.clone(),
+            taken,
+            (finished, how.wake),
+            Arc::clone(&signal),
+        );
+        std::thread::Builder::new()
+            .name("nats-publisher".to_owned())
+            .spawn(move || worker.run())
+            .map_err(|error| no_thread(&error))?;
+        Ok(Self { jobs, outcomes, signal, queue_max, pending: 0 })
+    }
+}
+
+impl Publisher for NatsPublisher {
+    fn try_publish(
+        &mut self,
+        token: u64,
+        topic: &str,
+        key: Option<&[u8]>,
+        headers: &[(&str, &[u8])],
+        payload: &[u8],
+    ) -> Result<(), String> {
+        if self.pending >= self.queue_max {
+            return Err(format!("{} messages wait for the broker", self.pending));
+        }
+        if let Some(problem) = unpublishable(topic) {
+            return Err(problem.to_owned());
+        }
+        let mut bytes = Vec::with_capacity(topic.len() + payload.len() + 64 * headers.len());
+        bytes.extend_from_slice(topic.as_bytes());
+        headers::write(&mut bytes, key, headers)?;
+        let headers = bytes.len() - topic.len();
+        bytes.extend_from_slice(payload);
+        let job = Job { token, bytes, subject: topic.len(), headers };
+        // Room for every pending message; it only fails when the worker has panicked.
+        self.jobs.try_send(job).map_err(|_| "the publisher's thread has ended".to_owned())?;
+        self.pending += 1;
+        self.signal.wake();
+        Ok(())
+    }
+
+    fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
+        let before = outcomes.len();
+        outcomes.extend(self.outcomes.try_iter());
+        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+    }
+}
+
+impl Drop for NatsPublisher {
+    fn drop(&mut self) {
+        self.signal.stop.store(true, Ordering::SeqCst);
+        self.signal.asleep.store(true, Ordering::SeqCst);
+        self.signal.wake();
+    }
+}
+
+impl std::fmt::Debug for NatsPublisher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NatsPublisher").field("pending", &self.pending).finish_non_exhaustive()
+    }
+}
