@@ -1,0 +1,108 @@
+//! Connections that are lost: every message seen, or a gap that says that some may be missing.
+
+use sojourn_broker::{Recovery, Tap};
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_services::{CutProxy, Mosquitto, Service};
+
+use crate::common::{
+    Keep, at_port, channel, each_way, opened, outcomes, poll_until, publish, publisher,
+};
+
+#[test]
+fn a_broker_that_dies_leaves_a_gap_and_the_tap_listens_again() {
+    let mut mosquitto = Mosquitto::start().unwrap();
+    for way in each_way(&channel(&mosquitto, "t")) {
+        let mut tap = opened(&way);
+        let mut keep = Keep::default();
+        publish(&mut publisher(&way), "t", &["one"]);
+        poll_until(&mut tap, &mut keep, |_, keep| keep.0.len() == 1);
+        let before_ns = now_ns();
+        mosquitto.kill();
+        let watermark_ns = tap.watermark_ns();
+        // One poll notices; from then on it finds nothing and vouches for nothing.
+        tap.poll(std::time::Duration::from_secs(1), &mut keep).unwrap();
+        let lost_at_ns = tap.watermark_ns();
+        assert!(lost_at_ns >= watermark_ns);
+        tap.poll(std::time::Duration::from_millis(50), &mut keep).unwrap();
+        assert_eq!(tap.watermark_ns(), lost_at_ns);
+        assert!(tap.take_gaps().is_empty());
+        mosquitto.restart().unwrap();
+        let mut gaps = Vec::new();
+        let deadline_ns = now_ns() + 60 * SECOND_NS;
+        while gaps.is_empty() {
+            assert!(now_ns() < deadline_ns, "it does not connect again");
+            tap.poll(std::time::Duration::from_millis(20), &mut keep).unwrap();
+            gaps = tap.take_gaps();
+        }
+        assert_eq!(gaps.len(), 1);
+        assert_eq!(gaps[0].recovery, Recovery::Missed);
+        assert!(gaps[0].from_ns >= before_ns && gaps[0].to_ns > gaps[0].from_ns);
+        publish(&mut publisher(&way), "t", &["two"]);
+        poll_until(&mut tap, &mut keep, |_, keep| keep.0.len() == 2);
+        assert_eq!(keep.texts(), ["one", "two"]);
+    }
+}
+
+#[test]
+fn a_broker_that_stalls_is_noticed_and_outcomes_say_so() {
+    let mosquitto = Mosquitto::start().unwrap();
+    let way = channel(&mosquitto, "t");
+    let mut tap = opened(&way);
+    let mut keep = Keep::default();
+    let mut sender = publisher(&way);
+    publish(&mut sender, "t", &["one"]);
+    poll_until(&mut tap, &mut keep, |_, keep| keep.0.len() == 1);
+    mosquitto.pause();
+    sojourn_broker::Publisher::try_publish(&mut sender, 9, "t", None, &[], b"lost").unwrap();
+    let stalled_ns = now_ns();
+    // The watermark stops for good only when the connection is given up.
+    let mut last_ns = 0;
+    let mut stands_since_ns = now_ns();
+    while now_ns() - stands_since_ns < SECOND_NS {
+        assert!(now_ns() < stalled_ns + 60 * SECOND_NS, "the stall is not noticed");
+        tap.poll(std::time::Duration::from_millis(20), &mut keep).unwrap();
+        if tap.watermark_ns() > last_ns {
+            (last_ns, stands_since_ns) = (tap.watermark_ns(), now_ns());
+        }
+    }
+    let lost = outcomes(&mut sender, 1);
+    assert_eq!(lost[0].token, 9);
+    let why = lost[0].error.as_deref();
+    assert_eq!(why, Some("the connection was lost before the broker answered"));
+    mosquitto.resume();
+    poll_until(&mut tap, &mut keep, |tap, _| tap.watermark_ns() > last_ns);
+    assert_eq!(tap.take_gaps()[0].recovery, Recovery::Missed);
+}
+
+#[test]
+fn a_connection_that_is_cut_is_made_again_and_the_stretch_is_missed() {
+    let mosquitto = Mosquitto::start().unwrap();
+    let proxy = CutProxy::start(([127, 0, 0, 1], mosquitto.port()).into()).unwrap();
+    let mut tap = opened(&at_port(proxy.port(), "t"));
+    let mut sender = publisher(&channel(&mosquitto, "t"));
+    let mut keep = Keep::default();
+    for round in 0..3 {
+        publish(&mut sender, "t", &["one", "two"]);
+        poll_until(&mut tap, &mut keep, |_, keep| keep.0.len() == 2 * (round + 1));
+        assert_eq!(proxy.cut(), 1);
+        let mut gaps = Vec::new();
+        let deadline_ns = now_ns() + 60 * SECOND_NS;
+        while gaps.is_empty() {
+            assert!(now_ns() < deadline_ns, "it does not connect again");
+            tap.poll(std::time::Duration::from_millis(20), &mut keep).unwrap();
+            gaps = tap.take_gaps();
+        }
+        assert_eq!((gaps.len(), gaps[0].recovery), (1, Recovery::Missed));
+    }
+    assert_eq!(keep.0.len(), 6);
+}
+
+#[test]
+fn a_quiet_connection_is_not_mistaken_for_a_dead_one() {
+    let mosquitto = Mosquitto::start().unwrap();
+    let mut tap = opened(&channel(&mosquitto, "t"));
+    let mut keep = Keep::default();
+    let until_ns = now_ns() + 4 * SECOND_NS;
+    poll_until(&mut tap, &mut keep, |tap, _| tap.watermark_ns() > until_ns);
+    assert!(tap.take_gaps().is_empty());
+}

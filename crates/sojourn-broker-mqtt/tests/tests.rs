@@ -1,0 +1,14 @@
+//! Against a real Mosquitto.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod codec;
+mod common;
+mod conformance;
+mod consume;
+mod errors;
+mod loss;
+mod passive;
+mod publish;
+mod rig;
+mod tap;
