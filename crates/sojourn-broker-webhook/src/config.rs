@@ -1,8 +1,4 @@
-//! From a channel's settings to what the receiver needs.
-
-use axum::http::StatusCode;
-use sojourn_broker::TapError;
-use sojourn_plan::WebhookChannel;
+//! What the receiver holds at most, and which requests are its own.
 
 /// What the receiver holds at most.
 #[derive(Clone, Copy, Debug)]
@@ -65,19 +61,4 @@ impl std::fmt::Display for PathPattern {
             Self::Prefix(prefix) => write!(f, "{prefix}*"),
         }
     }
-}
-
-/// The status to answer with.
-pub(crate) fn status(webhook: &WebhookChannel) -> Result<StatusCode, TapError> {
-    // An informational status would leave the sender waiting for the real one.
-    StatusCode::from_u16(webhook.respond)
-        .ok()
-        .filter(|status| !status.is_informational())
-        .ok_or_else(|| {
-            TapError::new(format!(
-                "webhook on {}: cannot answer with status {}",
-                webhook.listen, webhook.respond
-            ))
-            .with_hint("use a status from 200 to 599")
-        })
 }

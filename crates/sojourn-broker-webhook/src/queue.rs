@@ -21,6 +21,8 @@ pub(crate) struct Received {
     pub(crate) headers: HeaderMap,
     /// Its body.
     pub(crate) body: Body,
+    /// Why it is no event.
+    pub(crate) problem: Option<&'static str>,
 }
 
 /// Bytes that count against the queue's bound until they are dropped.
@@ -81,14 +83,20 @@ impl Queue {
 
     /// Stamps a message and queues it; false when the queue is full. Stamping under the lock that
     /// [`Self::take`] reads its watermark under keeps the two in order.
-    pub(crate) fn push(&self, path: String, headers: HeaderMap, body: Body) -> bool {
+    pub(crate) fn push(
+        &self,
+        path: String,
+        headers: HeaderMap,
+        body: Body,
+        problem: Option<&'static str>,
+    ) -> bool {
         {
             let mut state = self.lock();
             if state.messages.len() >= self.limits.messages_max {
                 return false;
             }
             let stamp_ns = now_ns();
-            state.messages.push_back(Received { stamp_ns, path, headers, body });
+            state.messages.push_back(Received { stamp_ns, path, headers, body, problem });
         }
         self.arrived.notify_one();
         true

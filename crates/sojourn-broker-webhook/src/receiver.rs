@@ -10,20 +10,27 @@ use std::thread::JoinHandle;
 use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use tokio::sync::oneshot;
 
+use sojourn_clock::Anchor;
+
+use crate::answers::Answers;
 use crate::config::PathPattern;
 use crate::listener::BoundedListener;
 use crate::queue::{Body, Queue};
+use crate::signature::Verifier;
 
 /// What a request is answered by.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     /// Whose requests are events.
     pub(crate) path: PathPattern,
-    /// The answer to an event.
-    pub(crate) status: StatusCode,
+    /// The answers to events.
+    pub(crate) answers: Answers,
+    /// Who verifies signatures.
+    pub(crate) verifier: Option<Verifier>,
     /// Where events go.
     pub(crate) queue: Arc<Queue>,
 }
@@ -98,25 +105,41 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Stat
     let (parts, body) = request.into_parts();
     let declared = parts.headers.get(header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
-    let queued = match receive(body, declared.unwrap_or(0), &endpoint.queue).await {
-        Ok(body) => {
-            let path = parts.uri.path().to_owned();
-            if endpoint.queue.push(path, parts.headers, body) {
-                Ok(())
-            } else {
-                Err(StatusCode::SERVICE_UNAVAILABLE)
-            }
-        }
+    let answer = match receive(body, declared.unwrap_or(0), &endpoint.queue).await {
+        Ok(body) => endpoint.take(parts, body),
         // The sender broke off: there is no event, and no one to read the answer.
         Err(StatusCode::BAD_REQUEST) => return StatusCode::BAD_REQUEST,
         Err(refusal) => Err(refusal),
     };
-    match queued {
-        Ok(()) => endpoint.status,
+    match answer {
+        Ok(answer) => {
+            let after = endpoint.answers.after();
+            if !after.is_zero() {
+                tokio::time::sleep(after).await;
+            }
+            answer
+        }
         Err(refusal) => {
             endpoint.queue.count_refused();
             refusal
         }
+    }
+}
+
+impl Endpoint {
+    /// Queues a request received in full and chooses its answer; errs with the answer to one that
+    /// the queue's bounds refuse.
+    fn take(&self, parts: Parts, body: Body) -> Result<StatusCode, StatusCode> {
+        let path = parts.uri.path().to_owned();
+        let problem = self.verifier.as_ref().and_then(|verifier| {
+            verifier.verify(&parts.headers, body.bytes(), Anchor::now().unix_ns).err()
+        });
+        let answer = match problem {
+            Some(_) => StatusCode::UNAUTHORIZED,
+            None => self.answers.choose(&path, &parts.headers, body.bytes()),
+        };
+        let queued = self.queue.push(path, parts.headers, body, problem);
+        queued.then_some(answer).ok_or(StatusCode::SERVICE_UNAVAILABLE)
     }
 }
 

@@ -5,12 +5,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sojourn_broker::{RawMessage, Sink, Tap, TapError, TapInfo};
+use sojourn_broker::{BrokerError, RawMessage, Sink, Tap, TapInfo};
 use sojourn_plan::WebhookChannel;
 
-use crate::config::{Limits, PathPattern, status};
+use crate::answers::Answers;
+use crate::config::{Limits, PathPattern};
 use crate::queue::{Queue, Received};
 use crate::receiver::{Endpoint, Receiver};
+use crate::signature::Verifier;
 
 /// A receiver of webhooks. The lifecycle is [`Tap`]'s; dropping it frees the port.
 #[derive(Debug)]
@@ -40,27 +42,28 @@ impl WebhookTap {
         }
     }
 
-    fn cannot_listen(&self, error: &io::Error) -> TapError {
+    fn cannot_listen(&self, error: &io::Error) -> BrokerError {
         let listen = &self.webhook.listen;
         let problem = match error.kind() {
             io::ErrorKind::AddrInUse => "the address is in use".to_owned(),
             _ => error.to_string(),
         };
-        TapError::new(format!("webhook cannot listen on {listen}: {problem}"))
+        BrokerError::new(format!("webhook cannot listen on {listen}: {problem}"))
             .with_hint("choose another address in `listen`, or port 0 for a free one")
     }
 }
 
 impl Tap for WebhookTap {
-    fn open(&mut self) -> Result<TapInfo, TapError> {
+    fn open(&mut self) -> Result<TapInfo, BrokerError> {
         if self.receiver.is_some() {
             let listen = &self.webhook.listen;
-            return Err(TapError::new(format!("webhook on {listen} is already open")));
+            return Err(BrokerError::new(format!("webhook on {listen} is already open")));
         }
         let path = PathPattern::new(&self.webhook.path);
         let endpoint = Endpoint {
             path: path.clone(),
-            status: status(&self.webhook)?,
+            answers: Answers::new(&self.webhook)?,
+            verifier: self.webhook.signature.as_ref().map(Verifier::new).transpose()?,
             queue: Arc::clone(&self.queue),
         };
         let (receiver, address) = Receiver::start(&self.webhook.listen, endpoint)
@@ -72,27 +75,31 @@ impl Tap for WebhookTap {
         })
     }
 
-    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), TapError> {
+    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), BrokerError> {
         let listen = &self.webhook.listen;
         if self.receiver.is_none() {
-            return Err(TapError::new(format!("webhook on {listen} is not open")));
+            return Err(BrokerError::new(format!("webhook on {listen} is not open")));
         }
         let watermark_ns = self
             .queue
             .take(timeout, &mut self.taken)
-            .map_err(|reason| TapError::new(format!("webhook on {listen}: {reason}")))?;
+            .map_err(|reason| BrokerError::new(format!("webhook on {listen}: {reason}")))?;
         let oldest_ns = self.taken.front().map(|received| received.stamp_ns);
         self.behind_ns = oldest_ns.map_or(0, |oldest_ns| watermark_ns.saturating_sub(oldest_ns));
         for received in self.taken.drain(..) {
             let headers = received.headers.iter();
-            sink.message(&RawMessage {
+            let message = RawMessage {
                 stamp_ns: received.stamp_ns,
                 topic: &received.path,
                 key: None,
                 headers: headers.map(|(name, value)| (name.as_str(), value.as_bytes())).collect(),
                 payload: received.body.bytes(),
                 position: None,
-            });
+            };
+            match received.problem {
+                Some(problem) => sink.unacceptable(&message, problem),
+                None => sink.message(&message),
+            }
         }
         self.watermark_ns = watermark_ns;
         Ok(())

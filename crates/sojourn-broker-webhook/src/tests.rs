@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sojourn_broker::{RawMessage, Sink, Tap, decode};
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_plan::{Decoder, WebhookChannel};
+use sojourn_plan::{Decoder, WebhookAnswer, WebhookChannel};
 
 use crate::WebhookTap;
 use crate::config::{Limits, PathPattern};
@@ -35,13 +35,22 @@ impl Sink for Collect {
             topic: message.topic.to_owned(),
             headers: headers.map(|(name, value)| ((*name).to_owned(), text(value))).collect(),
             payload: message.payload.to_vec(),
-            event_type: decode(Decoder::Auto, message).unwrap().event_type,
+            event_type: decode(&Decoder::Auto, message).unwrap().event_type,
         });
     }
 }
 
-fn settings(path: &str) -> WebhookChannel {
-    WebhookChannel { listen: "127.0.0.1:0".to_owned(), path: path.to_owned(), respond: 204 }
+fn respond(status: u16) -> WebhookAnswer {
+    WebhookAnswer { status, ..WebhookAnswer::default() }
+}
+
+pub(crate) fn settings(path: &str) -> WebhookChannel {
+    WebhookChannel {
+        listen: "127.0.0.1:0".to_owned(),
+        path: path.to_owned(),
+        respond: respond(204),
+        signature: None,
+    }
 }
 
 fn open(path: &str, limits: Limits) -> (WebhookTap, SocketAddr) {
@@ -71,7 +80,7 @@ fn status(stream: &mut TcpStream) -> u16 {
     head.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-fn post(address: SocketAddr, path: &str, headers: &str, body: &str) -> u16 {
+pub(crate) fn post(address: SocketAddr, path: &str, headers: &str, body: &str) -> u16 {
     let length = body.len();
     request(
         address,
@@ -238,10 +247,13 @@ fn a_port_in_use_is_an_error_with_its_address() {
     assert_eq!(error.message, expected);
     assert!(error.hint.is_some());
     // Nor does nonsense panic.
-    for (listen, respond) in [("nonsense", 204), ("127.0.0.1:99999", 204), ("127.0.0.1:0", 99)] {
-        let mut tap =
-            WebhookTap::new(WebhookChannel { listen: listen.to_owned(), respond, ..settings("/") });
-        assert!(tap.open().is_err(), "{listen} {respond}");
+    for (listen, status) in [("nonsense", 204), ("127.0.0.1:99999", 204), ("127.0.0.1:0", 99)] {
+        let mut tap = WebhookTap::new(WebhookChannel {
+            listen: listen.to_owned(),
+            respond: respond(status),
+            ..settings("/")
+        });
+        assert!(tap.open().is_err(), "{listen} {status}");
         assert!(tap.poll(Duration::ZERO, &mut Collect::default()).is_err());
     }
 }

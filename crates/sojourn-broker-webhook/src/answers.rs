@@ -1,0 +1,164 @@
+//! Which deliveries are answered as if they had failed.
+//!
+//! Whether one fails is a function of the message and of how often it was delivered before: a
+//! repeated run fails the same ones. A message is known by its id in a header, else by its path and
+//! body, which a sender's retries repeat.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use aws_lc_rs::digest;
+use axum::http::{HeaderMap, StatusCode};
+use sojourn_broker::BrokerError;
+use sojourn_plan::{WebhookAnswer, WebhookChannel};
+
+/// Messages whose failed deliveries are remembered until one is answered well. Beyond, answers do
+/// not fail: rather fewer failures than wrong ones.
+const REMEMBERED_MAX: usize = 100_000;
+/// Headers that identify a message, the first that is there.
+const IDS: [&str; 3] = ["webhook-id", "ce-id", "message-id"];
+
+/// What to answer, and how late.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    well: StatusCode,
+    after: Duration,
+    fail: Option<Failures>,
+}
+
+#[derive(Debug)]
+struct Failures {
+    status: StatusCode,
+    share: f64,
+    deliveries: u32,
+    /// Deliveries that have failed, by message.
+    failed: Mutex<HashMap<u64, u32>>,
+    remembered_max: usize,
+}
+
+impl Answers {
+    /// From a channel's settings.
+    pub(crate) fn new(webhook: &WebhookChannel) -> Result<Self, BrokerError> {
+        let WebhookAnswer { status: well, after_ns, fail } = &webhook.respond;
+        let fail = match fail {
+            Some(fail) => Some(Failures {
+                status: status(webhook, fail.status)?,
+                share: fail.share,
+                deliveries: fail.deliveries.unwrap_or(u32::MAX),
+                failed: Mutex::default(),
+                remembered_max: REMEMBERED_MAX,
+            }),
+            None => None,
+        };
+        Ok(Self { well: status(webhook, *well)?, after: Duration::from_nanos(*after_ns), fail })
+    }
+
+    /// How long after receipt.
+    pub(crate) fn after(&self) -> Duration {
+        self.after
+    }
+
+    /// The status for a delivery.
+    pub(crate) fn choose(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> StatusCode {
+        match &self.fail {
+            Some(fail) if fail.fails(path, headers, body) => fail.status,
+            _ => self.well,
+        }
+    }
+}
+
+impl Failures {
+    fn fails(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> bool {
+        let id = IDS.iter().find_map(|name| headers.get(*name));
+        let message = match id {
+            Some(id) => hash(&[b"id", id.as_bytes()]),
+            None => hash(&[b"body", path.as_bytes(), b"\n", body]),
+        };
+        // Nothing in here can panic half way through a change.
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = failed.get(&message).copied().unwrap_or(0);
+        let drawn = hash(&[&message.to_le_bytes(), &before.to_le_bytes()]);
+        // 53 bits: as many as the fraction has, so that a share of 1 is all and 0 is none.
+        let fraction = (drawn >> 11) as f64 / (1u64 << 53) as f64;
+        let has_room = failed.len() < self.remembered_max || failed.contains_key(&message);
+        let fails = before < self.deliveries && fraction < self.share && has_room;
+        if fails {
+            failed.insert(message, before.saturating_add(1));
+        } else if before > 0 {
+            failed.remove(&message);
+        }
+        fails
+    }
+}
+
+fn hash(parts: &[&[u8]]) -> u64 {
+    let mut context = digest::Context::new(&digest::SHA256);
+    for part in parts {
+        context.update(part);
+    }
+    let whole = context.finish();
+    let first = whole.as_ref().first_chunk::<8>().copied().unwrap_or_default();
+    u64::from_le_bytes(first)
+}
+
+fn status(webhook: &WebhookChannel, status: u16) -> Result<StatusCode, BrokerError> {
+    // An informational status would leave the sender waiting for the real one.
+    StatusCode::from_u16(status).ok().filter(|status| !status.is_informational()).ok_or_else(|| {
+        BrokerError::new(format!(
+            "webhook on {}: cannot answer with status {status}",
+            webhook.listen
+        ))
+        .with_hint("use a status from 200 to 599")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failures(share: f64, deliveries: u32, remembered_max: usize) -> Failures {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Failures { status, share, deliveries, failed: Mutex::default(), remembered_max }
+    }
+
+    fn with_id(id: usize) -> HeaderMap {
+        HeaderMap::from_iter([("webhook-id".parse().unwrap(), id.to_string().parse().unwrap())])
+    }
+
+    /// How often each of a thousand messages fails until it is answered well.
+    fn counts(failures: &Failures) -> Vec<u32> {
+        let fails = |id| failures.fails("/", &with_id(id), b"");
+        (0..1_000).map(|id| (0..50).take_while(|_| fails(id)).count() as u32).collect()
+    }
+
+    #[test]
+    fn a_share_of_deliveries_fails_the_same_ones_each_time() {
+        let first = counts(&failures(0.25, u32::MAX, 10));
+        assert_eq!(first, counts(&failures(0.25, u32::MAX, 10)));
+        // Geometric with mean 1/3; the interval is wider than four standard deviations.
+        let failed: u32 = first.iter().sum();
+        assert!((245..420).contains(&failed), "{failed}");
+        assert!(first.iter().any(|count| *count >= 2));
+    }
+
+    #[test]
+    fn no_more_deliveries_fail_than_told_and_the_memory_is_bounded() {
+        assert_eq!(counts(&failures(1.0, 2, 10)), [2; 1_000]);
+        assert_eq!(counts(&failures(0.0, 2, 10)), [0; 1_000]);
+        let failures = failures(1.0, u32::MAX, 3);
+        let fails = (0..5).map(|id| failures.fails("/", &with_id(id), b""));
+        assert_eq!(fails.collect::<Vec<_>>(), [true, true, true, false, false]);
+        assert_eq!(failures.failed.lock().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn without_an_id_path_and_body_are_the_message() {
+        let failures = failures(1.0, 1, 10);
+        let none = HeaderMap::new();
+        assert!(failures.fails("/a", &none, b"x"));
+        assert!(failures.fails("/b", &none, b"x"));
+        assert!(failures.fails("/a", &none, b"y"));
+        assert!(!failures.fails("/a", &none, b"x"), "its second delivery");
+    }
+}
