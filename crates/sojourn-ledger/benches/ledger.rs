@@ -115,12 +115,14 @@ fn spec() -> LedgerSpec {
             linger_ns: 5_000 * MS,
             stages: (0..STAGES as u8).map(stage).collect(),
             has_follow_ups: false,
+            trace: None,
         }],
         journeys_max: 2_000_000,
         early_max: 100_000,
         tombstones_max: 2_000_000,
         tombstone_ttl_ns: 60_000 * MS,
         early_wait_ns: 30_000 * MS,
+        members_max: 1_000_000,
     }
 }
 
@@ -147,6 +149,7 @@ fn journey(number: u64, t0_ns: u64) -> Vec<(u64, Fact)> {
             key: key.clone(),
             member: None,
             check_failed: false,
+            more: None,
         };
         // One journey in ten is overtaken by its first event.
         let early = stage == 0 && number.is_multiple_of(10);

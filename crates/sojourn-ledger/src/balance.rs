@@ -49,6 +49,9 @@ pub struct Refusals {
     pub early_events: u64,
     /// Keys of one journey beyond 16, or steps beyond 64.
     pub keys_or_steps: u64,
+    /// Members of fan-out stages beyond [`crate::LedgerSpec::members_max`], or beyond 10,000 of one
+    /// stage whose number is not known.
+    pub members: u64,
     /// Facts of a journey that was never started.
     pub unknown_journeys: u64,
     /// Facts that contradict the plan: an unknown kind or stage, a number started twice.
@@ -64,6 +67,7 @@ impl Refusals {
         self.journeys
             + self.early_events
             + self.keys_or_steps
+            + self.members
             + self.unknown_journeys
             + self.contradictions
             + self.forgotten
@@ -97,6 +101,8 @@ pub struct Balance {
     /// Stages reached after their journey had completed, before their predecessor: no hop sample.
     /// (Before that, [`crate::Finished::hops_without_predecessor`] counts them.)
     pub late_hops_without_predecessor: u64,
+    /// Alternatives reached after another one of their group, in flight or after completion.
+    pub second_branches: u64,
     /// Stages reached before their journey's t0, which one clock rules out: since-start is given as
     /// zero there, the hop as it is.
     pub reached_before_t0: u64,

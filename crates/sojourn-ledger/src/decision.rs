@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{JourneyId, Key, Phase};
+use crate::{JourneyId, Key, Phase, TraceContext};
 
 /// Something the ledger decided.
 #[derive(Clone, Debug)]
@@ -36,6 +36,38 @@ pub enum Decision {
         phase: Phase,
         /// Duration, nanoseconds.
         hop_ns: i64,
+    },
+    /// A fan-out stage was reached ([`Decision::Reached`] came before): since when there had been a
+    /// first member.
+    FirstMember {
+        /// Index of the journey's spec.
+        kind: u16,
+        /// Which stage.
+        stage: u8,
+        /// The journey's phase.
+        phase: Phase,
+        /// First member − t0, nanoseconds; zero where it came before t0.
+        since_start_ns: u64,
+    },
+    /// An alternative was reached after another one of its group.
+    SecondBranch {
+        /// Index of the journey's spec.
+        kind: u16,
+        /// The alternative reached later.
+        stage: u8,
+        /// The journey's phase.
+        phase: Phase,
+    },
+    /// A matched event of a journey with a trace: whose trace it carries.
+    Traced {
+        /// Index of the journey's spec.
+        kind: u16,
+        /// The stage it was matched to.
+        stage: u8,
+        /// The journey's phase.
+        phase: Phase,
+        /// Whose.
+        context: TraceContext,
     },
     /// An event got its class.
     Event {
@@ -109,8 +141,8 @@ pub enum FinishClass {
     Late,
     /// Overdue when its observation ended.
     Lost,
-    /// Reached a terminal failure stage, a `never` stage, a failed content check, or a follow-up
-    /// step failed.
+    /// Reached a terminal failure stage, a `never` stage, a failed content check, a follow-up step
+    /// failed, or a further key of it was another journey's.
     Failed,
     /// The root was refused or unanswered.
     RootFailed,
@@ -163,6 +195,34 @@ pub struct Finished {
     pub negative_hops: u32,
     /// Why it failed; `None` where it did not, or was lost or cut off.
     pub reason: Option<Reason>,
+    /// The system's own words for it, where the stage that failed it takes them from its event.
+    pub said: Option<Box<str>>,
+    /// Of each fan-out stage that was not reached: how far it came.
+    pub members: Vec<MembersSeen>,
+}
+
+/// How far a fan-out stage came that was not reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MembersSeen {
+    /// The stage.
+    pub stage: u8,
+    /// Distinct members seen.
+    pub seen: u32,
+    /// Of so many; `None`: the journey was never told.
+    pub expected: Option<u32>,
+}
+
+/// Why a journey fails.
+#[derive(Debug)]
+pub(crate) struct Why {
+    pub(crate) reason: Reason,
+    pub(crate) said: Option<Box<str>>,
+}
+
+impl From<Reason> for Why {
+    fn from(reason: Reason) -> Self {
+        Self { reason, said: None }
+    }
 }
 
 /// Why a journey failed, as far as the ledger knows.
@@ -176,7 +236,7 @@ pub enum Reason {
     FollowUp,
     /// The root was refused or unanswered.
     Root,
-    /// Its key was in flight already.
+    /// Its key, or a further one from an event, was in flight already.
     KeyReused,
     /// The ledger had no room for it.
     NoRoom,

@@ -165,7 +165,14 @@ mod tests {
         let fit =
             |key: &&str| Fit { hash: hash(key), member: 0, kind: 0, stage: 0, check_failed: false };
         let fits = keys.iter().map(fit).collect();
-        Event { stamp_ns, message_id: 0, channel: 0, marker: Marker::Absent, fits }
+        Event {
+            stamp_ns,
+            message_id: 0,
+            channel: 0,
+            marker: Marker::Absent,
+            fits,
+            more: Vec::new(),
+        }
     }
 
     #[test]

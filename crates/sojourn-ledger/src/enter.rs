@@ -57,16 +57,23 @@ impl Ledger {
         self.index.insert_id(&self.journeys, slot);
         self.due(deadline_ns);
         if let Some(key) = key {
-            self.register(slot, key, out);
+            self.register(slot, key, FinishClass::RootFailed, out);
         }
     }
 
     /// Makes a key name a journey, and matches the events back that waited for it.
     ///
-    /// A key still in flight stays with its journey: the second one fails. A key of a finished
-    /// journey passes to the new one. A journey that has finished itself (a root answered after the
-    /// journey was given up) takes the key too, so that events under it are told for what they are.
-    pub(crate) fn register(&mut self, slot: u32, key: Key, out: &mut Vec<Decision>) {
+    /// A key still in flight stays with its journey: the second one ends as `class`. A key of a
+    /// finished journey passes to the new one. A journey that has finished itself (a root answered
+    /// after the journey was given up) takes the key too, so that events under it are told for what
+    /// they are.
+    pub(crate) fn register(
+        &mut self,
+        slot: u32,
+        key: Key,
+        class: FinishClass,
+        out: &mut Vec<Decision>,
+    ) {
         let journey = &self.journeys[slot];
         let (id, kind, is_open) = (journey.id, journey.kind, journey.is_open());
         let phase = journey.phase();
@@ -81,8 +88,8 @@ impl Ledger {
                 self.book.key_reused += 1;
                 if is_open {
                     out.push(Decision::KeyReused { journey: id, kind, phase });
-                    let reason = Some(Reason::KeyReused);
-                    self.finish_because(slot, FinishClass::RootFailed, reason, self.now_ns, out);
+                    let why = Some(Reason::KeyReused.into());
+                    self.finish_because(slot, class, why, self.now_ns, out);
                 }
                 return;
             }
@@ -96,6 +103,17 @@ impl Ledger {
         self.index.insert_key(&mut self.journeys, slot, hash);
         while let Some(event) = self.early.take(hash) {
             self.place(event, out);
+        }
+    }
+
+    /// Keys that events yielded become names of their journeys. Events that are matched back by
+    /// that may yield further ones, which wait their turn here.
+    pub(crate) fn register_yielded(&mut self, out: &mut Vec<Decision>) {
+        while let Some((id, key)) = self.yielded.pop_front() {
+            // Gone already when there is no room for tombstones.
+            if let Some(slot) = self.index.by_id(&self.journeys, id) {
+                self.register(slot, key, FinishClass::Failed, out);
+            }
         }
     }
 
@@ -149,6 +167,8 @@ impl Ledger {
             hops_without_predecessor: 0,
             negative_hops: 0,
             reason: Some(Reason::NoRoom),
+            said: None,
+            members: Vec::new(),
         })));
     }
 

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::hash::{KeyHash, fold_message_id};
-use crate::{Marker, Observation};
+use crate::{Marker, More, Observation};
 
 /// An event, ready to be matched now or later.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct Event {
     pub(crate) channel: u16,
     pub(crate) marker: Marker,
     pub(crate) fits: SmallVec<[Fit; 1]>,
+    /// What it holds for some of the fits, by kind and stage; mostly nothing.
+    pub(crate) more: Vec<(u16, u8, Box<More>)>,
 }
 
 /// A stage that an event fits.
@@ -31,12 +33,13 @@ impl Event {
     /// `is_known` says whether the plan has such a stage; others are left out.
     pub(crate) fn new(
         stamp_ns: u64,
-        observation: &Observation,
+        observation: &mut Observation,
         mut is_known: impl FnMut(u16, u8) -> bool,
     ) -> Self {
         let mut hashed: Option<(&[u8], KeyHash)> = None;
         let mut fits = SmallVec::new();
-        for candidate in &observation.candidates {
+        let mut more = Vec::new();
+        for candidate in &mut observation.candidates {
             if !is_known(candidate.kind, candidate.stage) {
                 continue;
             }
@@ -54,6 +57,9 @@ impl Event {
                 stage: candidate.stage,
                 check_failed: candidate.check_failed,
             });
+            if let Some(held) = candidate.more.take() {
+                more.push((candidate.kind, candidate.stage, held));
+            }
         }
         Self {
             stamp_ns,
@@ -61,6 +67,14 @@ impl Event {
             channel: observation.channel,
             marker: observation.marker,
             fits,
+            more,
         }
+    }
+
+    /// What it holds for one of its fits.
+    #[inline]
+    pub(crate) fn more(&self, kind: u16, stage: u8) -> Option<&More> {
+        let mut held = self.more.iter();
+        held.find(|(of, at, _)| *of == kind && *at == stage).map(|(_, _, more)| &**more)
     }
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::Key;
+use crate::{Key, TraceId};
 
 /// A journey's number, unique in the run (a generator's index in the top 16 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,6 +110,15 @@ pub enum Fact {
         /// Whose.
         journey: JourneyId,
     },
+    /// How many members a fan-out stage has, from a response (stamp: when it was read).
+    Told {
+        /// Whose.
+        journey: JourneyId,
+        /// Which stage; one that is told its number.
+        stage: u8,
+        /// How many distinct members reach it; with none it is reached at once.
+        members: u32,
+    },
     /// A polled stage's predicate held (stamp: when the answer was read).
     Polled {
         /// Whose.
@@ -149,6 +158,22 @@ pub struct Candidate {
     pub member: Option<u64>,
     /// A content check of the stage did not hold: the journey fails.
     pub check_failed: bool,
+    /// What only some stages take from their events; `None` for nothing, which costs nothing.
+    pub more: Option<Box<More>>,
+}
+
+/// What some stages take from their events beside the key.
+#[derive(Clone, Debug, Default)]
+pub struct More {
+    /// Why the journey failed, in the system's own words, where the stage is a failure.
+    pub reason: Option<Box<str>>,
+    /// Stages of the same journey, each with the number of members that reach it. Of a stage that
+    /// is told its number ([`crate::TOLD`]) the first number counts.
+    pub tells: SmallVec<[(u8, u32); 1]>,
+    /// A further key under which later events of the journey come.
+    pub rekey: Option<Key>,
+    /// The traces that the event says it belongs to.
+    pub traces: SmallVec<[TraceId; 1]>,
 }
 
 /// What an event says of the run that caused it.

@@ -2,10 +2,15 @@
 
 use smallvec::SmallVec;
 
+use crate::decision::Why;
 use crate::journey::{Flags, Journey};
 use crate::kind::{Kind, stages_of};
+use crate::members::Members;
 use crate::slab::NONE;
-use crate::{Decision, FinishClass, Finished, JourneyId, Ledger, Predecessor, Reason, StepSpan};
+use crate::{
+    Decision, FinishClass, Finished, JourneyId, Ledger, MembersSeen, Predecessor, Reason, StepSpan,
+    TOLD,
+};
 
 impl Ledger {
     pub(crate) fn complete_root(&mut self, id: JourneyId, t2_ns: u64, out: &mut Vec<Decision>) {
@@ -42,7 +47,7 @@ impl Ledger {
                 FinishClass::RootFailed => Reason::Root,
                 _ => Reason::FollowUp,
             };
-            self.finish_because(slot, class, Some(reason), self.now_ns, out);
+            self.finish_because(slot, class, Some(reason.into()), self.now_ns, out);
         }
     }
 
@@ -79,7 +84,7 @@ impl Ledger {
         &mut self,
         slot: u32,
         class: FinishClass,
-        reason: Option<Reason>,
+        why: Option<Why>,
         end_ns: u64,
         out: &mut Vec<Decision>,
     ) {
@@ -89,6 +94,7 @@ impl Ledger {
         let key = self.keys.remove(std::mem::replace(&mut journey.key, NONE));
         let (hops_without_predecessor, negative_hops) = irregular_hops(kind, journey);
         let (first_step_ended_ns, later_steps) = steps(journey, class, end_ns);
+        let (reason, said) = why.map_or((None, None), |why| (Some(why.reason), why.said));
         out.push(Decision::Finished(Box::new(Finished {
             journey: journey.id,
             kind: journey.kind,
@@ -105,6 +111,8 @@ impl Ledger {
             hops_without_predecessor,
             negative_hops,
             reason,
+            said,
+            members: members_seen(kind, journey),
         })));
         journey.class = Some(class);
         journey.t2_or_forget_ns = self.now_ns.saturating_add(self.bounds.tombstone_ttl_ns);
@@ -123,6 +131,7 @@ impl Ledger {
         self.tombstones.unlink(&mut self.journeys, slot);
         self.index.remove(&self.journeys[slot], slot);
         if let Some(journey) = self.journeys.remove(slot) {
+            self.members_held -= journey.members_held();
             self.kinds[usize::from(journey.kind)].rows.free(journey.row);
         }
     }
@@ -158,6 +167,21 @@ fn steps(
         }
         _ => (root_ended_ns, SmallVec::new()),
     }
+}
+
+/// How far the fan-out stages came that were not reached.
+fn members_seen(kind: &Kind, journey: &Journey) -> Vec<MembersSeen> {
+    let seen = |stage: u8| {
+        let members = journey.members(stage);
+        let expect = kind.spec.stages[usize::from(stage)].expect;
+        let told = members.and_then(Members::told);
+        MembersSeen {
+            stage,
+            seen: members.map_or(0, Members::len) as u32,
+            expected: if expect == TOLD { told } else { Some(expect) },
+        }
+    };
+    kind.unreached_fan_out(journey).map(seen).collect()
 }
 
 /// How many reached stages have no hop, and how many a negative one.

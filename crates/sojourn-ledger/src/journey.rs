@@ -119,6 +119,18 @@ impl Journey {
         &mut members[at].1
     }
 
+    /// Of a fan-out stage, where one has come.
+    pub(crate) fn members(&self, stage: u8) -> Option<&Members> {
+        let members = &self.extra.as_ref()?.members;
+        members.iter().find(|(of, _)| *of == stage).map(|(_, members)| members)
+    }
+
+    /// Members remembered, of all its stages.
+    pub(crate) fn members_held(&self) -> usize {
+        let members = self.extra.as_ref().map_or(&[][..], |extra| &extra.members);
+        members.iter().map(|(_, members)| members.len()).sum()
+    }
+
     /// t1 of the latest step begun at or before an instant; of the first one, if none was.
     pub(crate) fn step_before_ns(&self, stamp_ns: u64) -> u64 {
         let later = self.extra.as_ref().map_or(&[][..], |extra| &extra.later_steps);

@@ -19,6 +19,14 @@ pub(crate) struct Kind {
     next_overdue: u32,
     required: u32,
     never: u32,
+    /// Alternatives, one of which is required.
+    groups: Vec<u32>,
+    /// For each stage, the other ones of its group.
+    alternatives: Vec<u32>,
+    /// Stages with several members.
+    fan_out: u32,
+    /// Those and alternatives.
+    special: u32,
     /// Stages whose hop counts from a step.
     after_step: u32,
     /// For each stage, those whose hop counts from it.
@@ -46,7 +54,16 @@ impl Kind {
             let follows = |stage: &StageSpec| stage.after == Predecessor::Stage(of as u8);
             mask(&follows) & !(1 << of)
         });
+        let is_branch = |group: u8| mask(&move |stage| stage.kind == StageKind::Branch(group));
+        let groups: Vec<u32> = (0..=u8::MAX).map(is_branch).filter(|&group| group != 0).collect();
+        let alternatives = (0..stages).map(|of| {
+            let own = groups.iter().find(|&group| group & (1 << of) != 0);
+            own.map_or(0, |group| group & !(1 << of))
+        });
         Self {
+            alternatives: alternatives.collect(),
+            special: mask(&|stage| stage.expect != 1 || matches!(stage.kind, StageKind::Branch(_))),
+            fan_out: mask(&|stage| stage.expect != 1),
             rows: Rows::new(stages),
             open: List::EMPTY,
             next_overdue: NONE,
@@ -55,6 +72,7 @@ impl Kind {
             after_step: mask(&|stage| stage.after == Predecessor::Step),
             successors: successors.collect(),
             waiting: vec![Waiting::default(); stages],
+            groups,
             spec,
         }
     }
@@ -71,6 +89,21 @@ impl Kind {
     pub(crate) fn fails_at(&self, stage: u8) -> bool {
         let kind = self.spec.stages[usize::from(stage)].kind;
         matches!(kind, StageKind::Never | StageKind::Failure)
+    }
+
+    /// Whether the stage has members or alternatives.
+    pub(crate) fn is_special(&self, stage: u8) -> bool {
+        self.special & (1 << stage) != 0
+    }
+
+    /// Whether another alternative to the stage has been reached.
+    pub(crate) fn is_second_branch(&self, journey: &Journey, stage: u8) -> bool {
+        self.alternatives[usize::from(stage)] & journey.reached != 0
+    }
+
+    /// Stages with several members that the journey has not reached.
+    pub(crate) fn unreached_fan_out(&self, journey: &Journey) -> impl Iterator<Item = u8> + use<> {
+        stages_of(self.fan_out & !journey.reached)
     }
 
     pub(crate) fn deadline_ns(&self, journey: &Journey) -> u64 {
@@ -92,8 +125,14 @@ impl Kind {
             false => 0,
         };
         let stamps_ns = self.rows.stamps_ns(journey.row);
+        let mut done_ns = t2_ns.max(follow_ups_ns);
+        for &group in &self.groups {
+            let branches = stages_of(group & journey.reached);
+            let first_ns = branches.map(|stage| stamps_ns[usize::from(stage)]).min()?;
+            done_ns = done_ns.max(first_ns);
+        }
         let required = stages_of(self.required).map(|stage| stamps_ns[usize::from(stage)]);
-        required.max().max(Some(t2_ns.max(follow_ups_ns)))
+        required.max().max(Some(done_ns))
     }
 
     /// The duration of the hop that ends at a reached stage; `None` without its predecessor.
@@ -179,7 +218,10 @@ impl Kind {
     /// Stages that a journey with these stages reached waits for.
     fn waits_for(&self, reached: u32) -> u32 {
         let after_stages = stages_of(reached).map(|stage| self.successors[usize::from(stage)]);
-        after_stages.fold(self.after_step, |mask, successors| mask | successors) & !reached
+        let begun = after_stages.fold(self.after_step, |mask, successors| mask | successors);
+        // With one alternative reached, no other is waited for.
+        let decided = self.groups.iter().filter(|&group| group & reached != 0);
+        begun & !decided.fold(reached, |mask, group| mask | group)
     }
 
     fn wait_differently(&mut self, before: u32, after: u32) {

@@ -1,5 +1,7 @@
 //! The book itself: what it holds, and which rule each fact goes to.
 
+use std::collections::VecDeque;
+
 use crate::early::Early;
 use crate::event::Event;
 use crate::hash::KeyHash;
@@ -21,6 +23,10 @@ pub struct Ledger {
     /// Finished journeys, oldest first.
     pub(crate) tombstones: List,
     pub(crate) early: Early,
+    /// Keys that events have just yielded; empty between facts.
+    pub(crate) yielded: VecDeque<(JourneyId, Key)>,
+    /// Members remembered, of all journeys.
+    pub(crate) members_held: usize,
     /// Per generator, the highest number started plus one: tells a journey forgotten from one that
     /// never was.
     pub(crate) started_below: Vec<u64>,
@@ -41,6 +47,7 @@ pub(crate) struct Bounds {
     pub(crate) tombstones_max: usize,
     pub(crate) tombstone_ttl_ns: u64,
     pub(crate) early_wait_ns: u64,
+    pub(crate) members_max: usize,
 }
 
 impl Ledger {
@@ -54,6 +61,8 @@ impl Ledger {
             keys: Slab::new(),
             tombstones: List::EMPTY,
             early: Early::new(spec.early_max),
+            yielded: VecDeque::new(),
+            members_held: 0,
             started_below: Vec::new(),
             now_ns: 0,
             cutoff_ns: u64::MAX,
@@ -64,6 +73,7 @@ impl Ledger {
                 tombstones_max: spec.tombstones_max,
                 tombstone_ttl_ns: spec.tombstone_ttl_ns,
                 early_wait_ns: spec.early_wait_ns,
+                members_max: spec.members_max,
             },
         }
     }
@@ -86,7 +96,7 @@ impl Ledger {
             Fact::StepEnded { journey } => self.end_step(journey, stamp_ns),
             Fact::Keyed { journey, key } => {
                 if let Some(slot) = self.slot_that_matters(journey) {
-                    self.register(slot, key, decisions);
+                    self.register(slot, key, crate::FinishClass::RootFailed, decisions);
                 }
             }
             Fact::RootCompleted { journey } => self.complete_root(journey, stamp_ns, decisions),
@@ -99,10 +109,13 @@ impl Ledger {
             Fact::FollowUpFailed { journey } => {
                 self.fail(journey, crate::FinishClass::Failed, decisions);
             }
+            Fact::Told { journey, stage, members } => {
+                self.hear_of_members(journey, (stage, members), stamp_ns, decisions);
+            }
             Fact::Polled { journey, stage } => self.poll(journey, stage, stamp_ns, decisions),
-            Fact::Observed(observation) => {
+            Fact::Observed(mut observation) => {
                 let mut strangers = 0;
-                let event = Event::new(stamp_ns, &observation, |kind, stage| {
+                let event = Event::new(stamp_ns, &mut observation, |kind, stage| {
                     let known = self.has_stage(kind, stage);
                     strangers += u64::from(!known);
                     known
@@ -110,6 +123,9 @@ impl Ledger {
                 self.book.refusals.contradictions += strangers;
                 self.see(event, observation.undecodable, decisions);
             }
+        }
+        if !self.yielded.is_empty() {
+            self.register_yielded(decisions);
         }
     }
 

@@ -25,6 +25,16 @@
 //! have no effect beyond being counted: a failing content check in one fails nothing. A member
 //! beyond the expected ones is matched.
 //!
+//! *Branches.* Of a group of alternatives the first one reached completes the journey's need. A
+//! second one is matched like any event and counted as a violation, in flight or after the end.
+//!
+//! *Fan-out by number told.* Until the number is known the stage is not reached, however many
+//! members come; then it is reached at the stamp of the member that made it full.
+//!
+//! *Further keys* from events name the journey once the event is applied; events that came under
+//! them before were early events and are matched back. A further key that another journey in
+//! flight has fails the later one: its events could not be told from the other's.
+//!
 //! *Candidates.* The first key that names a journey in flight decides, else the first that names a
 //! finished one. Within it the event belongs to the first candidate not yet reached, else to the
 //! first; shared stages among the candidates are reached besides.
@@ -47,6 +57,7 @@ mod enter;
 mod event;
 mod expire;
 mod fact;
+mod fan_out;
 mod finish;
 mod hash;
 mod index;
@@ -60,11 +71,17 @@ mod rows;
 mod sequencer;
 mod slab;
 mod spec;
+mod trace;
 
 pub use balance::{Balance, EventLines, JourneyLines, Refusals};
-pub use decision::{Decision, DuplicateKind, EventClass, FinishClass, Finished, Reason, StepSpan};
-pub use fact::{Batch, Candidate, Fact, JourneyId, Marker, Observation, Phase, SourceId, Stamped};
+pub use decision::{
+    Decision, DuplicateKind, EventClass, FinishClass, Finished, MembersSeen, Reason, StepSpan,
+};
+pub use fact::{
+    Batch, Candidate, Fact, JourneyId, Marker, More, Observation, Phase, SourceId, Stamped,
+};
 pub use key::Key;
 pub use ledger::Ledger;
 pub use sequencer::Sequencer;
-pub use spec::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec};
+pub use spec::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec, TOLD};
+pub use trace::{TraceContext, TraceId, TraceSeed};

@@ -1,10 +1,12 @@
 //! Events get their class, and stages are reached.
 
+use crate::decision::Why;
 use crate::event::{Event, Fit};
 use crate::journey::Journey;
 use crate::members::{Noted, duplicate_kind};
 use crate::{
     Decision, DuplicateKind, EventClass, FinishClass, JourneyId, Ledger, Marker, Phase, Reason,
+    TraceContext,
 };
 
 impl Ledger {
@@ -69,7 +71,7 @@ impl Ledger {
             let fails = self.kinds[usize::from(journey.kind)].fails_at(stage);
             let fails = fails.then_some(Reason::Stage(stage));
             self.reach(slot, stage, stamp_ns, out);
-            self.settle(slot, fails, out);
+            self.settle(slot, fails, None, out);
         }
     }
 
@@ -100,27 +102,49 @@ impl Ledger {
             return;
         }
         let unreached = |fit: &&Fit| !journey.has_reached(fit.stage);
-        let chosen = *std::iter::once(first).chain(own).find(unreached).unwrap_or(first);
+        let chosen = std::iter::once(first).chain(own).find(unreached).unwrap_or(first);
         let belongs = Some((journey.kind, chosen.stage, phase));
-        let noted = self.note(slot, &chosen, event);
+        let holds_more = !event.more.is_empty();
+        let told = if holds_more { self.tell_itself(slot, chosen, event, out) } else { None };
+        let noted = self.note(slot, chosen, event);
         let class = match noted {
             Noted::Again(kind) => EventClass::Duplicate(kind),
-            Noted::Member | Noted::Reaches(_) => EventClass::Matched,
+            Noted::Member | Noted::Reaches(_) | Noted::NoRoom => EventClass::Matched,
         };
         self.classify(event, class, belongs, out);
-        let mut fails = self.follow(slot, &chosen, noted, out);
+        if class == EventClass::Matched {
+            self.trace(slot, chosen, event, out);
+        }
+        let followed = self.follow(slot, chosen, (noted, event), out);
+        let mut fails = told.or(followed);
         if !alone {
             for fit in event.fits.iter().filter(|fit| fit.stage != chosen.stage) {
                 let kind = &self.kinds[usize::from(fit.kind)];
                 let shared = kind.spec.stages[usize::from(fit.stage)].shared;
                 if shared && self.named(fit.hash) == Some(slot) {
+                    let told = self.tell_itself(slot, fit, event, out);
                     let noted = self.note(slot, fit, event);
-                    let fails_besides = self.follow(slot, fit, noted, out);
-                    fails = fails.or(fails_besides);
+                    let followed = self.follow(slot, fit, (noted, event), out);
+                    fails = fails.or(told).or(followed);
                 }
             }
         }
-        self.settle(slot, fails, out);
+        self.settle(slot, fails, Some(event), out);
+    }
+
+    /// Whether a matched event carries its journey's trace, where that has one.
+    fn trace(&self, slot: u32, fit: &Fit, event: &Event, out: &mut Vec<Decision>) {
+        let journey = &self.journeys[slot];
+        let Some(seed) = self.kinds[usize::from(journey.kind)].spec.trace else { return };
+        let carried = event.more(fit.kind, fit.stage).map_or(&[][..], |more| &more.traces);
+        let own = seed.id(journey.id);
+        let context = match carried {
+            [] => TraceContext::Absent,
+            carried if carried.contains(&own) => TraceContext::Own,
+            _ => TraceContext::Other,
+        };
+        let (kind, phase) = (journey.kind, journey.phase());
+        out.push(Decision::Traced { kind, stage: fit.stage, phase, context });
     }
 
     /// What the event is to one stage of its journey.
@@ -128,12 +152,8 @@ impl Ledger {
         let (kind, journey) = self.kind_of(slot);
         let expect = kind.spec.stages[usize::from(fit.stage)].expect;
         let reached = journey.has_reached(fit.stage);
-        if expect > 1 {
-            let members = journey.members_mut(fit.stage);
-            return match members.note(fit.member, event.message_id, event.stamp_ns, expect) {
-                Noted::Reaches(_) if reached => Noted::Member,
-                noted => noted,
-            };
+        if expect != 1 {
+            return self.note_member(slot, fit, event);
         }
         if reached {
             let first = kind.rows.message_id(journey.row, fit.stage);
@@ -145,27 +165,34 @@ impl Ledger {
 
     /// Draws the consequence; says why the journey fails by it, if it does. A duplicate has none: a
     /// stage is judged by its first observation.
+    #[inline]
     fn follow(
         &mut self,
         slot: u32,
         fit: &Fit,
-        noted: Noted,
+        (noted, event): (Noted, &Event),
         out: &mut Vec<Decision>,
     ) -> Option<Reason> {
         let check = fit.check_failed.then_some(Reason::Check(fit.stage));
         match noted {
             Noted::Again(_) => None,
-            Noted::Member => check,
+            Noted::Member | Noted::NoRoom => {
+                let told =
+                    if event.more.is_empty() { None } else { self.yields(slot, fit, event, out) };
+                check.or(told)
+            }
             Noted::Reaches(stamp_ns) => {
                 self.reach(slot, fit.stage, stamp_ns, out);
+                let told =
+                    if event.more.is_empty() { None } else { self.yields(slot, fit, event, out) };
                 let fails = self.kinds[usize::from(fit.kind)].fails_at(fit.stage);
-                check.or_else(|| fails.then_some(Reason::Stage(fit.stage)))
+                check.or_else(|| fails.then_some(Reason::Stage(fit.stage))).or(told)
             }
         }
     }
 
     /// The stage is reached, in a journey in flight or after its completion.
-    fn reach(&mut self, slot: u32, stage: u8, stamp_ns: u64, out: &mut Vec<Decision>) {
+    pub(crate) fn reach(&mut self, slot: u32, stage: u8, stamp_ns: u64, out: &mut Vec<Decision>) {
         let journey = &mut self.journeys[slot];
         let kind = &mut self.kinds[usize::from(journey.kind)];
         kind.reach(journey, stage, stamp_ns);
@@ -180,6 +207,11 @@ impl Ledger {
             since_start_ns: stamp_ns.saturating_sub(journey.t0_ns),
             resume: is_open && kind.spec.stages[usize::from(stage)].resumes,
         });
+        if kind.is_special(stage) {
+            self.tell_special(slot, stage, out);
+        }
+        let journey = &self.journeys[slot];
+        let kind = &self.kinds[usize::from(journey.kind)];
         let hop = |journey: &Journey, stage: u8| {
             let (kind_index, phase) = (journey.kind, journey.phase());
             let hop_ns = kind.hop_ns(journey, stage)?;
@@ -194,14 +226,30 @@ impl Ledger {
         }
     }
 
-    /// After a stage: the journey may have failed, or be complete.
-    fn settle(&mut self, slot: u32, fails: Option<Reason>, out: &mut Vec<Decision>) {
-        if !self.journeys[slot].is_open() {
-            self.book.failure_after_completion += u64::from(fails.is_some());
-        } else if fails.is_some() {
-            self.finish_because(slot, FinishClass::Failed, fails, self.now_ns, out);
-        } else {
-            self.complete(slot, out);
+    /// After a stage: the journey may have failed, or be complete. The event that failed it may say
+    /// why.
+    pub(crate) fn settle(
+        &mut self,
+        slot: u32,
+        fails: Option<Reason>,
+        event: Option<&Event>,
+        out: &mut Vec<Decision>,
+    ) {
+        let journey = &self.journeys[slot];
+        match fails {
+            _ if !journey.is_open() => {
+                self.book.failure_after_completion += u64::from(fails.is_some());
+            }
+            Some(reason) => {
+                let said = match reason {
+                    Reason::Stage(stage) => event.and_then(|event| event.more(journey.kind, stage)),
+                    _ => None,
+                };
+                let said = said.and_then(|more| more.reason.clone());
+                let why = Some(Why { reason, said });
+                self.finish_because(slot, FinishClass::Failed, why, self.now_ns, out);
+            }
+            None => self.complete(slot, out),
         }
     }
 

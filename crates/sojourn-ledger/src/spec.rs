@@ -1,5 +1,7 @@
 //! What the ledger must know of a plan.
 
+use crate::TraceSeed;
+
 /// The plan as the ledger sees it, and the ledger's bounds.
 #[derive(Clone, Debug)]
 pub struct LedgerSpec {
@@ -15,6 +17,8 @@ pub struct LedgerSpec {
     pub tombstone_ttl_ns: u64,
     /// How long an event without a journey waits for one, nanoseconds.
     pub early_wait_ns: u64,
+    /// Most members of fan-out stages remembered, of all journeys; beyond it refused and counted.
+    pub members_max: usize,
 }
 
 /// One kind of journey.
@@ -29,6 +33,8 @@ pub struct JourneySpec {
     pub stages: Vec<StageSpec>,
     /// Whether steps follow a stage, so that [`crate::Fact::FollowUpsCompleted`] is awaited.
     pub has_follow_ups: bool,
+    /// What its traces are drawn from; `None`: it has none, and its events are not looked at.
+    pub trace: Option<TraceSeed>,
 }
 
 /// One stage.
@@ -38,7 +44,8 @@ pub struct StageSpec {
     pub kind: StageKind,
     /// What its hop counts from.
     pub after: Predecessor,
-    /// How many distinct members reach it; 1 for an ordinary stage.
+    /// How many distinct members reach it; 1 for an ordinary stage, [`TOLD`] where each journey is
+    /// told its own number.
     pub expect: u32,
     /// An event that fits several stages counts for this one besides.
     pub shared: bool,
@@ -58,7 +65,14 @@ pub enum StageKind {
     Never,
     /// Terminal failure (a dead letter): the journey fails.
     Failure,
+    /// One of the alternatives of this group, by its number from 0: the journey is not complete
+    /// without one of them. Reaching a second one is a violation, counted.
+    Branch(u8),
 }
+
+/// For [`StageSpec::expect`]: as many members as [`crate::Fact::Told`] or [`crate::More::tells`]
+/// says of the journey.
+pub const TOLD: u32 = 0;
 
 /// What a hop counts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,9 @@ use sojourn_ledger::EventClass::{
     self, AfterFailure, Duplicate, Foreign, Matched, Orphan, Unattributed, Undecodable,
 };
 use sojourn_ledger::StageKind::{Failure, Optional, Required};
-use sojourn_ledger::{Decision, Marker, Observation, Phase, StageSpec};
+use sojourn_ledger::{
+    Decision, Marker, More, Observation, Phase, Reason, StageSpec, TraceContext, TraceSeed,
+};
 
 use crate::support::*;
 
@@ -200,4 +202,52 @@ fn a_tombstone_lasts_for_its_time() {
     book.see(200 + TTL, "k", 0).see(201 + TTL, "k", 0).close(10_000);
     assert_eq!(book.classes(), [Matched, Duplicate(Unknown), Unattributed]);
     assert_eq!(book.ledger.balance().tombstones_evicted, 0);
+}
+
+#[test]
+fn a_failure_comes_with_the_systems_own_words() {
+    let mut book = Book::of(&[Required, Failure]);
+    let says = |text: &str, words: &str| {
+        let mut dead = event(text, 1);
+        let more = More { reason: Some(words.into()), ..More::default() };
+        dead.candidates[0].more = Some(Box::new(more));
+        dead
+    };
+    book.start(100, 1, "k").observe(200, says("k", "no funds"));
+    // Said again after the end: the first words stay.
+    book.observe(210, says("k", "other"));
+    // Before its key is known: the words wait with it.
+    book.observe(220, says("late", "rejected")).start_kind(230, 2, 0, None).keyed(240, 2, "late");
+    book.start(300, 3, "silent").see(310, "silent", 1);
+    let said: Vec<_> = book.finished().iter().map(|end| end.said.as_deref()).collect();
+    assert_eq!(said, [Some("no funds"), Some("rejected"), None]);
+    let reasons = book.finished().iter().all(|end| end.reason == Some(Reason::Stage(1)));
+    assert!(reasons);
+}
+
+#[test]
+fn a_matched_event_carries_its_journeys_trace_another_one_or_none() {
+    let seed = TraceSeed::of(7, "run");
+    let mut spec = kind(&[Required, Optional, Optional, Optional]);
+    spec.trace = Some(seed);
+    let mut book = Book::new(plan(vec![spec]));
+    book.start(100, 1, "k").root(110, 1).start(100, 2, "l");
+    let carries = |stage: u8, journeys: &[u64]| {
+        let mut observation = event("k", stage);
+        let traces = journeys.iter().map(|&id| seed.id(sojourn_ledger::JourneyId(id))).collect();
+        observation.candidates[0].more = Some(Box::new(More { traces, ..More::default() }));
+        observation
+    };
+    book.observe(200, carries(0, &[1]))
+        .observe(210, carries(1, &[2]))
+        .observe(220, carries(2, &[]));
+    // Any of those it names may be the journey's; said again it does not count again.
+    book.observe(230, carries(3, &[2, 1])).observe(240, carries(0, &[]));
+    let traced = book.decisions.iter().filter_map(|decision| match decision {
+        Decision::Traced { stage, context, .. } => Some((*stage, *context)),
+        _ => None,
+    });
+    let expected =
+        [TraceContext::Own, TraceContext::Other, TraceContext::Absent, TraceContext::Own];
+    assert_eq!(traced.collect::<Vec<_>>(), (0..).zip(expected).collect::<Vec<_>>());
 }

@@ -4,28 +4,39 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sojourn_ledger::{
-    Candidate, Fact, JourneyId, LedgerSpec, Marker, Observation, Phase, Predecessor, StageKind,
-    Stamped,
+    Candidate, Fact, JourneyId, LedgerSpec, Marker, More, Observation, Phase, Predecessor,
+    StageKind, Stamped, TOLD, TraceSeed,
 };
 
 use crate::support::{Book, key, kind, plan};
 
 /// Three kinds with everything in them, and predecessors that make no sense.
 fn wild_plan(bounds: (usize, usize, usize)) -> LedgerSpec {
-    use StageKind::{Failure, Never, Optional, Required};
+    use StageKind::{Branch, Failure, Never, Optional, Required};
     let mut kinds = [
         kind(&[Required, Required, Optional, Failure]),
         kind(&[Required, Never, Optional]),
-        kind(&[]),
+        kind(&[Branch(0), Branch(0), Required, Branch(9)]),
     ];
     kinds[0].stages[1].expect = 3;
     kinds[0].stages[2].shared = true;
     kinds[1].stages[0].after = Predecessor::Stage(0);
     kinds[1].stages[2].after = Predecessor::Stage(200);
     kinds[1].has_follow_ups = true;
+    kinds[1].trace = Some(TraceSeed::of(1, "r"));
+    kinds[1].stages[2].expect = TOLD;
+    kinds[2].stages[1].expect = TOLD;
+    kinds[2].stages[2].expect = TOLD;
     let (journeys_max, early_max, tombstones_max) = bounds;
     let spec = plan(kinds.into());
-    LedgerSpec { journeys_max, early_max, tombstones_max, tombstone_ttl_ns: 700, ..spec }
+    LedgerSpec {
+        journeys_max,
+        early_max,
+        tombstones_max,
+        tombstone_ttl_ns: 700,
+        members_max: 40,
+        ..spec
+    }
 }
 
 fn any_key() -> impl Strategy<Value = sojourn_ledger::Key> {
@@ -34,13 +45,27 @@ fn any_key() -> impl Strategy<Value = sojourn_ledger::Key> {
 
 fn any_candidate() -> impl Strategy<Value = Candidate> {
     let member = prop::option::of(0..5_u64);
-    (0..4_u16, 0..5_u8, any_key(), member, prop::bool::weighted(0.1)).prop_map(
-        |(kind, stage, key, member, check_failed)| Candidate {
+    let more = prop::option::weighted(0.4, any_more());
+    (0..4_u16, 0..5_u8, any_key(), member, prop::bool::weighted(0.1), more).prop_map(
+        |(kind, stage, key, member, check_failed, more)| Candidate {
             kind,
             stage,
             key,
             member,
             check_failed,
+            more: more.map(Box::new),
+        },
+    )
+}
+
+fn any_more() -> impl Strategy<Value = More> {
+    let tells = vec((0..5_u8, 0..6_u32), 0..3);
+    (prop::option::of(any_key()), tells, prop::option::of("[a-c]")).prop_map(
+        |(rekey, tells, reason)| More {
+            reason: reason.map(String::into_boxed_str),
+            tells: tells.into_iter().collect(),
+            rekey,
+            traces: [TraceSeed::of(1, "r").id(JourneyId(3))].into_iter().collect(),
         },
     )
 }
@@ -74,6 +99,9 @@ fn any_fact() -> impl Strategy<Value = Fact> {
         1 => id().prop_map(|journey| Fact::RootFailed { journey }),
         2 => id().prop_map(|journey| Fact::FollowUpsCompleted { journey }),
         1 => id().prop_map(|journey| Fact::FollowUpFailed { journey }),
+        1 => (id(), 0..5_u8, 0..6_u32).prop_map(|(journey, stage, members)| {
+            Fact::Told { journey, stage, members }
+        }),
         1 => (id(), 0..5_u8).prop_map(|(journey, stage)| Fact::Polled { journey, stage }),
         20 => any_observation().prop_map(|seen| Fact::Observed(Box::new(seen))),
     ]

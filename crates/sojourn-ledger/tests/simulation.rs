@@ -28,6 +28,7 @@ proptest! {
         prop_assert_eq!(book.key_reused, expected.key_reused);
         prop_assert_eq!(book.failure_after_completion, expected.failure_after_completion);
         prop_assert_eq!(book.late_hops, expected.late_hops);
+        prop_assert_eq!(book.second_branches, expected.second_branches);
     }
 
     #[test]
@@ -77,8 +78,9 @@ fn the_worlds_meet_every_case() {
         count("key reused".into(), expected.key_reused);
         count("failure after completion".into(), expected.failure_after_completion);
         count("late hop without predecessor".into(), expected.late_hops);
+        count("second branch".into(), expected.second_branches);
     }
-    // Six classes of journeys, nine of events, five attributes.
-    assert_eq!(met.len(), 20, "{met:#?}");
+    // Six classes of journeys, nine of events, six attributes.
+    assert_eq!(met.len(), 21, "{met:#?}");
     assert!(met.values().all(|&times| times > 0), "{met:#?}");
 }

@@ -23,7 +23,7 @@ pub(crate) fn stage(kind: StageKind, at: u8) -> StageSpec {
 /// A kind with stages of these kinds, each after the one before.
 pub(crate) fn kind(stages: &[StageKind]) -> JourneySpec {
     let stages = stages.iter().enumerate().map(|(at, &kind)| stage(kind, at as u8)).collect();
-    JourneySpec { within_ns: WITHIN, linger_ns: LINGER, stages, has_follow_ups: false }
+    JourneySpec { within_ns: WITHIN, linger_ns: LINGER, stages, has_follow_ups: false, trace: None }
 }
 
 /// A plan with ample bounds.
@@ -35,6 +35,7 @@ pub(crate) fn plan(journeys: Vec<JourneySpec>) -> LedgerSpec {
         tombstones_max: 1_000,
         tombstone_ttl_ns: TTL,
         early_wait_ns: EARLY_WAIT,
+        members_max: 1_000,
     }
 }
 
@@ -54,7 +55,7 @@ pub(crate) fn event(text: &str, stage: u8) -> Observation {
 }
 
 pub(crate) fn fit(kind: u16, stage: u8, text: &str) -> Candidate {
-    Candidate { kind, stage, key: key(text), member: None, check_failed: false }
+    Candidate { kind, stage, key: key(text), member: None, check_failed: false, more: None }
 }
 
 /// A ledger and all it has decided.

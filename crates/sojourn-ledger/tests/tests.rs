@@ -5,10 +5,16 @@ mod support;
 
 /// What is refused at a bound or as a defect.
 mod bounds;
+/// Alternatives, one of which is needed.
+mod branches;
 /// Deadlines to the nanosecond.
 mod deadlines;
 /// Where an event ends up.
 mod events;
+/// Fan-out whose number is told.
+mod fan_out;
+/// Keys that events yield.
+mod further_keys;
 /// Random facts in any order.
 mod fuzz;
 /// Hops, their order, and who waits where.

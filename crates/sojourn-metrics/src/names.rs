@@ -15,8 +15,12 @@ pub const STEP: &str = "step";
 pub const CHANNEL: &str = "channel";
 /// Tag: an HTTP status, or `none` where no response came.
 pub const STATUS: &str = "status";
-/// Tag: why a step failed, in a word or two.
+/// Tag: why a step failed, in a word or two; why a journey did, in the system's words.
 pub const REASON: &str = "reason";
+/// Tag: what failed a journey: `stage S`, `check of stage S` or `follow-up step`.
+pub const WHAT: &str = "what";
+/// Tag: whose trace an event carries: `own`, `other` or `none`.
+pub const CONTEXT: &str = "context";
 /// Tag: the number of an attempt, from 1.
 pub const ATTEMPT: &str = "attempt";
 /// Tag: how a duplicate came to be: `redelivery`, `republication` or `unknown`.
@@ -27,6 +31,11 @@ pub const QUEUE: &str = "queue";
 pub const THREAD: &str = "thread";
 /// Tag: the generator's number.
 pub const GENERATOR: &str = "generator";
+/// Tag: the consumer group, consumer, queue or table whose backlog it is.
+pub const OF: &str = "of";
+/// Tag: which figure of a backlog: `waiting`, `unacknowledged`, `redelivered`, `kept`,
+/// `oldest_age_ms`.
+pub const FIGURE: &str = "figure";
 
 /// Counter {journey}: arrivals that were due.
 pub const JOURNEYS_SCHEDULED: &str = "journeys.scheduled";
@@ -42,6 +51,9 @@ pub const JOURNEYS_LATE: &str = "journeys.late";
 pub const JOURNEYS_LOST: &str = "journeys.lost";
 /// Counter {journey}: journeys that reached a terminal failure.
 pub const JOURNEYS_FAILED: &str = "journeys.failed";
+/// Counter {journey, what, reason}: the same by what failed them, and the system's own words where
+/// the stage takes them from its event (else empty).
+pub const JOURNEYS_FAILED_BY: &str = "journeys.failed_by";
 /// Counter {journey}: journeys whose root was refused or unanswered.
 pub const JOURNEYS_ROOT_FAILED: &str = "journeys.root_failed";
 /// Counter {journey}: journeys cut off before their deadline by the end of the run.
@@ -52,8 +64,15 @@ pub const JOURNEYS_HOPS_WITHOUT_PREDECESSOR: &str = "journeys.hops_without_prede
 pub const KEY_REUSED: &str = "key_reused";
 /// Counter {journey, stage}: journeys that reached the stage.
 pub const STAGE_REACHED: &str = "stage.reached";
+/// Counter {journey, stage}: events that reached the stage or were one of its members.
+pub const STAGE_MATCHED: &str = "stage.matched";
 /// Counter {journey, stage, kind}: events that repeated a (journey, stage, member).
 pub const STAGE_DUPLICATES: &str = "stage.duplicates";
+/// Counter {journey, stage}: journeys that reached this alternative after another one of its group.
+pub const STAGE_SECOND_BRANCH: &str = "stage.second_branch";
+/// Counter {journey, stage, context}: matched events by the trace they carry: `own` (their
+/// journey's), `other` or `none`; of journeys with a trace.
+pub const STAGE_TRACE: &str = "stage.trace";
 /// Counter {journey, step, status}: requests of the step that ended, however they ended.
 pub const STEP_REQUESTS: &str = "step.requests";
 /// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
@@ -86,6 +105,9 @@ pub const EVENTS_UNATTRIBUTED: &str = "events.unattributed";
 pub const EVENTS_UNDECODABLE: &str = "events.undecodable";
 /// Counter {channel}, phase Any: events read again after a reconnect and dropped by their position.
 pub const EVENTS_REREAD: &str = "events.reread";
+/// Gauge {channel, of, figure}, phase Any: what a broker says of what waits in it, once a second;
+/// messages, or milliseconds of age.
+pub const BACKLOG: &str = "backlog";
 /// Counter {queue}, phase Any: entries that a bounded queue or table refused.
 pub const HEALTH_REFUSED: &str = "health.refused";
 
@@ -97,6 +119,11 @@ pub const STAGE_HOP: &str = "stage.hop";
 pub const STAGE_HOP_NEGATIVE: &str = "stage.hop_negative";
 /// Trend {journey, stage}: from t0 to the stage's first observation.
 pub const STAGE_SINCE_START: &str = "stage.since_start";
+/// Trend {journey, stage}: from t0 to the first member of a fan-out stage, of journeys that reached
+/// it.
+pub const STAGE_FIRST_MEMBER: &str = "stage.first_member";
+/// Trend {journey, stage}: durations of the journeys whose first alternative this stage was.
+pub const BRANCH_DURATION: &str = "branch.duration";
 /// Trend {journey, step}: completed − scheduled, of every request.
 pub const STEP_RESPONSE: &str = "step.response";
 /// Trend {journey, step}: completed − scheduled, of requests that were answered as expected.

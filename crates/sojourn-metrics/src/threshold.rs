@@ -4,6 +4,8 @@
 //!
 //! - `journey.J.STAT`: duration of journey J: completed, late, and lost ones above all;
 //! - `stage.S.hop.STAT`, `stage.S.since_start.STAT`: of stage S (`J/S` where names repeat);
+//! - `stage.S.first_member.STAT`: since-start of the first member of a fan-out stage;
+//! - `branch.S.STAT`: duration of the journeys that took alternative S;
 //! - `step.T.FIGURE.STAT`: of step T (`J/T` where names repeat), where FIGURE is `response`,
 //!   `response_ok`, `response_failed`, `service`, `blocked`, `dns`, `connect`, `tls`, `send`,
 //!   `wait`, `receive`, or `received_bytes` and `sent_bytes`, which are compared with plain
@@ -14,10 +16,11 @@
 //! Single numbers:
 //!
 //! - `scheduled`, `missed`, `started`, `completed`, `late`, `lost`, `failed`, `root_failed`,
-//!   `key_reused`, `duplicates`: of all journeys, or of one as `journey.J.lost`;
+//!   `key_reused`, `duplicates`, `second_branches`: of all journeys, or of one as `journey.J.lost`;
 //! - `lost < 0.1%` (or `lost.share`): the share of the started, and so for `completed`, `late`,
 //!   `failed`, `root_failed`; `missed` is a share of the scheduled;
-//! - `stage.S.reached`, `stage.S.duplicates`;
+//! - `stage.S.reached`, `stage.S.duplicates`, `stage.S.deliveries` (per event);
+//! - `branch.S.ratio`: the share of completions that took alternative S;
 //! - `orphans`, `foreign`, `unattributed`, `undecodable`, `after_failure`: events;
 //! - `errors.rate`, `step.T.errors.rate`: failed step requests by all of them; `errors.count`,
 //!   `step.T.errors.count`: failed step requests;

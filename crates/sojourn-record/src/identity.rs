@@ -61,7 +61,7 @@ pub struct StageShape {
     pub name: String,
     /// Where it is seen, in words: `events (kafka)`, `poll every 100ms`.
     pub on: String,
-    /// `required`, `optional`, `never`, `failure`.
+    /// `required`, `optional`, `never`, `failure`, `branch`.
     pub kind: String,
     /// The point its hop counts from: a stage's or a step's name.
     pub after: String,

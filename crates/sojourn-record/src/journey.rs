@@ -31,6 +31,9 @@ pub struct JourneyRecord {
     pub stages: Vec<StageInstant>,
     /// The failure in words, where there was one.
     pub reason: Option<String>,
+    /// Its trace id in hexadecimal, where it has one. Absent in files of before there was any.
+    #[serde(default)]
+    pub trace_id: Option<String>,
 }
 
 /// One step of a kept journey.

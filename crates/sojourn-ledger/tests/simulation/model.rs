@@ -20,6 +20,7 @@ pub(crate) struct Expected {
     pub(crate) key_reused: u64,
     pub(crate) failure_after_completion: u64,
     pub(crate) late_hops: u64,
+    pub(crate) second_branches: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -212,7 +213,20 @@ impl Story<'_> {
                 done_ns = done_ns.max(self.reached_ns(stage as u8, applied)?);
             }
         }
+        if !self.branches().is_empty() {
+            let reached = self.branches().into_iter().map(|stage| self.reached_ns(stage, applied));
+            done_ns = done_ns.max(reached.flatten().min()?);
+        }
         Some(done_ns)
+    }
+
+    /// The alternatives; no kind has two groups of them.
+    fn branches(&self) -> Vec<u8> {
+        let stages = (0..).zip(&self.spec.stages);
+        stages
+            .filter(|(_, stage)| matches!(stage.kind, StageKind::Branch(_)))
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// When the point was passed that a stage's hop counts from.
@@ -269,6 +283,10 @@ impl Story<'_> {
             .hops
             .extend(hops.iter().filter_map(|&(stage, hop_ns)| Some((kind, stage, hop_ns?))));
         let completed = matches!(class, FinishClass::Completed | FinishClass::Late);
+        let taken = if completed { self.events.len() } else { applied };
+        let branches = self.branches().into_iter();
+        let reached = branches.filter(|&stage| self.reached_ns(stage, taken).is_some()).count();
+        expected.second_branches += (reached as u64).saturating_sub(1);
         for at in 0..self.events.len() {
             let event = self.events[at];
             let after = at >= applied;

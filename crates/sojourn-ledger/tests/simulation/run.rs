@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sojourn_ledger::{
     Batch, Candidate, Decision, Fact, JourneyId, Key, Ledger, Observation, Sequencer, SourceId,
-    Stamped,
+    StageKind, Stamped,
 };
 
 use super::model::{Expected, Outcome};
@@ -176,6 +176,7 @@ fn event_fact(truth: &EventTruth) -> Stamped {
         key,
         member: Some(truth.member),
         check_failed: truth.check_failed,
+        more: None,
     });
     let observation = Observation {
         channel: truth.tap,
@@ -285,7 +286,11 @@ impl Clerk {
                 Step => true,
                 Stage(of) => reached.contains(&of),
             };
-            begun && !reached.contains(&stage)
+            let stages = &spec().journeys[usize::from(kind)].stages;
+            let of = |stage: u8| stages[usize::from(stage)].kind;
+            let is_branch = matches!(of(stage), StageKind::Branch(_));
+            let decided = is_branch && reached.iter().any(|&other| of(other) == of(stage));
+            begun && !decided && !reached.contains(&stage)
         };
         let own = self.open.values().filter(|(of, _, reached)| *of == kind && waits(reached));
         own.count() as u64
@@ -298,6 +303,7 @@ impl Clerk {
             key_reused: balance.key_reused,
             failure_after_completion: balance.failure_after_completion,
             late_hops: balance.late_hops_without_predecessor,
+            second_branches: balance.second_branches,
             ..Expected::default()
         };
         for decision in &self.decisions {

@@ -14,21 +14,23 @@ pub(crate) const LINGER: u64 = 400;
 pub(crate) const EARLY_WAIT: u64 = 250;
 
 /// Kind 0: a key from the response. Kind 1: fan-out, a stage that must not come. Kind 2: steps that
-/// follow a stage. The last two make their keys themselves.
-pub(crate) const KINDS: u16 = 3;
+/// follow a stage. Kind 3: two alternatives. All but the first make their keys themselves.
+pub(crate) const KINDS: u16 = 4;
 
 pub(crate) fn spec() -> LedgerSpec {
-    use StageKind::{Failure, Never, Optional, Required};
+    use StageKind::{Branch, Failure, Never, Optional, Required};
     let mut kinds = [
         kind(&[Required, Required, Required, Optional, Failure]),
         kind(&[Required, Required, Never, Optional]),
         kind(&[Required, Required, Required]),
+        kind(&[Required, Branch(0), Branch(0), Optional]),
     ];
     kinds[0].stages[4].after = Predecessor::Step;
     kinds[1].stages[1].expect = 3;
     kinds[1].stages[2].after = Predecessor::Stage(0);
     kinds[2].stages[2].after = Predecessor::Step;
     kinds[2].has_follow_ups = true;
+    kinds[3].stages[2].after = Predecessor::Stage(0);
     let scale = |spec: JourneySpec| JourneySpec {
         within_ns: WITHIN * UNIT,
         linger_ns: LINGER * UNIT,

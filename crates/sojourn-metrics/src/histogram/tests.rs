@@ -135,7 +135,9 @@ proptest! {
         let mut reference = hdrhistogram::Histogram::<u64>::new(3).unwrap();
         samples.iter().for_each(|&value| reference.record(value).unwrap());
         let q = permille as f64 / 1000.0;
-        let expected = reference.value_at_quantile(q);
+        // In whole numbers: the crate takes 0.07·100 for the eighth sample of binary floating point.
+        let rank = (permille * samples.len() as u64).div_ceil(1000);
+        let expected = reference.value_at_quantile((rank as f64 - 0.5) / samples.len() as f64);
         // The crate clamps neither end.
         let histogram = of(&samples);
         let clamped = expected.clamp(histogram.totals().min, histogram.totals().max);

@@ -73,6 +73,22 @@ fn measure(
             }
         }
         Subject::Named(metric, tag, name) => Some(named(store, metric, tag, name) as f64),
+        Subject::BranchRatio(name) => {
+            let metric = names::BRANCH_DURATION;
+            let (journey, own) = journey_and(store, metric, names::STAGE, name)?;
+            let tags = tags(journey, names::STAGE, own);
+            let taken = store.select(metric, &tags, STEADY).next()?.0;
+            let all = journey.or_else(|| taken.tag(names::JOURNEY));
+            let completed = journeys(store, names::JOURNEYS_COMPLETED, all)
+                + journeys(store, names::JOURNEYS_LATE, all);
+            let taken: Distribution = store.merged(metric, &tags, STEADY).into();
+            share(taken.samples(), completed)
+        }
+        Subject::Deliveries(name) => {
+            let matched = named(store, names::STAGE_MATCHED, names::STAGE, name);
+            let again = named(store, names::STAGE_DUPLICATES, names::STAGE, name);
+            share(matched + again, matched)
+        }
         Subject::Events(metric) => Some(store.sum(metric, &[], SeriesPhase::Any) as f64),
         Subject::ErrorsRate(step) => share(
             requests(store, names::STEP_FAILED, step.as_deref()),

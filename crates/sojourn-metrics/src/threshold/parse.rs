@@ -204,11 +204,12 @@ fn unknown(name: Piece<'_>) -> ThresholdError {
     let parts: Vec<&str> = name.text.split('.').collect();
     let (first, last) = (parts[0], parts[parts.len() - 1]);
     let steps = || STEP_TRENDS.iter().map(|&(word, _)| word);
-    let heads = ["journey", "stage", "step", "lag", "errors", "backlog"];
+    let heads = ["journey", "stage", "branch", "step", "lag", "errors", "backlog"];
     let (word, at, meant) = match first {
         "journey" => (first, 0, None),
         "stage" => {
-            let figures = ["hop", "since_start", "reached", "duplicates"];
+            let figures =
+                ["hop", "since_start", "first_member", "reached", "duplicates", "deliveries"];
             (last, name.text.len() - last.len(), closest(last, figures))
         }
         "step" => (last, name.text.len() - last.len(), closest(last, steps())),
@@ -218,6 +219,7 @@ fn unknown(name: Piece<'_>) -> ThresholdError {
         (Some(meant), _) => format!("did you mean `{meant}`?"),
         (None, "journey") => "write `journey.NAME.p99`".into(),
         (None, "stage") => "write `stage.NAME.hop.p95` or `stage.NAME.since_start.p95`".into(),
+        (None, "branch") => "write `branch.NAME.ratio` or `branch.NAME.p95`".into(),
         (None, "step") => "write `step.NAME.response.p95` or `step.NAME.service.p95`".into(),
         (None, "errors") => "write `errors.rate` or `errors.count`".into(),
         (None, "backlog") => "write `backlog.slope`".into(),

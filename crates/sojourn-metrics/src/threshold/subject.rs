@@ -21,6 +21,10 @@ pub(super) enum Subject {
     Named(&'static str, &'static str, String),
     /// A count of events that belong to no phase.
     Events(&'static str),
+    /// The share of a journey's completions that took this alternative.
+    BranchRatio(String),
+    /// Events of a stage, repeated ones too, by those that were new.
+    Deliveries(String),
     /// Failed step requests by all of them, of one step or of all.
     ErrorsRate(Option<String>),
     ErrorsCount(Option<String>),
@@ -49,6 +53,7 @@ const JOURNEY_COUNTS: &[(&str, &str, Option<&str>)] = &[
     ("root_failed", names::JOURNEYS_ROOT_FAILED, Some(names::JOURNEYS_STARTED)),
     ("key_reused", names::KEY_REUSED, None),
     ("duplicates", names::STAGE_DUPLICATES, None),
+    ("second_branches", names::STAGE_SECOND_BRANCH, None),
 ];
 
 /// Counts of events that belong to no phase.
@@ -94,6 +99,12 @@ impl Subject {
                 journeys(count, Some(name.join(".")), true)
             }
             ["journey", name @ ..] if !name.is_empty() => Some(Self::Journey(name.join("."))),
+            ["branch", name @ .., "ratio"] if !name.is_empty() => {
+                Some(Self::BranchRatio(name.join(".")))
+            }
+            ["branch", name @ ..] if !name.is_empty() => {
+                Some(Self::Trend(names::BRANCH_DURATION, names::STAGE, name.join(".")))
+            }
             ["stage", name @ .., figure] if !name.is_empty() => stage(name.join("."), figure),
             ["step", name @ .., "errors", "rate"] if !name.is_empty() => {
                 Some(Self::ErrorsRate(Some(name.join("."))))
@@ -144,7 +155,9 @@ impl Subject {
                 | Self::Drain,
                 _,
             ) => Unit::Time,
-            (Self::Journeys(.., Some(_)) | Self::ErrorsRate(_), _) => Unit::Share,
+            (Self::Journeys(.., Some(_)) | Self::ErrorsRate(_) | Self::BranchRatio(_), _) => {
+                Unit::Share
+            }
             _ => Unit::Number,
         }
     }
@@ -174,6 +187,8 @@ fn stage(name: String, figure: &str) -> Option<Subject> {
     match figure {
         "hop" => Some(Subject::Hop(name)),
         "since_start" => Some(Subject::Trend(names::STAGE_SINCE_START, names::STAGE, name)),
+        "first_member" => Some(Subject::Trend(names::STAGE_FIRST_MEMBER, names::STAGE, name)),
+        "deliveries" => Some(Subject::Deliveries(name)),
         "reached" => Some(Subject::Named(names::STAGE_REACHED, names::STAGE, name)),
         "duplicates" => Some(Subject::Named(names::STAGE_DUPLICATES, names::STAGE, name)),
         _ => None,

@@ -43,6 +43,9 @@ fn thresholds_are_read() {
         Quantile(0.5),
         -3e6,
     );
+    check_read("branch.refunded.ratio < 5%", &["branch", "refunded", "ratio"], Value, 0.05);
+    check_read("branch.refunded.p95 < 2s", &["branch", "refunded"], Quantile(0.95), 2e9);
+    check_read("stage.a.deliveries < 1.5", &["stage", "a", "deliveries"], Value, 1.5);
     check_read("lag.min != 0", &["lag"], Statistic::Min, 0.0);
 }
 
@@ -116,7 +119,8 @@ fn sample_store() -> Store {
     let settled = [refund, ("stage", "settled")];
     let unknown = [settled[0], settled[1], ("kind", "unknown")];
     let hops = [payment, ("stage", "settled")];
-    let figures: [Named<'_>; 9] = [
+    let [early, late] = ["paid", "returned"].map(|stage| [refund, ("stage", stage)]);
+    let figures: [Named<'_>; 15] = [
         (names::JOURNEY_DURATION, &[payment], samples(&[1000; 98])),
         (names::JOURNEYS_LOST, &[payment], count(2)),
         (names::JOURNEYS_STARTED, &[payment], count(100)),
@@ -126,6 +130,12 @@ fn sample_store() -> Store {
         (names::STAGE_HOP, &settled, samples(&[10, 20])),
         (names::STAGE_HOP_NEGATIVE, &settled, samples(&[7])),
         (names::STAGE_DUPLICATES, &unknown, count(5)),
+        (names::STAGE_MATCHED, &settled, count(20)),
+        (names::JOURNEYS_COMPLETED, &[refund], count(197)),
+        (names::BRANCH_DURATION, &early, samples(&[500; 150])),
+        (names::BRANCH_DURATION, &late, samples(&[900; 50])),
+        (names::STAGE_SECOND_BRANCH, &late, count(2)),
+        (names::STAGE_FIRST_MEMBER, &early, samples(&[30])),
     ];
     for (metric, tags, figure) in figures {
         put(&mut store, metric, tags, figure);
@@ -177,6 +187,14 @@ fn figures_are_those_of_the_steady_phase() {
     check("stage.refund/settled.hop.count == 3", Some(3.0), true);
     check("stage.refund/settled.duplicates == 5", Some(5.0), true);
     check("stage.unseen.hop.p50 < 1s", None, false);
+    check("stage.refund/settled.deliveries < 1.2", Some(1.25), false);
+    check("stage.paid.first_member.max < 1us", Some(30.0), true);
+    check("branch.returned.ratio <= 25%", Some(0.25), true);
+    check("branch.refund/paid.ratio > 80%", Some(0.75), false);
+    check("branch.returned.p95 < 1us", Some(900.0), true);
+    check("branch.none.ratio < 1%", None, false);
+    check("second_branches == 0", Some(2.0), false);
+    check("journey.payment.second_branches == 0", Some(0.0), true);
     check("duplicates == 0", Some(5.0), false);
     check("journey.payment.duplicates == 0", Some(0.0), true);
     check("orphans < 4", Some(4.0), false);
