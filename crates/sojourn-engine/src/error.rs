@@ -25,8 +25,8 @@ impl RunError {
     }
 }
 
-impl From<sojourn_broker::TapError> for RunError {
-    fn from(error: sojourn_broker::TapError) -> Self {
+impl From<sojourn_broker::BrokerError> for RunError {
+    fn from(error: sojourn_broker::BrokerError) -> Self {
         Self { message: error.message, hint: error.hint }
     }
 }

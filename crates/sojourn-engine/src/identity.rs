@@ -1,7 +1,7 @@
 //! What a run file says of its run before anything is measured.
 
 use sojourn_clock::Anchor;
-use sojourn_plan::{Connector, Plan, StageKind, StageSource};
+use sojourn_plan::{Plan, StageKind, StageSource};
 use sojourn_record::{Identity, JourneyShape, StageShape};
 
 use crate::RunOptions;
@@ -57,10 +57,7 @@ fn stage_shape(plan: &Plan, journey: &sojourn_plan::Journey, index: usize) -> St
     let (on, poll_ns) = match &stage.source {
         StageSource::Event { channel, .. } => {
             let channel = &plan.channels[*channel];
-            let connector = match channel.connector {
-                Connector::Kafka(_) => "kafka",
-                Connector::Webhook(_) => "webhook",
-            };
+            let connector = channel.connector.word();
             (format!("{} ({connector})", channel.name), None)
         }
         StageSource::Poll(poll) => ("poll".to_owned(), Some(poll.every_ns)),
@@ -74,6 +71,7 @@ fn stage_shape(plan: &Plan, journey: &sojourn_plan::Journey, index: usize) -> St
             StageKind::Optional => "optional",
             StageKind::Never => "never",
             StageKind::Failure => "failure",
+            StageKind::Branch(_) => "branch",
         }
         .to_owned(),
         after: stage.after.map_or_else(

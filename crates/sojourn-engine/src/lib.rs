@@ -18,9 +18,11 @@
 //! Rendering and flags are elsewhere: [`run`] takes a plan and leaves a run file.
 
 mod attack;
+mod backlog;
 mod client_error;
 mod coordinator;
 mod error;
+mod fire;
 mod generator;
 mod health;
 mod identity;
@@ -50,6 +52,7 @@ pub use attack::{
 };
 pub use coordinator::{Ended, attack, attack_room, run};
 pub use error::RunError;
+pub use fire::{Fired, fire};
 pub use options::RunOptions;
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;

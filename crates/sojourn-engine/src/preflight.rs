@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sojourn_clock::SECOND_NS;
 use sojourn_http::{Client, ClientConfig, Origin, origin_host_header};
-use sojourn_plan::{Action, Plan, StageSource};
+use sojourn_plan::{Plan, StageSource};
 
 use crate::{RunError, client_error::client_error, generator::origin_of};
 
@@ -41,10 +41,7 @@ fn targets(plan: &Plan) -> Vec<Origin> {
         .flat_map(|journey| &journey.steps)
         .chain(&plan.setup)
         .chain(plan.refresh.iter().map(|refresh| &refresh.step));
-    let of_steps = steps.map(|step| {
-        let Action::Http(action) = &step.action;
-        origin_of(action)
-    });
+    let of_steps = steps.filter_map(|step| step.action.http().map(origin_of));
     let stages = plan.journeys.iter().flat_map(|journey| &journey.stages);
     let of_polls = stages.filter_map(|stage| match &stage.source {
         StageSource::Poll(poll) => Some(origin_of(&poll.action)),

@@ -33,6 +33,13 @@ pub(crate) fn of_ledger(balance: &Balance) -> Vec<Cause> {
                 .to_owned(),
         ),
         (
+            refusals.members,
+            "members of fan-out stages came when no more could be remembered (10,000 of a stage \
+             whose number is not known, 8,000,000 in all), so stages may look unreached: lower \
+             the rate, or expect fewer"
+                .to_owned(),
+        ),
+        (
             refusals.forgotten,
             "keys or polled stages became known after their journey had ended and was forgotten, \
              so its events look like nobody's: lower the rate, or shorten the steps' `timeout`"
@@ -148,10 +155,11 @@ mod tests {
     #[test]
     fn each_refusal_of_the_ledger_is_a_cause_with_its_number() {
         type Breaks = fn(&mut Refusals);
-        let refusals: [(Breaks, &str); 6] = [
+        let refusals: [(Breaks, &str); 7] = [
             (|refusals| refusals.journeys = 7, "7 journeys were begun when"),
             (|refusals| refusals.early_events = 7, "7 events came before their journey's key"),
             (|refusals| refusals.keys_or_steps = 7, "7 keys beyond 16 or steps beyond 64"),
+            (|refusals| refusals.members = 7, "7 members of fan-out stages came"),
             (|refusals| refusals.forgotten = 7, "7 keys or polled stages became known after"),
             (|refusals| refusals.unknown_journeys = 7, "7 facts named journeys"),
             (|refusals| refusals.contradictions = 7, "7 facts contradict the plan"),

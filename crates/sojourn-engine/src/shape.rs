@@ -1,28 +1,25 @@
 //! A plan as the ledger sees it.
 
 use sojourn_clock::SECOND_NS;
-use sojourn_ledger::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec};
-use sojourn_plan::{Journey, Plan, Stage, Step};
+use sojourn_ledger::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec, TOLD, TraceSeed};
+use sojourn_plan::{Expect, Journey, Plan, Stage, Step};
 
 /// Journeys in flight at most: with some 200 bytes each, half a gigabyte.
 const JOURNEYS_MAX: usize = 2_000_000;
 /// Events that wait for their journey at most.
 const EARLY_MAX: usize = 500_000;
+/// How long an event waits for a further key of its journey, at least.
+const EARLY_WAIT_NS: u64 = 10 * SECOND_NS;
+/// Members of fan-out stages remembered at most: 16 bytes each, an eighth of a gigabyte.
+const MEMBERS_MAX: usize = 8_000_000;
 /// Finished journeys remembered at most.
 const TOMBSTONES_MAX: usize = 1_000_000;
 /// How long a finished journey is remembered, at least.
 const TOMBSTONE_TTL_NS_MIN: u64 = 60 * SECOND_NS;
 
 /// The ledger's view of a plan.
-pub(crate) fn ledger_spec(plan: &Plan) -> LedgerSpec {
-    let root_timeout_ns = plan
-        .journeys
-        .iter()
-        .map(|journey| {
-            let root = journey.steps.iter().filter(|step| step.after.is_none());
-            root.map(Step::time_max_ns).fold(0, u64::saturating_add)
-        })
-        .max();
+pub(crate) fn ledger_spec(plan: &Plan, run_id: &str) -> LedgerSpec {
+    let trace = TraceSeed::of(plan.seed, run_id);
     let observed = |journey: &Journey| journey.within_ns.saturating_add(journey.linger_ns);
     // The last answer of a journey, and the key in it, may come a time-out after its end.
     let answered = |journey: &Journey| {
@@ -31,21 +28,36 @@ pub(crate) fn ledger_spec(plan: &Plan) -> LedgerSpec {
     let longest_ns = plan.journeys.iter().map(|journey| observed(journey).max(answered(journey)));
     let longest_ns = longest_ns.max();
     LedgerSpec {
-        journeys: plan.journeys.iter().map(journey_spec).collect(),
+        journeys: plan.journeys.iter().map(|journey| journey_spec(journey, trace)).collect(),
         journeys_max: JOURNEYS_MAX,
         early_max: EARLY_MAX,
         tombstones_max: TOMBSTONES_MAX,
         tombstone_ttl_ns: longest_ns.unwrap_or(0).max(TOMBSTONE_TTL_NS_MIN),
-        early_wait_ns: root_timeout_ns.unwrap_or(10 * SECOND_NS),
+        early_wait_ns: early_wait_ns(plan),
+        members_max: MEMBERS_MAX,
     }
 }
 
-fn journey_spec(journey: &Journey) -> JourneySpec {
+/// How long an event waits for its journey's key: for an answer the root's time-out, and where
+/// events yield further keys at least ten seconds.
+fn early_wait_ns(plan: &Plan) -> u64 {
+    let root_timeout_ns = |journey: &Journey| {
+        let root = journey.steps.iter().filter(|step| step.after.is_none());
+        root.map(Step::time_max_ns).fold(0, u64::saturating_add)
+    };
+    let longest_ns = plan.journeys.iter().map(root_timeout_ns).max();
+    let mut stages = plan.journeys.iter().flat_map(|journey| &journey.stages);
+    let least_ns = if stages.any(|stage| stage.rekey.is_some()) { EARLY_WAIT_NS } else { 0 };
+    longest_ns.unwrap_or(EARLY_WAIT_NS).max(least_ns)
+}
+
+fn journey_spec(journey: &Journey, trace: TraceSeed) -> JourneySpec {
     JourneySpec {
         within_ns: journey.within_ns,
         linger_ns: journey.linger_ns,
         stages: (0..journey.stages.len()).map(|index| stage_spec(journey, index)).collect(),
         has_follow_ups: journey.steps.iter().any(|step| step.after.is_some()),
+        trace: journey.trace.then_some(trace),
     }
 }
 
@@ -57,9 +69,13 @@ fn stage_spec(journey: &Journey, index: usize) -> StageSpec {
             sojourn_plan::StageKind::Optional => StageKind::Optional,
             sojourn_plan::StageKind::Never => StageKind::Never,
             sojourn_plan::StageKind::Failure => StageKind::Failure,
+            sojourn_plan::StageKind::Branch(group) => StageKind::Branch(group),
         },
         after: predecessor(stage),
-        expect: stage.expect,
+        expect: match stage.expect {
+            Expect::Members(members) => members,
+            Expect::Told { .. } => TOLD,
+        },
         shared: stage.shared,
         resumes: journey.steps.iter().any(|step| step.after == Some(index)),
     }

@@ -12,7 +12,7 @@ use sojourn_plan::{Action, HttpAction, Plan, RenderContext, Step, VariableId};
 use crate::{
     RunError, RunOptions,
     client_error::client_error,
-    generator::{Answer, PreparedRequest, Scratch, hosts, next_action},
+    generator::{Answer, PreparedRequest, Scratch, hosts, key_of, next_action},
     options::narrate,
 };
 
@@ -56,6 +56,8 @@ pub(crate) struct StepRunner<'a> {
     scratch: Scratch,
     /// Values by variable.
     pub(crate) variables: Vec<Option<Box<str>>>,
+    /// The journey's key, where there is a journey and it is known.
+    pub(crate) key: String,
 }
 
 impl<'a> StepRunner<'a> {
@@ -66,14 +68,29 @@ impl<'a> StepRunner<'a> {
     ) -> Result<Self, RunError> {
         let client = Client::new(options.client.clone()).map_err(|error| client_error(&error))?;
         let hosts = hosts(plan);
-        Ok(Self { plan, options, client, hosts, scratch: Scratch::default(), variables })
+        Ok(Self {
+            plan,
+            options,
+            client,
+            hosts,
+            scratch: Scratch::default(),
+            variables,
+            key: String::new(),
+        })
     }
 
     /// Runs one step for the `k`-th time, counted from 0: what its templates draw by, as a
     /// journey's by its number. Errs in words when it is not answered as expected.
     pub(crate) fn run(&mut self, step: &Step, k: u64) -> Result<(), String> {
+        self.run_keyed(step, k).map(drop)
+    }
+
+    /// The same; the key that the answer yields, where the step says how.
+    pub(crate) fn run_keyed(&mut self, step: &Step, k: u64) -> Result<Option<String>, String> {
         narrate(self.options.narrator.as_ref(), || format!("step {}", step.name));
-        let Action::Http(action) = &step.action;
+        let Action::Http(action) = &step.action else {
+            return Err(format!("step {}: only journeys publish", step.name));
+        };
         let response =
             self.answer(action, k).map_err(|why| format!("step {}: {why}", step.name))?;
         let answer = Answer::new(&response);
@@ -93,7 +110,10 @@ impl<'a> StepRunner<'a> {
             };
             self.variables[index] = Some(text.into());
         }
-        Ok(())
+        match step.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
+            Some(key) => key.map(Some).map_err(|why| format!("step {}: {why}", step.name)),
+            None => Ok(None),
+        }
     }
 
     /// The answer to a request and the redirects that the plan lets it follow, within its timeout.
@@ -149,12 +169,12 @@ impl<'a> StepRunner<'a> {
         }
     }
 
-    fn values(&self, k: u64) -> RenderContext<'_> {
+    pub(crate) fn values(&self, k: u64) -> RenderContext<'_> {
         RenderContext {
             seed: self.plan.seed,
             k,
             run_id: &self.options.run_id,
-            key: "",
+            key: &self.key,
             variables: &self.variables,
             own: &[],
             data: &self.plan.data,

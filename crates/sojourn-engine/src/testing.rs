@@ -2,8 +2,10 @@
 
 use std::{path::Path, time::Duration};
 
-use sojourn_broker::{Registry, Sink, Tap, TapError, TapInfo};
+use smallvec::SmallVec;
+use sojourn_broker::{BrokerError, Registry, Sink, Tap, TapInfo};
 use sojourn_clock::now_ns;
+use sojourn_ledger::{FinishClass, Finished, JourneyId, Phase};
 use sojourn_plan::{Channel, Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 use sojourn_testkit::{Reply, Request, Responder, Server, response};
@@ -25,6 +27,7 @@ journeys:
     within: 2s
 load:
   - { journey: payment, rate: 20/s, steady: 1s, drain: 1s }
+health: { lag_p99_max: 5s, silent_max: 5s, tap_behind_max: 5s }
 "#;
 
 /// A plan from its text.
@@ -44,6 +47,29 @@ pub(crate) fn plan(text: &str, target: &str) -> Plan {
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// A journey that completed at once, at instant 1,000, in a kind with one stage.
+pub(crate) fn finished(journey: JourneyId, phase: Phase) -> Finished {
+    Finished {
+        journey,
+        kind: 0,
+        phase,
+        class: FinishClass::Completed,
+        key: None,
+        t0_ns: 1_000,
+        t1_ns: 1_000,
+        t2_ns: Some(1_000),
+        first_step_ended_ns: None,
+        later_steps: SmallVec::new(),
+        stage_ns: SmallVec::from_elem(1_000, 1),
+        end_ns: 1_000,
+        hops_without_predecessor: 0,
+        negative_hops: 0,
+        reason: None,
+        said: None,
+        members: Vec::new(),
+    }
+}
+
 /// A target that answers 200 to everything.
 pub(crate) fn target() -> Server {
     struct Always;
@@ -59,11 +85,11 @@ pub(crate) fn target() -> Server {
 pub(crate) struct FakeTap<F>(pub(crate) F);
 
 impl<F: FnMut(&mut dyn Sink) + Send> Tap for FakeTap<F> {
-    fn open(&mut self) -> Result<TapInfo, TapError> {
+    fn open(&mut self) -> Result<TapInfo, BrokerError> {
         Ok(TapInfo::default())
     }
 
-    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), TapError> {
+    fn poll(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<(), BrokerError> {
         std::thread::sleep(timeout);
         (self.0)(sink);
         Ok(())

@@ -1,5 +1,6 @@
 //! What the coordinator has heard: merged figures, the run file, defects.
 
+use sojourn_broker::{Gap, Recovery};
 use sojourn_clock::now_ns;
 use sojourn_ledger::Balance;
 use sojourn_metrics::{
@@ -117,6 +118,7 @@ impl Book {
     pub(super) fn tap(&mut self, report: TapReport) {
         match report {
             TapReport::Snapshot(snapshot) => self.snapshot(snapshot),
+            TapReport::Gap { channel, gap } => self.gap(&channel, &gap),
             TapReport::Lost(why) => {
                 self.is_void = true;
                 self.defects.push(why);
@@ -133,6 +135,26 @@ impl Book {
                 self.notes
                     .extend(samples.map(|sample| format!("undecodable on {channel}: {sample}")));
             }
+        }
+    }
+
+    /// A tap had no connection for a while: what may be missing makes the run void.
+    fn gap(&mut self, channel: &str, gap: &Gap) {
+        if gap.to_ns <= self.start_ns {
+            return;
+        }
+        let from_s = gap.from_ns.saturating_sub(self.start_ns) as f64 / 1e9;
+        let took_s = gap.to_ns.saturating_sub(gap.from_ns) as f64 / 1e9;
+        let without =
+            format!("tap {channel} had no connection for {took_s:.1} s from second {from_s:.1}");
+        match gap.recovery {
+            Recovery::Missed => {
+                self.defects.push(format!("{without}: events may have been missed"));
+            }
+            Recovery::Resumed { messages } => self.note(format!(
+                "{without}; the broker had kept everything, and it was read on: {messages} events \
+                 are stamped up to {took_s:.1} s after they came"
+            )),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
@@ -19,11 +19,13 @@ use sojourn_plan::Plan;
 use super::{
     book::Book,
     panic::{self, Panic, Role},
+    taps::open_taps,
 };
 use crate::{
     Attack, RunError, RunOptions,
+    backlog::{self, BacklogSpec},
     client_error::client_error,
-    generator::{self, GeneratorSpec},
+    generator::{self, GeneratorSpec, Publishers},
     link::{FromGenerator, ToGenerator},
     observer::{
         FromObserver, GeneratorEnd, LedgerState, Observer, ObserverSpec, TapReport, TapSpec,
@@ -121,11 +123,10 @@ pub(super) fn launch(
         plan,
         attack.map(Arc::new),
         &variables.values(),
-        &batches_sender,
-        &generator_sender,
-        &polls,
+        &FarEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
+        registry,
     )?;
-    for (index, tap) in taps.into_iter().enumerate() {
+    for (index, tap) in taps {
         launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
     }
     let mut poll_ends = None;
@@ -140,9 +141,17 @@ pub(super) fn launch(
         };
         launched.poller(plan, variables, ends)?;
     }
+    launched.backlog(plan, registry, tap_sender, note_sender.clone())?;
     launched.observe(plan, batches, observer_sender, ends, poll_ends)?;
     launched.refresh(plan, variables, note_sender)?;
     Ok(launched)
+}
+
+/// The far ends of the generators' channels.
+struct FarEnds {
+    facts: Sender<Batch>,
+    reports: Sender<(u32, FromGenerator)>,
+    polls: PollSender,
 }
 
 /// The far ends of the poller's channels.
@@ -152,21 +161,6 @@ struct PollerEnds {
     snapshots: Sender<Box<Snapshot>>,
     notes: Sender<String>,
     defects: Sender<FromObserver>,
-}
-
-/// What each channel's tap listens to, by the channel's name.
-type Listening = Vec<(String, String)>;
-
-fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Vec<Box<dyn Tap>>, Listening), RunError> {
-    let mut taps = Vec::new();
-    let mut channels = Vec::new();
-    for channel in &plan.channels {
-        let mut tap = registry.open(channel)?;
-        let info = tap.open()?;
-        channels.push((channel.name.clone(), info.listens_to));
-        taps.push(tap);
-    }
-    Ok((taps, channels))
 }
 
 /// Tells taps, poller and refresh to end, at the latest when it is dropped: a run that could not be
@@ -294,9 +288,8 @@ impl Launched {
         plan: &Arc<Plan>,
         attack: Option<Arc<Attack>>,
         variables: &[Option<Box<str>>],
-        facts: &Sender<Batch>,
-        reports: &Sender<(u32, FromGenerator)>,
-        polls: &PollSender,
+        far: &FarEnds,
+        registry: &Registry,
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         let mut ends = Vec::new();
         for index in 0..self.options.threads {
@@ -305,6 +298,7 @@ impl Launched {
             let (actors_sender, actors) = bounded(WAKE_UPS_MAX);
             let (spare_sender, spares) = bounded(2);
             let (ready_sender, ready) = bounded(1);
+            let waker = Arc::new(OnceLock::new());
             let spec = GeneratorSpec {
                 index,
                 of: self.options.threads,
@@ -313,12 +307,14 @@ impl Launched {
                 attack: attack.clone(),
                 anchor: self.anchor,
                 variables: variables.to_vec(),
-                facts: facts.clone(),
-                reports: reports.clone(),
+                facts: far.facts.clone(),
+                reports: far.reports.clone(),
                 control,
                 actors,
                 spares,
-                polls: polls.clone(),
+                polls: far.polls.clone(),
+                publishers: Publishers::new(plan, registry, &waker)?,
+                waker,
             };
             let role = Role::Generator;
             self.spawn(role, &format!("generator-{index}"), move || {
@@ -402,6 +398,26 @@ impl Launched {
                 let _ignored = ends.defects.send(FromObserver::Void(why));
             }
         })
+    }
+
+    fn backlog(
+        &mut self,
+        plan: &Plan,
+        registry: &Registry,
+        reports: Sender<TapReport>,
+        notes: Sender<String>,
+    ) -> Result<(), RunError> {
+        let readers = backlog::readers(plan, registry)?;
+        if readers.is_empty() {
+            return Ok(());
+        }
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        // The observer has the number after the last source's.
+        let number = self.sources.len() as u32 + 1;
+        let stop = Arc::clone(&self.stop.0);
+        let spec = BacklogSpec { readers, number, reports, notes, start, stop };
+        self.spawn(Role::Other, "backlog", move || backlog::run(spec))
     }
 
     fn observe(

@@ -9,6 +9,7 @@ mod launch;
 mod levels;
 mod notes;
 pub(crate) mod panic;
+mod taps;
 #[cfg(test)]
 mod tests;
 

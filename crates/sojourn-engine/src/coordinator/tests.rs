@@ -1,5 +1,8 @@
 //! Whole runs in which something goes wrong: what the summary must say.
 
+mod broker;
+mod system;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},

@@ -4,11 +4,14 @@
 //! stepped with what woke it and says whether it is done.
 
 use crossbeam_channel::Sender;
+use sojourn_broker::Outcome;
 use sojourn_http::{Client, Completion};
 use sojourn_metrics::Recorder;
 use sojourn_plan::Plan;
 
-use super::{outbox::Outbox, prepared::PreparedPlan, series::Series, timers::Timers};
+use super::{
+    outbox::Outbox, prepared::PreparedPlan, publishers::Publishers, series::Series, timers::Timers,
+};
 
 /// Why an actor is stepped.
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub(crate) enum Wake {
     Start,
     /// Its request is done.
     Completion(Completion),
+    /// Its message was acknowledged, refused or given up.
+    Published(Outcome),
     /// A stage it waits for was reached.
     Reached(u8),
     /// The instant that it waited for has come.
@@ -26,7 +31,7 @@ pub(crate) enum Wake {
 /// What an actor says after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A request is under way, or will be after a pause.
+    /// A request or message is under way, or will be after a pause.
     Requesting,
     /// The root is done as expected and nothing is under way; a stage may wake it again.
     Idle,
@@ -43,6 +48,7 @@ pub(crate) struct Context<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) prepared: &'a PreparedPlan,
     pub(crate) client: &'a mut Client,
+    pub(crate) publishers: &'a mut Publishers,
     pub(crate) recorder: &'a mut Recorder,
     pub(crate) series: &'a mut Series,
     pub(crate) outbox: &'a mut Outbox,

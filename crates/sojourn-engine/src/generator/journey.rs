@@ -1,16 +1,22 @@
-//! A plan's journey as an actor: its HTTP steps, one after the other.
+//! A plan's journey as an actor: its steps, one after the other.
 //!
 //! The root steps run from t0; when the root is done an actor without further steps is gone, and
 //! the journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
 //! ledger to wake them.
 
 mod narration;
+mod publish;
 mod redirect;
 mod retry;
+mod trace;
 
+use smallvec::SmallVec;
 use sojourn_http::{BodyPolicy, Completion, Exchange, Response};
 use sojourn_ledger::{Fact, JourneyId, Key, Phase};
-use sojourn_plan::{Action, HttpAction, KeyRule, Plan, RenderContext, Template, VariableId};
+use sojourn_plan::{
+    Action, Expect, HttpAction, KeyRule, Plan, RenderContext, Teller, Template, VariableId,
+    members_of,
+};
 
 use super::{
     actor::{Actor, Context, Step, Wake},
@@ -88,9 +94,12 @@ impl UnderWay {
     }
 }
 
+/// Stages, and how many members an answer says they have.
+type Told = SmallVec<[(u8, u32); 1]>;
+
 /// What a checked answer says.
 enum Judged {
-    Accepted { key: Option<Key> },
+    Accepted { key: Option<Key>, told: Told },
     Refused(String),
 }
 
@@ -157,12 +166,17 @@ impl JourneyActor {
         self.attempt(context, UnderWay::new(step, due_ns, now_ns))
     }
 
-    /// Renders and sends a step's request.
+    /// Renders and sends a step's request or message.
     fn attempt(&mut self, context: &mut Context<'_>, under_way: UnderWay) -> Step {
         let (plan, step) = (context.plan, under_way.step);
         let spec = &plan.journeys[self.kind()].steps[step];
-        let Action::Http(action) = &spec.action;
-        let request = &context.prepared.journeys[self.kind()].steps[step];
+        let action = match &spec.action {
+            Action::Http(action) => action,
+            Action::Publish(action) => return self.publish(context, under_way, action),
+        };
+        let Some(request) = &context.prepared.journeys[self.kind()].steps[step] else {
+            return Step::Idle;
+        };
         if let Err(error) = self.render(context, action, request) {
             return self.cannot_send(context, under_way, &error);
         }
@@ -202,7 +216,8 @@ impl JourneyActor {
         request: &PreparedRequest,
     ) -> Result<(), RenderError> {
         let values = self.values(context.plan, context.run_id, context.variables);
-        request.render(action, &values, context.scratch)
+        let trace = self.traceparent(context.plan, context.prepared, context.run_id);
+        request.render_traced(action, &values, trace.as_deref(), context.scratch)
     }
 
     fn render_text(
@@ -260,7 +275,9 @@ impl JourneyActor {
         self.record(context, under_way, &completion);
         match judged {
             Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
-            Judged::Accepted { key } => self.accepted(context, under_way, ended_ns, key),
+            Judged::Accepted { key, told } => {
+                self.accepted(context, under_way, ended_ns, (key, told))
+            }
         }
     }
 
@@ -289,10 +306,23 @@ impl JourneyActor {
             Some(Ok(text)) => {
                 let key = Key::new(text.as_bytes());
                 self.key = text;
-                Judged::Accepted { key }
+                Judged::Accepted { key, told: self.told(context, step, &answer) }
             }
-            None => Judged::Accepted { key: None },
+            None => Judged::Accepted { key: None, told: self.told(context, step, &answer) },
         }
+    }
+
+    /// Stages whose number of members the answer says.
+    fn told(&self, context: &Context<'_>, step: usize, answer: &Answer<'_>) -> Told {
+        let stages = (0u8..).zip(&context.plan.journeys[self.kind()].stages);
+        stages
+            .filter_map(|(stage, spec)| match &spec.expect {
+                Expect::Told { from, by } if *by == Teller::Step(step) => {
+                    Some((stage, members_of(&answer.select(from)?)?))
+                }
+                _ => None,
+            })
+            .collect()
     }
 
     fn accepted(
@@ -300,7 +330,7 @@ impl JourneyActor {
         context: &mut Context<'_>,
         under_way: UnderWay,
         ended_ns: u64,
-        key: Option<Key>,
+        (key, told): (Option<Key>, Told),
     ) -> Step {
         let (kind, phase) = (self.arrival.kind, self.arrival.phase);
         let series = context.series.step(kind, under_way.step, phase).response_ok;
@@ -308,6 +338,9 @@ impl JourneyActor {
         let journey = self.arrival.journey;
         if let Some(key) = key {
             context.outbox.push(ended_ns, Fact::Keyed { journey, key });
+        }
+        for (stage, members) in told {
+            context.outbox.push(ended_ns, Fact::Told { journey, stage, members });
         }
         self.step_ended(context, ended_ns);
         let root = &context.prepared.journeys[self.kind()].root;
@@ -417,6 +450,7 @@ impl Actor for JourneyActor {
                 self.begin(context, first, self.arrival.t0_ns)
             }
             Wake::Completion(completion) => self.completed(context, completion),
+            Wake::Published(outcome) => self.published(context, outcome),
             Wake::Timer => self.go_on(context),
             Wake::Reached(stage) => {
                 self.stages_reached |= 1 << stage;

@@ -6,9 +6,11 @@ mod attack;
 mod choice;
 mod closed;
 mod journey;
+mod lag_budget;
 mod open;
 mod outbox;
 mod prepared;
+mod publishers;
 mod redirect;
 mod series;
 mod spec;
@@ -33,15 +35,17 @@ use crate::{
 };
 pub(crate) use actor::Scratch;
 use actor::{Actor, Context, Step, Wake};
-pub(crate) use answer::Answer;
+pub(crate) use answer::{Answer, key_of};
 use attack::AttackGenerator;
 use choice::pick_journey;
 pub(crate) use choice::waits_for_journey;
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
+use lag_budget::LagBudget;
 use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of};
+pub(crate) use publishers::{Message, Publishers};
 pub(crate) use redirect::{hosts, next_action};
 use series::Series;
 pub(crate) use spec::GeneratorSpec;
@@ -68,6 +72,8 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io
         }
     };
     sojourn_clock::request_short_slice();
+    // Set once, here.
+    let _first = spec.waker.set(client.waker());
     let _ignored = ready.send(Ok((client.waker(), client.io())));
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
@@ -85,6 +91,7 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io
 struct Generator {
     spec: GeneratorSpec,
     client: Client,
+    publishers: Publishers,
     prepared: PreparedPlan,
     recorder: Recorder,
     series: Series,
@@ -106,6 +113,7 @@ struct Generator {
     health: ThreadHealth,
     scratch: Scratch,
     timers: Timers,
+    lag_budget: LagBudget,
     /// Why it cannot go on.
     broken: Option<String>,
 }
@@ -117,7 +125,7 @@ struct Slot {
 }
 
 impl Generator {
-    fn new(spec: GeneratorSpec, mut client: Client, start_ns: u64) -> Self {
+    fn new(mut spec: GeneratorSpec, mut client: Client, start_ns: u64) -> Self {
         let plan = Arc::clone(&spec.plan);
         let share = Share::Stripe { index: spec.index, of: spec.of };
         let mut recorder = Recorder::new(spec.index);
@@ -151,7 +159,9 @@ impl Generator {
             stopped: false,
             scratch: Scratch::default(),
             timers: Timers::default(),
+            lag_budget: LagBudget::new(spec.options.lag_budget_ns),
             broken: None,
+            publishers: std::mem::take(&mut spec.publishers),
             client,
             spec,
         }
@@ -159,6 +169,7 @@ impl Generator {
 
     fn run(mut self) -> Result<(), String> {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
+        let mut outcomes = Vec::new();
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
         let rhythm = Rhythm::of(&self.spec.plan);
@@ -181,13 +192,17 @@ impl Generator {
             let deadline_ns = if more {
                 watermark_ns
             } else {
-                let due_ns = self.next_due_ns().saturating_add(self.spec.options.lag_budget_ns);
-                due_ns.min(snapshot_ns).min(flush_ns)
+                let due_ns = self.next_due_ns().saturating_add(self.lag_budget.ns());
+                due_ns.min(snapshot_ns).min(flush_ns).min(self.publishers.next_ns())
             };
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = now_ns();
+            self.publishers.outcomes(turn_ns, &mut outcomes);
+            for outcome in outcomes.drain(..) {
+                self.wake(outcome.token, Wake::Published(outcome));
+            }
             for completion in completions.drain(..) {
                 self.wake(completion.token, Wake::Completion(completion));
                 if !self.closed.is_empty() {
@@ -280,6 +295,9 @@ impl Generator {
     /// Starts what is due, a bounded number at a time; true: there is more.
     fn start_due(&mut self) -> bool {
         for _ in 0..STARTS_PER_TURN {
+            if self.client.is_behind() {
+                return true;
+            }
             let now = now_ns();
             let open = self
                 .open
@@ -298,6 +316,7 @@ impl Generator {
                     if t0 <= now && other.is_none_or(|(closed_t0, ..)| t0 <= closed_t0) =>
                 {
                     self.open[index].advance();
+                    self.lag_budget.note(t0);
                     let entry = self.open[index].entry;
                     self.start(entry, k, t0, None);
                 }
@@ -366,6 +385,7 @@ impl Generator {
             plan: &self.spec.plan,
             prepared: &self.prepared,
             client: &mut self.client,
+            publishers: &mut self.publishers,
             recorder: &mut self.recorder,
             series: &mut self.series,
             outbox: &mut self.outbox,

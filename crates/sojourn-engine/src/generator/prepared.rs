@@ -1,9 +1,12 @@
 //! A plan's requests, made ready for one client.
 
 use sojourn_http::{Client, Origin, OriginId, origin_host_header};
-use sojourn_plan::{Action, HttpAction, Plan, Step, VariableId};
+use sojourn_plan::{Action, Expect, HttpAction, Plan, Step, Teller, VariableId};
 
 use super::actor::Scratch;
+
+/// Header of the trace context.
+pub(crate) const TRACEPARENT: &str = "traceparent";
 
 /// Every request of a plan with its origin registered.
 #[derive(Debug)]
@@ -17,7 +20,8 @@ pub(crate) struct PreparedPlan {
 /// One journey's requests.
 #[derive(Debug)]
 pub(crate) struct PreparedJourney {
-    pub(crate) steps: Vec<PreparedRequest>,
+    /// `None`: the step publishes.
+    pub(crate) steps: Vec<Option<PreparedRequest>>,
     /// Indices of the steps that are the root.
     pub(crate) root: Vec<usize>,
     /// Whether steps follow a stage.
@@ -26,6 +30,8 @@ pub(crate) struct PreparedJourney {
     pub(crate) polled: Vec<usize>,
     /// Whether an actor of it wants to know that the ledger has ended its journey.
     pub(crate) hears_of_end: bool,
+    /// Whether its requests and messages carry a trace context.
+    pub(crate) trace: bool,
 }
 
 /// A request ready to be rendered.
@@ -68,11 +74,16 @@ impl PreparedPlan {
             .journeys
             .iter()
             .map(|journey| {
-                let steps: Vec<_> = journey
+                let mut steps: Vec<_> = journey
                     .steps
                     .iter()
                     .map(|step| PreparedRequest::of_step(step, client))
                     .collect();
+                for (step, request) in steps.iter_mut().enumerate() {
+                    if let Some(request) = request {
+                        request.keeps_body |= tells(journey, step);
+                    }
+                }
                 PreparedJourney {
                     steps,
                     root: (0..journey.steps.len())
@@ -80,6 +91,7 @@ impl PreparedPlan {
                         .collect(),
                     has_follow_ups: journey.steps.iter().any(|step| step.after.is_some()),
                     hears_of_end: hears_of_end(journey),
+                    trace: journey.trace,
                     polled: (0..journey.stages.len())
                         .filter(|&index| {
                             matches!(
@@ -95,6 +107,14 @@ impl PreparedPlan {
     }
 }
 
+/// Whether the answer to a step says how many members a stage has.
+fn tells(journey: &sojourn_plan::Journey, step: usize) -> bool {
+    journey.stages.iter().any(|stage| match &stage.expect {
+        Expect::Told { by, .. } => *by == Teller::Step(step),
+        Expect::Members(_) => false,
+    })
+}
+
 /// Whether actors of a journey are told of its end: no step, and no polling, begins after it.
 pub(crate) fn hears_of_end(journey: &sojourn_plan::Journey) -> bool {
     journey.steps.iter().any(|step| step.after.is_some()) || crate::poller::is_polled(journey)
@@ -106,16 +126,18 @@ pub(crate) fn origin_of(action: &HttpAction) -> Origin {
 }
 
 impl PreparedRequest {
-    /// The request of a step.
-    pub(crate) fn of_step(step: &Step, client: &mut Client) -> Self {
-        let Action::Http(action) = &step.action;
+    /// The request of a step; `None`: it publishes.
+    pub(crate) fn of_step(step: &Step, client: &mut Client) -> Option<Self> {
+        let Action::Http(action) = &step.action else {
+            return None;
+        };
         let looks_deeper =
             |selector: &sojourn_plan::Selector| !matches!(selector, sojourn_plan::Selector::Status);
         let keeps_body = !step.extract.is_empty()
             || matches!(step.key, Some(sojourn_plan::KeyRule::Received { .. }))
             || step.expect.iter().any(|check| looks_deeper(&check.selector))
             || action.redirects_max > 0;
-        Self::of_action(action, keeps_body, client)
+        Some(Self::of_action(action, keeps_body, client))
     }
 
     /// A request of its own, such as a poll's.
@@ -157,8 +179,19 @@ impl PreparedRequest {
         values: &sojourn_plan::RenderContext<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), RenderError> {
+        self.render_traced(action, values, None, scratch)
+    }
+
+    /// The same with a trace context, unless the plan sets its own.
+    pub(crate) fn render_traced(
+        &self,
+        action: &HttpAction,
+        values: &sojourn_plan::RenderContext<'_>,
+        trace: Option<&str>,
+        scratch: &mut Scratch,
+    ) -> Result<(), RenderError> {
         scratch.message.clear();
-        if let Some(literal) = &self.literal {
+        if let (Some(literal), None) = (&self.literal, trace) {
             scratch.message.extend_from_slice(literal);
             return Ok(());
         }
@@ -176,12 +209,16 @@ impl PreparedRequest {
             ends.push(scratch.value.len());
         }
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let headers: smallvec::SmallVec<[(&str, &[u8]); 16]> = action
+        let mut headers: smallvec::SmallVec<[(&str, &[u8]); 16]> = action
             .headers
             .iter()
             .zip(starts.zip(&ends))
             .map(|((name, _), (start, &end))| (name.as_str(), &scratch.value[start..end]))
             .collect();
+        let is_set = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(TRACEPARENT));
+        if let (Some(trace), false) = (trace, is_set) {
+            headers.push((TRACEPARENT, trace.as_bytes()));
+        }
         let path = std::str::from_utf8(&scratch.path)
             .map_err(|_| RenderError::Invalid("the path is not UTF-8".to_owned()))?;
         sojourn_http::write_request(

@@ -14,10 +14,7 @@ pub(crate) fn hosts(plan: &Plan) -> Vec<String> {
         .chain(&plan.setup)
         .chain(&plan.teardown)
         .chain(plan.refresh.iter().map(|refresh| &refresh.step));
-    let of_steps = steps.map(|step| {
-        let sojourn_plan::Action::Http(action) = &step.action;
-        action.host.clone()
-    });
+    let of_steps = steps.filter_map(|step| step.action.http().map(|action| action.host.clone()));
     let stages = plan.journeys.iter().flat_map(|journey| &journey.stages);
     let of_polls = stages.filter_map(|stage| match &stage.source {
         StageSource::Poll(poll) => Some(poll.action.host.clone()),
@@ -96,7 +93,7 @@ journeys:
 load: { rate: 1/s, steady: 1s }
 ";
         let plan = sojourn_plan::read("p.yaml", text, &NoFiles, &Default::default()).unwrap();
-        let sojourn_plan::Action::Http(action) = &plan.journeys[0].steps[0].action;
+        let action = plan.journeys[0].steps[0].action.http().unwrap();
         for (to, kept) in [
             ("https://a.example", 5),
             ("https://a.example:443", 5),

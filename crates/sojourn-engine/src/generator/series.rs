@@ -217,6 +217,19 @@ impl Series {
         requests_series(&names.journey, &names.steps[step], failure.name(), phase, recorder)
     }
 
+    /// The request counter of a status that is a word, such as a published message's.
+    pub(crate) fn status_word(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+        status: &str,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        requests_series(&names.journey, &names.steps[step], status, phase, recorder)
+    }
+
     /// The request counter of those that could not be written.
     pub(crate) fn not_sent(
         &mut self,

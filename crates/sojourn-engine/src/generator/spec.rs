@@ -1,16 +1,17 @@
 //! What a generator thread is made with.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crossbeam_channel::{Receiver, Sender};
 use sojourn_clock::{Anchor, MILLISECOND_NS};
-use sojourn_http::{ClientConfig, ConnectTo, HostPort};
+use sojourn_http::{ClientConfig, ConnectTo, HostPort, Waker};
 use sojourn_ledger::Batch;
 use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
 
 use crate::{
     attack::{Attack, Targets},
+    generator::Publishers,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
     poller::PollSender,
@@ -32,6 +33,9 @@ pub(crate) struct GeneratorSpec {
     pub(crate) actors: Receiver<ToActor>,
     pub(crate) spares: Receiver<Box<Snapshot>>,
     pub(crate) polls: PollSender,
+    pub(crate) publishers: Publishers,
+    /// Where its publishers find its waker.
+    pub(crate) waker: Arc<OnceLock<Waker>>,
 }
 
 /// From this lag budget on, it does not matter whether a wait ends some microseconds late.
@@ -41,7 +45,7 @@ impl GeneratorSpec {
     /// How its client connects: a script may have chosen an address.
     pub(super) fn client(&self) -> ClientConfig {
         let mut config = self.options.client.clone();
-        config.punctual &= self.options.lag_budget_ns < LAX_NS;
+        config.punctual &= self.options.lag_budget_ns.unwrap_or(0) < LAX_NS;
         let Some(Targets::Scripted(scripted)) = self.attack.as_ref().map(|attack| &attack.targets)
         else {
             return config;

@@ -33,6 +33,8 @@ fn the_last_figures_wait_for_a_place_in_a_full_queue() {
         actors,
         spares,
         polls: poller::channel(&plan).0,
+        publishers: Publishers::default(),
+        waker: Arc::default(),
         plan,
     };
     to_generator.send(ToGenerator::Start { at_ns: now_ns() }).unwrap();

@@ -3,10 +3,12 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
 
-use sojourn_ledger::{FinishClass, Finished, Phase, Reason};
+use sojourn_ledger::{FinishClass, Finished, Phase, Reason, TraceSeed};
 use sojourn_pace::random_u64;
 use sojourn_plan::{Plan, StageKind};
 use sojourn_record::{JourneyRecord, StageInstant, StepInstant};
+
+use crate::RunOptions;
 
 /// Lost and failed journeys kept per run.
 const FAILED_MAX: u64 = 10_000;
@@ -47,14 +49,21 @@ struct Shape {
     stages: Vec<Arc<str>>,
     /// Whether the journey is not complete without the stage.
     required: Vec<bool>,
+    /// Groups of alternatives.
+    groups: Vec<Vec<usize>>,
+    trace: Option<TraceSeed>,
 }
 
 impl Audit {
-    pub(crate) fn new(plan: &Plan, start_ns: u64, keep_all: bool) -> Self {
+    pub(crate) fn new(plan: &Plan, start_ns: u64, options: &RunOptions) -> Self {
+        let trace = TraceSeed::of(plan.seed, &options.run_id);
         let shapes = plan
             .journeys
             .iter()
-            .map(|journey| Shape {
+            .zip(super::series::groups(plan))
+            .map(|(journey, groups)| Shape {
+                trace: journey.trace.then_some(trace),
+                groups,
                 journey: journey.name.clone(),
                 steps: journey.steps.iter().map(|step| step.name.as_str().into()).collect(),
                 first_step: journey.steps.iter().position(|step| step.after.is_none()).unwrap_or(0),
@@ -70,7 +79,7 @@ impl Audit {
             shapes,
             start_ns,
             seed: plan.seed,
-            keep_all,
+            keep_all: options.keep_all,
             failed: 0,
             failed_beyond: 0,
             kinds: plan.journeys.iter().map(|_| KindAudit::default()).collect(),
@@ -205,6 +214,7 @@ impl Audit {
                 })
                 .collect(),
             reason: shape.reason(finished),
+            trace_id: shape.trace.map(|seed| seed.id(finished.journey).to_string()),
         }
     }
 }
@@ -215,7 +225,10 @@ impl Shape {
         let stage = |at: u8| self.stages.get(usize::from(at)).map_or("?", |name| name);
         let words = match (finished.class, finished.reason) {
             (FinishClass::Completed | FinishClass::Late, _) => return None,
-            (_, Some(Reason::Stage(at))) => format!("stage {} was reached", stage(at)),
+            (_, Some(Reason::Stage(at))) => match &finished.said {
+                Some(said) => format!("stage {} was reached: {said}", stage(at)),
+                None => format!("stage {} was reached", stage(at)),
+            },
             (_, Some(Reason::Check(at))) => {
                 format!("a check of stage {} did not hold", stage(at))
             }
@@ -224,6 +237,9 @@ impl Shape {
             }
             (_, Some(Reason::Root)) => {
                 format!("step {} was refused or not answered", self.step_begun_last(finished))
+            }
+            (FinishClass::Failed, Some(Reason::KeyReused)) => {
+                "a further key of it was in flight already".to_owned()
             }
             (_, Some(Reason::KeyReused)) => "its key was in flight already".to_owned(),
             (_, Some(Reason::NoRoom)) => "the ledger had no room for it".to_owned(),
@@ -234,10 +250,14 @@ impl Shape {
 
     /// What a lost journey still waited for.
     fn missing(&self, finished: &Finished) -> String {
-        let stages = self.stages.iter().zip(&self.required).zip(&finished.stage_ns);
-        let unseen = stages.filter(|((_, required), seen_ns)| **required && **seen_ns == 0);
+        let is_seen = |at: usize| finished.stage_ns.get(at).is_some_and(|&seen_ns| seen_ns > 0);
+        let unseen = (0..self.stages.len()).filter(|&at| self.required[at] && !is_seen(at));
         let mut missing: Vec<String> =
-            unseen.map(|((name, _), _)| format!("stage {name}")).collect();
+            unseen.map(|at| format!("stage {}{}", self.stages[at], come(finished, at))).collect();
+        for group in self.groups.iter().filter(|group| !group.iter().any(|&at| is_seen(at))) {
+            let names: Vec<&str> = group.iter().map(|&at| &*self.stages[at]).collect();
+            missing.push(format!("stage {}", names.join(" or ")));
+        }
         if finished.t2_ns.is_none() {
             missing.insert(0, format!("the answer to {}", self.step_begun_last(finished)));
         }
@@ -257,6 +277,16 @@ impl Shape {
     }
 }
 
+/// How far a fan-out stage came, behind its name.
+fn come(finished: &Finished, stage: usize) -> String {
+    let members = finished.members.iter().find(|members| usize::from(members.stage) == stage);
+    match members.map(|members| (members.seen, members.expected)) {
+        None => String::new(),
+        Some((seen, Some(expected))) => format!(" ({seen} of {expected} members)"),
+        Some((seen, None)) => format!(" ({seen} members; how many there are was never told)"),
+    }
+}
+
 /// A class as run files have it.
 fn class_name(class: FinishClass) -> &'static str {
     match class {
@@ -272,34 +302,28 @@ fn class_name(class: FinishClass) -> &'static str {
 #[cfg(test)]
 mod tests {
     use smallvec::SmallVec;
-    use sojourn_ledger::JourneyId;
+    use sojourn_ledger::{JourneyId, MembersSeen};
 
     use super::*;
-    use crate::testing::{PAYMENT, plan};
+    use crate::testing::{PAYMENT, finished, plan};
+
+    fn audit() -> Audit {
+        let options = RunOptions::new(None, "test".to_owned());
+        Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, &options)
+    }
 
     fn completed(number: u64, duration_ns: u64) -> Finished {
         Finished {
-            journey: JourneyId(number),
-            kind: 0,
-            phase: Phase::Steady,
-            class: FinishClass::Completed,
-            key: None,
-            t0_ns: 1_000,
-            t1_ns: 1_000,
             t2_ns: Some(1_000 + duration_ns),
-            first_step_ended_ns: None,
-            later_steps: SmallVec::new(),
             stage_ns: SmallVec::from_elem(1_000 + duration_ns, 1),
             end_ns: 1_000 + duration_ns,
-            hops_without_predecessor: 0,
-            negative_hops: 0,
-            reason: None,
+            ..finished(JourneyId(number), Phase::Steady)
         }
     }
 
     #[test]
     fn no_record_is_made_of_a_completed_journey_that_is_not_kept() {
-        let mut audit = Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, false);
+        let mut audit = audit();
         // Ever faster: after the first twenty none is among the slowest.
         for number in 0..10_000 {
             assert!(audit.take(completed(number, 1_000_000 - number)).is_none());
@@ -316,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_journey_that_did_not_complete_is_kept_with_the_reason() {
-        let mut audit = Audit::new(&plan(PAYMENT, "http://127.0.0.1:1"), 0, false);
+        let mut audit = audit();
         let mut reason = |class, reason, unseen: bool, answered: bool| {
             let mut finished = Finished { class, reason, ..completed(1, 5) };
             if unseen {
@@ -329,7 +353,21 @@ mod tests {
         assert_eq!(reason(Lost, None, true, true), "not seen: stage created");
         let both = reason(Lost, None, true, false);
         assert!(both.starts_with("not seen: the answer to ") && both.ends_with("stage created"));
+        let members = vec![MembersSeen { stage: 0, seen: 2, expected: Some(5) }];
+        let mut far = Finished { class: Lost, members, ..completed(1, 5) };
+        far.stage_ns[0] = 0;
+        let reason_of = audit.take(far).unwrap().reason.unwrap();
+        assert_eq!(reason_of, "not seen: stage created (2 of 5 members)");
+        let mut reason = |class, reason, unseen: bool, answered: bool| {
+            let mut finished = Finished { class, reason, ..completed(1, 5) };
+            if unseen {
+                finished.stage_ns[0] = 0;
+            }
+            finished.t2_ns = finished.t2_ns.filter(|_| answered);
+            audit.take(finished).unwrap().reason.unwrap()
+        };
         let failed = [
+            (Failed, Reason::KeyReused, "a further key of it was in flight already"),
             (Failed, Reason::Stage(0), "stage created was reached"),
             (Failed, Reason::Check(0), "a check of stage created did not hold"),
             (RootFailed, Reason::KeyReused, "its key was in flight already"),

@@ -4,6 +4,7 @@
 //! coordinator, wake-ups to the generators, kept journeys to the run file.
 
 mod audit;
+mod failures;
 mod series;
 mod tap_thread;
 
@@ -15,7 +16,9 @@ use std::sync::{
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::Waker;
-use sojourn_ledger::{Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId};
+use sojourn_ledger::{
+    Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId, TraceContext,
+};
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_plan::Plan;
 use sojourn_record::JourneyRecord;
@@ -135,12 +138,12 @@ impl Observer {
             })
             .collect();
         Self {
-            ledger: Ledger::new(ledger_spec(plan)),
+            ledger: Ledger::new(ledger_spec(plan, &spec.options.run_id)),
             sequencer: Sequencer::new(&sources, HELD_MAX),
             health: ThreadHealth::new("observer", &mut recorder),
             series: ObserverSeries::new(plan, &mut recorder),
             process: ProcessHealth::new(&mut recorder),
-            audit: Audit::new(plan, start_ns, spec.options.keep_all),
+            audit: Audit::new(plan, start_ns, &spec.options),
             recorder,
             tells_end,
             is_polled: spec.plan.journeys.iter().map(is_polled).collect(),
@@ -372,6 +375,23 @@ impl Observer {
                     "ledger: hop to {} took {:.2} ms",
                     stage_name(*kind, *stage),
                     *hop_ns as f64 / 1e6
+                ),
+                Decision::Traced { kind, stage, context, .. } => {
+                    let whose = match context {
+                        TraceContext::Own => "its journey's trace",
+                        TraceContext::Other => "another trace",
+                        TraceContext::Absent => "no trace",
+                    };
+                    format!("ledger: the event of {} carries {whose}", stage_name(*kind, *stage))
+                }
+                Decision::SecondBranch { kind, stage, .. } => format!(
+                    "ledger: {} was reached after another alternative",
+                    stage_name(*kind, *stage)
+                ),
+                Decision::FirstMember { kind, stage, since_start_ns, .. } => format!(
+                    "ledger: the first member of {} came {:.2} ms after the start",
+                    stage_name(*kind, *stage),
+                    *since_start_ns as f64 / 1e6
                 ),
                 Decision::Event { channel, class, .. } => format!(
                     "ledger: event on {} is {class:?}",

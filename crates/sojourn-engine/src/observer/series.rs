@@ -2,7 +2,9 @@
 
 use sojourn_ledger::{Decision, DuplicateKind, EventClass, FinishClass, Finished, Ledger, Phase};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
-use sojourn_plan::Plan;
+use sojourn_plan::{Journey, Plan, Stage, StageKind};
+
+use super::failures::FailureSeries;
 
 /// Series of the ledger's decisions.
 pub(crate) struct ObserverSeries {
@@ -10,6 +12,9 @@ pub(crate) struct ObserverSeries {
     stages: Vec<Vec<[StageSeries; 2]>>,
     channels: Vec<ChannelSeries>,
     levels: Vec<(SeriesId, Vec<SeriesId>)>,
+    failures: FailureSeries,
+    /// Of each journey, groups of alternatives.
+    groups: Vec<Vec<Vec<usize>>>,
 }
 
 struct JourneySeries {
@@ -24,6 +29,13 @@ struct StageSeries {
     hop: SeriesId,
     hop_negative: SeriesId,
     since_start: SeriesId,
+    /// Of fan-out stages.
+    first_member: Option<SeriesId>,
+    /// Of alternatives: those that took it, and those that reached it besides.
+    branch: Option<(SeriesId, SeriesId)>,
+    /// By context, of journeys with a trace.
+    trace: Option<[SeriesId; 3]>,
+    matched: SeriesId,
     duplicates: [SeriesId; 3],
 }
 
@@ -38,6 +50,8 @@ struct ChannelSeries {
     undecodable: SeriesId,
 }
 
+/// In the order of `TraceContext`.
+const CONTEXTS: [&str; 3] = ["own", "other", "none"];
 const DUPLICATE_KINDS: [&str; 3] = ["redelivery", "republication", "unknown"];
 const PHASES: [SeriesPhase; 2] = [SeriesPhase::WarmUp, SeriesPhase::Steady];
 
@@ -57,7 +71,8 @@ impl ObserverSeries {
                     .iter()
                     .map(|stage| {
                         let tags = [("journey", &*journey.name), ("stage", &*stage.name)];
-                        PHASES.map(|phase| StageSeries::new(&tags, phase, recorder))
+                        let of = (journey, stage);
+                        PHASES.map(|phase| StageSeries::new(of, &tags, phase, recorder))
                     })
                     .collect()
             })
@@ -86,11 +101,18 @@ impl ObserverSeries {
                 (of_journey, of_stages)
             })
             .collect();
-        Self { journeys, stages, channels, levels }
+        Self {
+            journeys,
+            stages,
+            channels,
+            levels,
+            failures: FailureSeries::new(plan),
+            groups: groups(plan),
+        }
     }
 
     /// Counts a decision.
-    pub(crate) fn count(&self, decision: &Decision, recorder: &mut Recorder) {
+    pub(crate) fn count(&mut self, decision: &Decision, recorder: &mut Recorder) {
         match decision {
             Decision::Reached { kind, stage, phase, since_start_ns, .. } => {
                 let series = self.stage(*kind, *stage, *phase);
@@ -110,6 +132,21 @@ impl ObserverSeries {
                 recorder.add(series.key_reused, 1);
             }
             Decision::Finished(finished) => self.finished(finished, recorder),
+            Decision::FirstMember { kind, stage, phase, since_start_ns } => {
+                if let Some(first_member) = self.stage(*kind, *stage, *phase).first_member {
+                    recorder.record(first_member, *since_start_ns);
+                }
+            }
+            Decision::SecondBranch { kind, stage, phase } => {
+                if let Some((_, second)) = self.stage(*kind, *stage, *phase).branch {
+                    recorder.add(second, 1);
+                }
+            }
+            Decision::Traced { kind, stage, phase, context } => {
+                if let Some(trace) = self.stage(*kind, *stage, *phase).trace {
+                    recorder.add(trace[*context as usize], 1);
+                }
+            }
             Decision::Overdue { .. } => {}
         }
     }
@@ -126,12 +163,28 @@ impl ObserverSeries {
         }
     }
 
-    fn finished(&self, finished: &Finished, recorder: &mut Recorder) {
+    fn finished(&mut self, finished: &Finished, recorder: &mut Recorder) {
+        self.failures.count(finished, recorder);
         let series = &self.journeys[usize::from(finished.kind)][finished.phase as usize];
         recorder.add(series.classes[class_index(finished.class)], 1);
         recorder.add(series.without_predecessor, u64::from(finished.hops_without_predecessor));
         if matches!(finished.class, FinishClass::Completed | FinishClass::Late) {
-            recorder.record(series.duration, finished.end_ns.saturating_sub(finished.t0_ns));
+            let duration_ns = finished.end_ns.saturating_sub(finished.t0_ns);
+            recorder.record(series.duration, duration_ns);
+            self.branches(finished, duration_ns, recorder);
+        }
+    }
+
+    /// Of each group the alternative that came first is the one that the journey took.
+    fn branches(&self, finished: &Finished, duration_ns: u64, recorder: &mut Recorder) {
+        for group in &self.groups[usize::from(finished.kind)] {
+            let seen_ns = |stage: usize| finished.stage_ns.get(stage).copied().unwrap_or(0);
+            let reached = group.iter().copied().filter(|&stage| seen_ns(stage) > 0);
+            let Some(taken) = reached.min_by_key(|&stage| seen_ns(stage)) else { continue };
+            let series = &self.stages[usize::from(finished.kind)][taken][finished.phase as usize];
+            if let Some((duration, _)) = series.branch {
+                recorder.record(duration, duration_ns);
+            }
         }
     }
 
@@ -154,9 +207,14 @@ impl ObserverSeries {
             EventClass::Undecodable => series.undecodable,
         };
         recorder.add(counter, 1);
-        if let (EventClass::Duplicate(duplicate), Some((kind, stage, phase))) = (class, belongs) {
-            let series = self.stage(kind, stage, phase);
-            recorder.add(series.duplicates[duplicate_index(duplicate)], 1);
+        let Some((kind, stage, phase)) = belongs else { return };
+        let series = self.stage(kind, stage, phase);
+        match class {
+            EventClass::Matched => recorder.add(series.matched, 1),
+            EventClass::Duplicate(kind) => {
+                recorder.add(series.duplicates[duplicate_index(kind)], 1);
+            }
+            _ => {}
         }
     }
 
@@ -188,22 +246,51 @@ impl JourneySeries {
 }
 
 impl StageSeries {
-    fn new(tags: &[(&str, &str)], phase: SeriesPhase, recorder: &mut Recorder) -> Self {
+    fn new(
+        (journey, stage): (&Journey, &Stage),
+        tags: &[(&str, &str)],
+        phase: SeriesPhase,
+        recorder: &mut Recorder,
+    ) -> Self {
         let mut series =
             |kind: Kind, metric: &str| recorder.series(kind, SeriesKey::new(metric, tags, phase));
-        let [reached, hop, hop_negative, since_start] = [
+        let [reached, matched, hop, hop_negative, since_start] = [
             (Kind::Counter, names::STAGE_REACHED),
+            (Kind::Counter, names::STAGE_MATCHED),
             (Kind::Trend, names::STAGE_HOP),
             (Kind::Trend, names::STAGE_HOP_NEGATIVE),
             (Kind::Trend, names::STAGE_SINCE_START),
         ]
         .map(|(kind, metric)| series(kind, metric));
+        let first_member =
+            stage.expect.is_several().then(|| series(Kind::Trend, names::STAGE_FIRST_MEMBER));
+        let branch = matches!(stage.kind, StageKind::Branch(_)).then(|| {
+            let taken = series(Kind::Trend, names::BRANCH_DURATION);
+            (taken, series(Kind::Counter, names::STAGE_SECOND_BRANCH))
+        });
+        let trace = journey.trace.then(|| {
+            CONTEXTS.map(|context| {
+                let tags: Vec<_> =
+                    tags.iter().copied().chain([(names::CONTEXT, context)]).collect();
+                recorder.series(Kind::Counter, SeriesKey::new(names::STAGE_TRACE, &tags, phase))
+            })
+        });
         let duplicates = DUPLICATE_KINDS.map(|duplicate| {
             let tags: Vec<_> = tags.iter().copied().chain([("kind", duplicate)]).collect();
             let key = SeriesKey::new(names::STAGE_DUPLICATES, &tags, phase);
             recorder.series(Kind::Counter, key)
         });
-        Self { reached, hop, hop_negative, since_start, duplicates }
+        Self {
+            reached,
+            hop,
+            hop_negative,
+            since_start,
+            matched,
+            first_member,
+            branch,
+            trace,
+            duplicates,
+        }
     }
 }
 
@@ -226,6 +313,18 @@ impl ChannelSeries {
             undecodable: counter(names::EVENTS_UNDECODABLE, &plain),
         }
     }
+}
+
+/// Of each journey, the stages of each group of alternatives.
+pub(super) fn groups(plan: &Plan) -> Vec<Vec<Vec<usize>>> {
+    let of_journey = |journey: &sojourn_plan::Journey| {
+        let of_group = |group: u8| {
+            let is_of = |&at: &usize| journey.stages[at].kind == StageKind::Branch(group);
+            (0..journey.stages.len()).filter(is_of).collect::<Vec<_>>()
+        };
+        (0..=u8::MAX).map(of_group).filter(|group| !group.is_empty()).collect()
+    };
+    plan.journeys.iter().map(of_journey).collect()
 }
 
 fn class_index(class: FinishClass) -> usize {
@@ -258,7 +357,7 @@ mod tests {
     #[test]
     fn a_key_reused_in_warm_up_is_not_counted_as_steady() {
         let mut recorder = Recorder::new(0);
-        let series = ObserverSeries::new(&plan(PAYMENT, "http://127.0.0.1:1"), &mut recorder);
+        let mut series = ObserverSeries::new(&plan(PAYMENT, "http://127.0.0.1:1"), &mut recorder);
         for (phase, times) in [(Phase::WarmUp, 2), (Phase::Steady, 3)] {
             for number in 0..times {
                 let journey = JourneyId(number);

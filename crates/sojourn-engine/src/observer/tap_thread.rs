@@ -9,7 +9,7 @@ use std::{
 };
 
 use crossbeam_channel::Sender;
-use sojourn_broker::{RawMessage, Router, Sink, Tap};
+use sojourn_broker::{Gap, RawMessage, Router, Sink, Tap};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_ledger::{Batch, Fact, SourceId};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, Snapshot, names};
@@ -37,6 +37,8 @@ pub(crate) struct TapSpec {
 pub(crate) enum TapReport {
     /// One second's figures.
     Snapshot(Box<Snapshot>),
+    /// The tap had no connection for a while.
+    Gap { channel: String, gap: Gap },
     /// The tap is lost: the run is void.
     Lost(String),
     /// It ended as asked; samples of what could not be decoded, and events seen before the start.
@@ -50,6 +52,8 @@ struct ToLedger {
     /// The run's start, once it is known; before it, events are residual backlog of earlier runs.
     start_ns: Option<u64>,
     residual: u64,
+    /// The latest event's instant.
+    last_ns: u64,
 }
 
 impl Sink for ToLedger {
@@ -71,8 +75,21 @@ impl Sink for ToLedger {
             return;
         }
         if let Some(observation) = observed {
-            self.outbox.push(message.stamp_ns, Fact::Observed(Box::new(observation)));
+            // Messages of one read share a stamp, but came one after the other: a nanosecond apart,
+            // that an event overtook its predecessor is still seen.
+            self.last_ns = message.stamp_ns.max(self.last_ns + 1);
+            self.outbox.push(self.last_ns, Fact::Observed(Box::new(observation)));
         }
+    }
+
+    fn unacceptable(&mut self, message: &RawMessage<'_>, reason: &str) {
+        narrate(self.narrator.as_ref(), || format!("no event on {}: {reason}", message.topic));
+        if self.start_ns.is_none_or(|start_ns| message.stamp_ns < start_ns) {
+            self.residual += 1;
+            return;
+        }
+        let observation = self.router.unacceptable(message, reason);
+        self.outbox.push(message.stamp_ns, Fact::Observed(Box::new(observation)));
     }
 }
 
@@ -80,7 +97,7 @@ impl Sink for ToLedger {
 pub(crate) fn run_tap(spec: TapSpec) {
     let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator } = spec;
     let outbox = Outbox::new(source, facts, FACTS_MAX);
-    let mut sink = ToLedger { router, outbox, narrator, start_ns: None, residual: 0 };
+    let mut sink = ToLedger { router, outbox, narrator, start_ns: None, residual: 0, last_ns: 0 };
     let mut figures = Figures::new(&channel, source);
     let mut lost = None;
     while !stop.load(Ordering::Relaxed) {
@@ -92,6 +109,12 @@ pub(crate) fn run_tap(spec: TapSpec) {
         }
         if let Err(error) = tap.poll(Duration::from_millis(2), &mut sink) {
             lost = Some(format!("tap {channel} was lost: {error}"));
+        }
+        for gap in tap.take_gaps() {
+            // The coordinator reads until every tap has ended.
+            let _ignored = reports.send(TapReport::Gap { channel: channel.clone(), gap });
+        }
+        if lost.is_some() {
             break;
         }
         if sink.start_ns.is_some() {

@@ -25,6 +25,7 @@ use sojourn_pace::Share;
 use super::{
     GeneratorSpec,
     closed::ClosedStream,
+    lag_budget::LagBudget,
     open::OpenStream,
     outbox::{Outbox, Rhythm},
     series::Series,
@@ -89,6 +90,7 @@ pub(crate) struct AttackGenerator {
     /// Why the attack cannot go on.
     broken: Option<String>,
     health: ThreadHealth,
+    lag_budget: LagBudget,
 }
 
 impl AttackGenerator {
@@ -117,7 +119,7 @@ impl AttackGenerator {
         let timeout_ns = plan.journeys[0].within_ns;
         Ok(Self {
             magazine: Magazine::new(&attack, &plan, message, &mut client)?,
-            body: body_policy(&attack, scripted.as_ref()),
+            body: results::body_policy(&attack, scripted.as_ref()),
             answers: attack.patient.then(|| {
                 Answers::new(spec.index, start_ns, load_end_ns, timeout_ns, &mut recorder)
             }),
@@ -143,6 +145,7 @@ impl AttackGenerator {
             arrivals_done_ns: None,
             stopped: false,
             broken: None,
+            lag_budget: LagBudget::new(spec.options.lag_budget_ns),
             recorder,
             client,
             attack,
@@ -218,13 +221,16 @@ impl AttackGenerator {
     /// the clock just taken, which the first start has for its t1; each further one takes its own.
     fn start_due(&mut self, mut now: u64) -> u64 {
         for place in 0..STARTS_PER_TURN {
+            if self.client.is_behind() {
+                return now;
+            }
             let next = self.next_due();
             if place > 0 && next.is_some_and(|(_, t0_ns)| t0_ns <= now) {
                 now = now_ns();
             }
             match next {
                 Some((_, t0_ns)) if t0_ns > now => {
-                    return t0_ns.saturating_add(self.spec.options.lag_budget_ns);
+                    return t0_ns.saturating_add(self.lag_budget.ns());
                 }
                 Some(_) if self.hits.len() >= self.workers_max => {
                     if now < self.load_end_ns {
@@ -271,6 +277,9 @@ impl AttackGenerator {
     /// Goes to the arrival after the next one; the worker that takes it up, in a closed loop.
     fn advance(&mut self) -> Option<u32> {
         if let Some(open) = &mut self.open {
+            if let Some((_, t0_ns)) = open.peek() {
+                self.lag_budget.note(t0_ns);
+            }
             open.advance();
             return None;
         }
@@ -483,15 +492,5 @@ impl AttackGenerator {
         let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
         let handed_over = hand_over(&self.spec.reports, (self.spec.index, last));
         self.broken.map_or(handed_over, Err)
-    }
-}
-
-/// What is kept of answers: what somebody will look at.
-fn body_policy(attack: &Attack, scripted: Option<&Scripted>) -> BodyPolicy {
-    match (&attack.results, scripted) {
-        (Some(_), _) => BodyPolicy::Truncate { bytes_max: attack.body_max.unwrap_or(usize::MAX) },
-        (None, Some(scripted)) => scripted.body_policy(),
-        (None, None) if matches!(attack.targets, Targets::Scripted(_)) => BodyPolicy::Discard,
-        (None, None) => BodyPolicy::Count,
     }
 }

@@ -1,11 +1,11 @@
-//! Hits as result records.
+//! Hits as result records, and what is kept of answers for them.
 
 use sojourn_clock::{Anchor, MILLISECOND_NS};
-use sojourn_http::Completion;
+use sojourn_http::{BodyPolicy, Completion};
 use sojourn_record::results::{AttackResult, Encoder, Encoding, Headers, Timestamp};
 
-use super::{Hit, words};
-use crate::attack::ResultSink;
+use super::{Hit, scripted::Scripted, words};
+use crate::attack::{Attack, ResultSink, Targets};
 
 /// A chunk is handed over when it is this long, bytes…
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -83,5 +83,15 @@ impl Results {
         }
         self.handed_ns = now_ns;
         self.sink.put(&mut self.chunk)
+    }
+}
+
+/// What is kept of answers: what somebody will look at.
+pub(super) fn body_policy(attack: &Attack, scripted: Option<&Scripted>) -> BodyPolicy {
+    match (&attack.results, scripted) {
+        (Some(_), _) => BodyPolicy::Truncate { bytes_max: attack.body_max.unwrap_or(usize::MAX) },
+        (None, Some(scripted)) => scripted.body_policy(),
+        (None, None) if matches!(attack.targets, Targets::Scripted(_)) => BodyPolicy::Discard,
+        (None, None) => BodyPolicy::Count,
     }
 }

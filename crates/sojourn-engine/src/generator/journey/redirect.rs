@@ -20,7 +20,10 @@ impl JourneyActor {
         completion: &Completion,
         response: &Response,
     ) -> Result<Option<Step>, String> {
-        let Action::Http(first) = &context.plan.journeys[self.kind()].steps[under_way.step].action;
+        let step = &context.plan.journeys[self.kind()].steps[under_way.step];
+        let Action::Http(first) = &step.action else {
+            return Ok(None);
+        };
         if under_way.redirects >= first.redirects_max {
             return Ok(None);
         }

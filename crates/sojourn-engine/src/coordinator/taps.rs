@@ -1,0 +1,42 @@
+//! Opening the taps of the channels that a plan listens to.
+
+use sojourn_broker::{Registry, Tap};
+use sojourn_plan::{Action, Plan, StageSource};
+
+use crate::RunError;
+
+/// What each channel's tap listens to, by the channel's name.
+type Listening = Vec<(String, String)>;
+
+/// Whether steps publish to a channel on which no stage is seen: then nobody listens to it.
+fn is_only_published_to(plan: &Plan, index: usize) -> bool {
+    let steps = plan.journeys.iter().flat_map(|journey| &journey.steps);
+    let mut stages = plan.journeys.iter().flat_map(|journey| &journey.stages);
+    let is_published = steps
+        .into_iter()
+        .any(|step| matches!(&step.action, Action::Publish(action) if action.channel == index));
+    let is_seen = stages.any(
+        |stage| matches!(&stage.source, StageSource::Event { channel, .. } if *channel == index),
+    );
+    is_published && !is_seen
+}
+
+/// A tap for each channel that is listened to, with the channel's index.
+type Taps = Vec<(usize, Box<dyn Tap>)>;
+
+pub(super) fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Taps, Listening), RunError> {
+    let mut taps = Vec::new();
+    let mut channels = Vec::new();
+    for (index, channel) in plan.channels.iter().enumerate() {
+        if is_only_published_to(plan, index) {
+            let word = channel.connector.word();
+            channels.push((channel.name.clone(), format!("{word}, published to")));
+            continue;
+        }
+        let mut tap = registry.open(channel)?;
+        let info = tap.open()?;
+        channels.push((channel.name.clone(), info.listens_to));
+        taps.push((index, tap));
+    }
+    Ok((taps, channels))
+}
