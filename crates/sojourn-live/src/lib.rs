@@ -1,11 +1,16 @@
-//! A run while it goes on, as other programs see it: figures so far in OpenMetrics text, and a
-//! small server that hands them out.
+//! What goes on just now. A run as other programs see it: figures so far in OpenMetrics text, and a
+//! small server that hands them out. Channels as people see them, without a run: [`watch`]; and the
+//! events of one journey: [`Discovery`].
 //!
 //! It reads what the coordinator has merged and decides nothing. Labels are bounded: requests are
 //! told apart by target, not by URL.
 
+mod discover;
 mod openmetrics;
 mod server;
+mod watch;
 
+pub use discover::{Discovery, Found, journey_file, stages};
 pub use openmetrics::openmetrics;
 pub use server::MetricsServer;
+pub use watch::{Message, WatchOptions, Watched, watch};
