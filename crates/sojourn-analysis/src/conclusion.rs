@@ -79,6 +79,23 @@ pub struct Facts {
     pub duplicates: Vec<(String, u64)>,
     /// Polled stages.
     pub polled: Vec<Polled>,
+    /// Alternatives reached after another one of their group: (stage, how many).
+    pub second_branches: Vec<(String, u64)>,
+    /// Hops of journeys with a trace.
+    pub traced: Vec<Traced>,
+}
+
+/// How far a trace context came at one hop.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traced {
+    /// The point that the hop counts from.
+    pub from: String,
+    /// The stage it ends at.
+    pub to: String,
+    /// Of the events there: those that carry their journey's trace, and all.
+    pub carrying: (u64, u64),
+    /// The same of the stage it counts from; `None` for a step, which always has it.
+    pub before: Option<(u64, u64)>,
 }
 
 /// A stage that is read by asking.
@@ -110,11 +127,13 @@ fn of_journey(facts: &Facts) -> Vec<Conclusion> {
         outcome::late(facts),
         events::order(facts),
         events::duplicates(facts),
+        events::second_branches(facts),
         load::bottleneck(facts),
         load::drained(facts),
     ]
     .into_iter()
     .flatten()
+    .chain(facts.traced.iter().filter_map(|traced| events::trace(facts, traced)))
     .chain(facts.polled.iter().map(|polled| events::polled(facts, polled)))
     .collect()
 }
@@ -154,6 +173,39 @@ mod tests {
     #[test]
     fn a_clean_run_without_figures_says_nothing() {
         assert!(texts(payment()).is_empty());
+    }
+
+    #[test]
+    fn a_second_alternative_is_told() {
+        let second_branches = vec![("paid".into(), 0), ("refunded".into(), 3)];
+        assert_eq!(
+            texts(Facts { second_branches, ..payment() }),
+            ["3 journeys reached an alternative after another one: refunded (3)"]
+        );
+    }
+
+    #[test]
+    fn a_trace_is_lost_where_fewer_carry_it_than_before() {
+        let hop = |from: &str, to: &str, carrying, before| Traced {
+            from: from.into(),
+            to: to.into(),
+            carrying,
+            before,
+        };
+        let traced = vec![
+            hop("root", "created", (812, 812), None),
+            hop("created", "settled", (0, 812), Some((812, 812))),
+            hop("settled", "completed", (0, 800), Some((0, 812))),
+            hop("created", "told", (600, 812), Some((812, 812))),
+            hop("created", "unseen", (0, 0), Some((812, 812))),
+        ];
+        assert_eq!(
+            texts(Facts { traced, ..payment() }),
+            [
+                "trace context is lost at hop created → settled (0 of 812 events carry it)",
+                "trace context is lost in part at hop created → told (600 of 812 events carry it)",
+            ]
+        );
     }
 
     #[test]

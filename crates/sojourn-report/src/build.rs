@@ -1,5 +1,6 @@
 //! From a run file to the report's model.
 
+mod backlog;
 mod facts;
 mod figures;
 mod health;
@@ -38,6 +39,7 @@ impl ReportModel {
             thresholds,
             health: health::health(&lookup),
             ledger,
+            backlogs: backlog::rows(&lookup),
             conclusions: conclusion::conclude(&facts),
             journeys,
             notes,

@@ -5,6 +5,7 @@
 //! run's start, fractions are of one. A figure that could not be measured is `null`, never 0.
 //! Figures are those of the steady phase unless their name says otherwise.
 
+mod backlog;
 mod figure;
 mod health;
 mod journey;
@@ -13,9 +14,10 @@ mod ledger;
 mod step;
 mod timeline;
 
+pub use backlog::BacklogRow;
 pub use figure::{Bin, Distribution, Quantile};
 pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
-pub use journey::{Duplicates, JourneyReport, StageRow};
+pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
 pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
@@ -42,6 +44,8 @@ pub struct ReportModel {
     pub health: Health,
     /// The book of journeys and events.
     pub ledger: Ledger,
+    /// What waited in the brokers for the system's own consumers.
+    pub backlogs: Vec<BacklogRow>,
     /// Sentences drawn from the figures, the gravest first.
     pub conclusions: Vec<Conclusion>,
     /// Each journey's figures, in the order of the plan.

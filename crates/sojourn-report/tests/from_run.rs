@@ -29,17 +29,31 @@ fn identity() -> Identity {
             name: "order".into(),
             steps: vec!["place".into()],
             root_steps: 1,
-            stages: vec![StageShape {
-                name: "created".into(),
-                on: "events (kafka)".into(),
-                kind: "required".into(),
-                after: "place".into(),
-                poll_ns: None,
-            }],
+            stages: vec![
+                StageShape {
+                    name: "created".into(),
+                    on: "events (kafka)".into(),
+                    kind: "required".into(),
+                    after: "place".into(),
+                    poll_ns: None,
+                },
+                alternative("paid"),
+                alternative("refunded"),
+            ],
             within_ns: 2 * SECOND,
         }],
         channels: vec![("events".into(), "kafka orders".into())],
         ..Identity::default()
+    }
+}
+
+fn alternative(name: &str) -> StageShape {
+    StageShape {
+        name: name.into(),
+        on: "events (kafka)".into(),
+        kind: "branch".into(),
+        after: "created".into(),
+        poll_ns: None,
     }
 }
 
@@ -75,6 +89,7 @@ fn journey(writer: &mut Writer<'_>, k: u64) {
     let created = [order, ("stage", "created")];
     let place = [order, ("step", "place")];
     let is_lost = k >= 99;
+    let is_failed = (90..=96).contains(&k);
     writer.add("journeys.scheduled", &[order], 1);
     writer.add("journeys.started", &[order], 1);
     writer.record("lag", &[], 20_000);
@@ -86,8 +101,25 @@ fn journey(writer: &mut Writer<'_>, k: u64) {
         writer.add("journeys.lost", &[order], 1);
         return;
     }
+    if is_failed {
+        let said = if k < 92 { "" } else { "no funds" };
+        let by = [order, ("what", "stage dead"), ("reason", said)];
+        writer.add("journeys.failed_by", &by, 1);
+    }
     writer.add("journeys.completed", &[order], 1);
+    // Every fourth is refunded; the 8th reaches the other alternative too. The trace is lost there.
+    let branch = if k.is_multiple_of(4) { "refunded" } else { "paid" };
+    let taken = [order, ("stage", branch)];
+    writer.record("branch.duration", &taken, k.max(1) * MS);
+    writer.add("stage.trace", &[order, ("stage", "created"), ("context", "own")], 1);
+    let context = if k == 5 { "other" } else { "none" };
+    writer.add("stage.trace", &[order, ("stage", branch), ("context", context)], 1);
+    if k == 8 {
+        writer.add("stage.second_branch", &[order, ("stage", "paid")], 1);
+    }
+    writer.record("stage.first_member", &created, MS);
     writer.add("stage.reached", &created, 1);
+    writer.add("stage.matched", &created, 1);
     writer.record("journey.duration", &[order], k.max(1) * MS);
     writer.record("stage.since_start", &created, k.max(1) * MS);
     match k {
@@ -146,6 +178,7 @@ fn kept(id: u64, class: &str, kept_as: &str) -> JourneyRecord {
             name: "created".into(),
             seen_ns: (class == "completed").then_some(t0_ns + id * MS),
         }],
+        trace_id: (id == 99).then(|| "4bf92f".into()),
         ..JourneyRecord::default()
     }
 }
@@ -164,6 +197,10 @@ fn write(path: &Path, is_whole: bool) {
                 journey(&mut writer, k);
             }
         }
+        let tags = [("channel", "events"), ("of", "billing"), ("figure", "waiting")];
+        let key = SeriesKey::new("backlog", &tags, SeriesPhase::Any);
+        let waiting = recorder.series(Kind::Gauge, key);
+        recorder.set(waiting, (second % 7) as f64);
         match second {
             0 => events(&mut recorder, 10, 0),
             1 => events(&mut recorder, 10, 1),
@@ -264,6 +301,64 @@ fn quantiles_rank_lost_journeys_last_and_negative_hops_first() {
 }
 
 #[test]
+fn failures_are_told_by_reason_and_deliveries_by_event() {
+    let model = model(true);
+    let journey = &model.journeys[0];
+    let rows: Vec<_> = journey
+        .failures
+        .iter()
+        .map(|row| (row.what.as_str(), row.reason.as_deref(), row.count))
+        .collect();
+    assert_eq!(rows, [("stage dead", Some("no funds"), 5), ("stage dead", None, 2)]);
+    assert_eq!(journey.failures[0].fraction, 5.0 / 7.0);
+    assert_eq!(journey.stages[0].matched, 98);
+    assert_eq!(journey.stages[0].deliveries_per_event, Some(99.0 / 98.0));
+    let text = render::text(&model, false);
+    assert!(text.contains("  failed    5 (71 %) by stage dead: no funds\n"), "{text}");
+    assert!(text.contains("  failed    2 (29 %) by stage dead\n"), "{text}");
+    let html = render::html(&model).expect("the template renders");
+    assert!(html.contains("<td>no funds</td><td class=\"n\">5</td>"));
+}
+
+#[test]
+fn alternatives_members_and_traces_come_through() {
+    let model = model(true);
+    let journey = &model.journeys[0];
+    let branches: Vec<_> = journey
+        .branches
+        .iter()
+        .map(|branch| (branch.stage.as_str(), branch.journeys, branch.ratio, branch.second))
+        .collect();
+    let expected = [("paid", 74, Some(74.0 / 98.0), 1), ("refunded", 24, Some(24.0 / 98.0), 0)];
+    assert_eq!(branches, expected);
+    assert_eq!(journey.branches[1].duration_ns.map(|all| all.max), Some(96 * MS as i64));
+    assert_eq!(journey.stages[0].first_member_ns.map(|all| all.count), Some(98));
+    let traces: Vec<_> = journey.stages.iter().filter_map(|stage| stage.trace).collect();
+    let counts: Vec<_> = traces.iter().map(|trace| (trace.own, trace.other, trace.none)).collect();
+    assert_eq!(counts, [(98, 0, 0), (0, 1, 73), (0, 0, 24)]);
+    let texts: Vec<_> = model.conclusions.iter().map(|said| said.text.as_str()).collect();
+    for said in [
+        "1 journey reached an alternative after another one: paid (1)",
+        "trace context is lost at hop created → paid (0 of 74 events carry it)",
+    ] {
+        assert!(texts.contains(&said), "{texts:?}");
+    }
+    let text = render::text(&model, false);
+    for line in [
+        "  trace     carried by created 98 of 98 · paid 0 of 74 (1 another one) · refunded 0 of 24\n",
+        "  members   created: first since start p50 1.00 ms · p99 1.00 ms; last p50 49.0 ms",
+        "  | one of the alternatives completes the journey\n",
+        "(trace 4bf92f)",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let html = render::html(&model).expect("the template renders");
+    for part in ["reached second", "in 0 of 74 events (1 another one)", "; trace 4bf92f"] {
+        assert!(html.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn rates_are_of_the_steady_phase_and_levels_of_the_run() {
     let model = model(true);
     let step = &model.journeys[0].steps[0];
@@ -279,6 +374,19 @@ fn rates_are_of_the_steady_phase_and_levels_of_the_run() {
     assert_eq!(health.connections_max, Some(2.0));
     assert_eq!(model.identity.steady_ns, 10 * SECOND);
     assert_eq!(model.identity.start, "2026-11-21 03:15:11 UTC");
+}
+
+#[test]
+fn the_brokers_backlog_has_a_row_and_a_line_over_time() {
+    let model = model(true);
+    let [row] = model.backlogs.as_slice() else { panic!("{:?}", model.backlogs) };
+    assert_eq!((row.channel.as_str(), row.of.as_str()), ("events", "billing"));
+    assert_eq!((row.figure.as_str(), row.max, row.last), ("waiting", 6.0, 4.0));
+    let timeline = &model.journeys[0].timeline;
+    let line = timeline
+        .find("backlog", "billing: waiting", sojourn_report::model::Statistic::Max)
+        .unwrap();
+    assert_eq!(line.values[..4], [Some(0.0), Some(1.0), Some(2.0), Some(3.0)]);
 }
 
 #[test]

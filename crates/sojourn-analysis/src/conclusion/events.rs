@@ -1,6 +1,6 @@
 //! Sentences about events: their order, their repetition, and how they were seen.
 
-use super::{Conclusion, Facts, Polled, Weight, conclusion};
+use super::{Conclusion, Facts, Polled, Traced, Weight, conclusion};
 use crate::words;
 
 pub(super) fn order(facts: &Facts) -> Option<Conclusion> {
@@ -46,6 +46,40 @@ pub(super) fn duplicates(facts: &Facts) -> Option<Conclusion> {
         words::number(all as f64 / facts.started.max(1) as f64)
     )];
     Some(conclusion(facts, Weight::Caution, text, evidence, "duplicates"))
+}
+
+pub(super) fn second_branches(facts: &Facts) -> Option<Conclusion> {
+    let reached = facts.second_branches.iter().filter(|(_, n)| *n > 0);
+    let stages: Vec<String> =
+        reached.map(|(stage, n)| format!("{stage} ({})", words::count(*n))).collect();
+    let all: u64 = facts.second_branches.iter().map(|(_, n)| n).sum();
+    if all == 0 {
+        return None;
+    }
+    let text = format!(
+        "{} reached an alternative after another one: {}",
+        words::plural(all, "journey", "journeys"),
+        words::list(&stages)
+    );
+    let fraction = words::percent(all as f64 / facts.started.max(1) as f64);
+    let evidence = vec![format!("{fraction} of the journeys started")];
+    Some(conclusion(facts, Weight::Grave, text, evidence, "branch"))
+}
+
+/// Where fewer events carry the journey's trace than at the point before.
+pub(super) fn trace(facts: &Facts, traced: &Traced) -> Option<Conclusion> {
+    let (own, all) = traced.carrying;
+    let (own_before, all_before) = traced.before.unwrap_or((1, 1));
+    let is_fewer =
+        u128::from(own) * u128::from(all_before) < u128::from(own_before) * u128::from(all);
+    if all == 0 || all_before == 0 || !is_fewer {
+        return None;
+    }
+    let how = if own == 0 { "lost" } else { "lost in part" };
+    let carrying = format!("{} of {} events carry it", words::count(own), words::count(all));
+    let text =
+        format!("trace context is {how} at hop {} → {} ({carrying})", traced.from, traced.to);
+    Some(conclusion(facts, Weight::Caution, text, Vec::new(), "trace-context"))
 }
 
 pub(super) fn polled(facts: &Facts, polled: &Polled) -> Conclusion {

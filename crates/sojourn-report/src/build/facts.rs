@@ -1,6 +1,6 @@
 //! What the conclusions are drawn from.
 
-use sojourn_analysis::conclusion::{Facts, Polled};
+use sojourn_analysis::conclusion::{Facts, Polled, Traced};
 
 use super::lookup::Lookup;
 use crate::model::{JourneyReport, Ledger, StageRow};
@@ -50,7 +50,25 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
             ("unknown".to_owned(), sum(|duplicates| duplicates.unknown)),
         ],
         polled: journey.stages.iter().filter_map(polled).collect(),
+        second_branches: journey
+            .branches
+            .iter()
+            .map(|branch| (branch.stage.clone(), branch.second))
+            .collect(),
+        traced: journey.stages.iter().filter_map(|stage| traced(journey, stage)).collect(),
     }
+}
+
+fn traced(journey: &JourneyReport, stage: &StageRow) -> Option<Traced> {
+    let of = |stage: &StageRow| stage.trace.map(|trace| (trace.own, trace.total()));
+    let before = journey.stages.iter().find(|before| before.name == stage.after);
+    Some(Traced {
+        from: stage.after.clone(),
+        to: stage.name.clone(),
+        carrying: of(stage)?,
+        // A polled stage has no event to carry it: what comes after counts as from the root.
+        before: before.filter(|before| before.poll_ns.is_none()).and_then(of),
+    })
 }
 
 fn polled(stage: &StageRow) -> Option<Polled> {

@@ -14,8 +14,12 @@ use super::{
     lookup::Lookup,
     step, timeline,
 };
-use crate::model::{Duplicates, JourneyReport, POINTS_MAX, Quantile, StageRow};
+use crate::model::{
+    BranchRow, Duplicates, FailureRow, JourneyReport, POINTS_MAX, Quantile, StageRow, TraceCounts,
+};
 
+/// The kind of a stage that is one of several alternatives.
+pub(super) const BRANCH: &str = "branch";
 /// The kind of a stage without which a journey is not complete.
 pub(super) const REQUIRED: &str = "required";
 
@@ -42,6 +46,8 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         started: lookup.steady(names::JOURNEYS_STARTED, &tags),
         duration_ns: distribution(durations),
         in_flight_max: lookup.gauge(names::JOURNEYS_IN_FLIGHT, &tags).map(|(_, _, max)| max),
+        branches: branches(lookup, shape),
+        failures: failures(lookup, &shape.name),
         steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
         drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
@@ -69,6 +75,12 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         let [journey, stage] = tags;
         lookup.steady(names::STAGE_DUPLICATES, &[journey, stage, (names::KIND, kind)])
     };
+    let duplicates = Duplicates {
+        redelivery: again("redelivery"),
+        republication: again("republication"),
+        unknown: again("unknown"),
+    };
+    let matched = lookup.steady(names::STAGE_MATCHED, &tags);
     StageRow {
         name: stage.name.clone(),
         on: stage.on.clone(),
@@ -77,21 +89,76 @@ fn stage_row(lookup: &Lookup<'_>, journey: &str, stage: &StageShape) -> StageRow
         reached: lookup.steady(names::STAGE_REACHED, &tags),
         hop_ns: signed(hops, negative),
         since_start_ns: distribution(lookup.trend(names::STAGE_SINCE_START, &tags)),
-        in_flight_max: (stage.kind == REQUIRED)
+        in_flight_max: matches!(stage.kind.as_str(), REQUIRED | BRANCH)
             .then(|| lookup.gauge(names::STAGE_IN_FLIGHT, &tags))
             .flatten()
             .map(|(_, _, max)| max),
         order_violations: negative.map_or(0, sojourn_metrics::Histogram::count),
-        duplicates: Duplicates {
-            redelivery: again("redelivery"),
-            republication: again("republication"),
-            unknown: again("unknown"),
-        },
+        first_member_ns: distribution(lookup.trend(names::STAGE_FIRST_MEMBER, &tags)),
+        trace: trace(lookup, tags),
+        matched,
+        duplicates,
+        deliveries_per_event: (matched > 0)
+            .then(|| (matched + duplicates.total()) as f64 / matched as f64),
         hop_bins: bins(hops),
         poll_ns: stage.poll_ns,
         poll_requests: stage.poll_ns.map(|_| lookup.whole(names::POLL_REQUESTS, &tags)),
         poll_waited_ns: distribution(lookup.trend_of_run(names::POLL_WAITED, &tags)),
     }
+}
+
+/// Matched events by the trace they carry; `None` where none was looked for.
+fn trace(lookup: &Lookup<'_>, [journey, stage]: [(&str, &str); 2]) -> Option<TraceCounts> {
+    let known = lookup.tag_values(names::STAGE_TRACE, &[journey, stage], names::CONTEXT);
+    let count = |context: &str| {
+        lookup.steady(names::STAGE_TRACE, &[journey, stage, (names::CONTEXT, context)])
+    };
+    (!known.is_empty()).then(|| TraceCounts {
+        own: count("own"),
+        other: count("other"),
+        none: count("none"),
+    })
+}
+
+/// The alternatives of a journey.
+fn branches(lookup: &Lookup<'_>, shape: &JourneyShape) -> Vec<BranchRow> {
+    let of = (names::JOURNEY, shape.name.as_str());
+    let complete = lookup.steady(names::JOURNEYS_COMPLETED, &[of])
+        + lookup.steady(names::JOURNEYS_LATE, &[of]);
+    let row = |stage: &StageShape| {
+        let tags = [of, (names::STAGE, stage.name.as_str())];
+        let durations = lookup.trend(names::BRANCH_DURATION, &tags);
+        let journeys = durations.map_or(0, sojourn_metrics::Histogram::count);
+        BranchRow {
+            stage: stage.name.clone(),
+            journeys,
+            ratio: (complete > 0).then(|| journeys as f64 / complete as f64),
+            duration_ns: distribution(durations),
+            second: lookup.steady(names::STAGE_SECOND_BRANCH, &tags),
+        }
+    };
+    shape.stages.iter().filter(|stage| stage.kind == BRANCH).map(row).collect()
+}
+
+/// Failed journeys by what failed them and the system's words for it, the commonest first.
+fn failures(lookup: &Lookup<'_>, journey: &str) -> Vec<FailureRow> {
+    let of = (names::JOURNEY, journey);
+    let mut rows = Vec::new();
+    for what in lookup.tag_values(names::JOURNEYS_FAILED_BY, &[of], names::WHAT) {
+        let by = (names::WHAT, what);
+        for reason in lookup.tag_values(names::JOURNEYS_FAILED_BY, &[of, by], names::REASON) {
+            let tags = [of, by, (names::REASON, reason)];
+            let count = lookup.steady(names::JOURNEYS_FAILED_BY, &tags);
+            if count > 0 {
+                let said = (!reason.is_empty()).then(|| reason.to_owned());
+                rows.push(FailureRow { what: what.to_owned(), reason: said, count, fraction: 0.0 });
+            }
+        }
+    }
+    let total: u64 = rows.iter().map(|row| row.count).sum();
+    rows.iter_mut().for_each(|row| row.fraction = row.count as f64 / total as f64);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+    rows
 }
 
 /// `None` when what is in flight was not measured, or nothing arrived.

@@ -82,6 +82,7 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
         spans,
         last_seen,
         reason: record.reason.clone(),
+        trace_id: record.trace_id.clone(),
     }
 }
 

@@ -3,7 +3,7 @@
 use sojourn_metrics::{SeriesKey, names};
 use sojourn_record::{Interval, IntervalRow, JourneyShape};
 
-use super::{journey::REQUIRED, lookup::Lookup};
+use super::{backlog, journey::REQUIRED, lookup::Lookup};
 use crate::model::{Statistic, TimeSeries, Timeline};
 
 /// Every series of a journey over the whole run, not yet thinned.
@@ -33,6 +33,7 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
     for (name, metrics) in rates {
         series.push(rate(intervals, name, metrics, &shape.name));
     }
+    series.extend(backlogs(lookup));
     // A series without a single value has nothing to show.
     series.retain(|series| series.values.iter().any(Option::is_some));
     Timeline {
@@ -41,6 +42,29 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
         seconds_per_point: 1,
         series,
     }
+}
+
+/// The brokers' backlogs, the same for every journey: (metric, `group: waiting`).
+fn backlogs(lookup: &Lookup<'_>) -> impl Iterator<Item = TimeSeries> {
+    backlog::rows(lookup).into_iter().map(|row| {
+        let own = [row.channel.as_str(), &row.of, &row.figure];
+        let values = lookup.run.intervals.iter().map(|interval| {
+            interval.rows.iter().find_map(|(key, value)| match value {
+                IntervalRow::Gauge([_, _, max])
+                    if key.metric == names::BACKLOG && backlog::tags(key) == Some(own) =>
+                {
+                    Some(*max)
+                }
+                _ => None,
+            })
+        });
+        TimeSeries {
+            metric: names::BACKLOG.to_owned(),
+            of: format!("{}: {}", row.of, row.figure),
+            statistic: Statistic::Max,
+            values: values.collect(),
+        }
+    })
 }
 
 /// What counters of these names and this tag added in an interval, over all phases.

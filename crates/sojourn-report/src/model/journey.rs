@@ -22,6 +22,10 @@ pub struct JourneyReport {
     pub in_flight_max: Option<f64>,
     /// Stages in declared order.
     pub stages: Vec<StageRow>,
+    /// Alternatives, of which a journey is complete with one.
+    pub branches: Vec<BranchRow>,
+    /// Failed journeys by reason, the commonest first.
+    pub failures: Vec<FailureRow>,
     /// HTTP steps in order.
     pub steps: Vec<StepRow>,
     /// Each hop's share of the journey.
@@ -36,6 +40,52 @@ pub struct JourneyReport {
     pub kept: Vec<KeptJourney>,
 }
 
+/// The journeys that took one alternative.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BranchRow {
+    /// The stage.
+    pub stage: String,
+    /// Journeys seen complete of which it was the first alternative.
+    pub journeys: u64,
+    /// Of all seen complete.
+    pub ratio: Option<f64>,
+    /// Their durations.
+    pub duration_ns: Option<Distribution>,
+    /// Journeys that reached it after another alternative: violations.
+    pub second: u64,
+}
+
+/// Matched events by the trace that they carry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TraceCounts {
+    /// Their journey's.
+    pub own: u64,
+    /// Another one.
+    pub other: u64,
+    /// None.
+    pub none: u64,
+}
+
+impl TraceCounts {
+    /// Of every kind.
+    pub fn total(&self) -> u64 {
+        self.own + self.other + self.none
+    }
+}
+
+/// Failed journeys of one reason.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FailureRow {
+    /// What failed them: `stage S`, `check of stage S`, `follow-up step`, `key in flight already`.
+    pub what: String,
+    /// The system's own words, where the stage takes them from its event. Foreign input.
+    pub reason: Option<String>,
+    /// How many.
+    pub count: u64,
+    /// Of the failed ones.
+    pub fraction: f64,
+}
+
 /// A stage's figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StageRow {
@@ -43,7 +93,7 @@ pub struct StageRow {
     pub name: String,
     /// Where it is seen, in words.
     pub on: String,
-    /// `required`, `optional`, `never` or `failure`.
+    /// `required`, `optional`, `never`, `failure` or `branch`.
     pub kind: String,
     /// The stage or step that its hop counts from.
     pub after: String,
@@ -58,8 +108,18 @@ pub struct StageRow {
     pub in_flight_max: Option<f64>,
     /// Hops that were negative.
     pub order_violations: u64,
+    /// For a fan-out stage: from the journey's t0 to its first member, of journeys that reached it;
+    /// `since_start_ns` is then that of the last one.
+    pub first_member_ns: Option<Distribution>,
+    /// Matched events by the trace they carry; `None` for a journey without one.
+    pub trace: Option<TraceCounts>,
+    /// Events that reached it or were one of its members.
+    pub matched: u64,
     /// The same event again.
     pub duplicates: Duplicates,
+    /// Matched events and duplicates per matched one: how often each event was delivered or
+    /// published. `None` without any.
+    pub deliveries_per_event: Option<f64>,
     /// Distribution of the hop, non-empty bins in ascending order; negative hops are not in it.
     pub hop_bins: Vec<Bin>,
     /// For a polled stage: the interval, which is the reading error.

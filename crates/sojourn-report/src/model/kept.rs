@@ -25,6 +25,8 @@ pub struct KeptJourney {
     pub last_seen: Option<String>,
     /// The failure in words, where there was one.
     pub reason: Option<String>,
+    /// Its trace id, where it has one.
+    pub trace_id: Option<String>,
 }
 
 /// A step, or the hop to a stage.

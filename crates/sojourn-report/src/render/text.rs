@@ -1,5 +1,7 @@
 //! The report for a terminal.
 
+mod backlog;
+mod details;
 mod health;
 mod journey;
 mod ledger;
@@ -24,6 +26,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     head(&mut out, model, &paint);
     health::health(&mut out, &model.health, &paint);
     ledger::ledger(&mut out, &model.ledger, &paint);
+    backlog::backlog(&mut out, &model.backlogs, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
     }

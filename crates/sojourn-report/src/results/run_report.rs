@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use sojourn_metrics::{Histogram, SeriesPhase, Store, names};
-use sojourn_record::{RunFile, results::Timestamp};
+use sojourn_record::{RunFile, Summary, results::Timestamp};
 
 use super::{Buckets, Figures, Layout, hdrplot, json, layout::columns, text};
 
@@ -80,7 +80,7 @@ fn figures(run: &RunFile, service: &Time, buckets: Option<&Buckets>) -> Figures 
         run.summary.as_ref().map_or((known_ns, known_ns, known_ns), |summary| {
             (summary.load_end_ns, summary.end_ns, summary.arrivals_end_ns)
         });
-    let drained_ns = run.summary.as_ref().and_then(|summary| summary.drain_ns).unwrap_or(0);
+    let drained_ns = run.summary.as_ref().map_or(0, rest_ns);
     let per_s = |count: u64, ns: u64| count as f64 * 1e9 / ns.max(1) as f64;
     let [min, mean, p50, p90, p95, p99, max] = service.row_ns();
     let status_codes = status_codes(store);
@@ -116,6 +116,12 @@ fn figures(run: &RunFile, service: &Time, buckets: Option<&Buckets>) -> Figures 
         buckets: buckets.map(|buckets| filled(buckets, service)),
         stretches: 1,
     }
+}
+
+/// How long answers were waited for after the load: where the run ended before the last one, until
+/// then, so that no rate is higher than it was.
+fn rest_ns(summary: &Summary) -> u64 {
+    summary.drain_ns.unwrap_or_else(|| summary.end_ns.saturating_sub(summary.load_end_ns))
 }
 
 /// Requests by status; those without an answer are `0`, as in records.
@@ -176,6 +182,8 @@ fn histogram(empty: &Buckets, times: &[Time; 4]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_record::Verdict;
+
     use super::*;
 
     fn times() -> [Time; 4] {
@@ -190,6 +198,22 @@ mod tests {
             of("blocked", &[0, 0, 0, 1]),
             of("lag", &[0, 0, 27, 396]),
         ]
+    }
+
+    #[test]
+    fn answers_that_were_still_out_at_the_end_make_no_rate_higher() {
+        let summary = |drain_ns| Summary {
+            verdict: Verdict::Void,
+            causes: Vec::new(),
+            thresholds: Vec::new(),
+            interrupted: false,
+            arrivals_end_ns: 1_990,
+            load_end_ns: 2_000,
+            end_ns: 9_000,
+            drain_ns,
+            notes: Vec::new(),
+        };
+        assert_eq!((rest_ns(&summary(Some(30))), rest_ns(&summary(None))), (30, 7_000));
     }
 
     #[test]

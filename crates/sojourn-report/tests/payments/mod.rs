@@ -11,10 +11,10 @@ use sojourn_analysis::{
     share::{Hop, sentence, shares},
 };
 use sojourn_report::model::{
-    ByOutcome, Cause, Duplicates, ErrorRow, EventCounts, EventLine, Health, JourneyCounts,
-    JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow, Quantile,
-    ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic, StatusRow, StepRow,
-    TapHealth, ThreadHealth, ThresholdRow, Timeline, VerdictReport,
+    BacklogRow, ByOutcome, Cause, Duplicates, ErrorRow, EventCounts, EventLine, Health,
+    JourneyCounts, JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow,
+    Quantile, ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic, StatusRow,
+    StepRow, TapHealth, ThreadHealth, ThresholdRow, Timeline, VerdictReport,
 };
 
 use simulation::{
@@ -52,6 +52,7 @@ pub(crate) fn model() -> ReportModel {
         health: health(&steady),
         conclusions: conclude(&[facts]),
         ledger,
+        backlogs: backlogs(),
         journeys: vec![journey],
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
@@ -59,6 +60,18 @@ pub(crate) fn model() -> ReportModel {
             "a tap cannot see redeliveries to the system's own consumers".into(),
         ],
     }
+}
+
+/// What the broker said of the payments' own consumers.
+fn backlogs() -> Vec<BacklogRow> {
+    let row = |figure: &str, max, last| BacklogRow {
+        channel: "events".into(),
+        of: "settlement".into(),
+        figure: figure.into(),
+        max,
+        last,
+    };
+    vec![row("oldest_age_ms", 5_250.0, 0.0), row("waiting", 1_234.0, 0.0)]
 }
 
 /// A run that is there, with nothing in it.
@@ -87,6 +100,7 @@ pub(crate) fn empty() -> ReportModel {
             balanced: true,
             ..Ledger::default()
         },
+        backlogs: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         notes: Vec::new(),
@@ -125,6 +139,8 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         quantiles,
         in_flight_max: Some(in_flight_max(&timeline, "journeys.in_flight", "")),
         stages,
+        branches: Vec::new(),
+        failures: Vec::new(),
         steps: vec![step(steady)],
         shares: shares(&hops, Some(durations.p50 as u64), Some(durations.p95 as u64)),
         backlog: Some(backlog(&timeline, durations.p99 as u64)),
@@ -165,20 +181,22 @@ fn in_flight_max(timeline: &Timeline, metric: &str, of: &str) -> f64 {
 fn stage_row(payments: &[Payment], steady: &[&Payment], stage: usize) -> StageRow {
     let hops = || steady.iter().filter_map(move |payment| hop(payment, stage));
     let since = steady.iter().filter_map(|payment| Some(payment.seen.get(stage)? - payment.t0));
+    let (matched, again) = (hops().count() as u64, if stage == 1 { 4 } else { 0 });
     StageRow {
         name: STAGES[stage].into(),
         on: "events (kafka)".into(),
         kind: "required".into(),
         after: if stage == 0 { "create".into() } else { STAGES[stage - 1].into() },
-        reached: hops().count() as u64,
+        reached: matched,
+        first_member_ns: None,
+        trace: None,
+        matched,
+        deliveries_per_event: Some((matched + again) as f64 / matched as f64),
         hop_ns: distribution(hops()),
         since_start_ns: distribution(since),
         in_flight_max: Some(in_flight_max(&timeline(payments), "stage.in_flight", STAGES[stage])),
         order_violations: if stage == 2 { 1 } else { 0 },
-        duplicates: Duplicates {
-            redelivery: if stage == 1 { 4 } else { 0 },
-            ..Duplicates::default()
-        },
+        duplicates: Duplicates { redelivery: again, ..Duplicates::default() },
         hop_bins: bins(hops()),
         poll_ns: None,
         poll_requests: None,
@@ -273,6 +291,7 @@ fn kept_one(role: &str, payment: &Payment, id: u64) -> KeptJourney {
         spans,
         last_seen: payment.seen.len().checked_sub(1).map(|last| STAGES[last].into()),
         reason: None,
+        trace_id: None,
     }
 }
 

@@ -134,6 +134,10 @@ pub(super) fn timeline(payments: &[Payment]) -> Timeline {
         });
         series.push(named(metric, "", Statistic::PerSecond, counts.collect()));
     }
+    for (of, scale) in [("settlement: waiting", 1.0), ("settlement: oldest_age_ms", 1_000.0)] {
+        let level = (0..SECONDS).map(|second| Some((second % 60) as f64 * scale));
+        series.push(named("backlog", of, Statistic::Max, level.collect()));
+    }
     Timeline {
         starts_ns: (0..SECONDS as u64).map(|second| second * 1_000_000_000).collect(),
         end_ns: SECONDS as u64 * 1_000_000_000,

@@ -34,6 +34,7 @@ pub(super) struct KeptRow {
     pub(super) phase: String,
     pub(super) last_seen: String,
     pub(super) reason: Option<String>,
+    pub(super) trace_id: Option<String>,
     pub(super) open: bool,
     pub(super) rows: Vec<Row>,
 }
@@ -70,6 +71,7 @@ fn row(journey: &KeptJourney, open: bool) -> KeptRow {
         phase: journey.phase.replace('_', "-"),
         last_seen: journey.last_seen.clone().unwrap_or_else(|| "no stage".to_owned()),
         reason: journey.reason.clone(),
+        trace_id: journey.trace_id.clone(),
         open,
         rows: Vec::new(),
     }

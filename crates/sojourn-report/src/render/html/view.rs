@@ -29,6 +29,8 @@ pub(super) struct JourneyView {
     pub(super) in_flight: Option<LineChart>,
     /// Arrivals and completions per second.
     pub(super) rates: Option<LineChart>,
+    /// What waited in the brokers: messages, bytes, ages.
+    pub(super) backlog: Vec<LineChart>,
     /// Hop distributions.
     pub(super) distributions: Vec<BarChart>,
     /// Kept journeys.
@@ -77,6 +79,7 @@ fn view(
         latency,
         in_flight: draw.in_flight(journey),
         rates: draw.rates(),
+        backlog: draw.backlog(),
         distributions: bars::charts(&journey.stages),
         kept: kept::view(&journey.kept),
         seconds_per_point: timeline.seconds_per_point,
@@ -139,6 +142,36 @@ impl Draw<'_> {
         lines::chart(self.timeline, subject, &series)
     }
 
+    /// One chart for each unit; ages are drawn as durations.
+    fn backlog(&self) -> Vec<LineChart> {
+        let all = || self.timeline.series.iter().filter(|series| series.metric == names::BACKLOG);
+        let messages = || all().filter(|series| !is_age(series) && !is_bytes(series));
+        let ages: Vec<TimeSeries> = all()
+            .filter(|series| is_age(series))
+            .map(|series| TimeSeries {
+                of: series.of.replace(": oldest_age_ms", ""),
+                values: series.values.iter().map(|value| value.map(|ms| ms * 1e6)).collect(),
+                ..series.clone()
+            })
+            .collect();
+        let draw = |id: &str, title: &str, unit, series: Vec<&TimeSeries>| {
+            let subject = self.subject(id, title.to_owned(), "broker-backlog", unit);
+            let named: Vec<_> = series.iter().map(|series| (series.of.clone(), *series)).collect();
+            lines::chart(self.timeline, subject, &named)
+        };
+        let charts = [
+            draw("backlog", "Broker backlog, messages", Unit::Count, messages().collect()),
+            draw(
+                "backlog-bytes",
+                "Broker backlog, bytes",
+                Unit::Count,
+                all().filter(|series| is_bytes(series)).collect(),
+            ),
+            draw("backlog-age", "Age of the oldest that waits", Unit::Ns, ages.iter().collect()),
+        ];
+        charts.into_iter().flatten().collect()
+    }
+
     fn rates(&self) -> Option<LineChart> {
         let series: Vec<(String, &TimeSeries)> = [
             (names::JOURNEYS_STARTED, "arrivals"),
@@ -155,6 +188,14 @@ impl Draw<'_> {
         let subject = self.subject("rates", title, "over-time", Unit::PerSecond);
         lines::chart(self.timeline, subject, &series)
     }
+}
+
+fn is_age(series: &TimeSeries) -> bool {
+    series.of.ends_with(": oldest_age_ms")
+}
+
+fn is_bytes(series: &TimeSeries) -> bool {
+    series.of.ends_with(": waiting_bytes")
 }
 
 /// The values that the script shows under the pointer.
@@ -185,6 +226,7 @@ pub(super) fn data(journeys: &[JourneyView]) -> Vec<JourneyData<'_>> {
                 .iter()
                 .chain(&journey.in_flight)
                 .chain(&journey.rates)
+                .chain(&journey.backlog)
                 .map(|chart| ChartData {
                     id: &chart.id,
                     unit: chart.unit,

@@ -3,7 +3,7 @@
 use sojourn_analysis::words;
 
 use super::{
-    WIDTH, entry, heading, line,
+    WIDTH, details, entry, heading, line,
     paint::{Paint, clean, wrap},
     table::Table,
 };
@@ -40,6 +40,7 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
         entry(out, "", &text);
     }
     stages(out, journey);
+    details::failures(out, &journey.failures);
     steps(out, &journey.steps);
     kept(out, &journey.kept, paint);
 }
@@ -61,6 +62,7 @@ fn stages(out: &mut String, journey: &JourneyReport) {
         "waiting",
         "order",
         "dup",
+        "deliv",
     ]);
     for stage in &journey.stages {
         let hop = stage.hop_ns.as_ref();
@@ -82,6 +84,7 @@ fn stages(out: &mut String, journey: &JourneyReport) {
                 stage.in_flight_max.map_or_else(|| "–".to_owned(), words::number),
                 words::count(stage.order_violations),
                 words::count(stage.duplicates.total()),
+                stage.deliveries_per_event.map_or_else(|| "–".to_owned(), words::number),
             ],
         );
     }
@@ -91,7 +94,10 @@ fn stages(out: &mut String, journey: &JourneyReport) {
     for (mark, meaning) in marks {
         out.push_str(&format!("  {mark} {meaning}\n"));
     }
+    journey.stages.iter().for_each(|stage| details::members(out, stage));
+    details::trace(out, &journey.stages);
     journey.stages.iter().for_each(|stage| polls(out, stage));
+    details::branches(out, &journey.branches);
 }
 
 /// What it cost to look at a polled stage, and how exact its instants are.
@@ -121,6 +127,7 @@ fn mark(kind: &str) -> Option<(char, &'static str)> {
     match kind {
         "failure" => Some(('✗', "reaching it fails the journey")),
         "never" => Some(('!', "must not be reached")),
+        "branch" => Some(('|', "one of the alternatives completes the journey")),
         "optional" => Some(('?', "may be reached")),
         _ => None,
     }
@@ -253,8 +260,10 @@ fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
             .reason
             .as_deref()
             .map_or_else(String::new, |reason| format!(": {}", clean(reason)));
+        let trace = kept.trace_id.as_deref();
+        let trace = trace.map_or_else(String::new, |id| format!(" (trace {})", clean(id)));
         let text = format!(
-            "{key} started at {}, last seen at {last}{reason}",
+            "{key} started at {}, last seen at {last}{reason}{trace}",
             words::duration(kept.t0_ns as f64)
         );
         line(out, &wrap(&text, &format!("  {:<10}", kept.role), 12, WIDTH));
@@ -266,6 +275,6 @@ fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
 }
 
 /// A figure of a distribution that may be missing.
-fn time(times: Option<&Distribution>, pick: impl Fn(&Distribution) -> i64) -> String {
+pub(super) fn time(times: Option<&Distribution>, pick: impl Fn(&Distribution) -> i64) -> String {
     times.map_or_else(|| "–".to_owned(), |times| words::duration(pick(times) as f64))
 }
