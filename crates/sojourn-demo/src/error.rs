@@ -40,6 +40,15 @@ pub enum DemoError {
         /// librdkafka's reason.
         source: rdkafka::error::KafkaError,
     },
+    /// A broker did not acknowledge the last events.
+    #[error("the broker did not acknowledge the last events within {seconds} s")]
+    Unacknowledged {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The broker that was given refused something.
+    #[error("{0}")]
+    Broker(#[from] sojourn_broker::BrokerError),
     /// The event store's file can't be used.
     #[error("event store {path}: {source}")]
     Store {

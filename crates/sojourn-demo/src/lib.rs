@@ -2,8 +2,9 @@
 //! parties, faults, ground truth.
 //!
 //! It is what `sojourn demo` runs and what Sojourn's own figures are checked against. It knows
-//! nothing of the load generator: it is reached over HTTP and Kafka only, and shares nothing with
-//! the rest of Sojourn but the clock.
+//! nothing of the load generator: it is reached over HTTP and its broker only, and shares nothing
+//! with the rest of Sojourn but the clock and, where another broker than Kafka carries its messages
+//! ([`Carrier`]), that broker's connector.
 //!
 //! ```text
 //!  POST /api/payment/create            poll                       payments.events
@@ -26,6 +27,8 @@
 //! - Every queue is bounded; a stop ends every thread within seconds.
 
 mod api;
+mod carrier;
+mod carrier_connect;
 mod common;
 mod config;
 mod consumer;
@@ -54,6 +57,7 @@ mod truth_read;
 mod truth_record;
 mod worker;
 
+pub use carrier::{Carrier, CarrierEnd};
 pub use config::{ConfigError, DemoConfig, KafkaChoice, RelayConfig, StageConfig};
 pub use counters::DemoCounts;
 pub use error::DemoError;

@@ -1,5 +1,6 @@
 //! Puts messages on topics and writes down when the broker acknowledged them.
 
+use crate::carrier::Queue;
 use crate::common::Common;
 use crate::config::DemoConfig;
 use crate::counters::bump;
@@ -8,8 +9,8 @@ use crate::kafka::Kafka;
 use crate::stage::Stage;
 use crate::truth_record::{Kind, Publication, Record};
 use rdkafka::ClientContext;
-use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::message::{Header, Headers, Message as _, OwnedHeaders};
+use rdkafka::error::RDKafkaErrorCode;
+use rdkafka::message::{Header, Message as _, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer};
 use sojourn_clock::now_ns;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -44,14 +45,45 @@ pub(crate) enum Purpose {
     DeadLetter(String),
 }
 
-/// The one producer of a demo.
-pub(crate) struct Publisher {
+/// The one publisher of a demo.
+pub(crate) enum Publisher {
+    /// By Kafka's own client.
+    Kafka(KafkaPublisher),
+    /// By another broker's.
+    Carried(Queue),
+}
+
+impl Publisher {
+    /// Hands a message over. `done` hears what became of it. While there is no place for it, it
+    /// waits; the broker acknowledges or the message times out, so that ends.
+    pub(crate) fn publish(&self, message: &Outgoing, done: Done) -> Result<(), String> {
+        let ticket = Ticket::new(message, done);
+        match self {
+            Self::Kafka(kafka) => kafka.publish(message, ticket),
+            Self::Carried(queue) => queue.push(message, ticket),
+        }
+    }
+
+    /// Waits until the broker has acknowledged everything.
+    pub(crate) fn flush(&self, timeout: Duration) -> Result<(), DemoError> {
+        match self {
+            Self::Kafka(kafka) => kafka.producer.flush(timeout).map_err(|source| {
+                DemoError::Kafka { action: "acknowledge the last events".into(), source }
+            }),
+            Self::Carried(queue) if queue.flush(timeout) => Ok(()),
+            Self::Carried(_) => Err(DemoError::Unacknowledged { seconds: timeout.as_secs() }),
+        }
+    }
+}
+
+/// Kafka's producer.
+pub(crate) struct KafkaPublisher {
     producer: ThreadedProducer<Deliveries>,
     events_topic: String,
     dead_letter_topic: String,
 }
 
-impl Publisher {
+impl KafkaPublisher {
     pub(crate) fn new(
         kafka: &Kafka,
         config: &DemoConfig,
@@ -59,7 +91,7 @@ impl Publisher {
     ) -> Result<Self, DemoError> {
         let producer = kafka
             .producer_config()
-            .create_with_context(Deliveries { common })
+            .create_with_context(Deliveries::new(common))
             .map_err(|source| DemoError::Kafka { action: "create a producer".into(), source })?;
         Ok(Self {
             producer,
@@ -68,28 +100,18 @@ impl Publisher {
         })
     }
 
-    /// Hands a message to the client. `done` hears what became of it. When the client's queue is
-    /// full it is tried again after a millisecond; the broker acknowledges or the message times
-    /// out, so that ends.
-    pub(crate) fn publish(&self, message: &Outgoing, done: Done) -> Result<(), KafkaError> {
+    /// Hands a message to the client. When the client's queue is full it is tried again after a
+    /// millisecond.
+    fn publish(&self, message: &Outgoing, ticket: Ticket) -> Result<(), String> {
         let headers = headers(message);
+        let headers = headers.iter().fold(OwnedHeaders::new(), |all, (key, value)| {
+            all.insert(Header { key, value: Some(*value) })
+        });
         let topic = match message.purpose {
             Purpose::Event(_) => &self.events_topic,
             Purpose::DeadLetter(_) => &self.dead_letter_topic,
         };
-        let ticket = Box::new(Ticket {
-            kind: match message.purpose {
-                Purpose::Event(kind) => Some(kind),
-                Purpose::DeadLetter(_) => None,
-            },
-            key: message.key.clone(),
-            stage: message.stage,
-            message_id: message.message_id.clone(),
-            publish_ns: now_ns(),
-            bytes: (message.key.len() + message.payload.len() + bytes_of(&headers)) as u64,
-            done,
-        });
-        let mut record = BaseRecord::with_opaque_to(topic, ticket)
+        let mut record = BaseRecord::with_opaque_to(topic, Box::new(ticket))
             .key(&message.key)
             .payload(&message.payload)
             .headers(headers);
@@ -101,36 +123,26 @@ impl Publisher {
                 {
                     std::thread::sleep(Duration::from_millis(1));
                     record = returned;
-                    record.delivery_opaque.publish_ns = now_ns();
+                    record.delivery_opaque.published_now();
                 }
-                Err((error, _)) => return Err(error),
+                Err((error, _)) => return Err(error.to_string()),
             }
         }
     }
-
-    /// Waits until the broker has acknowledged everything.
-    pub(crate) fn flush(&self, timeout: Duration) -> Result<(), DemoError> {
-        self.producer.flush(timeout).map_err(|source| DemoError::Kafka {
-            action: "acknowledge the last events".into(),
-            source,
-        })
-    }
 }
 
-fn headers(message: &Outgoing) -> OwnedHeaders {
-    let header = |key, value| Header { key, value };
-    let headers = OwnedHeaders::new()
-        .insert(header(TYPE_HEADER, Some(message.stage.event_type())))
-        .insert(header(MESSAGE_ID_HEADER, Some(message.message_id.as_str())));
+/// A message's headers, (name, value).
+pub(crate) fn headers(message: &Outgoing) -> Vec<(&'static str, &str)> {
+    let mut headers = vec![
+        (TYPE_HEADER, message.stage.event_type()),
+        (MESSAGE_ID_HEADER, message.message_id.as_str()),
+    ];
     match &message.purpose {
-        Purpose::Event(Kind::Reordered) => headers.insert(header(HANDED_HEADER, Some("1"))),
-        Purpose::Event(_) => headers,
-        Purpose::DeadLetter(reason) => headers.insert(header(REASON_HEADER, Some(reason.as_str()))),
+        Purpose::Event(Kind::Reordered) => headers.push((HANDED_HEADER, "1")),
+        Purpose::Event(_) => {}
+        Purpose::DeadLetter(reason) => headers.push((REASON_HEADER, reason)),
     }
-}
-
-fn bytes_of(headers: &OwnedHeaders) -> usize {
-    headers.iter().map(|header| header.key.len() + header.value.map_or(0, <[u8]>::len)).sum()
+    headers
 }
 
 /// Who hears of a delivery.
@@ -182,7 +194,7 @@ impl Batch {
 }
 
 /// What is remembered of a message on its way.
-struct Ticket {
+pub(crate) struct Ticket {
     /// None for a dead letter.
     kind: Option<Kind>,
     key: String,
@@ -193,8 +205,32 @@ struct Ticket {
     done: Done,
 }
 
-/// Takes delivery reports, on the producer's polling thread.
-struct Deliveries {
+impl Ticket {
+    fn new(message: &Outgoing, done: Done) -> Self {
+        let headers = headers(message);
+        let headers: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        Self {
+            kind: match message.purpose {
+                Purpose::Event(kind) => Some(kind),
+                Purpose::DeadLetter(_) => None,
+            },
+            key: message.key.clone(),
+            stage: message.stage,
+            message_id: message.message_id.clone(),
+            publish_ns: now_ns(),
+            bytes: (message.key.len() + message.payload.len() + headers) as u64,
+            done,
+        }
+    }
+
+    /// It is handed to the broker's client just now.
+    pub(crate) fn published_now(&mut self) {
+        self.publish_ns = now_ns();
+    }
+}
+
+/// Takes delivery reports, on the thread of whoever publishes.
+pub(crate) struct Deliveries {
     common: Common,
 }
 
@@ -205,11 +241,26 @@ impl ProducerContext for Deliveries {
 
     fn delivery(&self, result: &DeliveryResult<'_>, ticket: Box<Ticket>) {
         let delivered_ns = now_ns();
-        let delivered = match result {
-            Ok(message) => {
-                let at = (message.partition(), message.offset());
-                let Ticket { kind, key, stage, message_id, publish_ns, bytes, done } = *ticket;
-                self.delivered(kind, at.0, bytes);
+        let result = match result {
+            Ok(message) => Ok((delivered_ns, message.partition(), message.offset())),
+            Err((error, _)) => Err(error.to_string()),
+        };
+        self.delivered(*ticket, result);
+    }
+}
+
+impl Deliveries {
+    pub(crate) fn new(common: Common) -> Self {
+        Self { common }
+    }
+
+    /// The broker has acknowledged a message, (when, partition, offset), or will not.
+    pub(crate) fn delivered(&self, ticket: Ticket, result: Result<(u64, i32, i64), String>) {
+        let Ticket { kind, key, stage, message_id, publish_ns, bytes, done } = ticket;
+        let is_delivered = result.is_ok();
+        match result {
+            Ok((delivered_ns, partition, offset)) => {
+                self.count(kind, partition, bytes);
                 self.common.truth.note(|| match kind {
                     Some(kind) => Record::Published(Publication {
                         publish_ns,
@@ -218,8 +269,8 @@ impl ProducerContext for Deliveries {
                         stage,
                         message_id,
                         kind,
-                        partition: at.0,
-                        offset: at.1,
+                        partition,
+                        offset,
                     }),
                     None => Record::DeadLettered {
                         publish_ns,
@@ -227,27 +278,21 @@ impl ProducerContext for Deliveries {
                         key,
                         stage,
                         message_id,
-                        partition: at.0,
-                        offset: at.1,
+                        partition,
+                        offset,
                     },
                 });
-                (done, true)
             }
-            Err((error, _)) => {
-                self.common.problems.report(format!("event not delivered: {error}"));
-                (ticket.done, false)
-            }
-        };
-        match delivered {
-            (Done::Batch(batch, index), ok) => batch.report(index, ok),
+            Err(error) => self.common.problems.report(format!("event not delivered: {error}")),
+        }
+        match done {
+            Done::Batch(batch, index) => batch.report(index, is_delivered),
             // Who no longer waits is stopping.
-            (Done::One(waiting), ok) => drop(waiting.send(ok)),
+            Done::One(waiting) => drop(waiting.send(is_delivered)),
         }
     }
-}
 
-impl Deliveries {
-    fn delivered(&self, kind: Option<Kind>, partition: i32, bytes: u64) {
+    fn count(&self, kind: Option<Kind>, partition: i32, bytes: u64) {
         match kind {
             Some(kind) => {
                 bump(self.common.counters.published(kind));

@@ -4,6 +4,7 @@
 //! `demo-consumer`, `demo-kafka` (owns the embedded broker) and `demo-truth`, beside librdkafka's.
 
 use crate::api::Api;
+use crate::carrier::{Carrier, Queue};
 use crate::common::Common;
 use crate::config::{DemoConfig, KafkaChoice};
 use crate::consumer::{self, Intake, Outtake};
@@ -12,7 +13,7 @@ use crate::error::DemoError;
 use crate::http_client::HttpClient;
 use crate::kafka::Kafka;
 use crate::mocks::Mocks;
-use crate::publisher::Publisher;
+use crate::publisher::{KafkaPublisher, Publisher};
 use crate::random::PaymentIds;
 use crate::relay::Relay;
 use crate::retention::Retention;
@@ -23,6 +24,8 @@ use crate::third_party::ThirdParties;
 use crate::threads::{Thread, join_all, listen, serve};
 use crate::truth::{TruthSink, TruthWriter};
 use crate::worker::Workers;
+use rdkafka::consumer::BaseConsumer;
+use sojourn_broker::Consumer;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +55,11 @@ pub struct Demo {
 impl Demo {
     /// Starts everything; when it returns, the API takes payments.
     pub fn start(config: DemoConfig) -> Result<Self, DemoError> {
+        Self::start_on(config, None)
+    }
+
+    /// The same with another broker than Kafka to carry the messages, where one is given.
+    pub fn start_on(config: DemoConfig, carrier: Option<Carrier>) -> Result<Self, DemoError> {
         config.validate()?;
         // First, because it is what most often fails.
         let (listener, address) = listen(config.api_listen)?;
@@ -62,7 +70,7 @@ impl Demo {
             }
             None => (None, TruthSink::none()),
         };
-        let embedded = config.kafka == KafkaChoice::Embedded;
+        let embedded = carrier.is_none() && config.kafka == KafkaChoice::Embedded;
         let retention = embedded.then(|| {
             let duplicated = config.faults.redeliver_percent + config.faults.republish_percent;
             Retention::new(config.partitions, duplicated)
@@ -82,7 +90,7 @@ impl Demo {
             folder: None,
             truth: writer,
         };
-        demo.begin(&config, listener)?;
+        demo.begin(&config, carrier, listener)?;
         Ok(demo)
     }
 
@@ -91,7 +99,7 @@ impl Demo {
         &self.api_url
     }
 
-    /// Kafka's bootstrap servers.
+    /// Kafka's bootstrap servers, or the other broker in words.
     pub fn brokers(&self) -> &str {
         &self.servers
     }
@@ -112,10 +120,14 @@ impl Demo {
         ended.map(|()| self.counts())
     }
 
-    fn begin(&mut self, config: &DemoConfig, listener: TcpListener) -> Result<(), DemoError> {
-        let (kafka, broker) = Kafka::start(config, &self.stop_kafka)?;
-        self.kafka.extend(broker);
-        self.servers.clone_from(&kafka.servers);
+    fn begin(
+        &mut self,
+        config: &DemoConfig,
+        carrier: Option<Carrier>,
+        listener: TcpListener,
+    ) -> Result<(), DemoError> {
+        let repeatable = self.common.retention.is_some() && config.store_path.is_none();
+        let (publisher, source) = self.broker(config, carrier)?;
         let path = self.store_path(config)?;
         let durability = match config.store_path {
             Some(_) => Durability::Machine,
@@ -123,7 +135,7 @@ impl Demo {
         };
         let (store, thread) = store::start(&path, durability, self.common.clone())?;
         self.store.push(thread);
-        let publisher = Arc::new(Publisher::new(&kafka, config, self.common.clone())?);
+        let publisher = Arc::new(publisher);
         self.publisher = Some(Arc::clone(&publisher));
 
         let (intake, outtake) = Intake::new(self.common.clone());
@@ -135,9 +147,28 @@ impl Demo {
             self.common.clone(),
         );
         self.start_work(config, store.clone(), publisher, outtake)?;
-        self.start_consumer(config, &kafka, intake)?;
+        self.start_consumer(source, intake)?;
         self.work.push(Thread::spawn("demo-relay", move || relay.run())?);
-        self.start_api(config, store, listener)
+        self.start_api(config.seed, repeatable, store, listener)
+    }
+
+    /// What publishes and what is consumed from: Kafka's clients, or the given broker's.
+    fn broker(
+        &mut self,
+        config: &DemoConfig,
+        carrier: Option<Carrier>,
+    ) -> Result<(Publisher, Source), DemoError> {
+        if let Some(Carrier { name, events, dead_letters, consumer }) = carrier {
+            self.servers = name;
+            let (queue, thread) = Queue::start(events, dead_letters, self.common.clone())?;
+            self.kafka.push(thread);
+            return Ok((Publisher::Carried(queue), Source::Carried(consumer)));
+        }
+        let (kafka, broker) = Kafka::start(config, &self.stop_kafka)?;
+        self.kafka.extend(broker);
+        self.servers.clone_from(&kafka.servers);
+        let publisher = KafkaPublisher::new(&kafka, config, self.common.clone())?;
+        Ok((Publisher::Kafka(publisher), Source::Kafka(kafka.consumer(config)?)))
     }
 
     /// The configured file, or one in a folder that goes with the demo.
@@ -194,16 +225,14 @@ impl Demo {
         Ok(())
     }
 
-    fn start_consumer(
-        &mut self,
-        config: &DemoConfig,
-        kafka: &Kafka,
-        intake: Intake,
-    ) -> Result<(), DemoError> {
-        let client = kafka.consumer(config)?;
+    fn start_consumer(&mut self, mut source: Source, intake: Intake) -> Result<(), DemoError> {
         let common = self.common.clone();
-        let thread = Thread::spawn("demo-consumer", move || {
-            consumer::run(&client, &intake, &common);
+        if let Source::Carried(carried) = &mut source {
+            consumer::join(carried.as_mut(), &intake, &common)?;
+        }
+        let thread = Thread::spawn("demo-consumer", move || match source {
+            Source::Kafka(client) => consumer::run(&client, &intake, &common),
+            Source::Carried(carried) => consumer::run_carried(carried, &intake, &common),
         })?;
         self.work.push(thread);
         Ok(())
@@ -211,13 +240,13 @@ impl Demo {
 
     fn start_api(
         &mut self,
-        config: &DemoConfig,
+        seed: u64,
+        repeatable: bool,
         store: StoreHandle,
         listener: TcpListener,
     ) -> Result<(), DemoError> {
         // A broker or a store that outlives the demo may know the seeded ids already.
-        let repeatable = config.kafka == KafkaChoice::Embedded && config.store_path.is_none();
-        let ids = if repeatable { PaymentIds::seeded(config.seed) } else { PaymentIds::Random };
+        let ids = if repeatable { PaymentIds::seeded(seed) } else { PaymentIds::Random };
         let router = Api::new(ids, store, self.common.clone()).router();
         let stop = Arc::clone(&self.stop_api);
         let problems = Arc::clone(&self.common.problems);
@@ -257,6 +286,12 @@ impl Demo {
         };
         api.and(work).and(published).and(store).and(kafka).and(folder).and(truth)
     }
+}
+
+/// What events are consumed from.
+enum Source {
+    Kafka(BaseConsumer),
+    Carried(Box<dyn Consumer>),
 }
 
 impl Drop for Demo {

@@ -134,9 +134,9 @@ pub struct Publication {
     pub message_id: String,
     /// Why it was published.
     pub kind: Kind,
-    /// Partition of the events topic.
+    /// Partition of the events topic; 0 of a broker other than the demo's own Kafka client's.
     pub partition: i32,
-    /// Offset in that partition.
+    /// Offset in that partition; of such a broker the order of publishing.
     pub offset: i64,
 }
 
