@@ -69,7 +69,7 @@ fn measure(name: &str, text: &str, environment: &[(&str, &str)]) {
     let plan = sojourn_plan::read("bench.yaml", text, &NoFiles, &overrides).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.sojourn");
-    let registry = Registry::new().with("kafka", sojourn_broker_kafka::tap);
+    let registry = Registry::new().with("kafka", sojourn_broker_kafka::Kafka);
     let options = RunOptions::new(path.clone(), "bench".into());
     sojourn_engine::run(&plan, &options, &registry, &Stop::default(), &mut |_| {}).unwrap();
     let run = RunFile::open(&path).unwrap();

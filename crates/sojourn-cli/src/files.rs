@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_plan::{Files, Overrides, Plan};
+use sojourn_plan::{Channel, Files, Overrides, Plan};
 
 use crate::errors::UsageError;
 
@@ -31,6 +31,19 @@ pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, Usag
     })?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
     read_text(&path.display().to_string(), &text, folder, overrides)
+}
+
+/// Reads only the channels of a journey file.
+pub(crate) fn read_channels(
+    path: &Path,
+    overrides: &Overrides,
+) -> Result<Vec<Channel>, UsageError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        UsageError::new(format!("cannot read {name}: {error}"), "give a file with `channels:`")
+    })?;
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+    Ok(sojourn_plan::read_channels(&name, &text, &PlanFolder { folder }, overrides)?)
 }
 
 /// Reads a journey file's text; files it names are looked for in `folder`.

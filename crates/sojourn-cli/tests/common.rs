@@ -10,10 +10,15 @@ use sojourn_engine::{RunOptions, Stop};
 use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 
-/// Every connector of the default build.
+/// Every connector that can carry the demo's events, and the webhook receiver.
 pub(crate) fn registry() -> Registry {
     Registry::new()
-        .with("kafka", sojourn_broker_kafka::tap)
+        .with("amqp", sojourn_broker_amqp::Amqp)
+        .with("kafka", sojourn_broker_kafka::Kafka)
+        .with("mqtt", sojourn_broker_mqtt::Mqtt)
+        .with("nats", sojourn_broker_nats::Nats)
+        .with("postgres", sojourn_broker_postgres::Postgres)
+        .with("redis", sojourn_broker_redis::Redis)
         .with("webhook", sojourn_broker_webhook::tap)
 }
 

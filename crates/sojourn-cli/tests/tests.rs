@@ -9,6 +9,8 @@ mod beside;
 mod closed;
 mod common;
 mod crash;
+mod discover;
+mod event_queue;
 mod experiment;
 mod follow_up;
 mod mock;

@@ -7,6 +7,7 @@
 //!
 //! Small by default; `SOJOURN_TRUTH=full` makes it 200 journeys a second for 30 s.
 
+mod brokers;
 pub(crate) mod counts;
 pub(crate) mod hops;
 pub(crate) mod journeys;
@@ -15,7 +16,7 @@ mod report;
 
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_demo::{
-    Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, TruthLog,
+    Carrier, Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, TruthLog,
     five_to_nine_seconds,
 };
 use sojourn_record::Verdict;
@@ -126,11 +127,21 @@ pub(crate) fn agree(
     environment: &[(&str, &str)],
     taps_linger_ms: u64,
 ) -> Agreed {
+    agree_on(None, config, text, environment, taps_linger_ms)
+}
+
+/// The same with another broker than the embedded one.
+fn agree_on(
+    carrier: Option<Carrier>,
+    config: DemoConfig,
+    text: &str,
+    environment: &[(&str, &str)],
+    taps_linger_ms: u64,
+) -> Agreed {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let truth_path = folder.path().join("truth.ndjson");
-    let demo =
-        Demo::start(DemoConfig { seed: SEED, truth_path: Some(truth_path.clone()), ..config })
-            .expect("the demo starts");
+    let config = DemoConfig { seed: SEED, truth_path: Some(truth_path.clone()), ..config };
+    let demo = Demo::start_on(config, carrier).expect("the demo starts");
     let addresses = [("TARGET", demo.api_url()), ("KAFKA", demo.brokers())];
     let plan = common::plan(text, &[&addresses, environment].concat());
     let run = common::run(&plan, |options| {
@@ -161,10 +172,22 @@ pub(crate) fn agree(
     }
 }
 
-#[expect(clippy::print_stdout, reason = "clippy.toml allows it in tests, but not in their helpers")]
 fn examine(case: Case, expected: Expected) {
+    examine_on(None, PLAN, &size(), case, expected);
+}
+
+/// Makes the broker's ends for the demo, with values for `${NAME}` in its channels.
+type CarrierOf<'a> = &'a dyn Fn(&[(&str, &str)]) -> Carrier;
+
+#[expect(clippy::print_stdout, reason = "clippy.toml allows it in tests, but not in their helpers")]
+fn examine_on(
+    carrier: Option<CarrierOf<'_>>,
+    text: &str,
+    size: &Size,
+    case: Case,
+    expected: Expected,
+) {
     let _turn = common::alone();
-    let size = size();
     let config = DemoConfig {
         // Short, so that what is measured is spread and not a multiple of the relay's interval.
         relay: RelayConfig { poll_ms: 20, ..RelayConfig::default() },
@@ -180,7 +203,8 @@ fn examine(case: Case, expected: Expected) {
     ]
     .map(|(name, value)| (name, value.to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, &**value)).collect();
-    let agreed = agree(config, PLAN, &environment, case.taps_linger_ms);
+    let carrier = carrier.map(|connect| connect(&environment));
+    let agreed = agree_on(carrier, config, text, &environment, case.taps_linger_ms);
     println!("{}: {}", case.name, agreed.told);
     for what in expected {
         let happened = agreed.examination.happened(what);

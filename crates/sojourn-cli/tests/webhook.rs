@@ -25,11 +25,13 @@ const JSON: &str = "content-type: application/json\r\n";
 struct Post {
     headers: String,
     body: String,
+    /// The status that the webhook must answer.
+    answered: u16,
 }
 
 impl Post {
     fn json(body: String) -> Self {
-        Self { headers: JSON.to_owned(), body }
+        Self { headers: JSON.to_owned(), body, answered: 204 }
     }
 
     fn settled(key: &str) -> Self {
@@ -46,7 +48,8 @@ impl Post {
             r#"{{"specversion":"1.0","id":"{id}","source":"/payments","type":"Settled",
                 "datacontenttype":"application/json","data":{{"paymentId":"{key}"}}}}"#
         );
-        Self { headers: "content-type: application/cloudevents+json\r\n".to_owned(), body }
+        let headers = "content-type: application/cloudevents+json\r\n".to_owned();
+        Self { headers, body, answered: 204 }
     }
 
     /// A CloudEvent whose attributes are headers.
@@ -55,10 +58,21 @@ impl Post {
             "{JSON}ce-specversion: 1.0\r\nce-source: /payments\r\nce-type: Settled\r\n\
              ce-id: {id}\r\n"
         );
-        Self { headers, body: format!(r#"{{"paymentId":"{key}"}}"#) }
+        Self { headers, body: format!(r#"{{"paymentId":"{key}"}}"#), answered: 204 }
     }
 
-    /// Sends it over a connection of its own; it must be accepted with 204.
+    /// GitHub's documented example of a signed body; the key is a header.
+    fn signed(key: &str) -> Self {
+        let signature = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+        let headers = format!("x-payment: {key}\r\nx-hub-signature-256: sha256={signature}\r\n");
+        Self { headers, body: "Hello, World!".to_owned(), answered: 204 }
+    }
+
+    fn forged(self) -> Self {
+        Self { body: "Hello, Mallory!".to_owned(), answered: 401, ..self }
+    }
+
+    /// Sends it over a connection of its own; it must be answered as expected.
     fn send(&self, port: u16) {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the webhook listens");
         stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a timeout above zero");
@@ -72,7 +86,7 @@ impl Post {
         stream.write_all(request.as_bytes()).expect("the webhook reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("the webhook answers");
-        assert!(answer.starts_with("HTTP/1.1 204 "), "{answer}");
+        assert!(answer.starts_with(&format!("HTTP/1.1 {} ", self.answered)), "{answer}");
     }
 }
 
@@ -137,20 +151,26 @@ fn post_all(port: u16, keys: &Receiver<(String, u64)>, posts: Posts) -> u64 {
 
 /// A run of `rate` journeys within one second against such a system; all of them must complete.
 fn observe(rate: u64, answer_after_ns: u64, posts: Posts) -> Run {
+    let stage = "match: { type: Settled }, key: $.paymentId";
+    observe_with("", stage, rate, answer_after_ns, posts)
+}
+
+/// The same with more settings of the webhook, and where the stage finds its events.
+fn observe_with(settings: &str, stage: &str, rate: u64, answer_after_ns: u64, posts: Posts) -> Run {
     let port = free_port().expect("a port");
     let system = System::start(port, answer_after_ns, posts);
     let text = format!(
         r#"
 target: {target}
 channels:
-  hooks: {{ webhook: {{ listen: "127.0.0.1:{port}", path: /hooks/*, respond: 204 }} }}
+  hooks: {{ webhook: {{ listen: "127.0.0.1:{port}", path: /hooks/*, respond: 204{settings} }} }}
 journeys:
   payment:
     root:
       http: {{ method: POST, url: /pay, timeout: 2s }}
       key: body.paymentId
     stages:
-      - {{ name: settled, on: hooks, match: {{ type: Settled }}, key: $.paymentId }}
+      - {{ name: settled, on: hooks, {stage} }}
     within: 10s
 load:
   - {{ rate: {rate}/s, steady: 1s }}
@@ -275,4 +295,23 @@ fn what_cannot_be_read_is_counted_and_shown() {
     assert_eq!(events(&run, names::EVENTS_UNATTRIBUTED), 4);
     let is_sample = |note: &&String| note.starts_with("undecodable on hooks: ");
     assert_eq!(run.summary.notes.iter().filter(is_sample).count(), 3, "{:?}", run.summary.notes);
+}
+
+#[test]
+fn what_is_not_signed_is_no_event_and_told() {
+    let settings = r#", signature: { hmac: { header: X-Hub-Signature-256, prefix: "sha256=",
+        secret: "It's a Secret to Everybody" } }"#;
+    let run = observe_with(settings, "key: header.x-payment", 20, 0, |k, key| match k % 4 {
+        // A forged one first: it reaches nothing.
+        0 => vec![Post::signed(key).forged(), Post::signed(key)],
+        1 => vec![Post::signed(key), Post { answered: 401, ..Post::settled(key) }],
+        _ => vec![Post::signed(key)],
+    });
+    assert_eq!(events(&run, names::EVENTS_UNDECODABLE), 10);
+    assert_eq!(events(&run, names::EVENTS_DUPLICATE), 0);
+    let notes = run.summary.notes.join("\n");
+    assert!(notes.contains("undecodable on hooks: /hooks/payments: the signature is wrong: Hello"));
+    assert!(notes.contains("no signature, or several"), "{notes}");
+    let kept = format!("{notes}{:?}", run.file.identity);
+    assert!(!kept.contains("Secret to Everybody"), "{kept}");
 }

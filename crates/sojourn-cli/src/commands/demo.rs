@@ -2,11 +2,13 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use clap::builder::PossibleValuesParser;
 use sojourn_demo::{
     Demo as System, DemoConfig, KafkaChoice, ServiceTime, SlowStage, Stage, StopStage,
 };
-use sojourn_plan::Overrides;
+use sojourn_plan::{Channel, Overrides};
 
+use super::carrier;
 use crate::{
     errors::UsageError,
     files::read_text,
@@ -27,6 +29,7 @@ const EXPERIMENT: &str = include_str!("../../../../examples/published-experiment
   sojourn demo --slow-stage completed          a stage of 5 to 9 seconds
   sojourn demo --rate 200/s --steady 10s
   sojourn demo --published-experiment          one payment a second, a relay polling every 5 s
+  sojourn demo --broker nats --url nats://127.0.0.1:4222
   sojourn demo --serve --listen 127.0.0.1:8080 only the system, to be loaded from elsewhere")]
 pub(crate) struct Demo {
     /// Only serve the system; load it from another terminal
@@ -36,8 +39,15 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<SocketAddr>,
     /// A real Kafka instead of the embedded one
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "broker")]
     kafka: Option<String>,
+    /// Another broker to carry the events, at --url
+    #[arg(long, value_name = "BROKER", requires = "url")]
+    #[arg(value_parser = PossibleValuesParser::new(carrier::names()))]
+    broker: Option<String>,
+    /// Where that broker is, such as nats://127.0.0.1:4222
+    #[arg(long, value_name = "URL", requires = "broker")]
+    url: Option<String>,
     /// The published experiment: one journey a second, relay polling every 5 s, 5 to 9 s of work
     #[arg(long)]
     published_experiment: bool,
@@ -102,11 +112,17 @@ pub(crate) struct Demo {
 /// Starts the system, loads it (unless it only serves), stops it.
 pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
     let config = config(command)?;
+    let broker = command.broker.as_deref().unwrap_or("kafka");
     eprintln!(
-        "starting the payments system: API, event store, relay, consumers, third parties, Kafka"
+        "starting the payments system: API, event store, relay, consumers, third parties, {broker}"
     );
-    let system = System::start(config).map_err(|error| {
-        UsageError::new(error.to_string(), "choose another --listen or --kafka, or none")
+    let text = plan_text(command);
+    let carried = match (&command.broker, &command.url) {
+        (Some(broker), Some(url)) => Some(carrier::connect(url, &channels(command, broker)?)?),
+        _ => None,
+    };
+    let system = System::start_on(config, carried).map_err(|error| {
+        UsageError::new(error.to_string(), "choose another --listen, --kafka or --url, or none")
     })?;
     let (target, brokers) = (system.api_url().to_owned(), system.brokers().to_owned());
     if command.serve {
@@ -114,10 +130,10 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         stop(system);
         return Ok(0);
     }
-    eprintln!("API {target}, Kafka {brokers}; loading it with {} journeys", command.rate);
+    eprintln!("API {target}, {broker} {brokers}; loading it with {} journeys", command.rate);
     let plan = read_text(
         if command.published_experiment { "published-experiment.yaml" } else { "payments.yaml" },
-        if command.published_experiment { EXPERIMENT } else { PLAN },
+        &text,
         PathBuf::new(),
         &overrides(command, &target, &brokers),
     )?;
@@ -127,6 +143,22 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
     runner::say_where(&made);
     suggest(&made);
     Ok(made.code)
+}
+
+/// The journey file, with the channels of the broker that carries the events.
+fn plan_text(command: &Demo) -> String {
+    let text = if command.published_experiment { EXPERIMENT } else { PLAN };
+    match &command.broker {
+        Some(broker) => carrier::with_channels(text, broker),
+        None => text.to_owned(),
+    }
+}
+
+/// The journey file's channels, before the system that it loads is there.
+fn channels(command: &Demo, broker: &str) -> Result<Vec<Channel>, UsageError> {
+    let text = carrier::with_channels(PLAN, broker);
+    let overrides = overrides(command, "http://127.0.0.1:1", "127.0.0.1:1");
+    read_text("payments.yaml", &text, PathBuf::new(), &overrides).map(|plan| plan.channels)
 }
 
 fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
@@ -183,6 +215,7 @@ fn overrides(command: &Demo, target: &str, brokers: &str) -> Overrides {
     let environment = [
         ("TARGET", target),
         ("KAFKA", brokers),
+        ("BROKER_URL", command.url.as_deref().unwrap_or_default()),
         ("RATE", &command.rate),
         ("WARMUP", &command.warmup),
         ("STEADY", &command.steady),

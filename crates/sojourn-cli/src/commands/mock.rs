@@ -311,7 +311,8 @@ fn certificate_file(options: &MockOptions, mock: &Mock) -> Result<Option<PathBuf
 #[cfg(feature = "kafka")]
 fn publishers() -> PublisherMaker {
     Arc::new(|kafka| {
-        let publisher = sojourn_broker_kafka::KafkaPublisher::new(kafka, 10_000);
+        let how = sojourn_broker::PublisherSettings::default();
+        let publisher = sojourn_broker_kafka::KafkaPublisher::new(kafka, how);
         publisher.map(|it| Box::new(it) as Box<_>).map_err(|error| error.to_string())
     })
 }

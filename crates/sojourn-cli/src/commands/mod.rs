@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
 mod attack;
+mod carrier;
 mod completions;
 mod demo;
+mod discover;
 mod dump;
 mod encode;
 mod init;
@@ -11,6 +13,7 @@ mod plot;
 mod report;
 pub(crate) mod run;
 mod schema;
+mod watch;
 #[cfg(feature = "wrk")]
 mod wrk;
 
@@ -25,6 +28,10 @@ pub(crate) enum Command {
     Attack(Box<attack::Attack>),
     /// Run a journey file
     Run(Box<run::Run>),
+    /// Fire one root, find every event that mentions its key, write the journey file
+    Discover(discover::Discover),
+    /// Watch what goes over a journey file's channels, without load
+    Watch(watch::Watch),
     /// Write a first journey file to standard output
     Init(init::Init),
     /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
@@ -53,6 +60,8 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Demo(command) => demo::run(&command),
         Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Discover(command) => discover::run(&command),
+        Command::Watch(command) => watch::run(&command),
         Command::Init(command) => init::run(&command),
         #[cfg(feature = "wrk")]
         Command::Wrk(command) => wrk::run(&command),

@@ -228,6 +228,11 @@ impl Examiner {
         if ["completed", "late"].contains(&journey.class.as_str()) {
             count(counts, key("journey.duration", &of_journey, phase), 1);
         }
+        if journey.class == "failed" {
+            // The demo's journey file asks for no reason.
+            let why = [("journey", "payment"), ("what", "stage dead_letter"), ("reason", "")];
+            count(counts, key("journeys.failed_by", &why, phase), 1);
+        }
         count(counts, key("step.response_ok", &of_step, phase), 1);
         for (index, seen) in journey.stages.iter().enumerate() {
             if seen.is_none() {
@@ -320,7 +325,11 @@ impl Examiner {
         let mut of_channel =
             |metric: &str, tags: &[_]| count(counts, key(metric, tags, SeriesPhase::Any), 1);
         match class {
-            Class::Matched => of_channel("events.matched", &[channel]),
+            Class::Matched => {
+                of_channel("events.matched", &[channel]);
+                let tags = [("journey", "payment"), ("stage", stage)];
+                count(counts, key("stage.matched", &tags, phase), 1);
+            }
             Class::AfterFailure => of_channel("events.after_failure", &[channel]),
             Class::Duplicate(kind) => {
                 let kind = ("kind", kind);

@@ -119,6 +119,7 @@ impl Connections {
                 certificate: certificate.clone(),
                 key: key.clone(),
             }),
+            roots_only: false,
             resumption: self.session_tickets,
             insecure: self.insecure,
         })

@@ -1,0 +1,224 @@
+//! An event queue as small as can be: events in, calls of the application out, a log of both.
+
+use std::{
+    collections::HashSet,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde_json::{Value, json};
+use sojourn_clock::{now_ns, sleep_until};
+use sojourn_testkit::{Reply, Request, Responder, Server, response};
+
+/// A run's steps: each is one call.
+pub(crate) const STEPS: [&str; 3] = ["reserve", "charge", "ship"];
+/// Calls of one step before its run is given up.
+const ATTEMPTS_MAX: u32 = 20;
+/// Events and calls that may wait.
+const WAITING_MAX: usize = 10_000;
+
+/// How the queue works.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    /// Address of the application.
+    pub app: String,
+    /// Calls at once; counts steps, not runs.
+    pub concurrency: usize,
+    /// Least time between the starts of two runs, nanoseconds.
+    pub throttle_ns: u64,
+    /// Whether an event with an id seen before starts nothing.
+    pub dedup: bool,
+}
+
+/// A call as the queue saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub run: u64,
+    pub step: usize,
+    pub attempt: u32,
+    pub status: u16,
+    pub sent_ns: u64,
+    pub answered_ns: u64,
+}
+
+/// What happened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    pub accepted: u64,
+    pub deduplicated: u64,
+    pub runs: u64,
+    pub calls: Vec<Call>,
+}
+
+struct Task {
+    run: u64,
+    event: Value,
+    step: usize,
+    attempt: u32,
+}
+
+/// A running queue.
+pub(crate) struct Simulator {
+    server: Server,
+    log: Arc<Mutex<Log>>,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Simulator {
+    pub(crate) fn start(settings: &Settings) -> Self {
+        let (log, stop) = (Arc::<Mutex<Log>>::default(), Arc::<AtomicBool>::default());
+        let (events, triggered) = bounded::<Task>(WAITING_MAX);
+        let (tasks, ready) = bounded::<Task>(WAITING_MAX);
+        let api =
+            Api { events, known: HashSet::new(), log: Arc::clone(&log), dedup: settings.dedup };
+        let server = Server::start(api).unwrap();
+        let mut threads = Vec::new();
+        for _ in 0..settings.concurrency {
+            let worker = Worker {
+                app: settings.app.clone(),
+                tasks: tasks.clone(),
+                ready: ready.clone(),
+                log: Arc::clone(&log),
+                stop: Arc::clone(&stop),
+            };
+            threads.push(std::thread::spawn(move || worker.work()));
+        }
+        let throttle_ns = settings.throttle_ns;
+        threads.push(std::thread::spawn(move || {
+            let mut next_ns = 0;
+            for task in triggered {
+                sleep_until(next_ns);
+                next_ns = now_ns() + throttle_ns;
+                tasks.try_send(task).unwrap();
+            }
+        }));
+        Self { server, log, stop, threads }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.url("")
+    }
+
+    /// Ends it; what happened.
+    pub(crate) fn stop(self) -> Log {
+        drop(self.server);
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            thread.join().unwrap();
+        }
+        self.log.lock().unwrap().clone()
+    }
+}
+
+/// `POST /e/KEY`.
+struct Api {
+    events: Sender<Task>,
+    known: HashSet<String>,
+    log: Arc<Mutex<Log>>,
+    dedup: bool,
+}
+
+impl Responder for Api {
+    fn body_max(&mut self, _request: &Request<'_>) -> usize {
+        1 << 20
+    }
+
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
+        let (status, body) = self.accept(request);
+        let answer = response(status, "application/json", body.to_string().as_bytes());
+        Reply::at(request.arrival_ns, answer)
+    }
+}
+
+impl Api {
+    /// One event, or several. A batch is accepted up to its first wrong event.
+    fn accept(&mut self, request: &Request<'_>) -> (u16, Value) {
+        let events = match serde_json::from_slice(request.body) {
+            Ok(Value::Array(events)) => events,
+            Ok(event) => vec![event],
+            Err(error) => return (400, json!({ "ids": [], "error": error.to_string() })),
+        };
+        let mut ids = Vec::new();
+        for event in events {
+            if !event["name"].is_string() {
+                let error = "an event without a name";
+                return (400, json!({ "ids": ids, "status": 400, "error": error }));
+            }
+            let mut log = self.log.lock().unwrap();
+            ids.push(format!("01SIM{:021}", log.accepted));
+            log.accepted += 1;
+            let is_new = match event["id"].as_str() {
+                Some(id) => self.known.insert(id.to_owned()),
+                None => true,
+            };
+            if self.dedup && !is_new {
+                log.deduplicated += 1;
+                continue;
+            }
+            let run = log.runs;
+            log.runs += 1;
+            self.events.try_send(Task { run, event, step: 0, attempt: 0 }).unwrap();
+        }
+        (200, json!({ "ids": ids, "status": 200 }))
+    }
+}
+
+/// One of the calls at once.
+struct Worker {
+    app: String,
+    tasks: Sender<Task>,
+    ready: Receiver<Task>,
+    log: Arc<Mutex<Log>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Worker {
+    fn work(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let Ok(task) = self.ready.recv_timeout(Duration::from_millis(20)) else {
+                continue;
+            };
+            let call = self.call(&task);
+            let status = call.status;
+            self.log.lock().unwrap().calls.push(call);
+            let Task { run, event, step, attempt } = task;
+            let next = match status {
+                200 => Task { run, event, step: step + 1, attempt: 0 },
+                _ => Task { run, event, step, attempt: attempt + 1 },
+            };
+            if next.step < STEPS.len() && next.attempt < ATTEMPTS_MAX {
+                self.tasks.try_send(next).unwrap();
+            }
+        }
+    }
+
+    /// The application's turn.
+    fn call(&self, task: &Task) -> Call {
+        let (step, run) = (STEPS[task.step], format!("run-{}", task.run));
+        let context =
+            json!({ "fn_id": "order", "run_id": run, "step_id": step, "attempt": task.attempt });
+        let body = json!({ "event": task.event, "steps": {}, "ctx": context }).to_string();
+        let sent_ns = now_ns();
+        let mut stream = TcpStream::connect(&self.app).unwrap();
+        write!(
+            stream,
+            "POST /api/queue?fnId=order&stepId={step} HTTP/1.1\r\nhost: app\r\n\
+             connection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        let (run, step, attempt) = (task.run, task.step, task.attempt);
+        Call { run, step, attempt, status, sent_ns, answered_ns: now_ns() }
+    }
+}

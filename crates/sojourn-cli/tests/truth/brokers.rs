@@ -1,0 +1,129 @@
+//! The same on every broker that can carry the demo's events, each a real server: all faults that
+//! befall messages, together.
+//!
+//! `SOJOURN_TRUTH=full` makes it 500 journeys a second for 30 s.
+
+use sojourn_demo::{Carrier, FaultConfig};
+use sojourn_testkit::services::{Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis};
+
+use super::{Case, PLAN, Size, examine_on, size};
+use crate::common;
+
+/// Two channels of a broker, as a journey file has them.
+struct Channels {
+    broker: &'static str,
+    events: String,
+    dead_letters: String,
+}
+
+impl Channels {
+    /// The plan of all cases with these channels.
+    fn plan(&self) -> String {
+        let (head, rest) = PLAN.split_once("channels:").expect("channels");
+        let (_, rest) = rest.split_once("journeys:").expect("journeys");
+        let Self { broker, events, dead_letters } = self;
+        format!(
+            "{head}channels:\n  events: {{ {broker}: {events} }}\n  \
+             dead-letters: {{ {broker}: {dead_letters} }}\njourneys:{rest}"
+        )
+    }
+
+    fn carrier(&self, environment: &[(&str, &str)]) -> Carrier {
+        let addresses = [("TARGET", "http://127.0.0.1:1")];
+        let plan = common::plan(&self.plan(), &[&addresses, environment].concat());
+        let channel = |name: &str| plan.channels.iter().find(|it| it.name == name).expect(name);
+        let (events, dead_letters) = (channel("events"), channel("dead-letters"));
+        Carrier::connect(&common::registry(), self.broker, events, dead_letters)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.broker))
+    }
+
+    fn agree(&self) {
+        let faults = FaultConfig {
+            drop_percent: 2.0,
+            poison_percent: 3.0,
+            redeliver_percent: 5.0,
+            republish_percent: 5.0,
+            reorder_percent: 5.0,
+            ..FaultConfig::default()
+        };
+        let size = match size() {
+            full @ Size { rate_per_s: 200.., .. } => Size { rate_per_s: 500, ..full },
+            small => small,
+        };
+        let expected =
+            &["completed", "lost", "failed", "redelivery", "republication", "out of order"];
+        let connect = |environment: &[(&str, &str)]| self.carrier(environment);
+        let case = Case::new(self.broker, faults);
+        examine_on(Some(&connect), &self.plan(), &size, case, expected);
+    }
+}
+
+#[test]
+fn amqp() {
+    let rabbit = RabbitMq::shared().expect("RabbitMQ starts");
+    let url = rabbit.url_with_password();
+    let of = |exchange: &str| {
+        format!("{{ url: \"{url}\", exchange: truth.{exchange}, routing: [payment] }}")
+    };
+    let (events, dead_letters) = (of("events"), of("dead"));
+    Channels { broker: "amqp", events, dead_letters }.agree();
+}
+
+#[test]
+fn kafka() {
+    let kafka = Kafka::shared().expect("Kafka starts");
+    let brokers = kafka.bootstrap();
+    let of = |topic: &str| {
+        format!(
+            "{{ brokers: \"{brokers}\", topics: [truth.{topic}], \
+             properties: {{ fetch.wait.max.ms: \"1\" }} }}"
+        )
+    };
+    let (events, dead_letters) = (of("events"), of("dead"));
+    Channels { broker: "kafka", events, dead_letters }.agree();
+}
+
+#[test]
+fn mqtt() {
+    let mosquitto = Mosquitto::start().expect("Mosquitto starts");
+    let url = mosquitto.url();
+    let of = |topic: &str| format!("{{ url: \"{url}\", topics: [truth/{topic}], qos: 1 }}");
+    let (events, dead_letters) = (of("events"), of("dead"));
+    Channels { broker: "mqtt", events, dead_letters }.agree();
+}
+
+#[test]
+fn nats() {
+    let nats = Nats::start().expect("NATS starts");
+    let url = nats.url();
+    let of = |subject: &str| {
+        format!("{{ url: \"{url}\", subjects: [truth.{subject}], stream: truth-{subject} }}")
+    };
+    let (events, dead_letters) = (of("events"), of("dead"));
+    Channels { broker: "nats", events, dead_letters }.agree();
+}
+
+#[test]
+fn postgres() {
+    let postgres = Postgres::start().expect("Postgres starts");
+    let url = postgres.url();
+    // Asked often: how late a row is seen is a part of every hop.
+    let of = |table: &str| {
+        format!(
+            "{{ url: \"{url}\", table: {{ name: truth_{table}, cursor: id, every: 1ms, \
+             key: key, headers: headers, payload: payload }} }}"
+        )
+    };
+    let (events, dead_letters) = (of("events"), of("dead"));
+    Channels { broker: "postgres", events, dead_letters }.agree();
+}
+
+#[test]
+fn redis() {
+    let redis = Redis::start().expect("Redis starts");
+    let url = redis.url();
+    let of =
+        |stream: &str| format!("{{ url: \"{url}\", streams: [truth.{stream}], field: payload }}");
+    let (events, dead_letters) = (of("events"), of("dead"));
+    Channels { broker: "redis", events, dead_letters }.agree();
+}
