@@ -32,9 +32,11 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mock_file", check: targets::mock_file::check },
     Target { name: "mock_request", check: targets::mock_request::check },
     Target { name: "mock_wishes", check: targets::mock_wishes::check },
+    Target { name: "mqtt_packets", check: targets::mqtt_packets::check },
     Target { name: "proxy_reply", check: targets::proxy_reply::check },
     Target { name: "results", check: targets::results::check },
     Target { name: "run_file", check: targets::run_file::check },
+    Target { name: "sse_events", check: targets::sse_events::check },
     Target { name: "target_file", check: targets::target_file::check },
 ];
 

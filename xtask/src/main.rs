@@ -3,6 +3,7 @@
 //! - `test`: everything that CI runs, in phases; the first that fails ends it and is named.
 //! - `tidy`: the rules that no compiler checks (sizes, docs, links, licences of dependencies).
 //! - `bench`: the crates' benchmarks, and our HTTP client against wrk.
+//! - `services`: the real servers that the connectors' tests need.
 //! - `fuzz`: any bytes for every parser of foreign input.
 //!
 //! Progress goes to stderr, results to stdout. Exit codes: 0 done, 1 a check failed, 2 wrong usage.
@@ -14,6 +15,7 @@ mod deny;
 mod fuzz;
 mod metadata;
 mod phase;
+mod services;
 mod shell;
 mod test;
 mod tidy;
@@ -24,8 +26,9 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 The project's own automation
 
-usage: cargo xtask test [PHASE…]          everything CI runs, or only these phases:
-                                          tools format clippy tidy deny test
+usage: cargo xtask test [--full] [PHASE…] everything CI runs, or only these phases:
+                                          tools services format clippy tidy deny test;
+                                          --full: the slow tests of every broker too
        cargo xtask tidy                   sizes, docs, links, names, licences of dependencies
        cargo xtask bench [--record] [NAME…]   benchmarks whose name or crate is NAME, or all;
                                           `http` compares our HTTP client with wrk against nginx;
@@ -33,6 +36,9 @@ usage: cargo xtask test [PHASE…]          everything CI runs, or only these ph
        cargo xtask fuzz [--seconds N] [TARGET…]   any bytes for these fuzz targets, or for all, 20 s
                                           or N each; a finding is a file in fuzz/findings/
        cargo xtask fuzz TARGET --input FILE   one input again
+       cargo xtask services up|down|status    Kafka, RabbitMQ, NATS, Redis, MQTT, Postgres, SQS on
+                                          free ports of this machine, to work with by hand
+       cargo xtask services install           what they need (`up` and `test` do it too)
 
 examples: cargo xtask test
           cargo xtask test format tidy
@@ -45,6 +51,7 @@ fn main() -> ExitCode {
         ["test", phases @ ..] => test::run(phases),
         ["tidy"] => tidy::run(),
         ["bench", options @ ..] => bench::run(options),
+        ["services", words @ ..] => services::run(words),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -2,16 +2,22 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::phase::phase;
 use crate::shell::{cargo, find_on_path, run as run_command, show};
-use crate::{Failure, tidy, tools};
+use crate::{Failure, services, tidy, tools};
 
 type Work = fn() -> Result<(), String>;
+
+/// Runs the slow tests too.
+const FULL: &str = "--full";
+static IS_FULL: AtomicBool = AtomicBool::new(false);
 
 /// In the order in which they run.
 const PHASES: &[(&str, Work)] = &[
     ("tools", tools::ensure),
+    ("services", services::ensure),
     ("format", format),
     ("clippy", clippy),
     ("tidy", tidy::check),
@@ -20,7 +26,11 @@ const PHASES: &[(&str, Work)] = &[
 ];
 
 /// Runs the named phases, or all of them when none is named.
-pub(crate) fn run(names: &[&str]) -> Result<(), Failure> {
+pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
+    let names: Vec<&str> = words.iter().copied().filter(|word| *word != FULL).collect();
+    if names.len() < words.len() {
+        IS_FULL.store(true, Ordering::Relaxed);
+    }
     let known = |name: &&str| PHASES.iter().any(|(phase, _)| phase == name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return Err(Failure::usage(&format!("`{unknown}` is no phase of test")));
@@ -56,12 +66,19 @@ fn cargo_deny() -> Result<(), String> {
 
 /// Every test and doctest. The last line counts them.
 fn test() -> Result<(), String> {
+    const KAFKA_FEATURES: [&str; 4] =
+        ["--package", "sojourn-broker-kafka", "--features", "tls,zstd"];
     let mut count = Count::default();
     let outcomes = [
         count_tests(&["--workspace"], &mut count),
         // Apart from the others: in one build with them, the features of its dependencies would
         // have nearly all of the default build compiled a second time.
         count_tests(&["--package", "sojourn-mock", "--features", "est"], &mut count),
+        // Only what these features change.
+        count_tests(
+            &[&KAFKA_FEATURES[..], &["--", "tls::", "zstd", "compress"]].concat(),
+            &mut count,
+        ),
     ];
     let Count { suites, passed, failed, ignored } = count;
     println!("cargo test: {passed} passed, {failed} failed, {ignored} ignored in {suites} suites");
@@ -72,6 +89,9 @@ fn test() -> Result<(), String> {
 fn count_tests(which: &[&str], total: &mut Count) -> Result<(), String> {
     let mut command = cargo(&["test", "--release", "--no-fail-fast"]);
     command.args(which);
+    if IS_FULL.load(Ordering::Relaxed) {
+        command.env("SOJOURN_TESTS", "full");
+    }
     let shown = show(&command);
     eprintln!("  $ {shown}");
     let explain = |error: std::io::Error| format!("`{shown}`: {error}");

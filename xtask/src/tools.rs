@@ -1,6 +1,7 @@
 //! What a fresh machine lacks: rustup components and Debian packages. Each is named before it is
 //! installed; nothing is installed that is there already.
 
+use crate::services::without_starting;
 use crate::shell::{cargo, command, find_on_path, run, succeeds};
 
 /// A program that building or testing needs.
@@ -13,6 +14,7 @@ struct Tool {
 const TOOLS: &[Tool] = &[
     Tool { program: "make", package: "build-essential", purpose: "librdkafka is built with it" },
     Tool { program: "c++", package: "build-essential", purpose: "librdkafka is built with it" },
+    Tool { program: "pkg-config", package: "pkg-config", purpose: "OpenSSL is found with it" },
     Tool { program: "nginx", package: "nginx-light", purpose: "the HTTP client is tested on it" },
     Tool { program: "chromium", package: "chromium", purpose: "tests open the HTML report in it" },
     Tool {
@@ -28,14 +30,24 @@ pub(crate) fn ensure() -> Result<(), String> {
     let missing: Vec<&Tool> =
         TOOLS.iter().filter(|tool| find_on_path(tool.program).is_none()).collect();
     if missing.is_empty() {
-        return Ok(());
+        return ensure_openssl();
     }
     for tool in &missing {
         eprintln!("  `{}` is missing ({})", tool.program, tool.purpose);
     }
     let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
     packages.dedup();
-    install(&packages)
+    install(&packages)?;
+    ensure_openssl()
+}
+
+/// OpenSSL's headers are no program: Kafka with TLS is built with them.
+fn ensure_openssl() -> Result<(), String> {
+    if succeeds(&mut command("pkg-config", &["--exists", "openssl"])) {
+        return Ok(());
+    }
+    eprintln!("  OpenSSL's headers are missing (Kafka with TLS is built with them)");
+    install(&["libssl-dev"])
 }
 
 fn ensure_components() -> Result<(), String> {
@@ -59,7 +71,8 @@ fn ensure_components() -> Result<(), String> {
     run(&mut command("rustup", &arguments))
 }
 
-fn install(packages: &[&str]) -> Result<(), String> {
+/// Installs Debian packages, without starting what they bring, or says how to.
+pub(crate) fn install(packages: &[&str]) -> Result<(), String> {
     let by_hand = format!("apt-get install {}", packages.join(" "));
     if find_on_path("apt-get").is_none() {
         return Err(format!(
@@ -74,7 +87,9 @@ fn install(packages: &[&str]) -> Result<(), String> {
     run(&mut command("apt-get", &["update", "--quiet"]))?;
     let mut arguments = vec!["install", "--yes", "--quiet", "--no-install-recommends"];
     arguments.extend(packages);
-    run(command("apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    let mut apt_get = command("apt-get", &arguments);
+    apt_get.env("DEBIAN_FRONTEND", "noninteractive");
+    without_starting(|| run(&mut apt_get))
         .map_err(|error| format!("{error}; try by hand: {by_hand}"))
 }
 

@@ -1,0 +1,159 @@
+//! `cargo xtask services`: the real servers that the connectors' tests need, to work with by hand.
+//!
+//! Tests start their own by the same launchers (`sojourn-services`); only `install` is needed for
+//! them.
+
+mod install;
+mod state;
+
+use std::thread;
+
+use sojourn_services::{
+    ElasticMq, Kafka, Kind, Mosquitto, Nats, NatsOptions, Postgres, RabbitMq, Redis, RedisOptions,
+    Service,
+};
+
+pub(crate) use install::{ensure, without_starting};
+
+use crate::Failure;
+use crate::phase::now;
+use state::{Entry, State};
+
+type Start = fn() -> std::io::Result<Box<dyn Service + Send>>;
+type Started = (Box<dyn Service + Send>, Entry);
+
+/// The slow ones first: they start side by side.
+const STARTS: &[(&str, Start)] = &[
+    ("kafka", || Ok(Box::new(Kafka::start()?))),
+    ("rabbitmq", || Ok(Box::new(RabbitMq::start()?))),
+    ("elasticmq", || Ok(Box::new(ElasticMq::start()?))),
+    ("postgres", || Ok(Box::new(Postgres::start()?))),
+    ("nats", || Ok(Box::new(Nats::start()?))),
+    ("nats-password", || {
+        Ok(Box::new(Nats::start_with(NatsOptions { password: true, tls: false })?))
+    }),
+    ("nats-tls", || Ok(Box::new(Nats::start_with(NatsOptions { password: false, tls: true })?))),
+    ("redis", || Ok(Box::new(Redis::start()?))),
+    ("redis-password", || Ok(Box::new(Redis::start_with(RedisOptions { password: true })?))),
+    ("mosquitto", || Ok(Box::new(Mosquitto::start()?))),
+];
+
+/// `install`, `up`, `down` or `status`.
+pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
+    match words {
+        ["install"] => Ok(ensure()?),
+        ["up"] => Ok(up()?),
+        ["down"] => Ok(down()?),
+        ["status"] => Ok(status()?),
+        _ => Err(Failure::usage("`services` takes one of: install up down status")),
+    }
+}
+
+fn up() -> Result<(), String> {
+    if let Some(state) = State::load()? {
+        let silent = silent(&state);
+        if !silent.is_empty() {
+            return Err(format!(
+                "these are up but do not answer: {}; `cargo xtask services down`, then `up` again",
+                silent.join(", ")
+            ));
+        }
+        eprintln!("xtask: already up, and all answer");
+        print(&state);
+        return Ok(());
+    }
+    ensure()?;
+    // One that failed ends all the others, as they are dropped.
+    let (services, entries): (Vec<_>, Vec<_>) = start_all()?.into_iter().unzip();
+    let mut state = State { entries };
+    for (service, entry) in services.into_iter().zip(&mut state.entries) {
+        entry.processes = service.detach().processes;
+    }
+    state.save()?;
+    print(&state);
+    Ok(())
+}
+
+fn start_all() -> Result<Vec<Started>, String> {
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (name, start) in STARTS {
+            threads.push(scope.spawn(move || start_one(name, *start)));
+        }
+        let panicked = |_| Err("a thread that started a server panicked".to_owned());
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(panicked);
+        threads.into_iter().map(join).collect()
+    })
+}
+
+fn start_one(name: &str, start: Start) -> Result<Started, String> {
+    let begin = now();
+    let service = start().map_err(|error| format!("{name}: {error}"))?;
+    eprintln!("  {name} answers after {:.1} s", begin.elapsed().as_secs_f64());
+    let entry = Entry {
+        name: name.to_owned(),
+        kind: service.kind(),
+        version: install::version(service.kind()),
+        port: service.port(),
+        accesses: service
+            .accesses()
+            .into_iter()
+            .map(|access| (access.name.to_owned(), access.url))
+            .collect(),
+        ca: service.ca_file(),
+        log: service.instance().log().to_owned(),
+        processes: Vec::new(),
+    };
+    Ok((service, entry))
+}
+
+/// Those that do not answer.
+fn silent(state: &State) -> Vec<&str> {
+    let silent = state.entries.iter().filter(|entry| entry.kind.probe(entry.port).is_err());
+    silent.map(|entry| entry.name.as_str()).collect()
+}
+
+fn down() -> Result<(), String> {
+    let Some(state) = State::load()? else {
+        eprintln!("xtask: nothing is up");
+        return Ok(());
+    };
+    state.end()?;
+    State::remove()?;
+    eprintln!("xtask: {} servers ended, their folders removed", state.entries.len());
+    Ok(())
+}
+
+fn status() -> Result<(), String> {
+    let Some(state) = State::load()? else {
+        println!("nothing is up; `cargo xtask services up` starts all servers");
+        return Ok(());
+    };
+    print(&state);
+    let silent = silent(&state);
+    if silent.is_empty() {
+        return Ok(());
+    }
+    Err(format!("do not answer: {}", silent.join(", ")))
+}
+
+/// A line for each way to each server.
+fn print(state: &State) {
+    println!("{:<16}{:<12}{:<18}{:<80}log", "server", "version", "access", "address");
+    for entry in &state.entries {
+        for (access, url) in &entry.accesses {
+            println!(
+                "{:<16}{:<12}{access:<18}{url:<80}{}",
+                entry.name,
+                entry.version,
+                entry.log.display()
+            );
+        }
+    }
+    println!("\nauthorities of the TLS certificates and processes: {}", State::path().display());
+}
+
+/// The kind with this name.
+fn kind(name: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name)
+}
