@@ -7,8 +7,8 @@ use rustls::ClientConfig;
 use sojourn_http::{ClientCertificate, TlsOptions, tls_settings};
 use sojourn_plan::Tls;
 
-/// What a channel's `tls` asks for: whom to trust, and as whom to come. A certificate that `ca` names
-/// vouches for others; that a server shows it itself is not enough.
+/// What a channel's `tls` asks for: whom to trust, and as whom to come. A certificate that `ca`
+/// names vouches for others; that a server shows it itself is not enough.
 ///
 /// # Errors
 /// A file can't be read or holds nothing of use; the text names it.

@@ -135,7 +135,7 @@ proptest! {
         let mut reference = hdrhistogram::Histogram::<u64>::new(3).unwrap();
         samples.iter().for_each(|&value| reference.record(value).unwrap());
         let q = permille as f64 / 1000.0;
-        // In whole numbers: the crate takes 0.07·100 for the eighth sample of binary floating point.
+        // In whole numbers: of binary floats the crate makes 0.07·100 the eighth sample.
         let rank = (permille * samples.len() as u64).div_ceil(1000);
         let expected = reference.value_at_quantile((rank as f64 - 0.5) / samples.len() as f64);
         // The crate clamps neither end.
