@@ -124,7 +124,8 @@ mod tests {
             }
             std::thread::yield_now();
         };
-        assert!(family.iter().rev().all(|process| process.kill()));
+        // Parents first: one whose child has gone ends by itself.
+        assert!(family.iter().all(|process| process.kill()));
         shell.wait().unwrap();
         assert!(!root.is_alive());
     }

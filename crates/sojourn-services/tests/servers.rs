@@ -175,10 +175,11 @@ fn kafka() {
         ask(&mut connect(port), request, b"\0\0\0\x09\0\0\0\x01\0\0\0\x01\0\x09127.0.0.1");
     });
     kafka.restart().unwrap();
-    // SaslHandshake (17) for a mechanism that there is not names the one that there is.
+    // SaslHandshake (17) for a mechanism that there is not names those that there are.
     let port = kafka.bootstrap_with_password().rsplit(':').next().unwrap().parse().unwrap();
     let request = b"\0\0\0\x0d\0\x11\0\x01\0\0\0\x07\xff\xff\0\x01X";
-    ask(&mut connect(port), request, b"\0\0\0\x07\0\x21\0\0\0\x01\0\x05PLAIN");
+    let mechanisms = b"\0\0\0\x07\0\x21\0\0\0\x02\0\x05PLAIN\0\x0dSCRAM-SHA-256";
+    ask(&mut connect(port), request, mechanisms);
     drop_it(kafka);
 }
 
