@@ -27,12 +27,13 @@ struct Figures {
 
 /// Runs the comparison.
 pub(crate) fn compare() -> Result<Vec<Table>, String> {
-    let (mut costs, mut missing) = (Vec::new(), Vec::new());
+    let (mut costs, mut missing) = (Vec::new(), Vec::<String>::new());
     for connector in CONNECTORS {
         eprintln!("  {connector}");
         let output = measure(&format!("sojourn-broker-{connector}"), "tap")?;
         costs.extend(read(&output)?);
-        missing.extend(output.lines().filter_map(|line| line.strip_prefix("MISSING for ")));
+        let said = output.lines().filter_map(|line| line.strip_prefix("MISSING for "));
+        missing.extend(said.map(str::to_owned));
         // So that what was measured is not lost when a later server does not start.
         println!("{}", table(&costs));
     }
