@@ -24,7 +24,7 @@ fn main() {
     // Acknowledged, so that the broker has all when the publisher goes.
     publish_if_asked(|order| publish_by(&Mqtt, &plan_of(&order.address, 1), TOPIC, order));
     // What is not taken yet is not dropped.
-    let mosquitto = Mosquitto::unbounded().unwrap();
+    let mosquitto = Mosquitto::dropping_nothing().unwrap();
     let port = mosquitto.port().to_string();
     let publisher = &Publisher { address: port.clone(), when: When::Meanwhile };
     let plan = plan_of(&port, 0);

@@ -42,7 +42,7 @@ impl Mosquitto {
     ///
     /// # Errors
     /// As for [`Self::start`].
-    pub fn unbounded() -> io::Result<Self> {
+    pub fn dropping_nothing() -> io::Result<Self> {
         with_free_ports(|| Self::start_once("max_queued_messages 0\n"))
     }
 
