@@ -2,7 +2,7 @@
 //!
 //! - `test`: everything that CI runs, in phases; the first that fails ends it and is named.
 //! - `tidy`: the rules that no compiler checks (sizes, docs, links, licences of dependencies).
-//! - `bench`: the crates' benchmarks, and our HTTP client against wrk.
+//! - `bench`: the crates' benchmarks, and comparisons with other tools.
 //! - `services`: the real servers that the connectors' tests need.
 //! - `fuzz`: any bytes for every parser of foreign input.
 //!
@@ -31,7 +31,8 @@ usage: cargo xtask test [--full] [PHASE…] everything CI runs, or only these ph
                                           --full: the slow tests of every broker too
        cargo xtask tidy                   sizes, docs, links, names, licences of dependencies
        cargo xtask bench [--record] [NAME…]   benchmarks whose name or crate is NAME, or all;
-                                          `http` compares our HTTP client with wrk against nginx;
+                                          `http` compares our HTTP client with wrk against nginx,
+                                          `brokers` the taps with bare clients and other tools;
                                           --record writes the figures into bench/README.md
        cargo xtask fuzz [--seconds N] [TARGET…]   any bytes for these fuzz targets, or for all, 20 s
                                           or N each; a finding is a file in fuzz/findings/

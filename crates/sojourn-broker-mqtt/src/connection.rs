@@ -11,7 +11,7 @@ use sojourn_socket::{Bell, Due, Liveness, Socket};
 
 use crate::codec::{self, Malformed, Packet, kind};
 use crate::config::Settings;
-use crate::inbound::Inbound;
+use crate::inbound::{CHUNK_BYTES, Inbound};
 
 /// More than this to be sent, and nothing more is read until the broker takes it, bytes.
 const OUTBOUND_BYTES_MAX: usize = 1 << 20;
@@ -68,6 +68,8 @@ pub(crate) struct Connection {
     socket: Socket,
     pub(crate) version: MqttVersion,
     pub(crate) inbound: Inbound,
+    /// The last reading took all that there was.
+    pub(crate) is_drained: bool,
     pub(crate) outbound: Vec<u8>,
     /// How much of `outbound` is sent already.
     sent: usize,
@@ -88,6 +90,7 @@ impl Connection {
             socket: settings.endpoint.connect(deadline_ns)?,
             version: connect.version,
             inbound: Inbound::default(),
+            is_drained: false,
             outbound: Vec::new(),
             sent: 0,
             sent_bytes: 0,
@@ -213,18 +216,23 @@ impl Connection {
 
     /// Takes in what has come.
     pub(crate) fn read(&mut self) -> Result<Found, Lost> {
+        self.is_drained = false;
         if self.outbound.len() - self.sent > OUTBOUND_BYTES_MAX {
             return Ok(Found::Nothing);
         }
         loop {
             match self.inbound.fill(&mut self.socket) {
                 Ok(0) => return Err(Lost("the connection was closed".to_owned())),
-                Ok(_) => {
+                Ok(count) => {
+                    self.is_drained = count < CHUNK_BYTES;
                     let now = now_ns();
                     self.liveness.heard(now);
                     return Ok(Found::More(now));
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Found::Nothing),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.is_drained = true;
+                    return Ok(Found::Nothing);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
@@ -286,7 +294,7 @@ impl Connection {
     }
 
     /// Says goodbye, as far as that can be said at once.
-    pub(crate) fn close(mut self) {
+    pub(crate) fn close(&mut self) {
         codec::write_disconnect(&mut self.outbound);
         let _said = self.flush();
     }

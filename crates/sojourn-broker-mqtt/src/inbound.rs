@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use crate::codec::{self, Malformed};
 
 /// What one reading takes at most, bytes.
-const CHUNK_BYTES: usize = 64 << 10;
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 /// A buffer that grew beyond this for one message is given back when it is empty.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 

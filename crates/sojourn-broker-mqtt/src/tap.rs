@@ -1,4 +1,4 @@
-//! The tap: a session of its own, read by a thread of its own.
+//! The tap: a session of its own.
 
 use std::time::Duration;
 

@@ -75,11 +75,17 @@ impl Client {
 
     /// The next message's payload, acknowledged.
     fn take(&mut self) -> String {
+        self.take_whole().2
+    }
+
+    /// The next message, acknowledged: whether it had been kept, topic, payload.
+    pub(crate) fn take_whole(&mut self) -> (bool, String, String) {
         let (first, body) = self.packet();
         assert_eq!(first & 0xf6, 0x32, "a message of QoS 1, not sent before");
-        let topic = usize::from(body[1]);
-        self.0.write_all(&[0x40, 2, body[2 + topic], body[3 + topic]]).unwrap();
-        String::from_utf8(body[4 + topic..].to_vec()).unwrap()
+        let payload_at = 4 + usize::from(body[1]);
+        self.0.write_all(&[0x40, 2, body[payload_at - 2], body[payload_at - 1]]).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (first & 1 == 1, text(&body[2..payload_at - 2]), text(&body[payload_at..]))
     }
 }
 

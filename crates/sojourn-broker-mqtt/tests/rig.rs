@@ -1,5 +1,6 @@
 //! A Mosquitto of one's own for the script of promises.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -133,8 +134,23 @@ impl Rig for MqttRig {
     }
 
     fn footprint(&mut self) -> Vec<String> {
-        // The broker's own count of clients and subscriptions, which it publishes as it changes.
-        Vec::new()
+        // The broker's own counts, which it publishes once a second where they changed. They are
+        // complete when the round that began after we came is followed by another.
+        let mut client = Client::connect(self.mosquitto.port(), "looker", true);
+        client.subscribe("$SYS/broker/#");
+        let (mut counts, mut rounds) = (BTreeMap::new(), 0);
+        while rounds < 2 {
+            let (was_kept, topic, text) = client.take_whole();
+            match topic.trim_start_matches("$SYS/broker/") {
+                // Each round begins with it.
+                "uptime" if !was_kept => rounds += 1,
+                // Sessions, connected or kept.
+                "clients/total" | "subscriptions/count" => drop(counts.insert(topic, text)),
+                _ => {}
+            }
+        }
+        assert_eq!(counts.len(), 2, "the broker tells its counts");
+        counts.into_iter().map(|(topic, count)| format!("{topic}: {count}")).collect()
     }
 }
 

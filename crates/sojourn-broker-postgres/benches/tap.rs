@@ -1,43 +1,47 @@
-//! What a message costs the tap's thread: taken and dropped, and routed (JSON read, key found).
+//! What a message costs the tap, over a real PostgreSQL: of notifications, of a polled table, of a
+//! publication (beside `pg_recvlogical`). `cargo bench -p sojourn-broker-postgres`;
+//! `sojourn-tap-cost` says what the figures are.
 //!
-//! `cargo bench -p sojourn-broker-postgres`. Prints `name value unit` lines: processor time of the
-//! tap's own thread per message, the median of several rounds, and messages per second of it.
-#![allow(clippy::print_stdout, reason = "a benchmark speaks to the terminal")]
-#![allow(clippy::unwrap_used, reason = "its input is its own")]
+//! The messages are in the server before they are read.
+#![allow(clippy::unwrap_used, reason = "its server is its own")]
 
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use serde_json::json;
-use sojourn_broker::{RawMessage, Router, Sink, Tap};
-use sojourn_broker_postgres::PostgresTap;
-use sojourn_clock::thread_cpu;
+use sojourn_broker_postgres::Postgres as PostgresConnector;
 use sojourn_plan::{
-    Channel, Check, Connector, Decoder, Expect, Journey, JsonPath, PathStep, Plan, PostgresChannel,
-    PostgresSource, PostgresTable, Selector, Server, Stage, StageKind, StageSource, Test,
+    Connector, Plan, PostgresChannel, PostgresSource, PostgresTable, Selector, Server,
 };
 use sojourn_services::{Postgres, Service};
+use sojourn_tap_cost::{
+    Cost, Order, Publisher, Round, Used, When, body, missing, on_path, plan, plan_at,
+    publish_if_asked, tool,
+};
 
 const MESSAGES: u64 = 100_000;
-const ROUNDS: usize = 5;
 const EVENT: &str = "json_build_object('type', 'PaymentSettled', 'aggregateId', \
                      'pay:00000000-0000-4000-8000-' || lpad(i::text, 12, '0'), 'amount', i, \
                      'currency', 'GBP', 'occurredAt', '2026-01-01T00:00:00.000Z')";
 
 fn main() {
+    publish_if_asked(publish);
     let server = Postgres::start().unwrap();
     run(
-        &server,
+        &server.url(),
         "CREATE TABLE t (id bigserial PRIMARY KEY, type text, data json); \
          CREATE PUBLICATION p FOR TABLE t",
     );
-    let rows = format!(
-        "INSERT INTO t (type, data) SELECT 'PaymentSettled', {EVENT} \
-         FROM generate_series(1, {MESSAGES}) i"
-    );
-    let notifications =
-        format!("SELECT pg_notify('c', ({EVENT})::text) FROM generate_series(1, {MESSAGES}) i");
+    let publishing = |what| {
+        let address = format!("{what} {}", server.url());
+        Publisher { address, when: When::Before }
+    };
+    let (notifications, rows) = (publishing("notifications"), publishing("rows"));
+
+    let of_notifications = plan(connector(&server, PostgresSource::Notify(vec!["c".to_owned()])));
+    let mut cost = Cost::new("postgres-notify", MESSAGES);
+    cost.taps(&PostgresConnector, &of_notifications, &notifications);
+    cost.run();
+
     let table = PostgresTable {
         name: "t".to_owned(),
         cursor: "id".to_owned(),
@@ -45,88 +49,55 @@ fn main() {
         gaps_ns: 1_000_000_000,
         ..PostgresTable::default()
     };
-    for (name, source, sql, key, event_type) in [
-        ("notify", PostgresSource::Notify(vec!["c".to_owned()]), &notifications, KEY, "type"),
-        ("table", PostgresSource::Table(table), &rows, DATA_KEY, "type"),
-        ("publication", PostgresSource::Publication("p".to_owned()), &rows, ROW_KEY, "row.type"),
-    ] {
-        let plan = plan(key, event_type);
-        let mut bare = Bare(0);
-        measure(&server, &format!("{name}_dropped"), &source, sql, &mut bare);
-        let mut routed = Routed { router: Router::new(&plan, 0, "run-1"), found: 0, messages: 0 };
-        measure(&server, &format!("{name}_routed"), &source, sql, &mut routed);
-        assert_eq!(routed.found, routed.messages, "every message fits its stage");
+    let of_table = connector(&server, PostgresSource::Table(table));
+    let of_table = plan_at(of_table, body(&["type"]), &["data", "aggregateId"]);
+    let mut cost = Cost::new("postgres-table", MESSAGES);
+    cost.taps(&PostgresConnector, &of_table, &rows);
+    cost.run();
+
+    let of_changes = connector(&server, PostgresSource::Publication("p".to_owned()));
+    let event_type: Selector = body(&["row", "type"]);
+    let of_changes: Plan = plan_at(of_changes, event_type, &["row", "data", "aggregateId"]);
+    let mut cost = Cost::new("postgres-publication", MESSAGES);
+    cost.taps(&PostgresConnector, &of_changes, &rows);
+    match on_path(&["pg_recvlogical"]) {
+        None => missing("postgres", "`pg_recvlogical` is not on PATH (Debian: postgresql-client)"),
+        Some(_) => cost.way("pg_recvlogical", |round| receive(&server.url(), &rows, round)),
     }
+    cost.run();
 }
 
-const KEY: &[&str] = &["aggregateId"];
-const DATA_KEY: &[&str] = &["data", "aggregateId"];
-const ROW_KEY: &[&str] = &["row", "data", "aggregateId"];
-
-trait Counts: Sink {
-    fn messages(&self) -> u64;
+/// `pg_recvlogical` reading the same publication, from a slot of its own.
+fn receive(url: &str, publisher: &Publisher, round: Round) -> Used {
+    let command = |words: &[&str]| {
+        let mut command = Command::new("pg_recvlogical");
+        command.args(["--dbname", url, "--slot", "bench"]).args(words);
+        command
+    };
+    tool(&mut command(&["--create-slot", "--plugin", "pgoutput"]), || ());
+    publisher.start(round.messages).finish();
+    let end = run(url, "SELECT pg_current_wal_lsn()");
+    let used =
+        tool(
+            command(&["--start", "--no-loop", "--file", "/dev/null", "--endpos", end.trim()])
+                .args(["-o", "proto_version=1", "-o", "publication_names=p"]),
+            || (),
+        );
+    tool(&mut command(&["--drop-slot"]), || ());
+    used
 }
 
-struct Bare(u64);
-
-impl Sink for Bare {
-    fn message(&mut self, message: &RawMessage<'_>) {
-        std::hint::black_box(message);
-        self.0 += 1;
-    }
+fn publish(order: &Order) {
+    let (what, url) = order.address.split_once(' ').unwrap();
+    let numbers = format!("generate_series(1, {}) i", order.messages);
+    let sql = match what {
+        "rows" => format!("INSERT INTO t (type, data) SELECT 'PaymentSettled', {EVENT}"),
+        _ => format!("SELECT pg_notify('c', ({EVENT})::text)"),
+    };
+    run(url, &format!("{sql} FROM {numbers}"));
 }
 
-impl Counts for Bare {
-    fn messages(&self) -> u64 {
-        self.0
-    }
-}
-
-struct Routed {
-    router: Router,
-    found: u64,
-    messages: u64,
-}
-
-impl Sink for Routed {
-    fn message(&mut self, message: &RawMessage<'_>) {
-        self.messages += 1;
-        let observation = self.router.observe(message);
-        self.found += observation.map_or(0, |observation| observation.candidates.len() as u64);
-    }
-}
-
-impl Counts for Routed {
-    fn messages(&self) -> u64 {
-        self.messages
-    }
-}
-
-fn measure(
-    server: &Postgres,
-    name: &str,
-    source: &PostgresSource,
-    sql: &str,
-    sink: &mut dyn Counts,
-) {
-    let mut each_ns = Vec::new();
-    for _ in 0..ROUNDS {
-        let mut tap = PostgresTap::new(&channel(server, source.clone())).unwrap();
-        tap.open().unwrap();
-        run(server, sql);
-        let (began, before) = (thread_cpu().cpu_ns, sink.messages());
-        while sink.messages() < before + MESSAGES {
-            tap.poll(Duration::from_millis(2), sink).unwrap();
-        }
-        each_ns.push((thread_cpu().cpu_ns - began) as f64 / MESSAGES as f64);
-    }
-    each_ns.sort_by(f64::total_cmp);
-    let median_ns = each_ns[ROUNDS / 2];
-    println!("{name}_cpu {median_ns:.0} ns/message");
-    println!("{name}_rate {:.0} messages/s/core", 1e9 / median_ns);
-}
-
-fn channel(server: &Postgres, source: PostgresSource) -> PostgresChannel {
+fn connector(server: &Postgres, source: PostgresSource) -> Connector {
     let server = Server {
         host: "127.0.0.1".to_owned(),
         port: server.port(),
@@ -134,68 +105,19 @@ fn channel(server: &Postgres, source: PostgresSource) -> PostgresChannel {
         path: "postgres".to_owned(),
         ..Server::default()
     };
-    PostgresChannel { server, source, outbox: None }
+    Connector::Postgres(PostgresChannel { server, source, outbox: None })
 }
 
-fn run(server: &Postgres, sql: &str) {
+/// What it answers.
+fn run(url: &str, sql: &str) -> String {
     let mut psql = Command::new("psql")
-        .args([&server.url(), "--quiet", "--tuples-only"])
+        .args([url, "--quiet", "--tuples-only", "--no-align"])
         .stdin(Stdio::piped())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     writeln!(psql.stdin.take().unwrap(), "{sql};").unwrap();
-    assert!(psql.wait().unwrap().success());
-}
-
-fn plan(key: &[&str], event_type: &str) -> Plan {
-    let path = |names: &[&str]| {
-        let text = format!("$.{}", names.join("."));
-        JsonPath {
-            plain: Some(names.iter().map(|name| PathStep::Name((*name).to_owned())).collect()),
-            compiled: serde_json_path::JsonPath::parse(&text).unwrap(),
-            text,
-        }
-    };
-    let names: Vec<_> = event_type.split('.').collect();
-    let stage = Stage {
-        name: "settled".to_owned(),
-        source: StageSource::Event {
-            channel: 0,
-            matches: vec![Check {
-                text: String::new(),
-                selector: Selector::Body(path(&names)),
-                test: Test::Equals(json!("PaymentSettled")),
-            }],
-            checks: Vec::new(),
-            key: Selector::Body(path(key)),
-            key_format: "{}".to_owned(),
-        },
-        kind: StageKind::Required,
-        after: None,
-        expect: Expect::Members(1),
-        member: None,
-        shared: false,
-        reason: None,
-        rekey: None,
-    };
-    Plan {
-        channels: vec![Channel {
-            name: "events".to_owned(),
-            connector: Connector::Postgres(PostgresChannel::default()),
-            decoder: Decoder::Auto,
-            message_id: None,
-            marker: None,
-            backlog: Vec::new(),
-        }],
-        journeys: vec![Journey {
-            name: "payment".to_owned(),
-            steps: Vec::new(),
-            stages: vec![stage],
-            within_ns: 1,
-            linger_ns: 0,
-            trace: false,
-        }],
-        ..Plan::default()
-    }
+    let output = psql.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }

@@ -13,7 +13,7 @@ use crate::service::with_free_ports;
 use crate::{Access, Detached, Kind, PASSWORD, Service, USER};
 
 /// A Mosquitto, which speaks MQTT 3.1.1 and 5 on every listener and keeps sessions and retained
-/// messages over an orderly restart.
+/// messages over an orderly restart. Its counts below `$SYS` are a second old at most.
 #[derive(Debug)]
 pub struct Mosquitto {
     instance: Instance,
@@ -34,10 +34,19 @@ impl Mosquitto {
     /// # Errors
     /// It is not installed, or does not start; the text shows the end of its log.
     pub fn start() -> io::Result<Self> {
-        with_free_ports(Self::start_once)
+        with_free_ports(|| Self::start_once(""))
     }
 
-    fn start_once() -> io::Result<Self> {
+    /// Starts one that drops nothing, however much a subscriber has not taken. Others drop what is
+    /// beyond a thousand messages, without a word.
+    ///
+    /// # Errors
+    /// As for [`Self::start`].
+    pub fn dropping_nothing() -> io::Result<Self> {
+        with_free_ports(|| Self::start_once("max_queued_messages 0\n"))
+    }
+
+    fn start_once(more: &str) -> io::Result<Self> {
         let program = find_program("mosquitto")?;
         let folder = folder("mosquitto")?;
         let ports = Ports { open: free_port()?, password: free_port()?, tls: free_port()? };
@@ -54,7 +63,7 @@ impl Mosquitto {
         // Started by root it would change to a user who may not read this folder.
         let config = format!(
             "per_listener_settings true\nuser root\npersistence true\n\
-             persistence_location {}/\nlog_dest stdout\n\
+             persistence_location {}/\nlog_dest stdout\nsys_interval 1\n{more}\
              listener {} 127.0.0.1\nallow_anonymous true\n\
              listener {} 127.0.0.1\nallow_anonymous false\npassword_file {}\n\
              listener {} 127.0.0.1\nallow_anonymous true\ncertfile {}\nkeyfile {}\n",

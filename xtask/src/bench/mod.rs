@@ -1,10 +1,11 @@
 //! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, our mock
-//! beside others, and our `report` beside Vegeta's.
+//! beside others, our `report` beside Vegeta's, and the brokers' taps beside bare clients.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
 //! `dist` profile, as published binaries are.
 
+mod brokers;
 mod cpu;
 mod http;
 mod mock;
@@ -23,7 +24,7 @@ use crate::{Failure, shell::root};
 type Comparison = fn() -> Result<Vec<Table>, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 7] = [
+const COMPARISONS: [(&str, Comparison); 8] = [
     ("http", http::compare_closed),
     ("paced", http::compare_paced),
     ("connections", http::compare_connections),
@@ -31,9 +32,12 @@ const COMPARISONS: [(&str, Comparison); 7] = [
     ("soak", http::compare_soak),
     ("mock", mock::compare),
     ("results", results::compare),
+    ("brokers", brokers::compare),
 ];
 /// Run by the comparison with a server to talk to; alone it has nothing to do.
 const DRIVEN: &str = "closed_loop";
+/// Of the connectors, run by the comparison `brokers`; one by one when asked for by name.
+const OF_BROKERS: &str = "tap";
 
 /// Runs the benchmarks named by crate or benchmark, or all of them.
 pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
@@ -78,7 +82,8 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
     for package in workspace()? {
         for target in package.targets.iter().filter(|target| target.kind == "bench") {
             let is_wanted = |name: &&str| *name == package.name || *name == target.name;
-            if target.name != DRIVEN && (names.is_empty() || names.iter().any(is_wanted)) {
+            let is_usual = names.is_empty() && target.name != OF_BROKERS;
+            if target.name != DRIVEN && (is_usual || names.iter().any(is_wanted)) {
                 found.push((package.name.clone(), target.name.clone()));
             }
         }
@@ -87,7 +92,9 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
 }
 
 fn measure(package: &str, bench: &str) -> Result<String, String> {
-    let arguments = ["bench", "--profile", "dist", "--package", package, "--bench", bench];
+    // For a quick look, whose figures are not recorded: `release` is built already.
+    let profile = std::env::var("SOJOURN_BENCH_PROFILE").unwrap_or_else(|_| "dist".to_owned());
+    let arguments = ["bench", "--profile", &profile, "--package", package, "--bench", bench];
     let output = capture(&mut cargo(&arguments))?;
     for line in output.lines().filter(|line| figure(line).is_none()) {
         eprintln!("  {line}");

@@ -1,0 +1,33 @@
+//! What taking the messages used of the machine.
+
+use rustix::time::{ClockId, clock_gettime};
+use sojourn_clock::now_ns;
+
+use crate::Publishing;
+
+/// Of one round, for all its messages together.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    /// Processor time, user and system, nanoseconds.
+    pub cpu_ns: u64,
+    /// Time passed, nanoseconds.
+    pub passed_ns: u64,
+}
+
+/// What this process uses, on all its threads, from before the messages are published (threads that
+/// read ahead do so then) until they are read; the time passed is that of reading alone.
+pub fn measured(publish: impl FnOnce() -> Publishing, read: impl FnOnce()) -> Used {
+    let cpu_ns = process_cpu_ns();
+    let publishing = publish();
+    let begun_ns = now_ns();
+    read();
+    let used = Used { cpu_ns: process_cpu_ns() - cpu_ns, passed_ns: now_ns() - begun_ns };
+    publishing.finish();
+    used
+}
+
+fn process_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    // Neither part is ever negative.
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
