@@ -9,6 +9,7 @@
 
 mod brokers;
 pub(crate) mod counts;
+mod direct;
 pub(crate) mod hops;
 pub(crate) mod journeys;
 pub(crate) mod log;
