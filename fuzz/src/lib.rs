@@ -21,6 +21,7 @@ pub struct Target {
 
 /// All targets, in the order in which they run.
 pub const TARGETS: &[Target] = &[
+    Target { name: "amqp_frames", check: targets::amqp_frames::check },
     Target { name: "dns_reply", check: targets::dns_reply::check },
     Target { name: "event", check: targets::event::check },
     Target { name: "hpack", check: targets::hpack::check },
@@ -33,7 +34,10 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mock_request", check: targets::mock_request::check },
     Target { name: "mock_wishes", check: targets::mock_wishes::check },
     Target { name: "mqtt_packets", check: targets::mqtt_packets::check },
+    Target { name: "nats_frames", check: targets::nats_frames::check },
+    Target { name: "postgres_messages", check: targets::postgres_messages::check },
     Target { name: "proxy_reply", check: targets::proxy_reply::check },
+    Target { name: "redis_answers", check: targets::redis_answers::check },
     Target { name: "results", check: targets::results::check },
     Target { name: "run_file", check: targets::run_file::check },
     Target { name: "sse_events", check: targets::sse_events::check },

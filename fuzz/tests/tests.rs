@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod broker_seeds;
 mod run_file_seed;
 
 use std::fs;

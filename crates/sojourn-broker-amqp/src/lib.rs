@@ -20,6 +20,8 @@ mod connection;
 mod consume;
 mod exchange;
 mod failure;
+#[doc(hidden)]
+pub mod foreign;
 mod management;
 mod provision;
 mod publish;

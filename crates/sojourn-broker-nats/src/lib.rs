@@ -20,6 +20,8 @@ mod config;
 mod connection;
 mod consume;
 mod dial;
+#[doc(hidden)]
+pub mod foreign;
 mod headers;
 mod jetstream;
 mod lost;

@@ -162,7 +162,7 @@ impl Connection {
     /// The next message that is there, without waiting.
     pub(crate) fn try_next(&mut self) -> Result<Option<Incoming>, Failure> {
         loop {
-            if let Some(incoming) = self.parse()? {
+            if let Some(incoming) = next(&mut self.input)? {
                 return Ok(Some(incoming));
             }
             if self.socket.read(&mut self.input)? == 0 {
@@ -230,23 +230,6 @@ impl Connection {
         }
         Ok(())
     }
-
-    fn parse(&mut self) -> Result<Option<Incoming>, Failure> {
-        let Some(header) = Header::parse(&self.input)? else { return Ok(None) };
-        // At least four, or it would have been an error.
-        let length = usize::try_from(header.len()).unwrap_or(usize::MAX).saturating_add(1);
-        if length > MESSAGE_BYTES_MAX {
-            return Err(Failure::protocol("a message of more than 256 MiB"));
-        }
-        if header.tag() == COPY_BOTH_TAG {
-            if self.input.len() < length {
-                return Ok(None);
-            }
-            drop(self.input.split_to(length));
-            return Ok(Some(Incoming::CopyBoth));
-        }
-        Ok(Message::parse(&mut self.input)?.map(Incoming::Message))
-    }
 }
 
 impl Drop for Connection {
@@ -256,6 +239,24 @@ impl Drop for Connection {
         frontend::terminate(&mut self.output);
         let _unsent = self.flush();
     }
+}
+
+/// The first message of what came, taken off; `None` while it is not all there.
+pub(crate) fn next(input: &mut BytesMut) -> Result<Option<Incoming>, Failure> {
+    let Some(header) = Header::parse(input)? else { return Ok(None) };
+    // At least four, or it would have been an error.
+    let length = usize::try_from(header.len()).unwrap_or(usize::MAX).saturating_add(1);
+    if length > MESSAGE_BYTES_MAX {
+        return Err(Failure::protocol("a message of more than 256 MiB"));
+    }
+    if header.tag() == COPY_BOTH_TAG {
+        if input.len() < length {
+            return Ok(None);
+        }
+        drop(input.split_to(length));
+        return Ok(Some(Incoming::CopyBoth));
+    }
+    Ok(Message::parse(input)?.map(Incoming::Message))
 }
 
 /// A row's columns.

@@ -6,8 +6,8 @@
 //! notifications, each in a transaction of its own. The backlog is the system's outbox table and
 //! the replication slots that the plan names.
 //!
-//! It creates nothing that outlives its connection, changes no row, and takes none from the
-//! system's relay. Names from a plan are always quoted; the one piece of SQL that a plan may write
+//! It creates nothing that outlives its connection ([`Connect::provision`], for demos and tests,
+//! makes a table), changes no row, and takes none from the system's relay. Names from a plan are always quoted; the one piece of SQL that a plan may write
 //! is `outbox.waiting`. The protocol's bytes are `postgres-protocol`'s business; here is the I/O,
 //! which happens on the caller's thread (a publisher's on its own) and nowhere else.
 
@@ -16,6 +16,8 @@ mod catalog;
 mod config;
 mod connection;
 mod failure;
+#[doc(hidden)]
+pub mod foreign;
 mod headers;
 mod holes;
 mod identifier;

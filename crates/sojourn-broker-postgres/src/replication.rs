@@ -123,7 +123,7 @@ impl Replication {
     ) -> Result<u64, Malformed> {
         let (commit_lsn, offset) = (self.commit_lsn, &mut self.offset);
         let mut hand_over = |topic: &str, json: &str| {
-            *offset = commit_lsn.max(*offset + 1);
+            *offset = commit_lsn.max(offset.saturating_add(1));
             sink.message(&RawMessage {
                 stamp_ns,
                 topic,

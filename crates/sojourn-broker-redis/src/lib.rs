@@ -20,6 +20,8 @@ mod connection;
 mod consume;
 mod entry;
 mod failure;
+#[doc(hidden)]
+pub mod foreign;
 mod glob;
 mod id;
 mod info;

@@ -220,7 +220,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether nothing is left.
-    #[cfg(test)]
     pub(crate) fn is_at_end(&self) -> bool {
         self.bytes.is_empty()
     }

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod conformance;
 mod parser;
+mod rig;
 mod sse;
 mod websocket;

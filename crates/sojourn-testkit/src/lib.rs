@@ -1,8 +1,8 @@
 //! Fake peers with known truth, for tests.
 //!
 //! A load tool is tested against servers whose behaviour is known exactly, not against servers that
-//! usually behave. Every peer here is the server of `sojourn-mock` on one thread and a free port of
-//! 127.0.0.1, stops and is joined when dropped, and keeps a book that a test can compare with what
+//! usually behave. Nearly every peer here is the server of `sojourn-mock` on one thread and a free port
+//! of 127.0.0.1, stops and is joined when dropped, and keeps a book that a test can compare with what
 //! was measured from outside:
 //!
 //! - [`QueueServer`]: answers in the order of a queue with c servers ([`QueueModel`]) and remembers
@@ -10,6 +10,7 @@
 //!   within which interval a run of n requests finds them.
 //! - [`FreezingServer`]: answers at once, but does nothing at all during given windows.
 //! - [`MisbehavingServer`]: closes, resets, stays silent, truncates, dribbles, talks nonsense.
+//! - [`StreamServer`]: WebSockets and server-sent events, to whoever is connected.
 //! - [`Server`] with a [`Responder`]: what they are made of, for a peer that a test needs once.
 //! - [`services`]: real brokers and databases, on free ports, and a proxy that cuts them off.
 //! - [`sojourn`]: runs the real binary in a folder and hands back what it printed.
@@ -28,6 +29,7 @@ mod queue_server;
 mod server;
 #[cfg(test)]
 mod simulated;
+mod stream_server;
 pub mod theory;
 
 pub use command::{Output, Program, Running, sojourn};
@@ -40,3 +42,4 @@ pub use sojourn_mock::{
     Draws, Latency, QueueModel, Reply, Request, Responder, Slot, Step, TruthRecord,
 };
 pub use sojourn_services as services;
+pub use stream_server::{StreamMessage, StreamServer};

@@ -1,5 +1,6 @@
 //! The targets, one a file.
 
+pub(crate) mod amqp_frames;
 pub(crate) mod dns_reply;
 pub(crate) mod event;
 pub(crate) mod hpack;
@@ -12,7 +13,10 @@ pub(crate) mod mock_file;
 pub(crate) mod mock_request;
 pub(crate) mod mock_wishes;
 pub(crate) mod mqtt_packets;
+pub(crate) mod nats_frames;
+pub(crate) mod postgres_messages;
 pub(crate) mod proxy_reply;
+pub(crate) mod redis_answers;
 pub(crate) mod results;
 pub(crate) mod run_file;
 pub(crate) mod sse_events;

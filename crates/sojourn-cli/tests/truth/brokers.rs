@@ -4,9 +4,9 @@
 //! `SOJOURN_TRUTH=full` makes it 500 journeys a second for 30 s.
 
 use sojourn_demo::{Carrier, FaultConfig};
-use sojourn_testkit::services::{Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis};
+use sojourn_testkit::services::{ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis};
 
-use super::{Case, PLAN, Size, examine_on, size};
+use super::{Case, Expected, PLAN, Size, examine_on, size};
 use crate::common;
 
 /// Two channels of a broker, as a journey file has them.
@@ -38,23 +38,34 @@ impl Channels {
     }
 
     fn agree(&self) {
-        let faults = FaultConfig {
-            drop_percent: 2.0,
-            poison_percent: 3.0,
-            redeliver_percent: 5.0,
-            republish_percent: 5.0,
-            reorder_percent: 5.0,
-            ..FaultConfig::default()
-        };
-        let size = match size() {
-            full @ Size { rate_per_s: 200.., .. } => Size { rate_per_s: 500, ..full },
-            small => small,
-        };
         let expected =
             &["completed", "lost", "failed", "redelivery", "republication", "out of order"];
+        let case = Case::new(self.broker, faults_of_messages());
+        self.agree_on(&size_of_brokers(), case, expected);
+    }
+
+    fn agree_on(&self, size: &Size, case: Case, expected: Expected) {
         let connect = |environment: &[(&str, &str)]| self.carrier(environment);
-        let case = Case::new(self.broker, faults);
-        examine_on(Some(&connect), &self.plan(), &size, case, expected);
+        examine_on(Some(&connect), &self.plan(), size, case, expected);
+    }
+}
+
+/// Everything that can befall a message.
+pub(super) fn faults_of_messages() -> FaultConfig {
+    FaultConfig {
+        drop_percent: 2.0,
+        poison_percent: 3.0,
+        redeliver_percent: 5.0,
+        republish_percent: 5.0,
+        reorder_percent: 5.0,
+        ..FaultConfig::default()
+    }
+}
+
+pub(super) fn size_of_brokers() -> Size {
+    match size() {
+        full @ Size { rate_per_s: 200.., .. } => Size { rate_per_s: 500, ..full },
+        small => small,
     }
 }
 
@@ -126,4 +137,25 @@ fn redis() {
         |stream: &str| format!("{{ url: \"{url}\", streams: [truth.{stream}], field: payload }}");
     let (events, dead_letters) = (of("events"), of("dead"));
     Channels { broker: "redis", events, dead_letters }.agree();
+}
+
+/// A queue without groups promises no order, and messages of one answer have one stamp: so nothing is
+/// reordered on purpose. The demo's consumer asks for ten messages at a time and deletes them before
+/// it asks for more, so there are fewer journeys and more patience.
+#[test]
+fn sqs() {
+    let server = ElasticMq::shared().expect("ElasticMQ starts");
+    let endpoint = server.url();
+    let of = |queue: &str, publish: &str| {
+        format!("{{ endpoint: \"{endpoint}\", queue: {queue}, discard: true{publish} }}")
+    };
+    // A copy for the tap and one for the demo's own consumer, which is a group and so a queue.
+    let events = of("truth-events", ", publish: [truth-events, sojourn-demo]");
+    let dead_letters = of("truth-dead", "");
+    let faults = FaultConfig { reorder_percent: 0.0, ..faults_of_messages() };
+    let expected = &["completed", "lost", "failed", "redelivery", "republication"];
+    let size = size_of_brokers();
+    let size = Size { rate_per_s: size.rate_per_s.min(20), ..size };
+    let case = Case::new("sqs", faults).within(6_000, 2_000);
+    Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
 }
