@@ -10,7 +10,7 @@ use sojourn_engine::{RunOptions, Stop};
 use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 
-/// Every connector that can carry the demo's events, and the webhook receiver.
+/// Every connector that publishes, and the webhook receiver.
 pub(crate) fn registry() -> Registry {
     Registry::new()
         .with("amqp", sojourn_broker_amqp::Amqp)
@@ -19,6 +19,7 @@ pub(crate) fn registry() -> Registry {
         .with("nats", sojourn_broker_nats::Nats)
         .with("postgres", sojourn_broker_postgres::Postgres)
         .with("redis", sojourn_broker_redis::Redis)
+        .with("sqs", sojourn_broker_sqs::Sqs)
         .with("webhook", sojourn_broker_webhook::tap)
 }
 
