@@ -3,8 +3,10 @@
 //!
 //! Each load runs for 60 s with 5,000 arrivals a second; `SOJOURN_ORACLE_SECONDS=400` makes two
 //! million services of each. Request by request, what Sojourn measured is compared with the truth
-//! (`added`: the network and both processes); the truth with a replay of Lindley's recursion; both
-//! means with the one of theory, within the interval that the run's length allows.
+//! (`added`: the network and both processes; and its parts: until the mock has the request, until
+//! it has handed the answer to the kernel, until Sojourn has read it); the truth with a replay of
+//! Lindley's recursion; both means with the one of theory, within the interval that the run's
+//! length allows. With `SOJOURN_ORACLE_SPIN=1` neither the mock nor the generator ever sleeps.
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,

@@ -61,8 +61,8 @@ pub use read::{OpenApiError, mock_schema, read_mock, read_openapi};
 pub use reply::{Reply, Step};
 pub use selfcheck::{Stair, Staircase, StairsEnd, highest};
 pub use server::{
-    Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover, TlsFacts,
-    Waiting,
+    Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover,
+    TlsFacts, Waiting,
 };
 pub use source::{Respond, Source, Watched};
 pub use target::test_target;

@@ -4,10 +4,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use sojourn_broker::{BrokerError, Connect, Outcome, Publisher, PublisherSettings, Registry, Tap};
 use sojourn_clock::MILLISECOND_NS;
-use sojourn_broker::{
-    BrokerError, Connect, Outcome, Publisher, PublisherSettings, Registry, Tap,
-};
 use sojourn_mock::{
     Message, Mock, MockOptions, Reply, Request, Responder, Server, ServerConfig, StartError,
 };

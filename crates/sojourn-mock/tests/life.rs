@@ -86,10 +86,7 @@ fn a_run_file_that_a_law_is_taken_from_is_watched() {
             seed: 1,
         }))
     });
-    for mut source in [
-        of_file(format!("routes: [{{ route: /a, latency: '{law}' }}]")),
-        of_words,
-    ] {
+    for mut source in [of_file(format!("routes: [{{ route: /a, latency: '{law}' }}]")), of_words] {
         write_run(&run, 100, 10_000_000);
         let mock = Mock::start(source.read().unwrap(), &options()).unwrap();
         let mut client = Client::connect(mock.address());

@@ -25,7 +25,8 @@ impl Files for Memory {
 
 fn read(text: &str) -> Result<Book, String> {
     let overrides = Overrides::default();
-    read_mock("m.yaml", text, &Memory, &RunFiles::default(), &overrides).map_err(|it| it.to_string())
+    read_mock("m.yaml", text, &Memory, &RunFiles::default(), &overrides)
+        .map_err(|it| it.to_string())
 }
 
 /// `wrong.txt` holds files, a line `-----`, and how what is said about them begins; cases are
