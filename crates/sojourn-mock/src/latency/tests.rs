@@ -1,7 +1,5 @@
 //! Laws against their distribution functions.
 
-use std::path::Path;
-
 use sojourn_metrics::Histogram;
 
 use super::recorded::of_histogram;

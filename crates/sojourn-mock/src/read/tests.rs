@@ -7,6 +7,7 @@ use sojourn_plan::{Files, Overrides};
 
 use super::{mock_schema, read_mock, read_openapi};
 use crate::book::Book;
+use crate::latency::RunFiles;
 
 struct Memory;
 
