@@ -13,6 +13,7 @@ use super::templates::Scope;
 
 const TIMEOUT_NS: u64 = 10_000_000_000;
 
+/// A message to publish.
 pub static PUBLISH: Shape = Shape {
     name: "a message to publish",
     doc: "A message to a channel's broker; the step is done when the broker has acknowledged it.",

@@ -24,6 +24,7 @@ use super::shape::{Field, Shape};
 pub(crate) use kafka::KAFKA;
 use webhook::default_webhook;
 
+/// A channel.
 pub static CHANNEL: Shape = Shape {
     name: "a channel",
     doc: "What a tap listens to, and where journeys publish.",
