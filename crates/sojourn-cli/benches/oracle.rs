@@ -3,8 +3,10 @@
 //!
 //! Each load runs for 60 s with 5,000 arrivals a second; `SOJOURN_ORACLE_SECONDS=400` makes two
 //! million services of each. Request by request, what Sojourn measured is compared with the truth
-//! (`added`: the network and both processes); the truth with a replay of Lindley's recursion; both
-//! means with the one of theory, within the interval that the run's length allows.
+//! (`added`: the network and both processes; and its parts: until the mock has the request, until
+//! it has handed the answer to the kernel, until Sojourn has read it); the truth with a replay of
+//! Lindley's recursion; both means with the one of theory, within the interval that the run's
+//! length allows. With `SOJOURN_ORACLE_SPIN=1` neither the mock nor the generator ever sleeps.
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,
@@ -51,9 +53,10 @@ health:
 fn main() {
     let seconds = std::env::var("SOJOURN_ORACLE_SECONDS").ok();
     let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(60);
+    let spin = std::env::var("SOJOURN_ORACLE_SPIN").is_ok_and(|text| text == "1");
     for servers in [1, 3] {
         for percent in [50, 70, 90] {
-            measure(servers, percent, seconds);
+            measure(servers, percent, seconds, spin);
         }
     }
 }
@@ -63,15 +66,17 @@ struct Truth {
     arrival_ns: u64,
     start_ns: u64,
     finish_ns: u64,
+    /// `finish_ns` where nobody was left to send to.
+    sent_ns: u64,
 }
 
-fn measure(servers: u32, percent: u32, seconds: u64) {
+fn measure(servers: u32, percent: u32, seconds: u64, spin: bool) {
     let folder = tempfile::tempdir().unwrap();
     let truth_path = folder.path().join("truth.ndjson");
     let utilization = f64::from(percent) / 100.0;
     let service_ns = utilization * f64::from(servers) / RATE_PER_S as f64 * 1e9;
-    let mock = start(servers, service_ns, &truth_path);
-    let run = run(&mock.url(""), seconds, &folder.path().join("run.sojourn"));
+    let mock = start(servers, service_ns, spin, &truth_path);
+    let run = run(&mock.url(""), seconds, spin, &folder.path().join("run.sojourn"));
     let lines = mock.finish().truth.unwrap().unwrap();
     let truth = read(&truth_path);
     assert_eq!(truth.len() as u64, lines);
@@ -86,6 +91,9 @@ fn measure(servers: u32, percent: u32, seconds: u64) {
     let by_key: HashMap<String, &Truth> =
         truth.iter().enumerate().map(|(id, record)| (id.to_string(), record)).collect();
     let mut added_ns: Vec<u64> = Vec::with_capacity(truth.len());
+    // Where it was added: from the client's stamp to the mock's arrival, from the service's end to
+    // the answer handed to the kernel, from there to the client's stamp.
+    let mut parts_ns: [Vec<u64>; 3] = Default::default();
     let mut measured_ns = 0_u64;
     for journey in &run.journeys {
         let record = journey.key.as_deref().and_then(|key| by_key.get(key));
@@ -97,8 +105,10 @@ fn measure(servers: u32, percent: u32, seconds: u64) {
         let service_ns = t2_ns - journey.t1_ns;
         measured_ns += service_ns;
         added_ns.push(service_ns - (record.finish_ns - record.arrival_ns));
+        parts_ns[0].push(record.arrival_ns.saturating_sub(journey.t1_ns));
+        parts_ns[1].push(record.sent_ns.saturating_sub(record.finish_ns));
+        parts_ns[2].push(t2_ns.saturating_sub(record.sent_ns));
     }
-    added_ns.sort_unstable();
     let count = truth.len() as f64;
     let truth_ns: u64 = truth.iter().map(|record| record.finish_ns - record.arrival_ns).sum();
     let offered = utilization * f64::from(servers);
@@ -115,13 +125,22 @@ fn measure(servers: u32, percent: u32, seconds: u64) {
     }
     println!("{name}.mean_truth {:.2} us", truth_ns as f64 / count / 1e3);
     println!("{name}.mean_measured {:.2} us", measured_ns as f64 / added_ns.len() as f64 / 1e3);
-    for (quantile, at) in [("p50", 0.5), ("p99", 0.99), ("max", 1.0)] {
-        let place = ((added_ns.len() - 1) as f64 * at) as usize;
-        println!("{name}.added_{quantile} {:.1} us", added_ns[place] as f64 / 1e3);
+    tell(&name, "added", added_ns);
+    for (part, ns) in ["added_to_arrival", "added_to_sent", "added_to_read"].iter().zip(parts_ns) {
+        tell(&name, part, ns);
     }
 }
 
-fn start(servers: u32, service_ns: f64, truth: &Path) -> Mock {
+/// Prints quantiles.
+fn tell(name: &str, what: &str, mut all_ns: Vec<u64>) {
+    all_ns.sort_unstable();
+    for (quantile, at) in [("p50", 0.5), ("p99", 0.99), ("max", 1.0)] {
+        let place = ((all_ns.len() - 1) as f64 * at) as usize;
+        println!("{name}.{what}_{quantile} {:.1} us", all_ns[place] as f64 / 1e3);
+    }
+}
+
+fn start(servers: u32, service_ns: f64, spin: bool, truth: &Path) -> Mock {
     let queue = Queue {
         servers: NonZeroUsize::new(servers as usize).unwrap(),
         service: Latency::Exponential { mean_ns: service_ns },
@@ -143,13 +162,14 @@ fn start(servers: u32, service_ns: f64, truth: &Path) -> Mock {
         connections_max: 100_000,
         truth: Some(truth.to_path_buf()),
         run_id: "oracle".to_owned(),
-        publishers: Arc::new(|_| Err("no broker here".to_owned())),
+        connectors: Arc::default(),
         tls: None,
+        spin,
     };
     Mock::start(book, &options).unwrap()
 }
 
-fn run(target: &str, seconds: u64, path: &Path) -> RunFile {
+fn run(target: &str, seconds: u64, spin: bool, path: &Path) -> RunFile {
     struct NoFiles;
     impl Files for NoFiles {
         fn read(&self, path: &Path) -> std::io::Result<String> {
@@ -169,6 +189,7 @@ fn run(target: &str, seconds: u64, path: &Path) -> RunFile {
     let plan = sojourn_plan::read("oracle.yaml", PLAN, &NoFiles, &overrides).unwrap();
     let mut options = RunOptions::new(path.to_path_buf(), "oracle".into());
     options.keep_all = true;
+    options.client.spin = spin;
     let registry = Registry::new();
     sojourn_engine::run(&plan, &options, &registry, &Stop::default(), &mut |_| {}).unwrap();
     RunFile::open(path).unwrap()
@@ -186,6 +207,7 @@ fn read(path: &Path) -> Vec<Truth> {
                 arrival_ns: at("arrival_ns"),
                 start_ns: at("start_ns"),
                 finish_ns: at("finish_ns"),
+                sent_ns: record["sent_ns"].as_u64().unwrap_or_else(|| at("finish_ns")),
             };
             (at("id"), truth)
         })

@@ -33,6 +33,10 @@ pub(crate) struct RunFlags {
     /// 5,000/s or more on a thread, else 0s]
     #[arg(long, value_parser = sojourn_plan::duration_ns, value_name = "D")]
     pub(crate) lag_budget: Option<u64>,
+    /// Generators never sleep: they look for answers and due arrivals again and again. No wake-up is
+    /// late then, and each thread takes a whole core; for accuracy tests
+    #[arg(long)]
+    pub(crate) spin: bool,
     /// Journeys kept with their whole timeline: the telling ones, or all of them
     #[arg(long, value_enum, default_value_t = Keep::Telling)]
     pub(crate) keep: Keep,
@@ -114,6 +118,7 @@ pub(crate) fn make(
     options.client.tls.insecure = flags.insecure;
     options.lag_budget_ns = flags.lag_budget;
     options.client.io = flags.io.into();
+    options.client.spin = flags.spin;
     options.once = once;
     options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));

@@ -294,6 +294,8 @@ fn a_journey_through_a_mock_that_publishes_its_event() {
     let brokers = cluster.bootstrap_servers();
     let file = format!(
         "
+channels:
+  events: {{ kafka: {{ brokers: {brokers:?}, topics: [third-party.events] }} }}
 routes:
   - route: POST /charges
     status: 202
@@ -301,9 +303,8 @@ routes:
     json: {{ id: '{{{{ body.order }}}}' }}
     callbacks:
       - after: uniform(20ms, 60ms)
-        kafka:
-          brokers: {brokers:?}
-          topic: third-party.events
+        publish:
+          to: events
           key: '{{{{ body.order }}}}'
           json: {{ type: ChargeSettled, order: '{{{{ body.order }}}}' }}
 "

@@ -14,6 +14,7 @@ mod event_queue;
 mod experiment;
 mod follow_up;
 mod mock;
+mod mock_callbacks;
 mod omission;
 mod polled;
 mod results;

@@ -204,6 +204,10 @@ impl Responder for Desk {
         }
     }
 
+    fn wanted_ns(&self) -> Option<u64> {
+        self.clerk.as_ref()?.truth_so_far().as_ref()?.flush_ns()
+    }
+
     fn after_batch(&mut self) {
         if let Some(Some(file)) = self.clerk.as_mut().map(Clerk::truth) {
             file.flush();

@@ -48,11 +48,11 @@ pub use book::overrides::wishes;
 pub use book::pattern::Pattern;
 pub use book::values::Place;
 pub use book::{Book, Condition, Route};
-pub use callbacks::{CallbackFigures, PublisherMaker};
+pub use callbacks::CallbackFigures;
 pub use http1::understood::{Understood, understood};
-pub use latency::{Draws, Latency, LatencyError, Table, read_latency, recorded};
+pub use latency::{Draws, Latency, LatencyError, RunFiles, Table, read_latency, recorded};
 pub use message::{Body, Message, Timing};
-pub use mock::{Mock, MockEnd, MockOptions};
+pub use mock::{Mock, MockEnd, MockOptions, StartError};
 pub use others::{IdentityError, TlsIdentity};
 pub use queue::{
     Clerk, Queue, QueueError, QueueModel, Slot, Truth, TruthFile, TruthRecord, TruthReport,
@@ -61,7 +61,8 @@ pub use read::{OpenApiError, mock_schema, read_mock, read_openapi};
 pub use reply::{Reply, Step};
 pub use selfcheck::{Stair, Staircase, StairsEnd, highest};
 pub use server::{
-    Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover, TlsFacts,
+    Figures, Header, HoldTimes, Meter, Request, Responder, Server, ServerConfig, Takeover,
+    TlsFacts, Waiting,
 };
 pub use source::{Respond, Source, Watched};
 pub use target::test_target;

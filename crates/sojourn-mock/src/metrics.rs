@@ -83,6 +83,13 @@ fn prometheus(office: &Office, figures: &Figures) -> String {
         one("callbacks_failed_total", "counter", "Callbacks that failed.", callbacks.failed);
         let help = "Callbacks not taken in.";
         one("callbacks_refused_total", "counter", help, callbacks.refused);
+        one("callbacks_waiting", "gauge", "Callbacks without an end now.", callbacks.waiting());
+    }
+    let help = "Callbacks that failed or were not taken in, by reason.";
+    head(&mut out, "callback_failures_total", "counter", help);
+    for (reason, count) in office.courier.iter().flat_map(crate::callbacks::Courier::reasons) {
+        let name = format!("callback_failures_total{{reason=\"{}\"}}", escaped(&reason));
+        let _written = writeln!(out, "sojourn_mock_{name} {count}");
     }
     head(&mut out, "responses_total", "counter", "Answers by status.");
     for (status, count) in &figures.statuses {
@@ -97,7 +104,7 @@ fn prometheus(office: &Office, figures: &Figures) -> String {
     if book.counts() {
         head(&mut out, "route_requests_total", "counter", "Requests by route.");
         for route in &book.routes {
-            let name = route.name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+            let name = escaped(&route.name);
             let count = route.requests.load(Ordering::Relaxed);
             let name = format!("sojourn_mock_route_requests_total{{route=\"{name}\"}}");
             let _written = writeln!(out, "{name} {count}");
@@ -108,6 +115,11 @@ fn prometheus(office: &Office, figures: &Figures) -> String {
     let help = "How much longer than intended answers were held.";
     histogram(&mut out, "overshoot_seconds", help, &figures.overshoot);
     out
+}
+
+/// A label's value.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
 }
 
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {

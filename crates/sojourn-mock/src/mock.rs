@@ -6,13 +6,15 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sojourn_broker::{BrokerError, Registry};
+
 use crate::book::Book;
-use crate::callbacks::{Courier, PublisherMaker};
+use crate::callbacks::{CallbackFigures, Courier};
 use crate::desk::{Desk, Office};
 use crate::enrolment::Authority;
 use crate::others::{Others, TlsIdentity};
 use crate::queue::{Queue, TruthFile, TruthReport};
-use crate::server::{Counters, Figures, Meter, Server, ServerConfig, Takeover};
+use crate::server::{Counters, Figures, Meter, Server, ServerConfig, Takeover, Waiting};
 
 /// How a mock serves.
 #[derive(Clone)]
@@ -27,10 +29,12 @@ pub struct MockOptions {
     pub truth: Option<PathBuf>,
     /// Stands for this run in `uuid()`: two runs never make the same.
     pub run_id: String,
-    /// Makes publishers for callbacks that go to brokers.
-    pub publishers: PublisherMaker,
+    /// Speak to the brokers that callbacks publish to.
+    pub connectors: Arc<Registry>,
     /// Who it is to TLS clients; without one it speaks no TLS.
     pub tls: Option<Arc<TlsIdentity>>,
+    /// Its threads never sleep: answers are not late by a wake-up, and each thread takes a core.
+    pub spin: bool,
 }
 
 /// A mock at work; dropped, it stops at once.
@@ -54,17 +58,33 @@ pub struct MockEnd {
     pub truth: Option<io::Result<u64>>,
     /// Lines that the disk could not take in time.
     pub truth_left_out: u64,
+    /// What became of callbacks.
+    pub callbacks: CallbackFigures,
+    /// Why some failed or were refused, and how often.
+    pub callback_failures: Vec<(String, u64)>,
+}
+
+/// Why a mock does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A channel that callbacks publish to is of no use.
+    #[error(transparent)]
+    Channel(#[from] BrokerError),
+    /// The address is taken or not ours; the truth file cannot be made (and is named); the identity
+    /// cannot be used; no descriptor, thread or key to be had.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 impl Mock {
     /// Starts a book.
     ///
     /// # Errors
-    /// The address is taken or not ours; the truth file cannot be made (and is named); the identity
-    /// cannot be used; no descriptor, thread or key to be had.
-    pub fn start(book: Book, options: &MockOptions) -> io::Result<Self> {
+    /// See [`StartError`].
+    pub fn start(book: Book, options: &MockOptions) -> Result<Self, StartError> {
         let threads = if book.queue.is_some() { NonZeroUsize::MIN } else { options.threads };
-        let courier = Courier::start(options.publishers.clone())?;
+        let courier = Courier::start(options.connectors.clone())?;
+        courier.prepare(&book)?;
         let authority = Authority::new()?;
         let office = Office::new(book, options.run_id.clone(), Some(courier), authority);
         let office = Arc::new(office);
@@ -92,6 +112,11 @@ impl Mock {
             listen: options.listen,
             connections_max: options.connections_max.div_ceil(threads.get()),
             others: others.as_ref().map(|it| it.door() as Arc<dyn Takeover>),
+            waiting: match (options.spin, queue.is_some()) {
+                (true, _) => Waiting::Spinning,
+                (false, true) => Waiting::OnTime,
+                (false, false) => Waiting::Asleep,
+            },
             ..ServerConfig::default()
         };
         let makers = (0..threads.get()).map(|_| {
@@ -121,10 +146,21 @@ impl Mock {
 
     /// From now on requests are answered by this book; those that are held, by theirs. A queue
     /// stays as it is: false when the book has another one.
-    pub fn replace(&self, book: Book) -> bool {
+    ///
+    /// # Errors
+    /// A channel that its callbacks publish to is of no use; the mock goes on as it was.
+    pub fn replace(&self, book: Book) -> Result<bool, BrokerError> {
+        if let Some(courier) = &self.office.courier {
+            courier.prepare(&book)?;
+        }
         let is_same = book.queue == self.queue;
         self.office.publish(book);
-        is_same
+        Ok(is_same)
+    }
+
+    /// What became of callbacks so far.
+    pub fn callbacks(&self) -> CallbackFigures {
+        self.office.courier.as_ref().map(Courier::figures).unwrap_or_default()
     }
 
     /// Stops accepting and answers what is held.
@@ -147,7 +183,14 @@ impl Mock {
         drop(self.others);
         let truth_left_out = self.truth.as_ref().map_or(0, TruthReport::left_out);
         let truth = self.truth.map(TruthReport::finish);
-        MockEnd { figures: meter.figures(), truth, truth_left_out }
+        let mut end =
+            MockEnd { figures: meter.figures(), truth, truth_left_out, ..MockEnd::default() };
+        if let Some(courier) = &self.office.courier {
+            courier.finish();
+            end.callbacks = courier.figures();
+            end.callback_failures = courier.reasons();
+        }
+        end
     }
 }
 

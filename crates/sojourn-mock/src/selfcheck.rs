@@ -93,7 +93,7 @@ impl Staircase {
             seed: 0,
         };
         let book = Watched::new(Source::Respond(respond)).read().map_err(io::Error::other)?;
-        let mock = Mock::start(book, options)?;
+        let mock = Mock::start(book, options).map_err(io::Error::other)?;
         let mut load = Load::new(&mock)?;
         let mut stairs: Vec<Stair> = Vec::new();
         let mut rate_per_s = self.from_per_s;

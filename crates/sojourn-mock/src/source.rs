@@ -9,7 +9,7 @@ use sojourn_plan::{Files, Overrides};
 
 use crate::book::answer::Answer;
 use crate::book::{Book, Route};
-use crate::latency::Latency;
+use crate::latency::{Latency, RunFiles};
 use crate::message::{Body, Message};
 use crate::queue::Queue;
 use crate::read::{content_type_of, read_mock, read_openapi};
@@ -62,10 +62,12 @@ pub struct Respond {
     pub seed: u64,
 }
 
+/// Names the source, each time it is read; run files of laws in it are found through `runs`.
+type SourceMaker<'a> = Box<dyn Fn(&RunFiles) -> Result<Source, String> + 'a>;
+
 /// A source that is read again when its files change.
-#[derive(Debug)]
-pub struct Watched {
-    source: Source,
+pub struct Watched<'a> {
+    make: SourceMaker<'a>,
     /// Files that the book was made from, as they were.
     seen: Vec<(PathBuf, Stamp)>,
     /// Found changed, but perhaps still being written.
@@ -73,24 +75,45 @@ pub struct Watched {
 }
 
 /// When a file was written and how long it is; `None` while it cannot be found.
-type Stamp = Option<(SystemTime, u64)>;
+pub(crate) type Stamp = Option<(SystemTime, u64)>;
 
-impl Watched {
+impl std::fmt::Debug for Watched<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Watched").field("seen", &self.seen).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Watched<'a> {
     /// Nothing is read yet.
     pub fn new(source: Source) -> Self {
-        Self { source, seen: Vec::new(), changing: None }
+        Self::made(move |_| Ok(source.clone()))
+    }
+
+    /// A source that is itself made from laws, which may name run files: it is made anew at each
+    /// reading. Errs in words.
+    pub fn made(make: impl Fn(&RunFiles) -> Result<Source, String> + 'a) -> Self {
+        Self { make: Box::new(make), seen: Vec::new(), changing: None }
     }
 
     /// Reads the book. Errs in words, as people read them: everything that is wrong.
     pub fn read(&mut self) -> Result<Book, String> {
-        let folder = match &self.source {
+        self.changing = None;
+        let runs = RunFiles::default();
+        let source = (self.make)(&runs);
+        self.seen = runs.into_asked();
+        let source = source?;
+        let folder = match &source {
             Source::File { path, .. } => path.parent().unwrap_or_else(|| Path::new("")),
             _ => Path::new(""),
         };
-        let files = Folder { folder: folder.to_path_buf(), seen: RefCell::new(Vec::new()) };
-        let book = files.book(&self.source);
-        self.seen = files.seen.into_inner();
-        self.changing = None;
+        let files = Folder {
+            folder: folder.to_path_buf(),
+            runs: RunFiles::in_folder(folder),
+            seen: RefCell::default(),
+        };
+        let book = files.book(&source);
+        self.seen.extend(files.seen.into_inner());
+        self.seen.extend(files.runs.into_asked());
         book
     }
 
@@ -111,6 +134,7 @@ impl Watched {
 /// Files relative to the mock file's folder; remembers which were read.
 struct Folder {
     folder: PathBuf,
+    runs: RunFiles,
     seen: RefCell<Vec<(PathBuf, Stamp)>>,
 }
 
@@ -124,7 +148,7 @@ impl Folder {
         match source {
             Source::File { path, overrides } => {
                 let name = path.display().to_string();
-                read_mock(&name, &text(path)?, self, &self.folder, overrides)
+                read_mock(&name, &text(path)?, self, &self.runs, overrides)
                     .map_err(|errors| errors.to_string())
             }
             Source::OpenApi { path, latency, seed } => {
@@ -186,7 +210,7 @@ impl Files for Folder {
     }
 }
 
-fn stamp(path: &Path) -> Stamp {
+pub(crate) fn stamp(path: &Path) -> Stamp {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

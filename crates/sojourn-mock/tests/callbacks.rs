@@ -4,10 +4,14 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use sojourn_broker::{BrokerError, Connect, Outcome, Publisher, PublisherSettings, Registry, Tap};
 use sojourn_clock::MILLISECOND_NS;
-use sojourn_mock::{Message, Reply, Request, Responder, Server, ServerConfig};
+use sojourn_mock::{
+    Message, Mock, MockOptions, Reply, Request, Responder, Server, ServerConfig, StartError,
+};
+use sojourn_plan::Channel;
 
-use crate::client::{Client, mock, until};
+use crate::client::{Client, book, mock, options, until};
 
 /// What a receiver was sent: when, where, which header, what.
 #[derive(Clone, Debug)]
@@ -117,16 +121,112 @@ routes:
     assert_eq!(metric(&mut client, "callbacks_total"), count as u64);
 }
 
-#[test]
-fn a_broker_that_this_build_lacks_is_a_failed_callback() {
-    let mock = mock(
-        "
+const PUBLISHING: &str = "
+channels: { events: { kafka: { brokers: '127.0.0.1:9', topics: [t] } } }
 routes:
   - route: /event
-    callbacks: [{ kafka: { brokers: '127.0.0.1:9', topic: t, key: k, json: {} } }]
-",
-    );
+    callbacks: [{ publish: { to: events, key: k, json: {} } }]
+";
+
+#[test]
+fn a_mock_without_its_brokers_connector_does_not_start() {
+    let error = Mock::start(book(PUBLISHING), &options()).unwrap_err();
+    let StartError::Channel(error) = error else { panic!("{error}") };
+    assert!(error.message.contains("channel `events` needs the kafka connector"), "{error}");
+    assert!(error.hint.unwrap().contains("--features kafka"));
+
+    // Nor does a mock that is at work take such a book over.
+    let mock = mock("routes: [{ route: '*', status: 204 }]");
+    assert!(mock.replace(book(PUBLISHING)).is_err());
+    assert_eq!(Client::connect(mock.address()).get("/event").status, 204);
+}
+
+/// Only listens.
+fn listens(channel: &Channel) -> Result<Box<dyn Tap>, BrokerError> {
+    Err(BrokerError::new(format!("nobody asked for a tap of {}", channel.name)))
+}
+
+#[test]
+fn nor_does_one_whose_connector_cannot_publish() {
+    let connectors = Arc::new(Registry::new().with("kafka", listens));
+    let options = MockOptions { connectors, ..options() };
+    let error = Mock::start(book(PUBLISHING), &options).unwrap_err();
+    assert_eq!(error.to_string(), "channel `events`: kafka cannot publish");
+}
+
+/// Publishes to nowhere: topic `ok` is acknowledged, `full` not taken, `silent` never answered, and
+/// everything else refused.
+#[derive(Default)]
+struct Nowhere(Vec<Outcome>);
+
+impl Publisher for Nowhere {
+    fn try_publish(
+        &mut self,
+        token: u64,
+        topic: &str,
+        _key: Option<&[u8]>,
+        _headers: &[(&str, &[u8])],
+        _payload: &[u8],
+    ) -> Result<(), String> {
+        let error = match topic {
+            "full" => return Err(format!("{} messages wait", 100 + token)),
+            "silent" => return Ok(()),
+            "ok" => None,
+            _ => Some("no such topic".to_owned()),
+        };
+        self.0.push(Outcome { token, acked_ns: 1, error });
+        Ok(())
+    }
+
+    fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
+        outcomes.append(&mut self.0);
+    }
+}
+
+struct Connector;
+
+impl Connect for Connector {
+    fn tap(&self, channel: &Channel) -> Result<Box<dyn Tap>, BrokerError> {
+        listens(channel)
+    }
+
+    fn publisher(
+        &self,
+        _channel: &Channel,
+        _settings: PublisherSettings,
+    ) -> Result<Box<dyn Publisher>, BrokerError> {
+        Ok(Box::<Nowhere>::default())
+    }
+}
+
+#[test]
+fn every_message_is_counted_and_told_why_it_failed() {
+    let connectors = Arc::new(Registry::new().with("kafka", Connector));
+    let file = "
+channels: { events: { kafka: { brokers: '127.0.0.1:9', topics: [t] } } }
+routes:
+  - route: /{topic}
+    callbacks: [{ publish: { to: events, topic: '{{ path.topic }}', body: x, timeout: 50ms } }]
+";
+    let mock = Mock::start(book(file), &MockOptions { connectors, ..options() }).unwrap();
     let mut client = Client::connect(mock.address());
-    assert_eq!(client.get("/event").status, 200);
-    until("it has failed", || metric(&mut client, "callbacks_failed_total") == 1);
+    for (topic, count) in [("ok", 5), ("full", 3), ("silent", 2), ("wrong", 1)] {
+        for _ in 0..count {
+            client.get(&format!("/{topic}"));
+        }
+    }
+    // A book with the same channel: what is on its way still has its end.
+    assert!(mock.replace(book(file)).unwrap());
+    client.get("/ok");
+    until("all have ended", || mock.callbacks().accepted == 12 && mock.callbacks().waiting() == 0);
+    assert_eq!(metric(&mut client, "callbacks_done_total"), 6);
+    assert_eq!(metric(&mut client, "callbacks_failed_total"), 6);
+    assert_eq!(metric(&mut client, "callbacks_waiting"), 0);
+    let failures = [("# messages wait", 3), ("no such topic", 1), ("not acknowledged in time", 2)];
+    for (reason, count) in failures {
+        let name = format!("callback_failures_total{{reason=\"{reason}\"}}");
+        assert_eq!(metric(&mut client, &name), count, "{reason}");
+    }
+    let end = mock.finish();
+    assert_eq!(end.callback_failures, failures.map(|(reason, count)| (reason.to_owned(), count)));
 }

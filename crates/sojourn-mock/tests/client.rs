@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sojourn_mock::{Book, Mock, MockOptions, read_mock};
+use sojourn_mock::{Book, Mock, MockOptions, RunFiles, read_mock};
 use sojourn_plan::{Files, Overrides};
 
 /// One connection.
@@ -146,8 +146,9 @@ pub(crate) fn options() -> MockOptions {
         connections_max: 100_000,
         truth: None,
         run_id: "test".to_owned(),
-        publishers: Arc::new(|_| Err("no broker here".to_owned())),
+        connectors: Arc::default(),
         tls: None,
+        spin: false,
     }
 }
 
@@ -162,7 +163,7 @@ pub(crate) fn book(text: &str) -> Book {
             None
         }
     }
-    read_mock("mocks.yaml", text, &NoFiles, Path::new(""), &Overrides::default())
+    read_mock("mocks.yaml", text, &NoFiles, &RunFiles::default(), &Overrides::default())
         .unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
 

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use sojourn_mock::{Mock, Source, Watched};
+use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, Store, names};
+use sojourn_mock::{Mock, Respond, Source, Watched, read_latency};
 use sojourn_plan::Overrides;
+use sojourn_record::{Identity, RunWriter};
 
 use crate::client::{Client, mock, options, until};
 
-fn watched(path: &Path) -> Watched {
+fn watched(path: &Path) -> Watched<'static> {
     Watched::new(Source::File { path: path.to_path_buf(), overrides: Overrides::default() })
 }
 
-fn settle(watched: &mut Watched) {
+fn settle(watched: &mut Watched<'_>) {
     until("the change is seen", || watched.has_changed());
 }
 
@@ -31,10 +33,10 @@ fn a_changed_file_is_served_and_held_requests_keep_their_answer() {
     assert!(!source.has_changed());
     std::fs::write(folder.path().join("body.txt"), "two, longer").unwrap();
     settle(&mut source);
-    mock.replace(source.read().unwrap());
+    mock.replace(source.read().unwrap()).unwrap();
     std::fs::write(&path, "routes: [{ route: /a, body: { file: body.txt } }]").unwrap();
     settle(&mut source);
-    mock.replace(source.read().unwrap());
+    mock.replace(source.read().unwrap()).unwrap();
     let mut client = Client::connect(mock.address());
     until("the new book is served", || {
         let answer = client.get("/a");
@@ -42,6 +44,74 @@ fn a_changed_file_is_served_and_held_requests_keep_their_answer() {
     });
     assert_eq!(held.answer().unwrap().text(), "one", "held requests keep their book");
     assert!(!source.has_changed());
+}
+
+/// A run file with so many requests of step `pay`, each of so many nanoseconds.
+fn write_run(path: &Path, count: u64, service_ns: u64) {
+    let mut recorder = Recorder::new(0);
+    let key = SeriesKey::new(names::STEP_SERVICE, &[(names::STEP, "pay")], SeriesPhase::Steady);
+    let series = recorder.series(Kind::Trend, key);
+    for _ in 0..count {
+        recorder.record(series, service_ns);
+    }
+    let snapshot = recorder.take(1_000_000_000, None);
+    let mut store = Store::new();
+    store.apply(&snapshot).unwrap();
+    let mut writer = RunWriter::create(path, &Identity::default()).unwrap();
+    writer.interval(&[snapshot]).unwrap();
+    writer.checkpoint(&store).unwrap();
+}
+
+/// Of a mock file, of a queue in one, and of a law on the command line.
+#[test]
+fn a_run_file_that_a_law_is_taken_from_is_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.sojourn");
+    let path = folder.path().join("mocks.yaml");
+    let law = "recorded(run.sojourn, step=pay)";
+    let of_file = |text: String| {
+        std::fs::write(&path, text).unwrap();
+        watched(&path)
+    };
+    let of_words = Watched::made(|runs| {
+        let law = format!("recorded({})", run.display());
+        let latency = read_latency(&law, runs).map_err(|error| error.to_string())?;
+        Ok(Source::Respond(Respond {
+            file: None,
+            status: 200,
+            headers: Vec::new(),
+            latency,
+            queue: None,
+            query_overrides: false,
+            seed: 1,
+        }))
+    });
+    for mut source in [of_file(format!("routes: [{{ route: /a, latency: '{law}' }}]")), of_words] {
+        write_run(&run, 100, 10_000_000);
+        let mock = Mock::start(source.read().unwrap(), &options()).unwrap();
+        let mut client = Client::connect(mock.address());
+        let hold_ms = |client: &mut Client| client.get("/a").timing()[0];
+        // Within a bucket of the histogram.
+        assert!((hold_ms(&mut client) - 10.0).abs() < 0.1);
+        assert!(!source.has_changed());
+        write_run(&run, 100_000, 30_000_000);
+        settle(&mut source);
+        mock.replace(source.read().unwrap()).unwrap();
+        until("the new law holds", || (hold_ms(&mut client) - 30.0).abs() < 0.3);
+        // One that cannot be read is still watched.
+        std::fs::write(&run, "no run").unwrap();
+        settle(&mut source);
+        assert!(source.read().unwrap_err().contains("run.sojourn"));
+        write_run(&run, 100, 10_000_000);
+        settle(&mut source);
+        source.read().unwrap();
+    }
+    write_run(&run, 100, 10_000_000);
+    let queue = format!("queue: 'mg1:service={law}'\nroutes: [{{ route: /a }}]");
+    let mut source = of_file(queue);
+    source.read().unwrap();
+    write_run(&run, 100_000, 30_000_000);
+    settle(&mut source);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! each section is taken apart by its shape. Nothing stops at the first problem: each is reported
 //! at its place, and what depends on something already reported is left alone.
 
-mod channels;
+pub(crate) mod channels;
 pub(crate) mod conditions;
 mod data;
 mod environment;
@@ -22,7 +22,7 @@ mod order;
 pub(crate) mod origin;
 pub(crate) mod problems;
 mod profiles;
-mod publish;
+pub(crate) mod publish;
 mod replay;
 mod retry;
 mod secrets;

@@ -5,10 +5,12 @@
 //! and reads what such files have in common.
 
 pub use crate::read::Reader;
+pub use crate::read::channels::CHANNEL;
 pub use crate::read::conditions::value_tests;
 pub use crate::read::fields::{Fields, given_or, shown};
 pub use crate::read::node::{Content, Key, Node, Scalar};
 pub use crate::read::problems::{Problems, similar, suggestion};
+pub use crate::read::publish::PUBLISH;
 pub use crate::read::shape::{Field, Kind, Shape};
 pub use crate::read::shapes::{DATA, HTTP};
 pub use crate::read::templates::{Compiler, Scope};

@@ -1,8 +1,6 @@
 //! Mock files and OpenAPI documents: errors name a place, and memory is bounded.
 
-use std::path::Path;
-
-use sojourn_mock::{read_mock, read_openapi};
+use sojourn_mock::{RunFiles, read_mock, read_openapi};
 use sojourn_plan::Overrides;
 
 use crate::Input;
@@ -19,7 +17,7 @@ pub(crate) fn check(input: Input<'_>) {
         }
         return;
     }
-    let read = read_mock("file.yaml", text, &Memory, Path::new(""), &Overrides::default());
+    let read = read_mock("file.yaml", text, &Memory, &RunFiles::default(), &Overrides::default());
     if let Err(errors) = read {
         check_errors(&errors, text);
     }

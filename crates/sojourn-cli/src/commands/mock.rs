@@ -5,18 +5,18 @@ mod selfcheck;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use sojourn_clock::now_ns;
 use sojourn_mock::{
-    Latency, Mock, MockEnd, MockOptions, PublisherMaker, Queue, Respond, Source, TlsIdentity,
+    Latency, Mock, MockEnd, MockOptions, Queue, Respond, RunFiles, Source, StartError, TlsIdentity,
     Watched, read_latency,
 };
 use sojourn_plan::{Overrides, reading::duration_ns};
 
-use crate::{errors::UsageError, outputs, signals};
+use crate::{connectors::registry, errors::UsageError, outputs, signals};
 use line::MockLine;
 
 /// How often signals and files are looked at.
@@ -100,6 +100,10 @@ pub(crate) struct MockCommand {
     #[arg(long, default_value_t = 1_000_000, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
+    /// Never sleep: look for requests and due answers again and again. Truth and answers are exact
+    /// to microseconds then, and each thread takes a whole core; for accuracy tests
+    #[arg(long)]
+    spin: bool,
     /// After Ctrl-C or SIGTERM, how long held requests may still be answered
     #[arg(long, default_value = "30s", value_name = "DURATION", value_parser = duration)]
     drain: u64,
@@ -128,7 +132,10 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
         return Ok(0);
     }
     raise_descriptors();
-    let mut watched = Watched::new(source(command)?);
+    // What is wrong with the words is said at once, with its hint.
+    source(command, &RunFiles::default())?;
+    let mut watched =
+        Watched::made(|runs| source(command, runs).map_err(|error| error.to_string()));
     let book = watched.read().map_err(UsageError::plain)?;
     if command.truth.is_some() && book.queue.is_none() {
         let hint = "add --queue mm1:rate=100, or `queue:` to the file";
@@ -140,6 +147,7 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     options.connections_max = command.connections as usize;
     options.truth.clone_from(&command.truth);
     options.tls = identity(command)?;
+    options.spin = command.spin;
     if book.queue.is_some() {
         options.threads = NonZeroUsize::MIN;
         if options.tls.is_some() {
@@ -147,9 +155,12 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
             return Err(UsageError::new("a queue behind TLS is not kept", hint));
         }
     }
-    let mock = Mock::start(book, &options).map_err(|error| {
-        let hint = "choose another --listen (port 0 takes a free one), or another --truth";
-        UsageError::new(format!("cannot serve at {}: {error}", command.listen), hint)
+    let mock = Mock::start(book, &options).map_err(|error| match error {
+        StartError::Channel(error) => UsageError::with(error.message, error.hint),
+        StartError::Io(error) => {
+            let hint = "choose another --listen (port 0 takes a free one), or another --truth";
+            UsageError::new(format!("cannot serve at {}: {error}", command.listen), hint)
+        }
     })?;
     println!("{}", mock.url(""));
     let certificate = certificate_file(&options, &mock)?;
@@ -163,9 +174,9 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     told(mock.finish())
 }
 
-fn serve(command: &MockCommand, mock: &Mock, watched: &mut Watched) {
+fn serve(command: &MockCommand, mock: &Mock, watched: &mut Watched<'_>) {
     let stop = signals::stop_serving_on_signals();
-    let mut line = MockLine::new(command.quiet, mock.meter());
+    let mut line = MockLine::new(command.quiet, mock);
     let mut until_ns = None;
     while !mock.has_ended() && !stop.at_once() {
         std::thread::sleep(TURN);
@@ -180,19 +191,27 @@ fn serve(command: &MockCommand, mock: &Mock, watched: &mut Watched) {
             }
         } else if watched.has_changed() {
             line.end();
-            match watched.read() {
-                Ok(book) => {
-                    eprintln!("read again: {} route(s)", book.routes.len());
-                    warn(&book.warnings);
-                    if !mock.replace(book) {
-                        eprintln!("warning: the queue stays as it was; start anew for another");
-                    }
-                }
-                Err(wrong) => eprintln!("{wrong}\nnot taken over: the mock goes on as it was"),
+            if let Err(wrong) = read_again(mock, watched) {
+                eprintln!("{wrong}\nnot taken over: the mock goes on as it was");
             }
         }
     }
     line.end();
+}
+
+/// Takes a changed book over. Errs in words.
+fn read_again(mock: &Mock, watched: &mut Watched<'_>) -> Result<(), String> {
+    let book = watched.read()?;
+    let (routes, warnings) = (book.routes.len(), book.warnings.clone());
+    let is_same_queue = mock
+        .replace(book)
+        .map_err(|error| UsageError::with(error.message, error.hint).to_string())?;
+    eprintln!("read again: {routes} route(s)");
+    warn(&warnings);
+    if !is_same_queue {
+        eprintln!("warning: the queue stays as it was; start anew for another");
+    }
+    Ok(())
 }
 
 /// The last words; a truth file that is not whole is an error.
@@ -202,6 +221,19 @@ fn told(end: MockEnd) -> Result<u8, UsageError> {
         "answered {}, abandoned by their clients {}, still held {}, not understood {}",
         figures.answered, figures.abandoned, figures.held, figures.requests_bad
     );
+    let callbacks = &end.callbacks;
+    if callbacks.accepted + callbacks.refused > 0 {
+        eprintln!(
+            "callbacks: done {}, failed {}, refused {}, not yet due or answered {}",
+            callbacks.done,
+            callbacks.failed,
+            callbacks.refused,
+            callbacks.waiting()
+        );
+    }
+    for (reason, count) in &end.callback_failures {
+        eprintln!("  {count} × {reason}");
+    }
     match end.truth {
         None => {}
         Some(Ok(lines)) => eprintln!("truth: {lines} requests"),
@@ -217,16 +249,15 @@ fn told(end: MockEnd) -> Result<u8, UsageError> {
     Ok(0)
 }
 
-fn source(command: &MockCommand) -> Result<Source, UsageError> {
-    let folder = Path::new("");
+fn source(command: &MockCommand, runs: &RunFiles) -> Result<Source, UsageError> {
     let latency = match &command.latency {
-        Some(text) => read_latency(text, folder).map_err(|wrong| {
+        Some(text) => read_latency(text, runs).map_err(|wrong| {
             UsageError::with(format!("--latency: {}", wrong.message), wrong.hint)
         })?,
         None => Latency::Fixed(0),
     };
     let queue = match &command.queue {
-        Some(text) => Some(Queue::read(text, folder).map_err(|wrong| {
+        Some(text) => Some(Queue::read(text, runs).map_err(|wrong| {
             UsageError::with(format!("--queue: {}", wrong.message), wrong.hint)
         })?),
         None => None,
@@ -271,8 +302,9 @@ fn options(listen: SocketAddr, threads: Option<u32>) -> MockOptions {
         connections_max: 1_000_000,
         truth: None,
         run_id: uuid::Uuid::new_v4().to_string(),
-        publishers: publishers(),
+        connectors: Arc::new(registry()),
         tls: None,
+        spin: false,
     }
 }
 
@@ -306,20 +338,6 @@ fn certificate_file(options: &MockOptions, mock: &Mock) -> Result<Option<PathBuf
     eprintln!("{url} with the certificate {}", path.display());
     eprintln!("  curl --cacert {} {url}/", path.display());
     Ok(Some(path))
-}
-
-#[cfg(feature = "kafka")]
-fn publishers() -> PublisherMaker {
-    Arc::new(|kafka| {
-        let how = sojourn_broker::PublisherSettings::default();
-        let publisher = sojourn_broker_kafka::KafkaPublisher::new(kafka, how);
-        publisher.map(|it| Box::new(it) as Box<_>).map_err(|error| error.to_string())
-    })
-}
-
-#[cfg(not(feature = "kafka"))]
-fn publishers() -> PublisherMaker {
-    Arc::new(|_| Err("this build has no kafka connector: build it with `--features kafka`".into()))
 }
 
 /// Every connection is a descriptor; the soft limit is usually 1,024.

@@ -48,6 +48,9 @@ pub struct ClientConfig {
     /// Waits end on time, at the price of looking out for the last microseconds instead of
     /// sleeping, as many as wake-ups here are usually late. Without it they end that much later.
     pub punctual: bool,
+    /// Never sleeps in a wait: asks again and again until something has come or the instant has.
+    /// Nothing is late by a wake-up then, and the thread takes a whole core.
+    pub spin: bool,
     /// Whom to trust, who to be.
     pub tls: TlsOptions,
     /// How names are looked up.
@@ -77,6 +80,7 @@ impl Default for ClientConfig {
             tcp_keep_alive_ns: 0,
             io: Io::Auto,
             punctual: true,
+            spin: false,
             tls: TlsOptions::default(),
             dns: DnsOptions::default(),
             connect_to: Vec::new(),

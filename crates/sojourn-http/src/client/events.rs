@@ -2,12 +2,12 @@
 
 use std::io;
 
-use super::{Client, is_due};
+use super::{Client, ClientConfig, is_due};
 use crate::Completion;
 use crate::cause::Cause;
 use crate::connection::{Phase, Step};
 use crate::deadlines::Due;
-use crate::driver::{ConnectionId, Ready};
+use crate::driver::{ConnectionId, Ready, look_out};
 
 /// Events of a batch that share one reading of the clock. A stamp is early by at most the time
 /// that so many receives take: some 30 µs.
@@ -34,9 +34,11 @@ impl Client {
             let until_ns = self.wait_limit_ns(deadline_ns);
             let mut ready = std::mem::take(&mut self.ready);
             ready.clear();
-            let waited = match self.config.punctual {
-                true => self.punctual.wait_until(&mut self.driver, until_ns, &mut ready),
-                false => self.driver.wait_until(until_ns, &mut ready),
+            let ClientConfig { punctual, spin, .. } = self.config;
+            let waited = match (spin, punctual) {
+                (true, _) => look_out(&mut self.driver, until_ns, &mut ready),
+                (false, true) => self.punctual.wait_until(&mut self.driver, until_ns, &mut ready),
+                (false, false) => self.driver.wait_until(until_ns, &mut ready),
             };
             let waited = match waited {
                 Ok(waited) => waited,

@@ -26,7 +26,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-pub(crate) use punctual::Punctual;
+pub(crate) use punctual::{Punctual, look_out};
 pub(crate) use remote::{OurEnd, Remote, try_local};
 pub(crate) use socket::Socket;
 pub use waker::Waker;

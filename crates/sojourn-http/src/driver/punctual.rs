@@ -56,7 +56,11 @@ impl Punctual {
 }
 
 /// Asks without sleeping until something has come or the instant has.
-fn look_out(driver: &mut Driver, deadline_ns: u64, ready: &mut Vec<Ready>) -> io::Result<Waited> {
+pub(crate) fn look_out(
+    driver: &mut Driver,
+    deadline_ns: u64,
+    ready: &mut Vec<Ready>,
+) -> io::Result<Waited> {
     loop {
         let waited = driver.wait_until(0, ready)?;
         if !ready.is_empty() || waited.called || waited.now_ns >= deadline_ns {

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sojourn_plan::{DataSource, Test};
+use sojourn_plan::{Channel, DataSource, Test};
 
-use crate::callbacks::Callback;
+use crate::callbacks::{Action, Callback};
 use crate::latency::Latency;
 use crate::queue::Queue;
 use crate::server::Request;
@@ -127,6 +127,19 @@ impl Book {
             };
             if is_exact { exact.next().copied() } else { open.next().copied() }
         })
+    }
+
+    /// The channels that callbacks publish to, each once.
+    pub(crate) fn published_channels(&self) -> Vec<Arc<Channel>> {
+        let mut channels: Vec<Arc<Channel>> = Vec::new();
+        for callback in &self.callbacks {
+            if let Action::Publish(publication) = &callback.action
+                && !channels.iter().any(|known| Arc::ptr_eq(known, &publication.channel))
+            {
+                channels.push(publication.channel.clone());
+            }
+        }
+        channels
     }
 
     /// Whether any route keeps a counter that is worth reporting.

@@ -2,178 +2,183 @@
 //! Sojourn's own HTTP client and messages by the build's connectors.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use slab::Slab;
-use sojourn_broker::{Outcome, Publisher};
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_broker::{BrokerError, Registry};
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, ClientConfig, Completion, Exchange, Waker};
-use sojourn_plan::KafkaChannel;
 
+use super::brokers::{Brokers, Line};
+use super::counts::{CallbackFigures, Counts};
 use super::{Errand, Job};
+use crate::book::Book;
 use crate::wheel::Wheel;
 
-/// Callbacks that wait to be due or sent; beyond, they are refused and counted.
+/// Callbacks that wait to be due, sent or answered; beyond, they are refused and counted.
 const JOBS_MAX: usize = 100_000;
-/// Brokers that one mock publishes to, at most.
-const PUBLISHERS_MAX: usize = 64;
-/// With messages unacknowledged, how often their outcomes are looked for.
-const OUTCOMES_EVERY_NS: u64 = 10 * MILLISECOND_NS;
-
-/// Makes the publisher of a broker; errs in words.
-pub type PublisherMaker =
-    Arc<dyn Fn(&KafkaChannel) -> Result<Box<dyn Publisher>, String> + Send + Sync>;
+/// Room for those, for as many threads as may look at the number at once, and for other orders.
+const ORDERS_MAX: usize = JOBS_MAX + 1_000;
+/// How long the end waits for answers to what has been sent.
+const END_NS: u64 = SECOND_NS;
 
 /// Takes callbacks in from the server's threads.
 pub(crate) struct Courier {
-    jobs: Sender<Job>,
+    orders: Sender<Order>,
     waker: Waker,
+    registry: Arc<Registry>,
     counts: Arc<Counts>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    accepted: AtomicU64,
-    done: AtomicU64,
-    failed: AtomicU64,
-    refused: AtomicU64,
-}
-
-/// What became of callbacks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CallbackFigures {
-    /// Taken in.
-    pub accepted: u64,
-    /// Answered 2xx, or acknowledged by the broker.
-    pub done: u64,
-    /// Not.
-    pub failed: u64,
-    /// Not taken in: too many waited, or a template made something that cannot be sent.
-    pub refused: u64,
+/// What the thread is told.
+enum Order {
+    /// There are no more jobs.
+    End,
+    Job(Job),
+    /// A book's channels, before its first job.
+    Lines(Vec<Line>),
 }
 
 impl Courier {
-    /// Starts the thread.
+    /// Starts the thread; brokers are spoken to by these connectors.
     ///
     /// # Errors
     /// No descriptor or thread to be had.
-    pub(crate) fn start(publishers: PublisherMaker) -> io::Result<Self> {
-        let (jobs, received) = bounded(JOBS_MAX);
+    pub(crate) fn start(registry: Arc<Registry>) -> io::Result<Self> {
+        let (orders, received) = bounded(ORDERS_MAX);
         let client = Client::new(ClientConfig { connections_max: 256, ..ClientConfig::default() })?;
         let waker = client.waker();
         let counts = Arc::new(Counts::default());
         let rounds = Rounds {
             client,
-            publishers,
-            open: Vec::new(),
+            brokers: Brokers::default(),
             wheel: Wheel::new(now_ns()),
             held: Slab::new(),
             counts: counts.clone(),
-            unacknowledged: 0,
+            end_ns: None,
         };
         let thread = std::thread::Builder::new()
             .name("callbacks".to_owned())
             .spawn(move || rounds.run(&received))?;
-        Ok(Self { jobs, waker, counts, thread: Some(thread) })
+        Ok(Self { orders, waker, registry, counts, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Makes ready for a book's callbacks, of which none may be accepted before.
+    ///
+    /// # Errors
+    /// A channel cannot be published to: by this build, by its connector, with its settings.
+    pub(crate) fn prepare(&self, book: &Book) -> Result<(), BrokerError> {
+        let lines = Line::open(&book.published_channels(), &self.registry, &self.waker)?;
+        if !lines.is_empty() {
+            // It fails only when the thread has ended, and then jobs are refused, too.
+            let _sent = self.orders.send(Order::Lines(lines));
+            self.waker.wake();
+        }
+        Ok(())
     }
 
     /// Takes a job in.
     pub(crate) fn accept(&self, job: Result<Job, String>) {
-        let taken = job.ok().is_some_and(|job| self.jobs.try_send(job).is_ok());
-        let count = if taken { &self.counts.accepted } else { &self.counts.refused };
-        count.fetch_add(1, Ordering::Relaxed);
-        if taken {
-            self.waker.wake();
+        let job = match job {
+            Ok(job) => job,
+            Err(why) => return self.counts.refused(&why),
+        };
+        if self.counts.figures().waiting() >= JOBS_MAX as u64 {
+            return self.counts.refused("too many callbacks wait");
+        }
+        // Before its end can be counted.
+        self.counts.accept();
+        match self.orders.try_send(Order::Job(job)) {
+            Ok(()) => self.waker.wake(),
+            Err(_) => self.counts.failed("the thread of callbacks has ended"),
         }
     }
 
     /// What became of callbacks so far.
     pub(crate) fn figures(&self) -> CallbackFigures {
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        CallbackFigures {
-            accepted: of(&self.counts.accepted),
-            done: of(&self.counts.done),
-            failed: of(&self.counts.failed),
-            refused: of(&self.counts.refused),
+        self.counts.figures()
+    }
+
+    /// Why callbacks failed or were refused so far.
+    pub(crate) fn reasons(&self) -> Vec<(String, u64)> {
+        self.counts.reasons()
+    }
+
+    /// Ends the thread. What is not due is left undone; what has been sent may still be answered,
+    /// for a second.
+    pub(crate) fn finish(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _sent = self.orders.send(Order::End);
+            self.waker.wake();
+            let _joined = thread.join();
         }
     }
 }
 
 impl Drop for Courier {
     fn drop(&mut self) {
-        // Without a sender the thread ends, and leaves undone what is not due.
-        let (closed, _) = bounded(0);
-        self.jobs = closed;
-        self.waker.wake();
-        if let Some(thread) = self.thread.take() {
-            let _joined = thread.join();
-        }
+        self.finish();
     }
 }
-
-/// A broker, and its publisher unless none can be made.
-type Broker = (Arc<KafkaChannel>, Option<Box<dyn Publisher>>);
 
 /// The thread's own.
 struct Rounds {
     client: Client,
-    publishers: PublisherMaker,
-    open: Vec<Broker>,
+    brokers: Brokers,
     wheel: Wheel,
     held: Slab<Job>,
     counts: Arc<Counts>,
-    unacknowledged: u64,
+    /// When it ends at the latest, once it was told to.
+    end_ns: Option<u64>,
 }
 
 impl Rounds {
-    fn run(mut self, jobs: &Receiver<Job>) {
+    fn run(mut self, orders: &Receiver<Order>) {
         let (mut due, mut completions) = (Vec::new(), Vec::<Completion>::new());
-        let mut outcomes: Vec<Outcome> = Vec::new();
         loop {
-            loop {
-                match jobs.try_recv() {
-                    Ok(job) => self.hold(job),
-                    Err(TryRecvError::Empty) => break,
-                    Err(TryRecvError::Disconnected) => return,
+            for order in orders.try_iter() {
+                match order {
+                    Order::End => self.end_ns = Some(now_ns() + END_NS),
+                    Order::Job(job) => self.hold(job),
+                    Order::Lines(lines) => self.brokers.add(lines),
                 }
             }
             self.wheel.advance(now_ns(), &mut due);
             for place in due.drain(..) {
                 let job = self.held.remove(place as usize);
-                self.send(job.errand);
-            }
-            for (_, publisher) in &mut self.open {
-                if let Some(publisher) = publisher {
-                    publisher.poll(&mut outcomes);
+                if self.end_ns.is_none() {
+                    self.send(job.errand);
                 }
             }
-            for outcome in outcomes.drain(..) {
-                self.unacknowledged = self.unacknowledged.saturating_sub(1);
-                self.count(outcome.error.is_none());
+            let counts = &self.counts;
+            self.brokers.outcomes(now_ns(), |outcome| match outcome {
+                Ok(()) => counts.done(),
+                Err(why) => counts.failed(&why),
+            });
+            let is_idle = self.client.in_flight() == 0 && self.brokers.pending() == 0;
+            if self.end_ns.is_some_and(|end_ns| is_idle || now_ns() >= end_ns) {
+                return;
             }
             let mut until_ns = self.wheel.next_due_ns().unwrap_or_else(|| now_ns() + SECOND_NS);
-            if self.unacknowledged > 0 {
-                until_ns = until_ns.min(now_ns() + OUTCOMES_EVERY_NS);
-            }
+            until_ns = until_ns.min(self.brokers.next_ns()).min(self.end_ns.unwrap_or(u64::MAX));
             if self.client.wait_until(until_ns.max(1), &mut completions).is_err() {
                 return;
             }
             for completion in completions.drain(..) {
-                let status = completion.outcome.map_or(0, |response| response.status);
-                self.count((200..300).contains(&status));
+                match completion.outcome {
+                    Ok(response) if (200..300).contains(&response.status) => self.counts.done(),
+                    Ok(response) => self.counts.failed(&format!("status {}", response.status)),
+                    Err(failure) => self.counts.failed(failure.kind.name()),
+                }
             }
         }
     }
 
     fn hold(&mut self, job: Job) {
-        if self.held.len() >= JOBS_MAX {
-            self.counts.refused.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
         let due_ns = job.due_ns;
         let place = self.held.insert(job);
         self.wheel.insert(due_ns, place as u32);
@@ -193,38 +198,11 @@ impl Rounds {
                 };
                 self.client.send(now_ns(), exchange);
             }
-            Errand::Publish { kafka, topic, key, headers, payload } => {
-                let Some(publisher) = self.publisher(&kafka) else {
-                    self.count(false);
-                    return;
-                };
-                let headers: Vec<(&str, &[u8])> =
-                    headers.iter().map(|(name, value)| (name.as_str(), value.as_slice())).collect();
-                match publisher.try_publish(0, &topic, key.as_deref(), &headers, &payload) {
-                    Ok(()) => self.unacknowledged += 1,
-                    Err(_) => self.count(false),
+            Errand::Publish(letter) => {
+                if let Err(why) = self.brokers.send(now_ns(), &letter) {
+                    self.counts.failed(&why);
                 }
             }
         }
-    }
-
-    /// The broker's publisher, made when it is first needed; one that cannot be made is not tried
-    /// again.
-    fn publisher(&mut self, kafka: &Arc<KafkaChannel>) -> Option<&mut Box<dyn Publisher>> {
-        let known = self.open.iter().position(|(known, _)| known == kafka);
-        let place = match known {
-            Some(place) => place,
-            None if self.open.len() >= PUBLISHERS_MAX => return None,
-            None => {
-                self.open.push((kafka.clone(), (self.publishers)(kafka).ok()));
-                self.open.len() - 1
-            }
-        };
-        self.open.get_mut(place)?.1.as_mut()
-    }
-
-    fn count(&self, is_done: bool) {
-        let count = if is_done { &self.counts.done } else { &self.counts.failed };
-        count.fetch_add(1, Ordering::Relaxed);
     }
 }

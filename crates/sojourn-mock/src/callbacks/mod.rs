@@ -1,20 +1,23 @@
 //! What follows an answer: a webhook, or a message to a broker, so that a mock is an asynchronous
 //! third party.
 
+mod brokers;
+mod counts;
 mod courier;
 
 use std::sync::Arc;
 
 use sojourn_http::{Origin, origin_host_header, write_request};
-use sojourn_plan::{HttpAction, KafkaChannel, Template};
+use sojourn_plan::{Channel, HttpAction, PublishAction, Template};
 
 use crate::book::Book;
 use crate::book::answer::{Surroundings, needs_body};
 use crate::book::values::Values;
 use crate::latency::Latency;
 
+use brokers::Letter;
+pub use counts::CallbackFigures;
 pub(crate) use courier::Courier;
-pub use courier::{CallbackFigures, PublisherMaker};
 
 /// Something to be done after an answer.
 #[derive(Clone, Debug)]
@@ -35,11 +38,8 @@ pub(crate) enum Action {
 /// A message to a broker.
 #[derive(Clone, Debug)]
 pub(crate) struct Publication {
-    pub(crate) kafka: Arc<KafkaChannel>,
-    pub(crate) topic: String,
-    pub(crate) key: Option<Template>,
-    pub(crate) headers: Vec<(String, Template)>,
-    pub(crate) payload: Template,
+    pub(crate) channel: Arc<Channel>,
+    pub(crate) message: PublishAction,
 }
 
 /// A callback whose templates are rendered.
@@ -51,19 +51,8 @@ pub(crate) struct Job {
 
 #[derive(Debug)]
 pub(crate) enum Errand {
-    Publish {
-        kafka: Arc<KafkaChannel>,
-        topic: String,
-        key: Option<Vec<u8>>,
-        headers: Vec<(String, Vec<u8>)>,
-        payload: Vec<u8>,
-    },
-    Webhook {
-        origin: Origin,
-        bytes: Vec<u8>,
-        is_head: bool,
-        timeout_ns: u64,
-    },
+    Publish(Letter),
+    Webhook { origin: Origin, bytes: Vec<u8>, is_head: bool, timeout_ns: u64 },
 }
 
 impl Callback {
@@ -72,8 +61,9 @@ impl Callback {
         let needs = |template: &Template| needs_body(template, book);
         match &self.action {
             Action::Publish(it) => {
+                let it = &it.message;
                 let headers = it.headers.iter().map(|(_, value)| value);
-                headers.chain(&it.key).chain([&it.payload]).any(needs)
+                headers.chain(&it.key).chain([&it.topic, &it.body]).any(needs)
             }
             Action::Webhook(it) => {
                 let headers = it.headers.iter().map(|(_, value)| value);
@@ -94,13 +84,14 @@ impl Callback {
             headers.iter().map(|(name, value)| (name.clone(), render(value))).collect()
         };
         let errand = match &self.action {
-            Action::Publish(it) => Errand::Publish {
-                kafka: it.kafka.clone(),
-                topic: it.topic.clone(),
-                key: it.key.as_ref().map(render),
-                headers: named(&it.headers),
-                payload: render(&it.payload),
-            },
+            Action::Publish(it) => Errand::Publish(Letter {
+                channel: it.channel.clone(),
+                topic: String::from_utf8_lossy(&render(&it.message.topic)).into_owned(),
+                key: it.message.key.as_ref().map(render),
+                headers: named(&it.message.headers),
+                payload: render(&it.message.body),
+                timeout_ns: it.message.timeout_ns,
+            }),
             Action::Webhook(it) => {
                 let origin = Origin { tls: it.tls, host: it.host.clone(), port: it.port };
                 let path = String::from_utf8_lossy(&render(&it.path)).into_owned();

@@ -7,6 +7,7 @@
 mod normal;
 mod parse;
 mod recorded;
+mod run_files;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use sojourn_pace::{random_u64, random_unit};
 
 pub use parse::{LatencyError, read_latency};
 pub use recorded::recorded;
+pub use run_files::RunFiles;
 
 /// Standard normal quantile at 0.99.
 const NORMAL_QUANTILE_99: f64 = 2.326_347_874_040_841;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sojourn_plan::reading::{duration_ns, suggestion};
 
-use super::{Latency, Table, recorded};
+use super::{Latency, RunFiles, Table, recorded};
 
 /// The forms there are, for messages.
 const FORMS: &str = "such as `700ms`, `uniform(10ms, 50ms)`, `normal(100ms, 20ms)`, `exp(20ms)`, \
@@ -25,11 +25,11 @@ pub struct LatencyError {
     pub hint: Option<String>,
 }
 
-/// Reads a law. Run files that it names are looked for in `folder`.
+/// Reads a law. Run files that it names are looked for among `runs`.
 ///
 /// # Errors
 /// What is wrong, with the part of the text that is.
-pub fn read_latency(text: &str, folder: &Path) -> Result<Latency, LatencyError> {
+pub fn read_latency(text: &str, runs: &RunFiles) -> Result<Latency, LatencyError> {
     let text = text.trim();
     let Some((name, rest)) = text.split_once('(') else {
         return match duration_ns(text) {
@@ -65,7 +65,7 @@ pub fn read_latency(text: &str, folder: &Path) -> Result<Latency, LatencyError> 
             Ok(Latency::Normal { mean_ns, deviation_ns })
         }
         "percentiles" => percentiles(text, &arguments),
-        "recorded" => from_file(text, &arguments, folder),
+        "recorded" => from_file(text, &arguments, runs),
         "uniform" => {
             let names: [&[&str]; 2] = [&["", "low"], &["", "high"]];
             let hint = "write `uniform(10ms, 50ms)`, the shorter first";
@@ -131,7 +131,7 @@ fn percentiles(text: &str, arguments: &[(&str, &str)]) -> Result<Latency, Latenc
 fn from_file(
     text: &str,
     arguments: &[(&str, &str)],
-    folder: &Path,
+    runs: &RunFiles,
 ) -> Result<Latency, LatencyError> {
     let (path, step) = match arguments {
         [("" | "file", path)] => (path, None),
@@ -142,7 +142,7 @@ fn from_file(
             return Err(wrong(text, message, Some(hint.to_owned())));
         }
     };
-    recorded(&folder.join(path), step).map_err(|message| {
+    recorded(&runs.find(Path::new(path)), step).map_err(|message| {
         wrong(path, message, Some("run files are what `sojourn run` writes".to_owned()))
     })
 }

@@ -1,7 +1,5 @@
 //! Laws against their distribution functions.
 
-use std::path::Path;
-
 use sojourn_metrics::Histogram;
 
 use super::recorded::of_histogram;
@@ -10,7 +8,7 @@ use super::*;
 const SAMPLES: u64 = 100_000;
 
 fn law(text: &str) -> Latency {
-    read_latency(text, Path::new("")).unwrap_or_else(|error| panic!("{text}: {error}"))
+    read_latency(text, &RunFiles::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// Kolmogorov and Smirnov's distance of draws from a distribution function, times √n: above 1.95
@@ -124,7 +122,7 @@ fn draws_are_a_function_of_seed_and_number() {
 #[test]
 fn what_is_no_law_says_why() {
     let check = |text: &str, message: &str, hint: &str| {
-        let error = read_latency(text, Path::new("")).unwrap_err();
+        let error = read_latency(text, &RunFiles::default()).unwrap_err();
         assert!(error.message.contains(message), "{text}: {error}");
         assert!(error.hint.clone().unwrap_or_default().contains(hint), "{text}: {error:?}");
         assert!(text.contains(&error.part), "{text}: {error:?}");

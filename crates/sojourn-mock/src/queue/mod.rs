@@ -84,6 +84,11 @@ impl<T: Truth> Clerk<T> {
         Some(record)
     }
 
+    /// The truth, to look at.
+    pub fn truth_so_far(&self) -> &T {
+        &self.truth
+    }
+
     /// The truth, to tell it how a request ended.
     pub fn truth(&mut self) -> &mut T {
         &mut self.truth

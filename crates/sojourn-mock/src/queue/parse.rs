@@ -2,12 +2,11 @@
 //! `md1:rate=100`, `mg1:service=uniform(5ms, 15ms)`.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use sojourn_plan::reading::suggestion;
 
 use super::QueueModel;
-use crate::latency::{Latency, read_latency};
+use crate::latency::{Latency, RunFiles, read_latency};
 
 /// Requests that wait unless something else is said; beyond, 503.
 const WAITING_MAX: usize = 1_000_000;
@@ -50,18 +49,18 @@ struct Given {
 
 impl Queue {
     /// Reads a queue. Rates are services per second and server. Run files that a law names are
-    /// looked for in `folder`.
+    /// looked for among `runs`.
     ///
     /// # Errors
     /// What is wrong, with the part of the text that is.
-    pub fn read(text: &str, folder: &Path) -> Result<Self, QueueError> {
+    pub fn read(text: &str, runs: &RunFiles) -> Result<Self, QueueError> {
         let text = text.trim();
         let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
         let kind = kind.trim();
         if !KINDS.contains(&kind) {
             return Err(wrong(kind, format!("there is no queue `{kind}`"), Some(FORMS.to_owned())));
         }
-        let given = Given::read(rest, folder)?;
+        let given = Given::read(rest, runs)?;
         let law = kind.as_bytes()[1];
         let service = match (law, given.rate_per_s, given.service) {
             (b'g', None, Some(law)) => law,
@@ -89,7 +88,7 @@ impl Queue {
 }
 
 impl Given {
-    fn read(text: &str, folder: &Path) -> Result<Self, QueueError> {
+    fn read(text: &str, runs: &RunFiles) -> Result<Self, QueueError> {
         let mut given = Self::default();
         for part in split_outside_parentheses(text) {
             let Some((name, value)) = part.split_once('=') else {
@@ -100,7 +99,7 @@ impl Given {
                 "rate" => given.rate_per_s = Some(rate(value)?),
                 "servers" => given.servers = Some(servers(value)?),
                 "service" => {
-                    let law = read_latency(value, folder);
+                    let law = read_latency(value, runs);
                     let law = law.map_err(|it| wrong(&it.part, it.message, it.hint))?;
                     given.service = Some(law);
                 }
@@ -168,7 +167,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Queue, QueueError> {
-        Queue::read(text, Path::new(""))
+        Queue::read(text, &RunFiles::default())
     }
 
     #[test]

@@ -10,11 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use sojourn_clock::{MILLISECOND_NS, now_ns};
 
 use super::{Truth, TruthRecord};
 
 /// Records that are handed over together, at most.
 const BATCH: usize = 512;
+/// No record is kept longer before it is handed over, nanoseconds: handing over wakes the writer,
+/// which beside every answer would delay the answers.
+const KEPT_NS_MAX: u64 = 50 * MILLISECOND_NS;
 /// Batches that wait for the disk; beyond, records are counted and left out.
 const BATCHES_MAX: usize = 1024;
 
@@ -24,6 +28,8 @@ pub struct TruthFile {
     /// Let in and not answered yet.
     open: HashMap<u64, TruthRecord>,
     batch: Vec<TruthRecord>,
+    /// When what is in the batch is handed over at the latest.
+    hand_over_ns: u64,
     batches: Sender<Vec<TruthRecord>>,
     counts: Arc<Counts>,
 }
@@ -58,20 +64,27 @@ impl TruthFile {
         let truth = Self {
             open: HashMap::new(),
             batch: Vec::with_capacity(BATCH),
+            hand_over_ns: u64::MAX,
             batches,
             counts: counts.clone(),
         };
         Ok((truth, TruthReport { counts, writer }))
     }
 
-    /// Hands over what there is, if the writer has nothing to do.
+    /// Hands over what has been kept for long enough.
     pub fn flush(&mut self) {
-        if !self.batch.is_empty() && self.batches.is_empty() {
+        if self.hand_over_ns < u64::MAX && now_ns() >= self.hand_over_ns {
             self.hand_over();
         }
     }
 
+    /// When [`Self::flush`] is to be called; `None` while there is nothing to hand over.
+    pub fn flush_ns(&self) -> Option<u64> {
+        (self.hand_over_ns < u64::MAX).then_some(self.hand_over_ns)
+    }
+
     fn hand_over(&mut self) {
+        self.hand_over_ns = u64::MAX;
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let left_out = match self.batches.try_send(batch) {
             Ok(()) => return,
@@ -91,6 +104,9 @@ impl Truth for TruthFile {
             return;
         };
         record.sent_ns = sent_ns;
+        if self.batch.is_empty() {
+            self.hand_over_ns = now_ns() + KEPT_NS_MAX;
+        }
         self.batch.push(record);
         if self.batch.len() >= BATCH {
             self.hand_over();

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use sojourn_plan::reading::{Fields, Node, given_or};
-use sojourn_plan::{Escape, HttpAction, Template};
+use sojourn_plan::{HttpAction, Template};
 
-use super::answers::BodyText;
 use super::{MockReader, shapes};
 use crate::book::pattern::Pattern;
 use crate::callbacks::{Action, Callback, Publication};
@@ -27,7 +26,7 @@ impl MockReader<'_> {
         let fields = Fields::of(node, &shapes::CALLBACK, &mut self.reader.problems)?;
         let after = given_or(fields.get("after"), Latency::Fixed(0), |node| self.latency(node));
         let share = given_or(fields.get("share"), 1.0, |node| self.reader.problems.fraction(node));
-        let action = match fields.given(&["http", "kafka"]).as_slice() {
+        let action = match fields.given(&["http", "publish"]).as_slice() {
             [(key, node)] if key.name == "http" => {
                 self.webhook(node, pattern).map(|it| Action::Webhook(Box::new(it)))
             }
@@ -39,7 +38,8 @@ impl MockReader<'_> {
             }
             [] if fields.has_unknown => None,
             [] => {
-                let hint = "such as `http: { url: \"http://127.0.0.1:9000/hooks\", json: … }`";
+                let hint = "such as `http: { url: \"http://127.0.0.1:9000/hooks\", json: … }`, or \
+                            `publish: { to: CHANNEL, json: … }`";
                 let message = "a callback that goes nowhere";
                 self.reader.problems.at(node, message, Some(hint.to_owned()));
                 None
@@ -61,29 +61,35 @@ impl MockReader<'_> {
         }
         let action = self.reader.http(node, &Self::scope())?;
         let headers = action.headers.iter().map(|(_, value)| value);
-        let templates: Vec<&Template> = headers.chain(&action.body).chain([&action.path]).collect();
-        for template in templates {
-            self.check_template(node, template, pattern)?;
-        }
+        let templates = headers.chain(&action.body).chain([&action.path]);
+        self.check_templates(node, templates, pattern)?;
         Some(action)
     }
 
+    /// A message, as a journey's step publishes one.
     fn publication(&mut self, node: &Node, pattern: &Pattern) -> Option<Publication> {
-        let fields = Fields::of(node, &shapes::MESSAGE, &mut self.reader.problems)?;
-        let kafka = self.reader.kafka(&fields, "topic");
-        let key = given_or(fields.get("key"), None, |node| {
-            let (compiler, problems) = (&mut self.reader.compiler, &mut self.reader.problems);
-            let key = compiler.text(node, Escape::Raw, &Self::scope(), problems)?;
-            self.check_template(node, &key, pattern)?;
-            Some(Some(key))
-        });
-        let headers = self.headers(&fields, pattern);
-        let payload = self.text(&fields, pattern);
-        let mut kafka = kafka?;
-        let topic = kafka.topics.pop()?;
-        let BodyText::Template(payload, _) = payload? else {
+        let before = self.reader.problems.count_found();
+        let message = self.reader.publish(node, &Self::scope())?;
+        // A body that cannot be read leaves a message without one.
+        if before != self.reader.problems.count_found() {
             return None;
-        };
-        Some(Publication { kafka: Arc::new(kafka), topic, key: key?, headers: headers?, payload })
+        }
+        let headers = message.headers.iter().map(|(_, value)| value);
+        let templates = headers.chain(&message.key).chain([&message.topic, &message.body]);
+        self.check_templates(node, templates, pattern)?;
+        let channel = Arc::clone(self.channels.get(message.channel)?);
+        Some(Publication { channel, message })
+    }
+
+    fn check_templates<'t>(
+        &mut self,
+        node: &Node,
+        templates: impl Iterator<Item = &'t Template>,
+        pattern: &Pattern,
+    ) -> Option<()> {
+        for template in templates {
+            self.check_template(node, template, pattern)?;
+        }
+        Some(())
     }
 }

@@ -7,17 +7,17 @@ mod openapi;
 mod routes;
 mod shapes;
 
-use std::path::Path;
+use std::sync::Arc;
 
 use sojourn_plan::reading::{Fields, Node, Reader, Scope, given_or, schema_of};
-use sojourn_plan::{Files, Hole, Overrides, Part, PlanErrors, Template};
+use sojourn_plan::{Channel, Files, Hole, Overrides, Part, PlanErrors, Template};
 
 use crate::book::fault::Fault;
 use crate::book::pattern::Pattern;
 use crate::book::values::{FOUND, Place};
 use crate::book::{Book, Route};
 use crate::callbacks::Callback;
-use crate::latency::{Latency, read_latency};
+use crate::latency::{Latency, RunFiles, read_latency};
 use crate::queue::Queue;
 use shapes::FILE;
 
@@ -33,7 +33,7 @@ struct Defaults {
 }
 
 /// Reads a mock file's text. Files that it names are read through `files`; run files that laws are
-/// taken from are looked for in `folder`.
+/// taken from are looked for among `runs`.
 ///
 /// # Errors
 /// Everything wrong with the file, each with its place.
@@ -41,11 +41,17 @@ pub fn read_mock(
     file: &str,
     text: &str,
     files: &dyn Files,
-    folder: &Path,
+    runs: &RunFiles,
     overrides: &Overrides,
 ) -> Result<Book, PlanErrors> {
     let (reader, root) = Reader::begin(file, text, files, overrides)?;
-    let mut mock = MockReader { reader, folder, callbacks: Vec::new(), warnings: Vec::new() };
+    let mut mock = MockReader {
+        reader,
+        runs,
+        channels: Vec::new(),
+        callbacks: Vec::new(),
+        warnings: Vec::new(),
+    };
     let book = mock.book(&root, overrides);
     match book {
         Some(book) if mock.reader.problems.is_empty() => Ok(book),
@@ -60,7 +66,9 @@ pub fn mock_schema() -> serde_json::Value {
 
 struct MockReader<'a> {
     reader: Reader<'a>,
-    folder: &'a Path,
+    runs: &'a RunFiles,
+    /// That callbacks may publish to.
+    channels: Vec<Arc<Channel>>,
     callbacks: Vec<Callback>,
     warnings: Vec<String>,
 }
@@ -74,6 +82,9 @@ impl MockReader<'_> {
         let queue = given_or(fields.get("queue"), None, |node| self.queue(node).map(Some));
         if let Some(node) = fields.get("data") {
             self.reader.compiler.data = self.reader.data(node);
+        }
+        if let Some(node) = fields.get("channels") {
+            self.channels = self.reader.channels(node).into_iter().map(Arc::new).collect();
         }
         let usual = Defaults { latency: Latency::Fixed(0), faults: Vec::new(), close: 0.0 };
         let defaults = self.behaviour(&fields, &usual);
@@ -109,7 +120,7 @@ impl MockReader<'_> {
 
     fn latency(&mut self, node: &Node) -> Option<Latency> {
         let text = self.reader.problems.text(node)?;
-        match read_latency(text, self.folder) {
+        match read_latency(text, self.runs) {
             Ok(law) => Some(law),
             Err(wrong) => {
                 self.reader.problems.within(node, &wrong.part, wrong.message, wrong.hint);
@@ -120,7 +131,7 @@ impl MockReader<'_> {
 
     fn queue(&mut self, node: &Node) -> Option<Queue> {
         let text = self.reader.problems.text(node)?;
-        match Queue::read(text, self.folder) {
+        match Queue::read(text, self.runs) {
             Ok(queue) => Some(queue),
             Err(wrong) => {
                 self.reader.problems.within(node, &wrong.part, wrong.message, wrong.hint);

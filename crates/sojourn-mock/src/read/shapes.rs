@@ -3,7 +3,7 @@
 use sojourn_plan::reading::Kind::{
     Any, Count, Duration, Either, Flag, Fraction, List, Map, Named, Number, Rate, Size, Text,
 };
-use sojourn_plan::reading::{DATA, Field, HTTP, Kind, Shape};
+use sojourn_plan::reading::{CHANNEL, DATA, Field, HTTP, Kind, PUBLISH, Shape};
 
 /// `700ms`, `exp(20ms)` …
 const LATENCY: Kind = Text;
@@ -24,6 +24,11 @@ pub(super) static FILE: Shape = Shape {
             Text,
             "Requests are served in order by a queue, such as `mm1:rate=100`; its service times \
              take the place of latencies.",
+        ),
+        Field::new(
+            "channels",
+            Named(&Map(&CHANNEL)),
+            "Where callbacks publish, by name, as journey files have them.",
         ),
         Field::new("data", Named(&Map(&DATA)), "Rows from files, by name, for templates."),
         LATENCY_FIELD,
@@ -152,21 +157,6 @@ pub(super) static CALLBACK: Shape = Shape {
         Field::new("after", LATENCY, "How long after the answer; at once by default."),
         Field::new("share", Fraction, "After what share of the answers; all by default."),
         Field::new("http", Map(&HTTP), "A webhook: a request to an absolute URL."),
-        Field::new("kafka", Map(&MESSAGE), "A message to a Kafka topic."),
-    ],
-};
-
-pub(super) static MESSAGE: Shape = Shape {
-    name: "a message",
-    doc: "A message to a Kafka topic; templates in key, headers and body.",
-    fields: &[
-        Field::new("brokers", Either(&[Text, List(&Text)]), "host:port, comma-separated.")
-            .required(),
-        Field::new("topic", Text, "Topic.").required(),
-        Field::new("properties", Named(&Text), "Further librdkafka properties."),
-        Field::new("key", Text, "Key."),
-        Field::new("headers", Named(&Text), "Headers."),
-        JSON_FIELD,
-        BODY_FIELD,
+        Field::new("publish", Map(&PUBLISH), "A message to a channel's broker."),
     ],
 };

@@ -7,6 +7,7 @@ use sojourn_plan::{Files, Overrides};
 
 use super::{mock_schema, read_mock, read_openapi};
 use crate::book::Book;
+use crate::latency::RunFiles;
 
 struct Memory;
 
@@ -25,7 +26,8 @@ impl Files for Memory {
 
 fn read(text: &str) -> Result<Book, String> {
     let overrides = Overrides::default();
-    read_mock("m.yaml", text, &Memory, Path::new(""), &overrides).map_err(|it| it.to_string())
+    read_mock("m.yaml", text, &Memory, &RunFiles::default(), &overrides)
+        .map_err(|it| it.to_string())
 }
 
 /// `wrong.txt` holds files, a line `-----`, and how what is said about them begins; cases are
@@ -181,7 +183,7 @@ routes:
     answers: [{ shar: 1% }, { share: soon }, { status: 1 }]
     degrade: [{ at: soon }, { at: 1s, latency: x, errors: 200% }]
     faults: { close: x, reset: y, dribble_over: z }
-    callbacks: [{ after: soon }, { htp: {} }, { kafka: { topic: t } }]
+    callbacks: [{ after: soon }, { htp: {} }, { publish: { topic: t } }]
 ",
     )
     .unwrap_err();
@@ -197,7 +199,7 @@ routes:
         "6:49: `z`",
         "7:26: `soon`",
         "7:36: unknown field `htp`",
-        "7:56: a message without `brokers`",
+        "7:58: a message to publish without `to`",
     ] {
         assert!(errors.contains(expected), "{expected}\n{errors}");
     }

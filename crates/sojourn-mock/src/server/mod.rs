@@ -9,6 +9,7 @@ mod outgoing;
 mod reactor;
 mod receive;
 mod request;
+mod waiting;
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,6 +25,7 @@ use sojourn_clock::SECOND_NS;
 pub(crate) use counters::Counters;
 pub use counters::{Figures, HoldTimes};
 pub use request::{Header, Request, TlsFacts};
+pub use waiting::Waiting;
 
 use crate::reply::Reply;
 use reactor::{Reactor, Seat};
@@ -40,6 +42,8 @@ pub struct ServerConfig {
     pub request_timeout_ns: u64,
     /// Takes connections that do not begin with HTTP/1: TLS and HTTP/2.
     pub others: Option<Arc<dyn Takeover>>,
+    /// How its threads wait.
+    pub waiting: Waiting,
 }
 
 /// Serves connections that speak something else.
@@ -83,6 +87,11 @@ pub trait Responder: 'static {
 
     /// Called once for each wake-up of the thread, after everything else.
     fn after_batch(&mut self) {}
+
+    /// When [`Self::after_batch`] is to be called at the latest; `None`: with the next wake-up.
+    fn wanted_ns(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A server at work; dropped, it stops at once and its threads are joined.
@@ -113,6 +122,7 @@ impl Default for ServerConfig {
             connections_max: 100_000,
             request_timeout_ns: 30 * SECOND_NS,
             others: None,
+            waiting: Waiting::Asleep,
         }
     }
 }

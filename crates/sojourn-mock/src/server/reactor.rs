@@ -23,6 +23,7 @@ use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use super::connection::{Alarm, Connection};
 use super::counters::Counters;
 use super::outgoing::Assembly;
+use super::waiting::Waits;
 use super::{DRAINING, Responder, SERVING, STOPPED, ServerConfig, Shared, Takeover};
 use crate::wheel::Wheel;
 
@@ -61,6 +62,7 @@ pub(super) struct Reactor {
     pub(super) assembly: Assembly,
     pub(super) date: Date,
     pub(super) is_draining: bool,
+    waits: Waits,
 }
 
 /// The `Date` header's value, made once a second.
@@ -114,6 +116,7 @@ impl Reactor {
             assembly: Assembly::default(),
             date: Date { anchor: Anchor::now(), until_ns: 0, text: String::new() },
             is_draining: false,
+            waits: Waits::new(config.waiting),
         }
     }
 
@@ -126,11 +129,16 @@ impl Reactor {
         // On the stack and never initialised: it costs nothing.
         let mut buffer = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS_MAX];
         while self.shared.stage() != STOPPED && !(self.is_draining && self.connections.is_empty()) {
-            let timeout = self.timeout();
+            let (asked_ns, timeout) = self.timeout(responder.wanted_ns());
             let events = match epoll::wait(&self.epoll, &mut buffer, timeout.as_ref()) {
                 Ok((events, _)) => &*events,
                 Err(_) => &[], // Interrupted by a signal.
             };
+            if events.is_empty()
+                && let Some(asked_ns) = asked_ns
+            {
+                self.waits.slept(asked_ns, now_ns());
+            }
             if let Some(until_ns) = responder.frozen_until(now_ns()) {
                 // Edge-triggered events come once: these are handled after the thaw.
                 self.freeze(until_ns);
@@ -155,12 +163,21 @@ impl Reactor {
         responder.after_batch();
     }
 
-    fn timeout(&self) -> Option<Timespec> {
+    /// How long to wait for events; and the instant that the wait is to end, if it is slept for.
+    fn timeout(&self, wanted_ns: Option<u64>) -> (Option<u64>, Option<Timespec>) {
         if !self.again.is_empty() {
-            return Some(timespec(0));
+            return (None, Some(timespec(0)));
         }
-        let due_ns = self.wheel.next_due_ns()?;
-        Some(timespec(due_ns.saturating_sub(now_ns())))
+        let due_ns = match (self.wheel.next_due_ns(), wanted_ns) {
+            (Some(due_ns), Some(wanted_ns)) => Some(due_ns.min(wanted_ns)),
+            (due_ns, wanted_ns) => due_ns.or(wanted_ns),
+        };
+        let now = now_ns();
+        let Some(until_ns) = self.waits.sleep_until(now, due_ns) else {
+            return (None, None);
+        };
+        let left_ns = until_ns.saturating_sub(now);
+        ((left_ns > 0).then_some(until_ns), Some(timespec(left_ns)))
     }
 
     /// Does nothing until `until_ns`, or until it is told something.

@@ -13,7 +13,8 @@ use super::templates::Scope;
 
 const TIMEOUT_NS: u64 = 10_000_000_000;
 
-pub(crate) static PUBLISH: Shape = Shape {
+/// A message to publish.
+pub static PUBLISH: Shape = Shape {
     name: "a message to publish",
     doc: "A message to a channel's broker; the step is done when the broker has acknowledged it.",
     fields: &[
@@ -48,9 +49,11 @@ impl Reader<'_> {
         }
     }
 
-    fn publish(&mut self, node: &Node, scope: &Scope) -> Option<PublishAction> {
+    /// A message to one of [`Self::channels`], which must have been read.
+    pub fn publish(&mut self, node: &Node, scope: &Scope) -> Option<PublishAction> {
         let fields = Fields::of(node, &PUBLISH, &mut self.problems)?;
-        let channel = fields.get("to").and_then(|node| self.channel_of(node));
+        let to = fields.get("to")?;
+        let channel = self.channel_of(to).filter(|channel| self.takes_messages(to, *channel));
         let topic = match fields.get("topic") {
             Some(node) => self.compiler.text(node, Escape::Raw, scope, &mut self.problems),
             None => channel.and_then(|channel| self.usual_topic(node, channel)),
@@ -91,17 +94,25 @@ impl Reader<'_> {
     fn usual_topic(&mut self, node: &Node, channel: usize) -> Option<Template> {
         // A channel that can't be read is already reported.
         let connector = self.connectors.get(channel)?.as_ref()?;
-        if connector.publishes() {
-            if let Some(topic) = connector.usual_topic() {
-                return Some(Template::literal(topic));
-            }
-            let hint = Some("the channel names no single one to publish to".to_owned());
-            self.problems.at(node, "a message to publish without `topic`", hint);
-        } else {
+        if let Some(topic) = connector.usual_topic() {
+            return Some(Template::literal(topic));
+        }
+        let hint = Some("the channel names no single one to publish to".to_owned());
+        self.problems.at(node, "a message to publish without `topic`", hint);
+        None
+    }
+
+    /// Whether messages can be published to a channel; reports one that is only listened to.
+    fn takes_messages(&mut self, node: &Node, channel: usize) -> bool {
+        // A channel that can't be read is already reported.
+        let Some(connector) = self.connectors.get(channel).and_then(Option::as_ref) else {
+            return true;
+        };
+        if !connector.publishes() {
             let message = format!("a {} channel can only be listened to", connector.word());
             self.problems.at(node, message, None);
         }
-        None
+        connector.publishes()
     }
 
     /// A broker answers nothing that could be looked at.

@@ -107,6 +107,10 @@ pub(crate) struct Attack {
     /// 5,000/s or more on a thread, else 0s]
     #[arg(long, value_parser = duration, value_name = "D")]
     pub(super) lag_budget: Option<u64>,
+    /// Never sleep while requests are on their way: look for answers and due requests again and
+    /// again. No wake-up is late then, and each thread takes a whole core; for accuracy tests
+    #[arg(long)]
+    pub(super) spin: bool,
     #[command(flatten)]
     pub(super) connections: Connections,
     /// No progress line

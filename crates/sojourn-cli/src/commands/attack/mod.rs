@@ -51,6 +51,7 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     options.lag_budget_ns = command.lag_budget;
     options.client = command.connections.config()?;
     options.client.connect_timeout_ns = load.timeout_ns;
+    options.client.spin = command.spin;
     let (sink, writer) = match output(command, &plan, &run_id)? {
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);

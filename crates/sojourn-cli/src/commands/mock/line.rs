@@ -3,27 +3,37 @@
 use std::io::{IsTerminal, Write};
 
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_mock::{Figures, HoldTimes, Meter};
+use sojourn_mock::{CallbackFigures, Figures, HoldTimes, Meter, Mock};
 
 /// Elsewhere than on a terminal a line is printed this often, seconds.
 const PLAIN_EVERY_S: u64 = 10;
 
 /// Rewrites one line a second on a terminal; elsewhere prints one every ten seconds, if anything
 /// happened.
-pub(crate) struct MockLine {
+pub(crate) struct MockLine<'a> {
     quiet: bool,
     is_terminal: bool,
+    mock: &'a Mock,
     meter: Meter,
     before: Figures,
+    callbacks_before: CallbackFigures,
     since_ns: u64,
     is_begun: bool,
 }
 
-impl MockLine {
-    pub(crate) fn new(quiet: bool, meter: Meter) -> Self {
-        let is_terminal = std::io::stderr().is_terminal();
-        let before = meter.figures();
-        Self { quiet, is_terminal, meter, before, since_ns: now_ns(), is_begun: false }
+impl<'a> MockLine<'a> {
+    pub(crate) fn new(quiet: bool, mock: &'a Mock) -> Self {
+        let meter = mock.meter();
+        Self {
+            quiet,
+            is_terminal: std::io::stderr().is_terminal(),
+            mock,
+            before: meter.figures(),
+            meter,
+            callbacks_before: mock.callbacks(),
+            since_ns: now_ns(),
+            is_begun: false,
+        }
     }
 
     /// Shows what happened since the last line, if it is time for another.
@@ -34,9 +44,15 @@ impl MockLine {
             return;
         }
         let now = self.meter.figures();
-        let line = line(&self.before, &now, elapsed_ns as f64 / 1e9);
-        let is_idle = now.answered == self.before.answered && now.held == 0;
+        let callbacks = self.mock.callbacks();
+        let seconds = elapsed_ns as f64 / 1e9;
+        let mut line = line(&self.before, &now, seconds);
+        line.push_str(&of_callbacks(&self.callbacks_before, &callbacks, seconds));
+        let is_idle = now.answered == self.before.answered
+            && now.held == 0
+            && callbacks == self.callbacks_before;
         self.before = now;
+        self.callbacks_before = callbacks;
         self.since_ns += elapsed_ns;
         if self.is_terminal {
             // Carriage return, the line, and nothing left of the previous one.
@@ -75,9 +91,38 @@ fn line(before: &Figures, now: &Figures, seconds: f64) -> String {
     )
 }
 
+/// Nothing as long as there are none. What went wrong is told in all, not of the last second.
+fn of_callbacks(before: &CallbackFigures, now: &CallbackFigures, seconds: f64) -> String {
+    if now.accepted + now.refused == 0 {
+        return String::new();
+    }
+    let rate = (now.done - before.done) as f64 / seconds;
+    let mut text = format!("  callbacks {rate:.0}/s waiting {}", now.waiting());
+    for (what, count) in [("failed", now.failed), ("refused", now.refused)] {
+        if count > 0 {
+            text.push_str(&format!(" {what} {count}"));
+        }
+    }
+    text
+}
+
 fn at(times: &HoldTimes, q: f64) -> String {
     match times.histogram.quantile(q) {
         Some(ns) => format!("{:.2} ms", ns as f64 / 1e6),
         None => "-".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callbacks_are_told_once_there_are_any() {
+        let none = CallbackFigures::default();
+        assert_eq!(of_callbacks(&none, &none, 1.0), "");
+        let now = CallbackFigures { accepted: 30, done: 20, failed: 3, refused: 2 };
+        let told = of_callbacks(&none, &now, 2.0);
+        assert_eq!(told, "  callbacks 10/s waiting 7 failed 3 refused 2");
     }
 }

@@ -1,8 +1,6 @@
 //! `sojourn mock selfcheck`: how much the mock can hold on this machine, and how exactly.
 
-use std::path::Path;
-
-use sojourn_mock::{MockOptions, Stair, Staircase, StairsEnd, highest, read_latency};
+use sojourn_mock::{MockOptions, RunFiles, Stair, Staircase, StairsEnd, highest, read_latency};
 
 use crate::errors::UsageError;
 
@@ -34,7 +32,7 @@ pub(crate) struct Selfcheck {
 
 /// Climbs the staircase and states the highest rate.
 pub(crate) fn run(command: &Selfcheck, options: MockOptions) -> Result<u8, UsageError> {
-    let latency = read_latency(&command.latency, Path::new(""))
+    let latency = read_latency(&command.latency, &RunFiles::default())
         .map_err(|wrong| UsageError::with(format!("--latency: {}", wrong.message), wrong.hint))?;
     let mean_s = latency.mean_ns() / 1e9;
     let staircase = Staircase {

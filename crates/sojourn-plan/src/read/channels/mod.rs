@@ -24,7 +24,8 @@ use super::shape::{Field, Shape};
 pub(crate) use kafka::KAFKA;
 use webhook::default_webhook;
 
-pub(crate) static CHANNEL: Shape = Shape {
+/// A channel.
+pub static CHANNEL: Shape = Shape {
     name: "a channel",
     doc: "What a tap listens to, and where journeys publish.",
     fields: &[
@@ -75,7 +76,7 @@ const CONNECTORS: [&str; 10] =
 impl Reader<'_> {
     /// The channels, in declared order. Names are known even of channels that can't be read, so
     /// that stages on them are not reported too; a plan with such a channel is never returned.
-    pub(super) fn channels(&mut self, node: &Node) -> Vec<Channel> {
+    pub fn channels(&mut self, node: &Node) -> Vec<Channel> {
         let mut channels = Vec::new();
         for (key, value) in self.problems.map(node).unwrap_or_default() {
             self.channel_names.push(key.name.clone());
