@@ -15,6 +15,7 @@ mod recorder;
 mod series;
 mod snapshot;
 mod store;
+mod tally;
 mod threshold;
 pub mod varint;
 
@@ -22,7 +23,7 @@ pub use distribution::Distribution;
 pub use figure::{Figure, Levels};
 pub use histogram::{Histogram, IntervalHistogram, Totals, nearest_rank};
 pub use recorder::{MOST_SERIES, Recorder};
-pub use series::{Kind, SeriesId, SeriesKey, SeriesPhase};
+pub use series::{JointId, Kind, SeriesId, SeriesKey, SeriesPhase};
 pub use snapshot::{Snapshot, Value};
 pub use store::Store;
 pub use threshold::{

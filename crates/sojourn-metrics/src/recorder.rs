@@ -2,7 +2,8 @@
 
 use std::{collections::HashMap, mem};
 
-use crate::{IntervalHistogram, Kind, SeriesId, SeriesKey, Snapshot, Value};
+use crate::tally::Tally;
+use crate::{IntervalHistogram, JointId, Kind, SeriesId, SeriesKey, Snapshot, Value};
 
 /// Most series of one recorder; further names fold into `other`.
 pub const MOST_SERIES: usize = 2_000;
@@ -23,6 +24,7 @@ pub struct Recorder {
     new_series: Vec<(SeriesId, Kind, SeriesKey)>,
     /// Empty histograms with pages from spare snapshots, by series.
     spares: Vec<Option<IntervalHistogram>>,
+    joints: Vec<Joint>,
     folded: u64,
     misused: u64,
 }
@@ -33,7 +35,14 @@ enum Cell {
     Counter(u64),
     Gauge(Option<[f64; 3]>),
     Rate { yes: u64, no: u64 },
-    Trend(IntervalHistogram),
+    Trend(Tally),
+}
+
+/// Samples that several trends have in common, not added to them yet.
+#[derive(Debug)]
+struct Joint {
+    members: Vec<SeriesId>,
+    samples: Tally,
 }
 
 impl Recorder {
@@ -47,6 +56,7 @@ impl Recorder {
             ids: HashMap::new(),
             new_series: Vec::new(),
             spares: Vec::new(),
+            joints: Vec::new(),
             folded: 0,
             misused: 0,
         }
@@ -132,8 +142,25 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, series: SeriesId, value: u64) {
         match self.live.get_mut(series.0 as usize) {
-            Some(Cell::Trend(histogram)) => histogram.record(value),
+            Some(Cell::Trend(samples)) => samples.record(value),
             _ => self.refuse(),
+        }
+    }
+
+    /// Trends that often have a sample in common, which [`Self::record_joint`] records in one go
+    /// instead of one by one: with five such trends the eleven samples of an answer take 28 ns
+    /// instead of 49, and [`Self::take`] some 5 µs more.
+    pub fn joint(&mut self, members: &[SeriesId]) -> JointId {
+        self.joints.push(Joint { members: members.to_vec(), samples: Tally::default() });
+        JointId(self.joints.len() as u32 - 1)
+    }
+
+    /// Records a sample of each of the trends. They have it when the interval ends.
+    #[inline]
+    pub fn record_joint(&mut self, joint: JointId, value: u64) {
+        match self.joints.get_mut(joint.0 as usize) {
+            Some(joint) => joint.samples.record(value),
+            None => self.refuse(),
         }
     }
 
@@ -149,6 +176,7 @@ impl Recorder {
         snapshot.end_ns = now_ns;
         snapshot.new_series.clear();
         snapshot.new_series.append(&mut self.new_series);
+        self.part_joints();
         for (index, cell) in self.live.iter_mut().enumerate() {
             if let Some(value) = cell.take(&mut self.spares[index]) {
                 snapshot.values.push((SeriesId(index as u32), value));
@@ -157,6 +185,23 @@ impl Recorder {
         self.sequence += 1;
         self.start_ns = now_ns;
         snapshot
+    }
+
+    /// Gives trends what they have in common.
+    fn part_joints(&mut self) {
+        for joint in &mut self.joints {
+            let samples = joint.samples.settled();
+            if samples.totals().count == 0 {
+                continue;
+            }
+            for member in &joint.members {
+                match self.live.get_mut(member.0 as usize) {
+                    Some(Cell::Trend(own)) => own.merge(samples),
+                    _ => self.misused += 1,
+                }
+            }
+            samples.clear();
+        }
     }
 
     fn keep_spares(&mut self, snapshot: &mut Snapshot) {
@@ -177,7 +222,7 @@ impl Recorder {
             Kind::Counter => Cell::Counter(0),
             Kind::Gauge => Cell::Gauge(None),
             Kind::Rate => Cell::Rate { yes: 0, no: 0 },
-            Kind::Trend => Cell::Trend(IntervalHistogram::default()),
+            Kind::Trend => Cell::Trend(Tally::default()),
         });
         self.spares.push(None);
         self.new_series.push((id, kind, key.clone()));
@@ -203,10 +248,13 @@ impl Cell {
                 let (yes, no) = (mem::take(yes), mem::take(no));
                 (yes > 0 || no > 0).then_some(Value::Rate { yes, no })
             }
-            Self::Trend(histogram) => (histogram.totals().count > 0).then(|| {
-                let fresh = spare.take().unwrap_or_default();
-                Value::Trend(mem::replace(histogram, fresh))
-            }),
+            Self::Trend(samples) => {
+                let histogram = samples.settled();
+                (histogram.totals().count > 0).then(|| {
+                    let fresh = spare.take().unwrap_or_default();
+                    Value::Trend(mem::replace(histogram, fresh))
+                })
+            }
         }
     }
 }
@@ -260,6 +308,40 @@ mod tests {
         recorder.record(trend, 5);
         let third = recorder.take(400, Some(second));
         assert_eq!(third.values, [(trend, Value::Trend(samples))]);
+    }
+
+    #[test]
+    fn samples_in_common_are_everybodys() {
+        let mut recorder = Recorder::new(0);
+        let [a, b] = ["a", "b"].map(|stage| recorder.series(Kind::Trend, key("t", stage)));
+        let both = recorder.joint(&[a, b]);
+        let mut spare = None;
+        // Twice: what was taken must not come back.
+        for _ in 0..2 {
+            recorder.record(a, 3);
+            for value in [0, 0, 7, 7, 7, 1_000_000, 0] {
+                recorder.record_joint(both, value);
+            }
+            recorder.record(b, 5);
+            let of = |samples: &[u64]| {
+                let mut histogram = IntervalHistogram::default();
+                samples.iter().for_each(|&value| histogram.record(value));
+                Value::Trend(histogram)
+            };
+            let taken = recorder.take(100, spare.take());
+            let expected = [
+                (a, of(&[3, 0, 0, 7, 7, 7, 1_000_000, 0])),
+                (b, of(&[0, 0, 7, 7, 7, 1_000_000, 0, 5])),
+            ];
+            assert_eq!(taken.values, expected);
+            spare = Some(taken);
+        }
+        assert!(recorder.take(200, spare).values.is_empty());
+        let count = recorder.series(Kind::Counter, key("c", "a"));
+        let wrong = recorder.joint(&[count]);
+        recorder.record_joint(wrong, 1);
+        assert!(recorder.take(300, None).values.is_empty());
+        assert_eq!(recorder.misused(), 1);
     }
 
     #[test]

@@ -109,3 +109,7 @@ impl std::fmt::Display for SeriesKey {
 /// A series within one [`crate::Recorder`] or [`crate::Store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SeriesId(pub u32);
+
+/// Trends of one [`crate::Recorder`] that have samples in common; see [`crate::Recorder::joint`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JointId(pub(crate) u32);

@@ -1,6 +1,6 @@
 //! The series that a generator writes to, interned before the run.
 
-use sojourn_http::{Completion, FailureKind};
+use sojourn_http::{Completion, FailureKind, Timings};
 use sojourn_ledger::Phase;
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::Plan;
@@ -266,9 +266,14 @@ impl StepSeries {
         due_ns: u64,
         began_ns: u64,
     ) {
-        let timings = &completion.timings;
         recorder.record(self.response, completion.ended_ns.saturating_sub(due_ns));
         recorder.record(self.service, completion.ended_ns.saturating_sub(began_ns));
+        recorder.record(self.wait, completion.timings.wait_ns);
+        self.phases(recorder, &completion.timings);
+    }
+
+    /// Records a request's phases but the wait for its answer.
+    pub(crate) fn phases(&self, recorder: &mut Recorder, timings: &Timings) {
         recorder.record(self.blocked, timings.blocked_ns);
         if timings.connect_ns > 0 {
             recorder.record(self.dns, timings.dns_ns);
@@ -278,7 +283,6 @@ impl StepSeries {
             }
         }
         recorder.record(self.send, timings.send_ns);
-        recorder.record(self.wait, timings.wait_ns);
         recorder.record(self.receive, timings.receive_ns);
     }
 

@@ -34,7 +34,39 @@ impl IntervalHistogram {
         };
         match counts[slot].checked_add(1) {
             Some(count) => counts[slot] = count,
-            None => self.spill(page, slot),
+            None => self.spill(page, slot, u64::from(u32::MAX) + 1),
+        }
+    }
+
+    /// Records `count` samples of one value.
+    pub fn record_n(&mut self, value: u64, count: u64) {
+        if count > 0 {
+            self.totals.record(value, count);
+            let (page, slot) = locate(value);
+            self.add_to_bucket(page, slot, count);
+        }
+    }
+
+    /// Adds another's samples.
+    pub fn merge(&mut self, other: &Self) {
+        // Where all samples together fit one bucket, none can be full: nothing to look out for.
+        let fits = self.totals.count.saturating_add(other.totals.count) <= u64::from(u32::MAX);
+        self.totals.merge(&other.totals);
+        for (page, counts) in other.used_pages() {
+            let own = match self.pages.page_mut(page) {
+                Some(own) => own,
+                None => self.pages.make(page),
+            };
+            if fits {
+                own.iter_mut().zip(counts).for_each(|(own, count)| *own += count);
+                continue;
+            }
+            for (slot, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                self.add_to_bucket(page, slot, u64::from(count));
+            }
+        }
+        for (page, slot, count) in other.spilled() {
+            self.add_to_bucket(page, slot, count);
         }
     }
 
@@ -98,15 +130,25 @@ impl IntervalHistogram {
         })
     }
 
+    fn add_to_bucket(&mut self, page: usize, slot: usize, count: u64) {
+        let counts = self.pages.make(page);
+        let sum = u64::from(counts[slot]).saturating_add(count);
+        match u32::try_from(sum) {
+            Ok(sum) => counts[slot] = sum,
+            Err(_) => self.spill(page, slot, sum),
+        }
+    }
+
+    /// A bucket would hold `sum`, more than it can.
     #[cold]
-    fn spill(&mut self, page: usize, slot: usize) {
-        let full = u64::from(u32::MAX);
+    fn spill(&mut self, page: usize, slot: usize, sum: u64) {
+        // One stays: the bucket is never empty, so `filled` finds it.
+        let rest = sum - 1;
         let known = self.spilled.iter_mut().find(|&&mut (p, s, _)| (p, s) == (page, slot));
         match known {
-            Some((_, _, count)) => *count += full,
-            None => self.spilled.push((page, slot, full)),
+            Some((_, _, count)) => *count = count.saturating_add(rest),
+            None => self.spilled.push((page, slot, rest)),
         }
-        // The sample that did not fit: the bucket is never empty, so `filled` finds it.
         self.pages.make(page)[slot] = 1;
     }
 

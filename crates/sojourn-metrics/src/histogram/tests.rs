@@ -94,6 +94,32 @@ fn a_full_bucket_spills_and_nothing_wraps() {
 
 proptest! {
     #[test]
+    fn samples_of_one_value_and_of_another_interval_add_up(
+        samples in prop::collection::vec((any_value(), 0..4u64), 0..60),
+        at in 0..60usize,
+        full in prop::option::of(any_value()),
+    ) {
+        let (mut one_by_one, mut at_once) = <(IntervalHistogram, IntervalHistogram)>::default();
+        let mut later = IntervalHistogram::default();
+        if let Some(value) = full {
+            one_by_one.record_full(value);
+            (0..2).for_each(|_| one_by_one.record(value));
+            at_once.record_full(value);
+            later.record_n(value, 2);
+        }
+        for (place, &(value, count)) in samples.iter().enumerate() {
+            (0..count).for_each(|_| one_by_one.record(value));
+            let part = if place < at { &mut at_once } else { &mut later };
+            part.record_n(value, count);
+        }
+        at_once.merge(&later);
+        prop_assert_eq!(&at_once, &one_by_one);
+        let mut bytes = Vec::new();
+        at_once.encode(&mut bytes);
+        prop_assert_eq!(IntervalHistogram::decode(&bytes), Some(one_by_one));
+    }
+
+    #[test]
     fn figures_match_the_sorted_samples(mut samples in any_samples(), q in 0.0..=1.0f64) {
         let histogram = of(&samples);
         samples.sort_unstable();

@@ -117,6 +117,9 @@ impl AttackGenerator {
         let Made { message, framing, scripted } = made_elsewhere(&attack, spec.index)?;
         let load_end_ns = start_ns.saturating_add(load.steady_ns);
         let timeout_ns = plan.journeys[0].within_ns;
+        let health = ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+            .watch(plan.health.busy_max, &mut recorder);
+        let series = Series::new(&plan, &mut recorder);
         Ok(Self {
             magazine: Magazine::new(&attack, &plan, message, &mut client)?,
             body: results::body_policy(&attack, scripted.as_ref()),
@@ -125,10 +128,9 @@ impl AttackGenerator {
             }),
             framing,
             scripted,
-            health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-                .watch(plan.health.busy_max, &mut recorder),
-            series: Series::new(&plan, &mut recorder),
-            ends: Ends::new(&plan.journeys[0].name, &mut recorder),
+            health,
+            ends: Ends::new(&plan, &series, &mut recorder),
+            series,
             bodies: accounts::bodies(&plan, &attack, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: OpenStream::new(0, load, plan.seed, share, start_ns),
