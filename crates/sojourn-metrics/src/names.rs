@@ -62,6 +62,18 @@ pub const JOURNEYS_IN_FLIGHT_AT_CUTOFF: &str = "journeys.in_flight_at_cutoff";
 pub const JOURNEYS_HOPS_WITHOUT_PREDECESSOR: &str = "journeys.hops_without_predecessor";
 /// Counter {journey}: journeys whose key was in flight already.
 pub const KEY_REUSED: &str = "key_reused";
+/// Counter {journey}: requests with several events of which every one was accepted.
+pub const BATCHES_WHOLE: &str = "batches.whole";
+/// Counter {journey}: requests with several events of which some were accepted.
+pub const BATCHES_PART: &str = "batches.part";
+/// Counter {journey}: requests with several events of which none was accepted.
+pub const BATCHES_REFUSED: &str = "batches.refused";
+/// Counter {journey}: events of such requests that were accepted.
+pub const BATCH_EVENTS_ACCEPTED: &str = "batch.events_accepted";
+/// Counter {journey, reason}: events of such requests that were not: failed roots.
+pub const BATCH_EVENTS_REFUSED: &str = "batch.events_refused";
+/// Trend {journey}: completed − scheduled of the request, a sample for each event accepted.
+pub const BATCH_EVENT_ACCEPT: &str = "batch.event_accept";
 /// Counter {journey, stage}: journeys that reached the stage.
 pub const STAGE_REACHED: &str = "stage.reached";
 /// Counter {journey, stage}: events that reached the stage or were one of its members.

@@ -16,7 +16,8 @@
 //! Single numbers:
 //!
 //! - `scheduled`, `missed`, `started`, `completed`, `late`, `lost`, `failed`, `root_failed`,
-//!   `key_reused`, `duplicates`, `second_branches`: of all journeys, or of one as `journey.J.lost`;
+//!   `key_reused`, `duplicates`, `second_branches`, `not_accepted` (events of batches),
+//!   `batches_in_part`: of all journeys, or of one as `journey.J.lost`;
 //! - `lost < 0.1%` (or `lost.share`): the share of the started, and so for `completed`, `late`,
 //!   `failed`, `root_failed`; `missed` is a share of the scheduled;
 //! - `stage.S.reached`, `stage.S.duplicates`, `stage.S.deliveries` (per event);

@@ -10,6 +10,7 @@
 //! gives.
 
 mod attack;
+mod batch;
 mod channel;
 mod fan_out;
 mod journey;
@@ -28,6 +29,7 @@ pub use attack::{
     AttackLoad, BodyFiles, Pace, PaceError, Target, TargetDefaults, TargetError, TargetFormat,
     TargetReader, attack_plan, header_of, step_of,
 };
+pub use batch::{BATCH_MAX, Batch, BatchForm};
 pub use channel::{
     AmqpChannel, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion, NatsChannel,
     Outbox, PostgresChannel, PostgresSource, PostgresTable, RedisChannel, RedisSource, Secret,

@@ -4,6 +4,7 @@
 //! each section is taken apart by its shape. Nothing stops at the first problem: each is reported
 //! at its place, and what depends on something already reported is left alone.
 
+mod batch;
 mod channels;
 pub(crate) mod conditions;
 mod data;

@@ -35,7 +35,7 @@ macro_rules! tables {
 }
 
 tables! {
-    channels conditions data environment fields health http
+    batches channels conditions data environment fields health http
     journeys load nats publish stages target templates yaml
 }
 

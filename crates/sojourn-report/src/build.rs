@@ -1,6 +1,7 @@
 //! From a run file to the report's model.
 
 mod backlog;
+mod batch;
 mod facts;
 mod figures;
 mod health;

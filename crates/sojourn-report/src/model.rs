@@ -6,6 +6,7 @@
 //! Figures are those of the steady phase unless their name says otherwise.
 
 mod backlog;
+mod batch;
 mod figure;
 mod health;
 mod journey;
@@ -15,6 +16,7 @@ mod step;
 mod timeline;
 
 pub use backlog::BacklogRow;
+pub use batch::BatchReport;
 pub use figure::{Bin, Distribution, Quantile};
 pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};

@@ -53,6 +53,8 @@ const JOURNEY_COUNTS: &[(&str, &str, Option<&str>)] = &[
     ("root_failed", names::JOURNEYS_ROOT_FAILED, Some(names::JOURNEYS_STARTED)),
     ("key_reused", names::KEY_REUSED, None),
     ("duplicates", names::STAGE_DUPLICATES, None),
+    ("not_accepted", names::BATCH_EVENTS_REFUSED, Some(names::JOURNEYS_STARTED)),
+    ("batches_in_part", names::BATCHES_PART, None),
     ("second_branches", names::STAGE_SECOND_BRANCH, None),
 ];
 

@@ -1,5 +1,6 @@
 //! The journey file, name by name. Order here is the order in messages and in the schema.
 
+use super::batch::BATCH;
 use super::channels::CHANNEL;
 use super::load_shapes::LOAD;
 use super::publish::PUBLISH;
@@ -81,6 +82,11 @@ pub(crate) static ROOT: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
+        Field::new(
+            "batch",
+            Either(&[Count, Map(&BATCH)]),
+            "Events of so many journeys in each request: the body is one event.",
+        ),
         Field::new("trace", Flag, "Carry a trace context; as the file says by default."),
     ],
 };

@@ -1,6 +1,7 @@
 //! The report for a terminal.
 
 mod backlog;
+mod batch;
 mod details;
 mod health;
 mod journey;
