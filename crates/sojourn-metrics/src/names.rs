@@ -37,6 +37,23 @@ pub const OF: &str = "of";
 /// `oldest_age_ms`.
 pub const FIGURE: &str = "figure";
 
+/// Tag: the limit's name.
+pub const LIMIT: &str = "limit";
+
+/// Counter {limit, what}, phase Any: journeys that a limit was held against.
+pub const LIMIT_COUNTED: &str = "limit.counted";
+/// Counter {limit, what}, phase Any: of those, journeys that were one too many, or too early.
+pub const LIMIT_VIOLATIONS: &str = "limit.violations";
+/// Counter {limit, what}, phase Any: journeys that ended between a limit's two stages.
+pub const LIMIT_UNFINISHED: &str = "limit.unfinished";
+/// Gauge {limit, what}, phase Any: most journeys at once, or in any one period.
+pub const LIMIT_MOST: &str = "limit.most";
+/// Gauge {limit, what}, phase Any: when the first violation was, seconds from the run's start.
+pub const LIMIT_FIRST_S: &str = "limit.first_s";
+/// Gauge {limit, what}, phase Any: how much earlier than a rate allows a journey came at most,
+/// milliseconds, tolerance and all.
+pub const LIMIT_EARLY_MS: &str = "limit.early_ms";
+
 /// Counter {journey}: arrivals that were due.
 pub const JOURNEYS_SCHEDULED: &str = "journeys.scheduled";
 /// Counter {journey}: arrivals that were due and could not be started.

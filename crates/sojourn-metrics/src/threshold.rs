@@ -25,6 +25,7 @@
 //! - `orphans`, `foreign`, `unattributed`, `undecodable`, `after_failure`: events;
 //! - `errors.rate`, `step.T.errors.rate`: failed step requests by all of them; `errors.count`,
 //!   `step.T.errors.count`: failed step requests;
+//! - `limit.L.violations`: of limit L, over the whole run;
 //! - `drain`: the time from the last arrival until nothing was in flight;
 //! - `backlog.slope`: growth of what is in flight, per second.
 //!

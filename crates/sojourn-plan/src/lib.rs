@@ -14,6 +14,7 @@ mod batch;
 mod channel;
 mod fan_out;
 mod journey;
+mod limit;
 mod load;
 mod plan;
 mod read;
@@ -41,6 +42,7 @@ pub use journey::{
     Action, Extract, HttpAction, Journey, KeyRule, Poll, PublishAction, Stage, StageKind,
     StageSource, Step,
 };
+pub use limit::{Limit, LimitKind};
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
 pub use read::units::duration_ns;

@@ -8,6 +8,7 @@ mod health;
 mod journey;
 mod kept;
 mod ledger;
+mod limit;
 mod lookup;
 mod step;
 mod thresholds;
@@ -41,6 +42,7 @@ impl ReportModel {
             health: health::health(&lookup),
             ledger,
             backlogs: backlog::rows(&lookup),
+            limits: limit::rows(&lookup),
             conclusions: conclusion::conclude(&facts),
             journeys,
             notes,

@@ -30,6 +30,8 @@ pub(super) enum Subject {
     ErrorsCount(Option<String>),
     Drain,
     BacklogSlope,
+    /// Violations of a limit, over the whole run.
+    Violations(String),
 }
 
 /// The unit of a subject's figure.
@@ -106,6 +108,9 @@ impl Subject {
             }
             ["branch", name @ ..] if !name.is_empty() => {
                 Some(Self::Trend(names::BRANCH_DURATION, names::STAGE, name.join(".")))
+            }
+            ["limit", name @ .., "violations"] if !name.is_empty() => {
+                Some(Self::Violations(name.join(".")))
             }
             ["stage", name @ .., figure] if !name.is_empty() => stage(name.join("."), figure),
             ["step", name @ .., "errors", "rate"] if !name.is_empty() => {

@@ -2,6 +2,7 @@
 
 use super::batch::BATCH;
 use super::channels::CHANNEL;
+use super::limits::LIMIT;
 use super::load_shapes::LOAD;
 use super::publish::PUBLISH;
 use super::shape::Kind::{
@@ -36,6 +37,7 @@ pub(crate) static FILE: Shape = Shape {
         Field::new("refresh", List(&Map(&REFRESH)), "Steps repeated during the run."),
         Field::new("journeys", Named(&Map(&JOURNEY)), "Journeys, by name.").required(),
         Field::new("load", Either(&[List(&Map(&LOAD)), Map(&LOAD)]), "How much, when.").required(),
+        Field::new("limits", Named(&Map(&LIMIT)), "Limits to verify, by name."),
         Field::new(
             "thresholds",
             List(&Either(&[Text, Map(&THRESHOLD)])),

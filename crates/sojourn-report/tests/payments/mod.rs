@@ -53,6 +53,7 @@ pub(crate) fn model() -> ReportModel {
         conclusions: conclude(&[facts]),
         ledger,
         backlogs: backlogs(),
+        limits: Vec::new(),
         journeys: vec![journey],
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
@@ -101,6 +102,7 @@ pub(crate) fn empty() -> ReportModel {
             ..Ledger::default()
         },
         backlogs: Vec::new(),
+        limits: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         notes: Vec::new(),
