@@ -64,8 +64,7 @@ fn runs_at_once_are_counted_and_a_limit_too_low_is_found_out() {
         assert_eq!(row.most, *counts.iter().max().unwrap() as f64);
         assert!(row.most as u64 <= most_by_log(&log) && most_by_log(&log) == 3);
         let most: u64 = stated.parse().unwrap();
-        let over: Vec<_> =
-            stays.iter().zip(&counts).filter(|&(_, &count)| count > most).collect();
+        let over: Vec<_> = stays.iter().zip(&counts).filter(|&(_, &count)| count > most).collect();
         assert_eq!(row.violations, over.len() as u64);
         // Seconds are kept as a number with a fraction: exact to the microsecond.
         let first = over.first().map(|((from, _), _)| from / 1_000);
@@ -98,8 +97,7 @@ fn a_throttle_is_verified_and_one_too_low_is_found_out() {
         let row = row(&run, "starts");
         let starts: Vec<u64> = stays(&run).into_iter().map(|(from, _)| from).collect();
         let tolerance_ns = 10 * MILLISECOND_NS;
-        let (violations, first) =
-            spilled(&starts, interval_ms * MILLISECOND_NS, tolerance_ns);
+        let (violations, first) = spilled(&starts, interval_ms * MILLISECOND_NS, tolerance_ns);
         assert_eq!((row.counted, row.violations), (log.runs, violations));
         assert_eq!(row.first_ns.map(|ns| ns / 1_000), first.map(|ns| ns / 1_000));
         let in_period = |&at: &u64| {

@@ -178,8 +178,7 @@ impl Api {
         let mut ids = Vec::new();
         for event in events {
             self.looked_at += 1;
-            let refused =
-                self.refuse_every > 0 && self.looked_at.is_multiple_of(self.refuse_every);
+            let refused = self.refuse_every > 0 && self.looked_at.is_multiple_of(self.refuse_every);
             if !event["name"].is_string() || refused {
                 let error = "an event without a name";
                 return (400, json!({ "ids": ids, "status": 400, "error": error }));
