@@ -133,12 +133,7 @@ impl BatchActor {
     }
 
     /// A request that could not even be written is a failed one, of every journey in it.
-    fn cannot_send(
-        &self,
-        context: &mut Context<'_>,
-        batch: &Batch,
-        error: &RenderError,
-    ) -> Step {
+    fn cannot_send(&self, context: &mut Context<'_>, batch: &Batch, error: &RenderError) -> Step {
         let Arrival { kind, phase, .. } = self.arrival;
         let counter = context.series.not_sent(context.recorder, kind, ROOT, phase);
         context.recorder.add(counter, 1);
@@ -171,13 +166,7 @@ impl BatchActor {
     }
 
     /// Tells the ledger which journeys go on, and counts events and batches.
-    fn share_out(
-        &self,
-        context: &mut Context<'_>,
-        batch: &Batch,
-        judged: &Judged,
-        ended_ns: u64,
-    ) {
+    fn share_out(&self, context: &mut Context<'_>, batch: &Batch, judged: &Judged, ended_ns: u64) {
         let Arrival { kind, phase, t0_ns, .. } = self.arrival;
         let response_ns = ended_ns.saturating_sub(t0_ns);
         let times = context.series.step(kind, ROOT, phase);

@@ -127,9 +127,8 @@ impl Reader<'_> {
         })?;
         let burst =
             given_or(fields.get("burst"), 1, |node| self.problems.count(node, 1, MOST_MAX))?;
-        let tolerance_ns = given_or(fields.get("tolerance"), TOLERANCE_NS, |node| {
-            self.problems.duration(node)
-        })?;
+        let tolerance_ns =
+            given_or(fields.get("tolerance"), TOLERANCE_NS, |node| self.problems.duration(node))?;
         let declared = format!(
             "at most {most} per {} at {}, burst {burst}, tolerance {}",
             show_ns(per_ns),

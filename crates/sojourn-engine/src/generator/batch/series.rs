@@ -29,7 +29,9 @@ pub(crate) fn batch_series(
     recorder: &mut Recorder,
 ) -> Vec<Option<[BatchSeries; 2]>> {
     let of = |journey: &sojourn_plan::Journey| {
-        journey.batch().map(|_| phases.map(|phase| BatchSeries::new(&journey.name, phase, recorder)))
+        journey
+            .batch()
+            .map(|_| phases.map(|phase| BatchSeries::new(&journey.name, phase, recorder)))
     };
     plan.journeys.iter().map(of).collect()
 }
