@@ -58,7 +58,7 @@ fn a_rate_at_a_stage() {
     for (id, (text, at)) in (1..).zip([("a", 100), ("b", 195), ("c", 250), ("d", 300)]) {
         book.start(at - 10, id, text).see(at, text, 0).see(at, text, 0);
     }
-    // 195 is early by 5; 300 is due from then on, so 250 is 50 too early; a, b and c are within 200.
+    // 195 is early by 5; 300 is due next, so 250 is early by 50. Three are within 200.
     let expected = LimitFigures {
         counted: 4,
         most: 3,
