@@ -60,7 +60,8 @@ fn lines_have_their_content_type_unless_the_request_says_another() {
 fn users_wait_for_the_root_of_a_batch_or_not_at_all() {
     let with = |load: &str| {
         format!(
-            "{}    stages: [{{ name: seen, on: events, key: $.id }}]\n    within: 5s\nload: {load}\n",
+            "{}    stages: [{{ name: seen, on: events, key: $.id }}]\n    within: 5s\n\
+             load: {load}\n",
             "journeys:\n  order:\n    root:\n      key: \"{{ uuid() }}\"\n      batch: 5\n      \
              http: { url: /e, json: {} }\n"
         )

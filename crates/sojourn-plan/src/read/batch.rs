@@ -168,7 +168,8 @@ impl Reader<'_> {
 }
 
 fn has(node: &Node, name: &str) -> bool {
-    matches!(&node.content, Content::Map(entries) if entries.iter().any(|(key, _)| key.name == name))
+    let Content::Map(entries) = &node.content else { return false };
+    entries.iter().any(|(key, _)| key.name == name)
 }
 
 /// Whether a request's mapping says its content type itself.
