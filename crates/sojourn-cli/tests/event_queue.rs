@@ -1,5 +1,7 @@
 //! The recipe for event queues, against a queue whose log is the truth.
 
+mod batches;
+mod limits;
 mod simulator;
 
 use sojourn_clock::MILLISECOND_NS;
@@ -19,40 +21,59 @@ struct Case {
     concurrency: usize,
     throttle_ns: u64,
     dedup: bool,
+    runs: usize,
+    refuse_every: u64,
     work: &'static str,
     fail: &'static str,
     rate: &'static str,
     steady: &'static str,
+    /// Journeys at once, and starts in 1 s, that the plan says the queue keeps.
+    stated: (&'static str, &'static str),
+    /// The journey that the load makes; all of them by weight where empty.
+    journey: &'static str,
 }
 
 const CASE: Case = Case {
     concurrency: 4,
     throttle_ns: 0,
     dedup: true,
+    runs: 0,
+    refuse_every: 0,
     work: "2ms",
     fail: "0%",
     rate: "40/s",
     steady: "1s",
+    stated: ("1000", "100000"),
+    journey: "",
 };
 
 /// A run of the example against such a queue.
 fn observe(case: Case) -> (Run, Log) {
     let app = format!("127.0.0.1:{}", free_port().unwrap());
-    let Case { concurrency, throttle_ns, dedup, work, fail, rate, steady } = case;
-    let settings = Settings { app: app.clone(), concurrency, throttle_ns, dedup };
+    let Case { concurrency, throttle_ns, dedup, runs, refuse_every, .. } = case;
+    let settings =
+        Settings { app: app.clone(), concurrency, throttle_ns, dedup, runs, refuse_every };
     let simulator = Simulator::start(&settings);
     let target = simulator.url();
     let environment = [
         ("QUEUE", target.as_str()),
         ("APP", app.as_str()),
-        ("WORK", work),
-        ("FAIL", fail),
-        ("RATE", rate),
-        ("STEADY", steady),
+        ("WORK", case.work),
+        ("FAIL", case.fail),
+        ("RATE", case.rate),
+        ("STEADY", case.steady),
+        ("AT_ONCE", case.stated.0),
+        ("STARTS", case.stated.1),
     ];
+    let example = match case.journey {
+        "" => EXAMPLE.to_owned(),
+        journey => EXAMPLE.replace("- { arrivals:", &format!("- {{ journey: {journey}, arrivals:")),
+    };
     // The machine that runs tests is busy: what a run claims is compared with the log instead.
     let patient = "\nhealth: { lag_p99_max: 5s, tap_behind_max: 5s, silent_max: 5s }\n";
-    let run = run(&plan(&format!("{EXAMPLE}{patient}"), &environment), |_| {});
+    let run = run(&plan(&format!("{example}{patient}"), &environment), |options| {
+        options.keep_all = true;
+    });
     assert_ne!(run.summary.verdict, Verdict::Void, "{:?}", run.summary.causes);
     (run, simulator.stop())
 }

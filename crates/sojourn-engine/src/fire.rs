@@ -35,6 +35,12 @@ pub fn fire(
     registry: &Registry,
 ) -> Result<Fired, RunError> {
     let failed = |why: String| RunError::new(why, "`sojourn run FILE --once --debug` shows more");
+    if journey.batch().is_some() {
+        return Err(RunError::new(
+            format!("journey `{}` sends several at once: one is to be followed", journey.name),
+            "take a journey whose root has no `batch`",
+        ));
+    }
     let variables = plan.variables.iter().map(|_| None).collect();
     let mut runner = StepRunner::new(plan, options, variables)?;
     for step in &plan.setup {

@@ -91,6 +91,9 @@ impl Ledger {
         let kind = &mut self.kinds[usize::from(self.journeys[slot].kind)];
         kind.leave(&mut self.journeys, slot);
         let journey = &mut self.journeys[slot];
+        if !self.limits.is_empty() {
+            self.limits.leave(journey.kind, journey.reached);
+        }
         let key = self.keys.remove(std::mem::replace(&mut journey.key, NONE));
         let (hops_without_predecessor, negative_hops) = irregular_hops(kind, journey);
         let (first_step_ended_ns, later_steps) = steps(journey, class, end_ns);

@@ -8,8 +8,11 @@ use crate::hash::KeyHash;
 use crate::index::Index;
 use crate::journey::Journey;
 use crate::kind::Kind;
+use crate::limits::Limits;
 use crate::slab::{List, Slab};
-use crate::{Balance, Decision, Fact, JourneyId, Key, LedgerSpec, Stamped};
+use crate::{
+    Balance, Decision, Fact, JourneyId, Key, LedgerSpec, LimitFigures, LimitSpec, Stamped,
+};
 
 /// The book of journeys and events; see the crate's page.
 #[derive(Debug)]
@@ -36,6 +39,7 @@ pub struct Ledger {
     pub(crate) cutoff_ns: u64,
     /// Nothing expires before this; a lower bound, so that most facts cost one comparison.
     pub(crate) next_due_ns: u64,
+    pub(crate) limits: Limits,
     pub(crate) book: Balance,
     pub(crate) bounds: Bounds,
 }
@@ -67,6 +71,7 @@ impl Ledger {
             now_ns: 0,
             cutoff_ns: u64::MAX,
             next_due_ns: u64::MAX,
+            limits: Limits::default(),
             book: Balance::default(),
             bounds: Bounds {
                 journeys_max: spec.journeys_max,
@@ -76,6 +81,17 @@ impl Ledger {
                 members_max: spec.members_max,
             },
         }
+    }
+
+    /// The same with limits to verify.
+    #[must_use]
+    pub fn with_limits(self, limits: Vec<LimitSpec>) -> Self {
+        Self { limits: Limits::new(limits), ..self }
+    }
+
+    /// What came of the limits so far, in their order.
+    pub fn limits(&self) -> impl Iterator<Item = LimitFigures> {
+        self.limits.figures()
     }
 
     /// Applies one fact; stamps must not descend (the [`crate::Sequencer`] sees to it). What

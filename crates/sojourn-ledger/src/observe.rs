@@ -195,8 +195,11 @@ impl Ledger {
     pub(crate) fn reach(&mut self, slot: u32, stage: u8, stamp_ns: u64, out: &mut Vec<Decision>) {
         let journey = &mut self.journeys[slot];
         let kind = &mut self.kinds[usize::from(journey.kind)];
+        let (before, is_open) = (journey.reached, journey.is_open());
         kind.reach(journey, stage, stamp_ns);
-        let is_open = journey.is_open();
+        if !self.limits.is_empty() {
+            self.limits.reach((journey.kind, stage), before, is_open, stamp_ns);
+        }
         self.book.reached_before_t0 += u64::from(stamp_ns < journey.t0_ns);
         out.push(Decision::Reached {
             journey: journey.id,

@@ -23,6 +23,8 @@ mod hops;
 mod journeys;
 /// Keys, aliases, reuse, early events.
 mod keys;
+/// Limits are held against what journeys reach.
+mod limits;
 /// Many sources, one order.
 mod sequencing;
 /// Whole runs against a model.

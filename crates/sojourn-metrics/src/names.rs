@@ -37,6 +37,23 @@ pub const OF: &str = "of";
 /// `oldest_age_ms`.
 pub const FIGURE: &str = "figure";
 
+/// Tag: the limit's name.
+pub const LIMIT: &str = "limit";
+
+/// Counter {limit, what}, phase Any: journeys that a limit was held against.
+pub const LIMIT_COUNTED: &str = "limit.counted";
+/// Counter {limit, what}, phase Any: of those, journeys that were one too many, or too early.
+pub const LIMIT_VIOLATIONS: &str = "limit.violations";
+/// Counter {limit, what}, phase Any: journeys that ended between a limit's two stages.
+pub const LIMIT_UNFINISHED: &str = "limit.unfinished";
+/// Gauge {limit, what}, phase Any: most journeys at once, or in any one period.
+pub const LIMIT_MOST: &str = "limit.most";
+/// Gauge {limit, what}, phase Any: when the first violation was, seconds from the run's start.
+pub const LIMIT_FIRST_S: &str = "limit.first_s";
+/// Gauge {limit, what}, phase Any: how much earlier than a rate allows a journey came at most,
+/// milliseconds, tolerance and all.
+pub const LIMIT_EARLY_MS: &str = "limit.early_ms";
+
 /// Counter {journey}: arrivals that were due.
 pub const JOURNEYS_SCHEDULED: &str = "journeys.scheduled";
 /// Counter {journey}: arrivals that were due and could not be started.
@@ -62,6 +79,18 @@ pub const JOURNEYS_IN_FLIGHT_AT_CUTOFF: &str = "journeys.in_flight_at_cutoff";
 pub const JOURNEYS_HOPS_WITHOUT_PREDECESSOR: &str = "journeys.hops_without_predecessor";
 /// Counter {journey}: journeys whose key was in flight already.
 pub const KEY_REUSED: &str = "key_reused";
+/// Counter {journey}: requests with several events of which every one was accepted.
+pub const BATCHES_WHOLE: &str = "batches.whole";
+/// Counter {journey}: requests with several events of which some were accepted.
+pub const BATCHES_PART: &str = "batches.part";
+/// Counter {journey}: requests with several events of which none was accepted.
+pub const BATCHES_REFUSED: &str = "batches.refused";
+/// Counter {journey}: events of such requests that were accepted.
+pub const BATCH_EVENTS_ACCEPTED: &str = "batch.events_accepted";
+/// Counter {journey, reason}: events of such requests that were not: failed roots.
+pub const BATCH_EVENTS_REFUSED: &str = "batch.events_refused";
+/// Trend {journey}: completed − scheduled of the request, a sample for each event accepted.
+pub const BATCH_EVENT_ACCEPT: &str = "batch.event_accept";
 /// Counter {journey, stage}: journeys that reached the stage.
 pub const STAGE_REACHED: &str = "stage.reached";
 /// Counter {journey, stage}: events that reached the stage or were one of its members.

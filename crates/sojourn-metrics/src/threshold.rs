@@ -16,7 +16,8 @@
 //! Single numbers:
 //!
 //! - `scheduled`, `missed`, `started`, `completed`, `late`, `lost`, `failed`, `root_failed`,
-//!   `key_reused`, `duplicates`, `second_branches`: of all journeys, or of one as `journey.J.lost`;
+//!   `key_reused`, `duplicates`, `second_branches`, `not_accepted` (events of batches),
+//!   `batches_in_part`: of all journeys, or of one as `journey.J.lost`;
 //! - `lost < 0.1%` (or `lost.share`): the share of the started, and so for `completed`, `late`,
 //!   `failed`, `root_failed`; `missed` is a share of the scheduled;
 //! - `stage.S.reached`, `stage.S.duplicates`, `stage.S.deliveries` (per event);
@@ -24,6 +25,7 @@
 //! - `orphans`, `foreign`, `unattributed`, `undecodable`, `after_failure`: events;
 //! - `errors.rate`, `step.T.errors.rate`: failed step requests by all of them; `errors.count`,
 //!   `step.T.errors.count`: failed step requests;
+//! - `limit.L.violations`: of limit L, over the whole run;
 //! - `drain`: the time from the last arrival until nothing was in flight;
 //! - `backlog.slope`: growth of what is in flight, per second.
 //!

@@ -1,6 +1,6 @@
 //! Journeys, steps and stages.
 
-use crate::{Check, Expect, Retry, Selector, Template, VariableId};
+use crate::{Batch, Check, Expect, Retry, Selector, Template, VariableId};
 
 /// One root action and the events it causes.
 #[derive(Clone, Debug)]
@@ -20,6 +20,18 @@ pub struct Journey {
     pub trace: bool,
 }
 
+impl Journey {
+    /// How its root sends several journeys in one request, where it does.
+    pub fn batch(&self) -> Option<&Batch> {
+        self.steps.first()?.batch.as_ref()
+    }
+
+    /// Journeys that one arrival starts.
+    pub fn per_arrival(&self) -> u32 {
+        self.batch().map_or(1, |batch| batch.size)
+    }
+}
+
 /// A named action.
 #[derive(Clone, Debug)]
 pub struct Step {
@@ -37,6 +49,8 @@ pub struct Step {
     pub key: Option<KeyRule>,
     /// When it is tried again; only root steps are.
     pub retry: Option<Retry>,
+    /// When it sends the events of several journeys at once; only the one step of a journey does.
+    pub batch: Option<Batch>,
 }
 
 impl Step {

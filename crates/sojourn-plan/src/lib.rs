@@ -10,9 +10,11 @@
 //! gives.
 
 mod attack;
+mod batch;
 mod channel;
 mod fan_out;
 mod journey;
+mod limit;
 mod load;
 mod plan;
 mod read;
@@ -28,6 +30,7 @@ pub use attack::{
     AttackLoad, BodyFiles, Pace, PaceError, Target, TargetDefaults, TargetError, TargetFormat,
     TargetReader, attack_plan, header_of, step_of,
 };
+pub use batch::{BATCH_MAX, Batch, BatchForm};
 pub use channel::{
     AmqpChannel, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion, NatsChannel,
     Outbox, PostgresChannel, PostgresSource, PostgresTable, RedisChannel, RedisSource, Secret,
@@ -39,6 +42,7 @@ pub use journey::{
     Action, Extract, HttpAction, Journey, KeyRule, Poll, PublishAction, Stage, StageKind,
     StageSource, Step,
 };
+pub use limit::{Limit, LimitKind};
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
 pub use read::units::duration_ns;

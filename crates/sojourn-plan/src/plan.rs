@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_metrics::Threshold;
 
-use crate::{Channel, DataSource, Journey, Load, Step};
+use crate::{Channel, DataSource, Journey, Limit, Load, Step};
 
 /// All that a run will do.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Plan {
     pub journeys: Vec<Journey>,
     /// Load entries: independent streams of arrivals, all starting at the run's start.
     pub load: Vec<Load>,
+    /// Limits that the system is said to keep.
+    pub limits: Vec<Limit>,
     /// Conditions the run must hold.
     pub thresholds: Vec<Threshold>,
     /// Steps run once before the load; values they extract are journeys' variables.

@@ -4,6 +4,7 @@
 //! each section is taken apart by its shape. Nothing stops at the first problem: each is reported
 //! at its place, and what depends on something already reported is left alone.
 
+mod batch;
 pub(crate) mod channels;
 pub(crate) mod conditions;
 mod data;
@@ -13,6 +14,7 @@ mod fan_out;
 pub(crate) mod fields;
 mod http;
 mod journeys;
+mod limits;
 mod load_shapes;
 mod loads;
 mod names;
@@ -231,9 +233,13 @@ impl Reader<'_> {
         }
         self.warn_unused(&plan, &journeys);
         plan.journeys = journeys.into_iter().map(|weighted| weighted.journey).collect();
+        if let Some(node) = fields.get("limits") {
+            self.limits(node, &mut plan);
+        }
         if let Some(node) = fields.get("thresholds") {
             plan.thresholds = self.thresholds(node, &plan);
         }
+        limits::add_thresholds(&mut plan);
         if let Some(node) = fields.get("health") {
             plan.health = self.health(node)?;
         }

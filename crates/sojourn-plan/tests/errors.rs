@@ -35,8 +35,8 @@ macro_rules! tables {
 }
 
 tables! {
-    channels conditions data environment fields health http
-    journeys load nats publish stages target templates yaml
+    batches channels conditions data environment fields health http
+    journeys limits load nats publish stages target templates yaml
 }
 
 #[test]

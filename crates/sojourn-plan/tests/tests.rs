@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
 
+// Roots that send several journeys at once.
+mod batches;
 // What is wrong with a file, and where.
 mod channels;
 mod errors;

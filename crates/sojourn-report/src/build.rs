@@ -1,12 +1,14 @@
 //! From a run file to the report's model.
 
 mod backlog;
+mod batch;
 mod facts;
 mod figures;
 mod health;
 mod journey;
 mod kept;
 mod ledger;
+mod limit;
 mod lookup;
 mod step;
 mod thresholds;
@@ -40,6 +42,7 @@ impl ReportModel {
             health: health::health(&lookup),
             ledger,
             backlogs: backlog::rows(&lookup),
+            limits: limit::rows(&lookup),
             conclusions: conclusion::conclude(&facts),
             journeys,
             notes,

@@ -6,20 +6,24 @@
 //! Figures are those of the steady phase unless their name says otherwise.
 
 mod backlog;
+mod batch;
 mod figure;
 mod health;
 mod journey;
 mod kept;
 mod ledger;
+mod limit;
 mod step;
 mod timeline;
 
 pub use backlog::BacklogRow;
+pub use batch::BatchReport;
 pub use figure::{Bin, Distribution, Quantile};
 pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
 pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
+pub use limit::LimitRow;
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
@@ -46,6 +50,8 @@ pub struct ReportModel {
     pub ledger: Ledger,
     /// What waited in the brokers for the system's own consumers.
     pub backlogs: Vec<BacklogRow>,
+    /// Limits that the system is said to keep, and what came of them.
+    pub limits: Vec<LimitRow>,
     /// Sentences drawn from the figures, the gravest first.
     pub conclusions: Vec<Conclusion>,
     /// Each journey's figures, in the order of the plan.

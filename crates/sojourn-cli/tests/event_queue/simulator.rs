@@ -6,7 +6,7 @@ use std::{
     net::TcpStream,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
@@ -35,6 +35,10 @@ pub(crate) struct Settings {
     pub throttle_ns: u64,
     /// Whether an event with an id seen before starts nothing.
     pub dedup: bool,
+    /// Runs at once, from their first call to their last one's answer; 0: as many as there are.
+    pub runs: usize,
+    /// One event in so many is refused, and what follows it in its batch; 0: none is.
+    pub refuse_every: u64,
 }
 
 /// A call as the queue saw it.
@@ -52,6 +56,8 @@ pub(crate) struct Call {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub accepted: u64,
+    /// Requests: how many events each had, and how many of them were accepted.
+    pub batches: Vec<(usize, usize)>,
     pub deduplicated: u64,
     pub runs: u64,
     pub calls: Vec<Call>,
@@ -77,10 +83,17 @@ impl Simulator {
         let (log, stop) = (Arc::<Mutex<Log>>::default(), Arc::<AtomicBool>::default());
         let (events, triggered) = bounded::<Task>(WAITING_MAX);
         let (tasks, ready) = bounded::<Task>(WAITING_MAX);
-        let api =
-            Api { events, known: HashSet::new(), log: Arc::clone(&log), dedup: settings.dedup };
+        let api = Api {
+            events,
+            known: HashSet::new(),
+            log: Arc::clone(&log),
+            dedup: settings.dedup,
+            refuse_every: settings.refuse_every,
+            looked_at: 0,
+        };
         let server = Server::start(api).unwrap();
         let mut threads = Vec::new();
+        let running = Arc::<AtomicUsize>::default();
         for _ in 0..settings.concurrency {
             let worker = Worker {
                 app: settings.app.clone(),
@@ -88,13 +101,19 @@ impl Simulator {
                 ready: ready.clone(),
                 log: Arc::clone(&log),
                 stop: Arc::clone(&stop),
+                running: Arc::clone(&running),
             };
             threads.push(std::thread::spawn(move || worker.work()));
         }
-        let throttle_ns = settings.throttle_ns;
+        let (throttle_ns, runs, stopped) = (settings.throttle_ns, settings.runs, Arc::clone(&stop));
         threads.push(std::thread::spawn(move || {
             let mut next_ns = 0;
             for task in triggered {
+                let is_full = || runs > 0 && running.load(Ordering::SeqCst) >= runs;
+                while is_full() && !stopped.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                running.fetch_add(1, Ordering::SeqCst);
                 sleep_until(next_ns);
                 next_ns = now_ns() + throttle_ns;
                 tasks.try_send(task).unwrap();
@@ -124,6 +143,8 @@ struct Api {
     known: HashSet<String>,
     log: Arc<Mutex<Log>>,
     dedup: bool,
+    refuse_every: u64,
+    looked_at: u64,
 }
 
 impl Responder for Api {
@@ -146,9 +167,19 @@ impl Api {
             Ok(event) => vec![event],
             Err(error) => return (400, json!({ "ids": [], "error": error.to_string() })),
         };
+        let sent = events.len();
+        let answer = self.take(events);
+        let accepted = answer.1["ids"].as_array().map_or(0, Vec::len);
+        self.log.lock().unwrap().batches.push((sent, accepted));
+        answer
+    }
+
+    fn take(&mut self, events: Vec<Value>) -> (u16, Value) {
         let mut ids = Vec::new();
         for event in events {
-            if !event["name"].is_string() {
+            self.looked_at += 1;
+            let refused = self.refuse_every > 0 && self.looked_at.is_multiple_of(self.refuse_every);
+            if !event["name"].is_string() || refused {
                 let error = "an event without a name";
                 return (400, json!({ "ids": ids, "status": 400, "error": error }));
             }
@@ -178,6 +209,7 @@ struct Worker {
     ready: Receiver<Task>,
     log: Arc<Mutex<Log>>,
     stop: Arc<AtomicBool>,
+    running: Arc<AtomicUsize>,
 }
 
 impl Worker {
@@ -196,6 +228,8 @@ impl Worker {
             };
             if next.step < STEPS.len() && next.attempt < ATTEMPTS_MAX {
                 self.tasks.try_send(next).unwrap();
+            } else {
+                self.running.fetch_sub(1, Ordering::SeqCst);
             }
         }
     }

@@ -463,7 +463,8 @@ impl Actor for JourneyActor {
     }
 }
 
-fn send(
+/// Hands the rendered message to the client.
+pub(super) fn send(
     context: &mut Context<'_>,
     action: &HttpAction,
     origin: sojourn_http::OriginId,

@@ -1,8 +1,10 @@
 //! A generator: one thread that makes load.
 
+mod acting;
 mod actor;
 mod answer;
 mod attack;
+mod batch;
 mod choice;
 mod closed;
 mod journey;
@@ -33,12 +35,14 @@ use crate::{
     last_word::hand_over,
     link::{FromGenerator, ToActor, ToGenerator},
 };
+use acting::Acting;
 pub(crate) use actor::Scratch;
 use actor::{Actor, Context, Step, Wake};
 pub(crate) use answer::{Answer, key_of};
 use attack::AttackGenerator;
-use choice::pick_journey;
+use batch::BatchActor;
 pub(crate) use choice::waits_for_journey;
+use choice::{pick_journey, strides};
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use lag_budget::LagBudget;
@@ -113,13 +117,15 @@ struct Generator {
     health: ThreadHealth,
     scratch: Scratch,
     timers: Timers,
+    /// Of each load entry, the most journeys that an arrival starts: what numbers are apart.
+    strides: Vec<u64>,
     lag_budget: LagBudget,
     /// Why it cannot go on.
     broken: Option<String>,
 }
 
 struct Slot {
-    actor: JourneyActor,
+    actor: Acting,
     /// Tells completions of this actor from those of the slot's earlier ones.
     generation: u32,
 }
@@ -159,6 +165,7 @@ impl Generator {
             stopped: false,
             scratch: Scratch::default(),
             timers: Timers::default(),
+            strides: strides(&plan),
             lag_budget: LagBudget::new(spec.options.lag_budget_ns),
             broken: None,
             publishers: std::mem::take(&mut spec.publishers),
@@ -343,19 +350,27 @@ impl Generator {
         let phase = if is_warm_up { Phase::WarmUp } else { Phase::Steady };
         self.last_t0_ns = self.last_t0_ns.max(t0_ns);
         let series = self.series.journey(kind, phase);
-        self.recorder.add(series.scheduled, 1);
+        let journeys = u64::from(plan.journeys[usize::from(kind)].per_arrival());
+        self.recorder.add(series.scheduled, journeys);
         if self.slots.len() >= ACTORS_MAX {
-            self.recorder.add(series.missed, 1);
-            self.outbox.push(now_ns(), Fact::Missed { kind, phase });
+            self.recorder.add(series.missed, journeys);
+            for _ in 0..journeys {
+                self.outbox.push(now_ns(), Fact::Missed { kind, phase });
+            }
             return;
         }
-        self.recorder.add(series.started, 1);
+        self.recorder.add(series.started, journeys);
         let journey = JourneyId(u64::from(self.spec.index) << 48 | self.journeys_started);
-        self.journeys_started += 1;
-        let arrival = Arrival { journey, kind, phase, t0_ns, k: u64::from(entry) << 40 | k, user };
+        self.journeys_started += journeys;
+        let k = u64::from(entry) << 40 | k * self.strides[usize::from(entry)];
+        let arrival = Arrival { journey, kind, phase, t0_ns, k, user };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
-        let slot = self.slots.insert(Slot { actor: JourneyActor::new(arrival), generation });
+        let actor = match plan.journeys[usize::from(kind)].batch() {
+            Some(_) => Acting::Batch(Box::new(BatchActor::new(arrival))),
+            None => Acting::Journey(JourneyActor::new(arrival)),
+        };
+        let slot = self.slots.insert(Slot { actor, generation });
         if self.prepared.journeys[usize::from(kind)].hears_of_end {
             self.waiting.insert(journey.0, slot);
         }
@@ -397,7 +412,7 @@ impl Generator {
             variables: &self.spec.variables,
         };
         let step = slot.actor.step(&mut context, wake);
-        let arrival = slot.actor.arrival;
+        let arrival = slot.actor.arrival();
         let roots = self.prepared.journeys[usize::from(arrival.kind)].root.len();
         let root_over = step == Step::Done || slot.actor.root_done() >= roots;
         if step == Step::Done {
@@ -410,7 +425,7 @@ impl Generator {
             if !waits_for_journey(&plan, &plan.load[usize::from(entry)], arrival.kind) {
                 if let Some(slot) = self.slots.get_mut(index) {
                     // The user is gone: the steps that follow must not let it go on again.
-                    slot.actor.arrival.user = None;
+                    slot.actor.forget_user();
                 }
                 self.user_goes_on(arrival);
             }

@@ -135,6 +135,7 @@ impl PreparedRequest {
             |selector: &sojourn_plan::Selector| !matches!(selector, sojourn_plan::Selector::Status);
         let keeps_body = !step.extract.is_empty()
             || matches!(step.key, Some(sojourn_plan::KeyRule::Received { .. }))
+            || step.batch.as_ref().is_some_and(|batch| batch.accepted.is_some())
             || step.expect.iter().any(|check| looks_deeper(&check.selector))
             || action.redirects_max > 0;
         Some(Self::of_action(action, keeps_body, client))
@@ -201,6 +202,30 @@ impl PreparedRequest {
         if let Some(body) = &action.body {
             body.render(values, &mut scratch.body).map_err(RenderError::Unset)?;
         }
+        self.write(action, values, trace, scratch)
+    }
+
+    /// The message around a body that stands in `scratch.body` already.
+    pub(crate) fn render_around(
+        &self,
+        action: &HttpAction,
+        values: &sojourn_plan::RenderContext<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), RenderError> {
+        scratch.message.clear();
+        scratch.path.clear();
+        action.path.render(values, &mut scratch.path).map_err(RenderError::Unset)?;
+        self.write(action, values, None, scratch)
+    }
+
+    /// Writes the message: path and body are rendered.
+    fn write(
+        &self,
+        action: &HttpAction,
+        values: &sojourn_plan::RenderContext<'_>,
+        trace: Option<&str>,
+        scratch: &mut Scratch,
+    ) -> Result<(), RenderError> {
         // Header values are rendered one after the other into one buffer, then pointed into.
         scratch.value.clear();
         let mut ends = smallvec::SmallVec::<[usize; 16]>::new();

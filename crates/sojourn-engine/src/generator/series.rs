@@ -5,6 +5,8 @@ use sojourn_ledger::Phase;
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::Plan;
 
+use super::batch::{BatchSeries, batch_series};
+
 /// Series of one generator.
 #[derive(Debug)]
 pub(crate) struct Series {
@@ -12,6 +14,8 @@ pub(crate) struct Series {
     steps: Vec<Vec<[StepSeries; 2]>>,
     lag: [SeriesId; 2],
     names: Vec<JourneyNames>,
+    /// Of journeys whose root is a batch.
+    batches: Vec<Option<[BatchSeries; 2]>>,
 }
 
 /// Counters of a journey's arrivals, in one phase.
@@ -106,7 +110,13 @@ impl Series {
                 steps: journey.steps.iter().map(|step| step.name.clone()).collect(),
             })
             .collect();
-        Self { journeys, steps, lag, names }
+        let batches = batch_series(plan, phases, recorder);
+        Self { journeys, steps, lag, names, batches }
+    }
+
+    /// Of a journey whose root is a batch.
+    pub(crate) fn batch(&mut self, kind: u16, phase: Phase) -> Option<&mut BatchSeries> {
+        Some(&mut self.batches[usize::from(kind)].as_mut()?[phase as usize])
     }
 
     pub(crate) fn journey(&self, kind: u16, phase: Phase) -> JourneySeries {

@@ -5,6 +5,7 @@
 
 mod audit;
 mod failures;
+mod limits;
 mod series;
 mod tap_thread;
 
@@ -34,6 +35,7 @@ use crate::{
     shape::ledger_spec,
 };
 use audit::Audit;
+use limits::{LimitSeries, limit_specs};
 use series::ObserverSeries;
 pub(crate) use tap_thread::{TapReport, TapSpec, run_tap};
 
@@ -105,6 +107,7 @@ pub(crate) struct Observer {
     sequencer: Sequencer,
     recorder: Recorder,
     series: ObserverSeries,
+    limits: LimitSeries,
     health: ThreadHealth,
     process: ProcessHealth,
     audit: Audit,
@@ -138,10 +141,12 @@ impl Observer {
             })
             .collect();
         Self {
-            ledger: Ledger::new(ledger_spec(plan, &spec.options.run_id)),
+            ledger: Ledger::new(ledger_spec(plan, &spec.options.run_id))
+                .with_limits(limit_specs(plan)),
             sequencer: Sequencer::new(&sources, HELD_MAX),
             health: ThreadHealth::new("observer", &mut recorder),
             series: ObserverSeries::new(plan, &mut recorder),
+            limits: LimitSeries::new(plan, &mut recorder),
             process: ProcessHealth::new(&mut recorder),
             audit: Audit::new(plan, start_ns, &spec.options),
             recorder,
@@ -326,6 +331,7 @@ impl Observer {
 
     fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
+        self.limits.write(&self.ledger, self.start_ns, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         self.process.measure(&mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {

@@ -99,6 +99,12 @@ fn measure(
         }
         Subject::Drain => context.drain_ns.map(|ns| ns as f64),
         Subject::BacklogSlope => context.backlog_slope_per_s,
+        Subject::Violations(name) => {
+            let tags = [(names::LIMIT, name.as_str())];
+            let metric = names::LIMIT_VIOLATIONS;
+            store.select(metric, &tags, SeriesPhase::Any).next()?;
+            Some(store.sum(metric, &tags, SeriesPhase::Any) as f64)
+        }
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) enum Subject {
     ErrorsCount(Option<String>),
     Drain,
     BacklogSlope,
+    /// Violations of a limit, over the whole run.
+    Violations(String),
 }
 
 /// The unit of a subject's figure.
@@ -53,6 +55,8 @@ const JOURNEY_COUNTS: &[(&str, &str, Option<&str>)] = &[
     ("root_failed", names::JOURNEYS_ROOT_FAILED, Some(names::JOURNEYS_STARTED)),
     ("key_reused", names::KEY_REUSED, None),
     ("duplicates", names::STAGE_DUPLICATES, None),
+    ("not_accepted", names::BATCH_EVENTS_REFUSED, Some(names::JOURNEYS_STARTED)),
+    ("batches_in_part", names::BATCHES_PART, None),
     ("second_branches", names::STAGE_SECOND_BRANCH, None),
 ];
 
@@ -104,6 +108,9 @@ impl Subject {
             }
             ["branch", name @ ..] if !name.is_empty() => {
                 Some(Self::Trend(names::BRANCH_DURATION, names::STAGE, name.join(".")))
+            }
+            ["limit", name @ .., "violations"] if !name.is_empty() => {
+                Some(Self::Violations(name.join(".")))
             }
             ["stage", name @ .., figure] if !name.is_empty() => stage(name.join("."), figure),
             ["step", name @ .., "errors", "rate"] if !name.is_empty() => {

@@ -123,6 +123,7 @@ fn step(name: String, timeout_ns: u64) -> Step {
         extract: Vec::new(),
         key: None,
         retry: None,
+        batch: None,
     }
 }
 

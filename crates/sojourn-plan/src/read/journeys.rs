@@ -64,6 +64,7 @@ impl Reader<'_> {
             given_or(fields.get("linger"), usual_linger_ns, |node| self.problems.duration(node));
         let of_root = raw.first().and_then(|root| root.fields.get("trace"));
         let trace = given_or(of_root, self.trace, |node| self.problems.flag(node))?;
+        self.check_batch(&raw, &steps, &stages, trace);
         let weight = given_or(fields.get("weight"), 1.0, |node| self.weight(node));
         let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;

@@ -2,7 +2,7 @@
 
 use sojourn_pace::Arrivals;
 
-use crate::{Load, Model};
+use crate::{Journey, Load, Model};
 
 use super::Reader;
 use super::fields::{Fields, given_or};
@@ -87,6 +87,7 @@ impl Reader<'_> {
             }
         }?;
         let chosen = chosen?;
+        self.check_batch_users(node, &shaped.model, &chosen, journeys);
         let steady_ns = self.steady(node, &fields, phases, shaped.total_ns)?;
         let observed = chosen.iter().map(|&(place, _)| {
             let journey = &journeys[place].journey;
@@ -279,6 +280,14 @@ impl Reader<'_> {
     }
 }
 
+/// A journey's name; with a batch, what an arrival is.
+fn named(journey: &Journey) -> String {
+    match journey.batch() {
+        Some(batch) => format!("{} (arrivals of {} journeys)", journey.name, batch.size),
+        None => journey.name.clone(),
+    }
+}
+
 /// An entry in one line.
 fn declared(
     warmup_ns: u64,
@@ -286,14 +295,14 @@ fn declared(
     chosen: &[(usize, f64)],
     journeys: &[Weighted],
 ) -> String {
-    let named: Vec<String> = chosen
+    let names: Vec<String> = chosen
         .iter()
         .map(|&(place, weight)| match chosen.len() {
-            1 => journeys[place].journey.name.clone(),
-            _ => format!("{} {weight}", journeys[place].journey.name),
+            1 => named(&journeys[place].journey),
+            _ => format!("{} {weight}", named(&journeys[place].journey)),
         })
         .collect();
-    let mut text = format!("{}: {}", named.join(", "), shaped.declared);
+    let mut text = format!("{}: {}", names.join(", "), shaped.declared);
     if warmup_ns > 0 {
         text.push_str(&format!(", warm-up {}", show_ns(warmup_ns)));
     }

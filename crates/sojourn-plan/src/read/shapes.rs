@@ -1,6 +1,8 @@
 //! The journey file, name by name. Order here is the order in messages and in the schema.
 
+use super::batch::BATCH;
 use super::channels::CHANNEL;
+use super::limits::LIMIT;
 use super::load_shapes::LOAD;
 use super::publish::PUBLISH;
 use super::shape::Kind::{
@@ -35,6 +37,7 @@ pub(crate) static FILE: Shape = Shape {
         Field::new("refresh", List(&Map(&REFRESH)), "Steps repeated during the run."),
         Field::new("journeys", Named(&Map(&JOURNEY)), "Journeys, by name.").required(),
         Field::new("load", Either(&[List(&Map(&LOAD)), Map(&LOAD)]), "How much, when.").required(),
+        Field::new("limits", Named(&Map(&LIMIT)), "Limits to verify, by name."),
         Field::new(
             "thresholds",
             List(&Either(&[Text, Map(&THRESHOLD)])),
@@ -81,6 +84,11 @@ pub(crate) static ROOT: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
+        Field::new(
+            "batch",
+            Either(&[Count, Map(&BATCH)]),
+            "Events of so many journeys in each request: the body is one event.",
+        ),
         Field::new("trace", Flag, "Carry a trace context; as the file says by default."),
     ],
 };

@@ -132,12 +132,14 @@ impl Reader<'_> {
             extract.extend(selector.map(|selector| Extract { variable: *variable, selector }));
         }
         let retry = raw.fields.get("retry").and_then(|node| self.retry(node));
-        let action = action?;
+        let mut action = action?;
+        let batch = self.batch_of(raw, &mut action);
         match &action {
             Action::Http(http) => self.check_head(raw, http, &expect, &extract, key.as_ref()),
             Action::Publish(_) => self.check_publish(raw, key.as_ref()),
         }
-        Some(Step { name: raw.name.clone(), after: None, action, expect, extract, key, retry })
+        let name = raw.name.clone();
+        Some(Step { name, after: None, action, expect, extract, key, retry, batch })
     }
 
     /// A HEAD request's answer has no body to look into.

@@ -58,6 +58,11 @@ impl Reader<'_> {
                 let message = format!("unknown journey `{}`", shown(name));
                 self.problems.within(node, name, message, suggestion(name, journeys()));
             }
+            ["limit", name, ..] if !plan.limits.iter().any(|limit| limit.name == *name) => {
+                let known = plan.limits.iter().map(|limit| limit.name.as_str());
+                let message = format!("unknown limit `{}`", shown(name));
+                self.problems.within(node, name, message, suggestion(name, known));
+            }
             ["stage", name, ..] => {
                 self.check_part(node, "stage", name, plan, |journey| {
                     journey.stages.iter().map(|stage| stage.name.as_str()).collect()

@@ -9,6 +9,7 @@ use sojourn_metrics::names;
 use sojourn_record::{IntervalRow, JourneyShape, StageShape};
 
 use super::{
+    batch,
     figures::{bins, distribution, journey_quantiles, signed},
     kept,
     lookup::Lookup,
@@ -48,6 +49,7 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         in_flight_max: lookup.gauge(names::JOURNEYS_IN_FLIGHT, &tags).map(|(_, _, max)| max),
         branches: branches(lookup, shape),
         failures: failures(lookup, &shape.name),
+        batch: batch::report(lookup, &shape.name),
         steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
         drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sojourn_analysis::{backlog::Backlog, drain::Drain, share::Share};
 
-use super::{Bin, Distribution, KeptJourney, Quantile, StepRow, Timeline};
+use super::{BatchReport, Bin, Distribution, KeptJourney, Quantile, StepRow, Timeline};
 
 /// A journey's figures; those of the steady phase unless said otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -26,6 +26,8 @@ pub struct JourneyReport {
     pub branches: Vec<BranchRow>,
     /// Failed journeys by reason, the commonest first.
     pub failures: Vec<FailureRow>,
+    /// What became of its batches; `None` for a journey that shares its request with no other.
+    pub batch: Option<BatchReport>,
     /// HTTP steps in order.
     pub steps: Vec<StepRow>,
     /// Each hop's share of the journey.

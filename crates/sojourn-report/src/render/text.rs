@@ -1,10 +1,12 @@
 //! The report for a terminal.
 
 mod backlog;
+mod batch;
 mod details;
 mod health;
 mod journey;
 mod ledger;
+mod limit;
 mod paint;
 mod plan;
 mod table;
@@ -27,6 +29,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     health::health(&mut out, &model.health, &paint);
     ledger::ledger(&mut out, &model.ledger, &paint);
     backlog::backlog(&mut out, &model.backlogs, &paint);
+    limit::limits(&mut out, &model.limits, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
     }

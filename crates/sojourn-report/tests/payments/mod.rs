@@ -53,6 +53,7 @@ pub(crate) fn model() -> ReportModel {
         conclusions: conclude(&[facts]),
         ledger,
         backlogs: backlogs(),
+        limits: Vec::new(),
         journeys: vec![journey],
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
@@ -101,6 +102,7 @@ pub(crate) fn empty() -> ReportModel {
             ..Ledger::default()
         },
         backlogs: Vec::new(),
+        limits: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         notes: Vec::new(),
@@ -141,6 +143,7 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         stages,
         branches: Vec::new(),
         failures: Vec::new(),
+        batch: None,
         steps: vec![step(steady)],
         shares: shares(&hops, Some(durations.p50 as u64), Some(durations.p95 as u64)),
         backlog: Some(backlog(&timeline, durations.p99 as u64)),

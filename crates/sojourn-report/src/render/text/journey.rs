@@ -41,6 +41,9 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
     }
     stages(out, journey);
     details::failures(out, &journey.failures);
+    if let Some(batch) = &journey.batch {
+        super::batch::batch(out, batch);
+    }
     steps(out, &journey.steps);
     kept(out, &journey.kept, paint);
 }

@@ -1,0 +1,29 @@
+//! Requests that carry the events of several journeys.
+
+use serde::Serialize;
+
+use super::{Distribution, ErrorRow};
+
+/// A journey's batches in the steady phase. A rate of the load counts requests; a journey's counts
+/// are of events.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BatchReport {
+    /// Requests that ended: the next three together.
+    pub batches: u64,
+    /// Of which every event was accepted.
+    pub whole: u64,
+    /// Of which some events were.
+    pub part: u64,
+    /// Of which none was.
+    pub refused: u64,
+    /// Events of these requests: accepted and not accepted together.
+    pub events: u64,
+    /// Events accepted.
+    pub events_accepted: u64,
+    /// Events not accepted: failed roots.
+    pub events_refused: u64,
+    /// Completed − scheduled, a sample for each event accepted.
+    pub event_accept_ns: Option<Distribution>,
+    /// Events not accepted by reason, the most frequent first.
+    pub reasons: Vec<ErrorRow>,
+}
