@@ -187,6 +187,7 @@ fn plan() -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         }],
         ..Plan::default()
     }

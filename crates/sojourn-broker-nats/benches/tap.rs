@@ -239,6 +239,7 @@ fn plan() -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         }],
         ..Plan::default()
     }

@@ -195,6 +195,7 @@ fn plan(key: &[&str], event_type: &str) -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         }],
         ..Plan::default()
     }

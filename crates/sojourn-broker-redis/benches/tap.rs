@@ -218,6 +218,7 @@ fn plan(channel: RedisChannel) -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         }],
         ..Plan::default()
     }

@@ -123,6 +123,7 @@ fn plan(url: &str) -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         }],
         ..Plan::default()
     }

@@ -15,6 +15,7 @@ mod fan_out;
 mod journey;
 mod load;
 mod plan;
+mod poison;
 mod read;
 pub mod reading;
 mod render;
@@ -41,6 +42,7 @@ pub use journey::{
 };
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
+pub use poison::Poison;
 pub use read::units::duration_ns;
 pub use read::{Files, Overrides, PlanError, PlanErrors, read, read_channels, schema};
 pub use retry::{Retry, RetryOn};

@@ -20,6 +20,7 @@ pub(crate) mod node;
 mod one_of;
 mod order;
 pub(crate) mod origin;
+mod poison;
 pub(crate) mod problems;
 mod profiles;
 mod publish;
@@ -230,7 +231,7 @@ impl Reader<'_> {
             plan.load = self.loads(node, &journeys);
         }
         self.warn_unused(&plan, &journeys);
-        plan.journeys = journeys.into_iter().map(|weighted| weighted.journey).collect();
+        poison::append(journeys, &mut plan);
         if let Some(node) = fields.get("thresholds") {
             plan.thresholds = self.thresholds(node, &plan);
         }

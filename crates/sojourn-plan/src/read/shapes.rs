@@ -2,6 +2,7 @@
 
 use super::channels::CHANNEL;
 use super::load_shapes::LOAD;
+use super::poison::POISON;
 use super::publish::PUBLISH;
 use super::shape::Kind::{
     Any, Conditions, Count, Duration, Either, Flag, Fraction, List, Map, Named, Number, Rate,
@@ -70,6 +71,12 @@ const KEY: Field = Field::new(
 const RETRY_FIELD: Field =
     Field::new("retry", Map(&RETRY), "When it is tried again; by default never.");
 
+const POISON_FIELD: Field = Field::new(
+    "poison",
+    Map(&POISON),
+    "A share of the journeys that is sent so that some consumer must fail on it.",
+);
+
 pub(crate) static ROOT: Shape = Shape {
     name: "a root",
     doc: "The one request or message that starts a journey.",
@@ -81,6 +88,7 @@ pub(crate) static ROOT: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
+        POISON_FIELD,
         Field::new("trace", Flag, "Carry a trace context; as the file says by default."),
     ],
 };
@@ -96,6 +104,7 @@ pub(crate) static STEP: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
+        POISON_FIELD,
         Field::new("after", Text, "Stage to wait for; without it the step is part of the root."),
     ],
 };
