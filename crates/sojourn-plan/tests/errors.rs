@@ -36,7 +36,7 @@ macro_rules! tables {
 
 tables! {
     channels conditions data environment fields health http
-    journeys load nats publish stages target templates yaml
+    journeys load nats poison publish stages target templates yaml
 }
 
 #[test]

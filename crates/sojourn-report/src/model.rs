@@ -11,6 +11,7 @@ mod health;
 mod journey;
 mod kept;
 mod ledger;
+mod poison;
 mod step;
 mod timeline;
 
@@ -20,6 +21,7 @@ pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
 pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
+pub use poison::PoisonReport;
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
@@ -50,6 +52,8 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Each journey's figures, in the order of the plan.
     pub journeys: Vec<JourneyReport>,
+    /// What became of the poisoned ones of journeys, which are in no other figure of them.
+    pub poison: Vec<PoisonReport>,
     /// Remarks of the run itself: residual backlog, what could not be measured.
     pub notes: Vec<String>,
 }

@@ -32,7 +32,7 @@ pub(crate) static POISON: Shape = Shape {
     ],
 };
 
-const PLACES: &str = "write the path to a field, such as `amount`, `card.number` or `items.0.price`";
+const PLACES: &str = "write the path to a field, such as `amount`, `card.number` or `items[0].price`";
 
 /// What a journey's poisoned root sends.
 pub(super) struct PoisonedRoot {
@@ -278,10 +278,11 @@ fn replace(
     headers.extend(by);
 }
 
-/// The parts of `card.number`, or of `$.card.number`.
-fn path(text: &str) -> Vec<&str> {
+/// The parts of `items[0].price`, or of `$.items[0].price`.
+fn path(text: &str) -> Vec<String> {
     let text = text.trim();
-    text.strip_prefix("$.").unwrap_or(text).split('.').collect()
+    let text = text.strip_prefix("$.").unwrap_or(text).replace('[', ".").replace(']', "");
+    text.split('.').map(str::to_owned).collect()
 }
 
 /// The value of this name in a mapping.
@@ -295,7 +296,7 @@ fn member<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
 }
 
 /// The value at a path.
-fn at<'n>(node: &'n mut Node, path: &[&str]) -> Option<&'n mut Node> {
+fn at<'n>(node: &'n mut Node, path: &[String]) -> Option<&'n mut Node> {
     let Some((first, rest)) = path.split_first() else {
         return Some(node);
     };
@@ -310,7 +311,7 @@ fn at<'n>(node: &'n mut Node, path: &[&str]) -> Option<&'n mut Node> {
 }
 
 /// Sets a field, which need not have been there; false when there is no mapping or list to hold it.
-fn set(node: &mut Node, path: &[&str], key: &Key, value: &Node) -> bool {
+fn set(node: &mut Node, path: &[String], key: &Key, value: &Node) -> bool {
     if let Some(there) = at(node, path) {
         *there = value.clone();
         return true;
@@ -320,7 +321,7 @@ fn set(node: &mut Node, path: &[&str], key: &Key, value: &Node) -> bool {
     };
     match at(node, before).map(|parent| &mut parent.content) {
         Some(Content::Map(entries)) if !last.is_empty() => {
-            let key = Key { name: (*last).to_owned(), range: key.range.clone() };
+            let key = Key { name: last.clone(), range: key.range.clone() };
             entries.push((key, value.clone()));
             true
         }
@@ -329,7 +330,7 @@ fn set(node: &mut Node, path: &[&str], key: &Key, value: &Node) -> bool {
 }
 
 /// Removes a field; false when it is not there.
-fn remove(node: &mut Node, path: &[&str]) -> bool {
+fn remove(node: &mut Node, path: &[String]) -> bool {
     let Some((last, before)) = path.split_last() else {
         return false;
     };

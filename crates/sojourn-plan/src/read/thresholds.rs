@@ -95,7 +95,6 @@ impl Reader<'_> {
             let hint = "say at a root what share of it: `poison: { share: 1%, set: { … } }`";
             self.problems.at(node, "no journey of this plan is poisoned", Some(hint.to_owned()));
         } else if let [name, _, ..] = rest
-            && *name != "containment"
             && rest.get(1) != Some(&"share")
             && !poisoned.contains(name)
         {

@@ -26,11 +26,12 @@ use crate::{
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
     ("journey.html", include_str!("../../assets/journey.html")),
+    ("poison.html", include_str!("../../assets/poison.html")),
     ("steps.html", include_str!("../../assets/steps.html")),
     ("charts.html", include_str!("../../assets/charts.html")),
     ("macros.html", include_str!("../../assets/macros.html")),

@@ -7,6 +7,7 @@ mod journey;
 mod ledger;
 mod paint;
 mod plan;
+mod poison;
 mod table;
 
 use sojourn_analysis::{conclusion::Weight, words};
@@ -29,6 +30,9 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     backlog::backlog(&mut out, &model.backlogs, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
+    }
+    for poison in &model.poison {
+        poison::poison(&mut out, poison, &paint);
     }
     thresholds(&mut out, &model.thresholds, &paint);
     conclusions(&mut out, model, &paint);

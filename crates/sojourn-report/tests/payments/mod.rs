@@ -54,6 +54,7 @@ pub(crate) fn model() -> ReportModel {
         ledger,
         backlogs: backlogs(),
         journeys: vec![journey],
+        poison: Vec::new(),
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
                 .into(),
@@ -103,6 +104,7 @@ pub(crate) fn empty() -> ReportModel {
         backlogs: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
+        poison: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -322,6 +324,7 @@ fn ledger(payments: &[Payment], steady: &[&Payment]) -> Ledger {
     Ledger {
         journeys_total: JourneyLine { name: "total".into(), ..line.clone() },
         journeys: vec![line],
+        poisoned: Vec::new(),
         events_total: EventLine { channel: "total".into(), ..events.clone() },
         events: vec![events],
         balanced: true,
