@@ -8,6 +8,8 @@ mod from_run;
 mod html;
 /// The simulated run that the others render.
 mod payments;
+/// Poisoned journeys apart from the others.
+mod poison;
 /// The page of `plot` in chromium.
 mod plot;
 /// Reports on attack results against what Vegeta printed.

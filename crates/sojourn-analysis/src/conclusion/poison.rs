@@ -51,7 +51,9 @@ pub fn conclude_poison(facts: &PoisonFacts) -> Vec<Conclusion> {
             weight,
             journey: facts.journey.clone(),
             text: format!("{} of {of} {text}", words::count(n)),
-            evidence: std::iter::once(format!("{} of those sent", share(n))).chain(evidence).collect(),
+            evidence: std::iter::once(format!("{} of those sent", share(n)))
+                .chain(evidence)
+                .collect(),
             definition: DEFINITION,
         });
     };
@@ -68,12 +70,7 @@ pub fn conclude_poison(facts: &PoisonFacts) -> Vec<Conclusion> {
         "completed in spite of the poison: no consumer failed on it",
         Vec::new(),
     );
-    say(
-        facts.failed,
-        Weight::Caution,
-        "failed otherwise than at a failure stage",
-        Vec::new(),
-    );
+    say(facts.failed, Weight::Caution, "failed otherwise than at a failure stage", Vec::new());
     say(
         facts.in_flight_at_cutoff,
         Weight::Caution,

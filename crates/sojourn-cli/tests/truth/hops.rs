@@ -68,11 +68,14 @@ fn compare_of(name: &str, run: &RunFile, examination: &Examination, log: &Log) -
             let ledger = |q| trend.and_then(|trend| Some(trend.quantile(q)? as f64));
             told += &close("journey", &QUANTILES, ledger, &durations, log);
         }
-        let contained = journeys().filter(|it| {
-            names::poison_of(name).is_some() && it.stages[DEAD_LETTER].is_some()
-        });
+        let contained = journeys()
+            .filter(|it| names::poison_of(name).is_some() && it.stages[DEAD_LETTER].is_some());
         let contained = contained.map(|it| (it.end_ns - it.t0_ns) as i64);
-        same("containment", run.store.trend(&key(names::POISON_CONTAINMENT, &tags, phase)), contained);
+        same(
+            "containment",
+            run.store.trend(&key(names::POISON_CONTAINMENT, &tags, phase)),
+            contained,
+        );
         let tags = [("journey", name), ("step", "root")];
         let step = |metric: &str| run.store.trend(&key(metric, &tags, phase));
         let response = journeys().map(|it| (it.t2_ns - it.t0_ns) as i64);

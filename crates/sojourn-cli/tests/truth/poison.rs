@@ -47,7 +47,7 @@ fn poisoned_payments_are_those_that_the_log_has_dead_lettered() {
     assert!((0.07..0.33).contains(&fraction), "{fraction}");
     let total = &report.ledger.journeys_total.steady;
     assert_eq!((total.failed, total.lost), (0, 0));
-    let text = sojourn_report::text(&report, false);
+    let text = sojourn_report::render::text(&report, false);
     assert!(text.contains("POISON payment") && text.contains("contained"), "{text}");
 }
 

@@ -32,9 +32,7 @@ impl PoisonSeries {
         if plan.journeys.iter().all(|journey| journey.poison.is_none()) {
             return Self { journeys: Vec::new() };
         }
-        let mut of = |journey: &Journey| {
-            journey.poison.map(|_| Poisoned::new(journey, recorder))
-        };
+        let mut of = |journey: &Journey| journey.poison.map(|_| Poisoned::new(journey, recorder));
         Self { journeys: plan.journeys.iter().map(&mut of).collect() }
     }
 

@@ -37,10 +37,7 @@ pub(super) const FIGURES: &[(&str, PoisonFigure)] = &[
     ("refused", count(&[names::JOURNEYS_ROOT_FAILED])),
     (
         "failed",
-        PoisonFigure::Count {
-            plus: &[names::JOURNEYS_FAILED],
-            minus: &[names::POISON_CONTAINED],
-        },
+        PoisonFigure::Count { plus: &[names::JOURNEYS_FAILED], minus: &[names::POISON_CONTAINED] },
     ),
     ("lost", PoisonFigure::Lost),
     ("duplicates", count(&[names::STAGE_DUPLICATES])),
@@ -118,7 +115,8 @@ impl PoisonSubject {
     /// Times from t0 to the failure stage.
     pub(super) fn containment(&self, store: &Store) -> Distribution {
         let mut merged = Histogram::new();
-        for (_, figure) in store.poisoned(names::POISON_CONTAINMENT, self.journey.as_deref(), STEADY)
+        for (_, figure) in
+            store.poisoned(names::POISON_CONTAINMENT, self.journey.as_deref(), STEADY)
         {
             if let Figure::Trend(histogram) = figure {
                 merged.merge(histogram);

@@ -32,7 +32,8 @@ pub(crate) static POISON: Shape = Shape {
     ],
 };
 
-const PLACES: &str = "write the path to a field, such as `amount`, `card.number` or `items[0].price`";
+const PLACES: &str =
+    "write the path to a field, such as `amount`, `card.number` or `items[0].price`";
 
 /// What a journey's poisoned root sends.
 pub(super) struct PoisonedRoot {
@@ -99,8 +100,10 @@ impl Reader<'_> {
             self.problems.at(second, "a second poison", hint);
         }
         if !journey.stages.iter().any(|stage| stage.kind == StageKind::Failure) {
-            let message = format!("journey `{}` is poisoned, but has no failure stage", journey.name);
-            let hint = "say where the system puts what it can't process: a stage with `failure: true`";
+            let message =
+                format!("journey `{}` is poisoned, but has no failure stage", journey.name);
+            let hint =
+                "say where the system puts what it can't process: a stage with `failure: true`";
             self.problems.at(first, message, Some(hint.to_owned()));
         }
         let PoisonedRoot { share, step, action } = root?;
@@ -246,7 +249,8 @@ pub(super) fn append(journeys: Vec<Weighted>, plan: &mut Plan) {
         twin.poison = Some(poison);
         plan.journeys.push(twin);
         for load in &mut plan.load {
-            let Some(at) = load.journeys.iter().position(|(journey, _)| *journey == poison.of) else {
+            let Some(at) = load.journeys.iter().position(|(journey, _)| *journey == poison.of)
+            else {
                 continue;
             };
             let weight = load.journeys[at].1;

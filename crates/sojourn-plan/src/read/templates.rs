@@ -53,12 +53,7 @@ pub struct Compiler {
 impl Compiler {
     /// A compiler whose templates may name these rows.
     pub fn new(data: Vec<Arc<DataSource>>) -> Self {
-        Self {
-            data,
-            found: Vec::new(),
-            streams: STREAMS_FROM,
-            streams_apart: STREAMS_APART_FROM,
-        }
+        Self { data, found: Vec::new(), streams: STREAMS_FROM, streams_apart: STREAMS_APART_FROM }
     }
 
     /// Goes on with the other of two ranges of random streams: what is compiled between two

@@ -24,7 +24,10 @@ pub(super) fn ledger(lookup: &Lookup<'_>) -> Ledger {
     for line in &events {
         events_total.whole_run.add(&line.whole_run);
     }
-    let balanced = journeys.iter().chain(&poisoned).all(|line| line.steady.balances() && line.whole_run.balances())
+    let balanced = journeys
+        .iter()
+        .chain(&poisoned)
+        .all(|line| line.steady.balances() && line.whole_run.balances())
         && events.iter().all(|line| line.whole_run.balances());
     Ledger { journeys, poisoned, journeys_total, events, events_total, balanced }
 }

@@ -7,7 +7,9 @@ use super::{
     paint::{Paint, clean, wrap},
     table::Table,
 };
-use crate::model::{AttemptRow, BranchRow, Distribution, JourneyReport, KeptJourney, StageRow, StepRow};
+use crate::model::{
+    AttemptRow, BranchRow, Distribution, JourneyReport, KeptJourney, StageRow, StepRow,
+};
 
 /// Lost and failed journeys that are listed; the others are in the HTML and JSON reports.
 const LISTED_MAX: usize = 10;
