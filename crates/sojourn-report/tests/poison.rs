@@ -96,11 +96,15 @@ fn write(path: &Path, run_id: &str) {
     run.finish(&store, &summary).expect("written");
 }
 
-fn run(run_id: &str) -> RunFile {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("run.sojourn");
+/// A run file's deltas are read when they are asked for: the folder must stay as long.
+fn run(folder: &tempfile::TempDir, run_id: &str) -> RunFile {
+    let path = folder.path().join(run_id);
     write(&path, run_id);
     RunFile::open(&path).expect("the file is readable")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
 }
 
 /// Every figure, times the number of runs.
@@ -137,7 +141,7 @@ fn check(model: &ReportModel, times: u64) {
 
 #[test]
 fn poisoned_journeys_are_told_apart() {
-    let model = ReportModel::from_run(&run("r1"));
+    let model = ReportModel::from_run(&run(&folder(), "r1"));
     check(&model, 1);
     let headline = &model.verdict.headline;
     assert!(headline.contains("of 90 journeys 90 completed"), "{headline}");
@@ -155,7 +159,7 @@ fn poisoned_journeys_are_told_apart() {
         "contained 6 at a failure stage: p50 300 ms",
         "1 of them late, after 2.00 s",
         "completed 1 in spite of the poison",
-        "deliveries 3 per event; 2 events after the journey's end",
+        "delivered 3 per event; 2 events after the journey's end",
         "payment (poisoned), steady",
     ] {
         let shown: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -179,6 +183,7 @@ fn poisoned_journeys_are_told_apart() {
 
 #[test]
 fn merged_runs_add_up() {
-    let merged = RunFile::merge(vec![run("r1"), run("r2")]).expect("they overlap");
+    let folder = folder();
+    let merged = RunFile::merge(vec![run(&folder, "r1"), run(&folder, "r2")]).expect("they overlap");
     check(&ReportModel::from_run(&merged), 2);
 }

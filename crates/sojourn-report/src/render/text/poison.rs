@@ -41,7 +41,7 @@ pub(super) fn poison(out: &mut String, poison: &PoisonReport, paint: &Paint) {
     }
     let deliveries = poison.deliveries_per_event.map_or_else(|| "–".to_owned(), words::number);
     let after = words::plural(poison.events_after, "event", "events");
-    entry(out, "deliveries", &format!("{deliveries} per event; {after} after the journey's end"));
+    entry(out, "delivered", &format!("{deliveries} per event; {after} after the journey's end"));
     journey::stages(out, &poison.stages, &[]);
     details::failures(out, &poison.failures);
     let lost: Vec<_> = poison.kept.iter().filter(|kept| kept.role == "lost").cloned().collect();
