@@ -45,9 +45,8 @@ fn write(path: &Path, run_id: &str) {
     };
     let mut run = RunWriter::create(path, &identity).expect("the file can be created");
     let mut recorder = Recorder::new(0);
-    let key = |metric: &str, tags: &[(&str, &str)]| {
-        SeriesKey::new(metric, tags, SeriesPhase::Steady)
-    };
+    let key =
+        |metric: &str, tags: &[(&str, &str)]| SeriesKey::new(metric, tags, SeriesPhase::Steady);
     let own = [(names::JOURNEY, "payment")];
     let apart = [(names::JOURNEY, poisoned.as_str())];
     let dead = [apart[0], (names::STAGE, "dead")];
@@ -167,7 +166,9 @@ fn poisoned_journeys_are_told_apart() {
         assert!(shown.contains(&part), "{part}\n{text}");
     }
     let html = render::html(&model).expect("the template is sound");
-    for part in ["id=\"poison-0\"", "in spite of the poison", "payment (poisoned)", "#def-contained"] {
+    for part in
+        ["id=\"poison-0\"", "in spite of the poison", "payment (poisoned)", "#def-contained"]
+    {
         assert!(html.contains(part), "{part}");
     }
     // Every definition that the page links to is in it.
@@ -184,6 +185,7 @@ fn poisoned_journeys_are_told_apart() {
 #[test]
 fn merged_runs_add_up() {
     let folder = folder();
-    let merged = RunFile::merge(vec![run(&folder, "r1"), run(&folder, "r2")]).expect("they overlap");
+    let merged =
+        RunFile::merge(vec![run(&folder, "r1"), run(&folder, "r2")]).expect("they overlap");
     check(&ReportModel::from_run(&merged), 2);
 }

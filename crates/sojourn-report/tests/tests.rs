@@ -8,10 +8,10 @@ mod from_run;
 mod html;
 /// The simulated run that the others render.
 mod payments;
-/// Poisoned journeys apart from the others.
-mod poison;
 /// The page of `plot` in chromium.
 mod plot;
+/// Poisoned journeys apart from the others.
+mod poison;
 /// Reports on attack results against what Vegeta printed.
 mod results;
 /// The terminal report against golden files, and within its columns; the JSON report.
