@@ -5,7 +5,6 @@ use sojourn_demo::{FaultConfig, JourneyEnd};
 use sojourn_report::ReportModel;
 
 use super::{Case, PLAN, examine_text};
-use crate::common;
 
 /// What tells the demo's payments from poison: the provider takes no more than a million.
 const POISON: &str = "      poison: { share: 20%, set: { amount: 2000000 } }\n    stages:\n";
