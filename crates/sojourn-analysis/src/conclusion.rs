@@ -7,6 +7,9 @@
 mod events;
 mod load;
 mod outcome;
+mod poison;
+
+pub use poison::{PoisonFacts, conclude_poison};
 
 use serde::Serialize;
 

@@ -13,6 +13,7 @@ mod direct;
 pub(crate) mod hops;
 pub(crate) mod journeys;
 pub(crate) mod log;
+mod poison;
 mod report;
 
 use sojourn_clock::MILLISECOND_NS;
@@ -179,7 +180,12 @@ fn agree_on(
 }
 
 fn examine(case: Case, expected: Expected) {
-    examine_on(None, PLAN, &size(), case, expected);
+    examine_text(PLAN, case, expected);
+}
+
+/// The same with another plan.
+fn examine_text(text: &str, case: Case, expected: Expected) -> Agreed {
+    examine_on(None, text, &size(), case, expected)
 }
 
 /// Makes the broker's ends for the demo, with values for `${NAME}` in its channels.
@@ -192,7 +198,7 @@ fn examine_on(
     size: &Size,
     case: Case,
     expected: Expected,
-) {
+) -> Agreed {
     let _turn = common::alone();
     let config = DemoConfig {
         // Short, so that what is measured is spread and not a multiple of the relay's interval.
@@ -217,6 +223,7 @@ fn examine_on(
         let happened = agreed.examination.happened(what);
         assert!(happened, "{}: the case shows nothing: no {what}", case.name);
     }
+    agreed
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::config::DemoConfig;
 use crate::counters::{Counters, bump};
 use crate::random;
 use crate::service_time::ServiceTime;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
@@ -18,6 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
+/// The largest amount that the provider takes; what is above it is refused, however often it is
+/// asked for. The API does not know of it: such a payment is poison for the consumer that asks.
+const AMOUNT_MAX: f64 = 1_000_000.0;
 /// Idempotency keys remembered per operation.
 const KEYS_MAX: usize = 50_000;
 
@@ -63,15 +67,28 @@ impl Mocks {
     }
 }
 
-async fn create(State(mocks): State<Arc<Mocks>>, headers: HeaderMap) -> (StatusCode, Json<Value>) {
+async fn create(
+    State(mocks): State<Arc<Mocks>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, Json<Value>) {
     bump(&mocks.counters.psp_calls);
     mocks.hold(mocks.psp_latency).await;
+    if is_above_limit(&body) {
+        let error = format!("amount is above {AMOUNT_MAX}");
+        return (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({ "error": error })));
+    }
     let (reference, new) = remember(&mocks.created, &headers);
     if new {
         bump(&mocks.counters.psp_charges);
     }
     let body = json!({ "paymentId": reference.to_string() });
     (StatusCode::ACCEPTED, Json(body))
+}
+
+fn is_above_limit(body: &[u8]) -> bool {
+    let request: Option<Value> = serde_json::from_slice(body).ok();
+    request.and_then(|it| it["amount"].as_f64()).is_some_and(|amount| amount > AMOUNT_MAX)
 }
 
 async fn settle(State(mocks): State<Arc<Mocks>>, Path(reference): Path<String>) -> Json<Value> {
@@ -119,6 +136,18 @@ fn remember(remembered: &Mutex<Remembered>, headers: &HeaderMap) -> (Uuid, bool)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_amounts_above_the_limit_are_refused() {
+        for (body, refused) in [
+            (r#"{"amount": 1000000}"#, false),
+            (r#"{"amount": 1000000.01}"#, true),
+            (r#"{"amount": "2000000"}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(is_above_limit(body.as_bytes()), refused, "{body}");
+        }
+    }
 
     #[test]
     fn a_repeated_key_has_one_effect_and_memory_is_bounded() {

@@ -2,7 +2,7 @@
 
 use sojourn_clock::Anchor;
 use sojourn_plan::{Plan, StageKind, StageSource};
-use sojourn_record::{Identity, JourneyShape, StageShape};
+use sojourn_record::{Identity, JourneyShape, PoisonShape, StageShape};
 
 use crate::RunOptions;
 
@@ -49,6 +49,10 @@ fn journey_shape(plan: &Plan, journey: &sojourn_plan::Journey) -> JourneyShape {
         stages: (0..journey.stages.len()).map(|index| stage_shape(plan, journey, index)).collect(),
         within_ns: journey.within_ns,
         steps: steps.into_iter().map(|step| step.name.clone()).collect(),
+        poison: journey.poison.map(|poison| PoisonShape {
+            of: plan.journeys[poison.of].name.clone(),
+            share: poison.share,
+        }),
     }
 }
 

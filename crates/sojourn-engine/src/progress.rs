@@ -26,11 +26,11 @@ pub struct Progress<'a> {
     pub planned_ns: u64,
     /// Journeys started so far.
     pub started: u64,
-    /// Journeys completed so far, late ones included.
+    /// Journeys completed so far, late ones, and poisoned ones that were contained, included.
     pub completed: u64,
     /// Journeys in flight now.
     pub in_flight: u64,
-    /// Journeys lost, failed or with a failed root so far.
+    /// All others that ended so far: lost, failed or with a failed root.
     pub failed: u64,
     /// Started per second since the last time.
     pub rate_per_s: f64,

@@ -5,7 +5,7 @@
 //! journey carry the phase of its t0 ([`crate::SeriesPhase::WarmUp`] or `Steady`) unless "phase
 //! Any" stands beside them. Trends are nanoseconds unless another unit stands beside them.
 
-/// Tag: the journey's name.
+/// Tag: the journey's name; of poisoned ones [`poisoned`] of it.
 pub const JOURNEY: &str = "journey";
 /// Tag: the stage's name.
 pub const STAGE: &str = "stage";
@@ -137,6 +137,15 @@ pub const EVENTS_REREAD: &str = "events.reread";
 /// Gauge {channel, of, figure}, phase Any: what a broker says of what waits in it, once a second;
 /// messages, or milliseconds of age.
 pub const BACKLOG: &str = "backlog";
+/// Counter {journey}: poisoned journeys that ended at a failure stage while observed.
+pub const POISON_CONTAINED: &str = "poison.contained";
+/// Counter {journey}: those of them that ended there after t0 + within.
+pub const POISON_CONTAINED_LATE: &str = "poison.contained_late";
+/// Trend {journey}: from t0 to the failure stage, of the same journeys.
+pub const POISON_CONTAINMENT: &str = "poison.containment";
+/// Counter {journey}: events of poisoned journeys that came after their journey had ended as
+/// failed or lost.
+pub const POISON_EVENTS_AFTER: &str = "poison.events_after";
 /// Counter {queue}, phase Any: entries that a bounded queue or table refused.
 pub const HEALTH_REFUSED: &str = "health.refused";
 
@@ -233,3 +242,16 @@ pub const HEALTH_RUN_QUEUE: &str = "health.run_queue";
 pub const HEALTH_TAP_BEHIND_MS: &str = "health.tap_behind_ms";
 /// Gauge {generator}, phase Any: open connections.
 pub const HEALTH_CONNECTIONS: &str = "health.connections";
+
+/// What tells the name of a journey's poisoned ones from the journey's own, which has no space.
+const POISONED: &str = " (poisoned)";
+
+/// The name under which a journey's poisoned ones are counted.
+pub fn poisoned(journey: &str) -> String {
+    format!("{journey}{POISONED}")
+}
+
+/// The journey whose poisoned ones are counted under this name; `None` for any other journey's.
+pub fn poison_of(name: &str) -> Option<&str> {
+    name.strip_suffix(POISONED)
+}

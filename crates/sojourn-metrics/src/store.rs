@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::{
-    Figure, Histogram, Kind, SeriesId, SeriesKey, SeriesPhase, Snapshot,
+    Figure, Histogram, Kind, SeriesId, SeriesKey, SeriesPhase, Snapshot, names,
     recorder::{MOST_FOLDS, MOST_SERIES},
 };
 
@@ -151,6 +151,9 @@ impl Store {
     }
 
     /// The series of a metric in a phase that bear all these tags (and maybe others), by key.
+    ///
+    /// Poisoned journeys are apart: their series are left out unless the tags name their journey
+    /// (see [`names::poisoned`]).
     pub fn select<'a>(
         &'a self,
         metric: &'a str,
@@ -158,11 +161,32 @@ impl Store {
         phase: SeriesPhase,
     ) -> impl Iterator<Item = (&'a SeriesKey, &'a Figure)> {
         let first = SeriesKey::new(metric, &[], SeriesPhase::WarmUp);
+        let names_journey = tags.iter().any(|&(name, _)| name == names::JOURNEY);
+        self.index
+            .range(first..)
+            .take_while(move |(key, _)| key.metric == metric)
+            .filter(move |(key, _)| names_journey || !is_of_poisoned(key))
+            .filter(move |(key, _)| {
+                key.phase == phase && tags.iter().all(|&(name, value)| key.tag(name) == Some(value))
+            })
+            .map(|(key, &place)| (key, &self.figures[place]))
+    }
+
+    /// The poisoned journeys that a metric has series of, by their own names; of one journey, or of
+    /// all.
+    pub fn poisoned<'a>(
+        &'a self,
+        metric: &'a str,
+        of: Option<&'a str>,
+        phase: SeriesPhase,
+    ) -> impl Iterator<Item = (&'a SeriesKey, &'a Figure)> {
+        let first = SeriesKey::new(metric, &[], SeriesPhase::WarmUp);
         self.index
             .range(first..)
             .take_while(move |(key, _)| key.metric == metric)
             .filter(move |(key, _)| {
-                key.phase == phase && tags.iter().all(|&(name, value)| key.tag(name) == Some(value))
+                let journey = key.tag(names::JOURNEY).and_then(names::poison_of);
+                key.phase == phase && journey.is_some_and(|it| of.is_none_or(|of| of == it))
             })
             .map(|(key, &place)| (key, &self.figures[place]))
     }
@@ -223,6 +247,10 @@ impl Store {
         };
         &mut self.figures[place]
     }
+}
+
+fn is_of_poisoned(key: &SeriesKey) -> bool {
+    key.tag(names::JOURNEY).is_some_and(|journey| names::poison_of(journey).is_some())
 }
 
 /// Two stores are equal when every series is; empty series do not count, nor where sources stand.

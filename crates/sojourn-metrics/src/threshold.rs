@@ -11,6 +11,7 @@
 //!   `wait`, `receive`, or `received_bytes` and `sent_bytes`, which are compared with plain
 //!   numbers;
 //! - `FIGURE.STAT`: of all steps together;
+//! - `poison.containment.STAT`: from t0 of poisoned journeys to the failure stage they ended at;
 //! - `lag.STAT`: the generator's own lateness.
 //!
 //! Single numbers:
@@ -26,18 +27,22 @@
 //! - `errors.rate`, `step.T.errors.rate`: failed step requests by all of them; `errors.count`,
 //!   `step.T.errors.count`: failed step requests;
 //! - `limit.L.violations`: of limit L, over the whole run;
+//! - `poison.FIGURE`, of all poisoned journeys, or `poison.J.FIGURE` of journey J's: `sent`,
+//!   `contained`, `contained_late`, `completed`, `refused`, `failed`, `lost` (these six also as
+//!   shares of the sent: `poison.contained >= 99%`), `duplicates`, `events_after`, `deliveries`;
 //! - `drain`: the time from the last arrival until nothing was in flight;
 //! - `backlog.slope`: growth of what is in flight, per second.
 //!
 //! STAT is `p50`…`p99.99`, `mean`, `max`, `min`, `stddev` in the subject's unit, `count`, or `rate`
 //! (per second of the steady phase). A name may contain dots: what stands between the first part
 //! and the known last ones is the name. Everything of a journey reads its steady phase; unmatched
-//! events belong to no phase.
+//! events belong to no phase. Poisoned journeys are in no other figure than those of `poison`.
 
 mod bound;
 mod evaluate;
 mod infinite;
 mod parse;
+mod poison;
 mod subject;
 
 pub use evaluate::ThresholdContext;

@@ -1,6 +1,6 @@
 //! Journeys, steps and stages.
 
-use crate::{Batch, Check, Expect, Retry, Selector, Template, VariableId};
+use crate::{Batch, Check, Expect, Poison, Retry, Selector, Template, VariableId};
 
 /// One root action and the events it causes.
 #[derive(Clone, Debug)]
@@ -18,6 +18,9 @@ pub struct Journey {
     pub linger_ns: u64,
     /// Whether its requests and messages carry a trace context.
     pub trace: bool,
+    /// Whose poisoned journeys these are, where they are: a journey apart, which differs from the
+    /// other by what its root sends.
+    pub poison: Option<Poison>,
 }
 
 impl Journey {

@@ -17,6 +17,7 @@ mod journey;
 mod limit;
 mod load;
 mod plan;
+mod poison;
 mod read;
 pub mod reading;
 mod render;
@@ -45,6 +46,7 @@ pub use journey::{
 pub use limit::{Limit, LimitKind};
 pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
+pub use poison::Poison;
 pub use read::units::duration_ns;
 pub use read::{Files, Overrides, PlanError, PlanErrors, read, read_channels, schema};
 pub use retry::{Retry, RetryOn};

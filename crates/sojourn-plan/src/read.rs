@@ -22,6 +22,7 @@ pub(crate) mod node;
 mod one_of;
 mod order;
 pub(crate) mod origin;
+mod poison;
 pub(crate) mod problems;
 mod profiles;
 pub(crate) mod publish;
@@ -232,7 +233,7 @@ impl Reader<'_> {
             plan.load = self.loads(node, &journeys);
         }
         self.warn_unused(&plan, &journeys);
-        plan.journeys = journeys.into_iter().map(|weighted| weighted.journey).collect();
+        poison::append(journeys, &mut plan);
         if let Some(node) = fields.get("limits") {
             self.limits(node, &mut plan);
         }

@@ -36,7 +36,7 @@ macro_rules! tables {
 
 tables! {
     batches channels conditions data environment fields health http
-    journeys limits load nats publish stages target templates yaml
+    journeys limits load nats poison publish stages target templates yaml
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::util::{complete, memory, plan};
 
 const PAYMENTS: &str = include_str!("../../../examples/payments.yaml");
 const EXPERIMENT: &str = include_str!("../../../examples/published-experiment.yaml");
+const POISONED: &str = include_str!("../../../examples/poisoned-payments.yaml");
 const EVENT_QUEUE: &str = include_str!("../../../examples/event-queue.yaml");
 const JOURNEY_FILES: &str = include_str!("../../../docs/journey-files.md");
 const DECODERS: &str = include_str!("../../../docs/decoders.md");
@@ -17,6 +18,7 @@ pub(crate) fn files() -> Vec<(String, String)> {
         ("payments.yaml".to_owned(), PAYMENTS.to_owned()),
         ("published-experiment.yaml".to_owned(), EXPERIMENT.to_owned()),
         ("event-queue.yaml".to_owned(), EVENT_QUEUE.to_owned()),
+        ("poisoned-payments.yaml".to_owned(), POISONED.to_owned()),
     ];
     for kind in [StarterKind::Http, StarterKind::Kafka, StarterKind::Webhook] {
         files.push((format!("{kind:?}"), starter(kind)));
@@ -47,7 +49,7 @@ fn every_published_file_reads() {
 
 #[test]
 fn examples_and_first_files_have_no_warnings() {
-    for (name, text) in files().into_iter().take(6) {
+    for (name, text) in files().into_iter().take(7) {
         let warnings = plan(&text).warnings;
         assert!(warnings.is_empty(), "{name}: {warnings:?}");
     }

@@ -13,6 +13,8 @@ mod loads;
 mod mutations;
 // What files become.
 mod plans;
+// Poisoned roots.
+mod poison;
 // Examples, first files and every block of the documentation.
 mod published;
 // The JSON Schema agrees with the reader.

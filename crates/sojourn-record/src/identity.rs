@@ -52,6 +52,18 @@ pub struct JourneyShape {
     pub stages: Vec<StageShape>,
     /// Deadline from t0, nanoseconds.
     pub within_ns: u64,
+    /// Whose poisoned journeys these are, where they are. Absent in files of before there were any.
+    #[serde(default)]
+    pub poison: Option<PoisonShape>,
+}
+
+/// That a journey is the poisoned ones of another.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PoisonShape {
+    /// The other's name.
+    pub of: String,
+    /// Which share of its arrivals they are, as declared.
+    pub share: f64,
 }
 
 /// A stage's outline.

@@ -10,6 +10,7 @@ mod kept;
 mod ledger;
 mod limit;
 mod lookup;
+mod poison;
 mod step;
 mod thresholds;
 mod timeline;
@@ -27,12 +28,21 @@ impl ReportModel {
         let lookup = Lookup::new(run);
         let identity = identity(&lookup);
         let ledger = ledger::ledger(&lookup);
-        let journeys: Vec<_> =
-            run.identity.journeys.iter().map(|shape| journey::report(&lookup, shape)).collect();
+        let own = run.identity.journeys.iter().filter(|shape| shape.poison.is_none());
+        let journeys: Vec<_> = own.map(|shape| journey::report(&lookup, shape)).collect();
+        let poisoned = run.identity.journeys.iter().filter(|shape| shape.poison.is_some());
+        let poison: Vec<_> = poisoned
+            .zip(&ledger.poisoned)
+            .filter_map(|(shape, line)| poison::report(&lookup, shape, line))
+            .collect();
         let facts: Vec<_> =
             journeys.iter().map(|journey| facts::facts(&lookup, &ledger, journey)).collect();
+        let mut conclusions = conclusion::conclude(&facts);
+        let of_poison = poison.iter().map(poison::facts);
+        conclusions.extend(of_poison.flat_map(|facts| conclusion::conclude_poison(&facts)));
+        conclusions.sort_by_key(|conclusion| conclusion.weight);
         let thresholds = thresholds::rows(run);
-        let verdict = verdict::report(run, &thresholds, &ledger, &journeys);
+        let verdict = verdict::report(run, &thresholds, &ledger, &journeys, &poison);
         let notes = run.summary.as_ref().map_or_else(Vec::new, |summary| summary.notes.clone());
         Self {
             schema: SCHEMA,
@@ -43,8 +53,9 @@ impl ReportModel {
             ledger,
             backlogs: backlog::rows(&lookup),
             limits: limit::rows(&lookup),
-            conclusions: conclusion::conclude(&facts),
+            conclusions,
             journeys,
+            poison,
             notes,
         }
     }

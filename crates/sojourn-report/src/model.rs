@@ -13,6 +13,7 @@ mod journey;
 mod kept;
 mod ledger;
 mod limit;
+mod poison;
 mod step;
 mod timeline;
 
@@ -24,6 +25,7 @@ pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, Tr
 pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 pub use limit::LimitRow;
+pub use poison::PoisonReport;
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
@@ -56,6 +58,8 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Each journey's figures, in the order of the plan.
     pub journeys: Vec<JourneyReport>,
+    /// What became of the poisoned ones of journeys, which are in no other figure of them.
+    pub poison: Vec<PoisonReport>,
     /// Remarks of the run itself: residual backlog, what could not be measured.
     pub notes: Vec<String>,
 }

@@ -41,6 +41,7 @@ fn identity() -> Identity {
                 alternative("refunded"),
             ],
             within_ns: 2 * SECOND,
+            poison: None,
         }],
         channels: vec![("events".into(), "kafka orders".into())],
         ..Identity::default()

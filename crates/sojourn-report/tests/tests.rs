@@ -10,6 +10,8 @@ mod html;
 mod payments;
 /// The page of `plot` in chromium.
 mod plot;
+/// Poisoned journeys apart from the others.
+mod poison;
 /// Reports on attack results against what Vegeta printed.
 mod results;
 /// The terminal report against golden files, and within its columns; the JSON report.

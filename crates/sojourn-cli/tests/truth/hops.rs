@@ -7,7 +7,7 @@
 //! client to its acknowledgement, in the same run. The tap's delay is not taken for it: a slow tap
 //! would allow itself what it gets wrong.
 
-use sojourn_metrics::{Histogram, SeriesPhase};
+use sojourn_metrics::{Histogram, SeriesPhase, names};
 use sojourn_record::RunFile;
 
 use super::counts::key;
@@ -20,14 +20,29 @@ pub(crate) type Sample = (i64, i64);
 /// Quantiles that are compared with the log's.
 const QUANTILES: [f64; 2] = [0.5, 0.99];
 
-/// Compares every stage's hop and the whole journey; the figures in words.
+/// Compares every stage's hop and the whole journey, poisoned ones apart; the figures in words.
 pub(crate) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> String {
+    let mut told = compare_of("payment", run, examination, log);
+    let poisoned = names::poisoned("payment");
+    if examination.journeys.iter().any(|it| it.name == poisoned) {
+        told += &compare_of(&poisoned, run, examination, log);
+    }
+    let seen =
+        || examination.journeys.iter().flat_map(|it| it.stages[..DEAD_LETTER].iter().flatten());
+    let delays: Vec<i64> = seen().map(|it| it.at_ns as i64 - it.publish_ns as i64).collect();
+    let ms = |q| quantile(delays.clone(), q).unwrap_or(0) as f64 / 1e6;
+    let (p50, p99) = (ms(0.5), ms(0.99));
+    told + &format!("  tap − publish: p50 {p50:.2} ms, p99 {p99:.2} ms")
+}
+
+fn compare_of(name: &str, run: &RunFile, examination: &Examination, log: &Log) -> String {
     let mut told = String::new();
     for phase in [SeriesPhase::WarmUp, SeriesPhase::Steady] {
-        let journeys = || examination.journeys.iter().filter(|it| it.phase == phase);
+        let journeys =
+            || examination.journeys.iter().filter(|it| it.phase == phase && it.name == name);
         for (index, stage) in STAGES.into_iter().enumerate() {
             let hops: Vec<Sample> = journeys().filter_map(|it| hop(it, index)).collect();
-            let tags = [("journey", "payment"), ("stage", stage)];
+            let tags = [("journey", name), ("stage", stage)];
             let trend = |metric: &str| run.store.trend(&key(metric, &tags, phase));
             let measured = |keep: fn(&i64) -> bool| hops.iter().map(|it| it.0).filter(keep);
             same(stage, trend("stage.hop"), measured(|hop| *hop >= 0));
@@ -38,12 +53,12 @@ pub(crate) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> St
             });
             same(stage, trend("stage.since_start"), since_start);
             if phase == SeriesPhase::Steady {
-                let ledger = run.store.hops(Some("payment"), stage, phase);
+                let ledger = run.store.hops(Some(name), stage, phase);
                 let ledger = |q| ledger.quantile(q);
                 told += &close(stage, &QUANTILES, ledger, &hops, log);
             }
         }
-        let tags = [("journey", "payment")];
+        let tags = [("journey", name)];
         let durations: Vec<Sample> = journeys().filter_map(duration).collect();
         let measured = durations.iter().map(|it| it.0);
         let trend = run.store.trend(&key("journey.duration", &tags, phase));
@@ -53,19 +68,22 @@ pub(crate) fn compare(run: &RunFile, examination: &Examination, log: &Log) -> St
             let ledger = |q| trend.and_then(|trend| Some(trend.quantile(q)? as f64));
             told += &close("journey", &QUANTILES, ledger, &durations, log);
         }
-        let tags = [("journey", "payment"), ("step", "root")];
+        let contained = journeys()
+            .filter(|it| names::poison_of(name).is_some() && it.stages[DEAD_LETTER].is_some());
+        let contained = contained.map(|it| (it.end_ns - it.t0_ns) as i64);
+        same(
+            "containment",
+            run.store.trend(&key(names::POISON_CONTAINMENT, &tags, phase)),
+            contained,
+        );
+        let tags = [("journey", name), ("step", "root")];
         let step = |metric: &str| run.store.trend(&key(metric, &tags, phase));
         let response = journeys().map(|it| (it.t2_ns - it.t0_ns) as i64);
         same("response", step("step.response"), response);
         let service = journeys().map(|it| (it.t2_ns - it.t1_ns) as i64);
         same("service", step("step.service"), service);
     }
-    let seen =
-        || examination.journeys.iter().flat_map(|it| it.stages[..DEAD_LETTER].iter().flatten());
-    let delays: Vec<i64> = seen().map(|it| it.at_ns as i64 - it.publish_ns as i64).collect();
-    let ms = |q| quantile(delays.clone(), q).unwrap_or(0) as f64 / 1e6;
-    let (p50, p99) = (ms(0.5), ms(0.99));
-    told + &format!("  tap − publish: p50 {p50:.2} ms, p99 {p99:.2} ms")
+    told
 }
 
 /// From the first observation of the predecessor; from t1 for those that follow the root.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use sojourn_demo::{JourneyEnd, JourneyTruth, Publication, Stage};
-use sojourn_metrics::SeriesPhase;
+use sojourn_metrics::{SeriesPhase, names};
 use sojourn_plan::Journey;
 use sojourn_record::{JourneyRecord, RunFile};
 
@@ -30,6 +30,8 @@ pub(crate) struct Examination {
 
 /// One payment. Instants are CLOCK_MONOTONIC.
 pub(crate) struct Examined {
+    /// `payment`, or what its poisoned ones are called.
+    pub(crate) name: String,
     pub(crate) phase: SeriesPhase,
     pub(crate) class: String,
     pub(crate) t0_ns: u64,
@@ -59,7 +61,7 @@ impl Examination {
             differences: Vec::new(),
         };
         let (payments, rejected): (Vec<_>, Vec<_>) =
-            run.journeys.iter().partition(|it| it.journey == "payment");
+            run.journeys.iter().partition(|it| it.journey != "rejected");
         let mut left: BTreeMap<&str, &JourneyTruth> =
             log.journeys.iter().map(|(key, it)| (key.as_str(), it)).collect();
         let mut journeys = Vec::new();
@@ -125,6 +127,7 @@ struct Examiner {
 impl Examiner {
     fn payment(&mut self, record: &JourneyRecord, truth: &JourneyTruth) -> Examined {
         let journey = Examined {
+            name: record.journey.clone(),
             phase: phase_of(record),
             class: record.class.clone(),
             t0_ns: self.start_ns + record.t0_ns,
@@ -212,6 +215,12 @@ impl Examiner {
             JourneyEnd::Dropped | JourneyEnd::Stopped => &["lost"],
             _ => &[],
         };
+        let is_poisoned = names::poison_of(&record.journey).is_some();
+        // The one whose first event is dropped never gets to the consumer that would fail.
+        let ends = [JourneyEnd::DeadLettered, JourneyEnd::Dropped];
+        if is_poisoned && !ends.contains(&truth.end()) {
+            self.differs(record, &format!("poisoned, the log says {:?}", truth.end()));
+        }
         if !may_be.contains(&class) {
             self.differs(record, &format!("{class}, the log says {:?}", truth.end()));
         }
@@ -220,9 +229,10 @@ impl Examiner {
     fn count_journey(&mut self, journey: &Examined) {
         let counts = &mut self.counts;
         let phase = journey.phase;
-        let of_journey = [("journey", "payment")];
-        let of_step = [("journey", "payment"), ("step", "root")];
-        count_root(counts, "payment", "200", phase);
+        let name = ("journey", journey.name.as_str());
+        let of_journey = [name];
+        let of_step = [name, ("step", "root")];
+        count_root(counts, &journey.name, "200", phase);
         let class = format!("journeys.{}", journey.class);
         count(counts, key(&class, &of_journey, phase), 1);
         if ["completed", "late"].contains(&journey.class.as_str()) {
@@ -230,15 +240,22 @@ impl Examiner {
         }
         if journey.class == "failed" {
             // The demo's journey file asks for no reason.
-            let why = [("journey", "payment"), ("what", "stage dead_letter"), ("reason", "")];
+            let why = [name, ("what", "stage dead_letter"), ("reason", "")];
             count(counts, key("journeys.failed_by", &why, phase), 1);
+            if names::poison_of(&journey.name).is_some() {
+                let took_ns = journey.end_ns - journey.t0_ns;
+                let late = u64::from(took_ns > self.within_ns);
+                count(counts, key(names::POISON_CONTAINED, &of_journey, phase), 1);
+                count(counts, key(names::POISON_CONTAINMENT, &of_journey, phase), 1);
+                count(counts, key(names::POISON_CONTAINED_LATE, &of_journey, phase), late);
+            }
         }
         count(counts, key("step.response_ok", &of_step, phase), 1);
         for (index, seen) in journey.stages.iter().enumerate() {
             if seen.is_none() {
                 continue;
             }
-            let tags = [("journey", "payment"), ("stage", STAGES[index])];
+            let tags = [name, ("stage", STAGES[index])];
             count(counts, key("stage.reached", &tags, phase), 1);
             count(counts, key("stage.since_start", &tags, phase), 1);
         }
@@ -247,6 +264,7 @@ impl Examiner {
     /// What became of every message, and of every hop's order.
     fn count_events(&mut self, record: &JourneyRecord, truth: &JourneyTruth, journey: &Examined) {
         let phase = journey.phase;
+        let name = ("journey", journey.name.as_str());
         for stage in Stage::ALL {
             let index = stage.index();
             let own = journey.stages[index];
@@ -256,14 +274,14 @@ impl Examiner {
                     (0, None) => Class::AfterFailure,
                     _ => self.repetition(record, truth, journey, publication),
                 };
-                self.count_event(STAGES[index], "events", class, phase);
+                self.count_event(journey, STAGES[index], "events", class);
             }
             let before = stage.previous().map(|it| journey.stages[it.index()]);
-            let tags = [("journey", "payment"), ("stage", STAGES[index])];
+            let tags = [name, ("stage", STAGES[index])];
             let metric = match (own, before) {
                 (None, _) => continue,
                 (Some(_), Some(None)) => {
-                    let tags = [("journey", "payment")];
+                    let tags = [name];
                     let without = "journeys.hops_without_predecessor";
                     count(&mut self.counts, key(without, &tags, phase), 1);
                     continue;
@@ -278,10 +296,10 @@ impl Examiner {
                 (0, Some(_)) => Class::Matched,
                 _ => Class::AfterFailure,
             };
-            self.count_event(STAGES[DEAD_LETTER], "dead-letters", class, phase);
+            self.count_event(journey, STAGES[DEAD_LETTER], "dead-letters", class);
         }
         if journey.stages[DEAD_LETTER].is_some() {
-            let tags = [("journey", "payment"), ("stage", STAGES[DEAD_LETTER])];
+            let tags = [name, ("stage", STAGES[DEAD_LETTER])];
             count(&mut self.counts, key("stage.hop", &tags, phase), 1);
         }
     }
@@ -319,7 +337,8 @@ impl Examiner {
         }
     }
 
-    fn count_event(&mut self, stage: &str, channel: &str, class: Class, phase: SeriesPhase) {
+    fn count_event(&mut self, journey: &Examined, stage: &str, channel: &str, class: Class) {
+        let (phase, name) = (journey.phase, ("journey", journey.name.as_str()));
         let channel = ("channel", channel);
         let counts = &mut self.counts;
         let mut of_channel =
@@ -327,14 +346,19 @@ impl Examiner {
         match class {
             Class::Matched => {
                 of_channel("events.matched", &[channel]);
-                let tags = [("journey", "payment"), ("stage", stage)];
+                let tags = [name, ("stage", stage)];
                 count(counts, key("stage.matched", &tags, phase), 1);
             }
-            Class::AfterFailure => of_channel("events.after_failure", &[channel]),
+            Class::AfterFailure => {
+                of_channel("events.after_failure", &[channel]);
+                if names::poison_of(&journey.name).is_some() {
+                    count(counts, key(names::POISON_EVENTS_AFTER, &[name], phase), 1);
+                }
+            }
             Class::Duplicate(kind) => {
                 let kind = ("kind", kind);
                 of_channel("events.duplicate", &[channel, kind]);
-                let tags = [("journey", "payment"), ("stage", stage), kind];
+                let tags = [name, ("stage", stage), kind];
                 count(counts, key("stage.duplicates", &tags, phase), 1);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sojourn_demo::{JourneyTruth, Publication, Stage, Truth};
-use sojourn_metrics::{SeriesPhase, nearest_rank};
+use sojourn_metrics::{SeriesPhase, names, nearest_rank};
 use sojourn_record::RunFile;
 
 use super::counts::{Counts, count, key};
@@ -69,17 +69,21 @@ impl Log {
             return;
         }
         let events = [("channel", "events")];
-        let payment = [("journey", "payment")];
+        // Poisoned ones are counted apart; to the log they are payments like all others.
+        let payments = |metric: &str| {
+            let names = ["payment".to_owned(), names::poisoned("payment")];
+            names.iter().map(|name| of(metric, &[("journey", name)])).sum::<u64>()
+        };
         let totals = truth.totals();
         let lines = [
-            ("accepted", totals.accepted, of("journeys.started", &payment)),
+            ("accepted", totals.accepted, payments("journeys.started")),
             (
                 "completed",
                 totals.completed,
-                of("journeys.completed", &payment) + of("journeys.late", &payment),
+                payments("journeys.completed") + payments("journeys.late"),
             ),
-            ("dead-lettered", totals.dead_lettered, of("journeys.failed", &payment)),
-            ("dropped or stopped", totals.dropped + totals.stopped, of("journeys.lost", &payment)),
+            ("dead-lettered", totals.dead_lettered, payments("journeys.failed")),
+            ("dropped or stopped", totals.dropped + totals.stopped, payments("journeys.lost")),
             ("unfinished", totals.unfinished, 0),
             ("published", totals.published, of("events.seen", &events)),
             ("stages reached", totals.stages_reached, of("events.matched", &events)),

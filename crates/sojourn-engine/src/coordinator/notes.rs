@@ -77,7 +77,7 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
     }
     plan.journeys
         .iter()
-        .filter(|journey| !journey.stages.is_empty())
+        .filter(|journey| !journey.stages.is_empty() && journey.poison.is_none())
         .filter_map(|journey| {
             let key = SeriesKey::new(
                 names::JOURNEY_DURATION,

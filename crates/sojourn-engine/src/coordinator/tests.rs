@@ -1,6 +1,7 @@
 //! Whole runs in which something goes wrong: what the summary must say.
 
 mod broker;
+mod poison;
 mod system;
 
 use std::sync::{

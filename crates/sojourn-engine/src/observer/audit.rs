@@ -10,7 +10,7 @@ use sojourn_record::{JourneyRecord, StageInstant, StepInstant};
 
 use crate::RunOptions;
 
-/// Lost and failed journeys kept per run.
+/// Lost and failed journeys kept per run; of poisoned ones as many again.
 const FAILED_MAX: u64 = 10_000;
 /// Slowest journeys kept per kind.
 const SLOWEST_MAX: usize = 20;
@@ -23,7 +23,8 @@ pub(crate) struct Audit {
     start_ns: u64,
     seed: u64,
     keep_all: bool,
-    failed: u64,
+    /// Kept so far: of poisoned journeys, which mostly fail, apart from the others.
+    failed: [u64; 2],
     failed_beyond: u64,
     kinds: Vec<KindAudit>,
     /// Records made.
@@ -52,6 +53,7 @@ struct Shape {
     /// Groups of alternatives.
     groups: Vec<Vec<usize>>,
     trace: Option<TraceSeed>,
+    is_poisoned: bool,
 }
 
 impl Audit {
@@ -63,6 +65,7 @@ impl Audit {
             .zip(super::series::groups(plan))
             .map(|(journey, groups)| Shape {
                 trace: journey.trace.then_some(trace),
+                is_poisoned: journey.poison.is_some(),
                 groups,
                 journey: journey.name.clone(),
                 steps: journey.steps.iter().map(|step| step.name.as_str().into()).collect(),
@@ -80,7 +83,7 @@ impl Audit {
             start_ns,
             seed: plan.seed,
             keep_all: options.keep_all,
-            failed: 0,
+            failed: [0; 2],
             failed_beyond: 0,
             kinds: plan.journeys.iter().map(|_| KindAudit::default()).collect(),
             #[cfg(test)]
@@ -100,8 +103,8 @@ impl Audit {
                 }
                 None
             }
-            _ if self.failed < FAILED_MAX => {
-                self.failed += 1;
+            _ if self.failed[self.is_poisoned(&finished)] < FAILED_MAX => {
+                self.failed[self.is_poisoned(&finished)] += 1;
                 let kept_as = match finished.class {
                     FinishClass::Lost => "lost",
                     FinishClass::InFlightAtCutoff => "in_flight_at_cutoff",
@@ -114,6 +117,11 @@ impl Audit {
                 None
             }
         }
+    }
+
+    /// Which of the two counts of kept journeys a failed one is of.
+    fn is_poisoned(&self, finished: &Finished) -> usize {
+        usize::from(self.shapes[usize::from(finished.kind)].is_poisoned)
     }
 
     /// Lost and failed journeys beyond those that are kept.

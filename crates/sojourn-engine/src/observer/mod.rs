@@ -6,6 +6,7 @@
 mod audit;
 mod failures;
 mod limits;
+mod poison;
 mod series;
 mod tap_thread;
 
@@ -68,7 +69,8 @@ pub(crate) struct LedgerState {
     pub(crate) watermark_ns: AtomicU64,
     /// Journeys in flight then.
     pub(crate) in_flight: AtomicU64,
-    /// Started, completed (late included), and failed in any way, so far.
+    /// Started, completed (late ones, and poisoned ones that were contained, included), and failed
+    /// in any other way, so far.
     pub(crate) started: AtomicU64,
     pub(crate) completed: AtomicU64,
     pub(crate) failed: AtomicU64,
@@ -266,6 +268,7 @@ impl Observer {
         *in_flight = in_flight.saturating_sub(1);
         let counter = match finished.class {
             Completed | Late => &state.completed,
+            _ if self.series.is_contained(&finished) => &state.completed,
             _ => &state.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use sojourn_ledger::{Decision, DuplicateKind, EventClass, FinishClass, Finished,
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::{Journey, Plan, Stage, StageKind};
 
-use super::failures::FailureSeries;
+use super::{failures::FailureSeries, poison::PoisonSeries};
 
 /// Series of the ledger's decisions.
 pub(crate) struct ObserverSeries {
@@ -13,6 +13,7 @@ pub(crate) struct ObserverSeries {
     channels: Vec<ChannelSeries>,
     levels: Vec<(SeriesId, Vec<SeriesId>)>,
     failures: FailureSeries,
+    poison: PoisonSeries,
     /// Of each journey, groups of alternatives.
     groups: Vec<Vec<Vec<usize>>>,
 }
@@ -53,7 +54,8 @@ struct ChannelSeries {
 /// In the order of `TraceContext`.
 const CONTEXTS: [&str; 3] = ["own", "other", "none"];
 const DUPLICATE_KINDS: [&str; 3] = ["redelivery", "republication", "unknown"];
-const PHASES: [SeriesPhase; 2] = [SeriesPhase::WarmUp, SeriesPhase::Steady];
+/// In the order of `Phase`.
+pub(super) const PHASES: [SeriesPhase; 2] = [SeriesPhase::WarmUp, SeriesPhase::Steady];
 
 impl ObserverSeries {
     pub(crate) fn new(plan: &Plan, recorder: &mut Recorder) -> Self {
@@ -107,6 +109,7 @@ impl ObserverSeries {
             channels,
             levels,
             failures: FailureSeries::new(plan),
+            poison: PoisonSeries::new(plan, recorder),
             groups: groups(plan),
         }
     }
@@ -163,8 +166,14 @@ impl ObserverSeries {
         }
     }
 
+    /// Whether a journey is a poisoned one that ended at a failure stage, as it should.
+    pub(super) fn is_contained(&self, finished: &Finished) -> bool {
+        self.poison.is_contained(finished)
+    }
+
     fn finished(&mut self, finished: &Finished, recorder: &mut Recorder) {
         self.failures.count(finished, recorder);
+        self.poison.finished(finished, recorder);
         let series = &self.journeys[usize::from(finished.kind)][finished.phase as usize];
         recorder.add(series.classes[class_index(finished.class)], 1);
         recorder.add(series.without_predecessor, u64::from(finished.hops_without_predecessor));
@@ -208,6 +217,7 @@ impl ObserverSeries {
         };
         recorder.add(counter, 1);
         let Some((kind, stage, phase)) = belongs else { return };
+        self.poison.event(class, (kind, phase), recorder);
         let series = self.stage(kind, stage, phase);
         match class {
             EventClass::Matched => recorder.add(series.matched, 1),

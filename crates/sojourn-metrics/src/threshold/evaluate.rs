@@ -40,6 +40,7 @@ impl Threshold {
                 let cut_off = names::JOURNEYS_IN_FLIGHT_AT_CUTOFF;
                 journeys(store, cut_off, journey.as_deref()) > 0
             }
+            Some(Subject::Poison(poison)) => poison.awaits_cutoff(store),
             _ => false,
         }
     }
@@ -97,6 +98,8 @@ fn measure(
         Subject::ErrorsCount(step) => {
             Some(requests(store, names::STEP_FAILED, step.as_deref()) as f64)
         }
+        Subject::Poison(poison) if poison.is_value() => poison.value(store),
+        Subject::Poison(poison) => of(poison.containment(store)),
         Subject::Drain => context.drain_ns.map(|ns| ns as f64),
         Subject::BacklogSlope => context.backlog_slope_per_s,
         Subject::Violations(name) => {

@@ -3,6 +3,7 @@
 use super::{
     Comparison, Statistic, Threshold, ThresholdError,
     bound::Bound,
+    poison::FIGURES,
     subject::{STEP_TRENDS, Subject, single_words},
 };
 
@@ -204,12 +205,16 @@ fn unknown(name: Piece<'_>) -> ThresholdError {
     let parts: Vec<&str> = name.text.split('.').collect();
     let (first, last) = (parts[0], parts[parts.len() - 1]);
     let steps = || STEP_TRENDS.iter().map(|&(word, _)| word);
-    let heads = ["journey", "stage", "branch", "step", "lag", "errors", "backlog"];
+    let heads = ["journey", "stage", "branch", "step", "lag", "errors", "backlog", "poison"];
     let (word, at, meant) = match first {
         "journey" => (first, 0, None),
         "stage" => {
             let figures =
                 ["hop", "since_start", "first_member", "reached", "duplicates", "deliveries"];
+            (last, name.text.len() - last.len(), closest(last, figures))
+        }
+        "poison" => {
+            let figures = FIGURES.iter().map(|&(word, _)| word);
             (last, name.text.len() - last.len(), closest(last, figures))
         }
         "step" => (last, name.text.len() - last.len(), closest(last, steps())),
@@ -221,6 +226,9 @@ fn unknown(name: Piece<'_>) -> ThresholdError {
         (None, "stage") => "write `stage.NAME.hop.p95` or `stage.NAME.since_start.p95`".into(),
         (None, "branch") => "write `branch.NAME.ratio` or `branch.NAME.p95`".into(),
         (None, "step") => "write `step.NAME.response.p95` or `step.NAME.service.p95`".into(),
+        (None, "poison") => {
+            "write `poison.contained`, `poison.lost` or `poison.containment.p99`".into()
+        }
         (None, "errors") => "write `errors.rate` or `errors.count`".into(),
         (None, "backlog") => "write `backlog.slope`".into(),
         (None, _) => "names begin with journey, stage, step or lag, or are counts such as lost, \

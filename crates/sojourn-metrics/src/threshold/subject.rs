@@ -2,7 +2,7 @@
 
 use crate::names;
 
-use super::Statistic;
+use super::{Statistic, poison::PoisonSubject};
 
 /// A resolved subject, borrowing its names from the threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub(super) enum Subject {
     BacklogSlope,
     /// Violations of a limit, over the whole run.
     Violations(String),
+    /// A figure of poisoned journeys, which no other subject counts.
+    Poison(PoisonSubject),
 }
 
 /// The unit of a subject's figure.
@@ -112,6 +114,7 @@ impl Subject {
             ["limit", name @ .., "violations"] if !name.is_empty() => {
                 Some(Self::Violations(name.join(".")))
             }
+            ["poison", rest @ ..] => PoisonSubject::of(rest).map(Self::Poison),
             ["stage", name @ .., figure] if !name.is_empty() => stage(name.join("."), figure),
             ["step", name @ .., "errors", "rate"] if !name.is_empty() => {
                 Some(Self::ErrorsRate(Some(name.join("."))))
@@ -137,10 +140,11 @@ impl Subject {
 
     /// Whether it is a single number already.
     pub(super) fn is_value(&self) -> bool {
-        !matches!(
-            self,
-            Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Steps(_) | Self::Lag
-        )
+        match self {
+            Self::Journey(_) | Self::Hop(_) | Self::Trend(..) | Self::Steps(_) | Self::Lag => false,
+            Self::Poison(poison) => poison.is_value(),
+            _ => true,
+        }
     }
 
     /// The unit of this statistic of it.
@@ -165,6 +169,7 @@ impl Subject {
             (Self::Journeys(.., Some(_)) | Self::ErrorsRate(_) | Self::BranchRatio(_), _) => {
                 Unit::Share
             }
+            (Self::Poison(poison), _) => poison.unit(),
             _ => Unit::Number,
         }
     }

@@ -216,3 +216,70 @@ fn lost_stays_open_while_journeys_are_in_flight_at_the_cutoff() {
     assert_eq!(outcome("lost == 0", &store), (Some(2.0), false));
     assert_eq!(outcome("journey.refund.lost == 0", &store), (Some(0.0), true));
 }
+
+/// Two journeys with poisoned ones: what these did is in no other figure, nor the other way round.
+#[test]
+fn poisoned_journeys_have_figures_of_their_own() {
+    let mut store = Store::new();
+    for (name, n) in [("payment", 10), ("refund", 20)] {
+        let own = (names::JOURNEY, name);
+        let poisoned = names::poisoned(name);
+        let apart = (names::JOURNEY, poisoned.as_str());
+        let dead = (names::STAGE, "dead");
+        let counts: [(&str, &[(&str, &str)], u64); 12] = [
+            (names::JOURNEYS_STARTED, &[own], 1000),
+            (names::JOURNEYS_FAILED, &[own], 0),
+            (names::STAGE_MATCHED, &[own, dead], 5),
+            (names::JOURNEYS_STARTED, &[apart], 10 * n),
+            (names::JOURNEYS_COMPLETED, &[apart], 1),
+            (names::JOURNEYS_LATE, &[apart], 1),
+            (names::JOURNEYS_FAILED, &[apart], 5 * n),
+            (names::JOURNEYS_LOST, &[apart], n),
+            (names::POISON_CONTAINED, &[apart], 4 * n),
+            (names::STAGE_MATCHED, &[apart, dead], 4 * n),
+            (names::STAGE_DUPLICATES, &[apart, dead], 8 * n),
+            (names::POISON_EVENTS_AFTER, &[apart], 3),
+        ];
+        for (metric, tags, count) in counts {
+            put(&mut store, metric, tags, Figure::Counter(count));
+        }
+        put(&mut store, names::POISON_CONTAINMENT, &[apart], samples(&[n, n]));
+        put(&mut store, names::STEP_RESPONSE, &[apart, (names::STEP, "root")], samples(&[9]));
+    }
+    for (text, expected) in [
+        ("failed == 0", Some(0.0)),
+        ("lost == 0", Some(0.0)),
+        ("started == 2000", Some(2000.0)),
+        ("duplicates == 0", Some(0.0)),
+        ("response.count == 0", Some(0.0)),
+        ("stage.payment/dead.deliveries == 1", Some(1.0)),
+        ("poison.sent == 300", Some(300.0)),
+        ("poison.payment.sent == 100", Some(100.0)),
+        ("poison.contained == 40%", Some(0.4)),
+        ("poison.refund.contained == 80", Some(80.0)),
+        ("poison.completed == 4", Some(4.0)),
+        ("poison.failed == 30", Some(30.0)),
+        ("poison.payment.lost <= 10%", Some(0.1)),
+        ("poison.refused == 0", Some(0.0)),
+        ("poison.deliveries <= 3", Some(3.0)),
+        ("poison.duplicates == 240", Some(240.0)),
+        ("poison.payment.events_after == 3", Some(3.0)),
+        ("poison.containment.max <= 20ns", Some(20.0)),
+        ("poison.payment.containment.p99 <= 10ns", Some(10.0)),
+        ("poison.nobody.contained >= 99%", None),
+    ] {
+        let threshold = Threshold::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let outcome = threshold.evaluate(&store, &ThresholdContext::default());
+        assert_eq!(outcome.measured, expected, "{text}");
+        assert_eq!(outcome.held, expected.is_some(), "{text}");
+    }
+    // What is in flight at the cutoff may yet be lost.
+    let apart = names::poisoned("refund");
+    let cut_off = names::JOURNEYS_IN_FLIGHT_AT_CUTOFF;
+    put(&mut store, cut_off, &[(names::JOURNEY, &apart)], Figure::Counter(1));
+    let held = |text: &str| {
+        let threshold = Threshold::parse(text).unwrap();
+        threshold.evaluate(&store, &ThresholdContext::default()).held
+    };
+    assert!(held("poison.payment.lost == 10") && !held("poison.lost == 30") && held("lost == 0"));
+}

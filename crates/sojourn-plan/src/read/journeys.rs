@@ -8,6 +8,7 @@ use super::Reader;
 use super::fields::{Fields, given_or};
 use super::node::{Key, Node};
 use super::order;
+use super::poison::PoisonedRoot;
 use super::shapes;
 use super::stages::STAGES_MAX;
 use super::steps::STEPS_MAX;
@@ -21,6 +22,8 @@ const LINGER_LEAST_NS: u64 = 10_000_000_000;
 pub(super) struct Weighted {
     pub(super) journey: Journey,
     pub(super) weight: f64,
+    /// Its poisoned ones: their share, and the journey apart that they are.
+    pub(super) poison: Option<(f64, Journey)>,
 }
 
 impl Reader<'_> {
@@ -44,7 +47,7 @@ impl Reader<'_> {
         let mut scope = scope.clone();
         scope.in_journey = true;
         announce(&raw, &mut scope);
-        let mut steps = self.root_steps(&raw, &mut scope);
+        let (mut steps, poisoned) = self.root_steps(&raw, &mut scope);
         let stage_nodes = fields.get("stages");
         let raw_stages = self.raw_stages(stage_nodes);
         self.following_steps(&raw, &raw_stages.names, &mut scope, &mut steps);
@@ -68,10 +71,10 @@ impl Reader<'_> {
         let weight = given_or(fields.get("weight"), 1.0, |node| self.weight(node));
         let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;
-        Some(Weighted {
-            journey: Journey { name: key.name.clone(), steps, stages, within_ns, linger_ns, trace },
-            weight,
-        })
+        let name = key.name.clone();
+        let journey = Journey { name, steps, stages, within_ns, linger_ns, trace, poison: None };
+        let poison = self.twin(&raw, &journey, poisoned);
+        Some(Weighted { journey, weight, poison })
     }
 
     /// A weight above zero.
@@ -118,10 +121,16 @@ impl Reader<'_> {
     }
 
     /// The steps that wait for no stage: each knows what those before it yielded.
-    fn root_steps(&mut self, raw: &[RawStep<'_>], scope: &mut Scope) -> Vec<Step> {
+    fn root_steps(
+        &mut self,
+        raw: &[RawStep<'_>],
+        scope: &mut Scope,
+    ) -> (Vec<Step>, Option<PoisonedRoot>) {
         let mut steps = Vec::new();
+        let mut poisoned = None;
         for step in raw.iter().filter(|step| step.after().is_none()) {
             let read = self.step(step, scope);
+            poisoned = poisoned.or(self.poison(step, read.as_ref(), steps.len(), scope));
             scope.key |= step.fields.get("key").is_some();
             for (name, id, _) in &step.extracts {
                 scope.set(name, *id);
@@ -133,7 +142,7 @@ impl Reader<'_> {
             let hint = Some("leave `after` away from the first step".to_owned());
             self.problems.at(first.node, message, hint);
         }
-        steps
+        (steps, poisoned)
     }
 
     /// The steps that wait for a stage. They know what the root yielded, and earlier ones of them.
@@ -156,6 +165,7 @@ impl Reader<'_> {
                 let hint = Some("what follows a stage is tried once".to_owned());
                 self.problems.at(node, "`retry` belongs to root steps", hint);
             }
+            self.refuse_poison(step);
             let place = self.problems.lookup(after, "stage", &names);
             let place = place.and_then(|place| stages.get(names[place]).copied());
             let read = self.step(step, scope);

@@ -4,6 +4,7 @@ use super::batch::BATCH;
 use super::channels::CHANNEL;
 use super::limits::LIMIT;
 use super::load_shapes::LOAD;
+use super::poison::POISON;
 use super::publish::PUBLISH;
 use super::shape::Kind::{
     Any, Conditions, Count, Duration, Either, Flag, Fraction, List, Map, Named, Number, Rate,
@@ -73,6 +74,12 @@ const KEY: Field = Field::new(
 const RETRY_FIELD: Field =
     Field::new("retry", Map(&RETRY), "When it is tried again; by default never.");
 
+const POISON_FIELD: Field = Field::new(
+    "poison",
+    Map(&POISON),
+    "A share of the journeys that is sent so that some consumer must fail on it.",
+);
+
 pub(crate) static ROOT: Shape = Shape {
     name: "a root",
     doc: "The one request or message that starts a journey.",
@@ -89,6 +96,7 @@ pub(crate) static ROOT: Shape = Shape {
             Either(&[Count, Map(&BATCH)]),
             "Events of so many journeys in each request: the body is one event.",
         ),
+        POISON_FIELD,
         Field::new("trace", Flag, "Carry a trace context; as the file says by default."),
     ],
 };
@@ -104,6 +112,7 @@ pub(crate) static STEP: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
+        POISON_FIELD,
         Field::new("after", Text, "Stage to wait for; without it the step is part of the root."),
     ],
 };

@@ -35,7 +35,7 @@ impl Reader<'_> {
     pub(super) fn plain_steps(&mut self, node: &Node, scope: &mut Scope) -> Vec<Step> {
         let raw = self.raw_steps(node, &shapes::STEP);
         for step in &raw {
-            for name in ["key", "after", "retry", "publish"] {
+            for name in ["key", "after", "retry", "publish", "poison"] {
                 if let Some(node) = step.fields.get(name) {
                     let message = format!("`{name}` belongs to a journey's steps");
                     self.problems.at(node, message, None);

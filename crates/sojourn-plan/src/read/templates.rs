@@ -18,6 +18,8 @@ pub(super) const BUILT_IN: [&str; 9] =
 /// The first of the random streams that templates draw from; those below are for arrivals, the
 /// choice of journeys and think times.
 pub(super) const STREAMS_FROM: u64 = 1 << 32;
+/// The first stream of what is compiled apart.
+const STREAMS_APART_FROM: u64 = 1 << 40;
 
 /// What a template may name at its place in the plan.
 #[derive(Clone, Debug, Default)]
@@ -44,12 +46,20 @@ pub struct Compiler {
     /// Names that templates use and the caller finds values for, by variable.
     pub found: Vec<Vec<String>>,
     streams: u64,
+    /// Where numbering goes on after the next switch.
+    streams_apart: u64,
 }
 
 impl Compiler {
     /// A compiler whose templates may name these rows.
     pub fn new(data: Vec<Arc<DataSource>>) -> Self {
-        Self { data, found: Vec::new(), streams: STREAMS_FROM }
+        Self { data, found: Vec::new(), streams: STREAMS_FROM, streams_apart: STREAMS_APART_FROM }
+    }
+
+    /// Goes on with the other of two ranges of random streams: what is compiled between two
+    /// switches does not change what any other template draws.
+    pub(super) fn switch_streams(&mut self) {
+        std::mem::swap(&mut self.streams, &mut self.streams_apart);
     }
 
     /// A scalar as a template, its holes written with `escape`.

@@ -52,8 +52,9 @@ impl Reader<'_> {
     /// Journeys, stages and steps that a threshold names must be there, and be only one.
     fn check_subject(&mut self, node: &Node, subject: &[String], plan: &Plan) {
         let parts: Vec<&str> = subject.iter().map(String::as_str).collect();
-        let journeys = || plan.journeys.iter().map(|journey| journey.name.as_str());
+        let journeys = || own_journeys(plan).map(|journey| journey.name.as_str());
         match parts.as_slice() {
+            ["poison", rest @ ..] => self.check_poison(node, rest, plan),
             ["journey", name, ..] if !journeys().any(|known| known == *name) => {
                 let message = format!("unknown journey `{}`", shown(name));
                 self.problems.within(node, name, message, suggestion(name, journeys()));
@@ -90,6 +91,23 @@ impl Reader<'_> {
         }
     }
 
+    /// There must be poisoned journeys, and of the one that is named.
+    fn check_poison(&mut self, node: &Node, rest: &[&str], plan: &Plan) {
+        let poisoned = plan.journeys.iter().filter_map(|journey| journey.poison);
+        let poisoned: Vec<&str> =
+            poisoned.map(|poison| plan.journeys[poison.of].name.as_str()).collect();
+        if poisoned.is_empty() {
+            let hint = "say at a root what share of it: `poison: { share: 1%, set: { … } }`";
+            self.problems.at(node, "no journey of this plan is poisoned", Some(hint.to_owned()));
+        } else if let [name, _, ..] = rest
+            && rest.get(1) != Some(&"share")
+            && !poisoned.contains(name)
+        {
+            let message = format!("no poisoned journey `{}`", shown(name));
+            self.problems.within(node, name, message, suggestion(name, poisoned));
+        }
+    }
+
     /// `S` of any journey, or `J/S`.
     fn check_part<'p>(
         &mut self,
@@ -99,9 +117,7 @@ impl Reader<'_> {
         plan: &'p Plan,
         names_of: impl Fn(&'p Journey) -> Vec<&'p str>,
     ) {
-        let all: Vec<(&str, &str)> = plan
-            .journeys
-            .iter()
+        let all: Vec<(&str, &str)> = own_journeys(plan)
             .flat_map(|journey| {
                 let names = names_of(journey).into_iter();
                 names.map(|name| (journey.name.as_str(), name))
@@ -167,6 +183,11 @@ impl Reader<'_> {
         }
         Some(limits)
     }
+}
+
+/// The journeys of the file: their poisoned twins have thresholds of their own.
+fn own_journeys(plan: &Plan) -> impl Iterator<Item = &Journey> {
+    plan.journeys.iter().filter(|journey| journey.poison.is_none())
 }
 
 /// The one place where thresholds are parsed.

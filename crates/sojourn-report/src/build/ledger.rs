@@ -5,13 +5,12 @@ use crate::model::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 use sojourn_metrics::names;
 
 pub(super) fn ledger(lookup: &Lookup<'_>) -> Ledger {
-    let journeys: Vec<JourneyLine> = lookup
-        .run
-        .identity
-        .journeys
-        .iter()
-        .map(|shape| journey_line(lookup, &shape.name))
-        .collect();
+    let shapes = &lookup.run.identity.journeys;
+    let lines = |poisoned: bool| -> Vec<JourneyLine> {
+        let shapes = shapes.iter().filter(|shape| shape.poison.is_some() == poisoned);
+        shapes.map(|shape| journey_line(lookup, &shape.name)).collect()
+    };
+    let (journeys, poisoned) = (lines(false), lines(true));
     let mut journeys_total = JourneyLine { name: "total".to_owned(), ..JourneyLine::default() };
     for line in &journeys {
         journeys_total.steady.add(&line.steady);
@@ -25,9 +24,12 @@ pub(super) fn ledger(lookup: &Lookup<'_>) -> Ledger {
     for line in &events {
         events_total.whole_run.add(&line.whole_run);
     }
-    let balanced = journeys.iter().all(|line| line.steady.balances() && line.whole_run.balances())
+    let balanced = journeys
+        .iter()
+        .chain(&poisoned)
+        .all(|line| line.steady.balances() && line.whole_run.balances())
         && events.iter().all(|line| line.whole_run.balances());
-    Ledger { journeys, journeys_total, events, events_total, balanced }
+    Ledger { journeys, poisoned, journeys_total, events, events_total, balanced }
 }
 
 fn journey_line(lookup: &Lookup<'_>, name: &str) -> JourneyLine {

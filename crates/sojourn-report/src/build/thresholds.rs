@@ -47,7 +47,7 @@ fn is_time(threshold: &Threshold) -> bool {
     match threshold.statistic {
         Statistic::Rate | Statistic::Count => false,
         Statistic::Value => subject == Some("drain"),
-        _ => matches!(subject, Some("journey" | "stage" | "step" | "lag")),
+        _ => matches!(subject, Some("journey" | "stage" | "step" | "lag" | "poison")),
     }
 }
 

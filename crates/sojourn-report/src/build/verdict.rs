@@ -4,7 +4,8 @@ use sojourn_analysis::{share, words};
 use sojourn_record::{RunFile, Verdict};
 
 use crate::model::{
-    Cause, JourneyCounts, JourneyReport, Ledger, Outcome, Quantile, ThresholdRow, VerdictReport,
+    Cause, JourneyCounts, JourneyReport, Ledger, Outcome, PoisonReport, Quantile, ThresholdRow,
+    VerdictReport,
 };
 
 pub(super) fn report(
@@ -12,6 +13,7 @@ pub(super) fn report(
     thresholds: &[ThresholdRow],
     ledger: &Ledger,
     journeys: &[JourneyReport],
+    poison: &[PoisonReport],
 ) -> VerdictReport {
     let outcome = match run.summary.as_ref().map(|summary| summary.verdict) {
         Some(Verdict::Pass) => Outcome::Pass,
@@ -31,7 +33,7 @@ pub(super) fn report(
         .or_else(|| run.summary.is_none().then(|| "the file has no summary".to_owned()));
     VerdictReport {
         outcome,
-        headline: headline(outcome, &causes, thresholds, ledger, journeys),
+        headline: headline(outcome, &causes, thresholds, ledger, (journeys, poison)),
         causes,
         interrupted: run.summary.as_ref().is_some_and(|summary| summary.interrupted),
         cut_off,
@@ -43,7 +45,7 @@ fn headline(
     causes: &[Cause],
     thresholds: &[ThresholdRow],
     ledger: &Ledger,
-    journeys: &[JourneyReport],
+    (journeys, poison): (&[JourneyReport], &[PoisonReport]),
 ) -> String {
     let verdict = match outcome {
         Outcome::Pass if thresholds.is_empty() => "no thresholds were set".to_owned(),
@@ -59,6 +61,7 @@ fn headline(
     };
     let mut parts = vec![capitalised(&verdict)];
     parts.push(counts(&ledger.journeys_total.steady));
+    parts.extend(poisoned(poison));
     if let [only] = journeys {
         parts.extend(durations(&only.quantiles));
         let p50_ns = only.quantiles.first().filter(|first| !first.beyond);
@@ -107,6 +110,26 @@ fn counts(counts: &JourneyCounts) -> String {
     }
     let journeys = words::plural(counts.started, "journey", "journeys");
     format!("of {journeys} {}", words::list(&parts))
+}
+
+/// What became of the poisoned journeys; nothing where none was sent.
+fn poisoned(poison: &[PoisonReport]) -> Option<String> {
+    let sum = |of: fn(&PoisonReport) -> u64| poison.iter().map(of).sum::<u64>();
+    let sent = sum(|it| it.sent);
+    let mut parts = vec![format!("{} contained", words::count(sum(|it| it.contained)))];
+    for (n, word) in [
+        (sum(|it| it.completed), "completed"),
+        (sum(|it| it.refused), "refused"),
+        (sum(|it| it.failed), "failed otherwise"),
+        (sum(|it| it.lost), "lost"),
+        (sum(|it| it.in_flight_at_cutoff), "still in flight"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {word}", words::count(n)));
+        }
+    }
+    let journeys = words::plural(sent, "poisoned one", "poisoned ones");
+    (sent > 0).then(|| format!("of {journeys} {}", words::list(&parts)))
 }
 
 fn durations(quantiles: &[Quantile]) -> Option<String> {

@@ -7,7 +7,9 @@ use serde::Serialize;
 pub struct Ledger {
     /// One line per journey, in the plan's order.
     pub journeys: Vec<JourneyLine>,
-    /// All of them; `name` is `total`.
+    /// One line for each journey's poisoned ones, which are in no line of `journeys`.
+    pub poisoned: Vec<JourneyLine>,
+    /// All of `journeys`; `name` is `total`.
     pub journeys_total: JourneyLine,
     /// One line per channel.
     pub events: Vec<EventLine>,

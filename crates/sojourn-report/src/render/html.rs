@@ -26,13 +26,14 @@ use crate::{
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
     ("journey.html", include_str!("../../assets/journey.html")),
     ("batch.html", include_str!("../../assets/batch.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
+    ("poison.html", include_str!("../../assets/poison.html")),
     ("steps.html", include_str!("../../assets/steps.html")),
     ("charts.html", include_str!("../../assets/charts.html")),
     ("macros.html", include_str!("../../assets/macros.html")),

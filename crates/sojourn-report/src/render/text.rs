@@ -9,6 +9,7 @@ mod ledger;
 mod limit;
 mod paint;
 mod plan;
+mod poison;
 mod table;
 
 use sojourn_analysis::{conclusion::Weight, words};
@@ -32,6 +33,9 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     limit::limits(&mut out, &model.limits, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
+    }
+    for poison in &model.poison {
+        poison::poison(&mut out, poison, &paint);
     }
     thresholds(&mut out, &model.thresholds, &paint);
     conclusions(&mut out, model, &paint);

@@ -55,6 +55,7 @@ pub(crate) fn model() -> ReportModel {
         backlogs: backlogs(),
         limits: Vec::new(),
         journeys: vec![journey],
+        poison: Vec::new(),
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
                 .into(),
@@ -105,6 +106,7 @@ pub(crate) fn empty() -> ReportModel {
         limits: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
+        poison: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -325,6 +327,7 @@ fn ledger(payments: &[Payment], steady: &[&Payment]) -> Ledger {
     Ledger {
         journeys_total: JourneyLine { name: "total".into(), ..line.clone() },
         journeys: vec![line],
+        poisoned: Vec::new(),
         events_total: EventLine { channel: "total".into(), ..events.clone() },
         events: vec![events],
         balanced: true,

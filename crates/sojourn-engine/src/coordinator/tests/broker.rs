@@ -37,7 +37,7 @@ health: { lag_p99_max: 5s, silent_max: 5s, tap_behind_max: 5s }
 
 /// What the broker does with messages.
 #[derive(Clone, Copy, PartialEq)]
-enum Manner {
+pub(super) enum Manner {
     Takes,
     Refuses,
     SaysNothing,
@@ -163,7 +163,7 @@ impl Backlog for Waiting {
     }
 }
 
-fn run_with(text: &str, manner: Manner, gap: Option<Recovery>) -> Run {
+pub(super) fn run_with(text: &str, manner: Manner, gap: Option<Recovery>) -> Run {
     let broker = Broker { manner, gap, messages: Arc::default() };
     let registry = Registry::new().with("nats", broker);
     run(&plan(text, "http://127.0.0.1:1"), &registry, |_| {})

@@ -7,7 +7,9 @@ use super::{
     paint::{Paint, clean, wrap},
     table::Table,
 };
-use crate::model::{AttemptRow, Distribution, JourneyReport, KeptJourney, StageRow, StepRow};
+use crate::model::{
+    AttemptRow, BranchRow, Distribution, JourneyReport, KeptJourney, StageRow, StepRow,
+};
 
 /// Lost and failed journeys that are listed; the others are in the HTML and JSON reports.
 const LISTED_MAX: usize = 10;
@@ -39,7 +41,7 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
         );
         entry(out, "", &text);
     }
-    stages(out, journey);
+    stages(out, &journey.stages, &journey.branches);
     details::failures(out, &journey.failures);
     if let Some(batch) = &journey.batch {
         super::batch::batch(out, batch);
@@ -48,8 +50,9 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
     kept(out, &journey.kept, paint);
 }
 
-fn stages(out: &mut String, journey: &JourneyReport) {
-    if journey.stages.is_empty() {
+/// The table of stages and what belongs to it.
+pub(super) fn stages(out: &mut String, stages: &[StageRow], branches: &[BranchRow]) {
+    if stages.is_empty() {
         return;
     }
     out.push('\n');
@@ -67,7 +70,7 @@ fn stages(out: &mut String, journey: &JourneyReport) {
         "dup",
         "deliv",
     ]);
-    for stage in &journey.stages {
+    for stage in stages {
         let hop = stage.hop_ns.as_ref();
         let since = stage.since_start_ns.as_ref();
         let name = match mark(&stage.kind) {
@@ -92,15 +95,15 @@ fn stages(out: &mut String, journey: &JourneyReport) {
         );
     }
     table.render(out, WIDTH);
-    let mut marks: Vec<_> = journey.stages.iter().filter_map(|stage| mark(&stage.kind)).collect();
+    let mut marks: Vec<_> = stages.iter().filter_map(|stage| mark(&stage.kind)).collect();
     marks.dedup();
     for (mark, meaning) in marks {
         out.push_str(&format!("  {mark} {meaning}\n"));
     }
-    journey.stages.iter().for_each(|stage| details::members(out, stage));
-    details::trace(out, &journey.stages);
-    journey.stages.iter().for_each(|stage| polls(out, stage));
-    details::branches(out, &journey.branches);
+    stages.iter().for_each(|stage| details::members(out, stage));
+    details::trace(out, stages);
+    stages.iter().for_each(|stage| polls(out, stage));
+    details::branches(out, branches);
 }
 
 /// What it cost to look at a polled stage, and how exact its instants are.
@@ -249,7 +252,8 @@ fn step_lists(out: &mut String, step: &StepRow) {
     }
 }
 
-fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
+/// Lost and failed ones that were kept.
+pub(super) fn kept(out: &mut String, kept: &[KeptJourney], paint: &Paint) {
     let told: Vec<&KeptJourney> =
         kept.iter().filter(|kept| matches!(kept.role.as_str(), "lost" | "failed")).collect();
     if told.is_empty() {

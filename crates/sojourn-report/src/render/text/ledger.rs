@@ -31,6 +31,8 @@ fn journeys(out: &mut String, ledger: &Ledger) {
     if lines.len() != 1 {
         lines.push(&ledger.journeys_total);
     }
+    // Behind the total, which they are not in.
+    lines.extend(&ledger.poisoned);
     for journey in lines {
         for (counts, phase) in [(&journey.steady, "steady"), (&journey.whole_run, "whole run")] {
             let numbers = [
