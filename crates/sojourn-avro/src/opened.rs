@@ -8,8 +8,8 @@ use serde_json::Value;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::{AvroSchema, SchemaRegistry};
 
-use crate::registry::{Miss, OpenError, Registered, Registry};
 use crate::Schema;
+use crate::registry::{Miss, OpenError, Registered, Registry};
 
 /// How long opening may take, all told.
 const OPEN_NS: u64 = 15 * SECOND_NS;

@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Number, Value, json};
 
-use crate::schema::{Node, Schema};
 use crate::decimal;
+use crate::schema::{Node, Schema};
 
 /// Deepest nesting, as for JSON.
 const DEPTH_MAX: usize = 128;
@@ -31,9 +31,9 @@ impl Schema {
         })?;
         match rest.bytes.len() {
             0 => Ok(value),
-            more => Err(format!(
-                "the payload is not Avro of its schema: {more} bytes after its value"
-            )),
+            more => {
+                Err(format!("the payload is not Avro of its schema: {more} bytes after its value"))
+            }
         }
     }
 }

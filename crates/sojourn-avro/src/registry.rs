@@ -98,8 +98,7 @@ impl Registry {
             let message = format!("{place}: no client can be made: {error}");
             OpenError::new(message, "`tls` of the registry names files of certificates in PEM")
         })?;
-        let origin =
-            Origin { tls: server.tls, host: server.host.clone(), port: server.port };
+        let origin = Origin { tls: server.tls, host: server.host.clone(), port: server.port };
         let authorization = server.user.as_ref().map(|user| {
             let password = server.password.as_ref().map_or("", Secret::reveal);
             Secret::new(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))

@@ -23,14 +23,20 @@ pub(crate) enum Node {
     Double,
     Bytes,
     Text,
-    Record { name: String, fields: Vec<(String, usize)> },
+    Record {
+        name: String,
+        fields: Vec<(String, usize)>,
+    },
     Enum(Vec<String>),
     Array(usize),
     Map(usize),
     Union(Vec<usize>),
     Fixed(usize),
     /// Bytes, or a fixed number of them, that are a number with so many decimals.
-    Decimal { scale: u32, size: Option<usize> },
+    Decimal {
+        scale: u32,
+        size: Option<usize>,
+    },
     /// Sixteen bytes.
     Uuid,
     /// Months, days and milliseconds in twelve bytes.
@@ -63,11 +69,12 @@ impl Schema {
         for text in texts {
             let text = text.as_ref();
             // The registry and some files have a bare name instead of a JSON text.
-            let json = serde_json::from_str(text)
-                .or_else(|error| match PRIMITIVES.iter().any(|(name, _)| *name == text.trim()) {
+            let json = serde_json::from_str(text).or_else(|error| {
+                match PRIMITIVES.iter().any(|(name, _)| *name == text.trim()) {
                     true => Ok(Value::String(text.trim().to_owned())),
                     false => Err(format!("the schema is not JSON: {error}")),
-                })?;
+                }
+            })?;
             root = Some(parser.node(&json, "")?);
         }
         let root = root.ok_or("no schema")?;
@@ -169,7 +176,8 @@ impl Parser {
             let field_name =
                 field_name.ok_or_else(|| format!("a field without a name in `{name}`"))?;
             let kind = self.inner(field, "type", namespace);
-            let kind = kind.map_err(|error| format!("field `{field_name}` of `{name}`: {error}"))?;
+            let kind =
+                kind.map_err(|error| format!("field `{field_name}` of `{name}`: {error}"))?;
             fields.push((field_name.to_owned(), kind));
         }
         self.nodes[place] = Node::Record { name: name.clone(), fields };
@@ -213,9 +221,10 @@ const SCALE_MAX: u64 = 1_000;
 fn scale(json: &Value) -> Result<u32, String> {
     let scale = match json.get("scale") {
         None => 0,
-        Some(scale) => scale.as_u64().filter(|scale| *scale <= SCALE_MAX).ok_or_else(|| {
-            format!("`{scale}` is no scale of a decimal: 0 to {SCALE_MAX}")
-        })?,
+        Some(scale) => scale
+            .as_u64()
+            .filter(|scale| *scale <= SCALE_MAX)
+            .ok_or_else(|| format!("`{scale}` is no scale of a decimal: 0 to {SCALE_MAX}"))?,
     };
     // Just bounded.
     Ok(scale as u32)

@@ -2,8 +2,8 @@
 
 use sojourn_plan::{
     AvroSchema, Decoder, Expect, HttpAction, KeyRule, Overrides, Plan, ProtobufSchema,
-    RenderContext, RetryOn, Secret, Selector,
-    StageKind, StageSource, Step, Teller, Template, Test, read,
+    RenderContext, RetryOn, Secret, Selector, StageKind, StageSource, Step, Teller, Template, Test,
+    read,
 };
 
 use crate::util::{complete, memory, plan};

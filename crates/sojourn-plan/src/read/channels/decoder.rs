@@ -169,8 +169,7 @@ impl Reader<'_> {
         let fields = Fields::of(node, &PROTOBUF, &mut self.problems)?;
         let descriptor = fields.get("descriptor").map(|node| self.file(node));
         let message = fields.get("message").map(|node| self.problems.text(node).map(str::to_owned));
-        let registry =
-            given_or(fields.get("registry"), false, |node| self.problems.flag(node));
+        let registry = given_or(fields.get("registry"), false, |node| self.problems.flag(node));
         let message = message??.trim().trim_start_matches('.').to_owned();
         Some(ProtobufSchema { descriptor: descriptor??, message, registry: registry? })
     }
