@@ -21,6 +21,7 @@ pub struct Target {
 
 /// All targets, in the order in which they run.
 pub const TARGETS: &[Target] = &[
+    Target { name: "avro_data", check: targets::avro_data::check },
     Target { name: "dns_reply", check: targets::dns_reply::check },
     Target { name: "event", check: targets::event::check },
     Target { name: "hpack", check: targets::hpack::check },
@@ -33,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mock_request", check: targets::mock_request::check },
     Target { name: "mock_wishes", check: targets::mock_wishes::check },
     Target { name: "mqtt_packets", check: targets::mqtt_packets::check },
+    Target { name: "protobuf_data", check: targets::protobuf_data::check },
     Target { name: "proxy_reply", check: targets::proxy_reply::check },
     Target { name: "results", check: targets::results::check },
     Target { name: "run_file", check: targets::run_file::check },

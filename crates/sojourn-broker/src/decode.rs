@@ -61,7 +61,7 @@ pub(crate) fn read(decoder: &Decoder, message: &RawMessage<'_>, keep_envelope: b
 }
 
 /// Takes a document apart that has been read otherwise, or tells why it could not be.
-#[cfg(any(feature = "avro", feature = "protobuf"))]
+#[cfg(any(feature = "avro", feature = "protobuf", test))]
 pub(crate) fn take_apart(
     decoder: &Decoder,
     message: &RawMessage<'_>,

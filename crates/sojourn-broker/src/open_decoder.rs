@@ -1,20 +1,17 @@
 //! A channel's decoder, ready for messages: with the schemas that it reads them by.
 //!
 //! What reads by a schema is in crates of its own (`sojourn-avro`, `sojourn-protobuf`), which the
-//! cargo features of the same names bring.
+//! cargo features of the same names bring. Unit tests always have both.
 
 use std::time::Duration;
 
-#[cfg(any(feature = "avro", feature = "protobuf"))]
+#[cfg(any(feature = "avro", feature = "protobuf", test))]
 use serde_json::Value;
 use sojourn_plan::{Channel, Decoder};
 
-#[cfg(any(feature = "avro", feature = "protobuf"))]
+#[cfg(any(feature = "avro", feature = "protobuf", test))]
 use crate::decode::take_apart;
 use crate::decode::{Reading, outcome, read};
-#[cfg(feature = "avro")]
-use sojourn_plan::Connector;
-
 use crate::{BrokerError, Decoded, RawMessage};
 
 /// A channel's decoder, ready for messages.
@@ -28,9 +25,9 @@ pub struct OpenDecoder {
 enum Schemas {
     #[default]
     None,
-    #[cfg(feature = "avro")]
+    #[cfg(any(feature = "avro", test))]
     Avro(Box<sojourn_avro::Avro>),
-    #[cfg(feature = "protobuf")]
+    #[cfg(any(feature = "protobuf", test))]
     Protobuf(sojourn_protobuf::Protobuf),
 }
 
@@ -44,17 +41,17 @@ impl OpenDecoder {
     pub fn open(channel: &Channel, patience: Duration) -> Result<Self, BrokerError> {
         let _unused = patience;
         let schemas = match &channel.decoder {
-            #[cfg(feature = "avro")]
+            #[cfg(any(feature = "avro", test))]
             Decoder::Avro(schema) => {
                 let topics = match &channel.connector {
-                    Connector::Kafka(kafka) => kafka.topics.as_slice(),
+                    sojourn_plan::Connector::Kafka(kafka) => kafka.topics.as_slice(),
                     _ => &[],
                 };
                 let avro = sojourn_avro::Avro::open(schema, topics, patience);
                 let avro = avro.map_err(|error| failed(channel, &error.message, error.hint))?;
                 Schemas::Avro(Box::new(avro))
             }
-            #[cfg(feature = "protobuf")]
+            #[cfg(any(feature = "protobuf", test))]
             Decoder::Protobuf(schema) => {
                 let sojourn_plan::ProtobufSchema { descriptor, message, registry } = schema;
                 let opened = sojourn_protobuf::Protobuf::open(descriptor, message, *registry);
@@ -62,9 +59,9 @@ impl OpenDecoder {
                     opened.map_err(|error| failed(channel, &error.message, error.hint))?,
                 )
             }
-            #[cfg(not(feature = "avro"))]
+            #[cfg(not(any(feature = "avro", test)))]
             Decoder::Avro(_) => return Err(missing(channel, "avro")),
-            #[cfg(not(feature = "protobuf"))]
+            #[cfg(not(any(feature = "protobuf", test)))]
             Decoder::Protobuf(_) => return Err(missing(channel, "protobuf")),
             _ => Schemas::None,
         };
@@ -87,7 +84,7 @@ impl OpenDecoder {
     pub(crate) fn read(&mut self, message: &RawMessage<'_>, keep_envelope: bool) -> Reading {
         match &mut self.schemas {
             Schemas::None => read(&self.decoder, message, keep_envelope),
-            #[cfg(feature = "avro")]
+            #[cfg(any(feature = "avro", test))]
             Schemas::Avro(avro) => {
                 if message.payload.is_empty() && avro.has_changes() {
                     return Reading { is_tombstone: true, ..Reading::default() };
@@ -95,7 +92,7 @@ impl OpenDecoder {
                 let read = avro.read(message.payload);
                 named(&self.decoder, message, keep_envelope, read)
             }
-            #[cfg(feature = "protobuf")]
+            #[cfg(any(feature = "protobuf", test))]
             Schemas::Protobuf(protobuf) => {
                 let read = protobuf.read(message.payload);
                 let read = read.map(|(document, name)| (document, Some(name)));
@@ -106,7 +103,7 @@ impl OpenDecoder {
 }
 
 /// A document whose schema has a name, which is the event's type unless it says another.
-#[cfg(any(feature = "avro", feature = "protobuf"))]
+#[cfg(any(feature = "avro", feature = "protobuf", test))]
 fn named(
     decoder: &Decoder,
     message: &RawMessage<'_>,
@@ -128,12 +125,12 @@ fn named(
     reading
 }
 
-#[cfg(any(feature = "avro", feature = "protobuf"))]
+#[cfg(any(feature = "avro", feature = "protobuf", test))]
 fn failed(channel: &Channel, message: &str, hint: Option<String>) -> BrokerError {
     BrokerError { message: format!("channel `{}`: {message}", channel.name), hint }
 }
 
-#[cfg(not(all(feature = "avro", feature = "protobuf")))]
+#[cfg(not(any(all(feature = "avro", feature = "protobuf"), test)))]
 fn missing(channel: &Channel, feature: &str) -> BrokerError {
     BrokerError::new(format!(
         "channel `{}` needs the {feature} decoder, which this build does not have",

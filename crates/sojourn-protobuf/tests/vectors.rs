@@ -78,3 +78,29 @@ fn a_wrong_name_has_suggestions_and_a_wrong_file_a_hint() {
     let error = Protobuf::open(gone, "shop.Paid", false).unwrap_err();
     assert!(error.message.contains("/nowhere/events.binpb"), "{error:?}");
 }
+
+/// A `Paid` with everything in it, written by Google's implementation for Python.
+const PAID: &str = "
+    0a03702d3110ffffffffffffffffff0118ffffffffffffffffff0120012a0200ff31000000000000e0bf3800
+    42050a016c10024a06038e029ea70552050a0161100052050a016210015a1008ffffffffffffffffff011203
+    0a0178620808e20912034555526a080880e2cfaa0610017201638201050a03702d32";
+
+#[test]
+fn what_googles_implementation_wrote() {
+    let (read, _) = open("shop.Paid", false).read(&of_hex(PAID)).unwrap();
+    let empty = |id: &str| {
+        json!({
+            "payment_id": id, "exact": 0, "negative": 0, "state": "STATE_NEW", "raw": "",
+            "ratio": 0.0, "lines": [], "numbers": [], "marks": {}, "by_place": {},
+        })
+    };
+    let expected = json!({
+        "payment_id": "p-1", "exact": u64::MAX, "negative": i64::MIN, "state": "STATE_DONE",
+        "raw": "AP8=", "ratio": -0.5, "checked": false, "lines": [{ "name": "l", "count": 2 }],
+        "numbers": [3, 270, 86942], "marks": { "a": "STATE_NEW", "b": "STATE_DONE" },
+        "by_place": { "-1": { "name": "x", "count": 0 } },
+        "amount": { "cents": 1250, "currency": "EUR" },
+        "at": { "seconds": 1_700_000_000, "nanos": 1 }, "card": "c", "next": empty("p-2"),
+    });
+    assert_eq!(read, expected);
+}

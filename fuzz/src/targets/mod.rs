@@ -1,5 +1,6 @@
 //! The targets, one a file.
 
+pub(crate) mod avro_data;
 pub(crate) mod dns_reply;
 pub(crate) mod event;
 pub(crate) mod hpack;
@@ -12,6 +13,7 @@ pub(crate) mod mock_file;
 pub(crate) mod mock_request;
 pub(crate) mod mock_wishes;
 pub(crate) mod mqtt_packets;
+pub(crate) mod protobuf_data;
 pub(crate) mod proxy_reply;
 pub(crate) mod results;
 pub(crate) mod run_file;
