@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use prost_reflect::{DynamicMessage, Kind, MapKey, Value as Read};
+use prost_reflect::{DynamicMessage, Kind, MapKey, ReflectMessage, Value as Read};
 use serde_json::{Map, Number, Value};
 
 /// A message as an object. Recursion is bounded by the depth to which messages are read.

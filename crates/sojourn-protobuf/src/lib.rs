@@ -89,7 +89,8 @@ fn at(file: &FileDescriptor, path: &[usize]) -> Result<MessageDescriptor, String
     let mut message = file.messages().nth(*first).ok_or_else(missing)?;
     for index in inner {
         // An index counts the messages that are declared, those of maps among them.
-        message = message.child_messages().nth(*index).ok_or_else(missing)?;
+        let child = message.child_messages().nth(*index);
+        message = child.ok_or_else(missing)?;
     }
     Ok(message)
 }
