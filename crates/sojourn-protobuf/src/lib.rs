@@ -48,10 +48,14 @@ impl Protobuf {
 
     /// The same of a descriptor set's bytes.
     pub fn of_set(set: &[u8], message: &str, has_prefix: bool) -> Result<Self, OpenError> {
-        let pool = DescriptorPool::decode(set).map_err(|error| OpenError {
-            message: format!("not a descriptor set with all that it imports: {error}"),
+        let wrong = |why: String| OpenError {
+            message: format!("not a descriptor set with all that it imports: {why}"),
             hint: Some(HOW.to_owned()),
-        })?;
+        };
+        // prost-reflect 0.16 panics over some sets that contradict themselves.
+        let pool = std::panic::catch_unwind(|| DescriptorPool::decode(set))
+            .map_err(|_| wrong("it contradicts itself".to_owned()))?
+            .map_err(|error| wrong(error.to_string()))?;
         let found = pool.get_message_by_name(message);
         let message = found.ok_or_else(|| OpenError {
             message: format!("no message `{message}`"),

@@ -1,4 +1,4 @@
-//! Protobuf's messages, with a schema registry's prefix and without; and descriptor sets.
+//! Protobuf's messages, with a schema registry's prefix and without.
 
 use sojourn_protobuf::Protobuf;
 
@@ -6,14 +6,8 @@ use crate::Input;
 
 const SET: &[u8] = include_bytes!("../../../crates/sojourn-protobuf/tests/fixtures/events.binpb");
 
-/// Option 0: with a prefix. Option 1: the bytes are a descriptor set.
+/// Option 0: with a prefix.
 pub(crate) fn check(input: Input<'_>) {
-    if input.has(1) {
-        if let Ok(protobuf) = Protobuf::of_set(input.bytes, "shop.Paid", input.has(0)) {
-            let _read = protobuf.read(input.bytes);
-        }
-        return;
-    }
     let paid = Protobuf::of_set(SET, "shop.Paid", input.has(0));
     let paid = paid.unwrap_or_else(|error| panic!("the set has it: {error:?}"));
     if let Ok((read, name)) = paid.read(input.bytes) {
