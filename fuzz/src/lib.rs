@@ -22,6 +22,7 @@ pub struct Target {
 /// All targets, in the order in which they run.
 pub const TARGETS: &[Target] = &[
     Target { name: "amqp_frames", check: targets::amqp_frames::check },
+    Target { name: "avro_data", check: targets::avro_data::check },
     Target { name: "dns_reply", check: targets::dns_reply::check },
     Target { name: "event", check: targets::event::check },
     Target { name: "hpack", check: targets::hpack::check },
@@ -36,6 +37,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mqtt_packets", check: targets::mqtt_packets::check },
     Target { name: "nats_frames", check: targets::nats_frames::check },
     Target { name: "postgres_messages", check: targets::postgres_messages::check },
+    Target { name: "protobuf_data", check: targets::protobuf_data::check },
     Target { name: "proxy_reply", check: targets::proxy_reply::check },
     Target { name: "redis_answers", check: targets::redis_answers::check },
     Target { name: "results", check: targets::results::check },

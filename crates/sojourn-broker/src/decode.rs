@@ -28,9 +28,14 @@ pub struct Decoded {
 }
 
 /// Reads a message; `Err` says in words why it can't be read. With [`Decoder::Auto`] a payload that
-/// is not JSON is no error: it has no body.
+/// is not JSON is no error: it has no body. Decoders that read by a schema are to be opened first:
+/// [`crate::OpenDecoder`].
 pub fn decode(decoder: &Decoder, message: &RawMessage<'_>) -> Result<Decoded, String> {
-    let reading = read(decoder, message, true);
+    outcome(decoder, read(decoder, message, true))
+}
+
+/// What a reading comes to for those who want all or nothing.
+pub(crate) fn outcome(decoder: &Decoder, reading: Reading) -> Result<Decoded, String> {
     match reading.problem {
         Some(problem) if !matches!(decoder, Decoder::Auto) => Err(problem),
         _ => Ok(reading.decoded),
@@ -51,11 +56,34 @@ pub(crate) struct Reading {
 /// Reads a message, parsing its payload once. Keeping the envelope whole costs a copy of the body.
 pub(crate) fn read(decoder: &Decoder, message: &RawMessage<'_>, keep_envelope: bool) -> Reading {
     let headers = Headers::of(message, decoder);
+    let document = parse(decoder, &headers, message.payload);
+    take_headers_apart(decoder, message, &headers, document, keep_envelope)
+}
+
+/// Takes a document apart that has been read otherwise, or tells why it could not be.
+#[cfg(any(feature = "avro", feature = "protobuf", test))]
+pub(crate) fn take_apart(
+    decoder: &Decoder,
+    message: &RawMessage<'_>,
+    document: Result<Value, String>,
+    keep_envelope: bool,
+) -> Reading {
+    let headers = Headers::of(message, decoder);
+    take_headers_apart(decoder, message, &headers, document, keep_envelope)
+}
+
+fn take_headers_apart(
+    decoder: &Decoder,
+    message: &RawMessage<'_>,
+    headers: &Headers<'_>,
+    document: Result<Value, String>,
+    keep_envelope: bool,
+) -> Reading {
     let recognises_cloud_events = matches!(decoder, Decoder::Auto | Decoder::CloudEvents);
     let binary = recognises_cloud_events && headers.is_binary_cloud_event();
-    let mut decoded = match parse(decoder, &headers, message.payload) {
+    let mut decoded = match document {
         Ok(_) if headers.is_cloud_events_batch() && recognises_cloud_events => {
-            return unread(&headers, "a CloudEvents batch: one message with several events");
+            return unread(headers, "a CloudEvents batch: one message with several events");
         }
         Ok(document) if binary => Decoded {
             envelope: keep_envelope.then(|| envelope::of_headers(message, &document)),
@@ -67,11 +95,11 @@ pub(crate) fn read(decoder: &Decoder, message: &RawMessage<'_>, keep_envelope: b
         {
             return Reading { is_tombstone: true, ..Reading::default() };
         }
-        Ok(document) => match unwrap(decoder, document, &headers, keep_envelope) {
+        Ok(document) => match unwrap(decoder, document, headers, keep_envelope) {
             Ok(decoded) => decoded,
-            Err(problem) => return unread(&headers, problem),
+            Err(problem) => return unread(headers, problem),
         },
-        Err(problem) => return unread(&headers, &problem),
+        Err(problem) => return unread(headers, &problem),
     };
     if binary {
         decoded.event_type = headers.cloud_event_type();
@@ -95,7 +123,14 @@ fn unwrap(
 ) -> Result<Decoded, &'static str> {
     match decoder {
         Decoder::Auto => {}
-        Decoder::Json | Decoder::MessagePack | Decoder::Text(_) => return Ok(plain(document)),
+        Decoder::Json | Decoder::MessagePack | Decoder::Protobuf(_) | Decoder::Text(_) => {
+            return Ok(plain(document));
+        }
+        // Kafka Connect's converters write Debezium's changes in Avro too.
+        Decoder::Avro(_) if debezium::is_change(&document) => {
+            return debezium::change(document, keep);
+        }
+        Decoder::Avro(_) => return Ok(plain(document)),
         Decoder::CloudEvents => return cloud_event(document, keep),
         Decoder::MassTransit => return mass_transit(document, keep),
         Decoder::NServiceBus => {
@@ -146,6 +181,9 @@ fn mass_transit(document: Value, keep: bool) -> Result<Decoded, &'static str> {
 fn parse(decoder: &Decoder, headers: &Headers<'_>, payload: &[u8]) -> Result<Value, String> {
     match decoder {
         Decoder::Text(regex) => return pattern::read(regex, payload),
+        Decoder::Avro(_) | Decoder::Protobuf(_) => {
+            return Err("its decoder was not opened, and so has no schema".to_owned());
+        }
         // A tombstone has no payload at all.
         Decoder::Debezium if payload.is_empty() => return Ok(Value::Null),
         _ if payload.is_empty() => return Err("the payload is empty".to_owned()),

@@ -6,11 +6,11 @@ use smallvec::SmallVec;
 use sojourn_ledger::{Candidate, Marker, Observation};
 use sojourn_plan::{Decoder, Plan, Selector};
 
-use crate::decode::{Reading, read};
+use crate::decode::Reading;
 use crate::rule::{Fit, Rule, selects_envelope};
 use crate::select::find;
 use crate::text::hash;
-use crate::{Position, RawMessage};
+use crate::{OpenDecoder, Position, RawMessage};
 
 /// Header that carries the run marker unless the channel says otherwise.
 const MARKER_HEADER: &str = "sojourn-run";
@@ -24,7 +24,7 @@ const SAMPLE_BYTES_MAX: usize = 200;
 pub struct Router {
     channel: u16,
     run_id: String,
-    decoder: Decoder,
+    decoder: OpenDecoder,
     marker: Option<Selector>,
     message_id: Option<Selector>,
     /// Stages seen on this channel, in declared order.
@@ -38,7 +38,8 @@ pub struct Router {
 }
 
 impl Router {
-    /// The router of one channel.
+    /// The router of one channel. A decoder that reads by a schema is to be given opened:
+    /// [`Self::with_decoder`].
     pub fn new(plan: &Plan, channel: usize, run_id: &str) -> Self {
         let declared = plan.channels.get(channel);
         let mut rules = Vec::new();
@@ -54,7 +55,9 @@ impl Router {
         Self {
             channel: u16::try_from(channel).unwrap_or(u16::MAX),
             run_id: run_id.to_owned(),
-            decoder: declared.map_or(Decoder::Auto, |channel| channel.decoder.clone()),
+            decoder: OpenDecoder::plain(
+                declared.map_or(Decoder::Auto, |channel| channel.decoder.clone()),
+            ),
             marker,
             message_id,
             rules,
@@ -63,6 +66,13 @@ impl Router {
             rereads: 0,
             samples: Vec::new(),
         }
+    }
+
+    /// The same with the channel's decoder, opened.
+    #[must_use]
+    pub fn with_decoder(mut self, decoder: OpenDecoder) -> Self {
+        self.decoder = decoder;
+        self
     }
 
     /// Reads a message and says what it could be. `None` when it is a re-read of our own, dropped
@@ -77,7 +87,7 @@ impl Router {
             self.rereads += 1;
             return None;
         }
-        let reading = read(&self.decoder, message, self.keep_envelope);
+        let reading = self.decoder.read(message, self.keep_envelope);
         let (candidates, unkeyed) = if reading.is_tombstone {
             (SmallVec::new(), None)
         } else {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sojourn_broker::{BrokerError, RawMessage, Sink, Tap, TapInfo};
+use sojourn_broker::{BrokerError, OpenDecoder, RawMessage, Sink, Tap, TapInfo};
 use sojourn_live::{WatchOptions, Watched, watch};
 use sojourn_plan::{Channel, Connector, Decoder, NatsChannel};
 
@@ -50,7 +50,8 @@ fn watched(is_lost: bool) -> Vec<Watched> {
         marker: None,
         backlog: Vec::new(),
     };
-    vec![Watched { channel, tap: Box::new(Three { left: 3, is_lost }) }]
+    let decoder = OpenDecoder::plain(Decoder::Auto);
+    vec![Watched { channel, tap: Box::new(Three { left: 3, is_lost }), decoder }]
 }
 
 #[test]

@@ -33,10 +33,10 @@ pub use attack::{
 };
 pub use batch::{BATCH_MAX, Batch, BatchForm};
 pub use channel::{
-    AmqpChannel, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion, NatsChannel,
-    Outbox, PostgresChannel, PostgresSource, PostgresTable, RedisChannel, RedisSource, Secret,
-    Server, SqsChannel, SqsSource, SseChannel, Tls, WebSocketChannel, WebhookAnswer,
-    WebhookChannel, WebhookFailures, WebhookSignature,
+    AmqpChannel, AvroSchema, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion,
+    NatsChannel, Outbox, PostgresChannel, PostgresSource, PostgresTable, ProtobufSchema,
+    RedisChannel, RedisSource, SchemaRegistry, Secret, Server, SqsChannel, SqsSource, SseChannel,
+    Tls, WebSocketChannel, WebhookAnswer, WebhookChannel, WebhookFailures, WebhookSignature,
 };
 pub use fan_out::{Expect, MEMBERS_MAX, Teller, members_of};
 pub use journey::{

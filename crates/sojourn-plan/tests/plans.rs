@@ -1,8 +1,9 @@
 //! What files become.
 
 use sojourn_plan::{
-    Decoder, Expect, HttpAction, KeyRule, Overrides, Plan, RenderContext, RetryOn, Selector,
-    StageKind, StageSource, Step, Teller, Template, Test, read,
+    AvroSchema, Decoder, Expect, HttpAction, KeyRule, Overrides, Plan, ProtobufSchema,
+    RenderContext, RetryOn, Secret, Selector, StageKind, StageSource, Step, Teller, Template, Test,
+    read,
 };
 
 use crate::util::{complete, memory, plan};
@@ -375,4 +376,23 @@ fn every_decoder_by_its_word() {
     }
     let text = decoder("{ regex: '(?<id>[0-9]+)' }");
     assert!(matches!(&text, Decoder::Text(regex) if regex.as_str() == "(?<id>[0-9]+)"));
+    let avro = decoder(
+        "{ avro: { registry: 'https://load:p%40ss@r:8081/v1', subjects: s, tls: { ca: c.pem } } }",
+    );
+    assert!(!format!("{avro:?}").contains("p@ss"));
+    let Decoder::Avro(AvroSchema::Registry(registry)) = avro else { panic!("{avro:?}") };
+    let server = &registry.server;
+    assert_eq!((server.address().as_str(), server.path.as_str()), ("r:8081", "v1"));
+    assert_eq!(server.password.as_ref().map(Secret::reveal), Some("p@ss"));
+    assert_eq!((server.tls, server.trust.ca.is_some()), (true, true));
+    assert_eq!(registry.subjects, ["s"]);
+    let file = decoder("{ avro: { schema: paid.avsc } }");
+    assert_eq!(file, Decoder::Avro(AvroSchema::File("paid.avsc".into())));
+    let protobuf = ProtobufSchema {
+        descriptor: "events.binpb".into(),
+        message: "shop.Paid".to_owned(),
+        registry: true,
+    };
+    let written = "{ protobuf: { descriptor: events.binpb, message: .shop.Paid, registry: true } }";
+    assert_eq!(decoder(written), Decoder::Protobuf(protobuf));
 }

@@ -1,6 +1,7 @@
 //! The targets, one a file.
 
 pub(crate) mod amqp_frames;
+pub(crate) mod avro_data;
 pub(crate) mod dns_reply;
 pub(crate) mod event;
 pub(crate) mod hpack;
@@ -15,6 +16,7 @@ pub(crate) mod mock_wishes;
 pub(crate) mod mqtt_packets;
 pub(crate) mod nats_frames;
 pub(crate) mod postgres_messages;
+pub(crate) mod protobuf_data;
 pub(crate) mod proxy_reply;
 pub(crate) mod redis_answers;
 pub(crate) mod results;

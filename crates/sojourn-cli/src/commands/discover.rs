@@ -81,10 +81,11 @@ fn open(plan: &Plan) -> Result<Vec<Watched>, UsageError> {
     let registry = registry();
     let mut watched = Vec::new();
     for channel in &plan.channels {
-        let opened = registry.open(channel).and_then(|mut tap| Ok((tap.open()?, tap)));
-        let (info, tap) = opened.map_err(|error| UsageError::with(error.message, error.hint))?;
+        let opened = super::watch::open(&registry, channel);
+        let (info, tap, decoder) =
+            opened.map_err(|error| UsageError::with(error.message, error.hint))?;
         eprintln!("{}: {}", channel.name, info.listens_to);
-        watched.push(Watched { channel: channel.clone(), tap });
+        watched.push(Watched { channel: channel.clone(), tap, decoder });
     }
     Ok(watched)
 }

@@ -1,9 +1,11 @@
 //! `sojourn watch`: what goes over channels just now, without load.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use sojourn_broker::{BrokerError, OpenDecoder, Registry, Tap, TapInfo};
 use sojourn_live::{WatchOptions, Watched};
-use sojourn_plan::{Overrides, duration_ns};
+use sojourn_plan::{Channel, Overrides, duration_ns};
 
 use crate::{connectors::registry, errors::UsageError, files::read_channels, signals};
 
@@ -52,10 +54,11 @@ pub(crate) fn run(command: &Watch) -> Result<u8, UsageError> {
     let mut watched = Vec::new();
     let wanted = |name: &String| command.channels.is_empty() || command.channels.contains(name);
     for channel in channels.into_iter().filter(|channel| wanted(&channel.name)) {
-        let opened = registry.open(&channel).and_then(|mut tap| Ok((tap.open()?, tap)));
-        let (info, tap) = opened.map_err(|error| UsageError::with(error.message, error.hint))?;
+        let opened = open(&registry, &channel);
+        let (info, tap, decoder) =
+            opened.map_err(|error| UsageError::with(error.message, error.hint))?;
         eprintln!("{}: {}", channel.name, info.listens_to);
-        watched.push(Watched { channel, tap });
+        watched.push(Watched { channel, tap, decoder });
     }
     let options =
         WatchOptions { length_ns: command.length, samples: command.samples, json: command.json };
@@ -69,4 +72,17 @@ pub(crate) fn run(command: &Watch) -> Result<u8, UsageError> {
         &mut std::io::stderr(),
     );
     told.map(|()| 0).map_err(|why| UsageError::with(why, None))
+}
+
+/// How long a message may wait for its schema, since nothing is measured here.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A channel's tap and its decoder, open.
+pub(super) fn open(
+    registry: &Registry,
+    channel: &Channel,
+) -> Result<(TapInfo, Box<dyn Tap>, OpenDecoder), BrokerError> {
+    let mut tap = registry.open(channel)?;
+    let decoder = OpenDecoder::open(channel, PATIENCE)?;
+    Ok((tap.open()?, tap, decoder))
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use sojourn_broker::{Registry, Router, Tap};
+use sojourn_broker::{OpenDecoder, Registry, Router, Tap};
 use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns};
 use sojourn_ledger::{Batch, SourceId};
 use sojourn_metrics::Snapshot;
@@ -126,8 +126,8 @@ pub(super) fn launch(
         &FarEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
         registry,
     )?;
-    for (index, tap) in taps {
-        launched.tap(plan, index, tap, batches_sender.clone(), tap_sender.clone())?;
+    for (index, tap, decoder) in taps {
+        launched.tap(plan, index, (tap, decoder), batches_sender.clone(), tap_sender.clone())?;
     }
     let mut poll_ends = None;
     if let Some((hand_over, ended)) = hand_over {
@@ -345,7 +345,7 @@ impl Launched {
         &mut self,
         plan: &Plan,
         index: usize,
-        tap: Box<dyn Tap>,
+        (tap, decoder): (Box<dyn Tap>, OpenDecoder),
         facts: Sender<Batch>,
         reports: Sender<TapReport>,
     ) -> Result<(), RunError> {
@@ -355,7 +355,7 @@ impl Launched {
         self.taps += 1;
         self.starts.push(start_sender);
         let spec = TapSpec {
-            router: Router::new(plan, index, &self.options.run_id),
+            router: Router::new(plan, index, &self.options.run_id).with_decoder(decoder),
             channel,
             tap,
             source,

@@ -1,6 +1,8 @@
 //! Opening the taps of the channels that a plan listens to.
 
-use sojourn_broker::{Registry, Tap};
+use std::time::Duration;
+
+use sojourn_broker::{OpenDecoder, Registry, Tap};
 use sojourn_plan::{Action, Plan, StageSource};
 
 use crate::RunError;
@@ -21,8 +23,8 @@ fn is_only_published_to(plan: &Plan, index: usize) -> bool {
     is_published && !is_seen
 }
 
-/// A tap for each channel that is listened to, with the channel's index.
-type Taps = Vec<(usize, Box<dyn Tap>)>;
+/// A tap for each channel that is listened to, with the channel's index and its decoder.
+type Taps = Vec<(usize, Box<dyn Tap>, OpenDecoder)>;
 
 pub(super) fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Taps, Listening), RunError> {
     let mut taps = Vec::new();
@@ -34,9 +36,12 @@ pub(super) fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Taps, Liste
             continue;
         }
         let mut tap = registry.open(channel)?;
+        // Before the tap, which would have nobody to read it meanwhile. Never on its thread: what
+        // it receives would be stamped late.
+        let decoder = OpenDecoder::open(channel, Duration::ZERO)?;
         let info = tap.open()?;
         channels.push((channel.name.clone(), info.listens_to));
-        taps.push((index, tap));
+        taps.push((index, tap, decoder));
     }
     Ok((taps, channels))
 }

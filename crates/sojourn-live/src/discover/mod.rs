@@ -6,9 +6,8 @@ mod file;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use sojourn_broker::{Mention, RawMessage, Sink, decode, mentions};
+use sojourn_broker::{Mention, OpenDecoder, RawMessage, Sink, mentions};
 use sojourn_clock::now_ns;
-use sojourn_plan::Decoder;
 
 use crate::Watched;
 pub use file::{journey_file, stages};
@@ -92,8 +91,8 @@ impl Discovery {
                 payload: &kept.payload,
                 position: None,
             };
-            let channel = &self.watched[kept.channel].channel;
-            note(&mut self.found, (&channel.name, &channel.decoder), &message, id);
+            let Watched { channel, decoder, .. } = &mut self.watched[kept.channel];
+            note(&mut self.found, (&channel.name, decoder), &message, id);
         }
         let start_ns = now_ns();
         let mut heard_ns = start_ns;
@@ -128,10 +127,10 @@ impl Discovery {
 
     /// Asks every tap once: for what mentions the id, or, while it is not known, for everything.
     fn poll(&mut self, id: Option<&str>) -> Result<(), String> {
-        for (index, Watched { channel, tap }) in self.watched.iter_mut().enumerate() {
+        for (index, Watched { channel, tap, decoder }) in self.watched.iter_mut().enumerate() {
             let polled = match id {
                 Some(id) => {
-                    let of = (channel.name.as_str(), &channel.decoder);
+                    let of = (channel.name.as_str(), decoder);
                     tap.poll(POLL, &mut Looking { found: &mut self.found, of, id })
                 }
                 None => {
@@ -147,13 +146,13 @@ impl Discovery {
 
 struct Looking<'a> {
     found: &'a mut Vec<Found>,
-    of: (&'a str, &'a Decoder),
+    of: (&'a str, &'a mut OpenDecoder),
     id: &'a str,
 }
 
 impl Sink for Looking<'_> {
     fn message(&mut self, message: &RawMessage<'_>) {
-        note(self.found, self.of, message, self.id);
+        note(self.found, (self.of.0, self.of.1), message, self.id);
     }
 }
 
@@ -185,8 +184,8 @@ impl Sink for Keeping<'_> {
 }
 
 /// Takes note of a message if it mentions the id.
-fn note(found: &mut Vec<Found>, of: (&str, &Decoder), message: &RawMessage<'_>, id: &str) {
-    let decoded = decode(of.1, message).unwrap_or_default();
+fn note(found: &mut Vec<Found>, of: (&str, &mut OpenDecoder), message: &RawMessage<'_>, id: &str) {
+    let decoded = of.1.decode(message).unwrap_or_default();
     let mentions = mentions(message, &decoded, id);
     if mentions.is_empty() {
         return;

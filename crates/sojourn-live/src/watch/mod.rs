@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use sojourn_broker::{RawMessage, Sink, Tap, decode};
+use sojourn_broker::{OpenDecoder, RawMessage, Sink, Tap};
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_plan::{Channel, Decoder};
+use sojourn_plan::Channel;
 
 use figures::Figures;
 pub use message::Message;
@@ -40,6 +40,8 @@ pub struct Watched {
     pub channel: Channel,
     /// Its tap, open.
     pub tap: Box<dyn Tap>,
+    /// Its decoder, open.
+    pub decoder: OpenDecoder,
 }
 
 /// Watches until the time is up, `stop` says so, or a tap is lost. Messages go to `out`, rates to
@@ -56,13 +58,13 @@ pub fn watch(
     let (lost_sender, lost) = bounded(watched.len().max(1));
     let mut board = Vec::new();
     let mut threads = Vec::new();
-    for Watched { channel, tap } in watched {
+    for Watched { channel, tap, decoder } in watched {
         let figures = Arc::new(Mutex::new(Figures::default()));
         board.push((channel.name.clone(), Arc::clone(&figures)));
         let samples = if options.json { u64::MAX } else { options.samples };
         let listener = Listener {
             name: channel.name,
-            decoder: channel.decoder,
+            decoder,
             figures,
             messages: sender.clone(),
             samples,
@@ -144,7 +146,7 @@ fn listen(
 /// What a tap hands its messages to.
 struct Listener {
     name: String,
-    decoder: Decoder,
+    decoder: OpenDecoder,
     figures: Arc<Mutex<Figures>>,
     messages: Sender<Message>,
     samples: u64,
@@ -153,7 +155,7 @@ struct Listener {
 
 impl Sink for Listener {
     fn message(&mut self, message: &RawMessage<'_>) {
-        let decoded = decode(&self.decoder, message);
+        let decoded = self.decoder.decode(message);
         let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = figures.add(message, decoded.as_ref().ok());
         if shown < self.samples {

@@ -13,7 +13,7 @@ mod stream;
 mod webhook;
 
 pub use amqp::AmqpChannel;
-pub use decoder::Decoder;
+pub use decoder::{AvroSchema, Decoder, ProtobufSchema, SchemaRegistry};
 pub use kafka::KafkaChannel;
 pub use mqtt::{MqttChannel, MqttVersion};
 pub use nats::NatsChannel;

@@ -31,7 +31,17 @@ pub(crate) static TLS: Shape = Shape {
 impl Reader<'_> {
     /// The `url` and `tls` of a channel.
     pub(super) fn server(&mut self, fields: &Fields<'_>, schemes: Schemes) -> Option<Server> {
-        let node = fields.get("url");
+        self.server_at("url", fields, schemes)
+    }
+
+    /// The same of a URL by another name.
+    pub(super) fn server_at(
+        &mut self,
+        name: &str,
+        fields: &Fields<'_>,
+        schemes: Schemes,
+    ) -> Option<Server> {
+        let node = fields.get(name);
         let trust = fields.get("tls").map(|node| self.tls(node));
         let mut server = self.server_url(node?, schemes)?;
         if let Some(trust) = trust {

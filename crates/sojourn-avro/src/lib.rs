@@ -1,0 +1,19 @@
+//! Avro: schemas, payloads to JSON, and the schema registry.
+//!
+//! A [`Schema`] reads bare Avro data. An [`Avro`] is what a channel reads its messages with: one
+//! schema from a file, or those of a registry, which messages name by an id in front of their data.
+//!
+//! This is a reader of our own because a library's would have to survive any bytes: `apache-avro`
+//! 0.22 follows a recursive schema as deep as a message says, until the stack is gone, and builds
+//! values of its own that would only be turned into JSON. Its encoder wrote the vectors of the
+//! tests.
+
+mod decimal;
+mod opened;
+mod read;
+mod registry;
+mod schema;
+
+pub use opened::Avro;
+pub use registry::OpenError;
+pub use schema::Schema;

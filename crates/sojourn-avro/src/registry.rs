@@ -1,0 +1,284 @@
+//! A schema registry: what is asked of it over HTTP, as Confluent's answers.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_http::{
+    BodyPolicy, Client, ClientCertificate, ClientConfig, Completion, Exchange, Io, Origin,
+    OriginId, TlsOptions, origin_host_header,
+};
+use sojourn_plan::{Secret, Server};
+
+use crate::Schema;
+
+/// How long one answer may take.
+const TIMEOUT_NS: u64 = 5 * SECOND_NS;
+/// Longest answer.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// Most schemas that one may refer to, all told.
+const REFERENCES_MAX: usize = 100;
+/// Versions of a subject that are read at the beginning, the latest of them.
+pub(crate) const VERSIONS_MAX: usize = 50;
+const MEDIA_TYPES: &str = "application/vnd.schemaregistry.v1+json, application/json";
+
+/// Why schemas could not be had, in words without secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl OpenError {
+    pub(crate) fn new(message: String, hint: &str) -> Self {
+        Self { message, hint: Some(hint.to_owned()) }
+    }
+}
+
+/// A registry, asked one thing after the other.
+pub(crate) struct Registry {
+    client: Client,
+    origin: OriginId,
+    host: String,
+    /// Path in front of the registry's own.
+    base: String,
+    authorization: Option<Secret>,
+    secrets: Vec<Secret>,
+    /// `schema registry 127.0.0.1:8081`, for messages.
+    pub(crate) place: String,
+    completions: Vec<Completion>,
+    next_token: u64,
+}
+
+/// A schema and the id under which messages name it.
+pub(crate) struct Registered {
+    pub(crate) id: u32,
+    pub(crate) schema: Result<Schema, String>,
+}
+
+/// Why there is no answer of use.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Miss {
+    /// There is no such thing.
+    Missing,
+    /// The user or the password is wrong.
+    Denied(u16),
+    /// Anything else; asking again may help.
+    Failed(String),
+}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("it has none"),
+            Self::Denied(status) => write!(f, "it refuses (HTTP status {status})"),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Registry {
+    /// Nothing is connected yet. Errs when the settings of TLS cannot be used.
+    pub(crate) fn new(server: &Server) -> Result<Self, OpenError> {
+        let place = format!("schema registry {}", server.address());
+        let config = ClientConfig {
+            connect_timeout_ns: TIMEOUT_NS,
+            // Made on one thread and used on another, which a ring does not allow.
+            io: Io::Epoll,
+            punctual: false,
+            tls: tls(server),
+            ..ClientConfig::default()
+        };
+        let mut client = Client::new(config).map_err(|error| {
+            let message = format!("{place}: no client can be made: {error}");
+            OpenError::new(message, "`tls` of the registry names files of certificates in PEM")
+        })?;
+        let origin = Origin { tls: server.tls, host: server.host.clone(), port: server.port };
+        let authorization = server.user.as_ref().map(|user| {
+            let password = server.password.as_ref().map_or("", Secret::reveal);
+            Secret::new(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
+        });
+        let path = server.path.split('?').next().unwrap_or_default().trim_end_matches('/');
+        let base = if path.is_empty() { String::new() } else { format!("/{path}") };
+        Ok(Self {
+            host: origin_host_header(&origin),
+            origin: client.origin(&origin),
+            client,
+            base,
+            authorization,
+            secrets: server.password.iter().cloned().collect(),
+            place,
+            completions: Vec::new(),
+            next_token: 1,
+        })
+    }
+
+    /// The schema of an id, with those that it refers to.
+    pub(crate) fn schema(&mut self, id: u32) -> Result<Schema, Miss> {
+        let deadline_ns = now_ns() + 3 * TIMEOUT_NS;
+        let answer = self.get(&format!("/schemas/ids/{id}"), deadline_ns)?;
+        self.parse(&answer, deadline_ns)
+    }
+
+    /// A subject's versions, the latest ones.
+    pub(crate) fn subject(
+        &mut self,
+        subject: &str,
+        deadline_ns: u64,
+    ) -> Result<Vec<Registered>, Miss> {
+        let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
+        let versions = self.get(&format!("/subjects/{subject}/versions"), deadline_ns)?;
+        let versions: Vec<u64> =
+            versions.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+        let first = versions.len().saturating_sub(VERSIONS_MAX);
+        let mut registered = Vec::new();
+        for version in &versions[first..] {
+            let path = format!("/subjects/{subject}/versions/{version}");
+            let answer = self.get(&path, deadline_ns)?;
+            let id = answer["id"].as_u64().and_then(|id| u32::try_from(id).ok());
+            let id = id.ok_or_else(|| Miss::Failed("a version without an id".to_owned()))?;
+            let schema = match self.parse(&answer, deadline_ns) {
+                Ok(schema) => Ok(schema),
+                Err(Miss::Failed(why)) => Err(why),
+                Err(miss) => return Err(miss),
+            };
+            registered.push(Registered { id, schema });
+        }
+        Ok(registered)
+    }
+
+    /// Whether it answers, and lets us in.
+    pub(crate) fn answers(&mut self, deadline_ns: u64) -> Result<(), Miss> {
+        match self.get("/schemas/types", deadline_ns) {
+            // Not every registry can be asked this.
+            Ok(_) | Err(Miss::Missing) => Ok(()),
+            Err(miss) => Err(miss),
+        }
+    }
+
+    fn parse(&mut self, answer: &Value, deadline_ns: u64) -> Result<Schema, Miss> {
+        let mut known = Vec::new();
+        let mut texts = Vec::new();
+        self.collect(answer, &mut known, &mut texts, deadline_ns)?;
+        Schema::parse_all(&texts).map_err(Miss::Failed)
+    }
+
+    /// The schema's text behind those that it refers to, each once.
+    fn collect(
+        &mut self,
+        answer: &Value,
+        known: &mut Vec<(String, u64)>,
+        texts: &mut Vec<String>,
+        deadline_ns: u64,
+    ) -> Result<(), Miss> {
+        let kind = answer["schemaType"].as_str().unwrap_or("AVRO");
+        if kind != "AVRO" {
+            let kind: String = kind.chars().take(20).collect();
+            return Err(Miss::Failed(format!("its schema is of the type {kind}, not Avro")));
+        }
+        let text = answer["schema"].as_str();
+        let text = text.ok_or_else(|| Miss::Failed("an answer without `schema`".to_owned()))?;
+        for reference in answer["references"].as_array().into_iter().flatten() {
+            let (Some(subject), Some(version)) =
+                (reference["subject"].as_str(), reference["version"].as_u64())
+            else {
+                return Err(Miss::Failed("a reference without subject and version".to_owned()));
+            };
+            let reference = (subject.to_owned(), version);
+            // Known before its own references are, which therefore can't go round in circles.
+            if known.contains(&reference) {
+                continue;
+            }
+            if known.len() == REFERENCES_MAX {
+                return Err(Miss::Failed("a schema that refers to over 100 others".to_owned()));
+            }
+            known.push(reference);
+            let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
+            let path = format!("/subjects/{subject}/versions/{version}");
+            let answer = self.get(&path, deadline_ns)?;
+            self.collect(&answer, known, texts, deadline_ns)?;
+        }
+        texts.push(text.to_owned());
+        Ok(())
+    }
+
+    fn get(&mut self, path: &str, deadline_ns: u64) -> Result<Value, Miss> {
+        let now = now_ns();
+        let timeout_ns = TIMEOUT_NS.min(deadline_ns.saturating_sub(now));
+        if timeout_ns == 0 {
+            return Err(Miss::Failed("it has not answered in time".to_owned()));
+        }
+        let mut headers = vec![("accept", MEDIA_TYPES)];
+        headers.extend(self.authorization.iter().map(|value| ("authorization", value.reveal())));
+        let target = format!("{}{path}", self.base);
+        let mut bytes = Vec::new();
+        sojourn_http::write_request("GET", &target, &self.host, &headers, b"", &mut bytes)
+            .map_err(|_| Miss::Failed("its URL holds characters that cannot be sent".to_owned()))?;
+        let token = self.next_token;
+        self.next_token += 1;
+        let exchange = Exchange {
+            token,
+            origin: self.origin,
+            bytes: &bytes,
+            head_only: false,
+            timeout_ns,
+            body: BodyPolicy::Keep { bytes_max: ANSWER_BYTES_MAX },
+        };
+        self.client.send(now, exchange);
+        loop {
+            // Every request has a completion, at the latest when its time is up.
+            let waited = self.client.wait_until(now_ns() + SECOND_NS, &mut self.completions);
+            waited.map_err(|error| Miss::Failed(error.to_string()))?;
+            let ours = self.completions.drain(..).find(|completion| completion.token == token);
+            if let Some(completion) = ours {
+                return self.answer(completion);
+            }
+        }
+    }
+
+    fn answer(&self, completion: Completion) -> Result<Value, Miss> {
+        let response = match completion.outcome {
+            Ok(response) => response,
+            Err(failure) => return Err(Miss::Failed(format!("no answer: {failure}"))),
+        };
+        match response.status {
+            200 => serde_json::from_slice(&response.body)
+                .map_err(|error| Miss::Failed(format!("its answer is not JSON: {error}"))),
+            401 | 403 => Err(Miss::Denied(response.status)),
+            404 => Err(Miss::Missing),
+            status => {
+                let said: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+                let said = said["message"].as_str().unwrap_or("no more is said");
+                Err(Miss::Failed(format!("HTTP status {status}: {}", self.redact(said))))
+            }
+        }
+    }
+
+    /// The registry's words without what they may repeat of the password, and not over a line.
+    fn redact(&self, text: &str) -> String {
+        let mut text = text.lines().next().unwrap_or_default().to_owned();
+        for secret in self.secrets.iter().chain(&self.authorization) {
+            if !secret.reveal().is_empty() {
+                text = text.replace(secret.reveal(), "***");
+            }
+        }
+        text.chars().take(200).collect()
+    }
+}
+
+fn tls(server: &Server) -> TlsOptions {
+    let trust = &server.trust;
+    let client_certificate = trust.cert.clone().zip(trust.key.clone());
+    TlsOptions {
+        root_certs: trust.ca.iter().cloned().collect(),
+        client_certificate: client_certificate
+            .map(|(certificate, key)| ClientCertificate { certificate, key }),
+        insecure: trust.insecure,
+        ..TlsOptions::default()
+    }
+}
