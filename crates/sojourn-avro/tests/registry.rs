@@ -11,7 +11,7 @@ use crate::server::FakeRegistry;
 
 fn open(server: Server, subjects: &[&str], patience: Duration) -> Result<Avro, OpenError> {
     let subjects = subjects.iter().map(|subject| (*subject).to_owned()).collect();
-    let schema = AvroSchema::Registry(SchemaRegistry { server, subjects });
+    let schema = AvroSchema::Registry(Box::new(SchemaRegistry { server, subjects }));
     Avro::open(&schema, &["paid".to_owned()], patience)
 }
 

@@ -10,12 +10,15 @@ use sojourn_plan::{Secret, Server};
 /// Answers by path: status and body.
 pub(crate) type Answers = HashMap<String, (u16, String)>;
 
+/// A path that was asked for, with its authorization.
+type Asked = (String, Option<String>);
+
 /// The registry.
 pub(crate) struct FakeRegistry {
     address: SocketAddr,
     answers: Arc<Mutex<Answers>>,
     /// Paths asked for, with the authorization.
-    asked: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl FakeRegistry {
@@ -48,8 +51,9 @@ impl FakeRegistry {
                 }
                 noted.lock().unwrap().push((path.clone(), authorization));
                 let found = served.lock().unwrap().get(&path).cloned();
-                let (status, body) =
-                    found.unwrap_or((404, r#"{"error_code":40403,"message":"none"}"#.to_owned()));
+                let (status, body) = found.unwrap_or_else(|| {
+                    (404, r#"{"error_code":40403,"message":"none"}"#.to_owned())
+                });
                 let head = format!(
                     "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
                     body.len()

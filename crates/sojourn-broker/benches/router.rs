@@ -115,6 +115,7 @@ fn plan() -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         }],
         ..Plan::default()
     }

@@ -133,6 +133,7 @@ mod tests {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            poison: None,
         };
         Besides::of(&journey, 0).take(message, &decoded)
     }

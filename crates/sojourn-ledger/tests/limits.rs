@@ -12,7 +12,8 @@ fn book(limit: LimitSpec) -> Book {
 }
 
 fn figures(book: &Book) -> LimitFigures {
-    book.ledger.limits().next().unwrap()
+    let Some(figures) = book.ledger.limits().next() else { panic!("no limit") };
+    figures
 }
 
 fn at_once(most: u64) -> Book {

@@ -30,6 +30,9 @@ fn shape(name: &str, poison: Option<PoisonShape>) -> JourneyShape {
     }
 }
 
+/// A counter's name, tags and figure.
+type Count<'a> = (&'a str, &'a [(&'a str, &'a str)], u64);
+
 /// Of 90 healthy journeys all complete; of 10 poisoned ones 6 are contained (one late, each after
 /// three deliveries), one completes, one is refused, one fails a check, one is lost.
 fn write(path: &Path, run_id: &str) {
@@ -51,7 +54,7 @@ fn write(path: &Path, run_id: &str) {
     let apart = [(names::JOURNEY, poisoned.as_str())];
     let dead = [apart[0], (names::STAGE, "dead")];
     let again = [apart[0], (names::STAGE, "dead"), (names::KIND, "unknown")];
-    let counts: [(&str, &[(&str, &str)], u64); 16] = [
+    let counts: [Count<'_>; 16] = [
         (names::JOURNEYS_SCHEDULED, &own, 90),
         (names::JOURNEYS_STARTED, &own, 90),
         (names::JOURNEYS_COMPLETED, &own, 90),

@@ -8,6 +8,10 @@ use super::{
 
 /// What an arrival has become.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "journeys are the rule; boxed, each would be an allocation"
+)]
 pub(super) enum Acting {
     Journey(JourneyActor),
     Batch(Box<BatchActor>),

@@ -98,12 +98,14 @@ impl BatchActor {
             key.clear();
             let mut values = self.values(context, member);
             if let Some(KeyRule::Made(template)) = &step.key {
-                failed = failed.or(template.render(&values, &mut key).err());
+                let made = template.render(&values, &mut key);
+                failed = failed.or_else(|| made.err());
             }
             let text = String::from_utf8_lossy(&key);
             values.key = &text;
             if let Some(body) = &action.body {
-                failed = failed.or(body.render(&values, &mut context.scratch.body).err());
+                let made = body.render(&values, &mut context.scratch.body);
+                failed = failed.or_else(|| made.err());
             }
             let Arrival { kind, phase, t0_ns, .. } = self.arrival;
             let key = Key::new(&key);

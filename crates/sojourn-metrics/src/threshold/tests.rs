@@ -218,6 +218,9 @@ fn lost_stays_open_while_journeys_are_in_flight_at_the_cutoff() {
 }
 
 /// Two journeys with poisoned ones: what these did is in no other figure, nor the other way round.
+/// A counter's name, tags and figure.
+type Count<'a> = (&'a str, &'a [(&'a str, &'a str)], u64);
+
 #[test]
 fn poisoned_journeys_have_figures_of_their_own() {
     let mut store = Store::new();
@@ -226,7 +229,7 @@ fn poisoned_journeys_have_figures_of_their_own() {
         let poisoned = names::poisoned(name);
         let apart = (names::JOURNEY, poisoned.as_str());
         let dead = (names::STAGE, "dead");
-        let counts: [(&str, &[(&str, &str)], u64); 12] = [
+        let counts: [Count<'_>; 12] = [
             (names::JOURNEYS_STARTED, &[own], 1000),
             (names::JOURNEYS_FAILED, &[own], 0),
             (names::STAGE_MATCHED, &[own, dead], 5),

@@ -38,7 +38,7 @@ pub enum AvroSchema {
     /// In a file (JSON, .avsc): messages are bare data of it.
     File(PathBuf),
     /// In a registry: messages begin with a zero byte and the id of their schema, four bytes.
-    Registry(SchemaRegistry),
+    Registry(Box<SchemaRegistry>),
 }
 
 /// A registry of schemas that answers as Confluent's does.

@@ -130,7 +130,9 @@ impl Reader<'_> {
         let mut poisoned = None;
         for step in raw.iter().filter(|step| step.after().is_none()) {
             let read = self.step(step, scope);
-            poisoned = poisoned.or(self.poison(step, read.as_ref(), steps.len(), scope));
+            // Asked of every step: a second one is an error to tell.
+            let here = self.poison(step, read.as_ref(), steps.len(), scope);
+            poisoned = poisoned.or(here);
             scope.key |= step.fields.get("key").is_some();
             for (name, id, _) in &step.extracts {
                 scope.set(name, *id);

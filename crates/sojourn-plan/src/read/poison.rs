@@ -152,7 +152,7 @@ impl Reader<'_> {
         let mut action = action.clone();
         match &mut action {
             Action::Http(http) => {
-                http.body = body.or(http.body.take());
+                http.body = body.or_else(|| http.body.take());
                 replace(&mut http.headers, headers, str::eq_ignore_ascii_case);
             }
             Action::Publish(publish) => {
@@ -174,7 +174,8 @@ impl Reader<'_> {
         let edits = fields.given(&["set", "remove"]);
         let whole: Vec<&Node> =
             [fields.with_null("json"), fields.get("body")].into_iter().flatten().collect();
-        let Some(change) = edits.first().map(|(_, node)| *node).or(whole.first().copied()) else {
+        let Some(change) = edits.first().map(|(_, node)| *node).or_else(|| whole.first().copied())
+        else {
             return Body::Own;
         };
         if matches!(action, Action::Http(http) if http.body.is_none()) {
@@ -190,7 +191,7 @@ impl Reader<'_> {
         if !whole.is_empty() {
             return self.body(fields, scope).0.into();
         }
-        let http = raw.fields.get("http").or(raw.fields.get("publish"));
+        let http = raw.fields.get("http").or_else(|| raw.fields.get("publish"));
         let Some(json) = http.and_then(|node| member(node, "json")) else {
             let hint = Some("give the poisoned `body` whole".to_owned());
             self.problems.at(change, "the root has no `json` whose fields could change", hint);
@@ -222,7 +223,7 @@ impl Reader<'_> {
                 };
                 if !remove(json, &path(text)) {
                     let message = format!("the root's `json` has no field `{}`", shown(text));
-                    let hint = suggestion(text, names_of(json)).or(Some(PLACES.to_owned()));
+                    let hint = suggestion(text, names_of(json)).or_else(|| Some(PLACES.to_owned()));
                     self.problems.at(item, message, hint);
                     is_whole = false;
                 }

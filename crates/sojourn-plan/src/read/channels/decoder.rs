@@ -162,7 +162,7 @@ impl Reader<'_> {
             self.problems.at(fields.get("tls")?, "`name` is not for a registry", hint);
             return None;
         }
-        Some(AvroSchema::Registry(SchemaRegistry { server, subjects: subjects? }))
+        Some(AvroSchema::Registry(Box::new(SchemaRegistry { server, subjects: subjects? })))
     }
 
     fn protobuf(&mut self, node: &Node) -> Option<ProtobufSchema> {
