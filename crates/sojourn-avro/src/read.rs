@@ -82,24 +82,8 @@ impl<'a> Rest<'a> {
                 let symbol = symbol.and_then(|symbol| symbols.get(symbol));
                 symbol.ok_or("an enum without this symbol")?.as_str().into()
             }
-            Node::Array(items) => {
-                let mut list = Vec::new();
-                self.blocks(|rest| {
-                    list.push(rest.value(*items, depth + 1)?);
-                    Ok(())
-                })?;
-                Value::Array(list)
-            }
-            Node::Map(values) => {
-                let mut object = Map::new();
-                self.blocks(|rest| {
-                    let key = rest.text()?.to_owned();
-                    let value = rest.value(*values, depth + 1)?;
-                    object.insert(key, value);
-                    Ok(())
-                })?;
-                Value::Object(object)
-            }
+            Node::Array(items) => self.list(*items, depth)?,
+            Node::Map(values) => self.map(*values, depth)?,
             Node::Union(branches) => {
                 let branch = usize::try_from(self.long()?).ok();
                 let branch = branch.and_then(|branch| branches.get(branch));
@@ -119,6 +103,26 @@ impl<'a> Rest<'a> {
                 json!({ "months": part()?, "days": part()?, "millis": part()? })
             }
         })
+    }
+
+    fn list(&mut self, items: usize, depth: usize) -> Result<Value, &'static str> {
+        let mut list = Vec::new();
+        self.blocks(|rest| {
+            list.push(rest.value(items, depth + 1)?);
+            Ok(())
+        })?;
+        Ok(Value::Array(list))
+    }
+
+    fn map(&mut self, values: usize, depth: usize) -> Result<Value, &'static str> {
+        let mut object = Map::new();
+        self.blocks(|rest| {
+            let key = rest.text()?.to_owned();
+            let value = rest.value(values, depth + 1)?;
+            object.insert(key, value);
+            Ok(())
+        })?;
+        Ok(Value::Object(object))
     }
 
     /// Arrays and maps: blocks of items until one of none; a negative count is followed by the

@@ -33,8 +33,8 @@ pub(crate) struct RunFlags {
     /// 5,000/s or more on a thread, else 0s]
     #[arg(long, value_parser = sojourn_plan::duration_ns, value_name = "D")]
     pub(crate) lag_budget: Option<u64>,
-    /// Generators never sleep: they look for answers and due arrivals again and again. No wake-up is
-    /// late then, and each thread takes a whole core; for accuracy tests
+    /// Generators never sleep: they look for answers and due arrivals again and again. No wake-up
+    /// is late then, and each thread takes a whole core; for accuracy tests
     #[arg(long)]
     pub(crate) spin: bool,
     /// Journeys kept with their whole timeline: the telling ones, or all of them

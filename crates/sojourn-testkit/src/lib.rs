@@ -1,9 +1,9 @@
 //! Fake peers with known truth, for tests.
 //!
-//! A load tool is tested against servers whose behaviour is known exactly, not against servers that
-//! usually behave. Nearly every peer here is the server of `sojourn-mock` on one thread and a free port
-//! of 127.0.0.1, stops and is joined when dropped, and keeps a book that a test can compare with what
-//! was measured from outside:
+//! A load tool is tested against servers whose behaviour is known exactly, not against servers
+//! that usually behave. Nearly every peer here is the server of `sojourn-mock` on one thread and a
+//! free port of 127.0.0.1, stops and is joined when dropped, and keeps a book that
+//! a test can compare with what was measured from outside:
 //!
 //! - [`QueueServer`]: answers in the order of a queue with c servers ([`QueueModel`]) and remembers
 //!   the arrival, start and finish of each request; [`theory`] says what the averages must be, and

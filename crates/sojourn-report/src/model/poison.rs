@@ -30,8 +30,8 @@ pub struct PoisonReport {
     pub completed: u64,
     /// Root refused or unanswered.
     pub refused: u64,
-    /// Failed otherwise than at a failure stage: a check, a stage never to be reached, a later step,
-    /// a key in flight already.
+    /// Failed otherwise than at a failure stage: a check, a stage never to be reached, a later
+    /// step, a key in flight already.
     pub failed: u64,
     /// Neither completed nor failed when observation ended.
     pub lost: u64,

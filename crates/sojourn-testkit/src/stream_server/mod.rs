@@ -24,16 +24,16 @@ const CLIENTS_MAX: usize = 64;
 /// Such a server on a free port of 127.0.0.1, over plain TCP.
 ///
 /// A path below `/events` is a stream, below `/secret` it asks for an authorization that nobody has
-/// (401), and any other is unknown (404). A client that does not read for a second, while more comes
-/// than fits into the buffers of its connection, is cut off.
+/// (401), and any other is unknown (404). A client that does not read for a second, while more
+/// comes than fits into the buffers of its connection, is cut off.
 #[derive(Debug)]
 pub struct StreamServer {
     port: u16,
     up: Option<Up>,
 }
 
-/// A message for clients: to those of a WebSocket its data alone is sent, as a text if it is one and
-/// else as bytes; those of server-sent events get all of it, and its data must be text.
+/// A message for clients: to those of a WebSocket its data alone is sent, as a text if it is one
+/// and else as bytes; those of server-sent events get all of it, and its data must be text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamMessage<'a> {
     /// The event's name, if it has one.
@@ -87,8 +87,8 @@ impl StreamServer {
         })
     }
 
-    /// Sends a message to all clients of a path. It has been handed to the system when this returns;
-    /// of a client that could not be sent to, the connection is ended.
+    /// Sends a message to all clients of a path. It has been handed to the system when this
+    /// returns; of a client that could not be sent to, the connection is ended.
     pub fn send(&self, path: &str, message: &StreamMessage<'_>) {
         if let Some(up) = &self.up {
             up.shared.clients().retain(|client| client.path() != path || client.send(message));
