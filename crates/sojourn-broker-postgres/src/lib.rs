@@ -9,7 +9,8 @@
 //! It creates nothing that outlives its connection ([`Connect::provision`], for demos and tests,
 //! makes a table), changes no row, and takes none from the system's relay. Names from a plan are
 //! always quoted; the one piece of SQL that a plan may write is `outbox.waiting`. The
-//! protocol's bytes are `postgres-protocol`'s business; here is the I/O, which happens on the caller's thread (a publisher's on its own) and nowhere else.
+//! protocol's bytes are `postgres-protocol`'s business; here is the I/O, which happens on the
+//! caller's thread (a publisher's on its own) and nowhere else.
 
 mod backlog;
 mod catalog;
