@@ -35,7 +35,7 @@ routes:
           json: { type: ChargeSettled, id: '{{ path.id }}', amount: '{{ number(body.amount) }}' }
   - route: POST /hurried
     status: 202
-    callbacks: [{ publish: { to: events, body: '{}', timeout: 300ms } }]
+    callbacks: [{ publish: { to: events, json: { n: 1 }, timeout: 300ms } }]
 ";
 
 struct NoFiles;

@@ -22,7 +22,7 @@ fn a_batch_has_a_size_a_form_and_what_was_accepted() {
     ));
     let batch = long.journeys[0].batch().unwrap();
     assert_eq!((batch.size, batch.form), (3, BatchForm::Lines));
-    assert!(matches!(&batch.accepted, Some(Selector::Body(path)) if path.text == "$.ids"));
+    assert!(matches!(&batch.accepted, Some(Selector::Body(path)) if path.text == "body.ids"));
 }
 
 #[test]

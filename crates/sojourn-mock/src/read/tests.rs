@@ -62,7 +62,7 @@ const GOOD: &str = include_str!("good.yaml");
 #[test]
 fn a_good_file_is_read_whole() {
     let book = read(GOOD).unwrap();
-    assert_eq!((book.seed, book.routes.len(), book.callbacks.len()), (3, 3, 2));
+    assert_eq!((book.seed, book.routes.len(), book.callbacks.len()), (3, 3, 3));
     assert_eq!(book.warnings, Vec::<String>::new());
     let first = &book.routes[0];
     assert_eq!(first.answers.iter().map(|(_, share)| *share).collect::<Vec<_>>(), [0.0, 0.05]);
@@ -113,7 +113,7 @@ fn the_schema_has_every_name_with_its_meaning() {
         assert!(schema["properties"][name]["description"].is_string(), "{name}");
     }
     let definitions = schema["$defs"].as_object().unwrap();
-    for name in ["route", "answer", "callback", "message", "limit", "HTTP_request"] {
+    for name in ["route", "answer", "callback", "message_to_publish", "limit", "HTTP_request"] {
         assert!(definitions[name]["properties"].is_object(), "{name}");
         assert_eq!(definitions[name]["additionalProperties"], false);
     }
