@@ -54,11 +54,7 @@ fn poisoned_payments_are_those_that_the_log_has_dead_lettered() {
 /// that fails this soon, and then the log can't tell which side of it they were on.)
 #[test]
 fn poison_beside_faults() {
-    let faults = FaultConfig {
-        drop_percent: 2.0,
-        poison_percent: 5.0,
-        ..FaultConfig::default()
-    };
+    let faults = FaultConfig { drop_percent: 2.0, poison_percent: 5.0, ..FaultConfig::default() };
     let text = PLAN.replacen("    stages:\n", POISON, 1);
     let case = Case::new("poison and faults", faults);
     examine_text(&text, case, &["completed", "failed", "lost"]);
