@@ -224,7 +224,7 @@ impl Connection {
             match self.inbound.fill(&mut self.socket) {
                 Ok(0) => return Err(Lost("the connection was closed".to_owned())),
                 Ok(count) => {
-                    self.is_drained = count < CHUNK_BYTES;
+                    self.is_drained = count < CHUNK_BYTES && !self.socket.is_secured();
                     let now = now_ns();
                     self.liveness.heard(now);
                     return Ok(Found::More(now));

@@ -28,10 +28,8 @@ fn figures_are_what_the_test_put_there() {
     let taken = system.take("S", "billing", 20, 5);
     // Given back, three of them are given out again.
     for got in &taken[5..8] {
-        let reply = got.reply.as_ref().unwrap();
-        system.send(format!("PUB {reply} 4\r\n-NAK\r\n").as_bytes());
+        system.give_back(got);
     }
-    system.flush();
     let again = system.take("S", "billing", 3, 0);
     assert_eq!(again.len(), 3);
     let settings = channel(nats.port(), &["s"], Some("S"));

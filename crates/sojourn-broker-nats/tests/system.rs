@@ -168,6 +168,17 @@ impl System {
 
     /// Publishes to a stream and waits until it is kept.
     pub(crate) fn ask_publish(&mut self, subject: &str, payload: &str) {
+        let answer: Value = serde_json::from_slice(&self.request(subject, payload)).unwrap();
+        assert!(answer["seq"].is_u64(), "{answer}");
+    }
+
+    /// Gives a message back to its consumer; when this returns, the server has it there.
+    pub(crate) fn give_back(&mut self, got: &Got) {
+        let reply = got.reply.clone().unwrap();
+        self.request(&reply, "-NAK");
+    }
+
+    fn request(&mut self, subject: &str, payload: &str) -> Vec<u8> {
         self.subscriptions += 1;
         let sid = self.subscriptions;
         self.send(
@@ -178,8 +189,7 @@ impl System {
             )
             .as_bytes(),
         );
-        let answer: Value = serde_json::from_slice(&self.next().payload).unwrap();
-        assert!(answer["seq"].is_u64(), "{answer}");
+        self.next().payload
     }
 
     /// A stream of these subjects, kept in files.

@@ -121,6 +121,8 @@ fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
     let response_p50_ns = store
         .series()
         .filter(|(key, _)| key.metric == names::STEP_RESPONSE && key.phase == SeriesPhase::Steady)
+        // Poisoned roots may well hang: that is no reason to be late with the others.
+        .filter(|(key, _)| key.tag(names::JOURNEY).and_then(names::poison_of).is_none())
         .filter_map(|(key, _)| store.trend(key)?.quantile(0.5))
         .max()
         .unwrap_or(0);

@@ -5,8 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use prost_reflect::{DynamicMessage, Kind, MapKey, ReflectMessage, Value as Read};
 use serde_json::{Map, Number, Value};
 
-/// A message as an object. Recursion is bounded by the depth to which messages are read.
-pub(crate) fn message(message: &DynamicMessage) -> Value {
+/// A message as an object. Recursion is bounded by the depth to which messages are read; `budget`
+/// is how many values may be made: fields without presence are there even in a message of no bytes,
+/// so that a short payload may stand for very many of them.
+pub(crate) fn message(message: &DynamicMessage, budget: &mut usize) -> Result<Value, &'static str> {
     let descriptor = message.descriptor();
     let mut object = Map::new();
     for field in descriptor.fields() {
@@ -14,13 +16,14 @@ pub(crate) fn message(message: &DynamicMessage) -> Value {
             continue;
         }
         let read = message.get_field(&field);
-        object.insert(field.name().to_owned(), value(&read, &field.kind()));
+        object.insert(field.name().to_owned(), value(&read, &field.kind(), budget)?);
     }
-    Value::Object(object)
+    Ok(Value::Object(object))
 }
 
-fn value(read: &Read, kind: &Kind) -> Value {
-    match read {
+fn value(read: &Read, kind: &Kind, budget: &mut usize) -> Result<Value, &'static str> {
+    *budget = budget.checked_sub(1).ok_or("more values than its length allows")?;
+    Ok(match read {
         Read::Bool(flag) => (*flag).into(),
         Read::I32(number) => (*number).into(),
         Read::I64(number) => (*number).into(),
@@ -36,8 +39,11 @@ fn value(read: &Read, kind: &Kind) -> Value {
                 .map_or_else(|| (*number).into(), |value| value.name().into()),
             _ => (*number).into(),
         },
-        Read::Message(inner) => message(inner),
-        Read::List(items) => items.iter().map(|item| value(item, kind)).collect(),
+        Read::Message(inner) => message(inner, budget)?,
+        Read::List(items) => {
+            let items = items.iter().map(|item| value(item, kind, budget));
+            Value::Array(items.collect::<Result<_, _>>()?)
+        }
         Read::Map(entries) => {
             let of_value = match kind {
                 Kind::Message(entry) => entry.map_entry_value_field().kind(),
@@ -46,11 +52,12 @@ fn value(read: &Read, kind: &Kind) -> Value {
             // In an order of their own, so that the same message reads the same.
             let mut entries: Vec<_> = entries.iter().collect();
             entries.sort_by_key(|(name, _)| *name);
-            let entries =
-                entries.into_iter().map(|(name, item)| (key(name), value(item, &of_value)));
-            Value::Object(entries.collect())
+            let entries = entries
+                .into_iter()
+                .map(|(name, item)| Ok((key(name), value(item, &of_value, budget)?)));
+            Value::Object(entries.collect::<Result<_, &'static str>>()?)
         }
-    }
+    })
 }
 
 fn key(key: &MapKey) -> String {

@@ -82,7 +82,10 @@ impl Protobuf {
         let name = message.full_name().to_owned();
         let read = DynamicMessage::decode(message, data)
             .map_err(|error| format!("the payload is not a message {name}: {error}"))?;
-        Ok((json::message(&read), name))
+        let mut budget = payload.len().saturating_mul(4).saturating_add(100_000);
+        let value = json::message(&read, &mut budget)
+            .map_err(|why| format!("the payload is a message {name} of {why}"))?;
+        Ok((value, name))
     }
 }
 

@@ -2,6 +2,10 @@
 
 use proptest::prelude::*;
 use prost_reflect::prost::Message;
+use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use prost_reflect::prost_types::{
+    DescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet,
+};
 use prost_reflect::{DescriptorPool, DynamicMessage, Value};
 use serde_json::json;
 use sojourn_protobuf::Protobuf;
@@ -71,4 +75,38 @@ fn nesting_is_bounded() {
         nested.splice(0..0, head);
     }
     assert!(reader.read(&nested).unwrap_err().contains("recursion"));
+}
+
+/// Two bytes are a message whose thirty fields are all there: a short payload stands for more than
+/// memory holds.
+#[test]
+fn what_a_payload_stands_for_is_bounded() {
+    let field = |name: String, number: i32, label: Label, kind: Type| FieldDescriptorProto {
+        name: Some(name),
+        number: Some(number),
+        label: Some(label.into()),
+        r#type: Some(kind.into()),
+        type_name: (kind == Type::Message).then(|| ".test.Wide".to_owned()),
+        ..FieldDescriptorProto::default()
+    };
+    let numbers = 2..32;
+    let numbers = numbers.map(|n| field(format!("n{n}"), n, Label::Optional, Type::Int32));
+    let items = field("items".to_owned(), 1, Label::Repeated, Type::Message);
+    let file = FileDescriptorProto {
+        name: Some("wide.proto".to_owned()),
+        package: Some("test".to_owned()),
+        syntax: Some("proto3".to_owned()),
+        message_type: vec![DescriptorProto {
+            name: Some("Wide".to_owned()),
+            field: std::iter::once(items).chain(numbers).collect(),
+            ..DescriptorProto::default()
+        }],
+        ..FileDescriptorProto::default()
+    };
+    let set = FileDescriptorSet { file: vec![file] }.encode_to_vec();
+    let reader = Protobuf::of_set(&set, "test.Wide", false).unwrap();
+    let (read, _) = reader.read(&[0x0a, 0].repeat(100)).unwrap();
+    assert_eq!(read["items"].as_array().unwrap().len(), 100);
+    let error = reader.read(&[0x0a, 0].repeat(100_000)).unwrap_err();
+    assert!(error.contains("more values than its length allows"), "{error}");
 }

@@ -32,6 +32,12 @@ impl Socket {
         Self { stream, tls: Some(Box::new(session)), may_hold: false }
     }
 
+    /// Whether it speaks TLS. A read of less than there was room for says then nothing of what the
+    /// system still holds: TLS reads on only when what it had is used up.
+    pub fn is_secured(&self) -> bool {
+        self.tls.is_some()
+    }
+
     pub(crate) fn finish_handshake(&mut self, deadline_ns: u64) -> io::Result<()> {
         while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
             let progress = self.shake();

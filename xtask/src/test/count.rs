@@ -10,8 +10,12 @@ pub(super) struct Count {
     pub(super) passed: u64,
     pub(super) failed: u64,
     pub(super) ignored: u64,
+    /// Names of the tests that passed.
+    pub(super) passes: Vec<String>,
     /// Names of the tests that failed.
     pub(super) failures: Vec<String>,
+    /// Names of those that failed and passed when run again.
+    pub(super) flaky: Vec<String>,
 }
 
 impl Count {
@@ -21,7 +25,9 @@ impl Count {
         self.passed += other.passed;
         self.failed += other.failed;
         self.ignored += other.ignored;
+        self.passes.extend(other.passes);
         self.failures.extend(other.failures);
+        self.flaky.extend(other.flaky);
     }
 
     /// Whether every binary ended in order, and who failed is known by name.
@@ -36,10 +42,14 @@ impl Count {
         if line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test")) {
             self.begun += 1;
         }
-        if let Some(name) =
-            line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"))
+        if let Some((name, outcome)) =
+            line.strip_prefix("test ").and_then(|line| line.rsplit_once(" ... "))
         {
-            self.failures.push(name.to_owned());
+            match outcome {
+                "ok" => self.passes.push(name.to_owned()),
+                "FAILED" => self.failures.push(name.to_owned()),
+                _ => {}
+            }
         }
         let Some(result) = line.strip_prefix("test result: ") else {
             return;
@@ -78,8 +88,16 @@ mod tests {
             "running 1 test",
             "test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 7 filtered out",
         ]);
-        let failures = vec!["room::two".to_owned()];
-        let expected = Count { begun: 2, suites: 2, passed: 15, failed: 1, ignored: 1, failures };
+        let expected = Count {
+            begun: 2,
+            suites: 2,
+            passed: 15,
+            failed: 1,
+            ignored: 1,
+            passes: vec!["one".to_owned()],
+            failures: vec!["room::two".to_owned()],
+            flaky: Vec::new(),
+        };
         assert_eq!(count, expected);
         assert!(count.is_whole());
         count.add(of(&["running 0 tests", "test result: ok. 5 passed; 0 failed; 0 ignored;"]));

@@ -362,7 +362,7 @@ impl Generator {
         self.recorder.add(series.started, journeys);
         let journey = JourneyId(u64::from(self.spec.index) << 48 | self.journeys_started);
         self.journeys_started += journeys;
-        let k = (u64::from(entry) << 40) | (k * self.strides[usize::from(entry)]);
+        let k = (u64::from(entry) << 40) + k * self.strides[usize::from(entry)];
         let arrival = Arrival { journey, kind, phase, t0_ns, k, user };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;

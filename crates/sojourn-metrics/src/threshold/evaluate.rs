@@ -105,8 +105,8 @@ fn measure(
         Subject::Violations(name) => {
             let tags = [(names::LIMIT, name.as_str())];
             let metric = names::LIMIT_VIOLATIONS;
-            store.select(metric, &tags, SeriesPhase::Any).next()?;
-            Some(store.sum(metric, &tags, SeriesPhase::Any) as f64)
+            let counted = store.sum(names::LIMIT_COUNTED, &tags, SeriesPhase::Any);
+            (counted > 0).then(|| store.sum(metric, &tags, SeriesPhase::Any) as f64)
         }
     }
 }

@@ -95,7 +95,7 @@ impl PoisonSubject {
         let all = |metrics: &[&str]| -> u64 {
             metrics.iter().map(|metric| self.sum(store, metric)).fold(0, u64::saturating_add)
         };
-        let count = match self.figure {
+        let number = match self.figure {
             PoisonFigure::Count { plus, minus } => all(plus).saturating_sub(all(minus)),
             PoisonFigure::Lost => all(&[names::JOURNEYS_LOST]),
             PoisonFigure::Deliveries => {
@@ -106,9 +106,10 @@ impl PoisonSubject {
             PoisonFigure::Containment => return None,
         };
         match (self.share, all(SENT)) {
-            (false, _) => Some(count as f64),
-            (true, 0) => None,
-            (true, sent) => Some(count as f64 / sent as f64),
+            // Without poison nothing was tried.
+            (_, 0) if self.figure != count(SENT) => None,
+            (false, _) => Some(number as f64),
+            (true, sent) => Some(number as f64 / sent as f64),
         }
     }
 

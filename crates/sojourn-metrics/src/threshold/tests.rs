@@ -270,6 +270,8 @@ fn poisoned_journeys_have_figures_of_their_own() {
         ("poison.containment.max <= 20ns", Some(20.0)),
         ("poison.payment.containment.p99 <= 10ns", Some(10.0)),
         ("poison.nobody.contained >= 99%", None),
+        ("poison.nobody.completed == 0", None),
+        ("poison.nobody.sent == 0", Some(0.0)),
     ] {
         let threshold = Threshold::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let outcome = threshold.evaluate(&store, &ThresholdContext::default());

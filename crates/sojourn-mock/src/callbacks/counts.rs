@@ -36,6 +36,7 @@ pub(super) struct Counts {
     done: AtomicU64,
     failed: AtomicU64,
     refused: AtomicU64,
+    held_bytes: AtomicU64,
     /// Why callbacks failed or were refused. Nobody asks for it but for metrics and at the end.
     reasons: Mutex<BTreeMap<String, u64>>,
 }
@@ -43,6 +44,15 @@ pub(super) struct Counts {
 impl Counts {
     pub(super) fn accept(&self) {
         self.accepted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes that wait with one more job; what they are now.
+    pub(super) fn hold(&self, bytes: u64) -> u64 {
+        self.held_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+
+    pub(super) fn release(&self, bytes: u64) {
+        self.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     pub(super) fn done(&self) {

@@ -19,6 +19,8 @@ use crate::wheel::Wheel;
 
 /// Callbacks that wait to be due, sent or answered; beyond, they are refused and counted.
 const JOBS_MAX: usize = 100_000;
+/// What these may hold, bytes; beyond, they are refused, too.
+const HELD_BYTES_MAX: u64 = 256 << 20;
 /// Room for those, for as many threads as may look at the number at once, and for other orders.
 const ORDERS_MAX: usize = JOBS_MAX + 1_000;
 /// How long the end waits for answers to what has been sent.
@@ -89,11 +91,19 @@ impl Courier {
         if self.counts.figures().waiting() >= JOBS_MAX as u64 {
             return self.counts.refused("too many callbacks wait");
         }
+        let bytes = job.bytes();
+        if self.counts.hold(bytes) > HELD_BYTES_MAX {
+            self.counts.release(bytes);
+            return self.counts.refused("the callbacks that wait hold too many bytes");
+        }
         // Before its end can be counted.
         self.counts.accept();
         match self.orders.try_send(Order::Job(job)) {
             Ok(()) => self.waker.wake(),
-            Err(_) => self.counts.failed("the thread of callbacks has ended"),
+            Err(_) => {
+                self.counts.release(bytes);
+                self.counts.failed("the thread of callbacks has ended");
+            }
         }
     }
 
@@ -150,6 +160,7 @@ impl Rounds {
             self.wheel.advance(now_ns(), &mut due);
             for place in due.drain(..) {
                 let job = self.held.remove(place as usize);
+                self.counts.release(job.bytes());
                 if self.end_ns.is_none() {
                     self.send(job.errand);
                 }

@@ -55,6 +55,21 @@ pub(crate) enum Errand {
     Webhook { origin: Origin, bytes: Vec<u8>, is_head: bool, timeout_ns: u64 },
 }
 
+impl Job {
+    /// What it holds of its request and file, bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let bytes = match &self.errand {
+            Errand::Publish(letter) => {
+                let headers = letter.headers.iter().map(|(name, value)| name.len() + value.len());
+                let key = letter.key.as_ref().map_or(0, Vec::len);
+                letter.topic.len() + key + headers.sum::<usize>() + letter.payload.len()
+            }
+            Errand::Webhook { bytes, .. } => bytes.len(),
+        };
+        bytes as u64
+    }
+}
+
 impl Callback {
     /// Whether it takes something from the request's body.
     pub(crate) fn needs_body(&self, book: &Book) -> bool {

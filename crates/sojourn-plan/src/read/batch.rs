@@ -134,6 +134,11 @@ impl Reader<'_> {
             let hint = Some("leave `redirects` out".to_owned());
             self.problems.at(node, "a batch whose redirects are followed", hint);
         }
+        self.check_batch_shares(node, http);
+    }
+
+    /// Path and headers are one for all of a batch, so that no journey's key can be in them.
+    pub(super) fn check_batch_shares(&mut self, node: &Node, http: &HttpAction) {
         let mut shared = std::iter::once(&http.path).chain(http.headers.iter().map(|(_, it)| it));
         let has_key = |template: &Template| {
             template.parts.iter().any(|part| matches!(part, Part::Hole { hole: Hole::Key, .. }))

@@ -2,7 +2,7 @@
 
 use sojourn_metrics::Threshold;
 
-use crate::{Journey, KeyRule, Limit, LimitKind, Plan, StageKind, StageSource};
+use crate::{Expect, Journey, KeyRule, Limit, LimitKind, Plan, StageKind, StageSource};
 
 use super::Reader;
 use super::fields::{Fields, given_or, shown};
@@ -143,7 +143,9 @@ impl Reader<'_> {
     fn limited(&mut self, node: &Node, journeys: &[Journey]) -> Option<Vec<(usize, usize)>> {
         let text = self.problems.text(node)?;
         let named = |(at, journey): (usize, &Journey)| {
-            let name = match text.strip_prefix(journey.name.as_str()) {
+            // What poisoned journeys do to the system, they do beside the others.
+            let of = journey.poison.as_ref().map_or(journey, |poison| &journeys[poison.of]);
+            let name = match text.strip_prefix(of.name.as_str()) {
                 Some(rest) if rest.starts_with('/') => &rest[1..],
                 _ => text,
             };
@@ -166,6 +168,8 @@ impl Reader<'_> {
                 "its stage is polled"
             } else if stages.iter().any(|stage| stage.rekey.is_some()) {
                 "its events yield further keys"
+            } else if matches!(stages[stage].expect, Expect::Told { .. }) {
+                "how many events its stage has is known only when it is told"
             } else if !journey.steps.iter().any(|step| made(&step.key)) {
                 "its key comes from the answer"
             } else {

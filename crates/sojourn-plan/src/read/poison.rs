@@ -107,6 +107,9 @@ impl Reader<'_> {
             self.problems.at(first, message, Some(hint.to_owned()));
         }
         let PoisonedRoot { share, step, action } = root?;
+        if let (true, Action::Http(http)) = (journey.batch().is_some(), &action) {
+            self.check_batch_shares(first, http);
+        }
         let mut twin = journey.clone();
         twin.name = names::poisoned(&journey.name);
         twin.steps.get_mut(step)?.action = action;
