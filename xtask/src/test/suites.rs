@@ -12,7 +12,7 @@ use super::count::Count;
 use crate::shell::{cargo, show};
 
 /// More failures than this are no accident.
-const SECOND_TRIES_MAX: usize = 6;
+const SECOND_TRIES_MAX: usize = 8;
 
 pub(super) fn run(size: Size) -> Result<(), String> {
     const KAFKA_FEATURES: [&str; 4] =
@@ -38,7 +38,10 @@ pub(super) fn run(size: Size) -> Result<(), String> {
 fn run_twice(which: &[&str], names: &[&str], size: Size, total: &mut Count) -> Result<(), String> {
     let mut count = Count::default();
     let mut outcome = run_once(which, names, size, &mut count);
-    let failures = count.failures.clone();
+    let mut failures = count.failures.clone();
+    // A test that starts itself anew is told of twice.
+    failures.sort();
+    failures.dedup();
     if outcome.is_err() && count.is_whole() && (1..=SECOND_TRIES_MAX).contains(&failures.len()) {
         eprintln!("  {} failed and run again, alone: {}", failures.len(), failures.join(", "));
         let mut names = vec!["--exact", "--test-threads=1"];
