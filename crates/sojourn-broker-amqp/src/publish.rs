@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use rustix::event::{EventfdFlags, eventfd};
-use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_plan::AmqpChannel;
 
 use crate::config::Settings;
@@ -19,22 +18,15 @@ use crate::wire::writer::Writer;
 /// Sends messages to an exchange without blocking. A thread of its own has the connection and
 /// stamps confirms as they come.
 pub struct AmqpPublisher {
-    letters: Sender<Letter>,
-    outcomes: Receiver<Outcome>,
+    handover: Handover<Letter>,
     signal: Arc<Signal>,
-    queue_max: usize,
-    /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
-    /// their channel never fills up.
-    pending: usize,
 }
 
 impl AmqpPublisher {
     /// A publisher. It connects in the background: an unreachable broker shows in the outcomes.
     pub fn new(channel: &AmqpChannel, how: PublisherSettings) -> Result<Self, BrokerError> {
         let settings = Settings::new(channel)?;
-        let queue_max = how.queue_max.max(1);
-        let (letters, waiting) = bounded(queue_max);
-        let (told, outcomes) = bounded(queue_max);
+        let (handover, waiting, told) = Handover::new(how.queue_max, "the broker");
         let unable = |error: std::io::Error| {
             BrokerError::new(format!("{}: cannot publish: {error}", settings.name()))
         };
@@ -49,7 +41,7 @@ impl AmqpPublisher {
             .name("amqp publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(unable)?;
-        Ok(Self { letters, outcomes, signal, queue_max, pending: 0 })
+        Ok(Self { handover, signal })
     }
 }
 
@@ -62,9 +54,7 @@ impl Publisher for AmqpPublisher {
         headers: &[(&str, &[u8])],
         payload: &[u8],
     ) -> Result<(), String> {
-        if self.pending >= self.queue_max {
-            return Err(format!("{} messages wait for the broker", self.pending));
-        }
+        self.handover.check_room()?;
         if topic.len() > 255 {
             return Err("the routing key is longer than AMQP's 255 bytes".to_owned());
         }
@@ -81,21 +71,13 @@ impl Publisher for AmqpPublisher {
         }
         bytes.extend_from_slice(payload);
         let letter = Letter { token, routing_key: topic.into(), bytes, header_length };
-        match self.letters.try_send(letter) {
-            Ok(()) => {
-                self.pending += 1;
-                self.signal.wake_sleeper();
-                Ok(())
-            }
-            Err(TrySendError::Full(_)) => Err("the publisher's queue is full".to_owned()),
-            Err(TrySendError::Disconnected(_)) => Err("the publisher has ended".to_owned()),
-        }
+        self.handover.send(letter)?;
+        self.signal.wake_sleeper();
+        Ok(())
     }
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
-        let before = outcomes.len();
-        outcomes.extend(self.outcomes.try_iter());
-        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+        self.handover.poll(outcomes);
     }
 }
 
@@ -108,6 +90,8 @@ impl Drop for AmqpPublisher {
 
 impl std::fmt::Debug for AmqpPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AmqpPublisher").field("pending", &self.pending).finish_non_exhaustive()
+        f.debug_struct("AmqpPublisher")
+            .field("pending", &self.handover.pending())
+            .finish_non_exhaustive()
     }
 }

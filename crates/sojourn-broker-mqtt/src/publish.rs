@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
-use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_plan::{MqttChannel, MqttVersion};
 use sojourn_socket::Bell;
 
@@ -36,12 +35,8 @@ pub(crate) struct Signals {
 pub struct MqttPublisher {
     version: MqttVersion,
     qos: u8,
-    queue: Sender<Queued>,
-    outcomes: Receiver<Outcome>,
+    handover: Handover<Queued>,
     signals: Arc<Signals>,
-    queue_max: usize,
-    /// Messages taken whose outcome has not been handed over. It bounds the outcomes too.
-    pending: usize,
 }
 
 impl MqttPublisher {
@@ -51,9 +46,7 @@ impl MqttPublisher {
     /// A TLS file is of no use, or the system has no thread or descriptor left.
     pub fn new(mqtt: &MqttChannel, how: PublisherSettings) -> Result<Self, BrokerError> {
         let settings = Settings::new(mqtt, Role::Publisher)?;
-        let queue_max = how.queue_max.max(1);
-        let (queue, queued) = bounded(queue_max);
-        let (done, outcomes) = bounded(queue_max);
+        let (handover, queued, done) = Handover::new(how.queue_max, "the broker");
         let failed = |error: std::io::Error| settings.endpoint.error(&error.to_string());
         let signals = Arc::new(Signals {
             bell: Bell::new().map_err(failed)?,
@@ -72,7 +65,7 @@ impl MqttPublisher {
             .spawn(move || sending.run())
             .map_err(failed)?;
         let (version, qos) = (settings.version(), settings.qos());
-        Ok(Self { version, qos, queue, outcomes, signals, queue_max, pending: 0 })
+        Ok(Self { version, qos, handover, signals })
     }
 }
 
@@ -85,20 +78,14 @@ impl Publisher for MqttPublisher {
         headers: &[(&str, &[u8])],
         payload: &[u8],
     ) -> Result<(), String> {
-        if self.pending >= self.queue_max {
-            return Err(format!("{} messages wait for the broker", self.pending));
-        }
+        self.handover.check_room()?;
         if !is_topic(topic) {
             return Err("not a topic that can be published to: empty, or with `+` or `#`".into());
         }
         let mut packet = Vec::new();
         let message = Message { qos: self.qos, topic, key, headers, payload };
         let id_place = write_publish(&mut packet, self.version, &message)?;
-        match self.queue.try_send(Queued { token, packet, id_place }) {
-            Ok(()) => self.pending += 1,
-            Err(TrySendError::Full(_)) => return Err("the queue is full".to_owned()),
-            Err(TrySendError::Disconnected(_)) => return Err("the sender has ended".to_owned()),
-        }
+        self.handover.send(Queued { token, packet, id_place })?;
         if self.signals.is_waiting.swap(false, Ordering::SeqCst) {
             self.signals.bell.ring();
         }
@@ -106,9 +93,7 @@ impl Publisher for MqttPublisher {
     }
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
-        let before = outcomes.len();
-        outcomes.extend(self.outcomes.try_iter());
-        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+        self.handover.poll(outcomes);
     }
 }
 
@@ -121,6 +106,8 @@ impl Drop for MqttPublisher {
 
 impl std::fmt::Debug for MqttPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MqttPublisher").field("pending", &self.pending).finish_non_exhaustive()
+        f.debug_struct("MqttPublisher")
+            .field("pending", &self.handover.pending())
+            .finish_non_exhaustive()
     }
 }

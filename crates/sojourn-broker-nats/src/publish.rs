@@ -9,9 +9,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use rustix::event::{EventfdFlags, eventfd};
-use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_plan::NatsChannel;
 
 use crate::config::Settings;
@@ -21,13 +20,8 @@ use crate::worker::Worker;
 
 /// Sends messages to NATS without blocking.
 pub struct NatsPublisher {
-    jobs: Sender<Job>,
-    outcomes: Receiver<Outcome>,
+    handover: Handover<Job>,
     signal: Arc<Signal>,
-    queue_max: usize,
-    /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
-    /// their channel never fills up.
-    pending: usize,
 }
 
 /// One message on its way to the worker: subject, headers and payload one behind the other.
@@ -75,9 +69,7 @@ impl NatsPublisher {
         let settings = Settings::new(nats)?;
         let no_thread =
             |error: &io::Error| BrokerError::new(format!("no thread to publish with: {error}"));
-        let queue_max = how.queue_max.max(1);
-        let (jobs, taken) = bounded(queue_max);
-        let (finished, outcomes) = bounded(queue_max);
+        let (handover, taken, finished) = Handover::new(how.queue_max, "the broker");
         let signal = Arc::new(Signal::new().map_err(|error| no_thread(&error))?);
         let worker = Worker::new(
             settings,
@@ -90,7 +82,7 @@ impl NatsPublisher {
             .name("nats-publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| no_thread(&error))?;
-        Ok(Self { jobs, outcomes, signal, queue_max, pending: 0 })
+        Ok(Self { handover, signal })
     }
 }
 
@@ -103,9 +95,7 @@ impl Publisher for NatsPublisher {
         headers: &[(&str, &[u8])],
         payload: &[u8],
     ) -> Result<(), String> {
-        if self.pending >= self.queue_max {
-            return Err(format!("{} messages wait for the broker", self.pending));
-        }
+        self.handover.check_room()?;
         if let Some(problem) = unpublishable(topic) {
             return Err(problem.to_owned());
         }
@@ -114,18 +104,13 @@ impl Publisher for NatsPublisher {
         headers::write(&mut bytes, key, headers)?;
         let headers = bytes.len() - topic.len();
         bytes.extend_from_slice(payload);
-        let job = Job { token, bytes, subject: topic.len(), headers };
-        // Room for every pending message; it only fails when the worker has panicked.
-        self.jobs.try_send(job).map_err(|_| "the publisher's thread has ended".to_owned())?;
-        self.pending += 1;
+        self.handover.send(Job { token, bytes, subject: topic.len(), headers })?;
         self.signal.wake();
         Ok(())
     }
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
-        let before = outcomes.len();
-        outcomes.extend(self.outcomes.try_iter());
-        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+        self.handover.poll(outcomes);
     }
 }
 
@@ -139,6 +124,8 @@ impl Drop for NatsPublisher {
 
 impl std::fmt::Debug for NatsPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NatsPublisher").field("pending", &self.pending).finish_non_exhaustive()
+        f.debug_struct("NatsPublisher")
+            .field("pending", &self.handover.pending())
+            .finish_non_exhaustive()
     }
 }

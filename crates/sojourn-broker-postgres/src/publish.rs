@@ -5,12 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use rustix::event::{EventfdFlags, eventfd};
-use sojourn_broker::{Backoff, BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{Backoff, BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::PostgresChannel;
 
@@ -31,12 +31,8 @@ const LOST: &str = "connection lost before the answer";
 /// Inserts rows or sends notifications. An outcome comes when the server says that the message is
 /// committed.
 pub struct PostgresPublisher {
-    requests: Sender<Request>,
-    outcomes: Receiver<Outcome>,
+    handover: Handover<Request>,
     doorbell: Arc<OwnedFd>,
-    queue_max: usize,
-    /// Messages without an outcome handed over. It bounds both queues.
-    pending: usize,
 }
 
 struct Request {
@@ -56,9 +52,7 @@ impl PostgresPublisher {
                 .with_hint("declare a channel with the `table` and publish to that"));
         };
         let target = Target::new(&postgres.server)?;
-        let queue_max = how.queue_max.max(1);
-        let (requests, taken) = bounded(queue_max);
-        let (told, outcomes) = bounded(queue_max);
+        let (handover, taken, told) = Handover::new(how.queue_max, "the server");
         let failed = |error: &dyn std::fmt::Display| target.error(format!("publisher: {error}"));
         let doorbell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let doorbell = Arc::new(doorbell.map_err(|error| failed(&error))?);
@@ -77,7 +71,7 @@ impl PostgresPublisher {
             .name("postgres publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| failed(&error))?;
-        Ok(Self { requests, outcomes, doorbell, queue_max, pending: 0 })
+        Ok(Self { handover, doorbell })
     }
 }
 
@@ -90,42 +84,37 @@ impl Publisher for PostgresPublisher {
         headers: &[(&str, &[u8])],
         payload: &[u8],
     ) -> Result<(), String> {
-        if self.pending >= self.queue_max {
-            return Err(format!("{} messages wait for the server", self.pending));
-        }
+        self.handover.check_room()?;
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), value.to_vec()));
-        let request = Request {
+        self.handover.send(Request {
             token,
             topic: topic.to_owned(),
             key: key.map(<[u8]>::to_vec),
             headers: headers.collect(),
             payload: payload.to_vec(),
-        };
-        // There is room for every pending message.
-        self.requests.try_send(request).map_err(|_| "the publisher has ended".to_owned())?;
-        self.pending += 1;
+        })?;
         ring(&self.doorbell);
         Ok(())
     }
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
-        let before = outcomes.len();
-        outcomes.extend(self.outcomes.try_iter());
-        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+        self.handover.poll(outcomes);
     }
 }
 
 impl Drop for PostgresPublisher {
     fn drop(&mut self) {
         // The worker finds its queue closed.
-        (self.requests, _) = bounded(0);
+        self.handover.close();
         ring(&self.doorbell);
     }
 }
 
 impl std::fmt::Debug for PostgresPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresPublisher").field("pending", &self.pending).finish_non_exhaustive()
+        f.debug_struct("PostgresPublisher")
+            .field("pending", &self.handover.pending())
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, Sender};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
-use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_plan::{RedisChannel, RedisSource};
 
@@ -35,12 +35,7 @@ const PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 pub struct RedisPublisher {
     field: Option<String>,
     streams: bool,
-    orders: Option<Sender<Order>>,
-    outcomes: Receiver<Outcome>,
-    queue_max: usize,
-    /// Messages sent whose outcome has not been handed over. It bounds orders and outcomes too, so
-    /// that their channels never fill up.
-    pending: usize,
+    handover: Handover<Order>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -72,9 +67,7 @@ impl RedisPublisher {
                 return Err(target.error("nothing can be published to keyspace notifications"));
             }
         };
-        let queue_max = how.queue_max.max(1);
-        let (orders, ordered) = bounded(queue_max);
-        let (decided, outcomes) = bounded(queue_max);
+        let (handover, ordered, decided) = Handover::new(how.queue_max, "the server");
         let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
         let event = event.map_err(|error| target.error(error))?;
         let shared = Arc::new(Shared {
@@ -97,16 +90,7 @@ impl RedisPublisher {
             .name("redis-publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| target.error(error))?;
-        Ok(Self {
-            field: redis.field.clone(),
-            streams,
-            orders: Some(orders),
-            outcomes,
-            queue_max,
-            pending: 0,
-            shared,
-            thread: Some(thread),
-        })
+        Ok(Self { field: redis.field.clone(), streams, handover, shared, thread: Some(thread) })
     }
 
     /// The command that carries a message.
@@ -147,9 +131,7 @@ impl Publisher for RedisPublisher {
         headers: &[(&str, &[u8])],
         payload: &[u8],
     ) -> Result<(), String> {
-        if self.pending >= self.queue_max {
-            return Err(format!("{} messages wait for the server", self.pending));
-        }
+        self.handover.check_room()?;
         let command = self.command(topic, key, headers, payload)?;
         let bytes = command.len();
         let before = self.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -158,33 +140,22 @@ impl Publisher for RedisPublisher {
             self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed);
             return Err("64 MiB of messages wait for the server".to_owned());
         }
-        let sent = match &self.orders {
-            Some(orders) => orders.try_send(Order { token, command }),
-            None => return Err("the publisher has ended".to_owned()),
-        };
+        let sent = self.handover.send(Order { token, command });
         match sent {
-            Ok(()) => {
-                self.pending += 1;
-                self.shared.notify();
-                Ok(())
-            }
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed);
-                Err("the publisher has ended".to_owned())
-            }
+            Ok(()) => self.shared.notify(),
+            Err(_) => drop(self.shared.bytes.fetch_sub(bytes, Ordering::Relaxed)),
         }
+        sent
     }
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
-        let before = outcomes.len();
-        outcomes.extend(self.outcomes.try_iter());
-        self.pending = self.pending.saturating_sub(outcomes.len() - before);
+        self.handover.poll(outcomes);
     }
 }
 
 impl Drop for RedisPublisher {
     fn drop(&mut self) {
-        self.orders = None;
+        self.handover.close();
         self.shared.ends.store(true, Ordering::SeqCst);
         self.shared.waits.store(true, Ordering::SeqCst);
         self.shared.notify();
@@ -196,7 +167,9 @@ impl Drop for RedisPublisher {
 
 impl std::fmt::Debug for RedisPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RedisPublisher").field("pending", &self.pending).finish_non_exhaustive()
+        f.debug_struct("RedisPublisher")
+            .field("pending", &self.handover.pending())
+            .finish_non_exhaustive()
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_http::Waker;
 use sojourn_plan::SqsChannel;
 
@@ -15,8 +14,7 @@ use crate::sending::{Job, Sending};
 
 /// Sends messages to queues, or to a topic, without blocking.
 pub struct SqsPublisher {
-    jobs: Option<Sender<Job>>,
-    outcomes: Receiver<Outcome>,
+    handover: Handover<Job>,
     /// A message to the channel itself goes to these.
     usual: Arc<[String]>,
     source: String,
@@ -24,9 +22,6 @@ pub struct SqsPublisher {
     /// The thread waits and must be woken for a new message.
     asleep: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    queue_max: usize,
-    /// Messages taken whose outcome has not been handed over; it bounds both channels.
-    pending: usize,
 }
 
 impl SqsPublisher {
@@ -35,9 +30,7 @@ impl SqsPublisher {
         channel: &SqsChannel,
         how: PublisherSettings,
     ) -> Result<Self, BrokerError> {
-        let queue_max = how.queue_max.max(1);
-        let (jobs, to_send) = bounded(queue_max);
-        let (done, outcomes) = bounded(queue_max);
+        let (handover, to_send, done) = Handover::new(how.queue_max, "SQS");
         let source = channel.source.name().clone();
         let usual: Arc<[String]> = match channel.publish.is_empty() {
             true => Arc::from([source.clone()]),
@@ -50,8 +43,7 @@ impl SqsPublisher {
         let thread = thread.spawn(move || sending.run()).map_err(|error| {
             BrokerError::new(format!("{place}: no thread to publish with: {error}"))
         })?;
-        let (jobs, thread) = (Some(jobs), Some(thread));
-        Ok(Self { jobs, outcomes, usual, source, waker, asleep, thread, queue_max, pending: 0 })
+        Ok(Self { handover, usual, source, waker, asleep, thread: Some(thread) })
     }
 }
 
@@ -64,18 +56,13 @@ impl Publisher for SqsPublisher {
         headers: &[(&str, &[u8])],
         payload: &[u8],
     ) -> Result<(), String> {
-        if self.pending >= self.queue_max {
-            return Err(format!("{} messages wait for SQS", self.pending));
-        }
+        self.handover.check_room()?;
         let message = Outgoing::new(key, headers, payload)?;
         let targets = match topic == self.source {
             true => Arc::clone(&self.usual),
             false => Arc::from([topic.to_owned()]),
         };
-        let Some(jobs) = &self.jobs else { return Err("the publisher has ended".to_owned()) };
-        jobs.try_send(Job { token, targets, message })
-            .map_err(|_| "the publisher's thread has ended".to_owned())?;
-        self.pending += 1;
+        self.handover.send(Job { token, targets, message })?;
         if self.asleep.swap(false, Ordering::AcqRel) {
             self.waker.wake();
         }
@@ -83,16 +70,13 @@ impl Publisher for SqsPublisher {
     }
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
-        while let Ok(outcome) = self.outcomes.try_recv() {
-            self.pending -= 1;
-            outcomes.push(outcome);
-        }
+        self.handover.poll(outcomes);
     }
 }
 
 impl Drop for SqsPublisher {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.handover.close();
         self.waker.wake();
         // It ends within a second.
         if let Some(thread) = self.thread.take() {
