@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::{EventfdFlags, eventfd};
 use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_plan::AmqpChannel;
+use sojourn_socket::Bell;
 
 use crate::config::Settings;
 use crate::connection::FRAME_BYTES_MAX;
@@ -30,9 +30,8 @@ impl AmqpPublisher {
         let unable = |error: std::io::Error| {
             BrokerError::new(format!("{}: cannot publish: {error}", settings.name()))
         };
-        let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         let signal = Arc::new(Signal {
-            event: event.map_err(|error| unable(error.into()))?,
+            bell: Bell::new().map_err(unable)?,
             asleep: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         });
@@ -84,7 +83,7 @@ impl Publisher for AmqpPublisher {
 impl Drop for AmqpPublisher {
     fn drop(&mut self) {
         self.signal.stop.store(true, Ordering::SeqCst);
-        self.signal.wake();
+        self.signal.bell.ring();
     }
 }
 

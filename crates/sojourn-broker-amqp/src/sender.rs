@@ -1,6 +1,6 @@
 //! The publisher's thread: it has the connection, sends, and hears confirms.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use sojourn_broker::{Backoff, Outcome, PublisherSettings};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::AmqpChannel;
+use sojourn_socket::Bell;
 
 use crate::config::Settings;
 use crate::confirms::{Confirms, fingerprint};
@@ -44,28 +45,18 @@ pub(crate) struct Letter {
 /// How the publisher wakes its thread and ends it.
 #[derive(Debug)]
 pub(crate) struct Signal {
-    pub(crate) event: OwnedFd,
+    pub(crate) bell: Bell,
     /// The thread waits, or is about to.
     pub(crate) asleep: AtomicBool,
     pub(crate) stop: AtomicBool,
 }
 
 impl Signal {
-    pub(crate) fn wake(&self) {
-        // Fails only when so many wake-ups are unread that one more changes nothing.
-        let _full = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
-    }
-
     /// Wakes the thread if it waits.
     pub(crate) fn wake_sleeper(&self) {
         if self.asleep.swap(false, Ordering::SeqCst) {
-            self.wake();
+            self.bell.ring();
         }
-    }
-
-    fn clear(&self) {
-        // Fails when there was no wake-up.
-        let _none = rustix::io::read(&self.event, &mut [0_u8; 8]);
     }
 }
 
@@ -164,11 +155,11 @@ impl Sender {
                 return;
             }
             let rest = Duration::from_nanos(until_ns - now);
-            let event = PollFd::new(&self.signal.event, PollFlags::IN);
+            let event = PollFd::new(&self.signal.bell, PollFlags::IN);
             let timeout = Timespec::try_from(rest).ok();
             // Only the end wakes: `asleep` is not set.
             let _woken = poll(&mut [event], timeout.as_ref());
-            self.signal.clear();
+            self.signal.bell.hush();
         }
     }
 
@@ -205,10 +196,10 @@ impl Sender {
         self.signal.asleep.store(true, Ordering::SeqCst);
         let nothing_to_do = self.letters.is_empty() || connection.unsent() >= UNSENT_BYTES_MAX;
         if nothing_to_do && !self.stopped() {
-            connection.wait(LONGEST_SLEEP, Some(self.signal.event.as_fd()))?;
+            connection.wait(LONGEST_SLEEP, Some(self.signal.bell.as_fd()))?;
         }
         self.signal.asleep.store(false, Ordering::SeqCst);
-        self.signal.clear();
+        self.signal.bell.hush();
         Ok(())
     }
 

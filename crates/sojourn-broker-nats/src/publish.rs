@@ -5,13 +5,12 @@
 //! named before. A stream answers each message by itself.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::{EventfdFlags, eventfd};
 use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_plan::NatsChannel;
+use sojourn_socket::Bell;
 
 use crate::config::Settings;
 use crate::headers;
@@ -34,7 +33,7 @@ pub(crate) struct Job {
 
 /// Wakes the worker when it sleeps.
 pub(crate) struct Signal {
-    pub(crate) waker: OwnedFd,
+    pub(crate) bell: Bell,
     pub(crate) asleep: AtomicBool,
     pub(crate) stop: AtomicBool,
 }
@@ -42,7 +41,7 @@ pub(crate) struct Signal {
 impl Signal {
     fn new() -> io::Result<Self> {
         Ok(Self {
-            waker: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
+            bell: Bell::new()?,
             asleep: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         })
@@ -50,15 +49,8 @@ impl Signal {
 
     fn wake(&self) {
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // A counter that is full has woken it already.
-            let _written = rustix::io::write(&self.waker, &1_u64.to_ne_bytes());
+            self.bell.ring();
         }
-    }
-
-    /// Takes the wake-ups that came.
-    pub(crate) fn clear(&self) {
-        let mut count = [0; 8];
-        let _read = rustix::io::read(&self.waker, &mut count);
     }
 }
 

@@ -147,9 +147,9 @@ impl Worker {
         // Looked at again after the flag was set: a message of before is not slept over.
         let busy = !self.jobs.is_empty() && self.has_room(connection);
         let timeout = if busy || self.stopped() { Duration::ZERO } else { WAIT_MAX };
-        let filled = connection.fill_or_woken(timeout, Some(self.signal.waker.as_fd()));
+        let filled = connection.fill_or_woken(timeout, Some(self.signal.bell.as_fd()));
         if !self.signal.asleep.swap(false, Ordering::SeqCst) {
-            self.signal.clear();
+            self.signal.bell.hush();
         }
         filled.map(drop)
     }

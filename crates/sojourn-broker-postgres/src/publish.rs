@@ -2,17 +2,17 @@
 //! transaction.
 
 use std::collections::{HashMap, VecDeque};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
-use rustix::event::{EventfdFlags, eventfd};
 use sojourn_broker::{Backoff, BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::PostgresChannel;
+use sojourn_socket::Bell;
 
 use crate::config::Target;
 use crate::connection::{Connection, Incoming, Purpose};
@@ -32,7 +32,7 @@ const LOST: &str = "connection lost before the answer";
 /// committed.
 pub struct PostgresPublisher {
     handover: Handover<Request>,
-    doorbell: Arc<OwnedFd>,
+    doorbell: Arc<Bell>,
 }
 
 struct Request {
@@ -54,8 +54,7 @@ impl PostgresPublisher {
         let target = Target::new(&postgres.server)?;
         let (handover, taken, told) = Handover::new(how.queue_max, "the server");
         let failed = |error: &dyn std::fmt::Display| target.error(format!("publisher: {error}"));
-        let doorbell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
-        let doorbell = Arc::new(doorbell.map_err(|error| failed(&error))?);
+        let doorbell = Arc::new(Bell::new().map_err(|error| failed(&error))?);
         let worker = Worker {
             requests: taken,
             outcomes: told,
@@ -93,7 +92,7 @@ impl Publisher for PostgresPublisher {
             headers: headers.collect(),
             payload: payload.to_vec(),
         })?;
-        ring(&self.doorbell);
+        self.doorbell.ring();
         Ok(())
     }
 
@@ -106,7 +105,7 @@ impl Drop for PostgresPublisher {
     fn drop(&mut self) {
         // The worker finds its queue closed.
         self.handover.close();
-        ring(&self.doorbell);
+        self.doorbell.ring();
     }
 }
 
@@ -118,17 +117,12 @@ impl std::fmt::Debug for PostgresPublisher {
     }
 }
 
-fn ring(doorbell: &OwnedFd) {
-    // It only fails when it has rung too often already.
-    let _rung = rustix::io::write(doorbell, &1_u64.to_ne_bytes());
-}
-
 /// The publisher's thread.
 struct Worker {
     requests: Receiver<Request>,
     outcomes: Sender<Outcome>,
     wake: Arc<dyn Fn() + Send + Sync>,
-    doorbell: Arc<OwnedFd>,
+    doorbell: Arc<Bell>,
     destination: Destination,
     target: Target,
     in_flight: VecDeque<InFlight>,
@@ -207,8 +201,7 @@ impl Worker {
             let deadline_ns = oldest_ns.unwrap_or(now + ANSWER_NS_MAX);
             connection.wait(deadline_ns, bell)?;
             if may_take {
-                let mut count = [0; 8];
-                let _silent = rustix::io::read(&*self.doorbell, &mut count);
+                self.doorbell.hush();
             }
         }
     }

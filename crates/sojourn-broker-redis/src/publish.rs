@@ -1,17 +1,18 @@
 //! Publishing, pipelined: commands go out as they come, answers come in the same order.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
+use rustix::event::{PollFd, PollFlags};
 use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_plan::{RedisChannel, RedisSource};
+use sojourn_socket::Bell;
 
 use crate::config::Target;
 use crate::connection::{Connection, wait_for};
@@ -52,7 +53,7 @@ struct Shared {
     /// The thread waits, or is about to: it wants the event.
     waits: AtomicBool,
     ends: AtomicBool,
-    event: OwnedFd,
+    bell: Bell,
 }
 
 impl RedisPublisher {
@@ -68,13 +69,12 @@ impl RedisPublisher {
             }
         };
         let (handover, ordered, decided) = Handover::new(how.queue_max, "the server");
-        let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
-        let event = event.map_err(|error| target.error(error))?;
+        let bell = Bell::new().map_err(|error| target.error(error))?;
         let shared = Arc::new(Shared {
             bytes: AtomicUsize::new(0),
             waits: AtomicBool::new(false),
             ends: AtomicBool::new(false),
-            event,
+            bell,
         });
         let worker = Worker {
             target: target.clone(),
@@ -176,15 +176,14 @@ impl std::fmt::Debug for RedisPublisher {
 impl Shared {
     fn notify(&self) {
         if self.waits.swap(false, Ordering::SeqCst) {
-            // It fails only when it stands at its maximum: then the thread wakes anyway.
-            let _full = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
+            self.bell.ring();
         }
     }
 
     /// Forgets that it was notified.
     fn clear(&self) {
         self.waits.store(false, Ordering::SeqCst);
-        let _empty = rustix::io::read(&self.event, &mut [0_u8; 8]);
+        self.bell.hush();
     }
 
     fn ends(&self) -> bool {
@@ -263,7 +262,7 @@ impl Worker {
         self.shared.waits.store(true, Ordering::SeqCst);
         // What was ordered before it could see that we wait.
         if self.ordered.is_empty() || connection.unsent() >= AHEAD_BYTES {
-            connection.wait(Duration::from_secs(1), Some(self.shared.event.as_fd()))?;
+            connection.wait(Duration::from_secs(1), Some(self.shared.bell.as_fd()))?;
         }
         self.shared.clear();
         Ok(())
@@ -323,7 +322,7 @@ impl Worker {
             }
             self.shared.waits.store(true, Ordering::SeqCst);
             if self.ordered.is_empty() {
-                let event = self.shared.event.as_fd();
+                let event = self.shared.bell.as_fd();
                 let mut fds = [PollFd::from_borrowed_fd(event, PollFlags::IN)];
                 drop(wait_for(&mut fds, Duration::from_nanos(left_ns)));
             }

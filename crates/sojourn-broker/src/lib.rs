@@ -7,6 +7,7 @@
 //! consumers. A [`Registry`] knows which connectors a build has; each is a [`Connect`].
 //! Nothing here knows any one broker.
 
+mod awaited;
 mod backlog;
 mod backoff;
 mod besides;
@@ -34,6 +35,7 @@ mod tap;
 mod testing;
 mod text;
 
+pub use awaited::Awaited;
 pub use backlog::{Backlog, Figure, Reading};
 pub use backoff::Backoff;
 pub use consumer::Consumer;

@@ -1,12 +1,8 @@
 //! A generator's publishers, one for each channel that its plan publishes to.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
-use sojourn_broker::{Outcome, Publisher, PublisherSettings, Registry};
-use sojourn_clock::MILLISECOND_NS;
+use sojourn_broker::{Awaited, Outcome, Publisher, PublisherSettings, Registry};
 use sojourn_http::Waker;
 use sojourn_plan::{Action, Plan};
 
@@ -14,18 +10,12 @@ use crate::RunError;
 
 /// Most messages of a channel without an acknowledgement, for each generator.
 const QUEUE_MAX: usize = 100_000;
-/// How often overdue acknowledgements are looked for: a message is given up so much late at most.
-const LOOK_NS: u64 = 10 * MILLISECOND_NS;
-/// Why a message was given up.
-pub(crate) const NOT_ACKNOWLEDGED: &str = "not acknowledged in time";
 
 /// Publishers by channel, and the messages on their way.
 #[derive(Default)]
 pub(crate) struct Publishers {
     channels: Vec<Option<Box<dyn Publisher>>>,
-    /// By token, when the message is given up. Bounded by the publishers' queues.
-    pending: HashMap<u64, u64>,
-    look_ns: u64,
+    awaited: Awaited,
     outcomes: Vec<Outcome>,
 }
 
@@ -84,48 +74,40 @@ impl Publishers {
         };
         let Message { topic, key, headers, payload, .. } = *message;
         publisher.try_publish(token, topic, key, headers, payload)?;
-        if self.pending.is_empty() {
-            self.look_ns = now_ns + LOOK_NS;
-        }
-        self.pending.insert(token, now_ns.saturating_add(message.timeout_ns));
+        self.awaited.add(now_ns, token, message.timeout_ns);
         Ok(())
     }
 
     /// What came of messages since the last call: acknowledged, refused, or given up by now. Each
     /// message ends once; what is said of it later is passed over.
     pub(crate) fn outcomes(&mut self, now_ns: u64, ended: &mut Vec<Outcome>) {
-        if self.pending.is_empty() {
+        if self.awaited.is_empty() {
             return;
         }
         for publisher in self.channels.iter_mut().flatten() {
             publisher.poll(&mut self.outcomes);
         }
-        let pending = &mut self.pending;
-        ended.extend(
-            self.outcomes.drain(..).filter(|outcome| pending.remove(&outcome.token).is_some()),
-        );
-        if now_ns >= self.look_ns {
-            self.look_ns = now_ns + LOOK_NS;
-            pending.retain(|token, due_ns| {
-                let is_overdue = *due_ns <= now_ns;
-                if is_overdue {
-                    let error = Some(NOT_ACKNOWLEDGED.to_owned());
-                    ended.push(Outcome { token: *token, acked_ns: now_ns, error });
-                }
-                !is_overdue
-            });
-        }
+        let awaited = &mut self.awaited;
+        ended.extend(self.outcomes.drain(..).filter(|outcome| awaited.settle(outcome.token)));
+        awaited.give_up(now_ns, |token| {
+            let error = Some(Awaited::NOT_ACKNOWLEDGED.to_owned());
+            ended.push(Outcome { token, acked_ns: now_ns, error });
+        });
     }
 
     /// When overdue messages are looked for next; the end of time when none is on its way.
     pub(crate) fn next_ns(&self) -> u64 {
-        if self.pending.is_empty() { u64::MAX } else { self.look_ns }
+        self.awaited.next_ns()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use sojourn_clock::MILLISECOND_NS;
+
     use super::*;
+
+    const LOOK_NS: u64 = 10 * MILLISECOND_NS;
 
     /// Acknowledges what it is told to.
     #[derive(Default)]
@@ -168,7 +150,7 @@ mod tests {
         let mut ended = Vec::new();
         publishers.outcomes(LOOK_NS, &mut ended);
         assert_eq!(ended.iter().map(|outcome| outcome.token).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!(ended[1].error.as_deref(), Some(NOT_ACKNOWLEDGED));
+        assert_eq!(ended[1].error.as_deref(), Some(Awaited::NOT_ACKNOWLEDGED));
         acks.lock().unwrap().push(ack(2));
         publishers.send(LOOK_NS, 4, &message("t", 1)).unwrap();
         ended.clear();

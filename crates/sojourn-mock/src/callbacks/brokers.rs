@@ -1,20 +1,14 @@
 //! The brokers that callbacks publish to: a publisher for each channel, and the messages on their
 //! way.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings, Registry};
-use sojourn_clock::MILLISECOND_NS;
+use sojourn_broker::{Awaited, BrokerError, Outcome, Publisher, PublisherSettings, Registry};
 use sojourn_http::Waker;
 use sojourn_plan::Channel;
 
 /// Most messages of a channel without an acknowledgement.
 const QUEUE_MAX: usize = 10_000;
-/// How often overdue acknowledgements are looked for: a message is given up so much late at most.
-const LOOK_NS: u64 = 10 * MILLISECOND_NS;
-/// Why a message was given up.
-const NOT_ACKNOWLEDGED: &str = "not acknowledged in time";
 
 /// A channel and what publishes to it. It is known by its address: a book read again has channels
 /// of its own.
@@ -61,10 +55,8 @@ pub(crate) struct Letter {
 #[derive(Default)]
 pub(super) struct Brokers {
     lines: Vec<Line>,
-    /// By token, when the message is given up. Bounded by the publishers' queues.
-    pending: HashMap<u64, u64>,
+    awaited: Awaited,
     next_token: u64,
-    look_ns: u64,
     outcomes: Vec<Outcome>,
 }
 
@@ -89,10 +81,7 @@ impl Brokers {
         line.publisher.try_publish(token, &letter.topic, key, &headers, payload)?;
         line.pending += 1;
         self.next_token += 1;
-        if self.pending.is_empty() {
-            self.look_ns = now_ns + LOOK_NS;
-        }
-        self.pending.insert(token, now_ns.saturating_add(letter.timeout_ns));
+        self.awaited.add(now_ns, token, letter.timeout_ns);
         Ok(())
     }
 
@@ -106,31 +95,22 @@ impl Brokers {
             line.publisher.poll(&mut self.outcomes);
             line.pending = line.pending.saturating_sub(self.outcomes.len());
             for outcome in self.outcomes.drain(..) {
-                if self.pending.remove(&outcome.token).is_some() {
+                if self.awaited.settle(outcome.token) {
                     told(outcome.error.map_or(Ok(()), Err));
                 }
             }
         }
-        if now_ns >= self.look_ns && !self.pending.is_empty() {
-            self.look_ns = now_ns + LOOK_NS;
-            self.pending.retain(|_, due_ns| {
-                let is_overdue = *due_ns <= now_ns;
-                if is_overdue {
-                    told(Err(NOT_ACKNOWLEDGED.to_owned()));
-                }
-                !is_overdue
-            });
-        }
+        self.awaited.give_up(now_ns, |_| told(Err(Awaited::NOT_ACKNOWLEDGED.to_owned())));
     }
 
     /// Messages without an outcome.
     pub(super) fn pending(&self) -> usize {
-        self.pending.len()
+        self.awaited.len()
     }
 
     /// When overdue messages are looked for next; the end of time when none is on its way.
     pub(super) fn next_ns(&self) -> u64 {
-        if self.pending.is_empty() { u64::MAX } else { self.look_ns }
+        self.awaited.next_ns()
     }
 }
 
@@ -138,9 +118,12 @@ impl Brokers {
 mod tests {
     use std::sync::Mutex;
 
+    use sojourn_clock::MILLISECOND_NS;
     use sojourn_plan::{Connector, Decoder, KafkaChannel};
 
     use super::*;
+
+    const LOOK_NS: u64 = 10 * MILLISECOND_NS;
 
     /// Acknowledges what it is told to.
     struct Told(Arc<Mutex<Vec<Outcome>>>);
@@ -204,7 +187,7 @@ mod tests {
         acks.lock().unwrap().push(ack(0));
         let mut told = Vec::new();
         brokers.outcomes(LOOK_NS, |outcome| told.push(outcome));
-        assert_eq!(told, [Ok(()), Err(NOT_ACKNOWLEDGED.to_owned())]);
+        assert_eq!(told, [Ok(()), Err(Awaited::NOT_ACKNOWLEDGED.to_owned())]);
         assert_eq!((brokers.pending(), brokers.next_ns()), (0, u64::MAX));
         // The book is gone, but its publisher has not yet said what came of the second.
         drop(channel);

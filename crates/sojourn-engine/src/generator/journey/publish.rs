@@ -1,6 +1,6 @@
 //! Steps that publish a message instead of sending a request.
 
-use sojourn_broker::Outcome;
+use sojourn_broker::{Awaited, Outcome};
 use sojourn_http::FailureKind;
 use sojourn_plan::PublishAction;
 
@@ -9,7 +9,7 @@ use crate::{
     generator::{
         actor::{Context, Step},
         prepared::RenderError,
-        publishers::{Message, NOT_ACKNOWLEDGED},
+        publishers::Message,
     },
     options::narrate,
 };
@@ -76,7 +76,7 @@ impl JourneyActor {
                 self.accepted(context, under_way, ended_ns, Default::default())
             }
             Some(why) => {
-                let in_time = why != NOT_ACKNOWLEDGED;
+                let in_time = why != Awaited::NOT_ACKNOWLEDGED;
                 let status = if in_time { REFUSED } else { FailureKind::Timeout.name() };
                 self.count(context, under_way, status, ended_ns);
                 self.refused(context, under_way, ended_ns, &why)
