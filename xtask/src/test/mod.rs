@@ -53,8 +53,8 @@ fn format() -> Result<(), String> {
 
 /// In the release profile, so that build scripts and macros are those of the tests.
 fn clippy() -> Result<(), String> {
-    let arguments = ["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    run_command(&mut cargo(&arguments))
+    let mut clippy = cargo(&["clippy", "--release", "--workspace", "--all-targets"]);
+    run_command(clippy.args(["--features", suites::OF_THE_CLI, "--", "-D", "warnings"]))
 }
 
 /// Our own check of `deny.toml` is part of tidy; cargo-deny's finer one runs where it is installed.

@@ -11,6 +11,10 @@ use super::Size;
 use super::count::Count;
 use crate::shell::{cargo, show};
 
+/// Features of the command line that only add crates of the workspace, which are built anyway.
+pub(super) const OF_THE_CLI: &str = "sojourn-cli/amqp,sojourn-cli/mqtt,sojourn-cli/nats,\
+    sojourn-cli/postgres,sojourn-cli/redis,sojourn-cli/sqs,sojourn-cli/wrk";
+
 /// More failures than this are no accident.
 const SECOND_TRIES_MAX: usize = 8;
 
@@ -19,7 +23,7 @@ pub(super) fn run(size: Size) -> Result<(), String> {
         ["--package", "sojourn-broker-kafka", "--features", "tls,zstd"];
     let mut count = Count::default();
     let outcomes = [
-        run_twice(&["--workspace"], &[], size, &mut count),
+        run_twice(&["--workspace", "--features", OF_THE_CLI], &[], size, &mut count),
         // Apart from the others: in one build with them, the features of its dependencies would
         // have nearly all of the default build compiled a second time.
         run_twice(&["--package", "sojourn-mock", "--features", "est"], &[], size, &mut count),

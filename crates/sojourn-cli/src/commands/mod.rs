@@ -9,6 +9,8 @@ mod dump;
 mod encode;
 mod init;
 mod mock;
+#[cfg(not(feature = "wrk"))]
+mod no_wrk;
 mod plot;
 mod report;
 pub(crate) mod run;
@@ -16,6 +18,8 @@ mod schema;
 mod watch;
 #[cfg(feature = "wrk")]
 mod wrk;
+#[cfg(not(feature = "wrk"))]
+use no_wrk as wrk;
 
 use crate::errors::UsageError;
 
@@ -35,7 +39,6 @@ pub(crate) enum Command {
     /// Write a first journey file to standard output
     Init(init::Init),
     /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
-    #[cfg(feature = "wrk")]
     Wrk(wrk::Wrk),
     /// A server that stands in for others: holds answers as long as you say, and fails as you say
     Mock(Box<mock::MockCommand>),
@@ -63,7 +66,6 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Discover(command) => discover::run(&command),
         Command::Watch(command) => watch::run(&command),
         Command::Init(command) => init::run(&command),
-        #[cfg(feature = "wrk")]
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),
