@@ -5,7 +5,9 @@
 //! carries the figures it rests on; where the figures do not decide, the sentence says that.
 
 pub mod backlog;
+pub mod compare;
 pub mod conclusion;
 pub mod drain;
 pub mod share;
+pub mod student;
 pub mod words;
