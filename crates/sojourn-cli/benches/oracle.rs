@@ -95,6 +95,7 @@ fn measure(servers: u32, percent: u32, seconds: u64, spin: bool) {
     // the answer handed to the kernel, from there to the client's stamp.
     let mut parts_ns: [Vec<u64>; 3] = Default::default();
     let mut measured_ns = 0_u64;
+    let start_ns = run.identity.start_monotonic_ns;
     for journey in &run.journeys {
         let record = journey.key.as_deref().and_then(|key| by_key.get(key));
         // One that failed, on a machine that stood still for long, has no key or no end.
@@ -105,9 +106,10 @@ fn measure(servers: u32, percent: u32, seconds: u64, spin: bool) {
         let service_ns = t2_ns - journey.t1_ns;
         measured_ns += service_ns;
         added_ns.push(service_ns - (record.finish_ns - record.arrival_ns));
-        parts_ns[0].push(record.arrival_ns.saturating_sub(journey.t1_ns));
+        // The truth's instants are the clock's, a run's count from its start.
+        parts_ns[0].push(record.arrival_ns.saturating_sub(start_ns + journey.t1_ns));
         parts_ns[1].push(record.sent_ns.saturating_sub(record.finish_ns));
-        parts_ns[2].push(t2_ns.saturating_sub(record.sent_ns));
+        parts_ns[2].push((start_ns + t2_ns).saturating_sub(record.sent_ns));
     }
     let count = truth.len() as f64;
     let truth_ns: u64 = truth.iter().map(|record| record.finish_ns - record.arrival_ns).sum();

@@ -82,7 +82,7 @@ pub(crate) fn write_report(model: &ReportModel, path: &Path) -> Result<(), Usage
 }
 
 /// Whether colour is wanted: a terminal, and no NO_COLOR.
-fn wants_colour() -> bool {
+pub(crate) fn wants_colour() -> bool {
     std::io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

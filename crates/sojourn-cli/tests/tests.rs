@@ -8,6 +8,7 @@ mod beforehand;
 mod beside;
 mod closed;
 mod common;
+mod compare;
 mod crash;
 mod discover;
 mod event_queue;

@@ -4,11 +4,14 @@
 //! of them print the same figures. What each figure means is defined once, in
 //! `docs/definitions.md`, which the HTML report carries and links to.
 //!
+//! [`compare`] holds two runs against each other.
+//!
 //! [`results`] reports on attack results instead: one record a request, in Vegeta's layouts.
 //!
 //! Names, keys and reasons are foreign input: the renderers escape them.
 
 mod build;
+pub mod compare;
 pub mod model;
 pub mod render;
 pub mod results;

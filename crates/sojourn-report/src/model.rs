@@ -64,6 +64,16 @@ pub struct ReportModel {
     pub notes: Vec<String>,
 }
 
+impl ReportModel {
+    /// Journeys whose backlog grew: their percentiles describe the length of the run.
+    pub fn growing(&self) -> impl Iterator<Item = &str> {
+        let is_growing = |journey: &&JourneyReport| {
+            matches!(journey.backlog, Some(sojourn_analysis::backlog::Backlog::Growing { .. }))
+        };
+        self.journeys.iter().filter(is_growing).map(|journey| journey.name.as_str())
+    }
+}
+
 /// Which run this was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunIdentity {

@@ -1,7 +1,7 @@
 //! Renderers: each reads a [`ReportModel`] and nothing else.
 
 pub(crate) mod html;
-mod text;
+pub(crate) mod text;
 
 use crate::ReportModel;
 

@@ -3,11 +3,7 @@
 use super::{Change, ERROR_PROBABILITY, inflation, reach};
 
 /// The change of events per second, from counts and seconds of blocks. `None` when a run had none.
-pub fn rate_change(
-    before: &[(u64, f64)],
-    after: &[(u64, f64)],
-    figures: usize,
-) -> Option<Change> {
+pub fn rate_change(before: &[(u64, f64)], after: &[(u64, f64)], figures: usize) -> Option<Change> {
     let (first, second) = (Ratio::of(before)?, Ratio::of(after)?);
     if first.value <= 0.0 || second.value <= 0.0 {
         return None;
@@ -30,11 +26,7 @@ pub fn rate_change(
 /// Blocks tell the scatter of what comes in bursts. Where it is rare they tell nothing (ten blocks
 /// without one have no scatter), so the interval keeps none inside unless the two counts differ by
 /// more than chance would have it, were the shares alike: an exact test of one binomial count.
-pub fn share_change(
-    before: &[(u64, u64)],
-    after: &[(u64, u64)],
-    figures: usize,
-) -> Option<Change> {
+pub fn share_change(before: &[(u64, u64)], after: &[(u64, u64)], figures: usize) -> Option<Change> {
     let as_ratio = |blocks: &[(u64, u64)]| {
         let blocks: Vec<_> = blocks.iter().map(|(part, all)| (*part, *all as f64)).collect();
         Ratio::of(&blocks)

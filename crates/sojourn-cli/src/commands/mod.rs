@@ -2,6 +2,7 @@
 
 mod attack;
 mod carrier;
+mod compare;
 mod completions;
 mod demo;
 mod discover;
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Mock(Box<mock::MockCommand>),
     /// Report on a run file, or on the results of an attack
     Report(report::Report),
+    /// Compare two runs: what changed, by how much, and how sure that is
+    Compare(compare::Compare),
     /// Results of an attack in another encoding
     Encode(encode::Encode),
     /// Results of an attack as a chart in one HTML file
@@ -69,6 +72,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),
+        Command::Compare(command) => compare::run(&command),
         Command::Encode(command) => encode::run(&command),
         Command::Plot(command) => plot::run(&command),
         Command::Dump(command) => dump::run(&command),

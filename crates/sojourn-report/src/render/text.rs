@@ -7,10 +7,10 @@ mod health;
 mod journey;
 mod ledger;
 mod limit;
-mod paint;
+pub(crate) mod paint;
 mod plan;
 mod poison;
-mod table;
+pub(crate) mod table;
 
 use sojourn_analysis::{conclusion::Weight, words};
 

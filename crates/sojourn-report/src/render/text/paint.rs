@@ -1,29 +1,29 @@
 //! Colour where it is wanted, foreign text made harmless, and lines folded.
 
 /// Colours text, or leaves it.
-pub(super) struct Paint {
+pub(crate) struct Paint {
     /// Whether to.
-    pub(super) colour: bool,
+    pub(crate) colour: bool,
 }
 
 impl Paint {
-    pub(super) fn bold(&self, text: &str) -> String {
+    pub(crate) fn bold(&self, text: &str) -> String {
         self.code("1", text)
     }
 
-    pub(super) fn dim(&self, text: &str) -> String {
+    pub(crate) fn dim(&self, text: &str) -> String {
         self.code("2", text)
     }
 
-    pub(super) fn green(&self, text: &str) -> String {
+    pub(crate) fn green(&self, text: &str) -> String {
         self.code("1;32", text)
     }
 
-    pub(super) fn red(&self, text: &str) -> String {
+    pub(crate) fn red(&self, text: &str) -> String {
         self.code("1;31", text)
     }
 
-    pub(super) fn yellow(&self, text: &str) -> String {
+    pub(crate) fn yellow(&self, text: &str) -> String {
         self.code("1;33", text)
     }
 
@@ -37,7 +37,7 @@ impl Paint {
 }
 
 /// Foreign text without control characters: a key must not move the cursor or paint the terminal.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || is_directional(c) { '\u{fffd}' } else { c }).collect()
 }
 
@@ -48,7 +48,7 @@ fn is_directional(c: char) -> bool {
 
 /// Folds text at spaces: the first line after `first`, the others after `indent` spaces. A word
 /// longer than a line is cut.
-pub(super) fn wrap(text: &str, first: &str, indent: usize, width: usize) -> String {
+pub(crate) fn wrap(text: &str, first: &str, indent: usize, width: usize) -> String {
     let mut out = first.to_owned();
     let mut column = first.chars().count();
     let mut empty = true;

@@ -3,18 +3,18 @@
 use super::paint::clean;
 
 /// A table whose first column holds names and whose others hold figures.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these headings.
-    pub(super) fn new(headings: &[&str]) -> Self {
+    pub(crate) fn new(headings: &[&str]) -> Self {
         Self { rows: vec![headings.iter().map(|heading| (*heading).to_owned()).collect()] }
     }
 
     /// Adds a row: a name, which may be foreign, and its figures.
-    pub(super) fn row(&mut self, name: &str, figures: impl IntoIterator<Item = String>) {
+    pub(crate) fn row(&mut self, name: &str, figures: impl IntoIterator<Item = String>) {
         let mut row = vec![clean(name)];
         row.extend(figures);
         self.rows.push(row);
@@ -22,7 +22,7 @@ impl Table {
 
     /// Writes the table, indented by two. Where it would be too wide, the gaps between columns are
     /// halved; where that is not enough, names are shortened.
-    pub(super) fn render(&self, out: &mut String, width: usize) {
+    pub(crate) fn render(&self, out: &mut String, width: usize) {
         let columns = self.rows[0].len();
         let mut widths: Vec<usize> = (0..columns)
             .map(|column| {
@@ -52,7 +52,7 @@ impl Table {
 const NAME_WHOLE: usize = 24;
 
 /// Text padded to a width, or shortened in its middle, so that both ends stay readable.
-pub(super) fn fit(text: &str, width: usize) -> String {
+pub(crate) fn fit(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return format!("{text:<width$}");
