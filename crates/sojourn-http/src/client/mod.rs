@@ -23,24 +23,19 @@ use std::time::Duration;
 use slab::Slab;
 
 use crate::cause::Cause;
+use crate::codec::KnownHeads;
 use crate::codec::h2::RequestBlocks;
 use crate::connection::{Connection, Ending, Phase};
 use crate::deadlines::{Deadline, Deadlines, Due};
 use crate::driver::{ConnectionId, Driver, Punctual, Ready, Remote};
-use crate::in_flight::InFlight;
 use crate::local_addresses::LocalAddresses;
 use crate::pipeline::Pipeline;
 use crate::pool::{Pool, Waiting};
+use crate::requests::Requests;
 use crate::resolver::Names;
 use crate::route::Route;
 use crate::tls::TlsFiles;
 use crate::{Completion, Exchange, Io, Origin, OriginId, Waker};
-
-/// Most request buffers kept for use again.
-const SPARE_BUFFERS_MAX: usize = 1_024;
-
-/// Request buffers above this size are given back to the allocator.
-const SPARE_BYTES_MAX: usize = 64 * 1024;
 
 /// A client; see the crate's page. Not `Sync`: one thread's own. It can be made on one thread and
 /// used on another, but once used it stays there (on a ring every later call fails elsewhere).
@@ -50,7 +45,7 @@ pub struct Client {
     punctual: Punctual,
     pools: Vec<Pool>,
     connections: Slab<Connection>,
-    exchanges: Slab<InFlight>,
+    exchanges: Requests,
     deadlines: Deadlines,
     /// Completions to hand out at the next wait.
     finished: Vec<Completion>,
@@ -61,15 +56,16 @@ pub struct Client {
     /// Used again by each receive.
     ended: Vec<(u32, Ending)>,
     request_blocks: RequestBlocks,
+    known_heads: KnownHeads,
     /// Pools with both waiting requests and, perhaps, room.
     to_serve: VecDeque<u32>,
     /// See [`Self::is_behind`].
     is_behind: bool,
     /// While answers come, no connection is opened before this instant: see `settle`.
     dial_from_ns: u64,
-    /// Used again by each wait.
+    /// What the last wait has brought, and how much of it has been looked at.
     ready: Vec<Ready>,
-    spare_buffers: Vec<Vec<u8>>,
+    looked_at: usize,
     names: Names,
     local_addresses: LocalAddresses,
     unix_socket: Option<Remote>,
@@ -100,18 +96,19 @@ impl Client {
         Ok(Self {
             pools: Vec::new(),
             connections: Slab::new(),
-            exchanges: Slab::new(),
+            exchanges: Requests::default(),
             deadlines: Deadlines::default(),
             finished: Vec::new(),
             unfinished: Vec::new(),
             to_flush: Vec::new(),
             ended: Vec::new(),
             request_blocks: RequestBlocks::default(),
+            known_heads: KnownHeads::default(),
             to_serve: VecDeque::new(),
             is_behind: false,
             dial_from_ns: 0,
             ready: Vec::new(),
-            spare_buffers: Vec::new(),
+            looked_at: 0,
             names: Names::new(&config.dns, driver.waker()),
             local_addresses: LocalAddresses::new(&config.local_addresses)?,
             unix_socket: unix_socket(&config)?,
@@ -166,14 +163,13 @@ impl Client {
     pub fn send_pipelined(&mut self, now_ns: u64, exchange: Exchange<'_>, requests: u32) {
         let serial = self.next_serial;
         self.next_serial += 1;
-        let buffer = self.spare_buffers.pop().unwrap_or_default();
-        let mut request = InFlight::new(now_ns, &exchange, serial, buffer);
+        let slot = self.exchanges.begin(now_ns, &exchange, serial);
+        let request = &mut self.exchanges[slot as usize];
         if requests > 1 {
             request.pipeline = Some(Box::new(Pipeline::new(requests)));
         }
         let origin = exchange.origin.0;
         let at_ns = request.deadline_ns();
-        let slot = self.exchanges.insert(request) as u32;
         self.now_ns = now_ns;
         if origin as usize >= self.pools.len() {
             self.fail(slot, Cause::NoOrigin);
@@ -275,12 +271,12 @@ impl std::fmt::Debug for Client {
 }
 
 /// Whether a queued request still waits.
-fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
+fn is_waiting(exchanges: &Requests, waiting: &Waiting) -> bool {
     exchanges.get(waiting.slot as usize).is_some_and(|exchange| exchange.serial == waiting.serial)
 }
 
 /// Whether a deadline still concerns somebody.
-fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
+fn is_due(exchanges: &Requests, deadline: &Deadline) -> bool {
     exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
         exchange.serial == deadline.serial && (deadline.what == Due::Answer || exchange.dialling)
     })

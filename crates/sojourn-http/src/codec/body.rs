@@ -10,8 +10,10 @@ use crate::BodyPolicy;
 /// What becomes of a body.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Counted by the caller, not kept, not decoded.
+    /// Neither kept nor counted.
     Discard,
+    /// Counted, not kept, not decoded.
+    Counted(u64),
     /// Kept as it comes.
     Plain(Bounded),
     /// Kept decoded. Boxed: rare beside the others, and large.
@@ -77,13 +79,19 @@ impl Body {
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
         match self {
             Self::Discard => Ok(()),
+            Self::Counted(total) => {
+                *total += bytes.len() as u64;
+                Ok(())
+            }
             Self::Plain(bounded) => bounded.push(bytes),
             Self::Coded(decoder) => decoder.push(bytes),
             Self::Empty { .. } if bytes.is_empty() => Ok(()),
             Self::Empty { bound, coding } => {
                 let bounded = Bounded::new(*bound);
+                let keeps_none = bound.truncates && bound.bytes_max == 0;
                 // An empty body of any coding is fine, so this waits for the first byte.
                 *self = match coding {
+                    Coding::Identity | Coding::Unknown if keeps_none => Self::Counted(0),
                     Coding::Identity => Self::Plain(bounded),
                     Coding::Unknown if bound.truncates => Self::Plain(bounded),
                     Coding::Unknown => return Err(BodyError::UnknownCoding),
@@ -94,11 +102,12 @@ impl Body {
         }
     }
 
-    /// All has come: the kept bytes, and how many there were.
-    pub(crate) fn finish(self) -> Result<(Vec<u8>, u64), BodyError> {
+    /// All has come: the kept bytes, and how many there were. To be asked once.
+    pub(crate) fn finish(&mut self) -> Result<(Vec<u8>, u64), BodyError> {
         match self {
             Self::Discard | Self::Empty { .. } => Ok((Vec::new(), 0)),
-            Self::Plain(bounded) => Ok((bounded.bytes, bounded.total)),
+            Self::Counted(total) => Ok((Vec::new(), *total)),
+            Self::Plain(bounded) => Ok((std::mem::take(&mut bounded.bytes), bounded.total)),
             Self::Coded(decoder) => decoder.finish(),
         }
     }
@@ -175,8 +184,8 @@ impl Decoder {
         written.map_err(|error| self.explain(&error))
     }
 
-    fn finish(mut self) -> Result<(Vec<u8>, u64), BodyError> {
-        let finished = match &mut self {
+    fn finish(&mut self) -> Result<(Vec<u8>, u64), BodyError> {
+        let finished = match self {
             Self::BareDeflate(decoder) => decoder.try_finish(),
             Self::Gzip(decoder) => decoder.try_finish(),
             Self::Zlib(decoder) => decoder.try_finish(),
