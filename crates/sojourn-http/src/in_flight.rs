@@ -32,6 +32,9 @@ pub(crate) struct InFlight {
     pub(crate) bytes_out: u64,
     pub(crate) bytes_in: u64,
     pub(crate) timeout_ns: u64,
+    /// For when a deadline of this place is in the queue, of this request or one before it; zero
+    /// for none. See [`crate::deadlines`].
+    pub(crate) watched_ns: u64,
     /// t1.
     pub(crate) began_ns: u64,
     /// When the present phase of dialling began, or when it was to be sent again.
@@ -84,6 +87,7 @@ impl InFlight {
             bytes_out: 0,
             bytes_in: 0,
             timeout_ns: 0,
+            watched_ns: 0,
             began_ns: 0,
             phase_began_ns: 0,
             first_sent_ns: 0,
@@ -103,7 +107,7 @@ impl InFlight {
     }
 
     /// Begins another request in the place of one that has ended; all is as in a new one but the
-    /// buffers' memory.
+    /// buffers' memory, and until when the place is watched.
     pub(crate) fn begin(&mut self, now_ns: u64, exchange: &Exchange<'_>, serial: u64) {
         self.serial = serial;
         self.token = exchange.token;
@@ -134,10 +138,11 @@ impl InFlight {
 
     /// There is no request here any more. What may be large is given back; its own bytes are the
     /// caller's to keep.
+    #[inline]
     pub(crate) fn vacate(&mut self) {
         self.serial = NO_SERIAL;
         self.parser.forget();
-        self.body = Body::Discard;
+        self.body.forget();
     }
 
     /// When to give up.

@@ -49,6 +49,24 @@ impl Requests {
         self.vacant.push(slot);
     }
 
+    /// For when a deadline of this slot is in the queue; zero for none.
+    #[inline]
+    pub(crate) fn watched_ns(&self, slot: u32) -> u64 {
+        self.places.get(slot as usize).map_or(0, |place| place.watched_ns)
+    }
+
+    /// The slot's deadline is in the queue no more.
+    pub(crate) fn unwatch(&mut self, slot: u32) {
+        if let Some(place) = self.places.get_mut(slot as usize) {
+            place.watched_ns = 0;
+        }
+    }
+
+    /// How many there have been at a time.
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
     /// How many are under way.
     pub(crate) fn len(&self) -> usize {
         self.places.len() - self.vacant.len()

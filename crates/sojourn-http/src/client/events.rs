@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Client, ClientConfig, is_due};
+use super::{Client, ClientConfig, is_due, is_watched};
 use crate::Completion;
 use crate::cause::Cause;
 use crate::connection::{Phase, Step};
@@ -117,7 +117,7 @@ impl Client {
             return 0;
         }
         let exchanges = &self.exchanges;
-        let due_ns = self.deadlines.next_ns(|deadline| is_due(exchanges, deadline));
+        let due_ns = self.deadlines.next_ns(|deadline| is_watched(exchanges, deadline));
         deadline_ns.min(due_ns.unwrap_or(u64::MAX)).min(self.names.next_refresh_ns())
     }
 
@@ -178,7 +178,9 @@ impl Client {
 
     fn give_up_due(&mut self) {
         while let Some(deadline) = self.deadlines.pop_due(self.now_ns) {
-            if !is_due(&self.exchanges, &deadline) {
+            if deadline.what == Due::Answer && !self.watch_on(&deadline)
+                || !is_due(&self.exchanges, &deadline)
+            {
                 continue;
             }
             let exchange = &self.exchanges[deadline.slot as usize];

@@ -175,7 +175,7 @@ impl Client {
             self.fail(slot, Cause::NoOrigin);
             return;
         }
-        self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        self.watch(slot, at_ns);
         if let Some(amendment) = &self.pools[origin as usize].route.amendment {
             amendment.apply(&mut self.exchanges[slot as usize].bytes);
         }
@@ -239,7 +239,36 @@ impl Client {
 
     fn add_deadline(&mut self, deadline: Deadline) {
         let exchanges = &self.exchanges;
-        self.deadlines.push(deadline, exchanges.len(), |deadline| is_due(exchanges, deadline));
+        self.deadlines
+            .push(deadline, exchanges.places(), |deadline| is_watched(exchanges, deadline));
+    }
+
+    /// Sees to it that the request in this slot is looked at when it is to be given up, or before.
+    #[inline]
+    fn watch(&mut self, slot: u32, at_ns: u64) {
+        let exchange = &mut self.exchanges[slot as usize];
+        if exchange.watched_ns == 0 || exchange.watched_ns > at_ns {
+            exchange.watched_ns = at_ns;
+            let serial = exchange.serial;
+            self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        }
+    }
+
+    /// The instant of an answer's deadline has come: true when the request that is now in its slot
+    /// is to be given up, else that one's own is waited for.
+    fn watch_on(&mut self, deadline: &Deadline) -> bool {
+        if !is_watched(&self.exchanges, deadline) {
+            return false;
+        }
+        self.exchanges.unwatch(deadline.slot);
+        let Some(exchange) = self.exchanges.get(deadline.slot as usize) else {
+            return false;
+        };
+        let at_ns = exchange.deadline_ns();
+        if at_ns > deadline.at_ns {
+            self.watch(deadline.slot, at_ns);
+        }
+        at_ns <= deadline.at_ns
     }
 
     fn connection_id(&self, slot: u32) -> Option<ConnectionId> {
@@ -275,11 +304,20 @@ fn is_waiting(exchanges: &Requests, waiting: &Waiting) -> bool {
     exchanges.get(waiting.slot as usize).is_some_and(|exchange| exchange.serial == waiting.serial)
 }
 
-/// Whether a deadline still concerns somebody.
+/// Whether a deadline, whose instant has come, concerns a request.
 fn is_due(exchanges: &Requests, deadline: &Deadline) -> bool {
+    let is_answer = deadline.what == Due::Answer;
     exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
-        exchange.serial == deadline.serial && (deadline.what == Due::Answer || exchange.dialling)
+        is_answer || exchange.serial == deadline.serial && exchange.dialling
     })
+}
+
+/// Whether a deadline is to be waited for.
+fn is_watched(exchanges: &Requests, deadline: &Deadline) -> bool {
+    match deadline.what {
+        Due::Answer => exchanges.watched_ns(deadline.slot) == deadline.at_ns,
+        Due::Connection | Due::NextAddress => is_due(exchanges, deadline),
+    }
 }
 
 /// As the kernel counts it: at least one; `None` for none at all.

@@ -3,7 +3,6 @@
 use sojourn_clock::{SECOND_NS, now_ns};
 
 use super::Client;
-use crate::deadlines::{Deadline, Due};
 use crate::driver::ConnectionId;
 use crate::{BodyPolicy, Exchange, Failure, FailureKind, Origin};
 
@@ -28,7 +27,7 @@ impl Client {
         let probe = &mut self.exchanges[slot as usize];
         probe.is_probe = true;
         let at_ns = probe.deadline_ns();
-        self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        self.watch(slot, at_ns);
         self.dial(slot);
         let mut completions = Vec::new();
         while completions.is_empty() {

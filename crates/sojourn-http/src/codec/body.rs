@@ -69,13 +69,19 @@ impl Body {
     }
 
     /// The head has come and says how the body is coded.
+    #[inline]
     pub(crate) fn set_coding(&mut self, now: Coding) {
-        if let Self::Empty { coding, .. } = self {
+        if let Self::Empty { coding, bound } = self {
             *coding = now;
+            let comes_plain = matches!(now, Coding::Identity | Coding::Unknown);
+            if comes_plain && bound.truncates && bound.bytes_max == 0 {
+                *self = Self::Counted(0);
+            }
         }
     }
 
     /// Takes the next bytes.
+    #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
         match self {
             Self::Discard => Ok(()),
@@ -83,26 +89,40 @@ impl Body {
                 *total += bytes.len() as u64;
                 Ok(())
             }
+            _ => self.keep(bytes),
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
+        match self {
+            Self::Discard | Self::Counted(_) => Ok(()),
             Self::Plain(bounded) => bounded.push(bytes),
             Self::Coded(decoder) => decoder.push(bytes),
             Self::Empty { .. } if bytes.is_empty() => Ok(()),
             Self::Empty { bound, coding } => {
                 let bounded = Bounded::new(*bound);
-                let keeps_none = bound.truncates && bound.bytes_max == 0;
                 // An empty body of any coding is fine, so this waits for the first byte.
                 *self = match coding {
-                    Coding::Identity | Coding::Unknown if keeps_none => Self::Counted(0),
                     Coding::Identity => Self::Plain(bounded),
                     Coding::Unknown if bound.truncates => Self::Plain(bounded),
                     Coding::Unknown => return Err(BodyError::UnknownCoding),
                     coded => Self::Coded(Box::new(Decoder::new(*coded, bytes[0], bounded))),
                 };
-                self.push(bytes)
+                self.keep(bytes)
             }
         }
     }
 
+    /// Gives the memory of what was kept back.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        if matches!(self, Self::Plain(_) | Self::Coded(_)) {
+            *self = Self::Discard;
+        }
+    }
+
     /// All has come: the kept bytes, and how many there were. To be asked once.
+    #[inline]
     pub(crate) fn finish(&mut self) -> Result<(Vec<u8>, u64), BodyError> {
         match self {
             Self::Discard | Self::Empty { .. } => Ok((Vec::new(), 0)),

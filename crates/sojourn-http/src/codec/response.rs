@@ -43,6 +43,7 @@ impl ResponseParser {
     }
 
     /// Begins anew, for another answer.
+    #[inline]
     pub(crate) fn reset(&mut self, head_only: bool, keep_head: bool) {
         self.state = State::Head;
         self.head_bytes.clear();
@@ -50,11 +51,15 @@ impl ResponseParser {
     }
 
     /// Gives its memory back.
+    #[inline]
     pub(crate) fn forget(&mut self) {
-        self.head_bytes = Vec::new();
+        if self.head_bytes.capacity() > 0 {
+            self.head_bytes = Vec::new();
+        }
     }
 
     /// Takes the next piece off `input`. After [`Piece::Done`] nothing more comes.
+    #[inline]
     pub(crate) fn next<'a>(
         &mut self,
         input: &mut &'a [u8],
