@@ -5,6 +5,7 @@ mod http2;
 use rustix::io::Errno;
 
 use crate::cause::Cause;
+use crate::codec::KnownHeads;
 use crate::dialling::Dialling;
 use crate::driver::{Driver, Received, Socket};
 use crate::in_flight::InFlight;
@@ -161,6 +162,7 @@ impl Connection {
         &mut self,
         mut exchange: Option<&mut InFlight>,
         driver: &mut Driver,
+        known: &mut KnownHeads,
         now_ns: &mut u64,
         hangup: bool,
     ) -> Step {
@@ -178,8 +180,8 @@ impl Connection {
                 Err(errno) => return Step::Broken(Cause::Os(errno)),
             };
             let portion = match &mut self.tls {
-                None => absorb_plain(&mut exchange, bytes, *now_ns),
-                Some(tls) => absorb_tls(tls, &mut exchange, bytes, *now_ns),
+                None => absorb_plain(&mut exchange, bytes, known, *now_ns),
+                Some(tls) => absorb_tls(tls, &mut exchange, bytes, known, *now_ns),
             };
             match portion {
                 Ok(Portion::Whole { excess }) => {
@@ -254,11 +256,12 @@ impl Connection {
 fn absorb_plain(
     exchange: &mut Option<&mut InFlight>,
     bytes: &[u8],
+    known: &mut KnownHeads,
     now_ns: u64,
 ) -> Result<Portion, Cause> {
     // Bytes that nobody asked for end an idle connection.
     let exchange = exchange.as_deref_mut().ok_or(Cause::Closed)?;
-    Ok(match exchange.absorb(bytes, now_ns)? {
+    Ok(match exchange.absorb(bytes, known, now_ns)? {
         Some(excess) => Portion::Whole { excess },
         None => Portion::Partial,
     })
@@ -268,6 +271,7 @@ fn absorb_tls(
     tls: &mut TlsSession,
     exchange: &mut Option<&mut InFlight>,
     ciphertext: &[u8],
+    known: &mut KnownHeads,
     now_ns: u64,
 ) -> Result<Portion, Cause> {
     let mut ciphertext = ciphertext;
@@ -286,7 +290,7 @@ fn absorb_tls(
                     bytes.len()
                 }
                 Plaintext::Bytes(bytes) => {
-                    match absorb_plain(exchange, bytes, now_ns)? {
+                    match absorb_plain(exchange, bytes, known, now_ns)? {
                         Portion::Whole { excess } => whole = Some(excess),
                         Portion::Partial => {}
                     }

@@ -1,9 +1,10 @@
 //! When to give up, and the like: an ordered queue of instants, cancelled lazily.
 //!
 //! A request's timeout is nearly always cancelled by its answer. Instead of searching for it, it
-//! stays until it reaches the front; and since most requests have the same timeout, the front is
-//! where the answered ones are. The queue is swept when more than three in four are dead, so its
-//! memory follows the requests in flight.
+//! stays until its instant has come, and stands for the later ones of the requests that come into
+//! the same slot meanwhile: then the present one's is put in. So in a closed loop a slot costs one
+//! entry each timeout, not one each request. The queue is swept when more than three in four are
+//! dead, so its memory follows the most requests that were ever in flight.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -45,15 +46,15 @@ pub(crate) struct Deadlines {
 }
 
 impl Deadlines {
-    /// Adds a deadline; sweeps if `live_count`, the requests in flight, has become small beside the
+    /// Adds a deadline; sweeps if `live_max`, the deadlines that may be alive, is small beside the
     /// queue.
     pub(crate) fn push(
         &mut self,
         deadline: Deadline,
-        live_count: usize,
+        live_max: usize,
         is_live: impl Fn(&Deadline) -> bool,
     ) {
-        if self.in_order.len() + self.heap.len() >= SWEEP_LENGTH_MIN.max(live_count * 4) {
+        if self.in_order.len() + self.heap.len() >= SWEEP_LENGTH_MIN.max(live_max * 4) {
             self.in_order.retain(&is_live);
             self.heap.retain(|Reverse(deadline)| is_live(deadline));
         }

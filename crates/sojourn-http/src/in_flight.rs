@@ -2,7 +2,7 @@
 
 use crate::cause::Cause;
 use crate::codec::h2::{UnfitRequest, unframe};
-use crate::codec::{Body, Coding, Piece, ResponseParser};
+use crate::codec::{Body, Coding, KnownHeads, Piece, ResponseParser};
 use crate::pipeline::{Pipeline, Whole};
 use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
 
@@ -10,6 +10,7 @@ use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
 #[derive(Debug)]
 pub(crate) struct InFlight {
     /// Unique in the client; tells a deadline whether the slot is still this request's.
+    /// [`NO_SERIAL`] where there is none.
     pub(crate) serial: u64,
     pub(crate) token: u64,
     pub(crate) origin: u32,
@@ -31,6 +32,9 @@ pub(crate) struct InFlight {
     pub(crate) bytes_out: u64,
     pub(crate) bytes_in: u64,
     pub(crate) timeout_ns: u64,
+    /// For when a deadline of this place is in the queue, of this request or one before it; zero
+    /// for none. See [`crate::deadlines`].
+    pub(crate) watched_ns: u64,
     /// t1.
     pub(crate) began_ns: u64,
     /// When the present phase of dialling began, or when it was to be sent again.
@@ -39,8 +43,8 @@ pub(crate) struct InFlight {
     pub(crate) first_sent_ns: u64,
     pub(crate) sent_ns: u64,
     pub(crate) first_read_ns: u64,
-    /// dns, connect and tls; the others are derived at the end.
-    pub(crate) dialled: Timings,
+    /// The other timings are derived at the end.
+    pub(crate) dialled: Dialled,
     pub(crate) keep_alive: bool,
     pub(crate) head_only: bool,
     /// No request: only whether a connection comes about.
@@ -55,41 +59,90 @@ pub(crate) struct InFlight {
     body: Body,
 }
 
+/// The serial number of no request.
+pub(crate) const NO_SERIAL: u64 = u64::MAX;
+
+/// What dialling took, nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dialled {
+    pub(crate) dns_ns: u64,
+    pub(crate) connect_ns: u64,
+    pub(crate) tls_ns: u64,
+}
+
 impl InFlight {
-    /// `bytes` is an empty buffer, used again.
-    pub(crate) fn new(now_ns: u64, exchange: &Exchange<'_>, serial: u64, bytes: Vec<u8>) -> Self {
-        let mut bytes = bytes;
-        bytes.extend_from_slice(exchange.bytes);
+    /// A place for requests, without one.
+    pub(crate) fn vacant() -> Self {
         Self {
-            serial,
-            token: exchange.token,
-            origin: exchange.origin.0,
+            serial: NO_SERIAL,
+            token: 0,
+            origin: 0,
             connection: None,
             dialling: false,
             stream: 0,
             retries: 0,
-            bytes,
+            bytes: Vec::new(),
             unframed: 0,
             written: 0,
             bytes_out: 0,
             bytes_in: 0,
-            timeout_ns: exchange.timeout_ns,
-            began_ns: now_ns,
-            phase_began_ns: now_ns,
+            timeout_ns: 0,
+            watched_ns: 0,
+            began_ns: 0,
+            phase_began_ns: 0,
             first_sent_ns: 0,
             sent_ns: 0,
             first_read_ns: 0,
-            dialled: Timings::default(),
+            dialled: Dialled::default(),
             keep_alive: false,
             pipeline: None,
             status: 0,
-            head_only: exchange.head_only,
+            head_only: false,
             is_probe: false,
-            policy: exchange.body,
-            parser: new_parser(exchange.head_only, exchange.body),
+            policy: BodyPolicy::Discard,
+            parser: new_parser(false, BodyPolicy::Discard),
             head: Vec::new(),
-            body: Body::new(exchange.body),
+            body: Body::Discard,
         }
+    }
+
+    /// Begins another request in the place of one that has ended; all is as in a new one but the
+    /// buffers' memory, and until when the place is watched.
+    pub(crate) fn begin(&mut self, now_ns: u64, exchange: &Exchange<'_>, serial: u64) {
+        self.serial = serial;
+        self.token = exchange.token;
+        self.origin = exchange.origin.0;
+        self.connection = None;
+        self.dialling = false;
+        self.stream = 0;
+        self.retries = 0;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(exchange.bytes);
+        self.unframed = 0;
+        self.written = 0;
+        (self.bytes_out, self.bytes_in) = (0, 0);
+        self.timeout_ns = exchange.timeout_ns;
+        (self.began_ns, self.phase_began_ns) = (now_ns, now_ns);
+        (self.first_sent_ns, self.sent_ns, self.first_read_ns) = (0, 0, 0);
+        self.dialled = Dialled::default();
+        self.keep_alive = false;
+        self.pipeline = None;
+        self.status = 0;
+        self.head_only = exchange.head_only;
+        self.is_probe = false;
+        self.policy = exchange.body;
+        self.parser.reset(exchange.head_only, exchange.body.keeps_head());
+        self.head.clear();
+        self.body = Body::new(exchange.body);
+    }
+
+    /// There is no request here any more. What may be large is given back; its own bytes are the
+    /// caller's to keep.
+    #[inline]
+    pub(crate) fn vacate(&mut self) {
+        self.serial = NO_SERIAL;
+        self.parser.forget();
+        self.body.forget();
     }
 
     /// When to give up.
@@ -99,7 +152,12 @@ impl InFlight {
 
     /// Parses what was received; `Some` when the answer is whole, with the number of bytes that do
     /// not belong to it.
-    pub(crate) fn absorb(&mut self, bytes: &[u8], now_ns: u64) -> Result<Option<usize>, Cause> {
+    pub(crate) fn absorb(
+        &mut self,
+        bytes: &[u8],
+        known: &mut KnownHeads,
+        now_ns: u64,
+    ) -> Result<Option<usize>, Cause> {
         if self.first_read_ns == 0 {
             self.first_read_ns = now_ns;
         }
@@ -107,7 +165,7 @@ impl InFlight {
         // Of which the present answer's.
         let mut bytes = bytes;
         let whole = loop {
-            match self.parser.next(&mut input).map_err(Cause::Codec)? {
+            match self.parser.next(&mut input, known).map_err(Cause::Codec)? {
                 Piece::Body(portion) => {
                     if let Err(error) = self.body.push(portion) {
                         self.bytes_in += bytes.len() as u64;
@@ -164,7 +222,7 @@ impl InFlight {
 
     /// One answer of several is whole; `has_begun`: some of the next one is here.
     fn begin_next_answer(&mut self, now_ns: u64, has_begun: bool) {
-        let body = std::mem::replace(&mut self.body, Body::new(self.policy));
+        let mut body = std::mem::replace(&mut self.body, Body::new(self.policy));
         self.parser = new_parser(self.head_only, self.policy);
         let whole = Whole {
             ended_ns: now_ns,
@@ -216,32 +274,52 @@ impl InFlight {
         self.body = Body::new(self.policy);
     }
 
-    /// Adds the completion, or those of all its requests in order, and hands back the request's
-    /// buffer for another one. `failure` overrides the (last) answer.
+    /// Adds the completion, or those of all its requests in order. `failure` overrides the (last)
+    /// answer.
     pub(crate) fn complete(
         &mut self,
         ended_ns: u64,
         failure: Option<Cause>,
         label: &str,
         completions: &mut Vec<Completion>,
-    ) -> Vec<u8> {
+    ) {
         let ended_ns = ended_ns.max(self.began_ns);
-        let mut unbegun = 0;
-        if let Some(pipeline) = self.pipeline.take() {
-            unbegun = pipeline.left() - 1;
-            for whole in pipeline.into_answers() {
-                completions.push(self.completion(whole, None, 0, label));
+        match self.pipeline.take() {
+            None => completions.push(self.last(ended_ns, failure, label)),
+            Some(pipeline) => {
+                self.complete_all(*pipeline, ended_ns, failure, label, completions);
             }
         }
-        let last = Whole {
+    }
+
+    /// The completion of the only answer, or of the last of several.
+    #[inline]
+    fn last(&mut self, ended_ns: u64, failure: Option<Cause>, label: &str) -> Completion {
+        let whole = Whole {
             ended_ns,
             first_read_ns: self.first_read_ns,
             bytes_in: self.bytes_in,
             status: self.status,
             head: std::mem::take(&mut self.head),
-            body: std::mem::replace(&mut self.body, Body::Discard).finish(),
+            body: self.body.finish(),
         };
-        let last = self.completion(last, failure, self.bytes_out, label);
+        self.completion(whole, failure, self.bytes_out, label)
+    }
+
+    /// The completions of several requests in one message.
+    fn complete_all(
+        &mut self,
+        pipeline: Pipeline,
+        ended_ns: u64,
+        failure: Option<Cause>,
+        label: &str,
+        completions: &mut Vec<Completion>,
+    ) {
+        let unbegun = pipeline.left() - 1;
+        for whole in pipeline.into_answers() {
+            completions.push(self.completion(whole, None, 0, label));
+        }
+        let last = self.last(ended_ns, failure, label);
         // What ended the last one ended those after it; so does an answer that lasts until the
         // connection's end.
         let rest = (unbegun > 0).then(|| match &last.outcome {
@@ -260,9 +338,9 @@ impl InFlight {
                 outcome: Err(failure),
             });
         }
-        std::mem::take(&mut self.bytes)
     }
 
+    #[inline]
     fn completion(
         &self,
         whole: Whole,
@@ -319,7 +397,9 @@ impl InFlight {
             send_ns: sent_ns - first_sent_ns,
             wait_ns: first_read_ns - sent_ns,
             receive_ns: ended_ns - first_read_ns,
-            ..self.dialled
+            dns_ns: self.dialled.dns_ns,
+            connect_ns: self.dialled.connect_ns,
+            tls_ns: self.dialled.tls_ns,
         }
     }
 }

@@ -43,6 +43,7 @@ mod proxy;
 mod redirect;
 mod render;
 mod request;
+mod requests;
 mod resolver;
 mod route;
 mod tls;

@@ -63,6 +63,30 @@ fn timeouts_in_any_order_end_in_theirs() {
 }
 
 #[test]
+fn a_timeout_is_ones_own_whatever_those_before_in_the_same_place_had() {
+    let server = Server::start(|_, mut stream| {
+        while read_request(&mut stream).is_some_and(|request| request.starts_with(b"GET")) {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("open");
+        }
+        wait_for_close(&mut stream);
+    });
+    let mut load = Load::new(&server);
+    // One that is answered at once, then one that is not: their timeouts, milliseconds.
+    for (answered_ms, stalled_ms) in [(5_000, 30), (1_000, 30), (1_000, 1_200), (5_000, 60)] {
+        load.send_with(1, "GET", b"", answered_ms * MILLISECOND_NS, BodyPolicy::Count);
+        assert!(load.take(1).remove(0).outcome.is_ok());
+        let timeout_ns = stalled_ms * MILLISECOND_NS;
+        load.send_with(2, "DELETE", b"", timeout_ns, BodyPolicy::Count);
+        let completion = load.take(1).remove(0);
+        assert_eq!(completion.token, 2);
+        let took_ns = completion.ended_ns - completion.began_ns;
+        assert!((timeout_ns..SLOW_NS).contains(&took_ns), "{took_ns}");
+        let failure = completion.outcome.expect_err("it stalls");
+        assert_eq!(failure.kind, FailureKind::Timeout);
+    }
+}
+
+#[test]
 fn a_request_that_waits_for_a_connection_times_out_too() {
     let server = stalling(b"");
     let config = ClientConfig { connections_max: 1, ..ClientConfig::default() };

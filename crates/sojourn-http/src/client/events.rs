@@ -2,16 +2,21 @@
 
 use std::io;
 
-use super::{Client, ClientConfig, is_due};
+use super::{Client, ClientConfig, is_due, is_watched};
 use crate::Completion;
 use crate::cause::Cause;
 use crate::connection::{Phase, Step};
 use crate::deadlines::Due;
-use crate::driver::{ConnectionId, Ready, look_out};
+use crate::driver::{ConnectionId, Ready, Waited, look_out};
 
 /// Events of a batch that share one reading of the clock. A stamp is early by at most the time
 /// that so many receives take: some 30 µs.
 const EVENTS_PER_STAMP: usize = 16;
+
+/// Events after which what they have completed is handed out, if there is something. Hundreds at
+/// once would have left the cache before their accounts are made and their connections used again,
+/// and those answered first would idle meanwhile.
+const EVENTS_PER_TURN: usize = 32;
 
 impl Client {
     /// Works until `deadline_ns` or until there is at least one completion or a wake-up, whichever
@@ -31,33 +36,15 @@ impl Client {
             if !self.to_flush.is_empty() {
                 self.flush_begun();
             }
-            let until_ns = self.wait_limit_ns(deadline_ns);
-            let mut ready = std::mem::take(&mut self.ready);
-            ready.clear();
-            let ClientConfig { punctual, spin, .. } = self.config;
-            let waited = match (spin, punctual) {
-                (true, _) => look_out(&mut self.driver, until_ns, &mut ready),
-                (false, true) => self.punctual.wait_until(&mut self.driver, until_ns, &mut ready),
-                (false, false) => self.driver.wait_until(until_ns, &mut ready),
-            };
-            let waited = match waited {
-                Ok(waited) => waited,
-                Err(error) => {
-                    self.ready = ready;
-                    return Err(error);
-                }
+            let waited = match self.looked_at < self.ready.len() {
+                true => Waited::not(),
+                false => self.wait(deadline_ns)?,
             };
             self.now_ns = waited.now_ns;
-            if ready.is_empty() {
-                self.dial_from_ns = 0;
+            if !self.look_at_ready() && !waited.called {
+                self.hand_out(completions);
+                return Ok(());
             }
-            for (place, event) in ready.iter().enumerate() {
-                if place % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
-                    self.now_ns = sojourn_clock::now_ns();
-                }
-                self.dispatch(*event);
-            }
-            self.ready = ready;
             self.resume_unfinished();
             if waited.called {
                 self.take_addresses();
@@ -68,17 +55,58 @@ impl Client {
             self.give_up_due();
             self.serve();
             if !self.finished.is_empty() {
-                if completions.is_empty() {
-                    std::mem::swap(completions, &mut self.finished);
-                } else {
-                    completions.append(&mut self.finished);
-                }
+                self.hand_out(completions);
                 return Ok(());
             }
             if waited.woken || waited.now_ns >= deadline_ns {
                 return Ok(());
             }
         }
+    }
+
+    fn hand_out(&mut self, completions: &mut Vec<Completion>) {
+        if completions.is_empty() {
+            std::mem::swap(completions, &mut self.finished);
+        } else {
+            completions.append(&mut self.finished);
+        }
+    }
+
+    /// Waits for the next events.
+    fn wait(&mut self, deadline_ns: u64) -> io::Result<Waited> {
+        let until_ns = self.wait_limit_ns(deadline_ns);
+        self.ready.clear();
+        self.looked_at = 0;
+        let ClientConfig { punctual, spin, .. } = self.config;
+        let (driver, ready) = (&mut self.driver, &mut self.ready);
+        let waited = match (spin, punctual) {
+            (true, _) => look_out(driver, until_ns, ready),
+            (false, true) => self.punctual.wait_until(driver, until_ns, ready),
+            (false, false) => driver.wait_until(until_ns, ready),
+        }?;
+        if self.ready.is_empty() {
+            self.dial_from_ns = 0;
+        }
+        Ok(waited)
+    }
+
+    /// Looks at what is ready. False when the rest is left for the next turn, because there is
+    /// something to hand out: never while requests wait for the connections that answers free, so
+    /// that no request begun later takes one from them.
+    fn look_at_ready(&mut self) -> bool {
+        let from = self.looked_at;
+        while let Some(event) = self.ready.get(self.looked_at).copied() {
+            let place = self.looked_at - from;
+            if place >= EVENTS_PER_TURN && !self.finished.is_empty() && self.to_serve.is_empty() {
+                return false;
+            }
+            if place % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
+                self.now_ns = sojourn_clock::now_ns();
+            }
+            self.looked_at += 1;
+            self.dispatch(event);
+        }
+        true
     }
 
     /// How long the kernel may wait: not at all while there is something to hand out or to go on
@@ -89,7 +117,7 @@ impl Client {
             return 0;
         }
         let exchanges = &self.exchanges;
-        let due_ns = self.deadlines.next_ns(|deadline| is_due(exchanges, deadline));
+        let due_ns = self.deadlines.next_ns(|deadline| is_watched(exchanges, deadline));
         deadline_ns.min(due_ns.unwrap_or(u64::MAX)).min(self.names.next_refresh_ns())
     }
 
@@ -125,7 +153,8 @@ impl Client {
                 Some(slot) => self.exchanges.get_mut(slot as usize),
                 None => None,
             };
-            let step = connection.receive(exchange, &mut self.driver, &mut self.now_ns, hangup);
+            let (driver, known) = (&mut self.driver, &mut self.known_heads);
+            let step = connection.receive(exchange, driver, known, &mut self.now_ns, hangup);
             match step {
                 Step::Answered { reusable } => return self.answered(id, reusable),
                 Step::Blocked => return,
@@ -149,7 +178,9 @@ impl Client {
 
     fn give_up_due(&mut self) {
         while let Some(deadline) = self.deadlines.pop_due(self.now_ns) {
-            if !is_due(&self.exchanges, &deadline) {
+            if deadline.what == Due::Answer && !self.watch_on(&deadline)
+                || !is_due(&self.exchanges, &deadline)
+            {
                 continue;
             }
             let exchange = &self.exchanges[deadline.slot as usize];

@@ -23,24 +23,19 @@ use std::time::Duration;
 use slab::Slab;
 
 use crate::cause::Cause;
+use crate::codec::KnownHeads;
 use crate::codec::h2::RequestBlocks;
 use crate::connection::{Connection, Ending, Phase};
 use crate::deadlines::{Deadline, Deadlines, Due};
 use crate::driver::{ConnectionId, Driver, Punctual, Ready, Remote};
-use crate::in_flight::InFlight;
 use crate::local_addresses::LocalAddresses;
 use crate::pipeline::Pipeline;
 use crate::pool::{Pool, Waiting};
+use crate::requests::Requests;
 use crate::resolver::Names;
 use crate::route::Route;
 use crate::tls::TlsFiles;
 use crate::{Completion, Exchange, Io, Origin, OriginId, Waker};
-
-/// Most request buffers kept for use again.
-const SPARE_BUFFERS_MAX: usize = 1_024;
-
-/// Request buffers above this size are given back to the allocator.
-const SPARE_BYTES_MAX: usize = 64 * 1024;
 
 /// A client; see the crate's page. Not `Sync`: one thread's own. It can be made on one thread and
 /// used on another, but once used it stays there (on a ring every later call fails elsewhere).
@@ -50,7 +45,7 @@ pub struct Client {
     punctual: Punctual,
     pools: Vec<Pool>,
     connections: Slab<Connection>,
-    exchanges: Slab<InFlight>,
+    exchanges: Requests,
     deadlines: Deadlines,
     /// Completions to hand out at the next wait.
     finished: Vec<Completion>,
@@ -61,15 +56,16 @@ pub struct Client {
     /// Used again by each receive.
     ended: Vec<(u32, Ending)>,
     request_blocks: RequestBlocks,
+    known_heads: KnownHeads,
     /// Pools with both waiting requests and, perhaps, room.
     to_serve: VecDeque<u32>,
     /// See [`Self::is_behind`].
     is_behind: bool,
     /// While answers come, no connection is opened before this instant: see `settle`.
     dial_from_ns: u64,
-    /// Used again by each wait.
+    /// What the last wait has brought, and how much of it has been looked at.
     ready: Vec<Ready>,
-    spare_buffers: Vec<Vec<u8>>,
+    looked_at: usize,
     names: Names,
     local_addresses: LocalAddresses,
     unix_socket: Option<Remote>,
@@ -100,18 +96,19 @@ impl Client {
         Ok(Self {
             pools: Vec::new(),
             connections: Slab::new(),
-            exchanges: Slab::new(),
+            exchanges: Requests::default(),
             deadlines: Deadlines::default(),
             finished: Vec::new(),
             unfinished: Vec::new(),
             to_flush: Vec::new(),
             ended: Vec::new(),
             request_blocks: RequestBlocks::default(),
+            known_heads: KnownHeads::default(),
             to_serve: VecDeque::new(),
             is_behind: false,
             dial_from_ns: 0,
             ready: Vec::new(),
-            spare_buffers: Vec::new(),
+            looked_at: 0,
             names: Names::new(&config.dns, driver.waker()),
             local_addresses: LocalAddresses::new(&config.local_addresses)?,
             unix_socket: unix_socket(&config)?,
@@ -166,20 +163,19 @@ impl Client {
     pub fn send_pipelined(&mut self, now_ns: u64, exchange: Exchange<'_>, requests: u32) {
         let serial = self.next_serial;
         self.next_serial += 1;
-        let buffer = self.spare_buffers.pop().unwrap_or_default();
-        let mut request = InFlight::new(now_ns, &exchange, serial, buffer);
+        let slot = self.exchanges.begin(now_ns, &exchange, serial);
+        let request = &mut self.exchanges[slot as usize];
         if requests > 1 {
             request.pipeline = Some(Box::new(Pipeline::new(requests)));
         }
         let origin = exchange.origin.0;
         let at_ns = request.deadline_ns();
-        let slot = self.exchanges.insert(request) as u32;
         self.now_ns = now_ns;
         if origin as usize >= self.pools.len() {
             self.fail(slot, Cause::NoOrigin);
             return;
         }
-        self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        self.watch(slot, at_ns);
         if let Some(amendment) = &self.pools[origin as usize].route.amendment {
             amendment.apply(&mut self.exchanges[slot as usize].bytes);
         }
@@ -243,7 +239,36 @@ impl Client {
 
     fn add_deadline(&mut self, deadline: Deadline) {
         let exchanges = &self.exchanges;
-        self.deadlines.push(deadline, exchanges.len(), |deadline| is_due(exchanges, deadline));
+        self.deadlines
+            .push(deadline, exchanges.places(), |deadline| is_watched(exchanges, deadline));
+    }
+
+    /// Sees to it that the request in this slot is looked at when it is to be given up, or before.
+    #[inline]
+    fn watch(&mut self, slot: u32, at_ns: u64) {
+        let exchange = &mut self.exchanges[slot as usize];
+        if exchange.watched_ns == 0 || exchange.watched_ns > at_ns {
+            exchange.watched_ns = at_ns;
+            let serial = exchange.serial;
+            self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        }
+    }
+
+    /// The instant of an answer's deadline has come: true when the request that is now in its slot
+    /// is to be given up, else that one's own is waited for.
+    fn watch_on(&mut self, deadline: &Deadline) -> bool {
+        if !is_watched(&self.exchanges, deadline) {
+            return false;
+        }
+        self.exchanges.unwatch(deadline.slot);
+        let Some(exchange) = self.exchanges.get(deadline.slot as usize) else {
+            return false;
+        };
+        let at_ns = exchange.deadline_ns();
+        if at_ns > deadline.at_ns {
+            self.watch(deadline.slot, at_ns);
+        }
+        at_ns <= deadline.at_ns
     }
 
     fn connection_id(&self, slot: u32) -> Option<ConnectionId> {
@@ -275,15 +300,24 @@ impl std::fmt::Debug for Client {
 }
 
 /// Whether a queued request still waits.
-fn is_waiting(exchanges: &Slab<InFlight>, waiting: &Waiting) -> bool {
+fn is_waiting(exchanges: &Requests, waiting: &Waiting) -> bool {
     exchanges.get(waiting.slot as usize).is_some_and(|exchange| exchange.serial == waiting.serial)
 }
 
-/// Whether a deadline still concerns somebody.
-fn is_due(exchanges: &Slab<InFlight>, deadline: &Deadline) -> bool {
+/// Whether a deadline, whose instant has come, concerns a request.
+fn is_due(exchanges: &Requests, deadline: &Deadline) -> bool {
+    let is_answer = deadline.what == Due::Answer;
     exchanges.get(deadline.slot as usize).is_some_and(|exchange| {
-        exchange.serial == deadline.serial && (deadline.what == Due::Answer || exchange.dialling)
+        is_answer || exchange.serial == deadline.serial && exchange.dialling
     })
+}
+
+/// Whether a deadline is to be waited for.
+fn is_watched(exchanges: &Requests, deadline: &Deadline) -> bool {
+    match deadline.what {
+        Due::Answer => exchanges.watched_ns(deadline.slot) == deadline.at_ns,
+        Due::Connection | Due::NextAddress => is_due(exchanges, deadline),
+    }
 }
 
 /// As the kernel counts it: at least one; `None` for none at all.

@@ -3,9 +3,7 @@
 use sojourn_clock::{SECOND_NS, now_ns};
 
 use super::Client;
-use crate::deadlines::{Deadline, Due};
 use crate::driver::ConnectionId;
-use crate::in_flight::InFlight;
 use crate::{BodyPolicy, Exchange, Failure, FailureKind, Origin};
 
 impl Client {
@@ -25,11 +23,11 @@ impl Client {
         self.now_ns = now_ns();
         let serial = self.next_serial;
         self.next_serial += 1;
-        let mut probe = InFlight::new(self.now_ns, &exchange, serial, Vec::new());
+        let slot = self.exchanges.begin(self.now_ns, &exchange, serial);
+        let probe = &mut self.exchanges[slot as usize];
         probe.is_probe = true;
         let at_ns = probe.deadline_ns();
-        let slot = self.exchanges.insert(probe) as u32;
-        self.add_deadline(Deadline { at_ns, serial, slot, what: Due::Answer });
+        self.watch(slot, at_ns);
         self.dial(slot);
         let mut completions = Vec::new();
         while completions.is_empty() {

@@ -1,6 +1,6 @@
 //! Sending on free connections, ending requests, giving connections back.
 
-use super::{Client, SPARE_BUFFERS_MAX, SPARE_BYTES_MAX, is_waiting};
+use super::{Client, is_waiting};
 use crate::cause::Cause;
 use crate::connection::{Connection, Phase};
 use crate::driver::ConnectionId;
@@ -167,12 +167,8 @@ impl Client {
     pub(super) fn complete(&mut self, slot: u32, failure: Option<Cause>) {
         let exchange = &mut self.exchanges[slot as usize];
         let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
-        let mut buffer = exchange.complete(self.now_ns, failure, label, &mut self.finished);
-        self.exchanges.remove(slot as usize);
-        if self.spare_buffers.len() < SPARE_BUFFERS_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
-            buffer.clear();
-            self.spare_buffers.push(buffer);
-        }
+        exchange.complete(self.now_ns, failure, label, &mut self.finished);
+        self.exchanges.end(slot);
     }
 
     pub(super) fn close(&mut self, id: ConnectionId) {

@@ -10,8 +10,10 @@ use crate::BodyPolicy;
 /// What becomes of a body.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Counted by the caller, not kept, not decoded.
+    /// Neither kept nor counted.
     Discard,
+    /// Counted, not kept, not decoded.
+    Counted(u64),
     /// Kept as it comes.
     Plain(Bounded),
     /// Kept decoded. Boxed: rare beside the others, and large.
@@ -67,16 +69,33 @@ impl Body {
     }
 
     /// The head has come and says how the body is coded.
+    #[inline]
     pub(crate) fn set_coding(&mut self, now: Coding) {
-        if let Self::Empty { coding, .. } = self {
+        if let Self::Empty { coding, bound } = self {
             *coding = now;
+            let comes_plain = matches!(now, Coding::Identity | Coding::Unknown);
+            if comes_plain && bound.truncates && bound.bytes_max == 0 {
+                *self = Self::Counted(0);
+            }
         }
     }
 
     /// Takes the next bytes.
+    #[inline]
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
         match self {
             Self::Discard => Ok(()),
+            Self::Counted(total) => {
+                *total += bytes.len() as u64;
+                Ok(())
+            }
+            _ => self.keep(bytes),
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
+        match self {
+            Self::Discard | Self::Counted(_) => Ok(()),
             Self::Plain(bounded) => bounded.push(bytes),
             Self::Coded(decoder) => decoder.push(bytes),
             Self::Empty { .. } if bytes.is_empty() => Ok(()),
@@ -89,16 +108,26 @@ impl Body {
                     Coding::Unknown => return Err(BodyError::UnknownCoding),
                     coded => Self::Coded(Box::new(Decoder::new(*coded, bytes[0], bounded))),
                 };
-                self.push(bytes)
+                self.keep(bytes)
             }
         }
     }
 
-    /// All has come: the kept bytes, and how many there were.
-    pub(crate) fn finish(self) -> Result<(Vec<u8>, u64), BodyError> {
+    /// Gives the memory of what was kept back.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        if matches!(self, Self::Plain(_) | Self::Coded(_)) {
+            *self = Self::Discard;
+        }
+    }
+
+    /// All has come: the kept bytes, and how many there were. To be asked once.
+    #[inline]
+    pub(crate) fn finish(&mut self) -> Result<(Vec<u8>, u64), BodyError> {
         match self {
             Self::Discard | Self::Empty { .. } => Ok((Vec::new(), 0)),
-            Self::Plain(bounded) => Ok((bounded.bytes, bounded.total)),
+            Self::Counted(total) => Ok((Vec::new(), *total)),
+            Self::Plain(bounded) => Ok((std::mem::take(&mut bounded.bytes), bounded.total)),
             Self::Coded(decoder) => decoder.finish(),
         }
     }
@@ -175,8 +204,8 @@ impl Decoder {
         written.map_err(|error| self.explain(&error))
     }
 
-    fn finish(mut self) -> Result<(Vec<u8>, u64), BodyError> {
-        let finished = match &mut self {
+    fn finish(&mut self) -> Result<(Vec<u8>, u64), BodyError> {
+        let finished = match self {
             Self::BareDeflate(decoder) => decoder.try_finish(),
             Self::Gzip(decoder) => decoder.try_finish(),
             Self::Zlib(decoder) => decoder.try_finish(),

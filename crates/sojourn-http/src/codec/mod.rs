@@ -9,10 +9,12 @@ mod chunked;
 mod error;
 pub(crate) mod h2;
 mod head;
+mod known;
 mod response;
 
 pub(crate) use body::{Body, BodyError};
 pub use chunked::{Chunked, ChunkedPiece};
 pub use error::CodecError;
 pub(crate) use head::{Coding, Head};
+pub(crate) use known::KnownHeads;
 pub(crate) use response::{Piece, ResponseParser};

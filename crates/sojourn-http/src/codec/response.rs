@@ -2,7 +2,7 @@
 
 use super::chunked::{Chunked, ChunkedPiece};
 use super::head::{Framing, HEAD_BYTES_MAX, parse_head};
-use super::{CodecError, Head};
+use super::{CodecError, Head, KnownHeads};
 
 /// Parses one answer from bytes that arrive in any portions.
 #[derive(Debug)]
@@ -42,10 +42,31 @@ impl ResponseParser {
         Self { state: State::Head, head_bytes: Vec::new(), head_only, keep_head }
     }
 
+    /// Begins anew, for another answer.
+    #[inline]
+    pub(crate) fn reset(&mut self, head_only: bool, keep_head: bool) {
+        self.state = State::Head;
+        self.head_bytes.clear();
+        (self.head_only, self.keep_head) = (head_only, keep_head);
+    }
+
+    /// Gives its memory back.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        if self.head_bytes.capacity() > 0 {
+            self.head_bytes = Vec::new();
+        }
+    }
+
     /// Takes the next piece off `input`. After [`Piece::Done`] nothing more comes.
-    pub(crate) fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Piece<'a>, CodecError> {
+    #[inline]
+    pub(crate) fn next<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        known: &mut KnownHeads,
+    ) -> Result<Piece<'a>, CodecError> {
         match &mut self.state {
-            State::Head => self.next_head(input),
+            State::Head => self.next_head(input, known),
             State::Done | State::Length(0) => {
                 self.state = State::Done;
                 Ok(Piece::Done)
@@ -94,12 +115,16 @@ impl ResponseParser {
         std::mem::take(&mut self.head_bytes)
     }
 
-    fn next_head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Piece<'a>, CodecError> {
+    fn next_head<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        known: &mut KnownHeads,
+    ) -> Result<Piece<'a>, CodecError> {
         loop {
             if input.is_empty() {
                 return Ok(Piece::More);
             }
-            let Some(head) = self.parse_head(input)? else {
+            let Some(head) = self.parse_head(input, known)? else {
                 return Ok(Piece::More);
             };
             // 101 was never asked for: final, and the connection is not HTTP any more.
@@ -120,9 +145,13 @@ impl ResponseParser {
     }
 
     /// Parses from the input itself where the whole head is in it, else collects.
-    fn parse_head(&mut self, input: &mut &[u8]) -> Result<Option<Head>, CodecError> {
+    fn parse_head(
+        &mut self,
+        input: &mut &[u8],
+        known: &mut KnownHeads,
+    ) -> Result<Option<Head>, CodecError> {
         if self.head_bytes.is_empty() {
-            if let Some((head, length)) = parse_head(input, self.head_only)? {
+            if let Some((head, length)) = known.parse(input, self.head_only)? {
                 let (bytes, rest) = input.split_at(length);
                 *input = rest;
                 if self.keeps(&head) {

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use rustix::io::Errno;
-use slab::Slab;
 
 use super::Connection;
 use crate::cause::{Cause, Http2Cause};
@@ -13,6 +12,7 @@ use crate::codec::h2::{
 };
 use crate::driver::{Driver, Received};
 use crate::in_flight::InFlight;
+use crate::requests::Requests;
 use crate::tls::{Plaintext, TlsSession};
 
 /// How much of bodies to put into the buffer before it is sent.
@@ -178,7 +178,7 @@ impl Http2State {
     pub(crate) fn absorb(
         &mut self,
         bytes: &[u8],
-        exchanges: &mut Slab<InFlight>,
+        exchanges: &mut Requests,
         now_ns: u64,
         ended: &mut Vec<(u32, Ending)>,
     ) -> Result<(), Http2Error> {
@@ -233,7 +233,7 @@ impl Http2State {
     }
 
     /// Puts bodies into the buffer, in turn.
-    fn fill(&mut self, exchanges: &mut Slab<InFlight>) {
+    fn fill(&mut self, exchanges: &mut Requests) {
         while self.session.out.len() - self.written < FILL_BYTES {
             let Some(turn) = self.session.turn() else {
                 return;
@@ -281,7 +281,7 @@ impl Http2State {
     }
 
     /// Stamps the requests that are wholly sent.
-    fn stamp_sent(&mut self, exchanges: &mut Slab<InFlight>) {
+    fn stamp_sent(&mut self, exchanges: &mut Requests) {
         let sent = self.written_before + self.written as u64;
         if self.unsent.front().is_none_or(|first| first.end > sent) {
             return;
@@ -301,7 +301,7 @@ impl Connection {
     /// Sends what waits, and as much of the bodies as goes now.
     pub(crate) fn flush_frames(
         &mut self,
-        exchanges: &mut Slab<InFlight>,
+        exchanges: &mut Requests,
         driver: &mut Driver,
     ) -> Result<(), Errno> {
         let (Some(http2), Some(socket)) = (&mut self.http2, &self.socket) else {
@@ -334,7 +334,7 @@ impl Connection {
     /// Receives once, and appends what ended.
     pub(crate) fn receive_frames(
         &mut self,
-        exchanges: &mut Slab<InFlight>,
+        exchanges: &mut Requests,
         driver: &mut Driver,
         now_ns: u64,
         hangup: bool,
@@ -372,7 +372,7 @@ fn absorb_tls(
     http2: &mut Http2State,
     tls: &mut TlsSession,
     ciphertext: &[u8],
-    exchanges: &mut Slab<InFlight>,
+    exchanges: &mut Requests,
     now_ns: u64,
     ended: &mut Vec<(u32, Ending)>,
 ) -> Result<(), Cause> {

@@ -208,3 +208,11 @@ pub(crate) struct Waited {
     /// Something inside the client (the resolver) called.
     pub(crate) called: bool,
 }
+
+impl Waited {
+    /// There was no need to.
+    pub(crate) fn not() -> Self {
+        let now_ns = sojourn_clock::now_ns();
+        Self { now_ns, slept: false, woken: false, called: false }
+    }
+}

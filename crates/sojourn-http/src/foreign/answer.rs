@@ -1,6 +1,6 @@
 //! HTTP/1.1 answers and coded bodies.
 
-use crate::codec::{Body, Coding, Piece, ResponseParser};
+use crate::codec::{Body, Coding, KnownHeads, Piece, ResponseParser};
 use crate::{BodyPolicy, CodecError};
 
 /// An answer as its pieces joined.
@@ -22,12 +22,13 @@ pub fn read_answer<'a>(
     head_only: bool,
 ) -> Result<Answer, CodecError> {
     let mut parser = ResponseParser::new(head_only, true);
+    let mut known = KnownHeads::default();
     let mut answer = Answer::default();
     let mut is_done = false;
     for portion in portions {
         let mut input = portion;
         while !is_done {
-            match parser.next(&mut input)? {
+            match parser.next(&mut input, &mut known)? {
                 Piece::Body(bytes) => answer.body.extend_from_slice(bytes),
                 Piece::Done => is_done = true,
                 Piece::Head(head) => answer.head = Some(format!("{head:?}")),

@@ -8,6 +8,10 @@ use super::{AttackGenerator, Hit, KIND, PHASE};
 use crate::attack::{Attack, Targets};
 use crate::generator::series::Series;
 
+/// Completions in a row that share a reading of the clock where nothing but accounts is made of
+/// them: a closed loop's next request begins up to some microseconds after what stands as its t1.
+const COMPLETIONS_PER_STAMP: usize = 4;
+
 /// Series that a ledger would keep.
 pub(super) struct Ends {
     pub(super) completed: SeriesId,
@@ -31,6 +35,15 @@ struct Alike {
 }
 
 impl AttackGenerator {
+    /// How many completions share a reading of the clock: one where a script or a record takes time
+    /// of its own for each.
+    pub(super) fn completions_per_stamp(&self) -> usize {
+        match self.results.is_some() || self.scripted.is_some() {
+            true => 1,
+            false => COMPLETIONS_PER_STAMP,
+        }
+    }
+
     /// `requests` begin together, as one hit.
     pub(super) fn account_begun(&mut self, hit: &Hit, requests: u64) {
         let series = self.series.journey(KIND, PHASE);

@@ -159,6 +159,7 @@ impl AttackGenerator {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
+        let per_stamp = self.completions_per_stamp();
         while self.obey() && self.broken.is_none() {
             let wake_ns = self.start_due(now_ns());
             let now = now_ns();
@@ -173,16 +174,16 @@ impl AttackGenerator {
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = now_ns();
-            for completion in &completions {
-                match self.closed.is_some() {
+            let mut now = turn_ns;
+            for (place, completion) in completions.iter().enumerate() {
+                if place > 0 && place % per_stamp == 0 {
+                    now = now_ns();
+                }
+                self.complete(completion, now);
+                if self.closed.is_some() {
                     // A worker goes on before the rest of the batch is looked at: it would
                     // otherwise count the batch as its own lag.
-                    true => {
-                        let now = now_ns();
-                        self.complete(completion, now);
-                        self.start_due(now);
-                    }
-                    false => self.complete(completion, turn_ns),
+                    self.start_due(now);
                 }
             }
             completions.clear();

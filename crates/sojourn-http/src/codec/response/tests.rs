@@ -19,12 +19,13 @@ fn parse<'a>(
     head_only: bool,
 ) -> Result<Joined, CodecError> {
     let mut parser = ResponseParser::new(head_only, true);
+    let mut known = KnownHeads::default();
     let mut joined = Joined::default();
     let mut done = false;
     for portion in portions {
         let mut input = portion;
         while !done {
-            match parser.next(&mut input)? {
+            match parser.next(&mut input, &mut known)? {
                 Piece::Body(bytes) => joined.body.extend_from_slice(bytes),
                 Piece::Done => done = true,
                 Piece::Head(head) => joined.head = Some(head),
