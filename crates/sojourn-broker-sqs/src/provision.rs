@@ -9,11 +9,7 @@ use crate::queue::Queue;
 use crate::sns::{create, subscribe};
 
 /// Creates the channel's queue, those that it publishes to and the group's, where they are missing.
-pub(crate) fn queues(
-    api: &mut Api,
-    channel: &SqsChannel,
-    group: &str,
-) -> Result<(), BrokerError> {
+pub(crate) fn queues(api: &mut Api, channel: &SqsChannel, group: &str) -> Result<(), BrokerError> {
     let mut names = vec![channel.source.name().as_str(), group];
     names.extend(channel.publish.iter().map(String::as_str));
     names.sort_unstable();

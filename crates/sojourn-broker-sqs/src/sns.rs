@@ -117,7 +117,10 @@ pub(crate) fn create(sns: &mut Api, topic: &str) -> Result<(), BrokerError> {
     let name = topic.rsplit(':').next().unwrap_or(topic);
     let mut asked = vec![("Action", "CreateTopic"), ("Name", name)];
     if topic.ends_with(".fifo") {
-        asked.extend([("Attributes.entry.1.key", "FifoTopic"), ("Attributes.entry.1.value", "true")]);
+        asked.extend([
+            ("Attributes.entry.1.key", "FifoTopic"),
+            ("Attributes.entry.1.value", "true"),
+        ]);
     }
     let what = format!("creating topic `{topic}`");
     let answer = ask(sns, &asked).map_err(|error| sns.error(&what, &error))?;

@@ -72,8 +72,7 @@ pub(crate) fn subscribe(
 /// The queues that topics send to, by their ARNs.
 #[track_caller]
 pub(crate) fn subscribed(server: SocketAddr) -> Vec<String> {
-    let mut queues =
-        texts(&query(server, "sns", &[("Action", "ListSubscriptions")]), "Endpoint");
+    let mut queues = texts(&query(server, "sns", &[("Action", "ListSubscriptions")]), "Endpoint");
     queues.sort();
     queues
 }

@@ -161,7 +161,8 @@ impl System for Worker {
         while numbers.len() < count && sojourn_clock::now_ns() < until_ns {
             let taken = take(self.server, &self.url, count - numbers.len(), 1);
             numbers.extend(taken.iter().filter_map(|notification| {
-                let message: Value = serde_json::from_str(notification["Message"].as_str()?).ok()?;
+                let message: Value =
+                    serde_json::from_str(notification["Message"].as_str()?).ok()?;
                 message["n"].as_u64()
             }));
         }

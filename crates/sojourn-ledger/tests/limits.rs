@@ -119,7 +119,8 @@ fn violations_are_those_of_the_definition() {
         let mut entered = 0;
         let violations = facts.iter().filter(|(_, _, stage)| *stage == 0).filter(|(at, ..)| {
             entered += 1;
-            let left = facts.iter().filter(|(it, _, stage)| *stage == 1 && *it <= at + tolerance_ns);
+            let left =
+                facts.iter().filter(|(it, _, stage)| *stage == 1 && *it <= at + tolerance_ns);
             entered - left.count().min(entered) > most as usize
         });
         assert_eq!(figures(&book).violations, violations.count() as u64, "seed {seed}");

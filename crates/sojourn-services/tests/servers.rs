@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    ElasticMq, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, Process, RabbitMq, Redis,
-    RedisOptions, Service, USER, descendants,
+    ElasticMq, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, Process, RabbitMq,
+    Redis, RedisOptions, Service, USER, descendants,
 };
 
 fn connect(port: u16) -> TcpStream {

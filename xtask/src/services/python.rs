@@ -12,7 +12,8 @@ pub(super) const PACKAGE: &str = "python3-venv";
 
 /// A Python that can make one; Debian's cannot without a further package.
 pub(super) fn find() -> Option<PathBuf> {
-    let can = |python: &PathBuf| succeeds(Command::new(python).args(["-c", "import venv, ensurepip"]));
+    let can =
+        |python: &PathBuf| succeeds(Command::new(python).args(["-c", "import venv, ensurepip"]));
     find_on_path("python3").into_iter().chain([PathBuf::from("/usr/bin/python3")]).find(can)
 }
 
@@ -30,8 +31,7 @@ pub(super) fn make(wheels: &WheelSet) -> Result<(), String> {
     let outcome = fill(&python, wheels, &unready).and_then(|()| {
         // One whose Python is gone, or that another one made as quickly.
         remove(&folder)?;
-        std::fs::rename(&unready, &folder)
-            .map_err(|error| format!("{}: {error}", folder.display()))
+        std::fs::rename(&unready, &folder).map_err(|error| format!("{}: {error}", folder.display()))
     });
     remove(&unready)?;
     outcome
