@@ -68,7 +68,8 @@ impl Settings {
                 .with_hint("write it as `http://127.0.0.1:9324`")
         })?;
         let ca_file = variable("AWS_CA_BUNDLE").map(Into::into);
-        let tls = TlsOptions { ca_file, resumption: true, ..TlsOptions::default() };
+        let tls =
+            TlsOptions { ca_file, roots_only: true, resumption: true, ..TlsOptions::default() };
         Ok(Self { service, origin, region, credentials: found.credentials, tls })
     }
 

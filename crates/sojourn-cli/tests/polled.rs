@@ -159,6 +159,10 @@ fn a_budget_is_kept_and_shared_evenly() {
 fn poisoned_journeys_have_no_budget_apart() {
     struct Slow(Book);
     impl Responder for Slow {
+        fn body_max(&mut self, _request: &Request<'_>) -> usize {
+            1_000
+        }
+
         fn respond(&mut self, request: &Request<'_>) -> Reply {
             let is_bad = request.body.windows(3).any(|word| word == b"bad");
             let flip_after_ns = if is_bad { 2 * SECOND_NS } else { 0 };
