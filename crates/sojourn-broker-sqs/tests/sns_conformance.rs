@@ -1,4 +1,5 @@
-//! The promises of every connector that a topic can keep on this server.
+//! The promises of every connector that a topic can keep on this server. What befalls connections is
+//! the own queue's matter, and kept by the promises of queues.
 
 use crate::sns_rig::SnsRig;
 
@@ -7,7 +8,6 @@ mod taps {
         nothing_before_and_everything_after,
         every_byte_as_it_was_sent,
         the_watermark_follows,
-        a_connection_cut,
         nobody_there,
         settings_that_cannot_work,
         the_system_notices_nothing,
