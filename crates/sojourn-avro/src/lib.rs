@@ -11,6 +11,7 @@
 mod decimal;
 mod opened;
 mod read;
+mod references;
 mod registry;
 mod schema;
 

@@ -39,6 +39,8 @@ enum Source {
 #[derive(Debug)]
 struct Schemas {
     known: HashMap<u32, Known>,
+    /// Until then, no look is taken for ids that can be forgotten.
+    look_ns: u64,
     /// Ids for the thread that asks; it ends when this is dropped.
     ask: Sender<u32>,
     answers: Receiver<(u32, Result<Schema, Miss>)>,
@@ -162,7 +164,7 @@ impl Schemas {
                 let message = format!("{place}: no thread for it can be started: {error}");
                 OpenError::new(message, "raise the limit of threads (ulimit -u)")
             })?;
-        Ok(Self { known, ask, answers, patience })
+        Ok(Self { known, look_ns: 0, ask, answers, patience })
     }
 
     /// The schema of an id. Errs when it is not there, or not there yet.
@@ -177,8 +179,8 @@ impl Schemas {
         };
         if is_new {
             self.ask_for(id)?;
-            self.wait_for(id);
         }
+        self.wait_for(id);
         match self.known.get(&id) {
             Some(Known::Schema(schema)) => Ok(schema),
             Some(Known::Failed { why, .. }) => {
@@ -193,6 +195,9 @@ impl Schemas {
 
     fn ask_for(&mut self, id: u32) -> Result<(), String> {
         if self.known.len() >= IDS_MAX && !self.known.contains_key(&id) {
+            self.forget_failures();
+        }
+        if self.known.len() >= IDS_MAX && !self.known.contains_key(&id) {
             return Err(format!("schema {id} is one more than the {IDS_MAX} that are kept"));
         }
         if self.ask.try_send(id).is_err() {
@@ -202,6 +207,21 @@ impl Schemas {
         Ok(())
     }
 
+    /// Drops ids that could not be had and that nobody has asked for since. Messages that are no
+    /// Avro name any ids, and must not keep out those of later schemas. At most once a second, since
+    /// it looks at all of them.
+    fn forget_failures(&mut self) {
+        let now_ns = now_ns();
+        if now_ns < self.look_ns {
+            return;
+        }
+        self.look_ns = now_ns + SECOND_NS;
+        let is_over =
+            |known: &Known| matches!(known, Known::Failed { again_ns, .. } if *again_ns <= now_ns);
+        self.known.retain(|_, known| !is_over(known));
+    }
+
+    /// Waits for an id that has been asked for, whichever message it was that asked.
     fn wait_for(&mut self, id: u32) {
         if self.patience.is_zero() {
             return;
@@ -244,5 +264,39 @@ fn fetch(
         if answers.send((id, answer)).is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schemas(again_ns: u64) -> (Schemas, Receiver<u32>, Sender<(u32, Result<Schema, Miss>)>) {
+        let (ask, asked) = bounded(10);
+        let (sender, answers) = bounded(10);
+        let failed = |id| (id, Known::Failed { why: "it has none".to_owned(), again_ns });
+        let known = (0..IDS_MAX as u32).map(failed).collect();
+        let patience = Duration::ZERO;
+        (Schemas { known, look_ns: 0, ask, answers, patience }, asked, sender)
+    }
+
+    #[test]
+    fn ids_that_could_not_be_had_keep_no_place_for_ever() {
+        let (mut schemas, asked, sender) = schemas(1);
+        assert!(schemas.of(70_000).unwrap_err().contains("is being asked for"));
+        assert_eq!(asked.try_recv(), Ok(70_000));
+        sender.send((70_000, Ok(Schema::parse("\"string\"").unwrap()))).unwrap();
+        assert!(schemas.of(70_000).is_ok());
+        // One that could not be had is asked for again when a message names it.
+        assert!(schemas.of(7).unwrap_err().contains("is being asked for"));
+        assert_eq!((asked.try_recv(), schemas.known.len()), (Ok(7), 2));
+    }
+
+    #[test]
+    fn ids_of_late_are_kept_and_bounded() {
+        let (mut schemas, asked, _sender) = schemas(u64::MAX);
+        assert!(schemas.of(70_000).unwrap_err().contains("10000"));
+        assert!(schemas.of(7).unwrap_err().contains("it has none"));
+        assert!(asked.is_empty() && schemas.known.len() == IDS_MAX);
     }
 }

@@ -19,8 +19,10 @@ use crate::Schema;
 const TIMEOUT_NS: u64 = 5 * SECOND_NS;
 /// Longest answer.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
-/// Most schemas that one may refer to, all told.
-const REFERENCES_MAX: usize = 100;
+/// How long a schema may take with all that it refers to.
+pub(crate) const SCHEMA_NS_MAX: u64 = 3 * TIMEOUT_NS;
+/// Requests under way at a time.
+const UNDER_WAY_MAX: usize = 8;
 /// Versions of a subject that are read at the beginning, the latest of them.
 pub(crate) const VERSIONS_MAX: usize = 50;
 const MEDIA_TYPES: &str = "application/vnd.schemaregistry.v1+json, application/json";
@@ -40,7 +42,7 @@ impl OpenError {
     }
 }
 
-/// A registry, asked one thing after the other.
+/// A registry.
 pub(crate) struct Registry {
     client: Client,
     origin: OriginId,
@@ -48,6 +50,7 @@ pub(crate) struct Registry {
     /// Path in front of the registry's own.
     base: String,
     authorization: Option<Secret>,
+    /// What answers may not repeat, the longest first.
     secrets: Vec<Secret>,
     /// `schema registry 127.0.0.1:8081`, for messages.
     pub(crate) place: String,
@@ -99,10 +102,17 @@ impl Registry {
             OpenError::new(message, "`tls` of the registry names files of certificates in PEM")
         })?;
         let origin = Origin { tls: server.tls, host: server.host.clone(), port: server.port };
+        let mut secrets: Vec<Secret> = server.password.iter().cloned().collect();
         let authorization = server.user.as_ref().map(|user| {
             let password = server.password.as_ref().map_or("", Secret::reveal);
-            Secret::new(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
+            let encoded = STANDARD.encode(format!("{user}:{password}"));
+            let authorization = Secret::new(format!("Basic {encoded}"));
+            // With the word before it or without: both say the password.
+            secrets.extend([Secret::new(encoded.trim_end_matches('=')), Secret::new(encoded)]);
+            authorization
         });
+        // A password within another secret would leave the rest of that readable.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.reveal().len()));
         let path = server.path.split('?').next().unwrap_or_default().trim_end_matches('/');
         let base = if path.is_empty() { String::new() } else { format!("/{path}") };
         Ok(Self {
@@ -111,7 +121,7 @@ impl Registry {
             client,
             base,
             authorization,
-            secrets: server.password.iter().cloned().collect(),
+            secrets,
             place,
             completions: Vec::new(),
             next_token: 1,
@@ -120,9 +130,10 @@ impl Registry {
 
     /// The schema of an id, with those that it refers to.
     pub(crate) fn schema(&mut self, id: u32) -> Result<Schema, Miss> {
-        let deadline_ns = now_ns() + 3 * TIMEOUT_NS;
+        let deadline_ns = now_ns() + SCHEMA_NS_MAX;
         let answer = self.get(&format!("/schemas/ids/{id}"), deadline_ns)?;
-        self.parse(&answer, deadline_ns)
+        let references = self.references(std::slice::from_ref(&answer), deadline_ns);
+        references.schema(&answer).map_err(Miss::Failed)
     }
 
     /// A subject's versions, the latest ones.
@@ -136,20 +147,24 @@ impl Registry {
         let versions: Vec<u64> =
             versions.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
         let first = versions.len().saturating_sub(VERSIONS_MAX);
-        let mut registered = Vec::new();
-        for version in &versions[first..] {
-            let path = format!("/subjects/{subject}/versions/{version}");
-            let answer = self.get(&path, deadline_ns)?;
+        let path = |version: &u64| format!("/subjects/{subject}/versions/{version}");
+        let paths: Vec<String> = versions[first..].iter().map(path).collect();
+        let mut answers = Vec::with_capacity(paths.len());
+        for answer in self.get_all(&paths, deadline_ns) {
+            match answer {
+                Ok(answer) => answers.push(answer),
+                // Removed since it was listed.
+                Err(Miss::Missing) => {}
+                Err(miss) => return Err(miss),
+            }
+        }
+        let references = self.references(&answers, deadline_ns);
+        let registered = answers.iter().map(|answer| {
             let id = answer["id"].as_u64().and_then(|id| u32::try_from(id).ok());
             let id = id.ok_or_else(|| Miss::Failed("a version without an id".to_owned()))?;
-            let schema = match self.parse(&answer, deadline_ns) {
-                Ok(schema) => Ok(schema),
-                Err(Miss::Failed(why)) => Err(why),
-                Err(miss) => return Err(miss),
-            };
-            registered.push(Registered { id, schema });
-        }
-        Ok(registered)
+            Ok(Registered { id, schema: references.schema(answer) })
+        });
+        registered.collect()
     }
 
     /// Whether it answers, and lets us in.
@@ -161,53 +176,52 @@ impl Registry {
         }
     }
 
-    fn parse(&mut self, answer: &Value, deadline_ns: u64) -> Result<Schema, Miss> {
-        let mut known = Vec::new();
-        let mut texts = Vec::new();
-        self.collect(answer, &mut known, &mut texts, deadline_ns)?;
-        Schema::parse_all(&texts).map_err(Miss::Failed)
-    }
-
-    /// The schema's text behind those that it refers to, each once.
-    fn collect(
-        &mut self,
-        answer: &Value,
-        known: &mut Vec<(String, u64)>,
-        texts: &mut Vec<String>,
-        deadline_ns: u64,
-    ) -> Result<(), Miss> {
-        let kind = answer["schemaType"].as_str().unwrap_or("AVRO");
-        if kind != "AVRO" {
-            let kind: String = kind.chars().take(20).collect();
-            return Err(Miss::Failed(format!("its schema is of the type {kind}, not Avro")));
-        }
-        let text = answer["schema"].as_str();
-        let text = text.ok_or_else(|| Miss::Failed("an answer without `schema`".to_owned()))?;
-        for reference in answer["references"].as_array().into_iter().flatten() {
-            let (Some(subject), Some(version)) =
-                (reference["subject"].as_str(), reference["version"].as_u64())
-            else {
-                return Err(Miss::Failed("a reference without subject and version".to_owned()));
-            };
-            let reference = (subject.to_owned(), version);
-            // Known before its own references are, which therefore can't go round in circles.
-            if known.contains(&reference) {
-                continue;
-            }
-            if known.len() == REFERENCES_MAX {
-                return Err(Miss::Failed("a schema that refers to over 100 others".to_owned()));
-            }
-            known.push(reference);
-            let subject = utf8_percent_encode(subject, NON_ALPHANUMERIC);
-            let path = format!("/subjects/{subject}/versions/{version}");
-            let answer = self.get(&path, deadline_ns)?;
-            self.collect(&answer, known, texts, deadline_ns)?;
-        }
-        texts.push(text.to_owned());
-        Ok(())
-    }
-
     fn get(&mut self, path: &str, deadline_ns: u64) -> Result<Value, Miss> {
+        let answer = self.get_all(&[path.to_owned()], deadline_ns).pop();
+        answer.unwrap_or_else(|| Err(Miss::Failed("it has not been asked".to_owned())))
+    }
+
+    /// The answers to several requests, in their order. Some are under way at a time: one after the
+    /// other, fifty versions would take fifty times a distant registry's answer.
+    pub(crate) fn get_all(
+        &mut self,
+        paths: &[String],
+        deadline_ns: u64,
+    ) -> Vec<Result<Value, Miss>> {
+        let late = || Err(Miss::Failed("it has not answered in time".to_owned()));
+        let mut answers: Vec<Result<Value, Miss>> = paths.iter().map(|_| late()).collect();
+        let mut under_way: Vec<(u64, usize)> = Vec::new();
+        let mut paths = paths.iter().enumerate();
+        loop {
+            while under_way.len() < UNDER_WAY_MAX
+                && let Some((place, path)) = paths.next()
+            {
+                match self.ask(path, deadline_ns) {
+                    Ok(token) => under_way.push((token, place)),
+                    Err(miss) => answers[place] = Err(miss),
+                }
+            }
+            if under_way.is_empty() {
+                return answers;
+            }
+            // Every request has a completion, at the latest when its time is up.
+            let waited = self.client.wait_until(now_ns() + SECOND_NS, &mut self.completions);
+            if let Err(error) = waited {
+                answers.fill_with(|| Err(Miss::Failed(error.to_string())));
+                return answers;
+            }
+            for completion in std::mem::take(&mut self.completions) {
+                let ours = under_way.iter().position(|(token, _)| *token == completion.token);
+                if let Some(ours) = ours {
+                    let (_, place) = under_way.swap_remove(ours);
+                    answers[place] = self.answer(completion);
+                }
+            }
+        }
+    }
+
+    /// Sends a request; its completion has the token.
+    fn ask(&mut self, path: &str, deadline_ns: u64) -> Result<u64, Miss> {
         let now = now_ns();
         let timeout_ns = TIMEOUT_NS.min(deadline_ns.saturating_sub(now));
         if timeout_ns == 0 {
@@ -230,15 +244,7 @@ impl Registry {
             body: BodyPolicy::Keep { bytes_max: ANSWER_BYTES_MAX },
         };
         self.client.send(now, exchange);
-        loop {
-            // Every request has a completion, at the latest when its time is up.
-            let waited = self.client.wait_until(now_ns() + SECOND_NS, &mut self.completions);
-            waited.map_err(|error| Miss::Failed(error.to_string()))?;
-            let ours = self.completions.drain(..).find(|completion| completion.token == token);
-            if let Some(completion) = ours {
-                return self.answer(completion);
-            }
-        }
+        Ok(token)
     }
 
     fn answer(&self, completion: Completion) -> Result<Value, Miss> {
@@ -262,7 +268,7 @@ impl Registry {
     /// The registry's words without what they may repeat of the password, and not over a line.
     fn redact(&self, text: &str) -> String {
         let mut text = text.lines().next().unwrap_or_default().to_owned();
-        for secret in self.secrets.iter().chain(&self.authorization) {
+        for secret in &self.secrets {
             if !secret.reveal().is_empty() {
                 text = text.replace(secret.reveal(), "***");
             }
@@ -276,6 +282,8 @@ fn tls(server: &Server) -> TlsOptions {
     let client_certificate = trust.cert.clone().zip(trust.key.clone());
     TlsOptions {
         root_certs: trust.ca.iter().cloned().collect(),
+        // As everywhere in a plan: `ca` vouches for others, and is no server's own.
+        roots_only: true,
         client_certificate: client_certificate
             .map(|(certificate, key)| ClientCertificate { certificate, key }),
         insecure: trust.insecure,

@@ -1,11 +1,13 @@
 //! Schemas from a registry on a real socket.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use sojourn_avro::{Avro, OpenError};
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_plan::{AvroSchema, SchemaRegistry, Server};
+use sojourn_plan::{AvroSchema, SchemaRegistry, Server, Tls};
+use sojourn_services::{Mosquitto, Service};
 
 use crate::server::FakeRegistry;
 
@@ -87,11 +89,12 @@ fn whoever_is_patient_waits_and_learns_what_there_is_not() {
     assert_eq!(avro.read(&message(9, "x")).unwrap().0, json!("x"));
     let proto = json!({ "schema": "syntax", "schemaType": "PROTOBUF" });
     registry.add("/schemas/ids/10", 200, &proto);
-    registry.add("/schemas/ids/11", 500, &json!({ "message": "no: hunter2" }));
+    let said = "no: hunter2, bG9hZDpodW50ZXIy, Basic bG9hZDpodW50ZXIy";
+    registry.add("/schemas/ids/11", 500, &json!({ "message": said }));
     registry.add("/schemas/ids/12", 200, &json!({ "schema": "{\"type\":\"shop.Gone\"}" }));
     for (id, why) in [
         (10, "of the type PROTOBUF, not Avro"),
-        (11, "HTTP status 500: no: ***"),
+        (11, "HTTP status 500: no: ***, ***, Basic ***"),
         (12, "names `shop.Gone`, which it does not define"),
         (13, "it has none"),
     ] {
@@ -128,6 +131,24 @@ fn a_plain_server_where_tls_is_asked_for_is_refused() {
     assert!(open(tls, &[], Duration::ZERO).is_err());
 }
 
+/// `ca` is an authority: a certificate that the server shows of itself vouches for nobody. Asked is
+/// whatever speaks TLS: once it is trusted, it turns out to be no registry.
+#[test]
+fn a_servers_own_certificate_is_no_authority() {
+    let mosquitto = Mosquitto::start().unwrap();
+    let port = mosquitto.url_tls().rsplit_once(':').unwrap().1.parse().unwrap();
+    let said = |ca: PathBuf| {
+        let trust = Tls { ca: Some(ca), ..Tls::default() };
+        let host = "localhost".to_owned();
+        let server = Server { host, port, tls: true, trust, ..Server::default() };
+        open(server, &[], Duration::ZERO).unwrap_err().message
+    };
+    let own = said(mosquitto.instance().folder().join("server.pem"));
+    assert!(own.contains("certificate"), "{own}");
+    let authority = said(mosquitto.ca_file().unwrap());
+    assert!(!authority.contains("certificate"), "{authority}");
+}
+
 #[test]
 fn debeziums_changes_are_known_by_their_schema() {
     let fields = json!([
@@ -142,4 +163,63 @@ fn debeziums_changes_are_known_by_their_schema() {
         ("/subjects/s/versions/3", 200, json!({ "id": 1, "schema": schema.to_string() })),
     ]);
     assert!(open(registry.server(), &["s"], Duration::ZERO).unwrap().has_changes());
+}
+
+/// Fifty versions that take 0.4 s each, and what all of them refer to: 20 s one after the other.
+#[test]
+fn many_versions_of_a_distant_registry_are_had_in_time() {
+    let paid = record("Paid", &json!("string"));
+    let numbers: Vec<u64> = (1..=60).collect();
+    let paths: Vec<String> =
+        numbers.iter().map(|number| format!("/subjects/s/versions/{number}")).collect();
+    let references = json!([{ "name": "shop.Paid", "subject": "other", "version": 1 }]);
+    let mut answers = vec![
+        ("/subjects/s/versions", 200, json!(numbers)),
+        ("/subjects/other/versions/1", 200, json!({ "id": 100, "schema": paid })),
+    ];
+    answers.extend(paths.iter().zip(&numbers).map(|(path, number)| {
+        let schema = record(&format!("V{number}"), &json!("shop.Paid"));
+        (path.as_str(), 200, json!({ "id": number, "schema": schema, "references": references }))
+    }));
+    let registry = FakeRegistry::slow(Duration::from_millis(400), &answers);
+    let mut avro = open(registry.server(), &["s"], Duration::ZERO).unwrap();
+    assert_eq!(avro.read(&message(60, "x")).unwrap().1.as_deref(), Some("shop.V60"));
+    assert_eq!(avro.read(&message(11, "x")).unwrap().1.as_deref(), Some("shop.V11"));
+    // The latest fifty, and what they have in common once.
+    assert_eq!(registry.asked("/subjects/s/versions/10"), 0);
+    assert_eq!(registry.asked("/subjects/other/versions/1"), 1);
+}
+
+/// Of a subject of which one version refers to what is not there, the others are known.
+#[test]
+fn a_missing_reference_spoils_one_version_only() {
+    let (gone, paid) = (record("Gone", &json!("shop.None")), record("Paid", &json!("string")));
+    let references = json!([{ "name": "shop.None", "subject": "none", "version": 3 }]);
+    let registry = FakeRegistry::start(&[
+        ("/subjects/paid%2Dvalue/versions", 200, json!([1, 2, 4])),
+        ("/subjects/paid%2Dvalue/versions/1", 200, json!({ "id": 7, "schema": paid })),
+        (
+            "/subjects/paid%2Dvalue/versions/2",
+            200,
+            json!({ "id": 8, "schema": gone, "references": references }),
+        ),
+        // Version 4 has been removed since.
+    ]);
+    let mut avro = open(registry.server(), &[], Duration::ZERO).unwrap();
+    assert_eq!(avro.read(&message(7, "x")).unwrap().0, json!({ "id": "x" }));
+    let error = avro.read(&message(8, "x")).unwrap_err();
+    assert!(error.contains("it refers to version 3 of subject `none`: it has none"), "{error}");
+}
+
+/// The first message waits as long as its patience and the registry longer; the second one waits for
+/// the same answer.
+#[test]
+fn every_message_is_patient() {
+    let answers = [("/schemas/ids/9", 200, json!({ "schema": "\"string\"" }))];
+    let registry = FakeRegistry::slow(Duration::from_millis(900), &answers);
+    let mut avro = open(registry.server(), &[], Duration::from_millis(600)).unwrap();
+    let error = avro.read(&message(9, "x")).unwrap_err();
+    assert!(error.contains("is being asked for"), "{error}");
+    assert_eq!(avro.read(&message(9, "x")).unwrap().0, json!("x"));
+    assert_eq!(registry.asked("/schemas/ids/9"), 1);
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use sojourn_plan::{Secret, Server};
 
@@ -24,6 +25,11 @@ pub(crate) struct FakeRegistry {
 impl FakeRegistry {
     /// Serves until the test ends.
     pub(crate) fn start(answers: &[(&str, u16, serde_json::Value)]) -> Self {
+        Self::slow(Duration::ZERO, answers)
+    }
+
+    /// One that takes so long for each answer, as one far away does.
+    pub(crate) fn slow(delay: Duration, answers: &[(&str, u16, serde_json::Value)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let answers = answers
@@ -34,31 +40,8 @@ impl FakeRegistry {
         let (served, noted) = (Arc::clone(&answers), Arc::clone(&asked));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let mut stream = stream.unwrap();
-                let (mut path, mut authorization) = (String::new(), None);
-                for line in BufReader::new(&stream).lines() {
-                    // Not what TLS begins with.
-                    let Ok(line) = line else { break };
-                    if let Some(target) = line.strip_prefix("GET ") {
-                        path = target.split(' ').next().unwrap().to_owned();
-                    }
-                    if let Some(value) = line.strip_prefix("authorization: ") {
-                        authorization = Some(value.to_owned());
-                    }
-                    if line.is_empty() {
-                        break;
-                    }
-                }
-                noted.lock().unwrap().push((path.clone(), authorization));
-                let found = served.lock().unwrap().get(&path).cloned();
-                let (status, body) = found.unwrap_or_else(|| {
-                    (404, r#"{"error_code":40403,"message":"none"}"#.to_owned())
-                });
-                let head = format!(
-                    "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-                    body.len()
-                );
-                stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+                let (served, noted) = (Arc::clone(&served), Arc::clone(&noted));
+                std::thread::spawn(move || serve(stream.unwrap(), delay, &served, &noted));
             }
         });
         Self { address, answers, asked }
@@ -89,4 +72,38 @@ impl FakeRegistry {
             ..Server::default()
         }
     }
+}
+
+/// One request of a connection, which is then closed.
+fn serve(
+    mut stream: TcpStream,
+    delay: Duration,
+    answers: &Mutex<Answers>,
+    asked: &Mutex<Vec<Asked>>,
+) {
+    let (mut path, mut authorization) = (String::new(), None);
+    for line in BufReader::new(&stream).lines() {
+        // Not what TLS begins with.
+        let Ok(line) = line else { break };
+        if let Some(target) = line.strip_prefix("GET ") {
+            path = target.split(' ').next().unwrap().to_owned();
+        }
+        if let Some(value) = line.strip_prefix("authorization: ") {
+            authorization = Some(value.to_owned());
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    asked.lock().unwrap().push((path.clone(), authorization));
+    std::thread::sleep(delay);
+    let found = answers.lock().unwrap().get(&path).cloned();
+    let (status, body) =
+        found.unwrap_or_else(|| (404, r#"{"error_code":40403,"message":"none"}"#.to_owned()));
+    let head = format!(
+        "HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    // Whoever asked may have gone.
+    drop(stream.write_all(format!("{head}{body}").as_bytes()));
 }

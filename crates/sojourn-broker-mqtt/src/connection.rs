@@ -262,6 +262,11 @@ impl Connection {
         }
     }
 
+    /// The broker's last sign of life.
+    pub(crate) fn heard_ns(&self) -> u64 {
+        self.liveness.heard_ns()
+    }
+
     /// Bytes that the socket has not taken yet.
     pub(crate) fn unsent(&self) -> usize {
         self.outbound.len() - self.sent

@@ -60,6 +60,8 @@ pub(crate) struct Fetched {
     pub(crate) chunks: VecDeque<Chunk>,
     /// Everything received before this instant is in the chunks of this and earlier fetches.
     pub(crate) read_up_to_ns: u64,
+    /// The broker's last sign of life.
+    pub(crate) heard_ns: u64,
     /// The connection is no more; nothing follows.
     pub(crate) lost: Option<Lost>,
 }
@@ -96,6 +98,7 @@ impl Reader {
                 subscription: Subscription::new(false),
                 kept: Fetched::default(),
                 bytes: 0,
+                is_over: false,
             }),
             is_wanted: AtomicBool::new(false),
             bell: Bell::new()?,
@@ -107,7 +110,9 @@ impl Reader {
         });
         let mut session = shared.lock();
         // What had come along with the broker's word that we are subscribed.
-        session.kept.lost = session.receive(now_ns(), &shared).err();
+        if let Err(lost) = session.receive(now_ns(), &shared) {
+            session.end(lost);
+        }
         drop(session);
         let own = Arc::clone(&shared);
         let keeper =
@@ -121,16 +126,18 @@ impl Reader {
         let mut session = shared.take_back();
         let is_slow = !session.kept.chunks.is_empty();
         if !is_slow
-            && session.kept.lost.is_none()
+            && !session.is_over
             && let Err(lost) = session.read_for(timeout, shared)
         {
-            session.kept.lost = Some(lost);
+            session.end(lost);
         }
         session.bytes = 0;
+        let heard_ns = session.connection.heard_ns();
         let kept = &mut session.kept;
         let fetched = Fetched {
             chunks: std::mem::take(&mut kept.chunks),
             read_up_to_ns: kept.read_up_to_ns,
+            heard_ns,
             lost: kept.lost.take(),
         };
         shared.has_kept.store(false, Ordering::Relaxed);
@@ -206,7 +213,7 @@ fn keep(shared: &Shared) {
             && let Some(mut session) = shared.try_lock()
         {
             session.read_until_wanted(shared);
-            if session.kept.lost.is_some() {
+            if session.is_over {
                 return;
             }
         }
@@ -222,6 +229,8 @@ struct Session {
     kept: Fetched,
     /// Bytes of its chunks.
     bytes: usize,
+    /// The connection is lost: what has come of it has been looked at, and is not looked at again.
+    is_over: bool,
 }
 
 impl Session {
@@ -248,7 +257,7 @@ impl Session {
     /// For the keeper.
     fn read_until_wanted(&mut self, shared: &Shared) {
         let mut outcome = Ok(());
-        while outcome.is_ok() && !shared.must_let_go() {
+        while outcome.is_ok() && !self.is_over && !shared.must_let_go() {
             shared.bell.hush();
             outcome = self.step(now_ns(), shared).and_then(|found| {
                 // What was asked for before the bell was hushed, it would not ring for again.
@@ -259,8 +268,13 @@ impl Session {
             });
         }
         if let Err(lost) = outcome {
-            self.kept.lost = Some(lost);
+            self.end(lost);
         }
+    }
+
+    fn end(&mut self, lost: Lost) {
+        self.is_over = true;
+        self.kept.lost = Some(lost);
     }
 
     /// Reads and answers once; whether anything had come.

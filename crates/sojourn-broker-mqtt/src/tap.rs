@@ -30,7 +30,12 @@ pub struct MqttTap {
 enum State {
     Closed,
     Open(Reader),
-    Away { reconnecting: Reconnecting<Connection>, why: String },
+    /// Since the broker's last sign of life.
+    Away {
+        reconnecting: Reconnecting<Connection>,
+        from_ns: u64,
+        why: String,
+    },
 }
 
 impl MqttTap {
@@ -62,12 +67,14 @@ impl MqttTap {
         (self.counts.0 + refused, self.counts.1 + retained)
     }
 
-    fn lost(&mut self, Lost(why): Lost) {
+    /// It was lost when the broker was last heard of. Attempts to connect again count from now: we
+    /// may have been away ourselves.
+    fn lost(&mut self, Lost(why): Lost, from_ns: u64) {
         self.counts = self.all_counts();
         let settings = self.settings.clone();
         let reconnecting =
             Reconnecting::start(now_ns(), self.give_up_after, move || open(&settings));
-        self.state = State::Away { reconnecting, why };
+        self.state = State::Away { reconnecting, from_ns, why };
     }
 
     fn start(&self, connection: Connection) -> Result<State, BrokerError> {
@@ -120,13 +127,13 @@ impl Tap for MqttTap {
                     self.watermark_ns = self.watermark_ns.max(fetched.read_up_to_ns);
                 }
                 if let Some(lost) = fetched.lost {
-                    self.lost(lost);
+                    self.lost(lost, fetched.heard_ns);
                 }
             }
-            State::Away { reconnecting, why } => match reconnecting.wait(timeout) {
+            State::Away { reconnecting, from_ns, why } => match reconnecting.wait(timeout) {
                 None => {}
                 Some(Ok(connection)) => {
-                    let (from_ns, to_ns) = (reconnecting.lost_ns(), now_ns());
+                    let (from_ns, to_ns) = (*from_ns, now_ns());
                     self.gaps.push(Gap { from_ns, to_ns, recovery: Recovery::Missed });
                     self.state = self.start(connection)?;
                 }

@@ -105,6 +105,11 @@ fn tls_is_trusted_only_by_the_right_authority_and_for_the_right_name() {
     let error = refused(&secure("localhost", Tls::default()));
     assert!(error.message.contains("signed by nobody who is trusted"), "{error:?}");
     assert!(error.hint.unwrap().contains("`ca`"));
+    // What a server shows of itself vouches for nobody, itself included.
+    let own = mosquitto.instance().folder().join("server.pem");
+    assert!(own.is_file());
+    let error = refused(&secure("localhost", Tls { ca: Some(own), ..Tls::default() }));
+    assert!(error.message.contains("certificate is"), "{error:?}");
     let absent = Tls { ca: Some("/nowhere/ca.pem".into()), ..Tls::default() };
     assert!(refused(&secure("localhost", absent)).message.contains("/nowhere/ca.pem"));
     // TLS to a port that speaks none.

@@ -232,8 +232,9 @@ impl Api {
                 let keys = KEYS.iter().any(|word| code.contains(word));
                 error.with_hint(match keys {
                     true => {
-                        "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, \
-                         the profile, and this machine's clock"
+                        "check the channel's `credentials`, or AWS_ACCESS_KEY_ID, \
+                         AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, the profile, and this \
+                         machine's clock"
                     }
                     false => "the permissions needed are in docs/brokers/sqs.md",
                 })
@@ -264,18 +265,12 @@ fn answer(settings: &Settings, completion: Completion) -> Answer {
 
 fn refusal(settings: &Settings, status: u16, body: &[u8]) -> CallError {
     let text = String::from_utf8_lossy(body);
-    let (code, message) = match settings.service {
-        Service::Sqs => {
-            let json: Value = serde_json::from_slice(body).unwrap_or_default();
-            let text = |name: &str| json.get(name).and_then(Value::as_str).map(str::to_owned);
-            let code = text("__type").or_else(|| text("Code"));
-            (code, text("message").or_else(|| text("Message")))
-        }
-        Service::Sns => (
-            crate::sns::element(&text, "Code").map(str::to_owned),
-            crate::sns::element(&text, "Message").map(str::to_owned),
-        ),
-    };
+    let json: Value = serde_json::from_slice(body).unwrap_or_default();
+    let word = |name: &str| json.get(name).and_then(Value::as_str).map(str::to_owned);
+    // SQS answers JSON and SNS XML; what stands before them and refuses keys may do as it likes.
+    let of_xml = |name: &str| crate::sns::element(&text, name).map(str::to_owned);
+    let code = word("__type").or_else(|| word("Code")).or_else(|| of_xml("Code"));
+    let message = word("message").or_else(|| word("Message")).or_else(|| of_xml("Message"));
     let code = code.as_deref().map(|code| code.rsplit(['#', '.']).next().unwrap_or(code));
     CallError::Refused {
         code: code.map_or_else(|| format!("HTTP status {status}"), str::to_owned),

@@ -2,7 +2,7 @@
 
 use sojourn_broker::BrokerError;
 use sojourn_http::{Origin, TlsOptions};
-use sojourn_plan::{SqsChannel, SqsSource};
+use sojourn_plan::{SqsChannel, SqsCredentials, SqsSource};
 
 use crate::credentials::{Credentials, Found, Variables, find};
 
@@ -41,7 +41,8 @@ impl Settings {
         service: Service,
         variable: Variables<'_>,
     ) -> Result<Self, BrokerError> {
-        let found = find(variable);
+        let mut found = find(variable);
+        found.credentials = channel.credentials.as_ref().map(own).or(found.credentials);
         let word = service.word();
         let own = format!("AWS_ENDPOINT_URL_{}", word.to_uppercase());
         let endpoint = channel.endpoint.clone();
@@ -67,7 +68,8 @@ impl Settings {
                 .with_hint("write it as `http://127.0.0.1:9324`")
         })?;
         let ca_file = variable("AWS_CA_BUNDLE").map(Into::into);
-        let tls = TlsOptions { ca_file, resumption: true, ..TlsOptions::default() };
+        let tls =
+            TlsOptions { ca_file, roots_only: true, resumption: true, ..TlsOptions::default() };
         Ok(Self { service, origin, region, credentials: found.credentials, tls })
     }
 
@@ -87,6 +89,12 @@ impl Settings {
         }
         text.chars().take(400).collect()
     }
+}
+
+/// The channel's own keys.
+fn own(keys: &SqsCredentials) -> Credentials {
+    let SqsCredentials { id, secret, token } = keys.clone();
+    Credentials { id, secret, token }
 }
 
 fn no_keys(word: &str, found: &Found) -> BrokerError {
@@ -137,6 +145,16 @@ mod tests {
         let topic = SqsSource::Topic("arn:aws:sns:us-east-2:1:orders".to_owned());
         let settings = Settings::new(&channel(topic, None), Service::Sns, &keys).unwrap();
         assert_eq!(settings.place(), "sns at sns.us-east-2.amazonaws.com:443");
+    }
+
+    #[test]
+    fn the_channels_own_keys_come_first() {
+        let queue = channel(SqsSource::Queue("q".to_owned()), Some("http://127.0.0.1:1"));
+        let (id, secret, token) = ("own".to_owned(), Secret::new("s3cret"), None);
+        let own = SqsChannel { credentials: Some(SqsCredentials { id, secret, token }), ..queue };
+        let settings = Settings::new(&own, Service::Sqs, &keys).unwrap();
+        assert_eq!(settings.credentials.as_ref().unwrap().id, "own");
+        assert!(!format!("{settings:?}{own:?}").contains("s3cret"));
     }
 
     #[test]

@@ -78,7 +78,13 @@ impl Connect for Sqs {
 
     fn provision(&self, channel: &Channel, group: &str) -> Result<(), BrokerError> {
         let sqs = settings(channel)?;
-        provision::provision(&mut api(sqs, Service::Sqs)?, sqs, group)
+        let mut queues = api(sqs, Service::Sqs)?;
+        match &sqs.source {
+            SqsSource::Queue(_) => provision::queues(&mut queues, sqs, group),
+            SqsSource::Topic(topic) => {
+                provision::topic(&mut queues, &mut api(sqs, Service::Sns)?, topic, group)
+            }
+        }
     }
 
     fn backlog(&self, channel: &Channel) -> Result<Option<Box<dyn Backlog>>, BrokerError> {

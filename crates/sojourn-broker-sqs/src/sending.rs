@@ -13,6 +13,7 @@ use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 
 use crate::api::{Answer, Api};
 use crate::batch::{Batch, outcomes_of};
+use crate::config::Service;
 use crate::lanes::{Entry, Fate, Lanes};
 use crate::message::Outgoing;
 use crate::queue::{Queue, TIMEOUT};
@@ -149,7 +150,12 @@ impl Sending {
         if targets.len() >= TARGETS_MAX {
             return Err(format!("more than {TARGETS_MAX} queues"));
         }
-        let target = if name.starts_with("arn:") {
+        let is_topic = name.starts_with("arn:");
+        // Requests go where the channel's usual messages go.
+        if is_topic != (self.api.settings.service == Service::Sns) {
+            return Err("queues and topics are not published to by one channel".to_owned());
+        }
+        let target = if is_topic {
             Target::Topic(name.to_owned())
         } else if name.contains("://") {
             Target::Queue(Queue::find(&mut self.api, name).map_err(|error| error.message)?)

@@ -39,72 +39,109 @@ impl Subscription {
         let attributes = json!({ "MessageRetentionPeriod": KEPT_S.to_string() });
         let queue = Queue::create(api, &name, &attributes, &json!({ "sojourn": "tap" }))?;
         let mut made = Self { queue, sqs, sns, arn: None };
-        let subscribed = made.subscribe(topic);
-        if let Err(error) = subscribed {
+        let Self { queue, sqs, sns, arn } = &mut made;
+        if let Err(error) = subscribe(sqs, sns, queue, topic, arn) {
             made.remove();
             return Err(error);
         }
         Ok(made)
     }
 
-    fn subscribe(&mut self, topic: &str) -> Result<(), BrokerError> {
-        let attributes = self.queue.attributes(&mut self.sqs, TIMEOUT)?;
-        let queue_arn = text(&attributes, "QueueArn");
-        let asked = json!({
-            "QueueUrl": self.queue.url, "Attributes": { "Policy": policy(&queue_arn, topic) },
-        });
-        let set = self.sqs.call("SetQueueAttributes", &asked, TIMEOUT);
-        set.map_err(|error| self.sqs.error("letting the topic send to the tap's queue", &error))?;
-        let what = format!("subscribing to topic `{topic}`");
-        let answer = self
-            .ask(&[
-                ("Action", "Subscribe"),
-                ("TopicArn", topic),
-                ("Protocol", "sqs"),
-                ("Endpoint", &queue_arn),
-                ("ReturnSubscriptionArn", "true"),
-                ("Attributes.entry.1.key", "RawMessageDelivery"),
-                ("Attributes.entry.1.value", "true"),
-            ])
-            .map_err(|error| self.sns.error(&what, &error))?;
-        let Some(arn) = element(&answer, "SubscriptionArn").map(str::to_owned) else {
-            let place = self.sns.settings.place();
-            return Err(BrokerError::new(format!("{place}: {what}: the answer names none")));
-        };
-        self.arn = Some(arn.clone());
-        let until_ns = now_ns() + CONFIRMED_NS_MAX;
-        loop {
-            let asked =
-                self.ask(&[("Action", "GetSubscriptionAttributes"), ("SubscriptionArn", &arn)]);
-            let answer = asked.map_err(|error| self.sns.error(&what, &error))?;
-            // A map of entries: `<key>PendingConfirmation</key><value>false</value>`.
-            let pending = answer.split_once("<key>PendingConfirmation</key>");
-            let pending = pending.and_then(|(_, rest)| element(rest, "value"));
-            if pending != Some("true") {
-                return Ok(());
-            }
-            if now_ns() > until_ns {
-                let place = self.sns.settings.place();
-                return Err(BrokerError::new(format!("{place}: {what}: it is never confirmed"))
-                    .with_hint("is the topic of another account?"));
-            }
-            std::thread::sleep(std::time::Duration::from_millis(200));
-        }
-    }
-
-    fn ask(&mut self, pairs: &[(&str, &str)]) -> Result<String, CallError> {
-        let answer = self.sns.exchange("", form(pairs).as_bytes(), TIMEOUT)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    }
-
     /// Unsubscribes and deletes the queue.
     pub(crate) fn remove(&mut self) {
         if let Some(arn) = self.arn.take() {
-            drop(self.ask(&[("Action", "Unsubscribe"), ("SubscriptionArn", &arn)]));
+            drop(ask(&mut self.sns, &[("Action", "Unsubscribe"), ("SubscriptionArn", &arn)]));
         }
         let asked = json!({ "QueueUrl": self.queue.url });
         drop(self.sqs.call("DeleteQueue", &asked, TIMEOUT));
     }
+}
+
+/// Lets a topic send to a queue and subscribes the queue with raw delivery. `arn` is the
+/// subscription's as soon as there is one, whatever fails afterwards.
+pub(crate) fn subscribe(
+    sqs: &mut Api,
+    sns: &mut Api,
+    queue: &Queue,
+    topic: &str,
+    arn: &mut Option<String>,
+) -> Result<(), BrokerError> {
+    let attributes = queue.attributes(sqs, TIMEOUT)?;
+    let queue_arn = text(&attributes, "QueueArn");
+    let asked = json!({
+        "QueueUrl": queue.url, "Attributes": { "Policy": policy(&queue_arn, topic) },
+    });
+    let set = sqs.call("SetQueueAttributes", &asked, TIMEOUT);
+    let what = format!("letting the topic send to queue `{}`", queue.name);
+    set.map_err(|error| sqs.error(&what, &error))?;
+    let what = format!("subscribing to topic `{topic}`");
+    let asked = [
+        ("Action", "Subscribe"),
+        ("TopicArn", topic),
+        ("Protocol", "sqs"),
+        ("Endpoint", &queue_arn),
+        ("ReturnSubscriptionArn", "true"),
+        ("Attributes.entry.1.key", "RawMessageDelivery"),
+        ("Attributes.entry.1.value", "true"),
+    ];
+    let answer = match ask(sns, &asked) {
+        Ok(answer) => answer,
+        Err(error) if error.is(&["NotFound"]) => return Err(no_topic(sns, topic)),
+        Err(error) => return Err(sns.error(&what, &error)),
+    };
+    let place = sns.settings.place();
+    let Some(made) = element(&answer, "SubscriptionArn") else {
+        return Err(BrokerError::new(format!("{place}: {what}: the answer names none")));
+    };
+    let made = arn.insert(made.to_owned());
+    let until_ns = now_ns() + CONFIRMED_NS_MAX;
+    loop {
+        let asked = [("Action", "GetSubscriptionAttributes"), ("SubscriptionArn", made)];
+        let answer = ask(sns, &asked).map_err(|error| sns.error(&what, &error))?;
+        // A map of entries: `<key>PendingConfirmation</key><value>false</value>`.
+        let pending = answer.split_once("<key>PendingConfirmation</key>");
+        let pending = pending.and_then(|(_, rest)| element(rest, "value"));
+        if pending != Some("true") {
+            return Ok(());
+        }
+        if now_ns() > until_ns {
+            return Err(BrokerError::new(format!("{place}: {what}: it is never confirmed"))
+                .with_hint("is the topic of another account?"));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+/// Creates a topic, or finds it where it is.
+pub(crate) fn create(sns: &mut Api, topic: &str) -> Result<(), BrokerError> {
+    let name = topic.rsplit(':').next().unwrap_or(topic);
+    let mut asked = vec![("Action", "CreateTopic"), ("Name", name)];
+    if topic.ends_with(".fifo") {
+        asked.extend([
+            ("Attributes.entry.1.key", "FifoTopic"),
+            ("Attributes.entry.1.value", "true"),
+        ]);
+    }
+    let what = format!("creating topic `{topic}`");
+    let answer = ask(sns, &asked).map_err(|error| sns.error(&what, &error))?;
+    let made = element(&answer, "TopicArn").unwrap_or_default();
+    if made != topic {
+        let place = sns.settings.place();
+        return Err(BrokerError::new(format!("{place}: {what}: it became `{made}`"))
+            .with_hint("name the region and the account that the keys are of"));
+    }
+    Ok(())
+}
+
+fn no_topic(sns: &Api, topic: &str) -> BrokerError {
+    let place = sns.settings.place();
+    BrokerError::new(format!("{place}: there is no topic `{topic}`"))
+        .with_hint("create it, or check its name, the region and the account")
+}
+
+fn ask(sns: &mut Api, pairs: &[(&str, &str)]) -> Result<String, CallError> {
+    let answer = sns.exchange("", form(pairs).as_bytes(), TIMEOUT)?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
 /// `sojourn-tap-20260102T030405-0a1b2c3d`, in the topic's kind.

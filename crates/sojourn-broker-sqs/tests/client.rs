@@ -1,4 +1,7 @@
 //! A client of SQS that shares nothing with the connector's.
+//!
+//! It signs nothing, but says which service it means where a signature says so: some servers go by
+//! that.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,12 +13,30 @@ use sojourn_conformance::Message;
 /// A request and its answer. Panics when it is refused.
 #[track_caller]
 pub(crate) fn ask(server: SocketAddr, action: &str, body: &Value) -> Value {
-    let body = body.to_string();
+    let headers = format!(
+        "Content-Type: application/x-amz-json-1.0\r\nX-Amz-Target: AmazonSQS.{action}\r\n{}",
+        meant_for("sqs")
+    );
+    let answer = post(server, "/", &headers, &body.to_string());
+    if answer.trim().is_empty() { Value::Null } else { serde_json::from_str(&answer).unwrap() }
+}
+
+/// A header that says which service is meant.
+pub(crate) fn meant_for(service: &str) -> String {
+    format!(
+        "Authorization: AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/{service}/aws4_request, \
+         SignedHeaders=host, Signature=0\r\n"
+    )
+}
+
+/// Posts a body and returns the answer's. Panics when it is refused.
+#[track_caller]
+pub(crate) fn post(server: SocketAddr, path: &str, headers: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(server).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: {server}\r\nContent-Type: application/x-amz-json-1.0\r\n\
-         X-Amz-Target: AmazonSQS.{action}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: {server}\r\n{headers}Content-Length: {}\r\n\
+         Connection: close\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();
@@ -24,8 +45,8 @@ pub(crate) fn ask(server: SocketAddr, action: &str, body: &Value) -> Value {
     stream.read_to_end(&mut answer).unwrap();
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200"), "{action}: {answer}");
-    if body.trim().is_empty() { Value::Null } else { serde_json::from_str(body).unwrap() }
+    assert!(head.starts_with("HTTP/1.1 200"), "{headers}{answer}");
+    body.to_owned()
 }
 
 /// Creates a queue; its URL.

@@ -14,7 +14,7 @@ type Headers = Vec<(String, Vec<u8>)>;
 
 /// Payloads and headers.
 #[derive(Default)]
-struct Seen(Vec<(Vec<u8>, Headers)>);
+pub(crate) struct Seen(pub(crate) Vec<(Vec<u8>, Headers)>);
 
 impl Sink for Seen {
     fn message(&mut self, message: &RawMessage<'_>) {
@@ -24,7 +24,7 @@ impl Sink for Seen {
     }
 }
 
-fn take_from(tap: &mut dyn Tap, count: usize) -> Seen {
+pub(crate) fn take_from(tap: &mut dyn Tap, count: usize) -> Seen {
     let mut seen = Seen::default();
     wait_until("the messages", || {
         tap.poll(Duration::from_millis(20), &mut seen).unwrap();

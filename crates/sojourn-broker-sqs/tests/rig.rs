@@ -69,6 +69,7 @@ impl SqsRig {
         SqsChannel {
             endpoint: Some(format!("http://{server}")),
             region: Some("us-east-1".to_owned()),
+            credentials: None,
             source: SqsSource::Queue(queue.to_owned()),
             discard: true,
             publish: vec![queue.to_owned(), STORE.to_owned()],

@@ -1,8 +1,13 @@
-//! Against a real server that speaks SQS: the promises of every connector, and those of this one.
+//! Against real servers that speak SQS and SNS: the promises of every connector, and those of this one.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client;
 mod conformance;
 mod own;
 mod rig;
+mod sns;
+mod sns_client;
+mod sns_conformance;
+mod sns_keys;
+mod sns_rig;
 mod topic;

@@ -1,9 +1,7 @@
-//! What the tap of a topic makes and removes.
+//! What a topic's tap and publisher do when SNS refuses: what no real server can be made to.
 //!
-//! ElasticMQ has no SNS. Before it stands a server of our own that answers SNS's requests as its
-//! documentation has them and passes SQS's on. This proves the order of the steps, that the queue
-//! listened to is the one subscribed, and that nothing is left behind; it does not prove that AWS
-//! takes the requests.
+//! Before ElasticMQ stands a server of our own that answers SNS's requests as its documentation has
+//! them and passes SQS's on. What goes well is proven on a real server (`sns`).
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

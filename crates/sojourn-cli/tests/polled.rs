@@ -154,6 +154,57 @@ fn a_budget_is_kept_and_shared_evenly() {
     }
 }
 
+/// Ten in a hundred are poisoned and slow: once the others are done, the whole budget is theirs.
+#[test]
+fn poisoned_journeys_have_no_budget_apart() {
+    struct Slow(Book);
+    impl Responder for Slow {
+        fn body_max(&mut self, _request: &Request<'_>) -> usize {
+            1_000
+        }
+
+        fn respond(&mut self, request: &Request<'_>) -> Reply {
+            let is_bad = request.body.windows(3).any(|word| word == b"bad");
+            let flip_after_ns = if is_bad { 2 * SECOND_NS } else { 0 };
+            Payments { book: Arc::clone(&self.0), flip_after_ns }.respond(request)
+        }
+    }
+    let book = Book::default();
+    let server = Server::start(Slow(Arc::clone(&book))).expect("a port");
+    let text = format!(
+        r#"
+target: {target}
+seed: 7
+channels: {{ dead: {{ webhook: {{ listen: "127.0.0.1:0" }} }} }}
+journeys:
+  payment:
+    root:
+      http: {{ method: POST, url: /payments, json: {{ kind: good }} }}
+      key: body.paymentId
+      poison: {{ share: 10%, set: {{ kind: bad }} }}
+    stages:
+      - {{ name: refused, on: dead, key: $.id, failure: true }}
+      - name: visible
+        poll: {{ url: "/payments/{{{{ key }}}}", until: {{ body.state: done }}, every: 50ms, budget: 20/s }}
+    within: 15s
+load:
+  - {{ rate: 100/s, count: 20, steady: 1s }}
+health: {{ lag_p99_max: 1s, silent_max: 5s }}
+"#,
+        target = server.url("")
+    );
+    let run = run(&plan(&text, &[]), |options| options.keep_all = true);
+    assert_ne!(run.summary.verdict, Verdict::Void, "{:?}", run.summary.causes);
+    drop(server);
+    let book = book.lock().expect("nobody panicked with the book").clone();
+    let first_ns = book.iter().map(|truth| truth.flip_ns).min().expect("journeys");
+    let slow: Vec<_> = book.iter().filter(|truth| truth.flip_ns > first_ns + SECOND_NS).collect();
+    assert!(!slow.is_empty() && slow.len() < 8, "{} of {} are poisoned", slow.len(), book.len());
+    let polls: usize = slow.iter().map(|truth| truth.polls_ns.len()).sum();
+    // A second for the others' polls, then 20 a second. With a tenth of it, 2 a second: 4.
+    assert!(polls >= 12, "{polls} polls of {} poisoned journeys", slow.len());
+}
+
 #[test]
 fn a_journey_that_has_failed_is_asked_for_no_more() {
     let hooks = Hooks::after_ms(300);

@@ -152,6 +152,7 @@ struct Poller {
     of_journey: HashMap<u64, SmallVec<[Token; 2]>>,
     due: BinaryHeap<Reverse<(u64, Token)>>,
     stages: Vec<PolledStage>,
+    budgets: Vec<Budget>,
     /// Used again by each look at what has ended.
     ends: Vec<Ended>,
     snapshot_ns: u64,
@@ -161,7 +162,7 @@ struct Poller {
 /// A task's place, with its generation in the upper half: stale once the task is gone.
 type Token = u64;
 
-/// A polled stage's request, series and budget.
+/// A polled stage's request and series.
 struct PolledStage {
     kind: u16,
     stage: u8,
@@ -169,27 +170,53 @@ struct PolledStage {
     request: PreparedRequest,
     requests: SeriesId,
     waited: SeriesId,
-    /// The earliest instant of the next request under the budget.
-    free_ns: u64,
-    gap_ns: u64,
-    /// Tasks that wait for the budget since they were due, first come first served: each is polled
-    /// before any is polled again. Holds a task at most once; those that have gone are passed over
-    /// without cost to the budget.
-    waiting: VecDeque<(u64, Token)>,
+    /// Place of its budget.
+    budget: usize,
     /// That its request can't be written has been said.
     told: bool,
 }
 
+/// How often a stage is asked for, of a journey and of its poisoned ones together.
+struct Budget {
+    /// The earliest instant of the next request.
+    free_ns: u64,
+    gap_ns: u64,
+    /// Tasks that wait since they were due, first come first served: each is polled before any is
+    /// polled again. Holds a task at most once; those that have gone are passed over without cost to
+    /// the budget.
+    waiting: VecDeque<(u64, Token)>,
+}
+
+impl Budget {
+    fn new(per_s: f64) -> Self {
+        let gap_ns = (SECOND_NS as f64 / per_s.max(1e-3)) as u64;
+        Self { free_ns: 0, gap_ns, waiting: VecDeque::new() }
+    }
+}
+
+/// The budget of a poisoned journey's stage: that of the journey which it is of.
+fn shared(stages: &[PolledStage], journey: &sojourn_plan::Journey, stage: u8) -> Option<usize> {
+    let of = journey.poison.as_ref()?.of;
+    let is_its = |it: &&PolledStage| usize::from(it.kind) == of && it.stage == stage;
+    stages.iter().find(is_its).map(|it| it.budget)
+}
+
 impl PolledStage {
+    /// `None`: it is not polled. One without a budget yet is given its own.
     fn new(
         (kind, journey): (u16, &sojourn_plan::Journey),
         (stage, shape): (u8, &sojourn_plan::Stage),
+        (budgets, known): (&mut Vec<Budget>, Option<usize>),
         client: &mut Client,
         recorder: &mut Recorder,
     ) -> Option<Self> {
         let StageSource::Poll(poll) = &shape.source else {
             return None;
         };
+        let budget = known.unwrap_or_else(|| {
+            budgets.push(Budget::new(poll.budget_per_s));
+            budgets.len() - 1
+        });
         let tags = [("journey", journey.name.as_str()), ("stage", shape.name.as_str())];
         let key = |metric: &str| SeriesKey::new(metric, &tags, SeriesPhase::Any);
         Some(Self {
@@ -199,9 +226,7 @@ impl PolledStage {
             poll: poll.clone(),
             requests: recorder.series(Kind::Counter, key(names::POLL_REQUESTS)),
             waited: recorder.series(Kind::Trend, key(names::POLL_WAITED)),
-            free_ns: 0,
-            gap_ns: (SECOND_NS as f64 / poll.budget_per_s.max(1e-3)) as u64,
-            waiting: VecDeque::new(),
+            budget,
             told: false,
         })
     }
@@ -213,11 +238,17 @@ impl Poller {
         let mut recorder = Recorder::new(u32::from(spec.source.0));
         recorder.start_at(start_ns);
         let plan = Arc::clone(&spec.plan);
-        let mut stages = Vec::new();
+        let (mut stages, mut budgets) = (Vec::new(), Vec::new());
         for (kind, journey) in (0u16..).zip(&plan.journeys) {
             for stage in (0u8..).zip(&journey.stages) {
-                let polled = PolledStage::new((kind, journey), stage, &mut client, &mut recorder);
-                stages.extend(polled);
+                let own = (&mut budgets, shared(&stages, journey, stage.0));
+                stages.extend(PolledStage::new(
+                    (kind, journey),
+                    stage,
+                    own,
+                    &mut client,
+                    &mut recorder,
+                ));
             }
         }
         Self {
@@ -232,6 +263,7 @@ impl Poller {
             of_journey: HashMap::new(),
             due: BinaryHeap::new(),
             stages,
+            budgets,
             ends: Vec::new(),
             snapshot_ns: start_ns + SECOND_NS,
             refused: 0,
@@ -333,36 +365,38 @@ impl Poller {
         {
             self.due.pop();
             if let Some(stage) = self.task(token).and_then(|task| self.stage_of(task)) {
-                self.stages[stage].waiting.push_back((due_ns, token));
+                let budget = self.stages[stage].budget;
+                self.budgets[budget].waiting.push_back((due_ns, token));
             }
         }
         if self.variables_version != self.spec.variables.version() {
             self.variables_version = self.spec.variables.version();
             self.variables = self.spec.variables.values();
         }
-        for stage in 0..self.stages.len() {
-            while self.stages[stage].free_ns <= now
-                && let Some((due_ns, token)) = self.stages[stage].waiting.pop_front()
+        for budget in 0..self.budgets.len() {
+            while self.budgets[budget].free_ns <= now
+                && let Some((due_ns, token)) = self.budgets[budget].waiting.pop_front()
             {
-                self.send(stage, due_ns, token, now);
+                self.send(due_ns, token, now);
             }
         }
     }
 
     /// Sends one request of a stage, unless its journey is observed no more: that costs nothing.
-    fn send(&mut self, stage: usize, due_ns: u64, token: Token, now: u64) {
-        let place = (token & 0xFFFF_FFFF) as usize;
-        let Some((generation, task)) = self.tasks.get(place) else {
+    fn send(&mut self, due_ns: u64, token: Token, now: u64) {
+        let Some(stage) = self.task(token).and_then(|task| self.stage_of(task)) else {
             return;
         };
-        if u64::from(*generation) != token >> 32 {
+        // Not by `task`, which would lend all of it.
+        let Some((_, task)) = self.tasks.get((token & 0xFFFF_FFFF) as usize) else {
             return;
-        }
+        };
         if now >= task.until_ns {
             self.remove(token);
             return;
         }
         let stage = &mut self.stages[stage];
+        let budget = &mut self.budgets[stage.budget];
         let action = &stage.poll.action;
         let values = RenderContext {
             seed: self.spec.plan.seed,
@@ -389,11 +423,11 @@ impl Poller {
             return;
         }
         // Not what the event loop took: what the budget made of it.
-        let waited_ns = stage.free_ns.saturating_sub(due_ns);
+        let waited_ns = budget.free_ns.saturating_sub(due_ns);
         if waited_ns > 0 {
             self.recorder.record(stage.waited, waited_ns);
         }
-        stage.free_ns = now + stage.gap_ns;
+        budget.free_ns = now + budget.gap_ns;
         self.recorder.add(stage.requests, 1);
         self.client.send(
             now,
@@ -411,8 +445,8 @@ impl Poller {
     /// When there is something to send next.
     fn next_due_ns(&self) -> u64 {
         let due_ns = self.due.peek().map_or(u64::MAX, |Reverse((at_ns, _))| *at_ns);
-        let waiting = self.stages.iter().filter(|stage| !stage.waiting.is_empty());
-        waiting.map(|stage| stage.free_ns).fold(due_ns, u64::min)
+        let waiting = self.budgets.iter().filter(|budget| !budget.waiting.is_empty());
+        waiting.map(|budget| budget.free_ns).fold(due_ns, u64::min)
     }
 
     fn complete(&mut self, completion: Completion) {

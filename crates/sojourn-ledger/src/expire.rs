@@ -32,6 +32,7 @@ impl Ledger {
             }
         }
         self.now_ns = self.now_ns.max(now_ns);
+        self.limits.advance(self.now_ns);
     }
 
     /// A source has ended, having seen everything before `at_ns`: from there on nothing expires,
@@ -59,6 +60,7 @@ impl Ledger {
                 self.finish(slot, class, self.now_ns, decisions);
             }
         }
+        self.limits.advance(u64::MAX);
     }
 
     /// The earliest of all that will expire; a deadline before the end of an observation.

@@ -92,7 +92,7 @@ impl Ledger {
         kind.leave(&mut self.journeys, slot);
         let journey = &mut self.journeys[slot];
         if !self.limits.is_empty() {
-            self.limits.leave(journey.kind, journey.reached);
+            self.limits.leave(journey.kind, journey.reached, self.now_ns);
         }
         let key = self.keys.remove(std::mem::replace(&mut journey.key, NONE));
         let (hops_without_predecessor, negative_hops) = irregular_hops(kind, journey);

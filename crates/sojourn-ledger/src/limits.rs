@@ -9,6 +9,9 @@ use crate::gcra::Gcra;
 
 /// Instants of one period that are remembered, 8 bytes each: a greater figure is given as this.
 const WINDOW_MAX: usize = 100_000;
+/// Entries above a limit that wait for their tolerance, 16 bytes each: of more, the oldest counts as
+/// a violation at once.
+const DOUBTFUL_MAX: usize = 100_000;
 
 /// A limit to verify. Kinds and stages by index.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub enum LimitSpec {
         between: Vec<(u16, u8, u8)>,
         /// Most at once.
         most: u64,
+        /// How much later than an entry a departure that came before it may be seen, nanoseconds.
+        tolerance_ns: u64,
     },
     /// So many journeys per time at a stage, by the generic cell rate algorithm.
     Rate {
@@ -67,7 +72,7 @@ struct State {
 
 #[derive(Debug)]
 enum Rule {
-    AtOnce { between: Vec<(u16, u8, u8)>, most: u64, now: u64 },
+    AtOnce { between: Vec<(u16, u8, u8)>, stays: Stays },
     Rate { at: Vec<(u16, u8)>, gcra: Gcra, per_ns: u64, window: VecDeque<u64> },
 }
 
@@ -87,28 +92,23 @@ impl Limits {
 
     /// A journey has reached a stage; `before` are those it had reached already, by bit.
     pub(crate) fn reach(&mut self, (kind, stage): (u16, u8), before: u32, open: bool, at_ns: u64) {
-        for state in &mut self.limits {
-            match &mut state.rule {
-                Rule::AtOnce { between, most, now } if open => {
+        for State { figures, rule } in &mut self.limits {
+            match rule {
+                Rule::AtOnce { between, stays } if open => {
                     let after = before | 1 << stage;
                     match (is_between(between, kind, before), is_between(between, kind, after)) {
-                        (false, true) => {
-                            *now += 1;
-                            state.figures.counted += 1;
-                            state.figures.most = state.figures.most.max(*now);
-                            let violates = *now > *most;
-                            state.figures.judge(violates, at_ns);
-                        }
-                        (true, false) => *now -= 1,
+                        (false, true) => stays.enter(at_ns, figures),
+                        (true, false) => stays.leave(at_ns, figures),
                         _ => {}
                     }
                 }
                 Rule::Rate { at, gcra, per_ns, window } if at.contains(&(kind, stage)) => {
                     let (early_ns, violates) = gcra.take(at_ns);
-                    let figures = &mut state.figures;
                     figures.counted += 1;
                     figures.early_ns_max = figures.early_ns_max.max(early_ns);
-                    figures.judge(violates, at_ns);
+                    if violates {
+                        figures.violate(at_ns);
+                    }
                     let is_over = |&first: &u64| first.saturating_add(*per_ns) <= at_ns;
                     while window.front().is_some_and(is_over) || window.len() >= WINDOW_MAX {
                         window.pop_front();
@@ -122,31 +122,94 @@ impl Limits {
     }
 
     /// A journey that had reached these stages has ended.
-    pub(crate) fn leave(&mut self, kind: u16, reached: u32) {
-        for state in &mut self.limits {
-            if let Rule::AtOnce { between, now, .. } = &mut state.rule
+    pub(crate) fn leave(&mut self, kind: u16, reached: u32, at_ns: u64) {
+        for State { figures, rule } in &mut self.limits {
+            if let Rule::AtOnce { between, stays } = rule
                 && is_between(between, kind, reached)
             {
-                *now -= 1;
-                state.figures.unfinished += 1;
+                stays.leave(at_ns, figures);
+                figures.unfinished += 1;
+            }
+        }
+    }
+
+    /// No fact older than this follows.
+    pub(crate) fn advance(&mut self, now_ns: u64) {
+        for State { figures, rule } in &mut self.limits {
+            if let Rule::AtOnce { stays, .. } = rule {
+                stays.judge(now_ns, figures);
             }
         }
     }
 }
 
-impl LimitFigures {
-    fn judge(&mut self, violates: bool, at_ns: u64) {
-        if violates {
-            self.violations += 1;
-            self.first_ns.get_or_insert(at_ns);
+/// Journeys between two stages. The number at once is those that entered less those that left.
+///
+/// What the system did first may be seen last, by a tap that is a little behind another. So an entry
+/// above the limit is in doubt until its tolerance has passed: the n-th entry is none too many if
+/// n − most have left by then.
+#[derive(Debug)]
+struct Stays {
+    most: u64,
+    tolerance_ns: u64,
+    entered: u64,
+    left: u64,
+    /// Instants of the entries in doubt, and which they were. Both ascend.
+    doubtful: VecDeque<(u64, u64)>,
+}
+
+impl Stays {
+    fn enter(&mut self, at_ns: u64, figures: &mut LimitFigures) {
+        self.judge(at_ns, figures);
+        self.entered += 1;
+        let now = self.entered - self.left;
+        figures.counted += 1;
+        figures.most = figures.most.max(now);
+        if now > self.most {
+            self.doubtful.push_back((at_ns, self.entered));
         }
+        if self.doubtful.len() > DOUBTFUL_MAX
+            && let Some((at_ns, _)) = self.doubtful.pop_front()
+        {
+            figures.violate(at_ns);
+        }
+    }
+
+    fn leave(&mut self, at_ns: u64, figures: &mut LimitFigures) {
+        self.judge(at_ns, figures);
+        self.left += 1;
+    }
+
+    /// Entries whose tolerance was over before this instant, and those that have proved right.
+    fn judge(&mut self, now_ns: u64, figures: &mut LimitFigures) {
+        while let Some(&(at_ns, number)) = self.doubtful.front() {
+            let is_kept = self.left.saturating_add(self.most) >= number;
+            if !is_kept && at_ns.saturating_add(self.tolerance_ns) >= now_ns {
+                return;
+            }
+            if !is_kept {
+                figures.violate(at_ns);
+            }
+            self.doubtful.pop_front();
+        }
+    }
+}
+
+impl LimitFigures {
+    fn violate(&mut self, at_ns: u64) {
+        self.violations += 1;
+        self.first_ns.get_or_insert(at_ns);
     }
 }
 
 impl Rule {
     fn new(spec: LimitSpec) -> Self {
         match spec {
-            LimitSpec::AtOnce { between, most } => Self::AtOnce { between, most, now: 0 },
+            LimitSpec::AtOnce { between, most, tolerance_ns } => {
+                let doubtful = VecDeque::new();
+                let stays = Stays { most, tolerance_ns, entered: 0, left: 0, doubtful };
+                Self::AtOnce { between, stays }
+            }
             LimitSpec::Rate { at, most, per_ns, burst, tolerance_ns } => {
                 let gcra = Gcra::new(most, per_ns, burst, tolerance_ns);
                 Self::Rate { at, gcra, per_ns, window: VecDeque::new() }

@@ -35,8 +35,9 @@ pub use batch::{BATCH_MAX, Batch, BatchForm};
 pub use channel::{
     AmqpChannel, AvroSchema, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion,
     NatsChannel, Outbox, PostgresChannel, PostgresSource, PostgresTable, ProtobufSchema,
-    RedisChannel, RedisSource, SchemaRegistry, Secret, Server, SqsChannel, SqsSource, SseChannel,
-    Tls, WebSocketChannel, WebhookAnswer, WebhookChannel, WebhookFailures, WebhookSignature,
+    RedisChannel, RedisSource, SchemaRegistry, Secret, Server, SqsChannel, SqsCredentials,
+    SqsSource, SseChannel, Tls, WebSocketChannel, WebhookAnswer, WebhookChannel, WebhookFailures,
+    WebhookSignature,
 };
 pub use fan_out::{Expect, MEMBERS_MAX, Teller, members_of};
 pub use journey::{

@@ -21,6 +21,9 @@ pub enum LimitKind {
         between: Vec<((usize, usize), usize)>,
         /// Most at once.
         most: u64,
+        /// How much later than an entry a departure that came before it may be seen, nanoseconds:
+        /// the time from the system to our stamp varies.
+        tolerance_ns: u64,
     },
     /// So many journeys per time at a stage, by the generic cell rate algorithm.
     Rate {

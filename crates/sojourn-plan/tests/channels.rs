@@ -154,7 +154,8 @@ fn queues_and_topics_of_sqs() {
 channels:
   a: { sqs: { queue: tap, endpoint: \"http://127.0.0.1:9324\", discard: true,
               publish: [tap, work] } }
-  b: { sqs: { topic: \"arn:aws:sns:eu-west-1:1:orders\", publish: work } }
+  b: { sqs: { topic: \"arn:aws:sns:eu-west-1:1:orders\", publish: work,
+              credentials: { access_key_id: ID, secret_access_key: hunter2 } } }
 journeys:
   j: { root: { http: GET / } }
 ",
@@ -167,4 +168,8 @@ journeys:
     assert_eq!((sqs(0).discard, sqs(0).publish), (true, vec!["tap".to_owned(), "work".to_owned()]));
     assert_eq!(plan.channels[1].connector.usual_topic(), Some("arn:aws:sns:eu-west-1:1:orders"));
     assert_eq!((sqs(1).discard, sqs(1).publish), (false, vec!["work".to_owned()]));
+    assert_eq!(sqs(0).credentials, None);
+    let credentials = sqs(1).credentials.unwrap();
+    assert_eq!((credentials.id.as_str(), credentials.secret.reveal()), ("ID", "hunter2"));
+    assert!(!format!("{plan:?}").contains("hunter2"));
 }

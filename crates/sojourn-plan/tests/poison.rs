@@ -75,14 +75,14 @@ fn a_poisoned_root_is_a_journey_apart_that_differs_by_what_it_sends() {
     assert_eq!(shown(&healthy.path), shown(&poisoned.path));
     let healthy_body = shown(healthy.body.as_ref().unwrap());
     assert!(healthy_body.contains("Ann") && !healthy_body.contains("none"), "{healthy_body}");
-    // The same retries, key and stages; a poll's budget is of both together.
+    // The same retries, key and stages; a poll's budget is of both together, not of each.
     let retries = [1, 3].map(|journey: usize| plan.journeys[journey].steps[0].retry.clone());
     assert!(retries[0].is_some() && retries[0] == retries[1]);
     let budgets = [1, 3].map(|journey: usize| match &plan.journeys[journey].stages[1].source {
         StageSource::Poll(poll) => poll.budget_per_s,
         StageSource::Event { .. } => panic!("a polled stage"),
     });
-    assert_eq!(budgets, [30.0, 10.0]);
+    assert_eq!(budgets, [40.0, 40.0]);
 }
 
 /// What is random elsewhere stays what it is without the poison.

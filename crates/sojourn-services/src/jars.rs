@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::cache::{cached, missing};
+
 /// A server's jar with all that it needs at run time.
 #[derive(Debug)]
 pub struct JarSet {
@@ -43,12 +45,7 @@ impl JarSet {
     /// # Errors
     /// Neither `XDG_CACHE_HOME` nor `HOME` is set.
     pub fn folder(&self) -> io::Result<PathBuf> {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let cache = set("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".cache")))
-            .ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME is set"))?;
-        Ok(cache.join("sojourn-services").join(format!("{}-{}", self.name, self.version)))
+        cached(self.name, self.version)
     }
 
     /// Java's class path to it.
@@ -57,14 +54,6 @@ impl JarSet {
         if folder.is_dir() {
             return Ok(format!("{}/*", folder.display()));
         }
-        Err(io::Error::new(
-            io::ErrorKind::NotFound,
-            format!(
-                "{} {} is not in {}: run `cargo xtask services install`",
-                self.name,
-                self.version,
-                folder.display()
-            ),
-        ))
+        Err(missing(self.name, self.version, &folder))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{elasticmq, kafka, mosquitto, nats, postgres, rabbitmq, redis};
+use crate::{elasticmq, kafka, mosquitto, moto, nats, postgres, rabbitmq, redis};
 
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Kind {
     Kafka,
     /// MQTT 3.1.1 and 5.
     Mosquitto,
+    /// Speaks SNS and SQS.
+    Moto,
     /// With JetStream.
     Nats,
     /// With logical decoding.
@@ -25,10 +27,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ElasticMq,
         Self::Kafka,
         Self::Mosquitto,
+        Self::Moto,
         Self::Nats,
         Self::Postgres,
         Self::RabbitMq,
@@ -41,6 +44,7 @@ impl Kind {
             Self::ElasticMq => "elasticmq",
             Self::Kafka => "kafka",
             Self::Mosquitto => "mosquitto",
+            Self::Moto => "moto",
             Self::Nats => "nats",
             Self::Postgres => "postgres",
             Self::RabbitMq => "rabbitmq",
@@ -58,6 +62,7 @@ impl Kind {
             Self::ElasticMq => elasticmq::probe(port),
             Self::Kafka => kafka::probe(port),
             Self::Mosquitto => mosquitto::probe(port),
+            Self::Moto => moto::probe(port),
             Self::Nats => nats::probe(port),
             Self::Postgres => postgres::probe(port),
             Self::RabbitMq => rabbitmq::probe(port),

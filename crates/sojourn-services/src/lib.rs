@@ -13,8 +13,8 @@
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
 //! - [`Nats`], [`Redis`], [`Mosquitto`] and [`Postgres`] start in well under two seconds: one for
-//!   each test. [`Kafka`], [`RabbitMq`] and [`ElasticMq`] take seconds: one for a test binary, by
-//!   [`Kafka::shared`] and its like.
+//!   each test. [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`] take seconds: one for a test
+//!   binary, by [`Kafka::shared`] and its like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
 //!
 //! Invariants: a server is ready when it has answered in its own protocol, never after a fixed
@@ -24,6 +24,7 @@
 //!
 //! It installs nothing: `cargo xtask services install` does. For tests and xtask only.
 
+mod cache;
 mod certificates;
 mod cut_proxy;
 mod elasticmq;
@@ -34,6 +35,7 @@ mod jars;
 mod kafka;
 mod kind;
 mod mosquitto;
+mod moto;
 mod nats;
 mod place;
 mod postgres;
@@ -42,6 +44,7 @@ mod programs;
 mod rabbitmq;
 mod redis;
 mod service;
+mod wheels;
 
 pub use cut_proxy::{CutProxy, Figures};
 pub use elasticmq::ElasticMq;
@@ -50,6 +53,7 @@ pub use jars::JarSet;
 pub use kafka::Kafka;
 pub use kind::Kind;
 pub use mosquitto::Mosquitto;
+pub use moto::Moto;
 pub use nats::{Nats, NatsOptions};
 pub use place::free_port;
 pub use postgres::Postgres;
@@ -58,6 +62,7 @@ pub use programs::{PACKAGES, Package, find_program};
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};
+pub use wheels::WheelSet;
 
 /// The user that every server with passwords knows.
 pub const USER: &str = "sojourn";

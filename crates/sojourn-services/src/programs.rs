@@ -12,7 +12,8 @@ pub struct Package {
     pub name: &'static str,
 }
 
-/// All that the servers need, besides the jars of [`crate::JarSet::ALL`].
+/// All that the servers need, besides the jars of [`crate::JarSet::ALL`] and the wheels of
+/// [`crate::WheelSet::ALL`].
 pub const PACKAGES: &[Package] = &[
     Package { program: "nats-server", name: "nats-server" },
     Package { program: "redis-server", name: "redis-server" },

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    ElasticMq, Kafka, Mosquitto, Nats, NatsOptions, PASSWORD, Postgres, Process, RabbitMq, Redis,
-    RedisOptions, Service, USER, descendants,
+    ElasticMq, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, Process, RabbitMq,
+    Redis, RedisOptions, Service, USER, descendants,
 };
 
 fn connect(port: u16) -> TcpStream {
@@ -195,4 +195,24 @@ fn elasticmq() {
         ask_for("Action=ListQueues", b"/orders</QueueUrl>");
     });
     drop_it(elasticmq);
+}
+
+#[test]
+fn moto() {
+    let mut moto = Moto::start().unwrap();
+    live(&mut moto, |port| {
+        let ask_for = |service: &str, query: &str, until: &[u8]| {
+            let request = format!(
+                "GET /?{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: \
+                 AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/{service}/aws4_request, \
+                 SignedHeaders=host, Signature=0\r\n\r\n"
+            );
+            ask(&mut connect(port), request.as_bytes(), until);
+        };
+        let arn = format!("arn:aws:sns:us-east-1:{}:orders</TopicArn>", Moto::ACCOUNT);
+        ask_for("sns", "Action=CreateTopic&Name=orders&Version=2010-03-31", arn.as_bytes());
+        ask_for("sns", "Action=ListTopics&Version=2010-03-31", arn.as_bytes());
+        ask_for("sqs", "Action=CreateQueue&QueueName=q&Version=2012-11-05", b"/q</QueueUrl>");
+    });
+    drop_it(moto);
 }

@@ -10,11 +10,10 @@ use rustls::{CertificateError, ClientConfig, ClientConnection, Error as TlsError
 use socket2::{SockRef, TcpKeepalive};
 use sojourn_broker::BrokerError;
 use sojourn_clock::now_ns;
-use sojourn_http::tls_settings;
 use sojourn_plan::Server;
 
 use crate::Socket;
-use crate::trust::options;
+use crate::trust::settings;
 
 /// A machine that has gone without a word is noticed by TCP itself after about this many seconds.
 const KEEPALIVE: Duration = Duration::from_secs(1);
@@ -49,8 +48,8 @@ impl Endpoint {
         };
         if server.tls {
             let trust = &server.trust;
-            let config = tls_settings(&options(trust), protocols)
-                .map_err(|error| endpoint.error(&error.to_string()))?;
+            let config =
+                settings(trust, protocols).map_err(|error| endpoint.error(&error.to_string()))?;
             let name = trust.name.as_ref().unwrap_or(&server.host);
             let name = ServerName::try_from(name.clone()).map_err(|_| {
                 endpoint.error(&format!("`{name}` is no name that a certificate could carry"))

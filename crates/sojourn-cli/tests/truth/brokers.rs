@@ -4,7 +4,9 @@
 //! `SOJOURN_TRUTH=full` makes it 500 journeys a second for 30 s.
 
 use sojourn_demo::{Carrier, FaultConfig};
-use sojourn_testkit::services::{ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis};
+use sojourn_testkit::services::{
+    ElasticMq, Kafka, Mosquitto, Moto, Nats, Postgres, RabbitMq, Redis,
+};
 
 use super::{Case, Expected, PLAN, Size, examine_on, size};
 use crate::common;
@@ -157,5 +159,32 @@ fn sqs() {
     let size = size_of_brokers();
     let size = Size { rate_per_s: size.rate_per_s.min(20), ..size };
     let case = Case::new("sqs", faults).within(6_000, 2_000);
+    Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
+}
+
+/// A topic, of which the tap has a queue of its own and the demo's consumer another. The server is
+/// one Python, which every event takes six requests: few journeys, most of which something befalls.
+#[test]
+fn sns() {
+    let server = Moto::shared().expect("Moto starts");
+    let (endpoint, account) = (server.url(), Moto::ACCOUNT);
+    let of = |topic: &str| {
+        format!(
+            "{{ endpoint: \"{endpoint}\", topic: \"arn:aws:sns:us-east-1:{account}:{topic}\", \
+             credentials: {{ access_key_id: anybody, secret_access_key: anything }} }}"
+        )
+    };
+    let (events, dead_letters) = (of("truth-events"), of("truth-dead"));
+    let faults = FaultConfig {
+        drop_percent: 5.0,
+        poison_percent: 8.0,
+        redeliver_percent: 15.0,
+        republish_percent: 15.0,
+        ..FaultConfig::default()
+    };
+    let expected = &["completed", "lost", "failed", "redelivery", "republication"];
+    let size = size_of_brokers();
+    let size = Size { rate_per_s: size.rate_per_s.min(6), ..size };
+    let case = Case::new("sns", faults).within(6_000, 2_000);
     Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
 }

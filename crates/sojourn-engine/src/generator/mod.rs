@@ -19,12 +19,13 @@ mod spec;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod turn;
 
 use std::{collections::HashMap, sync::Arc};
 
 use crossbeam_channel::{Sender, TryRecvError};
 use slab::Slab;
-use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Fact, JourneyId, Phase, SourceId};
 use sojourn_metrics::{Recorder, Snapshot};
@@ -54,12 +55,15 @@ pub(crate) use redirect::{hosts, next_action};
 use series::Series;
 pub(crate) use spec::GeneratorSpec;
 use timers::Timers;
+use turn::vouched_ns;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
 /// have open is bounded by descriptors long before.
 const ACTORS_MAX: usize = 200_000;
 /// Facts that wait for a place in the ledger's channel.
 const FACTS_MAX: usize = 1_000_000;
+/// How long to wait for the ledger's channel while facts crowd the outbox.
+const CROWDED_NS: u64 = MILLISECOND_NS;
 /// Arrivals started in a row before completions are looked at again.
 const STARTS_PER_TURN: usize = 64;
 
@@ -192,12 +196,13 @@ impl Generator {
                 self.report(now);
                 snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
             }
-            // Everything stamped so far is in the outbox; whatever comes later is stamped later.
-            let watermark_ns = now_ns();
-            self.health.turn(watermark_ns.saturating_sub(turn_ns));
-            let flush_ns = self.outbox.flush_in(rhythm, watermark_ns, watermark_ns);
-            let deadline_ns = if more {
-                watermark_ns
+            let now = now_ns();
+            self.health.turn(now.saturating_sub(turn_ns));
+            let flush_ns = self.outbox.flush_in(rhythm, now, vouched_ns(now, &completions));
+            let deadline_ns = if self.outbox.is_crowded() {
+                now + CROWDED_NS
+            } else if more || !completions.is_empty() {
+                now
             } else {
                 let due_ns = self.next_due_ns().saturating_add(self.lag_budget.ns());
                 due_ns.min(snapshot_ns).min(flush_ns).min(self.publishers.next_ns())
@@ -210,17 +215,10 @@ impl Generator {
             for outcome in outcomes.drain(..) {
                 self.wake(outcome.token, Wake::Published(outcome));
             }
-            for completion in completions.drain(..) {
-                self.wake(completion.token, Wake::Completion(completion));
-                if !self.closed.is_empty() {
-                    // A user whose journey has just ended goes on before the rest of the batch is
-                    // looked at: it would otherwise count the batch as its own lag.
-                    self.start_due();
-                }
-            }
+            self.complete(&mut completions);
         }
         let broken = self.broken.take();
-        let finished = self.finish();
+        let finished = self.finish(vouched_ns(now_ns(), &completions));
         broken.map_or(finished, Err)
     }
 
@@ -278,13 +276,6 @@ impl Generator {
         }
     }
 
-    /// Wakes the actors whose instant has come.
-    fn wake_due(&mut self) {
-        while let Some(token) = self.timers.pop_due(now_ns()) {
-            self.wake(token, Wake::Timer);
-        }
-    }
-
     fn release_user(&mut self, journey: u64) {
         if let Some(arrival) = self.users.remove(&journey) {
             self.user_goes_on(arrival);
@@ -302,7 +293,7 @@ impl Generator {
     /// Starts what is due, a bounded number at a time; true: there is more.
     fn start_due(&mut self) -> bool {
         for _ in 0..STARTS_PER_TURN {
-            if self.client.is_behind() {
+            if self.client.is_behind() || !self.has_room() {
                 return true;
             }
             let now = now_ns();
@@ -486,9 +477,9 @@ impl Generator {
         Box::new(self.recorder.take(now, spare))
     }
 
-    /// Hands over everything that is left.
-    fn finish(mut self) -> Result<(), String> {
-        self.outbox.finish(now_ns());
+    /// Hands over everything that is left; `vouched_ns`: how far this generator has seen.
+    fn finish(mut self, vouched_ns: u64) -> Result<(), String> {
+        self.outbox.finish(vouched_ns);
         let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
         hand_over(&self.spec.reports, (self.spec.index, last))
     }

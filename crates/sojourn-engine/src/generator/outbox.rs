@@ -94,6 +94,22 @@ impl Outbox {
         }
     }
 
+    /// Whether so many facts wait that nothing should begin before they are sent: the other half of
+    /// the room is for what is under way.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.facts.len() >= self.facts_max / 2
+    }
+
+    /// How many more facts there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.facts_max.saturating_sub(self.facts.len())
+    }
+
+    /// Sends what there is, in the middle of a turn: nothing further is promised.
+    pub(crate) fn relieve(&mut self) {
+        self.flush(self.watermark_ns);
+    }
+
     /// Sends what there is. `watermark_ns`: every later fact of this source has a stamp that is not
     /// older.
     pub(crate) fn flush(&mut self, watermark_ns: u64) {

@@ -64,12 +64,13 @@ impl LimitSeries {
 /// journeys, of at most 32 stages each.
 pub(super) fn limit_specs(plan: &Plan) -> Vec<LimitSpec> {
     let spec = |limit: &sojourn_plan::Limit| match &limit.kind {
-        LimitKind::AtOnce { between, most } => LimitSpec::AtOnce {
+        LimitKind::AtOnce { between, most, tolerance_ns } => LimitSpec::AtOnce {
             between: between
                 .iter()
                 .map(|&((journey, from), to)| (journey as u16, from as u8, to as u8))
                 .collect(),
             most: *most,
+            tolerance_ns: *tolerance_ns,
         },
         LimitKind::Rate { at, most, per_ns, burst, tolerance_ns } => LimitSpec::Rate {
             at: at.iter().map(|&(journey, stage)| (journey as u16, stage as u8)).collect(),

@@ -64,8 +64,15 @@ impl Brokers {
     /// Takes lines of a new book in. Those of earlier books go once nobody has anything more to
     /// send on them.
     pub(super) fn add(&mut self, mut lines: Vec<Line>) {
-        self.lines.retain(|line| line.pending > 0 || Arc::strong_count(&line.channel) > 1);
+        let is_over = |line: &mut Line| line.pending == 0 && Arc::strong_count(&line.channel) == 1;
+        let over: Vec<Line> = self.lines.extract_if(.., is_over).collect();
         self.lines.append(&mut lines);
+        if !over.is_empty() {
+            // A publisher may take seconds to say goodbye, while callbacks fall due here. Without a
+            // thread to be had, they wait for it.
+            let retired = std::thread::Builder::new().name("retired publishers".to_owned());
+            let _spawned = retired.spawn(move || drop(over));
+        }
     }
 
     /// Hands a message over. Errs when its publisher does not take it.
@@ -117,7 +124,9 @@ impl Brokers {
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::time::Duration;
 
+    use crossbeam_channel::{Receiver, Sender, bounded};
     use sojourn_clock::MILLISECOND_NS;
     use sojourn_plan::{Connector, Decoder, KafkaChannel};
 
@@ -197,5 +206,42 @@ mod tests {
         brokers.outcomes(LOOK_NS, |outcome| panic!("{outcome:?} of one that was given up"));
         brokers.add(Vec::new());
         assert_eq!(brokers.lines.len(), 1);
+    }
+
+    /// Takes as long to end as it is made to.
+    struct Lingering(Receiver<()>, Sender<bool>);
+
+    impl Publisher for Lingering {
+        fn try_publish(
+            &mut self,
+            _token: u64,
+            _topic: &str,
+            _key: Option<&[u8]>,
+            _headers: &[(&str, &[u8])],
+            _payload: &[u8],
+        ) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn poll(&mut self, _outcomes: &mut Vec<Outcome>) {}
+    }
+
+    impl Drop for Lingering {
+        fn drop(&mut self) {
+            let let_go = self.0.recv_timeout(Duration::from_secs(10)).is_ok();
+            self.1.send(let_go).unwrap();
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_publisher_that_ends_slowly() {
+        let ((let_go, told), (tell, ended)) = (bounded(1), bounded(1));
+        let publisher = Box::new(Lingering(told, tell));
+        let mut brokers = Brokers::default();
+        brokers.add(vec![Line { channel: channel(), publisher, pending: 0 }]);
+        brokers.add(Vec::new());
+        assert!(brokers.lines.is_empty());
+        let_go.send(()).unwrap();
+        assert_eq!(ended.recv(), Ok(true), "it ended before anybody could let it go");
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct Courier {
 
 /// What the thread is told.
 enum Order {
-    /// There are no more jobs.
-    End,
+    /// There are no more jobs; what is not due by this instant is left undone.
+    End(u64),
     Job(Job),
     /// A book's channels, before its first job.
     Lines(Vec<Line>),
@@ -51,17 +51,9 @@ impl Courier {
     /// No descriptor or thread to be had.
     pub(crate) fn start(registry: Arc<Registry>) -> io::Result<Self> {
         let (orders, received) = bounded(ORDERS_MAX);
-        let client = Client::new(ClientConfig { connections_max: 256, ..ClientConfig::default() })?;
-        let waker = client.waker();
         let counts = Arc::new(Counts::default());
-        let rounds = Rounds {
-            client,
-            brokers: Brokers::default(),
-            wheel: Wheel::new(now_ns()),
-            held: Slab::new(),
-            counts: counts.clone(),
-            end_ns: None,
-        };
+        let rounds = Rounds::new(counts.clone())?;
+        let waker = rounds.client.waker();
         let thread = std::thread::Builder::new()
             .name("callbacks".to_owned())
             .spawn(move || rounds.run(&received))?;
@@ -117,12 +109,12 @@ impl Courier {
         self.counts.reasons()
     }
 
-    /// Ends the thread. What is not due is left undone; what has been sent may still be answered,
-    /// for a second.
+    /// Ends the thread. What is not due yet is left undone; what has been sent may still be
+    /// answered, for a second.
     pub(crate) fn finish(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            let _sent = self.orders.send(Order::End);
+            let _sent = self.orders.send(Order::End(now_ns()));
             self.waker.wake();
             let _joined = thread.join();
         }
@@ -142,17 +134,28 @@ struct Rounds {
     wheel: Wheel,
     held: Slab<Job>,
     counts: Arc<Counts>,
-    /// When it ends at the latest, once it was told to.
-    end_ns: Option<u64>,
+    /// When it was told to end.
+    told_ns: Option<u64>,
 }
 
 impl Rounds {
+    fn new(counts: Arc<Counts>) -> io::Result<Self> {
+        Ok(Self {
+            client: Client::new(ClientConfig { connections_max: 256, ..ClientConfig::default() })?,
+            brokers: Brokers::default(),
+            wheel: Wheel::new(now_ns()),
+            held: Slab::new(),
+            counts,
+            told_ns: None,
+        })
+    }
+
     fn run(mut self, orders: &Receiver<Order>) {
         let (mut due, mut completions) = (Vec::new(), Vec::<Completion>::new());
         loop {
             for order in orders.try_iter() {
                 match order {
-                    Order::End => self.end_ns = Some(now_ns() + END_NS),
+                    Order::End(told_ns) => self.told_ns = Some(told_ns),
                     Order::Job(job) => self.hold(job),
                     Order::Lines(lines) => self.brokers.add(lines),
                 }
@@ -161,7 +164,7 @@ impl Rounds {
             for place in due.drain(..) {
                 let job = self.held.remove(place as usize);
                 self.counts.release(job.bytes());
-                if self.end_ns.is_none() {
+                if self.told_ns.is_none_or(|told_ns| job.due_ns <= told_ns) {
                     self.send(job.errand);
                 }
             }
@@ -171,11 +174,12 @@ impl Rounds {
                 Err(why) => counts.failed(&why),
             });
             let is_idle = self.client.in_flight() == 0 && self.brokers.pending() == 0;
-            if self.end_ns.is_some_and(|end_ns| is_idle || now_ns() >= end_ns) {
+            let end_ns = self.told_ns.map(|told_ns| told_ns + END_NS);
+            if end_ns.is_some_and(|end_ns| is_idle || now_ns() >= end_ns) {
                 return;
             }
             let mut until_ns = self.wheel.next_due_ns().unwrap_or_else(|| now_ns() + SECOND_NS);
-            until_ns = until_ns.min(self.brokers.next_ns()).min(self.end_ns.unwrap_or(u64::MAX));
+            until_ns = until_ns.min(self.brokers.next_ns()).min(end_ns.unwrap_or(u64::MAX));
             if self.client.wait_until(until_ns.max(1), &mut completions).is_err() {
                 return;
             }
@@ -215,5 +219,47 @@ impl Rounds {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use sojourn_http::Origin;
+
+    use super::*;
+
+    /// Whoever is told to end in the round in which something falls due sends it all the same.
+    #[test]
+    fn what_is_due_at_the_end_is_sent_and_nothing_later() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 1_000]).unwrap() > 0);
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+        });
+        let job = |due_ns| {
+            let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port };
+            let bytes = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n".to_vec();
+            let timeout_ns = 10 * SECOND_NS;
+            Job { due_ns, errand: Errand::Webhook { origin, bytes, is_head: false, timeout_ns } }
+        };
+        let counts = Arc::new(Counts::default());
+        let rounds = Rounds::new(counts.clone()).unwrap();
+        let told_ns = now_ns();
+        let (orders, received) = bounded(10);
+        for job in [job(told_ns), job(told_ns + 1)] {
+            counts.accept();
+            counts.hold(job.bytes());
+            assert!(orders.send(Order::Job(job)).is_ok());
+        }
+        assert!(orders.send(Order::End(told_ns)).is_ok());
+        rounds.run(&received);
+        server.join().unwrap();
+        let figures = counts.figures();
+        assert_eq!((figures.done, figures.failed, figures.waiting()), (1, 0, 1));
     }
 }

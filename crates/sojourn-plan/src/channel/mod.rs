@@ -20,7 +20,7 @@ pub use nats::NatsChannel;
 pub use postgres::{Outbox, PostgresChannel, PostgresSource, PostgresTable};
 pub use redis::{RedisChannel, RedisSource};
 pub use server::{Secret, Server, Tls};
-pub use sqs::{SqsChannel, SqsSource};
+pub use sqs::{SqsChannel, SqsCredentials, SqsSource};
 pub use stream::{SseChannel, WebSocketChannel};
 pub use webhook::{WebhookAnswer, WebhookChannel, WebhookFailures, WebhookSignature};
 

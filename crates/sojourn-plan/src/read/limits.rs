@@ -30,8 +30,8 @@ pub(crate) static LIMIT: Shape = Shape {
         Field::new(
             "tolerance",
             Duration,
-            "How much too early one may be seen, with `at`: the way from the system to the tap \
-             takes a time that varies; 10ms by default.",
+            "How much too early a start, or too late an end, may be seen: the way from the system \
+             to the tap takes a time that varies; 10ms by default.",
         ),
     ],
 };
@@ -56,11 +56,11 @@ impl Reader<'_> {
         let most = most.and_then(|node| self.problems.count(node, 1, MOST_MAX))?;
         let (kind, declared) = match (fields.get("between"), fields.get("at")) {
             (Some(stages), None) => {
-                for (given, _) in fields.given(&["per", "burst", "tolerance"]) {
+                for (given, _) in fields.given(&["per", "burst"]) {
                     let message = format!("`{}` goes with `at`", given.name);
                     self.problems.at_byte(given.range.start, message, None);
                 }
-                self.at_once(stages, most, journeys)
+                self.at_once(stages, &fields, most, journeys)
             }
             (None, Some(stage)) => self.rate_at(stage, &fields, most, journeys),
             (Some(_), Some(at)) => {
@@ -81,6 +81,7 @@ impl Reader<'_> {
     fn at_once(
         &mut self,
         node: &Node,
+        fields: &Fields<'_>,
         most: u64,
         journeys: &[Journey],
     ) -> Option<(LimitKind, String)> {
@@ -110,8 +111,14 @@ impl Reader<'_> {
             }
         }
         let words = [from, to].map(|node| node.text().unwrap_or_default().to_owned());
-        let declared = format!("at most {most} between {} and {}", words[0], words[1]);
-        Some((LimitKind::AtOnce { between, most }, declared))
+        let tolerance_ns = self.tolerance(fields)?;
+        let declared = format!(
+            "at most {most} between {} and {}, tolerance {}",
+            words[0],
+            words[1],
+            show_ns(tolerance_ns)
+        );
+        Some((LimitKind::AtOnce { between, most, tolerance_ns }, declared))
     }
 
     fn rate_at(
@@ -127,8 +134,7 @@ impl Reader<'_> {
         })?;
         let burst =
             given_or(fields.get("burst"), 1, |node| self.problems.count(node, 1, MOST_MAX))?;
-        let tolerance_ns =
-            given_or(fields.get("tolerance"), TOLERANCE_NS, |node| self.problems.duration(node))?;
+        let tolerance_ns = self.tolerance(fields)?;
         let declared = format!(
             "at most {most} per {} at {}, burst {burst}, tolerance {}",
             show_ns(per_ns),
@@ -136,6 +142,10 @@ impl Reader<'_> {
             show_ns(tolerance_ns)
         );
         Some((LimitKind::Rate { at, most, per_ns, burst, tolerance_ns }, declared))
+    }
+
+    fn tolerance(&mut self, fields: &Fields<'_>) -> Option<u64> {
+        given_or(fields.get("tolerance"), TOLERANCE_NS, |node| self.problems.duration(node))
     }
 
     /// The stage of this name of every journey, or `J/S` of one. Its events must come when they

@@ -2,7 +2,7 @@
 
 use sojourn_metrics::names;
 
-use crate::{Action, Journey, Plan, Poison, StageKind, StageSource, Step, Template};
+use crate::{Action, Journey, Plan, Poison, StageKind, Step, Template};
 
 use super::Reader;
 use super::fields::{Fields, shown};
@@ -246,10 +246,6 @@ pub(super) fn append(journeys: Vec<Weighted>, plan: &mut Plan) {
     }
     for (poison, mut twin) in twins {
         let place = plan.journeys.len();
-        if poison.share < 1.0 {
-            share_budgets(&mut plan.journeys[poison.of], 1.0 - poison.share);
-            share_budgets(&mut twin, poison.share);
-        }
         twin.poison = Some(poison);
         plan.journeys.push(twin);
         for load in &mut plan.load {
@@ -264,15 +260,6 @@ pub(super) fn append(journeys: Vec<Weighted>, plan: &mut Plan) {
             let percent = (poison.share * 1e6).round() / 1e4;
             let name = &plan.journeys[poison.of].name;
             load.declared.push_str(&format!(", {percent} % of {name} poisoned"));
-        }
-    }
-}
-
-/// A polled stage's budget is of all its journeys together.
-fn share_budgets(journey: &mut Journey, share: f64) {
-    for stage in &mut journey.stages {
-        if let StageSource::Poll(poll) = &mut stage.source {
-            poll.budget_per_s *= share;
         }
     }
 }

@@ -1,0 +1,64 @@
+//! The servers that come as wheels from PyPI, and where they lie on this machine.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::cache::{cached, missing};
+
+/// A server in a virtual environment of Python's, with all that it needs at run time.
+#[derive(Debug)]
+pub struct WheelSet {
+    /// What its folder is called.
+    pub name: &'static str,
+    /// The version.
+    pub version: &'static str,
+    /// Every package with its version and the SHA-256 of its wheels, as `pip` reads and checks
+    /// them: of the Pythons 3.11 to 3.14 on Linux with glibc, x86-64 and AArch64.
+    pub requirements: &'static str,
+}
+
+pub(crate) static MOTO: WheelSet =
+    WheelSet { name: "moto", version: "5.2.5", requirements: include_str!("moto.requirements") };
+
+impl WheelSet {
+    /// All of them.
+    pub const ALL: [&'static Self; 1] = [&MOTO];
+
+    /// Where it lies once it is installed: in the user's folder for caches, by name and version.
+    ///
+    /// # Errors
+    /// Neither `XDG_CACHE_HOME` nor `HOME` is set.
+    pub fn folder(&self) -> io::Result<PathBuf> {
+        cached(self.name, self.version)
+    }
+
+    /// Its Python.
+    ///
+    /// # Errors
+    /// It is not installed, or the Python that it was installed by is gone.
+    pub fn python(&self) -> io::Result<PathBuf> {
+        let python = self.folder()?.join("bin").join("python");
+        match python.is_file() {
+            true => Ok(python),
+            false => Err(missing(self.name, self.version, &python)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wheel_has_its_sums() {
+        for set in WheelSet::ALL {
+            let own = format!("{}=={} \\", set.name, set.version);
+            assert!(set.requirements.lines().any(|line| line == own), "{own}");
+            let requirements = set.requirements.replace("\\\n", "");
+            for requirement in requirements.lines() {
+                let (name, sums) = requirement.split_once("==").unwrap();
+                assert!(sums.contains(" --hash=sha256:"), "{name}");
+            }
+        }
+    }
+}
