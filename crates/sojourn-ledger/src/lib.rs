@@ -47,8 +47,8 @@
 //! for journeys never started are refused. Numbers of one generator must ascend for the two to be
 //! told apart once the tombstone is gone.
 //!
-//! *Readings* of foreign clocks are kept with their journey while it is in flight, the first of each
-//! step and stage, and handed over with its end. The ledger draws nothing from them.
+//! *Readings* of foreign clocks are kept with their journey while it is in flight, the first of
+//! each step and stage, and handed over with its end. The ledger draws nothing from them.
 //!
 //! *Waiting.* A journey waits for a stage from its start where the stage follows a step, whichever
 //! step that is, and from its predecessor's observation where it follows a stage.

@@ -62,13 +62,13 @@ pub const CLOCK: &str = "clock";
 pub const CLOCK_OFFSET_LEAST: &str = "clock.offset_least";
 /// Trend {clock}, phase Any: the magnitudes of those that were behind.
 pub const CLOCK_OFFSET_LEAST_NEGATIVE: &str = "clock.offset_least_negative";
-/// Trend {clock}, phase Any: what the end of an answer's millisecond was ahead of our clock when the
-/// request began to be sent: the offset is no more.
+/// Trend {clock}, phase Any: what the end of an answer's millisecond was ahead of our clock when
+/// the request began to be sent: the offset is no more.
 pub const CLOCK_OFFSET_MOST: &str = "clock.offset_most";
 /// Trend {clock}, phase Any: the magnitudes of those that were behind.
 pub const CLOCK_OFFSET_MOST_NEGATIVE: &str = "clock.offset_most_negative";
-/// Counter {clock, reason}, phase Any: answers and events that did not show the clock: `missing`, or
-/// `not a ULID`.
+/// Counter {clock, reason}, phase Any: answers and events that did not show the clock: `missing`,
+/// or `not a ULID`.
 pub const CLOCK_UNREAD: &str = "clock.unread";
 /// Trend {clock}, phase Any: when a reading first contradicted those before it, from the run's
 /// start; one sample for each process that watched.
@@ -82,7 +82,8 @@ pub const CLOCK_ACCEPT_MOST: &str = "clock.accept_most";
 pub const CLOCK_BETWEEN: &str = "clock.between";
 /// Trend {clock, journey, stage}: the magnitudes of those that went backwards.
 pub const CLOCK_BETWEEN_NEGATIVE: &str = "clock.between_negative";
-/// Trend {clock, journey, stage}: the time that the stage's event shows to its observation, at least.
+/// Trend {clock, journey, stage}: the time that the stage's event shows to its observation, at
+/// least.
 pub const CLOCK_SEEN_LEAST: &str = "clock.seen_least";
 /// Trend {clock, journey, stage}: the same at most.
 pub const CLOCK_SEEN_MOST: &str = "clock.seen_most";

@@ -32,7 +32,10 @@ fn a_batch_may_be_sent_again_by_a_further_step() {
 journeys:
   order:
     steps:
-      - { name: send, key: '{{ uuid() }}', batch: &b { of: 3, accepted: body.ids }, http: &e { url: /e, json: {} } }
+      - name: send
+        key: '{{ uuid() }}'
+        batch: &b { of: 3, accepted: body.ids }
+        http: &e { url: /e, json: {} }
       - { name: again, batch: *b, http: *e }
 ",
     ));

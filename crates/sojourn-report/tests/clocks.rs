@@ -153,8 +153,8 @@ fn merged_runs_leave_what_all_of_them_do() {
     let clock = clock(&apart);
     assert_eq!((clock.offset_ns, clock.contradiction), (None, Some(contradiction)));
     assert!(clock.durations.is_empty());
-    let said = "queue: its readings contradict each other by 3.00 ms, first at 1.50 s: it was set or \
-                drifts, or there are several clocks; no figures (3 answers, 0 events)";
+    let said = "queue: its readings contradict each other by 3.00 ms, first at 1.50 s: it was set \
+                or drifts, or there are several clocks; no figures (3 answers, 0 events)";
     assert!(words(&apart).contains(said), "{}", words(&apart));
     let html = render::html(&apart).expect("the template renders");
     assert!(html.contains("#def-contradicting-clock"));

@@ -1,5 +1,5 @@
-//! The queue's clock, which its ULIDs show, is a foreign one: its offset is found, durations by it lie
-//! between bounds, and one that is set while the run goes on is told.
+//! The queue's clock, which its ULIDs show, is a foreign one: its offset is found, durations by it
+//! lie between bounds, and one that is set while the run goes on is told.
 
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_metrics::names;

@@ -74,8 +74,8 @@ impl BatchActor {
         JourneyId(self.arrival.journey.0 + u64::from(member))
     }
 
-    /// Writes every event, then sends the request. At the first step each journey is registered with
-    /// its key while its event is written.
+    /// Writes every event, then sends the request. At the first step each journey is registered
+    /// with its key while its event is written.
     fn begin(&mut self, context: &mut Context<'_>) -> Step {
         let plan = context.plan;
         let step = &plan.journeys[self.kind()].steps[self.step];
@@ -105,8 +105,8 @@ impl BatchActor {
         Step::Requesting
     }
 
-    /// Writes the whole message, and tells the ledger of each journey as its event is written. Every
-    /// journey has begun the step, whatever cannot be written.
+    /// Writes the whole message, and tells the ledger of each journey as its event is written.
+    /// Every journey has begun the step, whatever cannot be written.
     fn write(
         &self,
         context: &mut Context<'_>,

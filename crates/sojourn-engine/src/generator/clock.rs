@@ -17,9 +17,9 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// Looks at the answer to a step that was due at `due_ns`. `read_ns` is the present: what shares
-    /// a turn of the event loop may be stamped a little before its last byte was there, and a clock
-    /// must not seem to be ahead by that.
+    /// Looks at the answer to a step that was due at `due_ns`. `read_ns` is the present: what
+    /// shares a turn of the event loop may be stamped a little before its last byte was there, and
+    /// a clock must not seem to be ahead by that.
     pub(super) fn of(
         rule: &ClockRule,
         answer: &Answer<'_>,

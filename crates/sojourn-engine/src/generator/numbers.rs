@@ -1,7 +1,8 @@
 //! Which number a load entry's journeys have.
 //!
 //! An arrival is one journey or a batch of them. Journeys are numbered from 0 in the order of
-//! arrivals, without a gap, whichever generator starts them: journey k takes row k of a data source.
+//! arrivals, without a gap, whichever generator starts them: journey k takes row k of a data
+//! source.
 
 use sojourn_plan::{Load, Plan};
 

@@ -5,12 +5,12 @@
 //! instant) lies in [u − r, u + 1 ms − s]. An event that was seen at r says only that it is no less
 //! than u − r. The offset lies in all of these intervals, if there is one clock that keeps time.
 //!
-//! A time that the clock shows is then an instant of ours between two bounds, and a duration from or
-//! to it has a least and a most. Both are counted; since every duration lies between its own, so does
-//! every quantile of them between the quantiles of the two.
+//! A time that the clock shows is then an instant of ours between two bounds, and a duration from
+//! or to it has a least and a most. Both are counted; since every duration lies between its own, so
+//! does every quantile of them between the quantiles of the two.
 
 use sojourn_clock::{Anchor, MILLISECOND_NS};
-use sojourn_ledger::{Finished, Phase, Reading, Unread, Where};
+use sojourn_ledger::{Finished, Reading, Unread, Where};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::{Journey, Plan};
 
@@ -203,7 +203,7 @@ impl Interval {
     }
 
     fn is_empty(self) -> bool {
-        matches!((self.least_ns, self.most_ns), (Some(least_ns), Some(most_ns)) if least_ns > most_ns)
+        self.least_ns.zip(self.most_ns).is_some_and(|(least_ns, most_ns)| least_ns > most_ns)
     }
 }
 

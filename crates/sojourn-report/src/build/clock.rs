@@ -1,4 +1,5 @@
-//! Foreign clocks: the interval that all readings leave for an offset, and durations between bounds.
+//! Foreign clocks: the interval that all readings leave for an offset, and durations between
+//! bounds.
 
 use sojourn_metrics::names;
 use sojourn_record::{JourneyShape, StageShape};

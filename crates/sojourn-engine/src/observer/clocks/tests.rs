@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sojourn_clock::SECOND_NS;
-use sojourn_ledger::JourneyId;
+use sojourn_ledger::{JourneyId, Phase};
 use sojourn_metrics::{Histogram, Store};
 
 use super::*;
