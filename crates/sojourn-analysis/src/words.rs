@@ -26,6 +26,15 @@ pub fn duration(ns: f64) -> String {
     format!("{sign}{} s", significant(size / 1e9, false))
 }
 
+/// A difference of two clocks: sign, milliseconds and thousandths of them, which three significant
+/// digits would not do for: `+3,700.123 ms`.
+pub fn offset(ns: i64) -> String {
+    let sign = if ns < 0 { "−" } else { "+" };
+    // Rounded to whole microseconds before it is taken apart: 999.9995 ms is 1,000.000.
+    let us = (ns.unsigned_abs() + 500) / 1_000;
+    format!("{sign}{}.{:03} ms", count(us / 1_000), us % 1_000)
+}
+
 /// A whole number with separated thousands: `6,000`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -144,6 +153,19 @@ mod tests {
             (f64::INFINITY, "–"),
         ] {
             assert_eq!(duration(ns), expected, "{ns} ns");
+        }
+    }
+
+    #[test]
+    fn offsets_have_microseconds_however_large() {
+        for (ns, expected) in [
+            (0, "+0.000 ms"),
+            (3_700_123_456, "+3,700.123 ms"),
+            (-1_499, "−0.001 ms"),
+            (999_999_500, "+1,000.000 ms"),
+            (i64::MIN, "−9,223,372,036,854.776 ms"),
+        ] {
+            assert_eq!(offset(ns), expected, "{ns}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use smallvec::SmallVec;
-use sojourn_ledger::{More, TraceId};
-use sojourn_plan::{Expect, Journey, Selector, Teller, members_of};
+use sojourn_ledger::{More, Shown, TraceId, Unread};
+use sojourn_plan::{Expect, Journey, Selector, Teller, members_of, ulid_unix_ms};
 
 use crate::rule::KeyFormat;
 use crate::select::{Found, find};
@@ -19,6 +19,8 @@ pub(crate) struct Besides {
     rekey: Option<(Selector, KeyFormat)>,
     /// Stages whose number of members its events say, and where.
     tells: Vec<(u8, Selector)>,
+    /// Where its events show a foreign clock, and which.
+    clock: Option<(u8, Selector)>,
     /// Its journeys have traces.
     traced: bool,
 }
@@ -31,10 +33,13 @@ impl Besides {
             let Expect::Told { from, by } = &stage.expect else { return None };
             (*by == Teller::Stage(index.into())).then(|| (told, from.clone()))
         });
+        let clock = stage.and_then(|stage| stage.clock.as_ref());
         Self {
             reason: stage.and_then(|stage| stage.reason.clone()),
             rekey: rekey.map(|(from, format)| (from.clone(), KeyFormat::new(format))),
             tells: tells.collect(),
+            // The plan's reader refuses more clocks than a byte numbers.
+            clock: clock.map(|rule| (rule.clock as u8, rule.ulid.clone())),
             traced: journey.trace,
         }
     }
@@ -42,13 +47,15 @@ impl Besides {
     /// What it looks at.
     pub(crate) fn selectors(&self) -> impl Iterator<Item = &Selector> {
         let rekey = self.rekey.iter().map(|(selector, _)| selector);
-        self.reason.iter().chain(rekey).chain(self.tells.iter().map(|(_, selector)| selector))
+        let tells = self.tells.iter().map(|(_, selector)| selector);
+        let clock = self.clock.iter().map(|(_, selector)| selector);
+        self.reason.iter().chain(rekey).chain(tells).chain(clock)
     }
 
     /// What an event holds of it; `None` where that is nothing.
     pub(crate) fn take(&self, message: &RawMessage<'_>, decoded: &Decoded) -> Option<Box<More>> {
         let takes_values = self.reason.is_some() || self.rekey.is_some() || !self.tells.is_empty();
-        if !takes_values && !self.traced {
+        if !takes_values && !self.traced && self.clock.is_none() {
             return None;
         }
         let reason = self.reason.as_ref();
@@ -66,9 +73,24 @@ impl Besides {
         };
         let tells: SmallVec<[(u8, u32); 1]> = self.tells.iter().filter_map(told).collect();
         let traces = if self.traced { traces(message, decoded) } else { SmallVec::new() };
-        let is_something =
-            reason.is_some() || rekey.is_some() || !tells.is_empty() || !traces.is_empty();
-        is_something.then(|| Box::new(More { reason, tells, rekey, traces }))
+        let shown = self.clock.as_ref().map(|(clock, ulid)| Shown {
+            clock: *clock,
+            unix_ms: unix_ms(find(ulid, message, decoded)),
+        });
+        let is_something = reason.is_some()
+            || rekey.is_some()
+            || !tells.is_empty()
+            || !traces.is_empty()
+            || shown.is_some();
+        is_something.then(|| Box::new(More { reason, tells, rekey, traces, shown }))
+    }
+}
+
+/// The time in a ULID, where there is one.
+fn unix_ms(found: Option<Found<'_>>) -> Result<u64, Unread> {
+    match found {
+        None | Some(Found::Json(Value::Null)) => Err(Unread::Missing),
+        Some(found) => found.text().and_then(|text| ulid_unix_ms(&text)).ok_or(Unread::Invalid),
     }
 }
 
@@ -174,6 +196,28 @@ mod tests {
         assert_eq!(tells(br#"{"own":2,"lines":["a","b","c"],"n":9}"#), [(0, 2), (2, 3)]);
         assert_eq!(tells(br#"{"own":"x","lines":0}"#), [(2, 0)]);
         assert_eq!(tells(b"{}"), []);
+    }
+
+    #[test]
+    fn a_clock_is_shown_missing_or_no_ulid() {
+        let rule = sojourn_plan::ClockRule { clock: 3, ulid: path("$.run") };
+        let stage = Stage { clock: Some(rule), ..stage() };
+        let shown = |payload: &[u8]| {
+            let more = taken(std::slice::from_ref(&stage), &message(payload)).unwrap();
+            let Shown { clock, unix_ms } = more.shown.unwrap();
+            assert_eq!(clock, 3);
+            unix_ms
+        };
+        assert_eq!(shown(br#"{"run":"01ARYZ6S41TSV4RRFFQ69G5FAV"}"#), Ok(1_469_918_176_385));
+        for (payload, unread) in [
+            (&b"{}"[..], Unread::Missing),
+            (br#"{"run":null}"#, Unread::Missing),
+            (br#"{"run":"01ARYZ6S41TSV4RRFFQ69G5FA"}"#, Unread::Invalid),
+            (br#"{"run":1469918176385}"#, Unread::Invalid),
+            (br#"{"run":["01ARYZ6S41TSV4RRFFQ69G5FAV"]}"#, Unread::Invalid),
+        ] {
+            assert_eq!(shown(payload), Err(unread));
+        }
     }
 
     #[test]

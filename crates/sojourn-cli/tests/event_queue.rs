@@ -1,6 +1,8 @@
 //! The recipe for event queues, against a queue whose log is the truth.
 
+mod again;
 mod batches;
+mod clocks;
 mod limits;
 mod simulator;
 
@@ -10,7 +12,7 @@ use sojourn_record::Verdict;
 use sojourn_testkit::free_port;
 
 use crate::common::{Run, plan, run};
-use simulator::{Call, Log, STEPS, Settings, Simulator};
+use simulator::{Call, Clock, Log, STEPS, Settings, Simulator};
 
 const EXAMPLE: &str = include_str!("../../../examples/event-queue.yaml");
 const STAGES: [&str; 3] = ["started", "charged", "finished"];
@@ -31,6 +33,7 @@ struct Case {
     stated: (&'static str, &'static str),
     /// The journey that the load makes; all of them by weight where empty.
     journey: &'static str,
+    clock: Clock,
 }
 
 const CASE: Case = Case {
@@ -45,14 +48,15 @@ const CASE: Case = Case {
     steady: "1s",
     stated: ("1000", "100000"),
     journey: "",
+    clock: Clock { offset_ns: 0, jump: None, spoilt_every: 0 },
 };
 
 /// A run of the example against such a queue.
 fn observe(case: Case) -> (Run, Log) {
     let app = format!("127.0.0.1:{}", free_port().unwrap());
-    let Case { concurrency, throttle_ns, dedup, runs, refuse_every, .. } = case;
+    let Case { concurrency, throttle_ns, dedup, runs, refuse_every, clock, .. } = case;
     let settings =
-        Settings { app: app.clone(), concurrency, throttle_ns, dedup, runs, refuse_every };
+        Settings { app: app.clone(), concurrency, throttle_ns, dedup, runs, refuse_every, clock };
     let simulator = Simulator::start(&settings);
     let target = simulator.url();
     let environment = [

@@ -20,6 +20,7 @@ mod omission;
 mod polled;
 mod results;
 mod retries;
+mod rows;
 mod theory;
 mod truth;
 mod webhook;

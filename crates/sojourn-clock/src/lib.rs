@@ -37,6 +37,9 @@ pub fn sleep_until(instant_ns: u64) {
     }
 }
 
+/// Further readings of both clocks for an anchor.
+const ANCHOR_TRIES: usize = 4;
+
 /// Ties the monotonic clock to wall time, once per run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
@@ -47,11 +50,18 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Reads both clocks, one after the other (some tens of nanoseconds apart).
+    /// Reads both clocks, some tens of nanoseconds apart: of several tries the closest one, so that
+    /// a thread that was put off between two readings does not pass for a difference of the clocks.
     pub fn now() -> Self {
-        let monotonic_ns = now_ns();
-        let unix_ns = to_ns(clock_gettime(ClockId::Realtime));
-        Self { monotonic_ns, unix_ns }
+        let read = || {
+            let before_ns = now_ns();
+            let unix_ns = to_ns(clock_gettime(ClockId::Realtime));
+            let apart_ns = now_ns() - before_ns;
+            (apart_ns, Self { monotonic_ns: before_ns + apart_ns / 2, unix_ns })
+        };
+        let first = read();
+        let tries = (0..ANCHOR_TRIES).map(|_| read());
+        tries.fold(first, |best, other| if other.0 < best.0 { other } else { best }).1
     }
 
     /// Wall time, nanoseconds since the Unix epoch, of a monotonic instant.

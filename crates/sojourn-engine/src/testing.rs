@@ -67,6 +67,7 @@ pub(crate) fn finished(journey: JourneyId, phase: Phase) -> Finished {
         reason: None,
         said: None,
         members: Vec::new(),
+        readings: Vec::new(),
     }
 }
 

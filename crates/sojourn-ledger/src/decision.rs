@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{JourneyId, Key, Phase, TraceContext};
+use crate::{JourneyId, Key, Phase, Reading, TraceContext};
 
 /// Something the ledger decided.
 #[derive(Clone, Debug)]
@@ -199,6 +199,8 @@ pub struct Finished {
     pub said: Option<Box<str>>,
     /// Of each fan-out stage that was not reached: how far it came.
     pub members: Vec<MembersSeen>,
+    /// What its answers and events showed of foreign clocks, in the order in which it came.
+    pub readings: Vec<Reading>,
 }
 
 /// How far a fan-out stage came that was not reached.

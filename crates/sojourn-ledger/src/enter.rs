@@ -169,6 +169,7 @@ impl Ledger {
             reason: Some(Reason::NoRoom),
             said: None,
             members: Vec::new(),
+            readings: Vec::new(),
         })));
     }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Key, TraceId};
+use crate::{Key, Reading, Shown, TraceId};
 
 /// A journey's number, unique in the run (a generator's index in the top 16 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,6 +119,13 @@ pub enum Fact {
         /// How many distinct members reach it; with none it is reached at once.
         members: u32,
     },
+    /// An answer showed a foreign clock (stamp: its end).
+    Read {
+        /// Whose.
+        journey: JourneyId,
+        /// What it showed, and when.
+        reading: Reading,
+    },
     /// A polled stage's predicate held (stamp: when the answer was read).
     Polled {
         /// Whose.
@@ -174,6 +181,8 @@ pub struct More {
     pub rekey: Option<Key>,
     /// The traces that the event says it belongs to.
     pub traces: SmallVec<[TraceId; 1]>,
+    /// The foreign clock that it shows, where its stage asks for one.
+    pub shown: Option<Shown>,
 }
 
 /// What an event says of the run that caused it.

@@ -2,7 +2,7 @@
 
 use crate::event::{Event, Fit};
 use crate::members::{Members, Noted};
-use crate::{Decision, JourneyId, Ledger, Reason, TOLD};
+use crate::{Decision, JourneyId, Ledger, Reading, Reason, TOLD, Where};
 
 impl Ledger {
     /// A response said how many members a stage has.
@@ -48,6 +48,12 @@ impl Ledger {
         let more = event.more(fit.kind, fit.stage)?;
         if let Some(key) = &more.rekey {
             self.yielded.push_back((self.journeys[slot].id, key.clone()));
+        }
+        if let Some(shown) = more.shown {
+            let at = Where::Event { stage: fit.stage };
+            let reading =
+                Reading { clock: shown.clock, at, read_ns: event.stamp_ns, unix_ms: shown.unix_ms };
+            self.journeys[slot].read(reading);
         }
         let mut fails = None;
         for &told in more.tells.iter().filter(|(stage, _)| *stage != fit.stage) {

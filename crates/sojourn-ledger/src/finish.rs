@@ -116,6 +116,7 @@ impl Ledger {
             reason,
             said,
             members: members_seen(kind, journey),
+            readings: journey.take_readings(),
         })));
         journey.class = Some(class);
         journey.t2_or_forget_ns = self.now_ns.saturating_add(self.bounds.tombstone_ttl_ns);

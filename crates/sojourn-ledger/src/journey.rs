@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::hash::KeyHash;
 use crate::members::Members;
 use crate::slab::{Linked, Links};
-use crate::{FinishClass, JourneyId, Phase, StepSpan};
+use crate::{FinishClass, JourneyId, Phase, Reading, StepSpan};
 
 /// A journey: 80 bytes, beside its row of stages and (while in flight) its key.
 ///
@@ -48,6 +48,8 @@ pub(crate) struct Extra {
     pub(crate) follow_ups_ns: Option<u64>,
     /// Of its fan-out stages.
     pub(crate) members: Vec<(u8, Members)>,
+    /// Of foreign clocks.
+    pub(crate) readings: Vec<Reading>,
 }
 
 /// A key beyond a journey's first.

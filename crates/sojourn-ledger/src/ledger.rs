@@ -128,6 +128,11 @@ impl Ledger {
             Fact::Told { journey, stage, members } => {
                 self.hear_of_members(journey, (stage, members), stamp_ns, decisions);
             }
+            Fact::Read { journey, reading } => {
+                if let Some(slot) = self.slot_of(journey) {
+                    self.journeys[slot].read(reading);
+                }
+            }
             Fact::Polled { journey, stage } => self.poll(journey, stage, stamp_ns, decisions),
             Fact::Observed(mut observation) => {
                 let mut strangers = 0;

@@ -47,6 +47,9 @@
 //! for journeys never started are refused. Numbers of one generator must ascend for the two to be
 //! told apart once the tombstone is gone.
 //!
+//! *Readings* of foreign clocks are kept with their journey while it is in flight, the first of
+//! each step and stage, and handed over with its end. The ledger draws nothing from them.
+//!
 //! *Waiting.* A journey waits for a stage from its start where the stage follows a step, whichever
 //! step that is, and from its predecessor's observation where it follows a stage.
 
@@ -69,6 +72,7 @@ mod ledger;
 mod limits;
 mod members;
 mod observe;
+mod reading;
 mod rows;
 mod sequencer;
 mod slab;
@@ -85,6 +89,7 @@ pub use fact::{
 pub use key::Key;
 pub use ledger::Ledger;
 pub use limits::{LimitFigures, LimitSpec};
+pub use reading::{Reading, Shown, Unread, Where};
 pub use sequencer::Sequencer;
 pub use spec::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec, TOLD};
 pub use trace::{TraceContext, TraceId, TraceSeed};

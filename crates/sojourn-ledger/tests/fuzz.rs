@@ -4,8 +4,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sojourn_ledger::{
-    Candidate, Fact, JourneyId, LedgerSpec, Marker, More, Observation, Phase, Predecessor,
-    StageKind, Stamped, TOLD, TraceSeed,
+    Candidate, Fact, JourneyId, LedgerSpec, Marker, More, Observation, Phase, Predecessor, Reading,
+    Shown, StageKind, Stamped, TOLD, TraceSeed, Where,
 };
 
 use crate::support::{Book, key, kind, plan};
@@ -66,6 +66,7 @@ fn any_more() -> impl Strategy<Value = More> {
             tells: tells.into_iter().collect(),
             rekey,
             traces: [TraceSeed::of(1, "r").id(JourneyId(3))].into_iter().collect(),
+            shown: Some(Shown { clock: 0, unix_ms: Ok(17) }),
         },
     )
 }
@@ -101,6 +102,11 @@ fn any_fact() -> impl Strategy<Value = Fact> {
         1 => id().prop_map(|journey| Fact::FollowUpFailed { journey }),
         1 => (id(), 0..5_u8, 0..6_u32).prop_map(|(journey, stage, members)| {
             Fact::Told { journey, stage, members }
+        }),
+        1 => (id(), 0..3_u8).prop_map(|(journey, step)| {
+            let at = Where::Answer { step, due_ns: 1, sent_ns: 2 };
+            let reading = Reading { clock: 0, at, read_ns: 3, unix_ms: Ok(4) };
+            Fact::Read { journey, reading }
         }),
         1 => (id(), 0..5_u8).prop_map(|(journey, stage)| Fact::Polled { journey, stage }),
         20 => any_observation().prop_map(|seen| Fact::Observed(Box::new(seen))),

@@ -25,6 +25,8 @@ mod journeys;
 mod keys;
 /// Limits are held against what journeys reach.
 mod limits;
+/// Readings of foreign clocks.
+mod readings;
 /// Many sources, one order.
 mod sequencing;
 /// Whole runs against a model.

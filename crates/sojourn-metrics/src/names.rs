@@ -54,6 +54,40 @@ pub const LIMIT_FIRST_S: &str = "limit.first_s";
 /// milliseconds, tolerance and all.
 pub const LIMIT_EARLY_MS: &str = "limit.early_ms";
 
+/// Tag: a foreign clock's name.
+pub const CLOCK: &str = "clock";
+
+/// Trend {clock}, phase Any: what a reading was ahead of our clock at the instant at which it was
+/// read: the offset is no less.
+pub const CLOCK_OFFSET_LEAST: &str = "clock.offset_least";
+/// Trend {clock}, phase Any: the magnitudes of those that were behind.
+pub const CLOCK_OFFSET_LEAST_NEGATIVE: &str = "clock.offset_least_negative";
+/// Trend {clock}, phase Any: what the end of an answer's millisecond was ahead of our clock when
+/// the request began to be sent: the offset is no more.
+pub const CLOCK_OFFSET_MOST: &str = "clock.offset_most";
+/// Trend {clock}, phase Any: the magnitudes of those that were behind.
+pub const CLOCK_OFFSET_MOST_NEGATIVE: &str = "clock.offset_most_negative";
+/// Counter {clock, reason}, phase Any: answers and events that did not show the clock: `missing`,
+/// or `not a ULID`.
+pub const CLOCK_UNREAD: &str = "clock.unread";
+/// Trend {clock}, phase Any: when a reading first contradicted those before it, from the run's
+/// start; one sample for each process that watched.
+pub const CLOCK_CONTRADICTED: &str = "clock.contradicted";
+/// Trend {clock, journey, step}: a step's due instant to the time that its answer shows, at least.
+pub const CLOCK_ACCEPT_LEAST: &str = "clock.accept_least";
+/// Trend {clock, journey, step}: the same at most.
+pub const CLOCK_ACCEPT_MOST: &str = "clock.accept_most";
+/// Trend {clock, journey, stage}: the time that the first answer shows to the time that the stage's
+/// event shows, both as the clock shows them.
+pub const CLOCK_BETWEEN: &str = "clock.between";
+/// Trend {clock, journey, stage}: the magnitudes of those that went backwards.
+pub const CLOCK_BETWEEN_NEGATIVE: &str = "clock.between_negative";
+/// Trend {clock, journey, stage}: the time that the stage's event shows to its observation, at
+/// least.
+pub const CLOCK_SEEN_LEAST: &str = "clock.seen_least";
+/// Trend {clock, journey, stage}: the same at most.
+pub const CLOCK_SEEN_MOST: &str = "clock.seen_most";
+
 /// Counter {journey}: arrivals that were due.
 pub const JOURNEYS_SCHEDULED: &str = "journeys.scheduled";
 /// Counter {journey}: arrivals that were due and could not be started.
@@ -79,17 +113,17 @@ pub const JOURNEYS_IN_FLIGHT_AT_CUTOFF: &str = "journeys.in_flight_at_cutoff";
 pub const JOURNEYS_HOPS_WITHOUT_PREDECESSOR: &str = "journeys.hops_without_predecessor";
 /// Counter {journey}: journeys whose key was in flight already.
 pub const KEY_REUSED: &str = "key_reused";
-/// Counter {journey}: requests with several events of which every one was accepted.
+/// Counter {journey, step}: requests with several events of which every one was accepted.
 pub const BATCHES_WHOLE: &str = "batches.whole";
-/// Counter {journey}: requests with several events of which some were accepted.
+/// Counter {journey, step}: requests with several events of which some were accepted.
 pub const BATCHES_PART: &str = "batches.part";
-/// Counter {journey}: requests with several events of which none was accepted.
+/// Counter {journey, step}: requests with several events of which none was accepted.
 pub const BATCHES_REFUSED: &str = "batches.refused";
-/// Counter {journey}: events of such requests that were accepted.
+/// Counter {journey, step}: events of such requests that were accepted.
 pub const BATCH_EVENTS_ACCEPTED: &str = "batch.events_accepted";
-/// Counter {journey, reason}: events of such requests that were not: failed roots.
+/// Counter {journey, step, reason}: events of such requests that were not: failed roots.
 pub const BATCH_EVENTS_REFUSED: &str = "batch.events_refused";
-/// Trend {journey}: completed − scheduled of the request, a sample for each event accepted.
+/// Trend {journey, step}: completed − due of the request, a sample for each event accepted.
 pub const BATCH_EVENT_ACCEPT: &str = "batch.event_accept";
 /// Counter {journey, stage}: journeys that reached the stage.
 pub const STAGE_REACHED: &str = "stage.reached";

@@ -1,6 +1,6 @@
 //! Journeys, steps and stages.
 
-use crate::{Batch, Check, Expect, Poison, Retry, Selector, Template, VariableId};
+use crate::{Batch, Check, ClockRule, Expect, Poison, Retry, Selector, Template, VariableId};
 
 /// One root action and the events it causes.
 #[derive(Clone, Debug)]
@@ -52,8 +52,10 @@ pub struct Step {
     pub key: Option<KeyRule>,
     /// When it is tried again; only root steps are.
     pub retry: Option<Retry>,
-    /// When it sends the events of several journeys at once; only the one step of a journey does.
+    /// When it sends the events of several journeys at once; then all steps of the journey do.
     pub batch: Option<Batch>,
+    /// Where its answer shows a foreign clock.
+    pub clock: Option<ClockRule>,
 }
 
 impl Step {
@@ -179,6 +181,8 @@ pub struct Stage {
     /// A further key that its event yields, under which later events come: where, and the text
     /// around it as in [`KeyRule::Received`].
     pub rekey: Option<(Selector, String)>,
+    /// Where its event shows a foreign clock.
+    pub clock: Option<ClockRule>,
 }
 
 impl Stage {
@@ -194,6 +198,7 @@ impl Stage {
             shared: false,
             reason: None,
             rekey: None,
+            clock: None,
         }
     }
 }

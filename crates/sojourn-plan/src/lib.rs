@@ -12,6 +12,7 @@
 mod attack;
 mod batch;
 mod channel;
+mod clock;
 mod fan_out;
 mod journey;
 mod limit;
@@ -39,6 +40,7 @@ pub use channel::{
     SqsSource, SseChannel, Tls, WebSocketChannel, WebhookAnswer, WebhookChannel, WebhookFailures,
     WebhookSignature,
 };
+pub use clock::{CLOCKS_MAX, ClockRule, ulid_unix_ms};
 pub use fan_out::{Expect, MEMBERS_MAX, Teller, members_of};
 pub use journey::{
     Action, Extract, HttpAction, Journey, KeyRule, Poll, PublishAction, Stage, StageKind,

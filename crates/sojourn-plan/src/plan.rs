@@ -23,6 +23,8 @@ pub struct Plan {
     pub journeys: Vec<Journey>,
     /// Load entries: independent streams of arrivals, all starting at the run's start.
     pub load: Vec<Load>,
+    /// Names of foreign clocks.
+    pub clocks: Vec<String>,
     /// Limits that the system is said to keep.
     pub limits: Vec<Limit>,
     /// Conditions the run must hold.

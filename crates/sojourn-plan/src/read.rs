@@ -6,6 +6,7 @@
 
 mod batch;
 pub(crate) mod channels;
+mod clock;
 pub(crate) mod conditions;
 mod data;
 mod environment;
@@ -158,6 +159,8 @@ pub struct Reader<'a> {
     /// By channel; `None`: it can't be read.
     connectors: Vec<Option<Connector>>,
     variables: Vec<String>,
+    /// Foreign clocks, in the order in which they come up.
+    clocks: Vec<clock::Known>,
     warnings: Vec<String>,
     /// Whether journeys carry a trace context unless they say otherwise.
     trace: bool,
@@ -191,6 +194,7 @@ impl<'a> Reader<'a> {
             channel_names: Vec::new(),
             connectors: Vec::new(),
             variables: Vec::new(),
+            clocks: Vec::new(),
             warnings: Vec::new(),
             trace: false,
             journeys_broken: false,
@@ -226,6 +230,7 @@ impl Reader<'_> {
             _ => None,
         });
         self.journeys_broken = declared != Some(journeys.len());
+        self.check_clocks();
         if let Some(node) = fields.get("teardown") {
             plan.teardown = self.plain_steps(node, &mut scope);
         }
@@ -246,6 +251,7 @@ impl Reader<'_> {
         }
         plan.data = std::mem::take(&mut self.compiler.data);
         plan.variables = std::mem::take(&mut self.variables);
+        plan.clocks = self.clocks.drain(..).map(|known| known.name).collect();
         plan.warnings = std::mem::take(&mut self.warnings);
         Some(plan)
     }

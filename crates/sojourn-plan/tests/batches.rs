@@ -26,6 +26,26 @@ fn a_batch_has_a_size_a_form_and_what_was_accepted() {
 }
 
 #[test]
+fn a_batch_may_be_sent_again_by_a_further_step() {
+    let twice = plan(&complete(
+        "
+journeys:
+  order:
+    steps:
+      - name: send
+        key: '{{ uuid() }}'
+        batch: &b { of: 3, accepted: body.ids }
+        http: &e { url: /e, json: {} }
+      - { name: again, batch: *b, http: *e }
+",
+    ));
+    let [send, again] = twice.journeys[0].steps.as_slice() else { panic!("two steps") };
+    assert!(send.key.is_some() && again.key.is_none());
+    assert_eq!([send, again].map(|step| step.batch.as_ref().unwrap().size), [3, 3]);
+    assert_eq!(twice.journeys[0].per_arrival(), 3);
+}
+
+#[test]
 fn lines_have_their_content_type_unless_the_request_says_another() {
     let types = |headers: &str| {
         let text = format!(

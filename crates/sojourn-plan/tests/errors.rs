@@ -35,7 +35,7 @@ macro_rules! tables {
 }
 
 tables! {
-    batches channels conditions data environment fields health http
+    batches channels clocks conditions data environment fields health http
     journeys limits load nats poison publish stages target templates yaml
 }
 

@@ -2,6 +2,7 @@
 
 mod backlog;
 mod batch;
+mod clock;
 mod facts;
 mod figures;
 mod health;
@@ -53,6 +54,7 @@ impl ReportModel {
             ledger,
             backlogs: backlog::rows(&lookup),
             limits: limit::rows(&lookup),
+            clocks: clock::reports(&lookup),
             conclusions,
             journeys,
             poison,

@@ -7,6 +7,7 @@
 
 mod backlog;
 mod batch;
+mod clock;
 mod figure;
 mod health;
 mod journey;
@@ -19,6 +20,7 @@ mod timeline;
 
 pub use backlog::BacklogRow;
 pub use batch::BatchReport;
+pub use clock::{Between, ClockDuration, ClockReport, Contradiction};
 pub use figure::{Bin, Distribution, Quantile};
 pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
@@ -54,6 +56,8 @@ pub struct ReportModel {
     pub backlogs: Vec<BacklogRow>,
     /// Limits that the system is said to keep, and what came of them.
     pub limits: Vec<LimitRow>,
+    /// Clocks of the system's own, as its identifiers show them.
+    pub clocks: Vec<ClockReport>,
     /// Sentences drawn from the figures, the gravest first.
     pub conclusions: Vec<Conclusion>,
     /// Each journey's figures, in the order of the plan.

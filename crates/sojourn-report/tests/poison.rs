@@ -157,7 +157,7 @@ fn poisoned_journeys_are_told_apart() {
     let text = render::text(&model, false);
     for part in [
         "POISON payment",
-        "sent      10, 10 % of the journeys started (declared 10 %)",
+        "sent      10, 10 % of the journeys started (declared 10 % of the journeys)",
         "contained 6 at a failure stage: p50 300 ms",
         "1 of them late, after 2.00 s",
         "completed 1 in spite of the poison",

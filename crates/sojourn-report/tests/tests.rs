@@ -2,6 +2,8 @@
 
 /// The HTML report in chromium.
 mod browser;
+/// Foreign clocks, and poisoned batches.
+mod clocks;
 /// A run file that was written and read back.
 mod from_run;
 /// What the HTML report loads, escapes and weighs.

@@ -39,6 +39,7 @@ pub fn plan_at(connector: Connector, event_type: Selector, key: &[&str]) -> Plan
         shared: false,
         reason: None,
         rekey: None,
+        clock: None,
     };
     Plan {
         channels: vec![Channel {

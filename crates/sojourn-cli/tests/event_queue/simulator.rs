@@ -14,11 +14,13 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::{Value, json};
-use sojourn_clock::{now_ns, sleep_until};
+use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns, sleep_until};
 use sojourn_testkit::{Reply, Request, Responder, Server, response};
 
 /// A run's steps: each is one call.
 pub(crate) const STEPS: [&str; 3] = ["reserve", "charge", "ship"];
+/// Digits of a ULID.
+const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Calls of one step before its run is given up.
 const ATTEMPTS_MAX: u32 = 20;
 /// Events and calls that may wait.
@@ -39,6 +41,29 @@ pub(crate) struct Settings {
     pub runs: usize,
     /// One event in so many is refused, and what follows it in its batch; 0: none is.
     pub refuse_every: u64,
+    /// What its clock shows.
+    pub clock: Clock,
+}
+
+/// The queue's clock, which its ULIDs show.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    /// Ahead of this machine's, nanoseconds.
+    pub offset_ns: i64,
+    /// After so many events it is set forward by so much, nanoseconds.
+    pub jump: Option<(u64, i64)>,
+    /// One id in so many is no ULID; 0: all are.
+    pub spoilt_every: u64,
+}
+
+/// An event that was accepted, and its run, at instants of this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Accepted {
+    /// The event's own id.
+    pub id: String,
+    pub accepted_ns: u64,
+    /// Its run was created and given an id then; 0: it has none of its own, or has not started.
+    pub created_ns: u64,
 }
 
 /// A call as the queue saw it.
@@ -61,10 +86,19 @@ pub(crate) struct Log {
     pub deduplicated: u64,
     pub runs: u64,
     pub calls: Vec<Call>,
+    pub events: Vec<Accepted>,
+    /// Ids of events and of runs that are no ULIDs.
+    pub spoilt: (u64, u64),
+    /// Wall time as the queue's clock would show it, were its offset 0.
+    pub anchor: Option<Anchor>,
 }
 
 struct Task {
     run: u64,
+    /// The run's id.
+    id: String,
+    /// Its event's place in the log.
+    place: usize,
     event: Value,
     step: usize,
     attempt: u32,
@@ -90,7 +124,10 @@ impl Simulator {
             dedup: settings.dedup,
             refuse_every: settings.refuse_every,
             looked_at: 0,
+            mint: Mint { clock: settings.clock, anchor: Anchor::now(), made: 0 },
         };
+        let api_mint = api.mint;
+        log.lock().unwrap().anchor = Some(api_mint.anchor);
         let server = Server::start(api).unwrap();
         let mut threads = Vec::new();
         let running = Arc::<AtomicUsize>::default();
@@ -106,16 +143,24 @@ impl Simulator {
             threads.push(std::thread::spawn(move || worker.work()));
         }
         let (throttle_ns, runs, stopped) = (settings.throttle_ns, settings.runs, Arc::clone(&stop));
+        let (mut mint, book) = (Mint { made: 0, ..api_mint }, Arc::clone(&log));
         threads.push(std::thread::spawn(move || {
             let mut next_ns = 0;
-            for task in triggered {
+            for mut task in triggered {
                 let is_full = || runs > 0 && running.load(Ordering::SeqCst) >= runs;
                 while is_full() && !stopped.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 running.fetch_add(1, Ordering::SeqCst);
                 sleep_until(next_ns);
-                next_ns = now_ns() + throttle_ns;
+                let created_ns = now_ns();
+                next_ns = created_ns + throttle_ns;
+                let mut log = book.lock().unwrap();
+                let spoilt;
+                (task.id, spoilt) = mint.ulid(created_ns, task.place as u64);
+                log.events[task.place].created_ns = created_ns;
+                log.spoilt.1 += u64::from(spoilt);
+                drop(log);
                 tasks.try_send(task).unwrap();
             }
         }));
@@ -145,6 +190,32 @@ struct Api {
     dedup: bool,
     refuse_every: u64,
     looked_at: u64,
+    mint: Mint,
+}
+
+/// Makes ids.
+#[derive(Clone, Copy)]
+struct Mint {
+    clock: Clock,
+    anchor: Anchor,
+    made: u64,
+}
+
+impl Mint {
+    /// An id made at an instant, when so many events had been accepted; and whether it is spoilt.
+    fn ulid(&mut self, at_ns: u64, accepted: u64) -> (String, bool) {
+        let Clock { offset_ns, jump, spoilt_every } = self.clock;
+        self.made += 1;
+        if spoilt_every > 0 && self.made.is_multiple_of(spoilt_every) {
+            return (format!("evt-{:06}", self.made), true);
+        }
+        let jumped_ns = jump.map_or(0, |(after, by_ns)| if accepted >= after { by_ns } else { 0 });
+        let shown_ns = self.anchor.unix_ns_at(at_ns) as i64 + offset_ns + jumped_ns;
+        // The time is 48 bits; what follows need only differ.
+        let bits = u128::from(shown_ns as u64 / MILLISECOND_NS) << 80 | u128::from(self.made);
+        let digit = |at: u32| char::from(CROCKFORD[(bits >> (5 * at)) as usize & 31]);
+        ((0..26).rev().map(digit).collect(), false)
+    }
 }
 
 impl Responder for Api {
@@ -184,7 +255,13 @@ impl Api {
                 return (400, json!({ "ids": ids, "status": 400, "error": error }));
             }
             let mut log = self.log.lock().unwrap();
-            ids.push(format!("01SIM{:021}", log.accepted));
+            let accepted_ns = now_ns();
+            let (id, spoilt) = self.mint.ulid(accepted_ns, log.accepted);
+            ids.push(id);
+            log.spoilt.0 += u64::from(spoilt);
+            let id = event["id"].as_str().unwrap_or_default().to_owned();
+            log.events.push(Accepted { id, accepted_ns, created_ns: 0 });
+            let place = log.events.len() - 1;
             log.accepted += 1;
             let is_new = match event["id"].as_str() {
                 Some(id) => self.known.insert(id.to_owned()),
@@ -196,7 +273,8 @@ impl Api {
             }
             let run = log.runs;
             log.runs += 1;
-            self.events.try_send(Task { run, event, step: 0, attempt: 0 }).unwrap();
+            let id = String::new();
+            self.events.try_send(Task { run, id, place, event, step: 0, attempt: 0 }).unwrap();
         }
         (200, json!({ "ids": ids, "status": 200 }))
     }
@@ -221,11 +299,11 @@ impl Worker {
             let call = self.call(&task);
             let status = call.status;
             self.log.lock().unwrap().calls.push(call);
-            let Task { run, event, step, attempt } = task;
-            let next = match status {
-                200 => Task { run, event, step: step + 1, attempt: 0 },
-                _ => Task { run, event, step, attempt: attempt + 1 },
+            let (step, attempt) = match status {
+                200 => (task.step + 1, 0),
+                _ => (task.step, task.attempt + 1),
             };
+            let next = Task { step, attempt, ..task };
             if next.step < STEPS.len() && next.attempt < ATTEMPTS_MAX {
                 self.tasks.try_send(next).unwrap();
             } else {
@@ -236,7 +314,7 @@ impl Worker {
 
     /// The application's turn.
     fn call(&self, task: &Task) -> Call {
-        let (step, run) = (STEPS[task.step], format!("run-{}", task.run));
+        let (step, run) = (STEPS[task.step], &task.id);
         let context =
             json!({ "fn_id": "order", "run_id": run, "step_id": step, "attempt": task.attempt });
         let body = json!({ "event": task.event, "steps": {}, "ctx": context }).to_string();

@@ -436,6 +436,7 @@ impl Launched {
             sources: self.sources.clone(),
             // The number after the last source's: each recorder has its own.
             recorder_number: self.sources.len() as u32,
+            anchor: self.anchor,
             batches,
             reports,
             generators,

@@ -26,13 +26,3 @@ pub(crate) fn waits_for_journey(plan: &Plan, load: &Load, kind: u16) -> bool {
         !journey.stages.is_empty() || journey.steps.iter().any(|step| step.after.is_some());
     matches!(load.model, Model::Closed { until: Until::Journey, .. }) && is_more_than_root
 }
-
-/// Of each load entry, the most journeys that one of its arrivals starts: so far apart are their
-/// numbers, and each journey of a batch has one of its own.
-pub(super) fn strides(plan: &Plan) -> Vec<u64> {
-    let of_entry = |load: &Load| {
-        let journeys = load.journeys.iter().map(|&(place, _)| plan.journeys[place].per_arrival());
-        u64::from(journeys.max().unwrap_or(1))
-    };
-    plan.load.iter().map(of_entry).collect()
-}

@@ -4,27 +4,26 @@
 //! the journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
 //! ledger to wake them.
 
+mod members;
 mod narration;
 mod publish;
 mod redirect;
 mod retry;
 mod trace;
 
-use smallvec::SmallVec;
 use sojourn_http::{BodyPolicy, Completion, Exchange, Response};
-use sojourn_ledger::{Fact, JourneyId, Key, Phase};
-use sojourn_plan::{
-    Action, Expect, HttpAction, KeyRule, Plan, RenderContext, Teller, Template, VariableId,
-    members_of,
-};
+use sojourn_ledger::{Fact, JourneyId, Key, Phase, Reading};
+use sojourn_plan::{Action, HttpAction, KeyRule, Plan, RenderContext, Template, VariableId};
 
 use super::{
     actor::{Actor, Context, Step, Wake},
     answer::{Answer, key_of},
+    clock::Face,
     prepared::{PreparedRequest, RenderError},
     series::NOT_SENT,
 };
 use crate::options::narrate;
+use members::Told;
 use narration::{redacted, told};
 
 /// Who a journey is and when it was due: everything fixed at its start.
@@ -94,12 +93,9 @@ impl UnderWay {
     }
 }
 
-/// Stages, and how many members an answer says they have.
-type Told = SmallVec<[(u8, u32); 1]>;
-
 /// What a checked answer says.
 enum Judged {
-    Accepted { key: Option<Key>, told: Told },
+    Accepted { key: Option<Key>, told: Told, reading: Option<Reading> },
     Refused(String),
 }
 
@@ -267,7 +263,7 @@ impl JourneyActor {
         let judged = match (&completion.outcome, redirect_refused) {
             (Err(failure), _) => Judged::Refused(failure.kind.name().to_owned()),
             (Ok(_), Some(reason)) => Judged::Refused(reason),
-            (Ok(response), None) => self.judge(context, under_way.step, response),
+            (Ok(response), None) => self.judge(context, under_way, &completion, response),
         };
         if let Some(step) = self.try_again(context, &under_way, &completion, &judged) {
             return step;
@@ -275,14 +271,25 @@ impl JourneyActor {
         self.record(context, under_way, &completion);
         match judged {
             Judged::Refused(reason) => self.refused(context, under_way, ended_ns, &reason),
-            Judged::Accepted { key, told } => {
+            Judged::Accepted { key, told, reading } => {
+                let journey = self.arrival.journey;
+                if let Some(reading) = reading {
+                    context.outbox.push(ended_ns, Fact::Read { journey, reading });
+                }
                 self.accepted(context, under_way, ended_ns, (key, told))
             }
         }
     }
 
     /// Checks an answer and takes values from it.
-    fn judge(&mut self, context: &Context<'_>, step: usize, response: &Response) -> Judged {
+    fn judge(
+        &mut self,
+        context: &Context<'_>,
+        under_way: UnderWay,
+        completion: &Completion,
+        response: &Response,
+    ) -> Judged {
+        let UnderWay { step, due_ns, .. } = under_way;
         let spec = &context.plan.journeys[self.kind()].steps[step];
         let answer = Answer::new(response);
         if let Some(reason) = answer.unexpected(&spec.expect) {
@@ -301,28 +308,21 @@ impl JourneyActor {
                 None => self.own.push((extract.variable, text)),
             }
         }
-        match spec.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
-            Some(Err(reason)) => Judged::Refused(reason),
+        let key = match spec.key.as_ref().and_then(|rule| key_of(&answer, rule)) {
+            Some(Err(reason)) => return Judged::Refused(reason),
             Some(Ok(text)) => {
                 let key = Key::new(text.as_bytes());
                 self.key = text;
-                Judged::Accepted { key, told: self.told(context, step, &answer) }
+                key
             }
-            None => Judged::Accepted { key: None, told: self.told(context, step, &answer) },
-        }
-    }
-
-    /// Stages whose number of members the answer says.
-    fn told(&self, context: &Context<'_>, step: usize, answer: &Answer<'_>) -> Told {
-        let stages = (0u8..).zip(&context.plan.journeys[self.kind()].stages);
-        stages
-            .filter_map(|(stage, spec)| match &spec.expect {
-                Expect::Told { from, by } if *by == Teller::Step(step) => {
-                    Some((stage, members_of(&answer.select(from)?)?))
-                }
-                _ => None,
-            })
-            .collect()
+            None => None,
+        };
+        let face = spec
+            .clock
+            .as_ref()
+            .map(|rule| Face::of(rule, &answer, completion, (step, due_ns), context.now_ns));
+        let reading = face.map(|face| face.reading(0));
+        Judged::Accepted { key, told: self.told(context, step, &answer), reading }
     }
 
     fn accepted(

@@ -6,9 +6,11 @@ mod answer;
 mod attack;
 mod batch;
 mod choice;
+mod clock;
 mod closed;
 mod journey;
 mod lag_budget;
+mod numbers;
 mod open;
 mod outbox;
 mod prepared;
@@ -42,11 +44,12 @@ use actor::{Actor, Context, Step, Wake};
 pub(crate) use answer::{Answer, key_of};
 use attack::AttackGenerator;
 use batch::BatchActor;
+use choice::pick_journey;
 pub(crate) use choice::waits_for_journey;
-use choice::{pick_journey, strides};
 use closed::ClosedStream;
 pub(crate) use journey::{Arrival, JourneyActor};
 use lag_budget::LagBudget;
+use numbers::Numbers;
 use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of};
@@ -121,8 +124,8 @@ struct Generator {
     health: ThreadHealth,
     scratch: Scratch,
     timers: Timers,
-    /// Of each load entry, the most journeys that an arrival starts: what numbers are apart.
-    strides: Vec<u64>,
+    /// Of each load entry's journeys.
+    numbers: Vec<Numbers>,
     lag_budget: LagBudget,
     /// Why it cannot go on.
     broken: Option<String>,
@@ -169,7 +172,7 @@ impl Generator {
             stopped: false,
             scratch: Scratch::default(),
             timers: Timers::default(),
-            strides: strides(&plan),
+            numbers: Numbers::of(&plan),
             lag_budget: LagBudget::new(spec.options.lag_budget_ns),
             broken: None,
             publishers: std::mem::take(&mut spec.publishers),
@@ -353,12 +356,13 @@ impl Generator {
         self.recorder.add(series.started, journeys);
         let journey = JourneyId(u64::from(self.spec.index) << 48 | self.journeys_started);
         self.journeys_started += journeys;
-        let k = (u64::from(entry) << 40) + k * self.strides[usize::from(entry)];
+        let number = self.numbers[usize::from(entry)].first_of(&plan, entry, k);
+        let k = (u64::from(entry) << 40) + number;
         let arrival = Arrival { journey, kind, phase, t0_ns, k, user };
         self.generation = self.generation.wrapping_add(1);
         let generation = self.generation;
         let actor = match plan.journeys[usize::from(kind)].batch() {
-            Some(_) => Acting::Batch(Box::new(BatchActor::new(arrival))),
+            Some(batch) => Acting::Batch(Box::new(BatchActor::new(arrival, batch.size))),
             None => Acting::Journey(JourneyActor::new(arrival)),
         };
         let slot = self.slots.insert(Slot { actor, generation });

@@ -136,6 +136,7 @@ impl PreparedRequest {
         let keeps_body = !step.extract.is_empty()
             || matches!(step.key, Some(sojourn_plan::KeyRule::Received { .. }))
             || step.batch.as_ref().is_some_and(|batch| batch.accepted.is_some())
+            || step.clock.is_some()
             || step.expect.iter().any(|check| looks_deeper(&check.selector))
             || action.redirects_max > 0;
         Some(Self::of_action(action, keeps_body, client))

@@ -14,8 +14,8 @@ pub(crate) struct Series {
     steps: Vec<Vec<[StepSeries; 2]>>,
     lag: [SeriesId; 2],
     names: Vec<JourneyNames>,
-    /// Of journeys whose root is a batch.
-    batches: Vec<Option<[BatchSeries; 2]>>,
+    /// Of journeys whose root is a batch, by step.
+    batches: Vec<Vec<[BatchSeries; 2]>>,
 }
 
 /// Counters of a journey's arrivals, in one phase.
@@ -114,9 +114,14 @@ impl Series {
         Self { journeys, steps, lag, names, batches }
     }
 
-    /// Of a journey whose root is a batch.
-    pub(crate) fn batch(&mut self, kind: u16, phase: Phase) -> Option<&mut BatchSeries> {
-        Some(&mut self.batches[usize::from(kind)].as_mut()?[phase as usize])
+    /// Of a step that sends batches: then all steps of its journey do.
+    pub(crate) fn batch(
+        &mut self,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+    ) -> Option<&mut BatchSeries> {
+        Some(&mut self.batches[usize::from(kind)].get_mut(step)?[phase as usize])
     }
 
     pub(crate) fn journey(&self, kind: u16, phase: Phase) -> JourneySeries {

@@ -4,6 +4,7 @@
 //! coordinator, wake-ups to the generators, kept journeys to the run file.
 
 mod audit;
+mod clocks;
 mod failures;
 mod limits;
 mod poison;
@@ -16,7 +17,7 @@ use std::sync::{
 };
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::Waker;
 use sojourn_ledger::{
     Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId, TraceContext,
@@ -36,6 +37,7 @@ use crate::{
     shape::ledger_spec,
 };
 use audit::Audit;
+use clocks::ClockSeries;
 use limits::{LimitSeries, limit_specs};
 use series::ObserverSeries;
 pub(crate) use tap_thread::{TapReport, TapSpec, run_tap};
@@ -93,6 +95,8 @@ pub(crate) struct ObserverSpec {
     /// Every source, with its name for messages.
     pub(crate) sources: Vec<(SourceId, String)>,
     pub(crate) recorder_number: u32,
+    /// Wall time of the run, which foreign clocks are compared with.
+    pub(crate) anchor: Anchor,
     pub(crate) batches: Receiver<Batch>,
     pub(crate) reports: Sender<FromObserver>,
     pub(crate) generators: Vec<GeneratorEnd>,
@@ -110,6 +114,7 @@ pub(crate) struct Observer {
     recorder: Recorder,
     series: ObserverSeries,
     limits: LimitSeries,
+    clocks: ClockSeries,
     health: ThreadHealth,
     process: ProcessHealth,
     audit: Audit,
@@ -149,6 +154,7 @@ impl Observer {
             health: ThreadHealth::new("observer", &mut recorder),
             series: ObserverSeries::new(plan, &mut recorder),
             limits: LimitSeries::new(plan, &mut recorder),
+            clocks: ClockSeries::new(plan, spec.anchor, start_ns, &mut recorder),
             process: ProcessHealth::new(&mut recorder),
             audit: Audit::new(plan, start_ns, &spec.options),
             recorder,
@@ -263,6 +269,9 @@ impl Observer {
 
     fn finished(&mut self, finished: Finished) {
         use sojourn_ledger::FinishClass::{Completed, Late};
+        if !finished.readings.is_empty() {
+            self.clocks.finished(&finished, &mut self.recorder);
+        }
         let state = &self.spec.state;
         let in_flight = &mut self.in_flight[usize::from(finished.kind)];
         *in_flight = in_flight.saturating_sub(1);
@@ -437,6 +446,7 @@ mod tests {
             options: RunOptions::new(None, "test".to_owned()),
             sources: vec![(GENERATOR, "generator 0".to_owned()), (TAP, "tap".to_owned())],
             recorder_number: 2,
+            anchor: Anchor::now(),
             batches,
             reports,
             generators: Vec::new(),

@@ -125,6 +125,7 @@ fn step(name: String, timeout_ns: u64) -> Step {
         key: None,
         retry: None,
         batch: None,
+        clock: None,
     }
 }
 

@@ -79,31 +79,43 @@ impl Reader<'_> {
         stages: &[Stage],
         trace: bool,
     ) {
-        let [raw] = raw else { return };
-        let (Some(node), Some(step)) = (raw.fields.get("batch"), steps.first()) else { return };
-        for (name, hint) in [
-            ("extract", "take values from the journeys' own events"),
-            ("retry", "events that were accepted would be sent twice: send what fails as it is"),
-        ] {
-            if let Some(at) = raw.fields.get(name) {
-                let message = format!("`{name}` with `batch`: one answer is for many journeys");
-                self.problems.at(at, message, Some(hint.to_owned()));
-            }
+        let Some(first) = raw.iter().find_map(|raw| raw.fields.get("batch")) else { return };
+        let keyed = raw.iter().position(|raw| raw.fields.get("key").is_some());
+        if let Some(late) = keyed.filter(|place| *place > 0) {
+            let hint = Some("make it at the first step: the others send it again".to_owned());
+            let node = raw[late].fields.get("key").unwrap_or(first);
+            self.problems.at(node, "the key of a batch at a later step", hint);
         }
-        if let (Some(KeyRule::Received { .. }), Some(at)) = (&step.key, raw.fields.get("key")) {
-            let hint = Some("make it: `key: \"{{ uuid() }}\"`".to_owned());
-            self.problems.at(at, "the keys of a batch can't come from its one answer", hint);
+        for raw in raw {
+            self.check_batch_step(raw, steps);
+            for (name, hint) in [
+                ("extract", "take values from the journeys' own events"),
+                (
+                    "retry",
+                    "events that were accepted would be sent twice: send what fails as it is",
+                ),
+            ] {
+                if let Some(at) = raw.fields.get(name) {
+                    let message = format!("`{name}` with `batch`: one answer is for many journeys");
+                    self.problems.at(at, message, Some(hint.to_owned()));
+                }
+            }
         }
         if trace {
             let hint = Some("say `trace: false` in this root".to_owned());
-            self.problems.at(node, "a batch with a trace: one request carries one", hint);
+            self.problems.at(first, "a batch with a trace: one request carries one", hint);
         }
-        match &step.action {
-            Action::Http(http) => self.check_batch_request(raw, node, http),
-            Action::Publish(_) => {
-                let hint = "a published message is one event: raise the rate instead";
-                let message = "`batch` for a message that is published";
-                self.problems.at(node, message, Some(hint.to_owned()));
+        for raw in raw {
+            let (Some(node), Some(step)) = (raw.fields.get("batch"), step_of(steps, raw)) else {
+                continue;
+            };
+            match &step.action {
+                Action::Http(http) => self.check_batch_request(raw, node, http),
+                Action::Publish(_) => {
+                    let hint = "a published message is one event: raise the rate instead";
+                    let message = "`batch` for a message that is published";
+                    self.problems.at(node, message, Some(hint.to_owned()));
+                }
             }
         }
         let asks_answer = |stage: &&Stage| {
@@ -117,6 +129,36 @@ impl Reader<'_> {
             };
             let message = format!("stage `{}` {what}, but the root is a batch", stage.name);
             let hint = Some("a batch's journeys are followed by their events".to_owned());
+            self.problems.at(first, message, hint);
+        }
+    }
+
+    /// Every step of a batch's journeys sends the same events.
+    fn check_batch_step(&mut self, raw: &RawStep<'_>, steps: &[Step]) {
+        let step = step_of(steps, raw);
+        if let (Some(KeyRule::Received { .. }), Some(at)) =
+            (step.and_then(|step| step.key.as_ref()), raw.fields.get("key"))
+        {
+            let hint = Some("make it: `key: \"{{ uuid() }}\"`".to_owned());
+            self.problems.at(at, "the keys of a batch can't come from its one answer", hint);
+        }
+        if let Some(after) = raw.after() {
+            let hint = Some("a batch's journeys are followed by their events".to_owned());
+            self.problems.at(after, "a step that waits for a stage, beside a batch", hint);
+            return;
+        }
+        let Some(node) = raw.fields.get("batch") else {
+            let message = format!("step `{}` without `batch`, beside a batch", raw.name);
+            let hint = Some("every step sends the same events: repeat the `batch`".to_owned());
+            self.problems.at(raw.node, message, hint);
+            return;
+        };
+        let size = |step: &Step| step.batch.as_ref().map(|batch| batch.size);
+        if let (Some(of), Some(first)) = (step.and_then(size), steps.first().and_then(size))
+            && of != first
+        {
+            let message = format!("a batch of {of} after one of {first}");
+            let hint = Some("every step sends the same events: say the same number".to_owned());
             self.problems.at(node, message, hint);
         }
     }
@@ -170,6 +212,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The step that a mapping has become, if it could be read.
+fn step_of<'s>(steps: &'s [Step], raw: &RawStep<'_>) -> Option<&'s Step> {
+    steps.iter().find(|step| step.name == raw.name)
 }
 
 fn has(node: &Node, name: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use super::batch::BATCH;
 use super::channels::CHANNEL;
+use super::clock::CLOCK;
 use super::limits::LIMIT;
 use super::load_shapes::LOAD;
 use super::poison::POISON;
@@ -74,6 +75,16 @@ const KEY: Field = Field::new(
 const RETRY_FIELD: Field =
     Field::new("retry", Map(&RETRY), "When it is tried again; by default never.");
 
+const EVENTS: Kind = Either(&[Count, Map(&BATCH)]);
+const BATCH_FIELD: Field = Field::new(
+    "batch",
+    EVENTS,
+    "Events of so many journeys in each request: the body is one event.",
+);
+
+const CLOCK_FIELD: Field =
+    Field::new("clock", Map(&CLOCK), "Where the answer shows the system's own time.");
+
 const POISON_FIELD: Field = Field::new(
     "poison",
     Map(&POISON),
@@ -91,11 +102,8 @@ pub(crate) static ROOT: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
-        Field::new(
-            "batch",
-            Either(&[Count, Map(&BATCH)]),
-            "Events of so many journeys in each request: the body is one event.",
-        ),
+        BATCH_FIELD,
+        CLOCK_FIELD,
         POISON_FIELD,
         Field::new("trace", Flag, "Carry a trace context; as the file says by default."),
     ],
@@ -112,6 +120,8 @@ pub(crate) static STEP: Shape = Shape {
         EXTRACT,
         KEY,
         RETRY_FIELD,
+        BATCH_FIELD,
+        CLOCK_FIELD,
         POISON_FIELD,
         Field::new("after", Text, "Stage to wait for; without it the step is part of the root."),
     ],
@@ -235,6 +245,7 @@ pub(crate) static STAGE: Shape = Shape {
             "How many distinct members reach it, or where that is said; 1 by default.",
         ),
         Field::new("member", Selector, "What tells members apart."),
+        Field::new("clock", Map(&CLOCK), "Where its event shows the system's own time."),
         Field::new("shared", Flag, "An event counts for this stage even if another took it."),
     ],
 };

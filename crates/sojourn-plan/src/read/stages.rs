@@ -17,8 +17,8 @@ use super::templates::Scope;
 pub(super) const STAGES_MAX: usize = 32;
 
 /// Fields that say something of events.
-const EVENT_FIELDS: [&str; 8] =
-    ["match", "key", "check", "expect", "member", "shared", "reason", "rekey"];
+const EVENT_FIELDS: [&str; 9] =
+    ["match", "key", "check", "expect", "member", "shared", "reason", "rekey", "clock"];
 
 const POLL_EVERY_NS: u64 = 500_000_000;
 const POLL_BUDGET_PER_S: f64 = 50.0;
@@ -125,6 +125,8 @@ impl Reader<'_> {
         let reason = given_or(fields.get("reason"), None, |node| self.reason(node, kind).map(Some));
         let rekey =
             given_or(fields.get("rekey"), None, |node| self.keyed(node, Place::Event).map(Some));
+        let clock =
+            given_or(fields.get("clock"), None, |node| self.clock(node, Place::Event).map(Some));
         if let (Some(true), Some(None)) = (expect.as_ref().map(Expect::is_several), &member) {
             let node = fields.get("expect").unwrap_or(raw.node);
             let several = match &expect {
@@ -145,6 +147,7 @@ impl Reader<'_> {
             shared: shared?,
             reason: reason?,
             rekey: rekey?,
+            clock: clock?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Steps: a request or message, what its answer must be, and what is taken from it.
 
-use crate::selector::{Check, Selector};
+use crate::selector::Selector;
 use crate::{Action, Escape, Extract, HttpAction, KeyRule, Refresh, Step, VariableId};
 
 use super::Reader;
@@ -35,7 +35,7 @@ impl Reader<'_> {
     pub(super) fn plain_steps(&mut self, node: &Node, scope: &mut Scope) -> Vec<Step> {
         let raw = self.raw_steps(node, &shapes::STEP);
         for step in &raw {
-            for name in ["key", "after", "retry", "publish", "poison"] {
+            for name in ["key", "after", "retry", "batch", "clock", "publish", "poison"] {
                 if let Some(node) = step.fields.get(name) {
                     let message = format!("`{name}` belongs to a journey's steps");
                     self.problems.at(node, message, None);
@@ -134,30 +134,26 @@ impl Reader<'_> {
         let retry = raw.fields.get("retry").and_then(|node| self.retry(node));
         let mut action = action?;
         let batch = self.batch_of(raw, &mut action);
-        match &action {
-            Action::Http(http) => self.check_head(raw, http, &expect, &extract, key.as_ref()),
-            Action::Publish(_) => self.check_publish(raw, key.as_ref()),
-        }
+        let clock = self.clock_of_step(raw, &action);
         let name = raw.name.clone();
-        Some(Step { name, after: None, action, expect, extract, key, retry, batch })
+        let step = Step { name, after: None, action, expect, extract, key, retry, batch, clock };
+        match &step.action {
+            Action::Http(http) => self.check_head(raw, http, &step),
+            Action::Publish(_) => self.check_publish(raw, step.key.as_ref()),
+        }
+        Some(step)
     }
 
     /// A HEAD request's answer has no body to look into.
-    fn check_head(
-        &mut self,
-        raw: &RawStep<'_>,
-        http: &HttpAction,
-        expect: &[Check],
-        extract: &[Extract],
-        key: Option<&KeyRule>,
-    ) {
+    fn check_head(&mut self, raw: &RawStep<'_>, http: &HttpAction, step: &Step) {
         let of_body = |selector: &Selector| {
             matches!(selector, Selector::Body(_) | Selector::Text | Selector::Regex(_))
         };
         let key_of_body =
-            matches!(key, Some(KeyRule::Received { selector, .. }) if of_body(selector));
-        let looks = expect.iter().any(|check| of_body(&check.selector))
-            || extract.iter().any(|extract| of_body(&extract.selector))
+            matches!(&step.key, Some(KeyRule::Received { selector, .. }) if of_body(selector));
+        let looks = step.expect.iter().any(|check| of_body(&check.selector))
+            || step.extract.iter().any(|extract| of_body(&extract.selector))
+            || step.clock.as_ref().is_some_and(|clock| of_body(&clock.ulid))
             || key_of_body;
         if http.method == "HEAD" && looks {
             let message = format!("step `{}` looks into the body of a HEAD answer", raw.name);

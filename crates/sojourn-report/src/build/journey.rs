@@ -40,6 +40,7 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
             Some(Hop { name: stage.name.clone(), p50_ns: hop_ns.p50, p95_ns: hop_ns.p95 })
         })
         .collect();
+    let mut batches = batch::reports(lookup, shape).into_iter();
     let shares = share::shares(&hops, seen(&quantiles, 0.5), seen(&quantiles, 0.95));
     JourneyReport {
         name: shape.name.clone(),
@@ -49,7 +50,8 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         in_flight_max: lookup.gauge(names::JOURNEYS_IN_FLIGHT, &tags).map(|(_, _, max)| max),
         branches: branches(lookup, shape),
         failures: failures(lookup, &shape.name),
-        batch: batch::report(lookup, &shape.name),
+        batch: batches.next(),
+        batches_again: batches.collect(),
         steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
         backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
         drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),

@@ -34,6 +34,8 @@ pub(super) fn report(
         deliveries_per_event: (matched > 0).then(|| (matched + again) as f64 / matched as f64),
         events_after: counter(names::POISON_EVENTS_AFTER),
         failures: figures.failures,
+        batch: figures.batch,
+        batches_again: figures.batches_again,
         stages: figures.stages,
         kept: figures.kept,
         ..of_line

@@ -4,10 +4,12 @@ use serde::Serialize;
 
 use super::{Distribution, ErrorRow};
 
-/// A journey's batches in the steady phase. A rate of the load counts requests; a journey's counts
-/// are of events.
+/// The batches of one step of a journey in the steady phase. A rate of the load counts requests; a
+/// journey's counts are of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BatchReport {
+    /// The step that sends them.
+    pub step: String,
     /// Requests that ended: the next three together.
     pub batches: u64,
     /// Of which every event was accepted.
@@ -22,7 +24,7 @@ pub struct BatchReport {
     pub events_accepted: u64,
     /// Events not accepted: failed roots.
     pub events_refused: u64,
-    /// Completed − scheduled, a sample for each event accepted.
+    /// Completed − due, a sample for each event accepted.
     pub event_accept_ns: Option<Distribution>,
     /// Events not accepted by reason, the most frequent first.
     pub reasons: Vec<ErrorRow>,

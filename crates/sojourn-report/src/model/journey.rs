@@ -28,6 +28,8 @@ pub struct JourneyReport {
     pub failures: Vec<FailureRow>,
     /// What became of its batches; `None` for a journey that shares its request with no other.
     pub batch: Option<BatchReport>,
+    /// The same of further steps, which send the events of a batch once more.
+    pub batches_again: Vec<BatchReport>,
     /// HTTP steps in order.
     pub steps: Vec<StepRow>,
     /// Each hop's share of the journey.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Distribution, FailureRow, JourneyCounts, KeptJourney, StageRow};
+use super::{BatchReport, Distribution, FailureRow, JourneyCounts, KeptJourney, StageRow};
 
 /// One journey's poisoned ones: figures of the steady phase. `sent = contained + completed +
 /// refused + failed + lost + in_flight_at_cutoff`.
@@ -12,7 +12,8 @@ pub struct PoisonReport {
     pub journey: String,
     /// The name that they are counted under.
     pub name: String,
-    /// Which share of the journey's arrivals they are, as declared.
+    /// Which share of the journey's arrivals they are, as declared: of its journeys, or of its
+    /// requests where each is a batch of them.
     pub share: f64,
     /// Deadline from t0.
     pub within_ns: u64,
@@ -43,6 +44,10 @@ pub struct PoisonReport {
     pub events_after: u64,
     /// What failed them, the commonest first.
     pub failures: Vec<FailureRow>,
+    /// What became of their batches; `None` for a journey that shares its request with no other.
+    pub batch: Option<BatchReport>,
+    /// The same of further steps, which send the events of a batch once more.
+    pub batches_again: Vec<BatchReport>,
     /// Their stages: how far they came.
     pub stages: Vec<StageRow>,
     /// Kept ones.

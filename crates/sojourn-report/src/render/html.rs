@@ -26,12 +26,13 @@ use crate::{
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
     ("journey.html", include_str!("../../assets/journey.html")),
     ("batch.html", include_str!("../../assets/batch.html")),
+    ("clocks.html", include_str!("../../assets/clocks.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
     ("poison.html", include_str!("../../assets/poison.html")),
     ("steps.html", include_str!("../../assets/steps.html")),
@@ -87,6 +88,7 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.add_filter("percent", figure(words::percent));
     environment.add_filter("bytes", figure(words::bytes));
     environment.add_filter("quantile", figure(words::quantile));
+    environment.add_filter("offset", |value: i64| words::offset(value));
     environment.add_filter("count", |value: u64| words::count(value));
     Ok(environment)
 }

@@ -2,6 +2,7 @@
 
 mod backlog;
 mod batch;
+mod clock;
 mod details;
 mod health;
 mod journey;
@@ -31,6 +32,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     ledger::ledger(&mut out, &model.ledger, &paint);
     backlog::backlog(&mut out, &model.backlogs, &paint);
     limit::limits(&mut out, &model.limits, &paint);
+    clock::clocks(&mut out, &model.clocks, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
     }

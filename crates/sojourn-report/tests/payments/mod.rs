@@ -54,6 +54,7 @@ pub(crate) fn model() -> ReportModel {
         ledger,
         backlogs: backlogs(),
         limits: Vec::new(),
+        clocks: Vec::new(),
         journeys: vec![journey],
         poison: Vec::new(),
         notes: vec![
@@ -104,6 +105,7 @@ pub(crate) fn empty() -> ReportModel {
         },
         backlogs: Vec::new(),
         limits: Vec::new(),
+        clocks: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         poison: Vec::new(),

@@ -6,10 +6,11 @@ use sojourn_plan::Plan;
 /// Reasons told apart; further ones count as `other`.
 const REASONS_MAX: usize = 50;
 
-/// A journey's batches and their events, in one phase.
+/// The batches of one step of a journey and their events, in one phase.
 #[derive(Debug)]
 pub(crate) struct BatchSeries {
     journey: String,
+    step: String,
     phase: SeriesPhase,
     /// Batches accepted as a whole, in part, not at all.
     whole: SeriesId,
@@ -22,25 +23,25 @@ pub(crate) struct BatchSeries {
     refused: Vec<(String, SeriesId)>,
 }
 
-/// Of each journey, in both phases; `None` for one whose root is no batch.
+/// Of each journey and step, in both phases; a journey whose root is no batch has none.
 pub(crate) fn batch_series(
     plan: &Plan,
     phases: [SeriesPhase; 2],
     recorder: &mut Recorder,
-) -> Vec<Option<[BatchSeries; 2]>> {
-    let of = |journey: &sojourn_plan::Journey| {
-        journey
-            .batch()
-            .map(|_| phases.map(|phase| BatchSeries::new(&journey.name, phase, recorder)))
+) -> Vec<Vec<[BatchSeries; 2]>> {
+    let mut of = |journey: &sojourn_plan::Journey| {
+        let batches = journey.steps.iter().filter(|step| step.batch.is_some());
+        let names = batches.map(|step| (&*journey.name, &*step.name));
+        names.map(|of| phases.map(|phase| BatchSeries::new(of, phase, recorder))).collect()
     };
-    plan.journeys.iter().map(of).collect()
+    plan.journeys.iter().map(&mut of).collect()
 }
 
 impl BatchSeries {
-    fn new(journey: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
-        let mut series = |kind: Kind, metric: &str| {
-            recorder.series(kind, SeriesKey::new(metric, &[(names::JOURNEY, journey)], phase))
-        };
+    fn new((journey, step): (&str, &str), phase: SeriesPhase, recorder: &mut Recorder) -> Self {
+        let tags = [(names::JOURNEY, journey), (names::STEP, step)];
+        let mut series =
+            |kind: Kind, metric: &str| recorder.series(kind, SeriesKey::new(metric, &tags, phase));
         Self {
             whole: series(Kind::Counter, names::BATCHES_WHOLE),
             part: series(Kind::Counter, names::BATCHES_PART),
@@ -49,6 +50,7 @@ impl BatchSeries {
             accept: series(Kind::Trend, names::BATCH_EVENT_ACCEPT),
             refused: Vec::new(),
             journey: journey.to_owned(),
+            step: step.to_owned(),
             phase,
         }
     }
@@ -83,7 +85,8 @@ impl BatchSeries {
         }
         let is_full = self.refused.len() >= REASONS_MAX;
         let tag = if is_full { "other" } else { reason };
-        let tags = [(names::JOURNEY, &*self.journey), (names::REASON, tag)];
+        let tags =
+            [(names::JOURNEY, &*self.journey), (names::STEP, &*self.step), (names::REASON, tag)];
         let key = SeriesKey::new(names::BATCH_EVENTS_REFUSED, &tags, self.phase);
         let id = recorder.series(Kind::Counter, key);
         if !is_full {

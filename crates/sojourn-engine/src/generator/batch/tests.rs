@@ -1,5 +1,7 @@
 //! What answers say of a batch.
 
+use sojourn_http::Response;
+
 use super::*;
 use crate::testing::plan;
 
@@ -19,7 +21,7 @@ fn judged(status: u16, body: &str) -> (u32, Option<String>) {
     let plan = plan(PLAN, "http://127.0.0.1:1");
     let step = &plan.journeys[0].steps[0];
     let response = Response { status, body: body.as_bytes().to_vec(), ..Response::default() };
-    let judged = judge(step, step.batch.as_ref().unwrap(), &response);
+    let judged = judge(step, step.batch.as_ref().unwrap(), &Answer::new(&response), 4);
     assert!(judged.accepted == 4 || !judged.reason.is_empty());
     (judged.accepted, judged.unexpected)
 }

@@ -43,9 +43,7 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
     }
     stages(out, &journey.stages, &journey.branches);
     details::failures(out, &journey.failures);
-    if let Some(batch) = &journey.batch {
-        super::batch::batch(out, batch);
-    }
+    super::batch::batches(out, journey.batch.as_ref(), &journey.batches_again);
     steps(out, &journey.steps);
     kept(out, &journey.kept, paint);
 }

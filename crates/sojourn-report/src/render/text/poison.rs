@@ -14,7 +14,10 @@ pub(super) fn poison(out: &mut String, poison: &PoisonReport, paint: &Paint) {
         format!(", {} of the journeys started", words::percent(fraction))
     });
     let declared = words::percent(poison.share);
-    entry(out, "sent", &format!("{}{sent} (declared {declared})", words::count(poison.sent)));
+    // Which arrivals are poisoned is drawn: of a batch all events are, or none.
+    let of = if poison.batch.is_some() { "requests" } else { "journeys" };
+    let sent = format!("{}{sent} (declared {declared} of the {of})", words::count(poison.sent));
+    entry(out, "sent", &sent);
     let times = poison.containment_ns.as_ref().map_or_else(String::new, |times| {
         let time = |ns: i64| words::duration(ns as f64);
         let (p50, p95) = (time(times.p50), time(times.p95));
@@ -44,6 +47,7 @@ pub(super) fn poison(out: &mut String, poison: &PoisonReport, paint: &Paint) {
     entry(out, "delivered", &format!("{deliveries} per event; {after} after the journey's end"));
     journey::stages(out, &poison.stages, &[]);
     details::failures(out, &poison.failures);
+    super::batch::batches(out, poison.batch.as_ref(), &poison.batches_again);
     let lost: Vec<_> = poison.kept.iter().filter(|kept| kept.role == "lost").cloned().collect();
     journey::kept(out, &lost, paint);
 }
