@@ -19,6 +19,7 @@ mod omission;
 mod polled;
 mod results;
 mod retries;
+mod several;
 mod theory;
 mod truth;
 mod webhook;

@@ -2,6 +2,7 @@
 
 mod backlog;
 mod batch;
+pub(super) mod capacity;
 mod details;
 mod health;
 mod journey;
@@ -10,6 +11,7 @@ mod limit;
 mod paint;
 mod plan;
 mod poison;
+pub(super) mod sweep;
 mod table;
 
 use sojourn_analysis::{conclusion::Weight, words};
