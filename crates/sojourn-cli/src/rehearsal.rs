@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use sojourn_engine::Stop;
 use sojourn_plan::Plan;
 
 use crate::{
@@ -34,10 +35,19 @@ impl Share {
 
 /// Makes a run for each share, and ends with the first that does not pass: its exit code, or that
 /// of the last one.
-pub(crate) fn rehearse(plan: &Plan, shares: &[Share], flags: &RunFlags) -> Result<u8, UsageError> {
+pub(crate) fn rehearse(
+    plan: &Plan,
+    shares: &[Share],
+    flags: &RunFlags,
+    stop: &Stop,
+) -> Result<u8, UsageError> {
     if let Some(pair) = shares.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
         return Err(UsageError::new(
-            format!("--rehearse: {}% does not come after {}%", pair[1].percent(), pair[0].percent()),
+            format!(
+                "--rehearse: {}% does not come after {}%",
+                pair[1].percent(),
+                pair[0].percent()
+            ),
             "name growing shares, such as 10%,50%,100%",
         ));
     }
@@ -55,7 +65,7 @@ pub(crate) fn rehearse(plan: &Plan, shares: &[Share], flags: &RunFlags) -> Resul
         eprintln!("rehearsal {} of {}: {percent}% of the load", place + 1, plans.len());
         let is_last = place + 1 == plans.len();
         let own = if is_last { flags.clone() } else { apart(flags, *percent) };
-        let made = runner::make(scaled, &own, false, false)?;
+        let made = runner::make(scaled, &own, (false, false), stop)?;
         runner::say_where(&made);
         if made.code != 0 || is_last {
             if !is_last {

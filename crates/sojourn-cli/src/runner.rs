@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_engine::{RunOptions, exit_code};
+use sojourn_engine::{RunOptions, Stop, exit_code};
 use sojourn_plan::Plan;
 
-use crate::{connectors::registry, errors::UsageError, live::ProgressLine, outputs, signals};
+use crate::{connectors::registry, errors::UsageError, live::ProgressLine, outputs};
 
 /// Flags of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -121,12 +121,12 @@ pub(crate) struct Made {
     pub(crate) reports: Vec<PathBuf>,
 }
 
-/// Makes a run and its reports.
+/// Makes a run and its reports; `once` and `debug` are the flags of these names.
 pub(crate) fn make(
     plan: &Plan,
     flags: &RunFlags,
-    once: bool,
-    debug: bool,
+    (once, debug): (bool, bool),
+    stop: &Stop,
 ) -> Result<Made, UsageError> {
     for path in &flags.report {
         outputs::check_name(path)?;
@@ -141,13 +141,8 @@ pub(crate) fn make(
         eprintln!("warning: {warning}");
     }
     let mut line = ProgressLine::new(flags.machine.quiet || debug);
-    let summary = sojourn_engine::run(
-        plan,
-        &options,
-        &registry(),
-        &signals::stop_on_signals(),
-        &mut |progress| line.show(progress),
-    );
+    let summary =
+        sojourn_engine::run(plan, &options, &registry(), stop, &mut |progress| line.show(progress));
     line.end();
     drop(options);
     if let Some(thread) = narration {

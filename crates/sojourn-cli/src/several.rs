@@ -83,7 +83,8 @@ impl<'a> Several<'a> {
     ) -> Result<Done, UsageError> {
         self.made += 1;
         let run_id = run_id();
-        let file = self.folder.path.join(format!("{}-{:02}-{run_id}.sojourn", self.name, self.made));
+        let file =
+            self.folder.path.join(format!("{}-{:02}-{run_id}.sojourn", self.name, self.made));
         let options = self.flags.machine.options(file.clone(), run_id);
         let mut line = ProgressLine::of(self.flags.machine.quiet, format!("{of}  "));
         // Its own, since ending one run early is not stopping them all.

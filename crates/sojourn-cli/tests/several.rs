@@ -20,9 +20,9 @@ fn plan(address: &std::net::SocketAddr, arrivals: &str, more: &str) -> String {
     )
 }
 
-/// Starts `sojourn` in this folder; it may take ten minutes.
+/// Starts `sojourn` in this folder; it may take twenty minutes.
 fn start(folder: &Path, arguments: &[&str]) -> Running {
-    let program = sojourn(arguments).in_dir(folder).timeout(Duration::from_secs(600));
+    let program = sojourn(arguments).in_dir(folder).timeout(Duration::from_secs(1_200));
     program.start().unwrap()
 }
 

@@ -38,10 +38,9 @@ mod tests {
     #[test]
     fn work_waits_for_the_first_free_server() {
         let servers = Servers::new(2);
-        let ends: Vec<u64> =
-            [(0, 10), (0, 30), (0, 10), (0, 10), (100, 10)].map(|(now, service)| {
-                servers.end_ns(now, service)
-            }).into();
+        let ends: Vec<u64> = [(0, 10), (0, 30), (0, 10), (0, 10), (100, 10)]
+            .map(|(now, service)| servers.end_ns(now, service))
+            .into();
         assert_eq!(ends, [10, 30, 20, 30, 110]);
     }
 

@@ -29,10 +29,10 @@ impl Plan {
             let own_per_s = per_s * rate_per_s(load)? / declared_per_s;
             let Model::Open { arrivals, .. } = &load.model else { continue };
             let duration_ns = warmup_ns.saturating_add(steady_ns);
-            let line =
-                Segment::Linear { from_per_s: own_per_s, to_per_s: own_per_s, duration_ns };
+            let line = Segment::Linear { from_per_s: own_per_s, to_per_s: own_per_s, duration_ns };
             let placement = if *arrivals == Arrivals::Poisson { "poisson" } else { "constant" };
-            let rate = format!("{placement}, {} for {}", show_rate(own_per_s), show_ns(duration_ns));
+            let rate =
+                format!("{placement}, {} for {}", show_rate(own_per_s), show_ns(duration_ns));
             plan.load.push(Load {
                 journeys: load.journeys.clone(),
                 model: Model::Open {
@@ -166,9 +166,8 @@ mod tests {
         assert_eq!(arrivals(&at), [750, 250]);
         assert_eq!((at.load[0].warmup_ns, at.load[0].steady_ns), (1_000_000_000, 4_000_000_000));
         assert_eq!((at.load[0].drain_ns, &at.load[1].journeys), (7_000_000_000, &vec![(1, 1.0)]));
-        let placed = |load: &Load| {
-            matches!(load.model, Model::Open { arrivals: Arrivals::Poisson, .. })
-        };
+        let placed =
+            |load: &Load| matches!(load.model, Model::Open { arrivals: Arrivals::Poisson, .. });
         assert!(!placed(&at.load[0]) && placed(&at.load[1]));
         assert!(at.load[1].declared.starts_with("poisson, 50/s for 5s (declared: b: "));
     }

@@ -42,10 +42,10 @@ pub fn observe(run: &RunFile, model: &ReportModel, thresholds: &[Threshold]) -> 
         by_generator: true,
         cause: format!("{} (measured {})", row.text, row.measured_text),
     });
-    let broken = failed.iter().filter(|row| !of_generator(row)).map(|row| Broken {
-        text: row.text.clone(),
-        measured: row.measured_text.clone(),
-    });
+    let broken = failed
+        .iter()
+        .filter(|row| !of_generator(row))
+        .map(|row| Broken { text: row.text.clone(), measured: row.measured_text.clone() });
     Observation {
         steady_ns: line.steady_ns,
         started: line.started,
@@ -212,10 +212,7 @@ fn curve(steps: &[CapacityStep]) -> Vec<CurvePoint> {
         .iter()
         .map(|point| {
             let run = &steps[point.step].run;
-            Point {
-                completed_per_s: run.completed_per_s,
-                mean_ns: run.mean_ns.unwrap_or(f64::NAN),
-            }
+            Point { completed_per_s: run.completed_per_s, mean_ns: run.mean_ns.unwrap_or(f64::NAN) }
         })
         .collect();
     if let Some(knee) = knee(&measured) {

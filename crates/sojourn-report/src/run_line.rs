@@ -2,10 +2,13 @@
 
 use serde::Serialize;
 use sojourn_analysis::share;
-use sojourn_metrics::names;
+use sojourn_metrics::{SeriesKey, names};
 use sojourn_record::{Interval, IntervalRow, RunFile};
 
 use crate::model::{JourneyReport, Outcome, ReportModel};
+
+const SECOND_NS: u64 = 1_000_000_000;
+const MILLISECOND_NS: u64 = 1_000_000;
 
 /// A run's headline figures: those of the steady phase, of all its journeys but the poisoned ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,9 +78,9 @@ impl RunLine {
             lost: counts.lost,
             in_flight_at_cutoff: counts.in_flight_at_cutoff,
             failed: counts.failed + counts.root_failed,
-            bottleneck: slowest.zip(quantile(0.5)).and_then(|(journey, p50_ns)| {
-                share::sentence(&journey.shares, p50_ns)
-            }),
+            bottleneck: slowest
+                .zip(quantile(0.5))
+                .and_then(|(journey, p50_ns)| share::sentence(&journey.shares, p50_ns)),
             run_file,
         }
     }
@@ -125,7 +128,7 @@ fn mean_ns(model: &ReportModel) -> Option<f64> {
 fn steady<'a>(run: &'a RunFile, model: &ReportModel) -> impl Iterator<Item = &'a Interval> {
     let from_ns = model.identity.warm_up_ns;
     let until_ns = from_ns.saturating_add(model.identity.steady_ns);
-    let slack_ns = 50_000_000;
+    let slack_ns = 50 * MILLISECOND_NS;
     run.intervals.iter().filter(move |it| {
         it.start_ns.saturating_add(slack_ns) >= from_ns
             && it.end_ns <= until_ns.saturating_add(slack_ns)
@@ -148,37 +151,51 @@ fn completed_per_s(run: &RunFile, model: &ReportModel) -> f64 {
     if ns == 0 { 0.0 } else { count as f64 * 1e9 / ns as f64 }
 }
 
-/// The level of a gauge at the start of the steady phase and at the end of each of its seconds, all
-/// its series of journeys without poison added that `is_it` takes. A second without a row repeats
-/// the one before.
+/// The level of a gauge at the start of the steady phase and at the end of each of its whole
+/// seconds, all its series of journeys without poison that `is_it` takes added up. Intervals end a
+/// little late on a busy machine: the level at an instant between two of their ends lies on the
+/// straight line between them.
 pub(crate) fn levels(
     run: &RunFile,
     model: &ReportModel,
     metric: &str,
-    is_it: impl Fn(&sojourn_metrics::SeriesKey) -> bool,
+    is_it: impl Fn(&SeriesKey) -> bool,
 ) -> Vec<f64> {
-    let is_healthy = |key: &sojourn_metrics::SeriesKey| {
+    let is_healthy = |key: &SeriesKey| {
         key.tag(names::JOURNEY).is_none_or(|name| names::poison_of(name).is_none())
     };
     let level = |interval: &Interval| {
-        let rows = interval.rows.iter().filter(|(key, _)| {
-            key.metric == metric && is_healthy(key) && is_it(key)
-        });
+        let rows = interval
+            .rows
+            .iter()
+            .filter(|(key, _)| key.metric == metric && is_healthy(key) && is_it(key));
         rows.filter_map(|(_, row)| match row {
             IntervalRow::Gauge([last, _, _]) => Some(*last),
             _ => None,
         })
         .reduce(|sum, last| sum + last)
     };
-    let first_ns = steady(run, model).next().map(|first| first.start_ns);
-    let before = run.intervals.iter().rfind(|it| Some(it.end_ns) <= first_ns).and_then(level);
-    let mut last = before.unwrap_or(0.0);
-    let marks = steady(run, model).map(|interval| {
-        last = level(interval).unwrap_or(last);
-        last
-    });
-    let start = before.or(Some(0.0));
-    let mut all: Vec<f64> = start.into_iter().collect();
-    all.extend(marks);
-    all
+    let known: Vec<(u64, f64)> = std::iter::once((0, 0.0))
+        .chain(run.intervals.iter().filter_map(|it| Some((it.end_ns, level(it)?))))
+        .collect();
+    if known.len() == 1 {
+        return Vec::new();
+    }
+    let from_ns = model.identity.warm_up_ns;
+    // An end that rounding put a hair before its second still is one.
+    let seconds = model.identity.steady_ns.saturating_add(MILLISECOND_NS) / SECOND_NS;
+    (0..=seconds).map(|second| at(&known, from_ns + second * SECOND_NS)).collect()
+}
+
+/// The level at an instant, of levels at ascending instants.
+fn at(known: &[(u64, f64)], instant_ns: u64) -> f64 {
+    let after = known.partition_point(|(ns, _)| *ns < instant_ns);
+    match (after.checked_sub(1).and_then(|before| known.get(before)), known.get(after)) {
+        (Some((from_ns, from)), Some((to_ns, to))) => {
+            let share = (instant_ns - from_ns) as f64 / (to_ns - from_ns).max(1) as f64;
+            from + (to - from) * share
+        }
+        (Some((_, level)), None) | (None, Some((_, level))) => *level,
+        (None, None) => 0.0,
+    }
 }

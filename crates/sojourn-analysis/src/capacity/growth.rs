@@ -71,9 +71,10 @@ pub fn growth(levels: &[f64], arrivals_per_s: f64) -> Option<Growth> {
 fn likeness(levels: &[f64], per_s: f64) -> f64 {
     let n = levels.len() as f64;
     let mean = levels.iter().sum::<f64>() / n;
-    let beside = levels.iter().zip(0u32..).map(|(level, second)| {
-        level - mean - per_s * (f64::from(second) - (n - 1.0) / 2.0)
-    });
+    let beside = levels
+        .iter()
+        .zip(0u32..)
+        .map(|(level, second)| level - mean - per_s * (f64::from(second) - (n - 1.0) / 2.0));
     let beside: Vec<f64> = beside.collect();
     let products: f64 = beside.windows(2).map(|pair| pair[0] * pair[1]).sum();
     let squares: f64 = beside.iter().map(|off| off * off).sum();

@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn a_level_backlog_holds_and_a_growing_one_fails_at_its_stage() {
         assert_eq!(said(&seen(0.0), &RULE), Judgement::Held { likely: false });
-        let Judgement::Failed { limit: Limit::Growth { per_s, stage, .. } } = said(&seen(20.0), &RULE)
+        let Judgement::Failed { limit: Limit::Growth { per_s, stage, .. } } =
+            said(&seen(20.0), &RULE)
         else {
             panic!("does not grow");
         };

@@ -87,8 +87,7 @@ pub fn is_hopeless(
 mod tests {
     use super::*;
 
-    const NEEDS: Needs =
-        Needs { rate_per_s: 100.0, base_ns: None, tolerance: 0.025, spread: None };
+    const NEEDS: Needs = Needs { rate_per_s: 100.0, base_ns: None, tolerance: 0.025, spread: None };
 
     #[test]
     fn a_step_is_as_long_as_its_samples_its_journeys_and_its_noise_ask_for() {
@@ -101,7 +100,10 @@ mod tests {
         // A half-width of 2.8 / √n is 2.5 % at 12,544 arrivals.
         assert_eq!(length(Needs { spread: Some(2.8), rate_per_s: 1_000.0, ..NEEDS }), 14);
         assert_eq!(length(Needs { spread: Some(2.8), rate_per_s: 1.0, ..NEEDS }), 120);
-        assert_eq!(length(Needs { base_ns: Some(20 * SECOND_NS), spread: Some(9.0), ..NEEDS }), 200);
+        assert_eq!(
+            length(Needs { base_ns: Some(20 * SECOND_NS), spread: Some(9.0), ..NEEDS }),
+            200
+        );
         let forced = Settings { step_ns: Some(7 * SECOND_NS), ..settings };
         assert_eq!(steady_ns(&forced, &NEEDS), 7 * SECOND_NS);
     }

@@ -216,9 +216,7 @@ impl Search {
                 End::NeverHeld { failed_per_s: *failed_per_s, limit: limit.clone() }
             }
             (None, None) => match wall {
-                Some(wall) => {
-                    End::Void { rate_per_s: wall.rate_per_s, cause: wall.cause.clone() }
-                }
+                Some(wall) => End::Void { rate_per_s: wall.rate_per_s, cause: wall.cause.clone() },
                 None => End::Nothing,
             },
         }

@@ -34,7 +34,8 @@ fn errors(queue: Queue, settings: &Settings, seeds: u64) -> Vec<(f64, f64)> {
             };
             assert!(narrowed && confirmed, "{:?}", search.end());
             let off = search.end().capacity_per_s().unwrap() / queue.capacity_per_s() - 1.0;
-            let ns: u64 = search.tried().iter().map(|it| it.step.warmup_ns + it.step.steady_ns).sum();
+            let ns: u64 =
+                search.tried().iter().map(|it| it.step.warmup_ns + it.step.steady_ns).sum();
             (off, ns as f64 / 60e9)
         })
         .collect()
@@ -125,7 +126,8 @@ fn a_system_that_never_holds_says_so_with_the_lowest_rate() {
         lost: 1,
         ..Observation::default()
     });
-    let End::NeverHeld { failed_per_s, limit: Limit::Lost { lost: 1, started: 100 } } = search.end()
+    let End::NeverHeld { failed_per_s, limit: Limit::Lost { lost: 1, started: 100 } } =
+        search.end()
     else {
         panic!("{:?}", search.end());
     };
@@ -189,8 +191,7 @@ fn the_ceiling_is_tried_and_confirmed_and_nothing_above_it() {
     let queue = queue(Law::Exponential, Law::Exponential, 4, 0.001);
     let settings = Settings { to_per_s: 900.0, ..Settings::new(100.0) };
     let search = of_queue(queue, settings, 1);
-    let expected =
-        End::AtLeast { held_per_s: 900.0, because: AtLeast::Ceiling, confirmed: true };
+    let expected = End::AtLeast { held_per_s: 900.0, because: AtLeast::Ceiling, confirmed: true };
     assert_eq!(search.end(), expected);
     assert!(search.tried().iter().all(|tried| tried.step.rate_per_s <= 900.0));
 }
@@ -281,7 +282,8 @@ fn a_stopped_search_ends_with_what_is_known() {
     search.stop();
     assert_eq!(search.step(), None);
     assert_eq!(search.observe(&Observation::default()), None);
-    let End::Found { held_per_s, failed_per_s, narrowed: false, confirmed: false, .. } = search.end()
+    let End::Found { held_per_s, failed_per_s, narrowed: false, confirmed: false, .. } =
+        search.end()
     else {
         panic!("{:?}", search.end());
     };

@@ -41,7 +41,10 @@ pub fn per_step(threshold: &Threshold) -> PerStep {
 
 /// Whether a threshold speaks of journeys or requests that failed.
 pub(super) fn is_of_failures(threshold: &Threshold) -> bool {
-    threshold.subject.iter().any(|part| matches!(part.as_str(), "failed" | "root_failed" | "errors"))
+    threshold
+        .subject
+        .iter()
+        .any(|part| matches!(part.as_str(), "failed" | "root_failed" | "errors"))
 }
 
 /// Journeys of a step that these thresholds need: ten beyond the highest quantile that one of them

@@ -142,7 +142,7 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         PathBuf::new(),
         &overrides(command, &target, &brokers),
     )?;
-    let made = runner::make(&plan, &command.flags, false, false);
+    let made = runner::make(&plan, &command.flags, (false, false), &signals::stop_on_signals());
     stop(system);
     let made = made?;
     runner::say_where(&made);

@@ -5,6 +5,7 @@ use crate::{
     plan_flags::PlanFlags,
     rehearsal::{self, Share},
     runner::{self, RunFlags},
+    signals,
 };
 
 /// Run a journey file
@@ -35,10 +36,11 @@ pub(crate) struct Run {
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
     let plan = command.plan.read()?;
+    let stop = signals::stop_on_signals();
     if !command.rehearse.is_empty() {
-        return rehearsal::rehearse(&plan, &command.rehearse, &command.flags);
+        return rehearsal::rehearse(&plan, &command.rehearse, &command.flags, &stop);
     }
-    let made = runner::make(&plan, &command.flags, command.once, command.debug)?;
+    let made = runner::make(&plan, &command.flags, (command.once, command.debug), &stop)?;
     runner::say_where(&made);
     Ok(made.code)
 }

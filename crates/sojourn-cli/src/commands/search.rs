@@ -27,7 +27,8 @@ const SETTLE_S_MAX: f64 = 60.0;
 
 /// Find the highest arrival rate that a journey file's thresholds allow
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Doubles the rate until a step fails, then narrows down between what held and what \
+#[command(
+    after_help = "Doubles the rate until a step fails, then narrows down between what held and what \
 failed, and runs the rate that held once more. A step fails when a threshold of the file does not \
 hold, when journeys are lost or failed, or when more arrives than is finished.
 
@@ -38,7 +39,8 @@ Examples:
   sojourn search journey.yaml --step 30s --runs runs/
 
 Exit codes: 0 found, 2 wrong usage or a plan that cannot run, 3 void (no run could be believed),
-99 even the lowest rate failed, 105 interrupted; what is known is reported.")]
+99 even the lowest rate failed, 105 interrupted; what is known is reported."
+)]
 pub(crate) struct Search {
     #[command(flatten)]
     plan: PlanFlags,
@@ -104,7 +106,11 @@ fn settings(command: &Search, plan: &Plan) -> Result<Settings, UsageError> {
     let from_per_s = command.from.unwrap_or(declared_per_s / 4.0);
     if let Some(to_per_s) = command.to.filter(|to| *to < from_per_s) {
         return Err(UsageError::new(
-            format!("--to {} is below the first rate, {}", show_rate(to_per_s), show_rate(from_per_s)),
+            format!(
+                "--to {} is below the first rate, {}",
+                show_rate(to_per_s),
+                show_rate(from_per_s)
+            ),
             "give a lower --from, or a higher --to",
         ));
     }
@@ -147,6 +153,10 @@ fn climb(
 ) -> Result<Vec<RunLine>, UsageError> {
     let mut lines = Vec::new();
     while let Some(step) = state.step().copied() {
+        if several.stop.graceful() {
+            state.stop();
+            break;
+        }
         let number = lines.len() + 1;
         let done = make(several, plan, state, &step, number);
         if several.stop.graceful() {
@@ -180,9 +190,8 @@ fn make(
     step: &Step,
     number: usize,
 ) -> Result<Done, UsageError> {
-    let mut stepped = plan
-        .at_rate(step.rate_per_s, step.warmup_ns, step.steady_ns)
-        .map_err(UsageError::plain)?;
+    let mut stepped =
+        plan.at_rate(step.rate_per_s, step.warmup_ns, step.steady_ns).map_err(UsageError::plain)?;
     stepped.labels.push(("search".to_owned(), format!("step {number}")));
     let (warmup_ns, base_ns) = (step.warmup_ns, state.base_ns());
     let of = format!("step {number}, {}", show_rate(round(step.rate_per_s)));

@@ -19,7 +19,8 @@ use vary::Vary;
 
 /// Run a journey file for each of several values, and compare the runs
 #[derive(Debug, clap::Args)]
-#[command(after_help = "The variables stand for ${NAME} in the file, and are in the environment of the \
+#[command(
+    after_help = "The variables stand for ${NAME} in the file, and are in the environment of the \
 command. That is no shell: it is cut into words as a shell would, then {NAME} is replaced in each
 word, so that no value can become a second word or command.
 
@@ -30,7 +31,8 @@ Examples:
   sojourn sweep journey.yaml --vary BATCH=1,100 --vary POLL=10ms,1s --report sweep.html
 
 Exit codes: 0 every run passed, 2 wrong usage, a plan that cannot run or a command that failed,
-3 a run was void, 99 a threshold failed, 105 interrupted.")]
+3 a run was void, 99 a threshold failed, 105 interrupted."
+)]
 pub(crate) struct Sweep {
     #[command(flatten)]
     plan: PlanFlags,

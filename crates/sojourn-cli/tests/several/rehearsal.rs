@@ -19,7 +19,8 @@ fn shares_grow_until_one_fails() {
     let more = "thresholds: [ 'started < 100' ]\n";
     let text = plan(&mock.address, "constant", more).replace("400/s", "200/s");
     std::fs::write(folder.path().join("plan.yaml"), text).unwrap();
-    let arguments = ["run", "plan.yaml", "--quiet", "--output", "out.sojourn", "--report", "out.json"];
+    let arguments =
+        ["run", "plan.yaml", "--quiet", "--output", "out.sojourn", "--report", "out.json"];
     let rehearse = ["--rehearse", "10%,50%,100%"];
     let output = run(folder.path(), &[&arguments[..], &rehearse].concat());
     assert_eq!(output.code, Some(99), "{output}");

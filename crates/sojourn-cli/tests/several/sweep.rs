@@ -20,7 +20,8 @@ fn every_value_is_run_and_the_command_gets_it() {
     assert_eq!(output.code, Some(99), "{output}");
     let report = json(&output);
     let rows = report["rows"].as_array().unwrap();
-    let started: Vec<u64> = rows.iter().map(|row| row["run"]["started"].as_u64().unwrap()).collect();
+    let started: Vec<u64> =
+        rows.iter().map(|row| row["run"]["started"].as_u64().unwrap()).collect();
     assert_eq!(started, [40, 100, 200], "{output}");
     assert_eq!(rows[2]["run"]["outcome"], "fail", "{output}");
     let told = std::fs::read_to_string(folder.path().join("told.txt")).unwrap();

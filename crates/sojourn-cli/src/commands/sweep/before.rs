@@ -51,9 +51,8 @@ impl Before {
     pub(super) fn run(&self, values: &[(String, String)]) -> Result<(), UsageError> {
         let words = self.with(values);
         let shown = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
-        let (program, arguments) = words.split_first().map_or(("", &[][..]), |(first, rest)| {
-            (first.as_str(), rest)
-        });
+        let (program, arguments) =
+            words.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null());
         command.envs(values.iter().map(|(name, value)| (name, value)));

@@ -36,7 +36,8 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
         End::Void { .. } => ("void", "void"),
         End::Nothing => ("unfinished", "nothing known"),
     };
-    let rows: Vec<Row<'_>> = (1..).zip(&report.steps).map(|(number, step)| row(number, step)).collect();
+    let rows: Vec<Row<'_>> =
+        (1..).zip(&report.steps).map(|(number, step)| row(number, step)).collect();
     let failed = report.curve.iter().find(|point| !point.held);
     Ok(environment.get_template("capacity.html")?.render(context! {
         report => serialised(report),

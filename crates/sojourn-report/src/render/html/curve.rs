@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::axis::{Tick, Unit, Vertical, WIDTH, tenths};
+use super::axis::{HEIGHT, Tick, Unit, Vertical, WIDTH, tenths};
 
 /// A chart, ready to be drawn by the template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,6 +34,51 @@ pub(super) struct CurveLine {
     pub(super) path: String,
     /// The points, as (x, y, what it says).
     pub(super) dots: Vec<(f64, f64, String)>,
+}
+
+/// A vertical axis.
+enum Up {
+    /// From zero on.
+    Linear(Vertical),
+    /// Powers of ten, from the first exponent to the second.
+    Decades(i32, i32),
+}
+
+impl Up {
+    /// An axis for these values: of decades where they are times, which lie far apart.
+    fn of(unit: Unit, values: impl Iterator<Item = f64> + Clone) -> Self {
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        if unit != Unit::Ns || least <= 0.0 {
+            return Self::Linear(Vertical::of(values));
+        }
+        let most = values.fold(least, f64::max);
+        let (low, high) = (least.log10().floor() as i32, most.log10().ceil() as i32);
+        Self::Decades(low, high.max(low + 1))
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        match self {
+            Self::Linear(vertical) => vertical.y(value),
+            Self::Decades(low, high) => {
+                HEIGHT * (1.0 - (value.log10() - f64::from(*low)) / f64::from(high - low))
+            }
+        }
+    }
+
+    fn ticks(&self, unit: Unit) -> Vec<Tick> {
+        let (low, high) = match self {
+            Self::Linear(vertical) => return vertical.ticks(unit),
+            Self::Decades(low, high) => (*low, *high),
+        };
+        (low..=high)
+            .map(|exponent| {
+                let value = 10f64.powi(exponent);
+                let at = tenths(self.y(value));
+                let percent = tenths((HEIGHT - at) / HEIGHT * 100.0);
+                Tick { at, percent, label: unit.print(value) }
+            })
+            .collect()
+    }
 }
 
 /// Where points lie on the horizontal axis.
@@ -91,7 +136,7 @@ pub(super) fn curve(
 ) -> Option<Curve> {
     let known = || lines.iter().flat_map(|(_, values)| values.iter().flatten().copied());
     known().next()?;
-    let vertical = Vertical::of(known());
+    let vertical = Up::of(unit, known());
     let drawn = lines.iter().enumerate().map(|(style, (name, values))| {
         let points = across.places.iter().zip(&across.labels).zip(values);
         let dots: Vec<(f64, f64, String)> = points
@@ -134,6 +179,16 @@ mod tests {
         assert_eq!(names.places, [250.0, 750.0]);
         let many: Vec<String> = (0..100).map(|n| n.to_string()).collect();
         assert!(Across::names(&many).ticks.len() <= 8);
+    }
+
+    #[test]
+    fn times_lie_on_decades() {
+        let across = Across::numbers(&[1.0, 2.0], Unit::PerSecond);
+        let lines = [("p99", vec![Some(1e6), Some(3e9)])];
+        let curve = curve("latency", Unit::Ns, &across, &lines).unwrap();
+        let labels: Vec<&str> = curve.y_ticks.iter().map(|tick| tick.label.as_str()).collect();
+        assert_eq!(labels, ["1.00 ms", "10.0 ms", "100 ms", "1.00 s", "10.0 s"]);
+        assert!(curve.lines[0].path.starts_with("M500,240L1000,"), "{}", curve.lines[0].path);
     }
 
     #[test]

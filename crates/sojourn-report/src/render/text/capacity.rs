@@ -86,8 +86,13 @@ fn growth(step: &CapacityStep) -> String {
     step.tried.growth.map_or_else(
         || "–".to_owned(),
         |growth| {
-            let sign = if growth.share >= 0.0005 { "+" } else { "" };
-            format!("{sign}{:.1} % ± {:.1}", growth.share * 100.0, growth.half_width * 100.0)
+            let tenths = (growth.share * 1_000.0).round() / 10.0;
+            let sign = match tenths {
+                0.0 => "",
+                tenths if tenths < 0.0 => "−",
+                _ => "+",
+            };
+            format!("{sign}{:.1} % ± {:.1}", tenths.abs(), growth.half_width * 100.0)
         },
     )
 }
