@@ -132,8 +132,8 @@ mod tests {
 
     fn plan(load: &str) -> Plan {
         let text = format!(
-            "name: x\ntarget: http://127.0.0.1:1\njourneys:\n  a: {{ root: {{ http: GET /a }} }}\n  \
-             b: {{ root: {{ http: GET /b }} }}\nload:\n{load}"
+            "name: x\ntarget: http://127.0.0.1:1\njourneys:\n  a: {{ root: {{ http: GET /a }} }}\n\
+             \x20 b: {{ root: {{ http: GET /b }} }}\nload:\n{load}"
         );
         crate::read("x.yaml", &text, &NoFiles, &Overrides::default())
             .unwrap_or_else(|errors| panic!("{errors}"))

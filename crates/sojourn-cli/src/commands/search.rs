@@ -27,10 +27,9 @@ const SETTLE_S_MAX: f64 = 60.0;
 
 /// Find the highest arrival rate that a journey file's thresholds allow
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Doubles the rate until a step fails, then narrows down between what held and what \
-failed, and runs the rate that held once more. A step fails when a threshold of the file does not \
-hold, when journeys are lost or failed, or when more arrives than is finished.
+#[command(after_help = "Doubles the rate until a step fails, then narrows down between what held
+and what failed, and runs the rate that held once more. A step fails when a threshold of the file
+does not hold, when journeys are lost or fail, or when more arrives than is finished.
 
 Examples:
   sojourn search journey.yaml
@@ -39,8 +38,7 @@ Examples:
   sojourn search journey.yaml --step 30s --runs runs/
 
 Exit codes: 0 found, 2 wrong usage or a plan that cannot run, 3 void (no run could be believed),
-99 even the lowest rate failed, 105 interrupted; what is known is reported."
-)]
+99 even the lowest rate failed, 105 interrupted; what is known is reported.")]
 pub(crate) struct Search {
     #[command(flatten)]
     plan: PlanFlags,
