@@ -152,7 +152,7 @@ fn effective_points(residuals: &[f64], squares: f64) -> f64 {
 
 /// The two-sided 95 % point of Student's t: a table for whole degrees of freedom up to 10, above it
 /// the Cornish–Fisher expansion about the normal quantile (Abramowitz and Stegun, 26.7.5).
-fn t_95(degrees: f64) -> f64 {
+pub(crate) fn t_95(degrees: f64) -> f64 {
     const TABLE: [f64; 10] =
         [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     if degrees < 11.0 {

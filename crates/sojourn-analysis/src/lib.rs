@@ -5,6 +5,7 @@
 //! carries the figures it rests on; where the figures do not decide, the sentence says that.
 
 pub mod backlog;
+pub mod capacity;
 pub mod compare;
 pub mod conclusion;
 pub mod drain;

@@ -9,11 +9,18 @@ pub(crate) struct ProgressLine {
     quiet: bool,
     is_terminal: bool,
     calls: u64,
+    /// What stands before each line: which of several runs it is.
+    of: String,
 }
 
 impl ProgressLine {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, is_terminal: std::io::stderr().is_terminal(), calls: 0 }
+        Self { quiet, is_terminal: std::io::stderr().is_terminal(), calls: 0, of: String::new() }
+    }
+
+    /// The same for one of several runs.
+    pub(crate) fn of(quiet: bool, of: String) -> Self {
+        Self { of, ..Self::new(quiet) }
     }
 
     /// Shows a second of the run.
@@ -29,8 +36,9 @@ impl ProgressLine {
             Stretch::Drain => "drain",
         };
         let line = format!(
-            "{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  \
+            "{}{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  \
              failed {}  lag p99 {:.2} ms",
+            self.of,
             progress.elapsed_ns as f64 / 1e9,
             progress.planned_ns as f64 / 1e9,
             progress.rate_per_s,

@@ -14,8 +14,11 @@ mod go_flags;
 mod go_words;
 mod live;
 mod outputs;
+mod plan_flags;
+mod rehearsal;
 mod results;
 mod runner;
+mod several;
 mod signals;
 
 use std::process::ExitCode;
@@ -32,6 +35,8 @@ use errors::UsageError;
   sojourn init > journey.yaml           a first journey file
   sojourn run journey.yaml              load, follow, report
   sojourn run journey.yaml --once --debug   follow one journey aloud
+  sojourn search journey.yaml           the highest arrival rate that holds its thresholds
+  sojourn sweep journey.yaml --vary RATE=50/s,100/s    one run for each value, side by side
   sojourn attack http://127.0.0.1:8080/ -rate 100 -duration 10s      one URL, one line
   sojourn mock --respond body.json --latency 700ms   a server that stands in for another
   sojourn report reports/x.sojourn --format json

@@ -17,24 +17,37 @@ pub(crate) fn run_file(
     run_id: &str,
 ) -> Result<PathBuf, UsageError> {
     let path = asked.map_or_else(
-        || {
-            let safe: String = name
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
-                .collect();
-            PathBuf::from(format!("reports/{safe}-{run_id}.sojourn"))
-        },
+        || PathBuf::from(format!("reports/{}-{run_id}.sojourn", safe(name))),
         Path::to_path_buf,
     );
+    make_folder_of(&path)?;
+    Ok(path)
+}
+
+/// The report of several runs together: `reports/NAME-KIND-TIME.ENDING`, its folder made.
+pub(crate) fn beside_reports(name: &str, kind: &str, ending: &str) -> Result<PathBuf, UsageError> {
+    let name = format!("reports/{}-{kind}-{}.{ending}", safe(name), crate::runner::run_id());
+    let path = PathBuf::from(name);
+    make_folder_of(&path)?;
+    Ok(path)
+}
+
+/// A name that is one file's in every system.
+fn safe(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
+}
+
+fn make_folder_of(path: &Path) -> Result<(), UsageError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| {
             UsageError::new(
                 format!("cannot make the folder {}: {error}", folder.display()),
-                "choose another place with --output",
+                "choose another place with --output or --report",
             )
         })?;
     }
-    Ok(path)
+    Ok(())
 }
 
 /// Reads a run file into the model that every report is made from.
@@ -73,6 +86,11 @@ pub(crate) fn write_report(model: &ReportModel, path: &Path) -> Result<(), Usage
         Some("txt" | "text") => sojourn_report::render::text(model, false),
         _ => return check_name(path),
     };
+    write(path, &text)
+}
+
+/// Writes a report's text.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), UsageError> {
     std::fs::write(path, text).map_err(|error| {
         UsageError::new(
             format!("cannot write {}: {error}", path.display()),

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_engine::{RunOptions, exit_code};
+use sojourn_engine::{RunOptions, Stop, exit_code};
 use sojourn_plan::Plan;
 
-use crate::{connectors::registry, errors::UsageError, live::ProgressLine, outputs, signals};
+use crate::{connectors::registry, errors::UsageError, live::ProgressLine, outputs};
 
 /// Flags of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,6 +19,16 @@ pub(crate) struct RunFlags {
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Journeys kept with their whole timeline: the telling ones, or all of them
+    #[arg(long, value_enum, default_value_t = Keep::Telling)]
+    pub(crate) keep: Keep,
+    #[command(flatten)]
+    pub(crate) machine: MachineFlags,
+}
+
+/// How this machine makes load.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct MachineFlags {
     /// Generator threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) threads: u32,
@@ -37,9 +47,6 @@ pub(crate) struct RunFlags {
     /// is late then, and each thread takes a whole core; for accuracy tests
     #[arg(long)]
     pub(crate) spin: bool,
-    /// Journeys kept with their whole timeline: the telling ones, or all of them
-    #[arg(long, value_enum, default_value_t = Keep::Telling)]
-    pub(crate) keep: Keep,
     /// Certificates (PEM) trusted besides the system's
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
@@ -49,6 +56,21 @@ pub(crate) struct RunFlags {
     /// No progress line
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl MachineFlags {
+    /// Options of a run that leaves this run file.
+    pub(crate) fn options(&self, run_file: PathBuf, run_id: String) -> RunOptions {
+        let mut options = RunOptions::new(run_file, run_id);
+        options.threads = self.threads;
+        options.client.connections_max = self.connections;
+        options.client.tls.ca_file.clone_from(&self.ca);
+        options.client.tls.insecure = self.insecure;
+        options.lag_budget_ns = self.lag_budget;
+        options.client.io = self.io.into();
+        options.client.spin = self.spin;
+        options
+    }
 }
 
 /// What generators wait and move bytes with.
@@ -99,40 +121,28 @@ pub(crate) struct Made {
     pub(crate) reports: Vec<PathBuf>,
 }
 
-/// Makes a run and its reports.
+/// Makes a run and its reports; `once` and `debug` are the flags of these names.
 pub(crate) fn make(
     plan: &Plan,
     flags: &RunFlags,
-    once: bool,
-    debug: bool,
+    (once, debug): (bool, bool),
+    stop: &Stop,
 ) -> Result<Made, UsageError> {
     for path in &flags.report {
         outputs::check_name(path)?;
     }
     let run_id = run_id();
     let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
-    let mut options = RunOptions::new(run_file.clone(), run_id);
-    options.threads = flags.threads;
-    options.client.connections_max = flags.connections;
-    options.client.tls.ca_file.clone_from(&flags.ca);
-    options.client.tls.insecure = flags.insecure;
-    options.lag_budget_ns = flags.lag_budget;
-    options.client.io = flags.io.into();
-    options.client.spin = flags.spin;
+    let mut options = flags.machine.options(run_file.clone(), run_id);
     options.once = once;
     options.keep_all = flags.keep == Keep::All;
     let narration = debug.then(|| narrate(&mut options));
     for warning in &plan.warnings {
         eprintln!("warning: {warning}");
     }
-    let mut line = ProgressLine::new(flags.quiet || debug);
-    let summary = sojourn_engine::run(
-        plan,
-        &options,
-        &registry(),
-        &signals::stop_on_signals(),
-        &mut |progress| line.show(progress),
-    );
+    let mut line = ProgressLine::new(flags.machine.quiet || debug);
+    let summary =
+        sojourn_engine::run(plan, &options, &registry(), stop, &mut |progress| line.show(progress));
     line.end();
     drop(options);
     if let Some(thread) = narration {

@@ -13,6 +13,11 @@ pub(crate) fn stop_serving_on_signals() -> Stop {
     on_signals("no new connections, what is held is answered (again: at once)")
 }
 
+/// The same for several runs, one after the other.
+pub(crate) fn stop_several_on_signals() -> Stop {
+    on_signals("this run is drained, no further one is made (again: at once)")
+}
+
 /// The same for a look at channels.
 pub(crate) fn stop_watching_on_signals() -> Stop {
     on_signals("no more is watched")

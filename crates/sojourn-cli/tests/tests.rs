@@ -21,6 +21,7 @@ mod polled;
 mod results;
 mod retries;
 mod rows;
+mod several;
 mod theory;
 mod truth;
 mod webhook;

@@ -69,6 +69,9 @@ pub struct StageConfig {
     pub service: ServiceTime,
     /// Events worked on at once.
     pub concurrency: u32,
+    /// Servers that the work has to share, one event at a time each; none: as many as wanted. The
+    /// stage's capacity is then servers over mean service time, exactly.
+    pub servers: Option<u32>,
 }
 
 /// Which Kafka to use; as text, `embedded` or `HOST:PORT[,HOST:PORT…]`.
@@ -163,6 +166,7 @@ impl DemoConfig {
 
     fn validate_bounds(&self) -> Result<(), ConfigError> {
         let concurrency = |it: &StageConfig| u64::from(it.concurrency);
+        let servers = |it: &StageConfig| u64::from(it.servers.unwrap_or(1));
         let bounds = [
             ("partitions", u64::from(self.partitions), 1_000),
             ("fetch_wait_ms", u64::from(self.fetch_wait_ms), 1_000),
@@ -171,6 +175,9 @@ impl DemoConfig {
             ("created.concurrency", concurrency(&self.created), 100_000),
             ("settled.concurrency", concurrency(&self.settled), 100_000),
             ("completed.concurrency", concurrency(&self.completed), 100_000),
+            ("created.servers", servers(&self.created), 100_000),
+            ("settled.servers", servers(&self.settled), 100_000),
+            ("completed.servers", servers(&self.completed), 100_000),
         ];
         for (field, value, max) in bounds {
             if !(1..=max).contains(&value) {
@@ -218,7 +225,7 @@ impl Default for RelayConfig {
 
 impl Default for StageConfig {
     fn default() -> Self {
-        Self { service: ServiceTime::fixed_ms(20), concurrency: 2_048 }
+        Self { service: ServiceTime::fixed_ms(20), concurrency: 2_048, servers: None }
     }
 }
 
@@ -300,6 +307,7 @@ mod tests {
         check(&|it| it.partitions = 0, "partitions: 0");
         check(&|it| it.relay.poll_ms = 0, "relay.poll_ms");
         check(&|it| it.settled.concurrency = 0, "settled.concurrency");
+        check(&|it| it.settled.servers = Some(0), "settled.servers");
         check(&|it| it.events_topic = it.dead_letter_topic.clone(), "dead_letter_topic");
         check(
             &|it| {

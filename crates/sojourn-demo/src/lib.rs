@@ -44,6 +44,7 @@ mod publisher;
 mod random;
 mod relay;
 mod retention;
+mod servers;
 mod service_time;
 mod stage;
 mod stop;

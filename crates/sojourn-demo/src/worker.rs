@@ -13,6 +13,7 @@ use crate::faults::{Fate, Faults, StopStage};
 use crate::payment::Payment;
 use crate::publisher::{Done, Outgoing, Publisher, Purpose};
 use crate::random;
+use crate::servers::Servers;
 use crate::stage::Stage;
 use crate::store::{AppendError, NewEvent, StoreHandle};
 use crate::third_party::ThirdParties;
@@ -37,6 +38,8 @@ pub(crate) struct Workers {
     anchor: Anchor,
     faults: Faults,
     stopped: Option<StopStage>,
+    /// By the stage that is produced.
+    servers: Vec<(Stage, Servers)>,
     store: StoreHandle,
     third_parties: ThirdParties,
     publisher: Arc<Publisher>,
@@ -57,6 +60,7 @@ impl Workers {
             anchor: Anchor::now(),
             faults: Faults::new(config.seed, config.faults.clone()),
             stopped: config.faults.stop_stage,
+            servers: servers(config),
             store,
             third_parties,
             publisher,
@@ -190,7 +194,12 @@ impl Workers {
     ) -> Result<String, String> {
         let about = 0x776f_726b_0000_0000 | produces.index() as u64;
         let service_ns = config.service.sample_ns(random::draw(self.seed, stream, about));
-        tokio::time::sleep(Duration::from_nanos(service_ns)).await;
+        let servers = self.servers.iter().find(|(stage, _)| *stage == produces);
+        let wait_ns = servers.map_or(service_ns, |(_, servers)| {
+            let now_ns = now_ns();
+            servers.end_ns(now_ns, service_ns).saturating_sub(now_ns)
+        });
+        tokio::time::sleep(Duration::from_nanos(wait_ns)).await;
         let idempotency_key = (!self.naive).then_some(stream);
         let third_parties = &self.third_parties;
         match produces {
@@ -229,6 +238,12 @@ impl Workers {
             Outcome::GivenUp
         }
     }
+}
+
+fn servers(config: &DemoConfig) -> Vec<(Stage, Servers)> {
+    let stages = [Stage::Created, Stage::Settled, Stage::Completed].into_iter();
+    let of = |stage| Some((stage, Servers::new(config.consumer_of(stage)?.servers?)));
+    stages.filter_map(of).collect()
 }
 
 /// The stream that an integration event is about.

@@ -5,15 +5,21 @@
 //! `docs/definitions.md`, which the HTML report carries and links to.
 //!
 //! [`compare`] holds two runs against each other.
+//! [`capacity`] and [`sweep`] report on several runs together: a search for the highest rate that
+//! holds, and one plan for several values of its variables.
 //!
 //! [`results`] reports on attack results instead: one record a request, in Vegeta's layouts.
 //!
 //! Names, keys and reasons are foreign input: the renderers escape them.
 
 mod build;
+pub mod capacity;
 pub mod compare;
 pub mod model;
 pub mod render;
 pub mod results;
+mod run_line;
+pub mod sweep;
 
 pub use model::ReportModel;
+pub use run_line::RunLine;

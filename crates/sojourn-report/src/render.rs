@@ -1,9 +1,10 @@
-//! Renderers: each reads a [`ReportModel`] and nothing else.
+//! Renderers: each reads a [`ReportModel`] and nothing else; those of several runs together read
+//! a [`CapacityReport`] or a [`SweepReport`].
 
 pub(crate) mod html;
 pub(crate) mod text;
 
-use crate::ReportModel;
+use crate::{ReportModel, capacity::CapacityReport, sweep::SweepReport};
 
 /// Why a report could not be rendered: a defect of ours, since a model holds nothing that can't be.
 #[derive(Debug, thiserror::Error)]
@@ -31,4 +32,34 @@ pub fn json(model: &ReportModel) -> Result<String, RenderError> {
 /// One self-contained file: no script, style, font or image is loaded from anywhere.
 pub fn html(model: &ReportModel) -> Result<String, RenderError> {
     html::report(model)
+}
+
+/// A search for the capacity, for a terminal; columns and colour as [`text`].
+pub fn capacity_text(report: &CapacityReport, colour: bool) -> String {
+    text::capacity::report(report, colour)
+}
+
+/// The serialisation of a search's report, indented.
+pub fn capacity_json(report: &CapacityReport) -> Result<String, RenderError> {
+    Ok(serde_json::to_string_pretty(report)?)
+}
+
+/// A search for the capacity as one self-contained file, with its curve.
+pub fn capacity_html(report: &CapacityReport) -> Result<String, RenderError> {
+    html::capacity::report(report)
+}
+
+/// A sweep, for a terminal; columns and colour as [`text`].
+pub fn sweep_text(report: &SweepReport, colour: bool) -> String {
+    text::sweep::report(report, colour)
+}
+
+/// The serialisation of a sweep's report, indented.
+pub fn sweep_json(report: &SweepReport) -> Result<String, RenderError> {
+    Ok(serde_json::to_string_pretty(report)?)
+}
+
+/// A sweep as one self-contained file, with its chart.
+pub fn sweep_html(report: &SweepReport) -> Result<String, RenderError> {
+    html::sweep::report(report)
 }

@@ -16,5 +16,7 @@ mod plot;
 mod poison;
 /// Reports on attack results against what Vegeta printed.
 mod results;
+/// Searches and sweeps.
+mod several;
 /// The terminal report against golden files, and within its columns; the JSON report.
 mod text;

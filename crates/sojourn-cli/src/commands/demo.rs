@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::builder::PossibleValuesParser;
 use sojourn_demo::{
-    Demo as System, DemoConfig, KafkaChoice, ServiceTime, SlowStage, Stage, StopStage,
+    Demo as System, DemoConfig, KafkaChoice, ServiceTime, SlowStage, Stage, StageConfig, StopStage,
 };
 use sojourn_plan::{Channel, Overrides};
 
@@ -28,6 +28,7 @@ const EXPERIMENT: &str = include_str!("../../../../examples/published-experiment
   sojourn demo --drop 1 --redeliver 2          lose and repeat some events; see who notices
   sojourn demo --slow-stage completed          a stage of 5 to 9 seconds
   sojourn demo --rate 200/s --steady 10s
+  sojourn demo --serve --servers settled=4 --service settled=20ms    a bottleneck of 200/s
   sojourn demo --published-experiment          one payment a second, a relay polling every 5 s
   sojourn demo --broker nats --url nats://127.0.0.1:4222
   sojourn demo --serve --listen 127.0.0.1:8080 only the system, to be loaded from elsewhere")]
@@ -72,8 +73,12 @@ pub(crate) struct Demo {
     /// Events a consumer works on at once
     #[arg(long, value_name = "N")]
     concurrency: Option<u32>,
+    /// Servers that a stage's work has to share, such as settled=4: its capacity is then servers
+    /// over mean service time; repeatable
+    #[arg(long, value_name = "STAGE=N", value_parser = crate::plan_flags::pair)]
+    servers: Vec<(String, String)>,
     /// Work of a stage, such as created=exp(20ms), settled=uniform(5s,9s); repeatable
-    #[arg(long, value_name = "STAGE=TIME", value_parser = super::run::pair)]
+    #[arg(long, value_name = "STAGE=TIME", value_parser = crate::plan_flags::pair)]
     service: Vec<(String, String)>,
     /// Per cent of events never published
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
@@ -137,7 +142,7 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         PathBuf::new(),
         &overrides(command, &target, &brokers),
     )?;
-    let made = runner::make(&plan, &command.flags, false, false);
+    let made = runner::make(&plan, &command.flags, (false, false), &signals::stop_on_signals());
     stop(system);
     let made = made?;
     runner::say_where(&made);
@@ -183,12 +188,14 @@ fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
             )
         };
         let service: ServiceTime = time.parse().map_err(|error| refuse(format!("{error}")))?;
-        match stage(name).map_err(refuse)? {
-            Stage::Created => config.created.service = service,
-            Stage::Settled => config.settled.service = service,
-            Stage::Completed => config.completed.service = service,
-            Stage::Initiated => return Err(refuse("the API makes this stage".to_owned())),
-        }
+        consumer(&mut config, name).map_err(refuse)?.service = service;
+    }
+    for (name, count) in &command.servers {
+        let refuse = |problem: String| {
+            UsageError::new(format!("--servers {name}={count}: {problem}"), "write settled=4")
+        };
+        let servers: u32 = count.parse().map_err(|_| refuse(format!("{count} is no number")))?;
+        consumer(&mut config, name).map_err(refuse)?.servers = Some(servers);
     }
     if let Some(concurrency) = command.concurrency {
         for consumer in [&mut config.created, &mut config.settled, &mut config.completed] {
@@ -209,6 +216,16 @@ fn config(command: &Demo) -> Result<DemoConfig, UsageError> {
     config.seed = command.seed;
     config.truth_path.clone_from(&command.truth);
     Ok(config)
+}
+
+/// The consumer that makes a stage.
+fn consumer<'a>(config: &'a mut DemoConfig, name: &str) -> Result<&'a mut StageConfig, String> {
+    match stage(name)? {
+        Stage::Created => Ok(&mut config.created),
+        Stage::Settled => Ok(&mut config.settled),
+        Stage::Completed => Ok(&mut config.completed),
+        Stage::Initiated => Err("the API makes this stage".to_owned()),
+    }
 }
 
 fn overrides(command: &Demo, target: &str, brokers: &str) -> Overrides {

@@ -88,7 +88,7 @@ pub(crate) struct MockCommand {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// Value for `${NAME}` in the file, before the environment's, repeatable
-    #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = super::run::pair)]
+    #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = crate::plan_flags::pair)]
     env: Vec<(String, String)>,
     /// Seed of everything random
     #[arg(long)]

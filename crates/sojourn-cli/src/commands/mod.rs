@@ -16,6 +16,8 @@ mod plot;
 mod report;
 pub(crate) mod run;
 mod schema;
+mod search;
+mod sweep;
 mod watch;
 #[cfg(feature = "wrk")]
 mod wrk;
@@ -33,6 +35,10 @@ pub(crate) enum Command {
     Attack(Box<attack::Attack>),
     /// Run a journey file
     Run(Box<run::Run>),
+    /// Find the highest arrival rate that a journey file's thresholds allow
+    Search(Box<search::Search>),
+    /// Run a journey file for each of several values, and compare the runs
+    Sweep(Box<sweep::Sweep>),
     /// Fire one root, find every event that mentions its key, write the journey file
     Discover(discover::Discover),
     /// Watch what goes over a journey file's channels, without load
@@ -66,6 +72,8 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Demo(command) => demo::run(&command),
         Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Search(command) => search::run(&command),
+        Command::Sweep(command) => sweep::run(&command),
         Command::Discover(command) => discover::run(&command),
         Command::Watch(command) => watch::run(&command),
         Command::Init(command) => init::run(&command),

@@ -1,13 +1,11 @@
 //! `sojourn run`: a journey file, as it is or one journey only.
 
-use std::path::PathBuf;
-
-use sojourn_plan::Overrides;
-
 use crate::{
     errors::UsageError,
-    files::read_plan,
+    plan_flags::PlanFlags,
+    rehearsal::{self, Share},
     runner::{self, RunFlags},
+    signals,
 };
 
 /// Run a journey file
@@ -16,51 +14,33 @@ use crate::{
   sojourn run journey.yaml
   sojourn run journey.yaml --target http://127.0.0.1:8080 --label git=$(git rev-parse --short HEAD)
   sojourn run journey.yaml --once --debug
+  sojourn run journey.yaml --rehearse 10%,50%,100%
   sojourn run journey.yaml --report ci.json --report page.html")]
 pub(crate) struct Run {
-    /// Journey file (YAML)
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Base of the plan's relative URLs, instead of the file's `target:`
-    #[arg(long, value_name = "URL")]
-    target: Option<String>,
-    /// Label of the run, repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    label: Vec<(String, String)>,
-    /// Value for `${NAME}` in the file, before the environment's, repeatable
-    #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = pair)]
-    env: Vec<(String, String)>,
-    /// Seed of everything random
-    #[arg(long)]
-    seed: Option<u64>,
+    #[command(flatten)]
+    plan: PlanFlags,
     /// One journey of each kind instead of the load
     #[arg(long)]
     once: bool,
     /// Tell every request, event and decision on standard error
     #[arg(long)]
     debug: bool,
+    /// First shares of the load, one run each, such as 10%,50%,100%; ends at the first that fails
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', value_parser = rehearsal::share)]
+    #[arg(conflicts_with_all = ["once", "debug"])]
+    rehearse: Vec<Share>,
     #[command(flatten)]
     flags: RunFlags,
 }
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    let overrides = Overrides {
-        target: command.target.clone(),
-        labels: command.label.clone(),
-        seed: command.seed,
-        environment: command.env.clone(),
-    };
-    let plan = read_plan(&command.file, &overrides)?;
-    let made = runner::make(&plan, &command.flags, command.once, command.debug)?;
+    let plan = command.plan.read()?;
+    let stop = signals::stop_on_signals();
+    if !command.rehearse.is_empty() {
+        return rehearsal::rehearse(&plan, &command.rehearse, &command.flags, &stop);
+    }
+    let made = runner::make(&plan, &command.flags, (command.once, command.debug), &stop)?;
     runner::say_where(&made);
     Ok(made.code)
-}
-
-/// `NAME=VALUE`.
-pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
 }

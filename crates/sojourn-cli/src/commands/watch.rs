@@ -35,7 +35,7 @@ pub(crate) struct Watch {
     #[arg(long)]
     json: bool,
     /// Value for `${NAME}` in the file, before the environment's, repeatable
-    #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = super::run::pair)]
+    #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = crate::plan_flags::pair)]
     env: Vec<(String, String)>,
 }
 

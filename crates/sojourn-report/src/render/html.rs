@@ -7,9 +7,12 @@
 
 mod axis;
 mod bars;
+pub(super) mod capacity;
+mod curve;
 mod definitions;
 mod kept;
 mod lines;
+pub(super) mod sweep;
 mod view;
 mod waterfall;
 

@@ -2,6 +2,7 @@
 
 mod backlog;
 mod batch;
+pub(super) mod capacity;
 mod clock;
 mod details;
 mod health;
@@ -11,6 +12,7 @@ mod limit;
 pub(crate) mod paint;
 mod plan;
 mod poison;
+pub(super) mod sweep;
 pub(crate) mod table;
 
 use sojourn_analysis::{conclusion::Weight, words};

@@ -100,7 +100,7 @@ pub(crate) struct Attack {
           value_name = "N")]
     pub(super) threads: u32,
     /// Label of the run, repeatable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::commands::run::pair)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::plan_flags::pair)]
     pub(super) label: Vec<(String, String)>,
     /// How late requests may begin so that several begin at one wake-up, as 1ms: saves processor
     /// time at high rates, and shows as lag; 0s: not at all [default: 100us where they come at

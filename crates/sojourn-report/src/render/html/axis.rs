@@ -62,6 +62,11 @@ impl Vertical {
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
     }
 
+    /// Its end.
+    pub(super) fn high(&self) -> f64 {
+        self.high
+    }
+
     /// Where a value lies on the canvas, whose y grows downwards.
     pub(super) fn y(&self, value: f64) -> f64 {
         HEIGHT - (value - self.low) / (self.high - self.low) * HEIGHT

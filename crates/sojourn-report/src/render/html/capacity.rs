@@ -1,0 +1,112 @@
+//! The page of a search: what was found, the curve, the steps.
+
+use minijinja::{Value, context};
+use serde::Serialize;
+use sojourn_analysis::{capacity::End, words};
+
+use super::{
+    axis::Unit,
+    curve::{Across, Curve, curve},
+    definitions, environment, serialised,
+};
+use crate::{
+    capacity::{CapacityReport, CapacityStep},
+    render::{RenderError, text::capacity::why},
+};
+
+/// A step's row.
+#[derive(Serialize)]
+struct Row<'a> {
+    number: usize,
+    step: &'a CapacityStep,
+    purpose: &'static str,
+    word: &'static str,
+    says: Option<String>,
+    held: bool,
+}
+
+pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, RenderError> {
+    let mut environment = environment()?;
+    environment.add_template("capacity.html", include_str!("../../../assets/capacity.html"))?;
+    environment.add_template("macros.html", include_str!("../../../assets/macros.html"))?;
+    environment.add_template("curve.html", include_str!("../../../assets/curve.html"))?;
+    let (class, word) = match report.end {
+        End::Found { .. } | End::AtLeast { .. } => ("pass", "found"),
+        End::NeverHeld { .. } => ("fail", "no rate held"),
+        End::Void { .. } => ("void", "void"),
+        End::Nothing => ("unfinished", "nothing known"),
+    };
+    let rows: Vec<Row<'_>> =
+        (1..).zip(&report.steps).map(|(number, step)| row(number, step)).collect();
+    let failed = report.curve.iter().find(|point| !point.held);
+    Ok(environment.get_template("capacity.html")?.render(context! {
+        report => serialised(report),
+        class,
+        word,
+        limit => report.end.limit().map(|limit| limit.in_words()),
+        bottleneck => failed.and_then(|point| report.steps[point.step].run.bottleneck.clone()),
+        knee => report.curve.iter().find(|point| point.knee).map(|point| point.rate_per_s),
+        at_least => matches!(report.end, End::AtLeast { .. }),
+        charts => serialised(charts(report)),
+        rows => serialised(&rows),
+        style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
+        definitions => Value::from_safe_string(definitions::html()),
+    })?)
+}
+
+fn row(number: usize, step: &CapacityStep) -> Row<'_> {
+    let judgement = &step.tried.judgement;
+    Row {
+        number,
+        step,
+        purpose: step.tried.step.purpose.word(),
+        word: judgement.word(),
+        says: why(judgement),
+        held: judgement.word().starts_with("held"),
+    }
+}
+
+fn charts(report: &CapacityReport) -> Vec<Curve> {
+    let rates: Vec<f64> = report.curve.iter().map(|point| point.rate_per_s).collect();
+    let across = Across::numbers(&rates, Unit::PerSecond);
+    let runs = || report.curve.iter().map(|point| &report.steps[point.step].run);
+    let ns = |of: fn(&crate::RunLine) -> Option<u64>| -> Vec<Option<f64>> {
+        runs().map(|run| of(run).map(|ns| ns as f64)).collect()
+    };
+    let latency = [
+        ("p50", ns(|run| run.p50_ns)),
+        ("p95", ns(|run| run.p95_ns)),
+        ("p99", ns(|run| run.p99_ns)),
+    ];
+    let throughput = [
+        ("completed", runs().map(|run| Some(run.completed_per_s)).collect()),
+        ("arrivals", runs().map(|run| Some(run.arrivals_per_s)).collect()),
+    ];
+    let in_flight = [("most in flight", runs().map(|run| run.in_flight_max).collect())];
+    [
+        curve("Duration of the journeys by rate", Unit::Ns, &across, &latency),
+        curve("Throughput by rate", Unit::PerSecond, &across, &throughput),
+        curve("In flight by rate", Unit::Count, &across, &in_flight),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|chart| marked(chart, report, &across))
+    .collect()
+}
+
+/// The chart with the span in which the capacity lies, and the knee.
+fn marked(mut chart: Curve, report: &CapacityReport, across: &Across) -> Curve {
+    if let Some((middle, half)) = report.capacity_per_s.zip(report.half_width_per_s) {
+        let (from, to) = (across.place(middle - half), across.place(middle + half));
+        let name = format!("capacity {}/s", words::number(middle));
+        chart.band = Some((from, to - from, name));
+    }
+    let knee = report.curve.iter().filter(|point| point.knee);
+    chart.marks = knee
+        .map(|point| {
+            let name = format!("knee {}/s", words::number(point.rate_per_s));
+            (across.place(point.rate_per_s), name)
+        })
+        .collect();
+    chart
+}

@@ -1,0 +1,71 @@
+//! The page of a sweep: its runs side by side.
+
+use minijinja::{Value, context};
+use serde::Serialize;
+
+use super::{
+    axis::Unit,
+    curve::{Across, Curve, curve},
+    definitions, environment, serialised,
+};
+use crate::{RunLine, render::RenderError, sweep::SweepReport};
+
+/// A run's row.
+#[derive(Serialize)]
+struct Row<'a> {
+    name: String,
+    run: &'a RunLine,
+    mark: &'static str,
+}
+
+pub(in crate::render) fn report(report: &SweepReport) -> Result<String, RenderError> {
+    let mut environment = environment()?;
+    environment.add_template("sweep.html", include_str!("../../../assets/sweep.html"))?;
+    environment.add_template("macros.html", include_str!("../../../assets/macros.html"))?;
+    environment.add_template("curve.html", include_str!("../../../assets/curve.html"))?;
+    let rows: Vec<Row<'_>> = report
+        .rows
+        .iter()
+        .map(|row| Row { name: row.name(), run: &row.run, mark: row.run.outcome.mark() })
+        .collect();
+    Ok(environment.get_template("sweep.html")?.render(context! {
+        report => serialised(report),
+        sentence => report.sentence(),
+        of => report.variables.join(", "),
+        charts => serialised(charts(report)),
+        rows => serialised(&rows),
+        style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
+        definitions => Value::from_safe_string(definitions::html()),
+    })?)
+}
+
+fn charts(report: &SweepReport) -> Vec<Curve> {
+    let names: Vec<String> = report.rows.iter().map(|row| row.name()).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let across = Across::names(&names);
+    let runs = || report.rows.iter().map(|row| &row.run);
+    let ns = |of: fn(&RunLine) -> Option<u64>| -> Vec<Option<f64>> {
+        runs().map(|run| of(run).map(|ns| ns as f64)).collect()
+    };
+    let latency = [
+        ("p50", ns(|run| run.p50_ns)),
+        ("p95", ns(|run| run.p95_ns)),
+        ("p99", ns(|run| run.p99_ns)),
+    ];
+    let throughput = [
+        ("completed", runs().map(|run| Some(run.completed_per_s)).collect()),
+        ("arrivals", runs().map(|run| Some(run.arrivals_per_s)).collect()),
+    ];
+    let in_flight = [("most in flight", runs().map(|run| run.in_flight_max).collect())];
+    let of = report.variables.join(", ");
+    [
+        curve(&format!("Duration of the journeys by {of}"), Unit::Ns, &across, &latency),
+        curve(&format!("Throughput by {of}"), Unit::PerSecond, &across, &throughput),
+        curve(&format!("In flight by {of}"), Unit::Count, &across, &in_flight),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
