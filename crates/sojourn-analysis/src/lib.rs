@@ -8,4 +8,5 @@ pub mod backlog;
 pub mod conclusion;
 pub mod drain;
 pub mod share;
+pub mod timer;
 pub mod words;
