@@ -1,5 +1,6 @@
 //! Whether the findings are found, and whether they stay silent: seeded runs by the thousand.
 
+mod anomalies;
 mod timers;
 
 use rand::{SeedableRng, rngs::StdRng};
