@@ -24,6 +24,18 @@ pub struct Change {
     pub points: [usize; 2],
 }
 
+/// What changed, and the load before and after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// What: `hop to S`, `response of STEP`.
+    pub of: String,
+    /// How.
+    #[serde(flatten)]
+    pub change: Change,
+    /// Arrivals per second before and after it.
+    pub arrivals_per_s: [f64; 2],
+}
+
 /// A figure at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {

@@ -21,6 +21,18 @@ pub struct Correlation {
     pub effective: f64,
 }
 
+/// A hop that moves with a figure of a broker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Correlated {
+    /// The stage that ends the hop.
+    pub hop: String,
+    /// The broker's figure: whose, and which.
+    pub with: String,
+    /// How strongly.
+    #[serde(flatten)]
+    pub correlation: Correlation,
+}
+
 /// A weaker one is not told.
 const R_MIN: f64 = 0.7;
 /// Fewer points tell nothing.

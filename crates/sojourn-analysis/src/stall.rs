@@ -7,6 +7,8 @@
 
 use serde::Serialize;
 
+use crate::saturation::StageTimeline;
+
 /// One second's completions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Second {
@@ -33,6 +35,16 @@ pub struct Stall {
     pub expected: f64,
     /// Whether completions went on after it, before the last arrival.
     pub ended: bool,
+}
+
+/// A stall and where it was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stalled {
+    /// When, and what it cost.
+    #[serde(flatten)]
+    pub stall: Stall,
+    /// The first stage that was not reached meanwhile, where there is one.
+    pub stage: Option<String>,
 }
 
 /// Stalls told of one run: the longest.
@@ -69,6 +81,22 @@ pub fn stalls(seconds: &[Second], arrivals_end_ns: u64) -> Vec<Stall> {
     stalls.truncate(STALLS_MAX);
     stalls.sort_by_key(|stall| stall.from_ns);
     stalls
+}
+
+/// The first stage, in their order, that next to nothing reached during a stall, though it is
+/// usually reached more often than that.
+pub fn first_silent(stall: &Stall, stages: &[StageTimeline]) -> Option<String> {
+    let is_silent = |stage: &&StageTimeline| {
+        let is_within = |at_ns: u64| at_ns >= stall.from_ns && at_ns < stall.to_ns;
+        let loaded = || stage.seconds.iter().skip_while(|second| second.left == 0);
+        let within: Vec<u64> =
+            loaded().filter(|it| is_within(it.start_ns)).map(|it| it.left).collect();
+        let others: Vec<u64> =
+            loaded().filter(|it| it.end_ns <= stall.from_ns).map(|it| it.left).collect();
+        let mean = |of: &[u64]| of.iter().sum::<u64>() as f64 / of.len().max(1) as f64;
+        !within.is_empty() && mean(&others) > 0.0 && mean(&within) <= SILENT * mean(&others)
+    };
+    stages.iter().find(is_silent).map(|stage| stage.stage.clone())
 }
 
 fn stall(seconds: &[&Second], from: usize, length: usize, rate: f64) -> Option<Stall> {
@@ -120,6 +148,7 @@ fn usual_pause(pauses: &[(usize, usize)], seconds: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::saturation::StageSecond;
 
     const SECOND: u64 = 1_000_000_000;
 
@@ -144,6 +173,26 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].from_ns, found[0].to_ns), (20 * SECOND, 26 * SECOND));
         assert!(found[0].ended && found[0].expected > 250.0);
+    }
+
+    #[test]
+    fn the_first_stage_that_was_not_reached_is_named() {
+        let stage = |name: &str, silent: std::ops::Range<u64>| StageTimeline {
+            stage: name.to_owned(),
+            after: String::new(),
+            seconds: (0..60)
+                .map(|at| StageSecond {
+                    start_ns: at * SECOND,
+                    end_ns: (at + 1) * SECOND,
+                    left: if silent.contains(&at) { 0 } else { 50 },
+                    ..StageSecond::default()
+                })
+                .collect(),
+        };
+        let found = of(&seconds(50, |at| if (20..26).contains(&at) { 0 } else { 50 }, 60));
+        let stages = [stage("created", 0..0), stage("settled", 20..26), stage("done", 20..26)];
+        assert_eq!(first_silent(&found[0], &stages).as_deref(), Some("settled"));
+        assert_eq!(first_silent(&found[0], &stages[..1]), None);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! and it takes whole intervals of that, it waits for the same.
 //!
 //! Arrivals at a constant rate are a grid of their own, which no timer of the system made: a
-//! period that the scheduled instants keep to is never named.
+//! period that the scheduled instants keep to is never named. In a queue that grows hops are spread
+//! evenly too, over the whole run: hops that rise or fall with time show no timer.
 
 mod comb;
 mod even;
@@ -126,6 +127,8 @@ const JOINING_MIN: u64 = 10;
 /// The shortest of hops that wait for the next tick of a grid takes at most so many intervals: the
 /// work before the wait.
 const BEGINS_MAX: f64 = 2.0;
+/// Hops that are correlated so with time rise or fall with it.
+const TREND_MAX: f64 = 0.6;
 /// R of scheduled instants that are a grid themselves.
 const ARRIVALS_KEEP: f64 = 0.8;
 
@@ -182,6 +185,9 @@ fn timed(hops: &[HopSamples<'_>], sign: Sign) -> TimedHop {
 }
 
 fn sign(at: usize, hop: &HopSamples<'_>, shape: &Shape) -> Option<Sign> {
+    if trend(&hop.kept).abs() > TREND_MAX {
+        return None;
+    }
     let even = even::find(shape);
     if let Some(sign) = by_grid(at, hop, shape) {
         return Some(sign);
@@ -198,6 +204,24 @@ fn sign(at: usize, hop: &HopSamples<'_>, shape: &Shape) -> Option<Sign> {
     let Comb { period_ns, clusters } = comb::find(shape).filter(|comb| may_be(comb.period_ns))?;
     let pattern = Pattern::Steps { shares: shares(&clusters, shape.n) };
     Some(Sign { hop: at, period_ns, rank: 1, pattern, at_ticks: None })
+}
+
+/// How the kept hops rise with time: their correlation with the instants they begin at.
+fn trend(kept: &[KeptHop]) -> f64 {
+    if kept.len() < JOINING_MIN as usize {
+        return 0.0;
+    }
+    let n = kept.len() as f64;
+    let point = |kept: &KeptHop| (kept.from_ns as f64, kept.seen_ns as f64 - kept.from_ns as f64);
+    let (x, y) = kept.iter().map(point).fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (from, hop) in kept.iter().map(point) {
+        let (from, hop) = (from - x / n, hop - y / n);
+        xx += from * from;
+        yy += hop * hop;
+        xy += from * hop;
+    }
+    xy / (xx * yy).sqrt().max(f64::MIN_POSITIVE)
 }
 
 /// A hop that begins at any moment and ends at the ticks of a grid.

@@ -207,6 +207,31 @@ fn a_relay_under_random_arrivals_is_found_at_any_stage() {
     }
 }
 
+/// In a queue that grows the hops are spread evenly over the whole run's waits.
+#[test]
+fn a_queue_that_grows_is_no_timer() {
+    for run in 0..100 {
+        let chance = &mut chance(run);
+        let noise = Exp::new(50.0).unwrap();
+        let mut histogram = Histogram::new();
+        let kept: Vec<KeptHop> = (0..3_000u32)
+            .map(|k| {
+                let from_s = f64::from(k) / 100.0;
+                let hop_s = 0.02 + 0.13 * from_s + rand_distr::Distribution::sample(&noise, chance);
+                histogram.record((hop_s * SECOND) as u64);
+                KeptHop {
+                    t0_ns: (from_s * SECOND) as u64,
+                    from_ns: (from_s * SECOND) as u64,
+                    seen_ns: ((from_s + hop_s) * SECOND) as u64,
+                }
+            })
+            .collect();
+        let kept = kept.into_iter().step_by(30).collect();
+        let hop = HopSamples { stage: "s".into(), hops: Some(&histogram), kept };
+        assert_eq!(timers(&[hop]), [], "run {run}");
+    }
+}
+
 /// Arrivals at a constant rate, and work: what keeps to the arrivals' own grid is no timer.
 #[test]
 fn arrivals_at_a_constant_rate_are_no_timer() {

@@ -4,6 +4,7 @@ mod backlog;
 mod batch;
 mod facts;
 mod figures;
+mod findings;
 mod health;
 mod journey;
 mod kept;
