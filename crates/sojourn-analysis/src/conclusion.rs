@@ -8,12 +8,24 @@ mod events;
 mod load;
 mod outcome;
 mod poison;
+mod timing;
 
 pub use poison::{PoisonFacts, conclude_poison};
 
 use serde::Serialize;
 
-use crate::{backlog::Backlog, drain::Drain, share::Share};
+use crate::{
+    backlog::Backlog,
+    change::Changed,
+    correlate::Correlated,
+    drain::Drain,
+    saturation::{Saturation, StageGrowth},
+    share::Share,
+    stall::Stalled,
+    timer::Timer,
+};
+
+pub use load::exhausted_sentence;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,6 +85,20 @@ pub struct Facts {
     pub backlog: Option<Backlog>,
     /// What happened after the last arrival.
     pub drain: Option<Drain>,
+    /// What the slope of those who wait for each stage says.
+    pub growths: Vec<StageGrowth>,
+    /// The stage whose backlog grows first.
+    pub saturation: Option<Saturation>,
+    /// The greatest age of a journey in flight, nanoseconds.
+    pub oldest_age_ns_max: Option<u64>,
+    /// Timers that hops wait for.
+    pub timers: Vec<Timer>,
+    /// Latencies that changed their level.
+    pub changes: Vec<Changed>,
+    /// Times in which next to nothing was completed.
+    pub stalls: Vec<Stalled>,
+    /// Hops that move with a broker's backlog.
+    pub correlations: Vec<Correlated>,
     /// Of the lost journeys that were kept: the last stage seen (`None` when none was), and how
     /// many.
     pub lost_last_seen: Vec<(Option<String>, u64)>,
@@ -126,6 +152,7 @@ fn of_journey(facts: &Facts) -> Vec<Conclusion> {
         outcome::lost(facts),
         outcome::failed(facts),
         load::growth(facts),
+        load::saturation(facts),
         outcome::in_flight(facts),
         outcome::late(facts),
         events::order(facts),
@@ -137,6 +164,10 @@ fn of_journey(facts: &Facts) -> Vec<Conclusion> {
     .into_iter()
     .flatten()
     .chain(facts.traced.iter().filter_map(|traced| events::trace(facts, traced)))
+    .chain(facts.stalls.iter().map(|stall| timing::stall(facts, stall)))
+    .chain(facts.changes.iter().map(|change| timing::change(facts, change)))
+    .chain(facts.timers.iter().flat_map(|timer| timing::timer(facts, timer)))
+    .chain(facts.correlations.iter().map(|found| timing::correlation(facts, found)))
     .chain(facts.polled.iter().map(|polled| events::polled(facts, polled)))
     .collect()
 }

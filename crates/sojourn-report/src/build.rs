@@ -5,6 +5,7 @@ mod batch;
 mod clock;
 mod facts;
 mod figures;
+mod findings;
 mod health;
 mod journey;
 mod kept;

@@ -71,10 +71,8 @@ pub struct ReportModel {
 impl ReportModel {
     /// Journeys whose backlog grew: their percentiles describe the length of the run.
     pub fn growing(&self) -> impl Iterator<Item = &str> {
-        let is_growing = |journey: &&JourneyReport| {
-            matches!(journey.backlog, Some(sojourn_analysis::backlog::Backlog::Growing { .. }))
-        };
-        self.journeys.iter().filter(is_growing).map(|journey| journey.name.as_str())
+        let growing = self.journeys.iter().filter(|journey| journey.is_of_growing_queue);
+        growing.map(|journey| journey.name.as_str())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Conclusion, Facts, Weight, conclusion};
 use crate::{
     backlog::{Backlog, MATERIAL, Slope},
+    saturation::{Exhausted, Saturation},
     share, words,
 };
 
@@ -14,7 +15,14 @@ pub(super) fn growth(facts: &Facts) -> Option<Conclusion> {
                  not the system",
                 words::number(slope.per_s)
             );
-            let evidence = slope_evidence(facts, slope);
+            let mut evidence = slope_evidence(facts, slope);
+            evidence.extend(facts.growths.iter().filter_map(|growth| match &growth.backlog {
+                Backlog::Growing { slope } => Some(waiting(&growth.stage, slope)),
+                _ => None,
+            }));
+            evidence.extend(facts.oldest_age_ns_max.map(|age_ns| {
+                format!("the oldest in flight was {} old", words::duration(age_ns as f64))
+            }));
             Some(conclusion(facts, Weight::Grave, text, evidence, "backlog-slope"))
         }
         Backlog::Sustainable { slope } => {
@@ -56,6 +64,85 @@ fn slope_evidence(facts: &Facts, slope: &Slope) -> Vec<String> {
         evidence.push(format!("{} arrivals/s", words::number(rate)));
     }
     evidence
+}
+
+fn waiting(stage: &str, slope: &Slope) -> String {
+    format!(
+        "waiting for {stage} grew by {}/s ± {}/s",
+        words::number(slope.per_s),
+        words::number(slope.half_width_per_s)
+    )
+}
+
+/// The stage whose backlog grows first, and that its capacity is exhausted where that shows.
+pub(super) fn saturation(facts: &Facts) -> Option<Conclusion> {
+    let found = facts.saturation.as_ref()?;
+    let text = exhausted_sentence(found).unwrap_or_else(|| {
+        format!(
+            "the backlog grows first at {}, from {} into the run on",
+            found.growing,
+            words::duration(found.began_ns as f64)
+        )
+    });
+    let mut evidence = vec![waiting(&found.growing, &found.slope)];
+    match &found.exhausted {
+        Some(Exhausted::Throughput { hop_min_ns, hop_rose_ns: [early_ns, late_ns], at_once }) => {
+            evidence.push(format!(
+                "its median hop rose from {} to {}",
+                words::duration(*early_ns),
+                words::duration(*late_ns)
+            ));
+            if at_once.is_some() {
+                evidence.push(format!(
+                    "{}/s × {}, its shortest hop",
+                    words::number(found.left_per_s),
+                    words::duration(*hop_min_ns)
+                ));
+            }
+        }
+        Some(Exhausted::Level { at_once, share }) => evidence.push(format!(
+            "{} between {} and {} in {} of the seconds",
+            words::count(*at_once),
+            found.growing,
+            found.stage,
+            words::percent(*share)
+        )),
+        None => evidence.push(format!(
+            "{}/s come, {}/s leave",
+            words::number(found.entered_per_s),
+            words::number(found.left_per_s)
+        )),
+    }
+    evidence.push(match found.others.as_slice() {
+        [] => "no other stage's backlog grows".to_owned(),
+        others => format!("later also {}", words::list(others)),
+    });
+    let weight = if found.exhausted.is_some() { Weight::Grave } else { Weight::Caution };
+    Some(conclusion(facts, weight, text, evidence, "exhausted-stage"))
+}
+
+/// The sentence that names the stage whose capacity is exhausted; `None` where none is shown to be.
+pub fn exhausted_sentence(found: &Saturation) -> Option<String> {
+    let [come, leave] = [found.entered_per_s, found.left_per_s].map(words::number);
+    match found.exhausted.as_ref()? {
+        Exhausted::Throughput { at_once, .. } => {
+            let at_once = at_once.map_or_else(String::new, |at_once| {
+                format!(": it works on about {} at once", words::number(at_once.round()))
+            });
+            Some(format!(
+                "the concurrency of {} is exhausted, the bottleneck: {come}/s come and {leave}/s \
+                 leave, however many wait{at_once}",
+                found.stage
+            ))
+        }
+        Exhausted::Level { at_once, .. } => Some(format!(
+            "the concurrency of {} is exhausted, the bottleneck: it works on {} at once and no \
+             more, while those who wait for {} grow",
+            found.stage,
+            words::count(*at_once),
+            found.growing
+        )),
+    }
 }
 
 pub(super) fn bottleneck(facts: &Facts) -> Option<Conclusion> {

@@ -342,7 +342,7 @@ impl Observer {
     }
 
     fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
-        self.series.levels(&mut self.ledger, &self.in_flight, &mut self.recorder);
+        self.series.levels(&mut self.ledger, &self.in_flight, now, &mut self.recorder);
         self.limits.write(&self.ledger, self.start_ns, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
         self.process.measure(&mut self.recorder);

@@ -11,7 +11,7 @@ pub(crate) struct ObserverSeries {
     journeys: Vec<[JourneySeries; 2]>,
     stages: Vec<Vec<[StageSeries; 2]>>,
     channels: Vec<ChannelSeries>,
-    levels: Vec<(SeriesId, Vec<SeriesId>)>,
+    levels: Vec<LevelSeries>,
     failures: FailureSeries,
     poison: PoisonSeries,
     /// Of each journey, groups of alternatives.
@@ -38,6 +38,13 @@ struct StageSeries {
     trace: Option<[SeriesId; 3]>,
     matched: SeriesId,
     duplicates: [SeriesId; 3],
+}
+
+/// What is in flight of a journey, and at its stages.
+struct LevelSeries {
+    in_flight: SeriesId,
+    oldest_age_ms: SeriesId,
+    stages: Vec<SeriesId>,
 }
 
 struct ChannelSeries {
@@ -91,8 +98,10 @@ impl ObserverSeries {
             .journeys
             .iter()
             .map(|journey| {
-                let of_journey = gauge(names::JOURNEYS_IN_FLIGHT, &[("journey", &journey.name)]);
-                let of_stages = journey
+                let of = [("journey", &*journey.name)];
+                let in_flight = gauge(names::JOURNEYS_IN_FLIGHT, &of);
+                let oldest_age_ms = gauge(names::JOURNEYS_OLDEST_AGE_MS, &of);
+                let stages = journey
                     .stages
                     .iter()
                     .map(|stage| {
@@ -100,7 +109,7 @@ impl ObserverSeries {
                         gauge(names::STAGE_IN_FLIGHT, &tags)
                     })
                     .collect();
-                (of_journey, of_stages)
+                LevelSeries { in_flight, oldest_age_ms, stages }
             })
             .collect();
         Self {
@@ -155,10 +164,19 @@ impl ObserverSeries {
     }
 
     /// Sets the levels of the ledger as they stand, with each stage's maximum since the last call.
-    pub(crate) fn levels(&self, ledger: &mut Ledger, in_flight: &[u64], recorder: &mut Recorder) {
-        for (kind, (of_journey, of_stages)) in (0u16..).zip(&self.levels) {
-            recorder.set(*of_journey, in_flight[usize::from(kind)] as f64);
-            for (stage, series) in (0u8..).zip(of_stages) {
+    pub(crate) fn levels(
+        &self,
+        ledger: &mut Ledger,
+        in_flight: &[u64],
+        now_ns: u64,
+        recorder: &mut Recorder,
+    ) {
+        for (kind, levels) in (0u16..).zip(&self.levels) {
+            recorder.set(levels.in_flight, in_flight[usize::from(kind)] as f64);
+            let oldest_ns = ledger.oldest_in_flight_t0_ns(kind).unwrap_or(now_ns);
+            let age_ns = now_ns.saturating_sub(oldest_ns);
+            recorder.set(levels.oldest_age_ms, age_ns as f64 / 1e6);
+            for (stage, series) in (0u8..).zip(&levels.stages) {
                 // Two writes: the gauge keeps the greatest and the last.
                 recorder.set(*series, ledger.take_in_flight_max(kind, stage) as f64);
                 recorder.set(*series, ledger.in_flight_at(kind, stage) as f64);
@@ -358,7 +376,7 @@ fn duplicate_index(kind: DuplicateKind) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use sojourn_ledger::JourneyId;
+    use sojourn_ledger::{Fact, JourneyId, Stamped};
     use sojourn_metrics::Store;
 
     use super::*;
@@ -380,5 +398,38 @@ mod tests {
             store.counter(&SeriesKey::new(names::KEY_REUSED, &[("journey", "payment")], phase))
         });
         assert_eq!(counted, [2, 3]);
+    }
+
+    #[test]
+    fn the_oldest_in_flight_has_its_age_since_its_scheduled_instant() {
+        let plan = plan(PAYMENT, "http://127.0.0.1:1");
+        let mut recorder = Recorder::new(0);
+        let series = ObserverSeries::new(&plan, &mut recorder);
+        let mut ledger = Ledger::new(crate::shape::ledger_spec(&plan, "test"));
+        let key = SeriesKey::new(
+            names::JOURNEYS_OLDEST_AGE_MS,
+            &[("journey", "payment")],
+            SeriesPhase::Any,
+        );
+        let mut store = Store::new();
+        let mut age_ms_at = |ledger: &mut Ledger, now_ns: u64| {
+            series.levels(ledger, &[0], now_ns, &mut recorder);
+            store.apply(&recorder.take(now_ns, None)).unwrap();
+            store.gauge(&key).map(|(last, _, _)| last)
+        };
+        assert_eq!(age_ms_at(&mut ledger, 1_000_000_000), Some(0.0));
+        for (number, t0_ns) in [(0, 1_000_000_000), (1, 1_500_000_000)] {
+            let fact = Fact::Started {
+                journey: JourneyId(number),
+                kind: 0,
+                phase: Phase::Steady,
+                t0_ns,
+                key: None,
+            };
+            // Begun half a second after it was due: that is part of its age.
+            let stamp_ns = t0_ns + 500_000_000;
+            ledger.apply(Stamped { stamp_ns, fact }, &mut Vec::new());
+        }
+        assert_eq!(age_ms_at(&mut ledger, 2_250_000_000), Some(1_250.0));
     }
 }

@@ -21,6 +21,6 @@ pub(super) fn rows(lookup: &Lookup<'_>) -> Vec<BacklogRow> {
 }
 
 /// Channel, consumer and figure of a backlog's series.
-pub(super) fn tags(key: &SeriesKey) -> Option<[&str; 3]> {
+fn tags(key: &SeriesKey) -> Option<[&str; 3]> {
     Some([key.tag(names::CHANNEL)?, key.tag(names::OF)?, key.tag(names::FIGURE)?])
 }

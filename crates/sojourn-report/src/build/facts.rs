@@ -42,6 +42,13 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
         shares: journey.shares.clone(),
         backlog: journey.backlog.clone(),
         drain: journey.drain,
+        growths: journey.growths.clone(),
+        saturation: journey.saturation.clone(),
+        oldest_age_ns_max: journey.oldest_age_ns_max,
+        timers: journey.timers.clone(),
+        changes: journey.changes.clone(),
+        stalls: journey.stalls.clone(),
+        correlations: journey.correlations.clone(),
         lost_last_seen: lost_last_seen(journey),
         order_violations,
         duplicates: vec![

@@ -1,16 +1,18 @@
 //! A journey's figures and those of its stages.
 
 use sojourn_analysis::{
-    backlog::{self, Level, Load},
+    backlog::{self, Backlog, Level, Load},
     drain::{self, Completions},
+    saturation::Saturation,
     share::{self, Hop},
 };
 use sojourn_metrics::names;
-use sojourn_record::{IntervalRow, JourneyShape, StageShape};
+use sojourn_record::{JourneyShape, StageShape};
 
 use super::{
     batch,
     figures::{bins, distribution, journey_quantiles, signed},
+    findings::{self, Findings},
     kept,
     lookup::Lookup,
     step, timeline,
@@ -41,6 +43,10 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         })
         .collect();
     let mut batches = batch::reports(lookup, shape).into_iter();
+    let Findings { growths, saturation, timers, changes, stalls, correlations } =
+        findings::findings(lookup, shape);
+    let backlog = backlog(lookup, &shape.name, seen(&quantiles, 0.99), saturation.as_ref());
+    let oldest_age_ms = lookup.gauge(names::JOURNEYS_OLDEST_AGE_MS, &tags).map(|(_, _, max)| max);
     let shares = share::shares(&hops, seen(&quantiles, 0.5), seen(&quantiles, 0.95));
     JourneyReport {
         name: shape.name.clone(),
@@ -53,7 +59,15 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         batch: batches.next(),
         batches_again: batches.collect(),
         steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),
-        backlog: backlog(lookup, &shape.name, seen(&quantiles, 0.99)),
+        is_of_growing_queue: matches!(backlog, Some(Backlog::Growing { .. })),
+        backlog,
+        oldest_age_ns_max: oldest_age_ms.map(|ms| (ms * 1e6) as u64),
+        growths,
+        saturation,
+        timers,
+        changes,
+        stalls,
+        correlations,
         drain: (!shape.stages.is_empty()).then(|| drain(lookup, &shape.name)).flatten(),
         timeline: timeline::timeline(lookup, shape).thin(POINTS_MAX),
         kept: kept::kept(lookup, shape, seen(&quantiles, 0.5)),
@@ -165,25 +179,24 @@ fn failures(lookup: &Lookup<'_>, journey: &str) -> Vec<FailureRow> {
     rows
 }
 
-/// `None` when what is in flight was not measured, or nothing arrived.
+/// `None` when what is in flight was not measured, or nothing arrived. Where the journeys last too
+/// long to tell a pipeline that fills up from a queue that grows, a stage whose capacity is
+/// exhausted tells it.
 fn backlog(
     lookup: &Lookup<'_>,
     journey: &str,
     journey_p99_ns: Option<u64>,
-) -> Option<backlog::Backlog> {
-    let started = lookup.steady(names::JOURNEYS_STARTED, &[(names::JOURNEY, journey)]);
+    saturation: Option<&Saturation>,
+) -> Option<Backlog> {
+    let of = [(names::JOURNEY, journey)];
+    let started = lookup.steady(names::JOURNEYS_STARTED, &of);
     let arrivals_per_s = lookup.per_steady_s(started).filter(|rate| *rate > 0.0)?;
     let levels: Vec<Level> = lookup
-        .run
-        .intervals
-        .iter()
-        .filter_map(|interval| {
-            let row = interval.rows.iter().find(|(key, _)| {
-                key.metric == names::JOURNEYS_IN_FLIGHT && key.tag(names::JOURNEY) == Some(journey)
-            })?;
-            let IntervalRow::Gauge([last, _, _]) = row.1 else {
-                return None;
-            };
+        .levels(names::JOURNEYS_IN_FLIGHT, &of)
+        .into_iter()
+        .zip(&lookup.run.intervals)
+        .filter_map(|(level, interval)| {
+            let [last, _, _] = level?;
             Some(Level { at_ns: interval.end_ns, value: last })
         })
         .collect();
@@ -197,24 +210,29 @@ fn backlog(
         arrivals_per_s,
         journey_p99_ns,
     };
-    Some(backlog::judge(&levels, &load))
+    let is_exhausted = saturation.is_some_and(|found| found.exhausted.is_some());
+    Some(match backlog::judge(&levels, &load) {
+        Backlog::Undecided { slope: Some(slope), .. }
+            if is_exhausted && slope.per_s > slope.half_width_per_s =>
+        {
+            Backlog::Growing { slope }
+        }
+        judged => judged,
+    })
 }
 
 /// `None` for a file that was cut off: whether it drained is not known.
 fn drain(lookup: &Lookup<'_>, journey: &str) -> Option<drain::Drain> {
     let summary = lookup.run.summary.as_ref()?;
+    let metrics = [names::JOURNEYS_COMPLETED, names::JOURNEYS_LATE];
     let completions: Vec<Completions> = lookup
-        .run
-        .intervals
-        .iter()
-        .map(|interval| Completions {
+        .counted(&metrics, &[(names::JOURNEY, journey)])
+        .into_iter()
+        .zip(&lookup.run.intervals)
+        .map(|(count, interval)| Completions {
             start_ns: interval.start_ns,
             end_ns: interval.end_ns,
-            count: timeline::counted(
-                interval,
-                &[names::JOURNEYS_COMPLETED, names::JOURNEYS_LATE],
-                (names::JOURNEY, journey),
-            ),
+            count,
         })
         .collect();
     Some(drain::drain(summary.arrivals_end_ns, summary.drain_ns, summary.end_ns, &completions))

@@ -88,7 +88,7 @@ fn journey(role: &str, record: &JourneyRecord, shape: &JourneyShape) -> KeptJour
 
 /// The instant that a stage's hop counts from: a stage's first observation, or the beginning of the
 /// latest step that had begun when the stage was seen.
-fn predecessor_ns(
+pub(super) fn predecessor_ns(
     record: &JourneyRecord,
     shape: &JourneyShape,
     stage: &StageInstant,

@@ -1,7 +1,9 @@
 //! Series of a run by name, and the spans of time that its figures are of.
 
+use std::collections::HashMap;
+
 use sojourn_metrics::{Histogram, SeriesKey, SeriesPhase};
-use sojourn_record::RunFile;
+use sojourn_record::{IntervalRow, RunFile};
 
 /// Tags of a series: (name, value).
 pub(super) type Tags<'a> = &'a [(&'a str, &'a str)];
@@ -10,11 +12,89 @@ pub(super) type Tags<'a> = &'a [(&'a str, &'a str)];
 pub(super) struct Lookup<'a> {
     /// The run.
     pub(super) run: &'a RunFile,
+    /// Of each series, the intervals that it has a row in, in order.
+    columns: HashMap<&'a SeriesKey, Column<'a>>,
+}
+
+/// A series' rows: (index of the interval, row).
+type Column<'a> = Vec<(usize, &'a IntervalRow)>;
+
+/// Journeys' phases: what counts over both counts the whole run.
+const PHASES: [SeriesPhase; 3] = [SeriesPhase::WarmUp, SeriesPhase::Steady, SeriesPhase::Any];
+
+/// One interval of a trend, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrendRow {
+    pub(super) count: u64,
+    pub(super) min: u64,
+    pub(super) p50: u64,
+    pub(super) p95: u64,
+    pub(super) p99: u64,
 }
 
 impl<'a> Lookup<'a> {
     pub(super) fn new(run: &'a RunFile) -> Self {
-        Self { run }
+        // Once over all rows, so that looking a series up costs its own rows and no others.
+        let mut columns: HashMap<&SeriesKey, Column<'_>> = HashMap::new();
+        for (at, interval) in run.intervals.iter().enumerate() {
+            for (key, row) in &interval.rows {
+                columns.entry(key).or_default().push((at, row));
+            }
+        }
+        Self { run, columns }
+    }
+
+    /// A series' rows of one phase.
+    pub(super) fn column(
+        &self,
+        metric: &str,
+        tags: Tags<'_>,
+        phase: SeriesPhase,
+    ) -> &[(usize, &'a IntervalRow)] {
+        let key = SeriesKey::new(metric, tags, phase);
+        self.columns.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a counter added in each interval, over all phases.
+    pub(super) fn counted(&self, metrics: &[&str], tags: Tags<'_>) -> Vec<u64> {
+        let mut counts = vec![0; self.run.intervals.len()];
+        for metric in metrics {
+            for phase in PHASES {
+                for (at, row) in self.column(metric, tags, phase) {
+                    if let IntervalRow::Counter(n) = row {
+                        counts[*at] += n;
+                    }
+                }
+            }
+        }
+        counts
+    }
+
+    /// A gauge's [last, least, greatest] in each interval.
+    pub(super) fn levels(&self, metric: &str, tags: Tags<'_>) -> Vec<Option<[f64; 3]>> {
+        let mut levels = vec![None; self.run.intervals.len()];
+        for (at, row) in self.column(metric, tags, SeriesPhase::Any) {
+            if let IntervalRow::Gauge(level) = row {
+                levels[*at] = Some(*level);
+            }
+        }
+        levels
+    }
+
+    /// A trend's rows, one per interval. Percentiles of the two phases of one second cannot be
+    /// joined: the phase with more samples speaks for it.
+    pub(super) fn trends(&self, metric: &str, tags: Tags<'_>) -> Vec<Option<TrendRow>> {
+        let mut rows: Vec<Option<TrendRow>> = vec![None; self.run.intervals.len()];
+        for phase in PHASES {
+            for (at, row) in self.column(metric, tags, phase) {
+                let IntervalRow::Trend { count, min, p50, p95, p99, .. } = **row else { continue };
+                let most = rows[*at].map_or(0, |row| row.count);
+                if count > most {
+                    rows[*at] = Some(TrendRow { count, min, p50, p95, p99 });
+                }
+            }
+        }
+        rows
     }
 
     /// A counter of the steady phase.
@@ -24,7 +104,7 @@ impl<'a> Lookup<'a> {
 
     /// A counter over all phases.
     pub(super) fn whole(&self, metric: &str, tags: Tags<'_>) -> u64 {
-        [SeriesPhase::WarmUp, SeriesPhase::Steady, SeriesPhase::Any]
+        PHASES
             .into_iter()
             .map(|phase| self.run.store.counter(&SeriesKey::new(metric, tags, phase)))
             .sum()

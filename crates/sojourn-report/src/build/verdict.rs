@@ -1,6 +1,6 @@
 //! The verdict and the one sentence that sums a run up.
 
-use sojourn_analysis::{share, words};
+use sojourn_analysis::{conclusion, share, words};
 use sojourn_record::{RunFile, Verdict};
 
 use crate::model::{
@@ -63,11 +63,18 @@ fn headline(
     parts.push(counts(&ledger.journeys_total.steady));
     parts.extend(poisoned(poison));
     if let [only] = journeys {
-        parts.extend(durations(&only.quantiles));
-        let p50_ns = only.quantiles.first().filter(|first| !first.beyond);
-        parts.extend(p50_ns.and_then(|p50| share::sentence(&only.shares, p50.ns)));
+        let queue = if only.is_of_growing_queue { " (of a queue that grew)" } else { "" };
+        parts.extend(durations(&only.quantiles).map(|durations| format!("{durations}{queue}")));
+        parts.extend(bottleneck(only));
     }
     parts.join("; ")
+}
+
+/// The stage that is exhausted, else the hop that takes most.
+fn bottleneck(journey: &JourneyReport) -> Option<String> {
+    let exhausted = journey.saturation.as_ref().and_then(conclusion::exhausted_sentence);
+    let p50 = journey.quantiles.first().filter(|first| !first.beyond);
+    exhausted.or_else(|| share::sentence(&journey.shares, p50?.ns))
 }
 
 fn all(thresholds: usize) -> String {

@@ -1,7 +1,16 @@
 //! One journey's figures.
 
 use serde::Serialize;
-use sojourn_analysis::{backlog::Backlog, drain::Drain, share::Share};
+use sojourn_analysis::{
+    backlog::Backlog,
+    change::Changed,
+    correlate::Correlated,
+    drain::Drain,
+    saturation::{Saturation, StageGrowth},
+    share::Share,
+    stall::Stalled,
+    timer::Timer,
+};
 
 use super::{BatchReport, Bin, Distribution, KeptJourney, Quantile, StepRow, Timeline};
 
@@ -18,8 +27,12 @@ pub struct JourneyReport {
     pub duration_ns: Option<Distribution>,
     /// Quantiles over completed, late and lost journeys; the lost rank beyond the deadline.
     pub quantiles: Vec<Quantile>,
+    /// Whether the percentiles are those of a queue that grew: they describe the length of the run.
+    pub is_of_growing_queue: bool,
     /// Most journeys in flight at once, over the whole run.
     pub in_flight_max: Option<f64>,
+    /// The greatest age of a journey in flight, since its t0, over the whole run.
+    pub oldest_age_ns_max: Option<u64>,
     /// Stages in declared order.
     pub stages: Vec<StageRow>,
     /// Alternatives, of which a journey is complete with one.
@@ -36,6 +49,18 @@ pub struct JourneyReport {
     pub shares: Vec<Share>,
     /// What the slope of in flight says.
     pub backlog: Option<Backlog>,
+    /// Of each required stage, what the slope of those who wait for it says.
+    pub growths: Vec<StageGrowth>,
+    /// The stage whose backlog grows first, and whether its capacity is exhausted.
+    pub saturation: Option<Saturation>,
+    /// Timers that hops wait for.
+    pub timers: Vec<Timer>,
+    /// Latencies that changed their level.
+    pub changes: Vec<Changed>,
+    /// Times in which next to nothing was completed.
+    pub stalls: Vec<Stalled>,
+    /// Hops that move with what waits in a broker, the strongest first.
+    pub correlations: Vec<Correlated>,
     /// What happened after the last arrival.
     pub drain: Option<Drain>,
     /// Second by second, over the whole run.

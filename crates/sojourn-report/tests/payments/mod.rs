@@ -9,7 +9,9 @@ use sojourn_analysis::{
     conclusion::{Facts, conclude},
     drain::Drain,
     share::{Hop, sentence, shares},
+    timer::{self, HopSamples, KeptHop, Timer},
 };
+use sojourn_metrics::Histogram;
 use sojourn_report::model::{
     BacklogRow, ByOutcome, Cause, Duplicates, ErrorRow, EventCounts, EventLine, Health,
     JourneyCounts, JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow,
@@ -157,9 +159,38 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
             completed: 1_162,
             completed_per_s: Some(38.7),
         }),
+        timers: timers(steady),
         timeline,
         kept: kept(payments, durations.p50 as f64),
+        ..JourneyReport::default()
     }
+}
+
+/// What the hops and the instants of every thirtieth payment show of the relay.
+fn timers(steady: &[&Payment]) -> Vec<Timer> {
+    let histograms = [0, 1, 2, 3].map(|stage| {
+        let mut histogram = Histogram::new();
+        let hops = steady.iter().filter_map(|payment| hop(payment, stage));
+        hops.for_each(|hop_ns| histogram.record(hop_ns.max(0.0) as u64));
+        histogram
+    });
+    let samples = |(stage, hops): (usize, _)| HopSamples {
+        stage: STAGES[stage].into(),
+        hops: Some(hops),
+        kept: steady
+            .iter()
+            .step_by(30)
+            .filter_map(|payment| {
+                let seen = *payment.seen.get(stage)?;
+                Some(KeptHop {
+                    t0_ns: payment.t0 as u64,
+                    from_ns: (seen - hop(payment, stage)?) as u64,
+                    seen_ns: seen as u64,
+                })
+            })
+            .collect(),
+    };
+    timer::timers(&histograms.iter().enumerate().map(samples).collect::<Vec<_>>())
 }
 
 fn backlog(timeline: &Timeline, p99_ns: u64) -> Backlog {
@@ -349,6 +380,7 @@ fn facts(journey: &JourneyReport, ledger: &Ledger) -> Facts {
         shares: journey.shares.clone(),
         backlog: journey.backlog.clone(),
         drain: journey.drain,
+        timers: journey.timers.clone(),
         lost_last_seen: vec![(Some("settled".into()), 3), (Some("created".into()), 1)],
         order_violations: vec![("settled".into(), 1, counts.started)],
         duplicates: vec![("redelivery".into(), 4)],

@@ -27,6 +27,8 @@ pub(super) struct JourneyView {
     pub(super) latency: Vec<LineChart>,
     /// Journeys waiting for each stage, over time.
     pub(super) in_flight: Option<LineChart>,
+    /// Age of the oldest in flight, over time.
+    pub(super) oldest: Option<LineChart>,
     /// Arrivals and completions per second.
     pub(super) rates: Option<LineChart>,
     /// What waited in the brokers: messages, bytes, ages.
@@ -78,6 +80,7 @@ fn view(
         flow: waterfall::flow(journey),
         latency,
         in_flight: draw.in_flight(journey),
+        oldest: draw.oldest(),
         rates: draw.rates(),
         backlog: draw.backlog(),
         distributions: bars::charts(&journey.stages),
@@ -142,17 +145,21 @@ impl Draw<'_> {
         lines::chart(self.timeline, subject, &series)
     }
 
+    fn oldest(&self) -> Option<LineChart> {
+        let ages = self.timeline.find(names::JOURNEYS_OLDEST_AGE_MS, "", Statistic::Max)?;
+        let ages = in_ns("oldest in flight", ages);
+        let title = "Age of the oldest in flight".to_owned();
+        let subject = self.subject("oldest", title, "oldest-age", Unit::Ns);
+        lines::chart(self.timeline, subject, &[(ages.of.clone(), &ages)])
+    }
+
     /// One chart for each unit; ages are drawn as durations.
     fn backlog(&self) -> Vec<LineChart> {
         let all = || self.timeline.series.iter().filter(|series| series.metric == names::BACKLOG);
         let messages = || all().filter(|series| !is_age(series) && !is_bytes(series));
         let ages: Vec<TimeSeries> = all()
             .filter(|series| is_age(series))
-            .map(|series| TimeSeries {
-                of: series.of.replace(": oldest_age_ms", ""),
-                values: series.values.iter().map(|value| value.map(|ms| ms * 1e6)).collect(),
-                ..series.clone()
-            })
+            .map(|series| in_ns(&series.of.replace(": oldest_age_ms", ""), series))
             .collect();
         let draw = |id: &str, title: &str, unit, series: Vec<&TimeSeries>| {
             let subject = self.subject(id, title.to_owned(), "broker-backlog", unit);
@@ -187,6 +194,15 @@ impl Draw<'_> {
         let title = "Arrivals and completions".to_owned();
         let subject = self.subject("rates", title, "over-time", Unit::PerSecond);
         lines::chart(self.timeline, subject, &series)
+    }
+}
+
+/// A series of milliseconds in the unit that durations are drawn in.
+fn in_ns(of: &str, series: &TimeSeries) -> TimeSeries {
+    TimeSeries {
+        of: of.to_owned(),
+        values: series.values.iter().map(|value| value.map(|ms| ms * 1e6)).collect(),
+        ..series.clone()
     }
 }
 
@@ -226,6 +242,7 @@ pub(super) fn data(journeys: &[JourneyView]) -> Vec<JourneyData<'_>> {
                 .iter()
                 .chain(&journey.in_flight)
                 .chain(&journey.rates)
+                .chain(&journey.oldest)
                 .chain(&journey.backlog)
                 .map(|chart| ChartData {
                     id: &chart.id,

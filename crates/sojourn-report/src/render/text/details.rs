@@ -1,6 +1,6 @@
 //! What the table of stages has no room for: alternatives, failures by reason, members, traces.
 
-use sojourn_analysis::words;
+use sojourn_analysis::{backlog::Backlog, saturation::StageGrowth, words};
 
 use super::{
     WIDTH,
@@ -9,7 +9,33 @@ use super::{
     paint::{clean, wrap},
     table::Table,
 };
-use crate::model::{BranchRow, FailureRow, StageRow};
+use crate::model::{BranchRow, FailureRow, JourneyReport, StageRow};
+
+/// How many were in flight at most, and how old the oldest was.
+pub(super) fn in_flight(out: &mut String, journey: &JourneyReport) {
+    let most = journey.in_flight_max.filter(|most| *most > 0.0).map(|most| {
+        let oldest = journey.oldest_age_ns_max.map_or_else(String::new, |age_ns| {
+            format!("; the oldest {} old", words::duration(age_ns as f64))
+        });
+        format!("at most {} at once{oldest}", words::number(most))
+    });
+    most.iter().for_each(|text| line(out, &wrap(text, "  in flight ", 12, WIDTH)));
+}
+
+/// Stages whose backlog grows.
+pub(super) fn growths(out: &mut String, growths: &[StageGrowth]) {
+    for growth in growths {
+        if let Backlog::Growing { slope } = &growth.backlog {
+            let text = format!(
+                "waiting for {} grew by {}/s ± {}/s",
+                clean(&growth.stage),
+                words::number(slope.per_s),
+                words::number(slope.half_width_per_s)
+            );
+            line(out, &wrap(&text, "  growth    ", 12, WIDTH));
+        }
+    }
+}
 
 /// The alternatives of a journey.
 pub(super) fn branches(out: &mut String, branches: &[BranchRow]) {

@@ -30,6 +30,9 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
     } else {
         entry(out, "duration", &quantiles.join(" · "));
     }
+    if journey.is_of_growing_queue {
+        entry(out, "", "of a queue that grew: these percentiles describe the length of the run");
+    }
     if let Some(duration_ns) = &journey.duration_ns {
         let text = format!(
             "of {} seen complete: min {} · mean {} · max {} · stddev {}",
@@ -41,7 +44,9 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
         );
         entry(out, "", &text);
     }
+    details::in_flight(out, journey);
     stages(out, &journey.stages, &journey.branches);
+    details::growths(out, &journey.growths);
     details::failures(out, &journey.failures);
     super::batch::batches(out, journey.batch.as_ref(), &journey.batches_again);
     steps(out, &journey.steps);
