@@ -116,9 +116,8 @@ fn a_hop_that_follows_a_backlog_is_found() {
             let backlog = noise(300, 0.8, 0.5, chance);
             let own = noise(300, 0.3, 0.2, chance);
             let leader: Vec<_> = backlog.iter().copied().map(Some).collect();
-            let follower: Vec<_> = (0..300usize)
-                .map(|at| Some(backlog[at.saturating_sub(2)] * own[at]))
-                .collect();
+            let follower: Vec<_> =
+                (0..300usize).map(|at| Some(backlog[at.saturating_sub(2)] * own[at])).collect();
             correlate(&leader, &follower).is_some_and(|found| found.lag == 2 && found.r > 0.7)
         })
         .count();
