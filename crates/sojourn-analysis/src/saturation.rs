@@ -153,7 +153,7 @@ pub fn saturation(
     let seconds = elapsed_s(&within);
     let [entered, left] =
         [|second: &StageSecond| second.entered, |second: &StageSecond| second.left]
-            .map(|count| within.iter().map(|second| count(second)).sum::<u64>());
+            .map(|count| within.iter().map(&count).sum::<u64>());
     let is_timed = timed.contains(&stage.stage);
     let own = throughput(stage, window, is_timed);
     // Where those who wait do no work meanwhile, it is the next stage that has no more places.
