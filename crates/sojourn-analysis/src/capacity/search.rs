@@ -271,7 +271,7 @@ impl Search {
         let is_near = is_overload || self.step.tolerance <= self.settings.precision;
         if let Some(growth) = growth.filter(|_| is_near) {
             let spread = growth.half_width * (seen.started as f64).sqrt();
-            self.spread = Some(self.spread.map_or(spread, |known| known.max(spread)));
+            self.spread = Some(self.spread.map_or(spread, |known| known.min(spread)));
         }
     }
 
