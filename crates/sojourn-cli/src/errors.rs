@@ -33,6 +33,11 @@ impl UsageError {
         if self.is_runtime { 1 } else { 2 }
     }
 
+    /// The same, of this: `RATE=fast`.
+    pub(crate) fn of(self, what: &str) -> Self {
+        Self { message: format!("{what}: {}", self.message), ..self }
+    }
+
     /// With a hint or without.
     pub(crate) fn with(message: impl Into<String>, hint: Option<String>) -> Self {
         Self { message: message.into(), hint, is_runtime: false }

@@ -29,6 +29,9 @@ const BY_GENERATOR: [&str; 6] = [
     "refused by the ledger",
 ];
 
+/// Kinds of stages that journeys wait for.
+const WAITED_FOR: [&str; 2] = ["required", "branch"];
+
 /// What a step's run says to the search. `thresholds` are those that the run was made with.
 pub fn observe(run: &RunFile, model: &ReportModel, thresholds: &[Threshold]) -> Observation {
     let line = RunLine::new(run, model, None);
@@ -74,8 +77,10 @@ fn void(run: &RunFile) -> Option<Void> {
 
 fn stages(run: &RunFile, model: &ReportModel) -> Vec<StageLevels> {
     let several = model.journeys.iter().filter(|journey| !journey.stages.is_empty()).count() > 1;
+    // Every journey in flight waits for what must not happen, too: that is no backlog.
     let all = model.journeys.iter().flat_map(|journey| {
-        journey.stages.iter().map(move |stage| (journey.name.as_str(), stage.name.as_str()))
+        let waited_for = journey.stages.iter().filter(|stage| WAITED_FOR.contains(&&*stage.kind));
+        waited_for.map(move |stage| (journey.name.as_str(), stage.name.as_str()))
     });
     all.map(|(journey, stage)| StageLevels {
         name: if several { format!("{journey}/{stage}") } else { stage.to_owned() },

@@ -74,7 +74,8 @@ impl RunLine {
             p99_ns: quantile(0.99),
             in_flight_max: levels(run, model, names::JOURNEYS_IN_FLIGHT, |_| true)
                 .into_iter()
-                .reduce(f64::max),
+                .reduce(f64::max)
+                .map(f64::round),
             lost: counts.lost,
             in_flight_at_cutoff: counts.in_flight_at_cutoff,
             failed: counts.failed + counts.root_failed,

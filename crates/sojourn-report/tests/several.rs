@@ -2,7 +2,9 @@
 
 use sojourn_analysis::capacity::{Observation, Search, Settings, StageLevels, Step};
 use sojourn_metrics::{SeriesKey, SeriesPhase, Threshold, ThresholdOutcome, names};
-use sojourn_record::{Cause, Identity, Interval, IntervalRow, RunFile, Summary, Verdict};
+use sojourn_record::{
+    Cause, Identity, Interval, IntervalRow, JourneyShape, RunFile, StageShape, Summary, Verdict,
+};
 use sojourn_report::{
     ReportModel, RunLine,
     capacity::{CapacityReport, observe},
@@ -117,7 +119,8 @@ fn a_search_is_told_with_its_curve_its_knee_and_its_limit() {
     assert_eq!(json["steps"][0]["run"]["p99_ns"], 30_000_000);
     let html = render::capacity_html(&report).unwrap();
     is_harmless(&html);
-    for words in ["Duration of the journeys by rate", "<svg", "knee", "of 0.5", "capacity 200/s"] {
+    let capacity = format!("capacity {}/s", sojourn_analysis::words::number(found));
+    for words in ["Duration of the journeys by rate", "<svg", "knee", "of 0.5", &capacity] {
         assert!(html.contains(words), "{words}");
     }
 }
@@ -173,6 +176,11 @@ fn run(verdict: Verdict, causes: Vec<Cause>, thresholds: Vec<ThresholdOutcome>) 
         let key = SeriesKey::new(names::JOURNEYS_COMPLETED, &tags, SeriesPhase::Steady);
         (key, IntervalRow::Counter(n))
     };
+    let waiting = |stage: &str, level: f64| {
+        let tags = [("journey", "order"), ("stage", stage)];
+        let key = SeriesKey::new(names::STAGE_IN_FLIGHT, &tags, SeriesPhase::Any);
+        (key, IntervalRow::Gauge([level, 0.0, level]))
+    };
     let late = |second: u64| u64::from(second == 3);
     let interval = |second: u64| Interval {
         start_ns: second * SECOND + second.checked_sub(1).map_or(0, late) * SECOND / 10,
@@ -185,12 +193,28 @@ fn run(verdict: Verdict, causes: Vec<Cause>, thresholds: Vec<ThresholdOutcome>) 
                 100.0 + 10.0 * second as f64 + late(second) as f64,
             ),
             gauge(names::JOURNEYS_IN_FLIGHT, "refund", 1.0),
+            waiting("shipped", 5.0 * second as f64),
+            waiting("dead", 99.0 * second as f64),
             gauge(names::JOURNEYS_IN_FLIGHT, &names::poisoned("order"), 1e6),
             counter(40),
         ],
     };
+    let stage = |name: &str, kind: &str| StageShape {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        ..StageShape::default()
+    };
+    let order = JourneyShape {
+        name: "order".to_owned(),
+        stages: vec![stage("shipped", "required"), stage("dead", "failure")],
+        ..JourneyShape::default()
+    };
     RunFile {
-        identity: Identity { phases_ns: [SECOND, 10 * SECOND, SECOND], ..Identity::default() },
+        identity: Identity {
+            phases_ns: [SECOND, 10 * SECOND, SECOND],
+            journeys: vec![order],
+            ..Identity::default()
+        },
         // Three more of drain.
         intervals: (0..14).map(interval).collect(),
         summary: Some(Summary {
@@ -222,6 +246,8 @@ fn levels_are_those_of_the_steady_phase_of_all_healthy_journeys() {
         assert!((level - 101.0 - 10.0 * f64::from(second)).abs() < 1e-6, "{second}: {level}");
     }
     assert_eq!(seen.void, None);
+    // Nobody waits for a dead letter.
+    assert_eq!(seen.growing_stage().map(|(name, _)| name), Some("shipped"));
     let line = RunLine::new(&run, &model, None);
     assert_eq!((line.completed_per_s, line.in_flight_max), (40.0, Some(201.0)));
 }

@@ -172,7 +172,7 @@ impl Search {
             Judgement::Failed { limit } => {
                 let by_growth = growth.filter(|growth| growth.least() > 0.0);
                 self.learn_spread(seen, by_growth, true);
-                self.fall(limit, seen, by_growth);
+                self.fall(limit, by_growth);
             }
         }
         if self.tried.len() >= STEPS_MAX {
@@ -271,7 +271,7 @@ impl Search {
         let is_near = is_overload || self.step.tolerance <= self.settings.precision;
         if let Some(growth) = growth.filter(|_| is_near) {
             let spread = growth.half_width * (seen.started as f64).sqrt();
-            self.spread = Some(self.spread.map_or(spread, |known| known.max(spread)));
+            self.spread = Some(self.spread.map_or(spread, |known| known.min(spread)));
         }
     }
 
@@ -286,7 +286,7 @@ impl Search {
         self.aim();
     }
 
-    fn fall(&mut self, limit: Limit, seen: &Observation, growth: Option<Growth>) {
+    fn fall(&mut self, limit: Limit, growth: Option<Growth>) {
         let rate = self.step.rate_per_s;
         if self.failed.as_ref().is_none_or(|(failed, _)| rate < *failed) {
             self.failed = Some((rate, limit));
@@ -294,10 +294,10 @@ impl Search {
         if self.held_per_s.is_some_and(|held| held >= rate) {
             self.held_per_s = self.held_below(rate);
         }
-        let arrivals = seen.arrivals_per_s();
+        // In what rates are counted in: an arrival of a batch is several journeys.
         let seen = growth.map(|growth| Guess {
-            per_s: arrivals * (1.0 - growth.share),
-            half_width_per_s: arrivals * growth.half_width,
+            per_s: rate * (1.0 - growth.share),
+            half_width_per_s: rate * growth.half_width,
             below_tried: false,
             above_tried: false,
         });

@@ -61,7 +61,7 @@ fn queues_of_known_capacity_are_within_five_per_cent() {
         ("M/M/16 2000/s", queue(Exponential, Exponential, 16, 0.008)),
     ] {
         let settings = Settings::new(queue.capacity_per_s() / 7.3);
-        assert_within(name, &errors(queue, &settings, 20), 0.05);
+        assert_within(name, &errors(queue, &settings, 10), 0.05);
     }
 }
 
@@ -89,7 +89,7 @@ fn a_coarser_precision_takes_less_time() {
     let coarse = Settings { precision: 0.1, ..fine.clone() };
     let minutes = |settings| errors(queue, settings, 5).iter().map(|it| it.1).sum::<f64>();
     assert!(minutes(&coarse) < minutes(&fine) / 2.0);
-    assert_within("± 10 %", &errors(queue, &coarse, 20), 0.15);
+    assert_within("± 10 %", &errors(queue, &coarse, 10), 0.15);
 }
 
 #[test]

@@ -55,7 +55,8 @@ pub(crate) fn run(command: &Sweep) -> Result<u8, UsageError> {
     // All are read first: a value that makes no plan is said before any load.
     let mut plans = Vec::with_capacity(combinations.len());
     for values in combinations {
-        plans.push((command.plan.read_with(&values)?, values));
+        let plan = command.plan.read_with(&values).map_err(|it| it.of(&vary::shown(&values)))?;
+        plans.push((plan, values));
     }
     let Some((first, _)) = plans.first() else {
         return Err(UsageError::plain("nothing to sweep".to_owned()));

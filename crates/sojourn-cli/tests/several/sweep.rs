@@ -58,7 +58,7 @@ fn what_cannot_be_swept_is_wrong_usage() {
         (&["--vary", "RATE=1/s", "--vary", "RATE=2/s"], "given twice"),
         (&["--vary", "RATE=1/s", "--before", "scale {REPLICAS}"], "{REPLICAS} is not varied"),
         (&["--vary", "RATE=1/s", "--before", "scale 'x"], "without its end"),
-        (&["--vary", "RATE=1/s,fast"], "fast"),
+        (&["--vary", "RATE=1/s,fast"], "RATE=fast: plan.yaml:5:"),
         (&[], "--vary"),
     ] {
         let output = run(folder.path(), &[&["sweep", "plan.yaml"], arguments].concat());
