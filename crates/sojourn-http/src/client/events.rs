@@ -41,14 +41,16 @@ impl Client {
                 false => self.wait(deadline_ns)?,
             };
             self.now_ns = waited.now_ns;
-            if !self.look_at_ready() && !waited.called {
+            let all_seen = self.look_at_ready();
+            if waited.called {
+                self.take_addresses();
+            }
+            if !all_seen {
+                // Nothing is given up before what has come of it is looked at.
                 self.hand_out(completions);
                 return Ok(());
             }
             self.resume_unfinished();
-            if waited.called {
-                self.take_addresses();
-            }
             if self.now_ns >= self.names.next_refresh_ns() {
                 self.names.refresh(self.now_ns);
             }

@@ -20,15 +20,13 @@ pub(super) const NONE: u16 = u16::MAX;
 /// How many buffers of what size; a power of two, below [`NONE`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Of which the kernel has so many from the beginning.
-    pub(super) first: u16,
     pub(super) count: u16,
     pub(super) bytes: usize,
 }
 
-/// Enough for what a batch brings: one for each connection up to a bound. Pages that no answer has
-/// reached cost nothing: short answers touch one page of each buffer that the kernel has.
-pub(super) const USUAL: Shape = Shape { first: 256, count: 1_024, bytes: 16 * 1024 };
+/// Enough for what a batch brings. Pages that no answer has reached cost nothing: short answers
+/// touch one page of each buffer.
+pub(super) const USUAL: Shape = Shape { count: 256, bytes: 16 * 1024 };
 
 /// From one buffer to the next there is a cache line more than its size, so that the beginnings of
 /// all of them don't compete for the same few places of the cache.
@@ -45,9 +43,7 @@ pub(super) struct Buffers {
     received: Box<[(u32, u16)]>,
     /// As the kernel sees it.
     tail: u16,
-    /// How many the kernel has been given at all, the first ones.
-    provided: u16,
-    /// Of which it has handed out and not got back.
+    /// How many the kernel has handed out and not got back.
     in_hand: u16,
     /// The kernel may still write to the memory.
     pub(super) is_shared: bool,
@@ -58,7 +54,7 @@ pub(super) struct Buffers {
 unsafe impl Send for Buffers {}
 
 impl Buffers {
-    /// Makes the buffers and hands the first ones to the kernel.
+    /// Makes the buffers and hands them all to the kernel.
     pub(super) fn register(ring: &IoUring, shape: Shape) -> io::Result<Self> {
         assert!(shape.count.is_power_of_two() && shape.count < NONE, "see `Shape`");
         let mut buffers = Self {
@@ -67,8 +63,7 @@ impl Buffers {
             memory: allocate(memory_layout(shape)),
             received: vec![(0, NONE); usize::from(shape.count)].into_boxed_slice(),
             tail: 0,
-            provided: 0,
-            in_hand: 0,
+            in_hand: shape.count,
             is_shared: false,
         };
         let address = buffers.entries.as_ptr() as u64;
@@ -78,21 +73,10 @@ impl Buffers {
             ring.submitter().register_buf_ring_with_flags(address, shape.count, GROUP, 0)?;
         }
         buffers.is_shared = true;
-        buffers.provide(usize::from(shape.first));
-        Ok(buffers)
-    }
-
-    /// Sees to it that the kernel has been given so many buffers, as far as there are as many: a
-    /// batch in which every connection has something finds one for each. A receive that finds none
-    /// ends, and is begun anew at the price of another request.
-    #[inline]
-    pub(super) fn provide(&mut self, count: usize) {
-        while usize::from(self.provided) < count.min(usize::from(self.shape.count)) {
-            let buffer = self.provided;
-            self.provided += 1;
-            self.in_hand += 1;
-            self.give_back(buffer);
+        for buffer in 0..shape.count {
+            buffers.give_back(buffer);
         }
+        Ok(buffers)
     }
 
     /// Ends the sharing; no receive may be under way.
@@ -110,12 +94,12 @@ impl Buffers {
 
     /// The kernel has handed a buffer out.
     pub(super) fn taken(&mut self) {
-        self.in_hand = (self.in_hand + 1).min(self.provided);
+        self.in_hand = (self.in_hand + 1).min(self.shape.count);
     }
 
     /// How many the kernel has left.
     pub(super) fn left(&self) -> usize {
-        usize::from(self.provided - self.in_hand)
+        usize::from(self.shape.count - self.in_hand)
     }
 
     /// Lets `next` follow `buffer` in its list.
@@ -142,12 +126,12 @@ impl Buffers {
 
     /// Gives a buffer back to the kernel.
     pub(super) fn give_back(&mut self, buffer: u16) {
-        if buffer >= self.provided {
+        if buffer >= self.shape.count {
             return;
         }
         self.in_hand = self.in_hand.saturating_sub(1);
         let mask = self.shape.count - 1;
-        // SAFETY: masked, the place is one of the `count` entries, of which no more are in use; the kernel reads it only below
+        // SAFETY: masked, the place is one of the `count` entries; the kernel reads it only below
         // the tail, which is moved after it is written (release). The first entry's last two bytes
         // are the tail itself, which is why the entry is written field by field. Buffer and memory
         // are ours for as long as the ring is.

@@ -275,7 +275,6 @@ impl Driver {
             .user_data(Tag::new(Kind::Receive, id).0);
         slot.receiving = true;
         self.inbox.receives += 1;
-        self.inbox.buffers.provide(self.inbox.receives);
         // SAFETY: names no memory but the registered buffers, which outlive every receive that is
         // counted: see `drop`.
         unsafe { self.queue.push(&receive) }

@@ -12,11 +12,7 @@ use super::*;
 
 /// A driver with little of everything, or nothing and a loud word where there is no ring.
 fn driver(count: u16, bytes: usize, completions: u32) -> Option<Driver> {
-    shaped(Shape { first: count, count, bytes }, completions)
-}
-
-fn shaped(shape: Shape, completions: u32) -> Option<Driver> {
-    match Driver::with(shape, completions) {
+    match Driver::with(Shape { count, bytes }, completions) {
         Ok(driver) => Some(driver),
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             eprintln!("SKIPPED, NOTHING WAS TESTED: {error}");
@@ -104,27 +100,6 @@ fn no_more_ask_for_buffers_than_there_are() {
     }
     driver.take_back_lent();
     assert_eq!(driver.inbox.buffers.left(), 4);
-}
-
-#[test]
-fn a_connection_more_is_a_buffer_more_up_to_a_bound() {
-    for (connections, is_enough) in [(8, true), (9, false)] {
-        let Some(mut driver) = shaped(Shape { first: 2, count: 8, bytes: 64 }, 4_096) else {
-            return;
-        };
-        let mut ends: Vec<_> = (0..connections).map(|n| connection(&mut driver, n, 1)).collect();
-        driver.flush().expect("the ring works");
-        ends.iter_mut().for_each(|(_, far)| far.write_all(b"x").expect("room"));
-        let mut told = wait(&mut driver).len();
-        assert_eq!(driver.inbox.starved.is_empty(), is_enough, "{connections}");
-        for (socket, _) in &ends {
-            receive_all(&mut driver, socket, &mut Vec::new());
-        }
-        driver.take_back_lent();
-        assert_eq!(driver.inbox.buffers.left(), 8);
-        told += if is_enough { 0 } else { wait(&mut driver).len() };
-        assert_eq!(told, connections as usize);
-    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ const WORDS: &[u8] = b"a ring that rings";
 
 /// Sends over a pair of sockets with a ring of its own and sees whether it arrives.
 pub(super) fn run() -> io::Result<()> {
-    let mut driver = Driver::with(Shape { first: 2, count: 2, bytes: 4_096 }, 8)?;
+    let mut driver = Driver::with(Shape { count: 2, bytes: 4_096 }, 8)?;
     let (near, far) =
         socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let [near, far] = [(0, near), (1, far)].map(|(slot, descriptor)| Socket { descriptor, slot });
