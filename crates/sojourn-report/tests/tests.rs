@@ -2,6 +2,8 @@
 
 /// The HTML report in chromium.
 mod browser;
+/// What is found in a run's figures, and said in every format.
+mod findings;
 /// A run file that was written and read back.
 mod from_run;
 /// What the HTML report loads, escapes and weighs.
