@@ -138,15 +138,18 @@ fn within(values: impl Iterator<Item = f64>) -> Vec<f64> {
         .collect()
 }
 
-/// Ranks from 1; equal values share the mean of theirs.
+/// Ranks from 1; values within two hundredths of each other are equal and share the mean of theirs,
+/// or the last digits of a figure that hardly moves would count as much as a change.
 fn ranks(points: &[Point]) -> Vec<f64> {
+    let coarse = |point: &Point| (point.value.max(f64::MIN_POSITIVE).ln() * 50.0).round();
+    let values: Vec<f64> = points.iter().map(coarse).collect();
     let mut order: Vec<usize> = (0..points.len()).collect();
-    order.sort_by(|a, b| points[*a].value.total_cmp(&points[*b].value));
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![0.0; points.len()];
     let mut from = 0;
     while from < order.len() {
-        let value = points[order[from]].value;
-        let same = order[from..].iter().take_while(|at| points[**at].value == value).count();
+        let value = values[order[from]];
+        let same = order[from..].iter().take_while(|at| values[**at] == value).count();
         let rank = from as f64 + (same as f64 + 1.0) / 2.0;
         order[from..from + same].iter().for_each(|at| ranks[*at] = rank);
         from += same;

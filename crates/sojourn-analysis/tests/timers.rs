@@ -13,7 +13,7 @@ type Draw = Box<dyn Fn(&mut StdRng) -> f64>;
 
 /// How many samples, and how many runs of as many.
 const SIZES: [(usize, u64); 6] =
-    [(30, 1_000), (50, 600), (100, 600), (1_000, 200), (10_000, 40), (100_000, 8)];
+    [(30, 600), (50, 400), (100, 400), (1_000, 100), (10_000, 20), (100_000, 4)];
 
 fn histogram(n: usize, draw: &Draw, chance: &mut StdRng) -> Histogram {
     let mut histogram = Histogram::new();

@@ -4,6 +4,8 @@
 mod browser;
 /// Foreign clocks, and poisoned batches.
 mod clocks;
+/// What is found in a run's figures, and said in every format.
+mod findings;
 /// A run file that was written and read back.
 mod from_run;
 /// What the HTML report loads, escapes and weighs.

@@ -54,7 +54,10 @@ fn timed(hop: &TimedHop) -> String {
             let shares: Vec<String> = shares
                 .iter()
                 .take(4)
-                .map(|(steps, share)| format!("{steps} × ({})", words::percent(*share)))
+                .map(|(steps, share)| {
+                    let intervals = words::plural(u64::from(*steps), "interval", "intervals");
+                    format!("{intervals} ({})", words::percent(*share))
+                })
                 .collect();
             format!("{}: {hops} of {}", hop.stage, words::list(&shares))
         }

@@ -19,7 +19,8 @@ impl Generator {
     /// Wakes those whose requests are done. Each can bring thousands of facts, where it is a batch:
     /// when there is no room for more, the rest waits for the next turn.
     pub(super) fn complete(&mut self, completions: &mut Vec<Completion>) {
-        let journeys = self.strides.iter().max().map_or(1, |&most| most as usize);
+        let batches = self.spec.plan.journeys.iter().filter_map(|journey| journey.batch());
+        let journeys = batches.map(|batch| batch.size as usize).max().unwrap_or(1);
         while !completions.is_empty() && self.has_room() {
             let fit = self.outbox.room() / (FACTS_PER_JOURNEY * journeys);
             for completion in completions.drain(..fit.clamp(1, completions.len())) {
