@@ -208,8 +208,8 @@ impl Schemas {
     }
 
     /// Drops ids that could not be had and that nobody has asked for since. Messages that are no
-    /// Avro name any ids, and must not keep out those of later schemas. At most once a second, since
-    /// it looks at all of them.
+    /// Avro name any ids, and must not keep out those of later schemas. At most once a second: it
+    /// looks at all of them.
     fn forget_failures(&mut self) {
         let now_ns = now_ns();
         if now_ns < self.look_ns {

@@ -211,8 +211,8 @@ fn a_missing_reference_spoils_one_version_only() {
     assert!(error.contains("it refers to version 3 of subject `none`: it has none"), "{error}");
 }
 
-/// The first message waits as long as its patience and the registry longer; the second one waits for
-/// the same answer.
+/// The first message waits as long as its patience and the registry longer; the second one waits
+/// for the same answer.
 #[test]
 fn every_message_is_patient() {
     let answers = [("/schemas/ids/9", 200, json!({ "schema": "\"string\"" }))];

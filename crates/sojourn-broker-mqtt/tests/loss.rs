@@ -116,7 +116,8 @@ fn a_quiet_connection_is_not_mistaken_for_a_dead_one() {
     assert!(tap.take_gaps().is_empty());
 }
 
-/// However late the tap's own thread learns of it, a gap begins with the broker's last sign of life.
+/// However late the tap's own thread learns of it, a gap begins with the broker's last sign of
+/// life.
 #[test]
 fn a_gap_begins_when_the_connection_was_last_good() {
     let mosquitto = Mosquitto::start().unwrap();

@@ -1,5 +1,5 @@
-//! The promises of every connector that a topic can keep on this server. What befalls connections is
-//! the own queue's matter, and kept by the promises of queues.
+//! The promises of every connector that a topic can keep on this server. What befalls connections
+//! is the own queue's matter, and kept by the promises of queues.
 
 use crate::sns_rig::SnsRig;
 

@@ -1,4 +1,5 @@
-//! Against real servers that speak SQS and SNS: the promises of every connector, and those of this one.
+//! Against real servers that speak SQS and SNS: the promises of every connector, and those of this
+//! one.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod client;

@@ -185,7 +185,11 @@ journeys:
     stages:
       - {{ name: refused, on: dead, key: $.id, failure: true }}
       - name: visible
-        poll: {{ url: "/payments/{{{{ key }}}}", until: {{ body.state: done }}, every: 50ms, budget: 20/s }}
+        poll:
+          url: "/payments/{{{{ key }}}}"
+          until: {{ body.state: done }}
+          every: 50ms
+          budget: 20/s
     within: 15s
 load:
   - {{ rate: 100/s, count: 20, steady: 1s }}

@@ -182,8 +182,7 @@ struct Budget {
     free_ns: u64,
     gap_ns: u64,
     /// Tasks that wait since they were due, first come first served: each is polled before any is
-    /// polled again. Holds a task at most once; those that have gone are passed over without cost to
-    /// the budget.
+    /// polled again. Holds a task at most once; those that have gone are passed over without cost.
     waiting: VecDeque<(u64, Token)>,
 }
 

@@ -9,8 +9,8 @@ use crate::gcra::Gcra;
 
 /// Instants of one period that are remembered, 8 bytes each: a greater figure is given as this.
 const WINDOW_MAX: usize = 100_000;
-/// Entries above a limit that wait for their tolerance, 16 bytes each: of more, the oldest counts as
-/// a violation at once.
+/// Entries above a limit that wait for their tolerance, 16 bytes each: of more, the oldest counts
+/// as a violation at once.
 const DOUBTFUL_MAX: usize = 100_000;
 
 /// A limit to verify. Kinds and stages by index.
@@ -145,9 +145,9 @@ impl Limits {
 
 /// Journeys between two stages. The number at once is those that entered less those that left.
 ///
-/// What the system did first may be seen last, by a tap that is a little behind another. So an entry
-/// above the limit is in doubt until its tolerance has passed: the n-th entry is none too many if
-/// n − most have left by then.
+/// What the system did first may be seen last, by a tap that is a little behind another. So an
+/// entry above the limit is in doubt until its tolerance has passed: the n-th entry is none too many
+/// if n − most have left by then.
 #[derive(Debug)]
 struct Stays {
     most: u64,

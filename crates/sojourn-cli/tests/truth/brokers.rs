@@ -141,9 +141,9 @@ fn redis() {
     Channels { broker: "redis", events, dead_letters }.agree();
 }
 
-/// A queue without groups promises no order, and messages of one answer have one stamp: so nothing is
-/// reordered on purpose. The demo's consumer asks for ten messages at a time and deletes them before
-/// it asks for more, so there are fewer journeys and more patience.
+/// A queue without groups promises no order, and messages of one answer have one stamp: so nothing
+/// is reordered on purpose. The demo's consumer asks for ten messages at a time and deletes them
+/// before it asks for more, so there are fewer journeys and more patience.
 #[test]
 fn sqs() {
     let server = ElasticMq::shared().expect("ElasticMQ starts");

@@ -43,8 +43,8 @@ impl Generator {
     }
 }
 
-/// Up to where no fact is still to come: all that is stamped so far is in the outbox, but for that of
-/// completions which wait for room in it.
+/// Up to where no fact is still to come: all that is stamped so far is in the outbox, but for that
+/// of completions which wait for room in it.
 pub(super) fn vouched_ns(now_ns: u64, waiting: &[Completion]) -> u64 {
     waiting.iter().map(|completion| completion.ended_ns).fold(now_ns, u64::min)
 }
