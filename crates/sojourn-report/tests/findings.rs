@@ -98,10 +98,7 @@ fn interval(orders: &[Order], start_s: u64) -> Interval {
         rows.push(counter(names::STAGE_REACHED, &tags, point));
         rows.push(level(names::STAGE_IN_FLIGHT, &tags, [point - 1, point]));
         if !hops.is_empty() {
-            rows.push((
-                SeriesKey::new(names::STAGE_HOP, &tags, SeriesPhase::Steady),
-                trend(&hops),
-            ));
+            rows.push((SeriesKey::new(names::STAGE_HOP, &tags, SeriesPhase::Steady), trend(&hops)));
         }
     }
     Interval { start_ns: start_s * SECOND, end_ns: (start_s + 1) * SECOND, rows }
