@@ -150,6 +150,7 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         branches: Vec::new(),
         failures: Vec::new(),
         batch: None,
+        batches_again: Vec::new(),
         steps: vec![step(steady)],
         shares: shares(&hops, Some(durations.p50 as u64), Some(durations.p95 as u64)),
         backlog: Some(backlog(&timeline, durations.p99 as u64)),
