@@ -146,8 +146,8 @@ impl Limits {
 /// Journeys between two stages. The number at once is those that entered less those that left.
 ///
 /// What the system did first may be seen last, by a tap that is a little behind another. So an
-/// entry above the limit is in doubt until its tolerance has passed: the n-th entry is none too many
-/// if n − most have left by then.
+/// entry above the limit is in doubt until its tolerance has passed: the n-th entry is none too
+/// many if n − most have left by then.
 #[derive(Debug)]
 struct Stays {
     most: u64,
