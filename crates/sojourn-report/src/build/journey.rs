@@ -179,9 +179,9 @@ fn failures(lookup: &Lookup<'_>, journey: &str) -> Vec<FailureRow> {
     rows
 }
 
-/// `None` when what is in flight was not measured, or nothing arrived. Where the journeys last too
-/// long to tell a pipeline that fills up from a queue that grows, a stage whose capacity is
-/// exhausted tells it.
+/// `None` when what is in flight was not measured, or nothing arrived. Where journeys last too long
+/// to tell a pipeline that fills up from a queue that grows, a stage whose capacity is exhausted
+/// tells it, by the slope of those who wait for it.
 fn backlog(
     lookup: &Lookup<'_>,
     journey: &str,
@@ -210,14 +210,12 @@ fn backlog(
         arrivals_per_s,
         journey_p99_ns,
     };
-    let is_exhausted = saturation.is_some_and(|found| found.exhausted.is_some());
-    Some(match backlog::judge(&levels, &load) {
-        Backlog::Undecided { slope: Some(slope), .. }
-            if is_exhausted && slope.per_s > slope.half_width_per_s =>
-        {
-            Backlog::Growing { slope }
+    let exhausted = saturation.filter(|found| found.exhausted.is_some());
+    Some(match (backlog::judge(&levels, &load), exhausted) {
+        (Backlog::Undecided { .. } | Backlog::Sustainable { .. }, Some(found)) => {
+            Backlog::Growing { slope: found.slope }
         }
-        judged => judged,
+        (judged, _) => judged,
     })
 }
 
