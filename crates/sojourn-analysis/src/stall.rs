@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn a_relay_that_polls_does_not_stall() {
         assert_eq!(of(&seconds(50, |at| if at % 5 == 0 { 250 } else { 0 }, 90)), []);
-        let missed = |at: u64| if at % 5 == 0 && !(40..60).contains(&at) { 250 } else { 0 };
+        let missed =
+            |at: u64| if at.is_multiple_of(5) && !(40..60).contains(&at) { 250 } else { 0 };
         assert_eq!(of(&seconds(50, missed, 90)).len(), 1);
     }
 

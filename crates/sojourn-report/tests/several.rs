@@ -119,7 +119,7 @@ fn a_search_is_told_with_its_curve_its_knee_and_its_limit() {
     assert_eq!(json["steps"][0]["run"]["p99_ns"], 30_000_000);
     let html = render::capacity_html(&report).unwrap();
     is_harmless(&html);
-    let capacity = format!("capacity {}/s", sojourn_analysis::words::number(found));
+    let capacity = format!("capacity {}", sojourn_analysis::words::number(found));
     for words in ["Duration of the journeys by rate", "<svg", "knee", "of 0.5", &capacity] {
         assert!(html.contains(words), "{words}");
     }
