@@ -27,12 +27,8 @@ fn is_within(output: &Output, capacity_per_s: f64, share: f64) {
     assert_eq!(output.code, Some(0), "{output}");
     let found = json(output)["capacity_per_s"].as_f64().unwrap();
     let off = found / capacity_per_s - 1.0;
-<<<<<<< HEAD
-    assert!(off.abs() <= share, "{found:.1}/s is not {capacity_per_s}/s: {output}");
-=======
     let told = format!("found {found:.1}/s of {capacity_per_s}/s, {:+.2} % off", off * 100.0);
     assert!(off.abs() <= share, "{told}: {output}");
->>>>>>> search
 }
 
 #[test]
