@@ -173,7 +173,8 @@ mod tests {
 
     #[test]
     fn the_statistic_is_that_of_its_definition() {
-        let values: Vec<f64> = (0..60).map(|k| f64::from(k * 37 % 60) + f64::from(k / 20)).collect();
+        let values: Vec<f64> =
+            (0..60).map(|k| f64::from(k * 37 % 60) + f64::from(k / 20)).collect();
         let n = values.len();
         let mean = values.iter().sum::<f64>() / n as f64;
         let slow = |k: usize| {

@@ -55,9 +55,7 @@ pub fn correlate(leader: &[Option<f64>], follower: &[Option<f64>]) -> Option<Cor
         .max_by(|a, b| a.r.abs().total_cmp(&b.r.abs()))
         .filter(|best| {
             let deviations = best.r.abs().min(0.999_999).atanh() * (best.effective - 3.0).sqrt();
-            best.r.abs() >= R_MIN
-                && best.effective >= EFFECTIVE_MIN
-                && deviations >= DEVIATIONS_MIN
+            best.r.abs() >= R_MIN && best.effective >= EFFECTIVE_MIN && deviations >= DEVIATIONS_MIN
         })
 }
 

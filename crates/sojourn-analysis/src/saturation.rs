@@ -151,8 +151,9 @@ pub fn saturation(
         growing.iter().find(|(_, _, began_ns)| *began_ns <= earliest_ns + together_ns)?;
     let within = within(stage, window);
     let seconds = elapsed_s(&within);
-    let [entered, left] = [|second: &StageSecond| second.entered, |second: &StageSecond| second.left]
-        .map(|count| within.iter().map(|second| count(second)).sum::<u64>());
+    let [entered, left] =
+        [|second: &StageSecond| second.entered, |second: &StageSecond| second.left]
+            .map(|count| within.iter().map(|second| count(second)).sum::<u64>());
     let is_timed = timed.contains(&stage.stage);
     let own = throughput(stage, window, is_timed);
     // Where those who wait do no work meanwhile, it is the next stage that has no more places.
@@ -235,8 +236,7 @@ fn throughput(stage: &StageTimeline, window: &Window, is_timed: bool) -> Option<
     let (early, late) = seconds.split_at(seconds.len() / 2);
     let [early_left, late_left] =
         [early, late].map(|half| half.iter().map(|second| second.left as f64).sum::<f64>());
-    let [early_per_s, late_per_s] =
-        [early_left / elapsed_s(early), late_left / elapsed_s(late)];
+    let [early_per_s, late_per_s] = [early_left / elapsed_s(early), late_left / elapsed_s(late)];
     let chance = 3.0 * (early_left + late_left).sqrt() / elapsed_s(early);
     if (late_per_s - early_per_s).abs() > LEAVES_CHANGE_MAX * early_per_s + chance {
         return None;

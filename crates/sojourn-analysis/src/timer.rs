@@ -91,10 +91,9 @@ impl Pattern {
     pub fn usual_steps(&self) -> Option<u32> {
         match self {
             Self::Spread { .. } => None,
-            Self::Steps { shares } => shares
-                .iter()
-                .max_by(|a, b| a.1.total_cmp(&b.1))
-                .map(|(steps, _)| *steps),
+            Self::Steps { shares } => {
+                shares.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(steps, _)| *steps)
+            }
         }
     }
 }
@@ -134,10 +133,8 @@ const ARRIVALS_KEEP: f64 = 0.8;
 
 /// The timers that a journey's hops wait for, the longest period first.
 pub fn timers(hops: &[HopSamples<'_>]) -> Vec<Timer> {
-    let shapes: Vec<Option<Shape>> = hops
-        .iter()
-        .map(|hop| hop.hops.filter(|hops| hops.count() > 0).map(Shape::of))
-        .collect();
+    let shapes: Vec<Option<Shape>> =
+        hops.iter().map(|hop| hop.hops.filter(|hops| hops.count() > 0).map(Shape::of)).collect();
     let mut signs: Vec<Sign> = hops
         .iter()
         .zip(&shapes)
@@ -194,7 +191,8 @@ fn sign(at: usize, hop: &HopSamples<'_>, shape: &Shape) -> Option<Sign> {
     }
     let arrivals: Vec<f64> = hop.kept.iter().map(|kept| kept.t0_ns as f64).collect();
     let is_of_arrivals = |period_ns: f64| grid::keeps_to(&arrivals, period_ns) >= ARRIVALS_KEEP;
-    let may_be = |period_ns: f64| arrivals.len() < JOINING_MIN as usize || !is_of_arrivals(period_ns);
+    let may_be =
+        |period_ns: f64| arrivals.len() < JOINING_MIN as usize || !is_of_arrivals(period_ns);
     if let Some(even) = even
         && may_be(even.period_ns)
     {
@@ -236,7 +234,8 @@ fn by_grid(at: usize, hop: &HopSamples<'_>, shape: &Shape) -> Option<Sign> {
     let instants = |of: fn(&KeptHop) -> u64| -> Vec<f64> {
         hop.kept.iter().map(|kept| of(kept) as f64).collect()
     };
-    let found = grid::find(&instants(|kept| kept.from_ns), &instants(|kept| kept.seen_ns), guess_ns)?;
+    let found =
+        grid::find(&instants(|kept| kept.from_ns), &instants(|kept| kept.seen_ns), guess_ns)?;
     let pattern = Pattern::Spread { from_ns: shape.min(), to_ns: shape.max() };
     let at_ticks = Some(found.at_ticks);
     Some(Sign { hop: at, period_ns: found.period_ns, rank: 2, pattern, at_ticks })

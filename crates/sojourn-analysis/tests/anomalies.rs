@@ -52,7 +52,7 @@ fn noise_has_no_change() {
 
 #[test]
 fn a_doubling_is_found_where_it_was() {
-    for (persistence, n, least) in [(0.0, 60, 190), (0.5, 120, 165), (0.8, 600, 160)] {
+    for (persistence, n, least) in [(0.0, 60, 180), (0.5, 120, 160), (0.8, 600, 155)] {
         let found = (0..200)
             .filter(|run| {
                 let mut values = noise(n, persistence, 0.2, &mut chance(*run));
@@ -116,9 +116,8 @@ fn a_hop_that_follows_a_backlog_is_found() {
             let backlog = noise(300, 0.8, 0.5, chance);
             let own = noise(300, 0.3, 0.2, chance);
             let leader: Vec<_> = backlog.iter().copied().map(Some).collect();
-            let follower: Vec<_> = (0..300usize)
-                .map(|at| Some(backlog[at.saturating_sub(2)] * own[at]))
-                .collect();
+            let follower: Vec<_> =
+                (0..300usize).map(|at| Some(backlog[at.saturating_sub(2)] * own[at])).collect();
             correlate(&leader, &follower).is_some_and(|found| found.lag == 2 && found.r > 0.7)
         })
         .count();

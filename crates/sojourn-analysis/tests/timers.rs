@@ -40,9 +40,9 @@ fn work_of_the_usual_kinds_is_no_timer() {
     let kinds: Vec<(String, Draw)> = [0.5, 1.0, 2.0, 4.0, 30.0]
         .map(|k| (format!("gamma {k}"), draws(Gamma::new(k, 1.0 / k).unwrap())))
         .into_iter()
-        .chain([1.5, 2.0, 3.0].map(|k| {
-            (format!("weibull {k}"), draws(Weibull::new(1.0, k).unwrap()))
-        }))
+        .chain(
+            [1.5, 2.0, 3.0].map(|k| (format!("weibull {k}"), draws(Weibull::new(1.0, k).unwrap()))),
+        )
         .chain([0.001, 0.05, 0.2, 0.4].map(|deviation| {
             (format!("normal {deviation}"), draws(Normal::new(1.0, deviation).unwrap()))
         }))
@@ -71,7 +71,8 @@ fn a_wait_for_the_next_tick_is_found_with_its_period() {
         rand_distr::Distribution::sample(&wait, chance)
             + rand_distr::Distribution::sample(&service, chance)
     });
-    for (n, runs, least) in [(60, 300, 0.75), (100, 300, 0.9), (1_000, 100, 1.0), (100_000, 20, 1.0)]
+    for (n, runs, least) in
+        [(60, 300, 0.75), (100, 300, 0.9), (1_000, 100, 1.0), (100_000, 20, 1.0)]
     {
         let times = found(n, runs, &bare, near);
         assert!(times as f64 >= least * runs as f64, "{times} of {runs} at {n} samples");
@@ -91,7 +92,8 @@ fn steps_are_found_with_their_period() {
         work.ceil() + rand_distr::Distribution::sample(&noise, chance)
     });
     let near = |period: f64| (period - 1.0).abs() < 0.02;
-    for (n, runs, least) in [(50, 300, 0.95), (100, 300, 1.0), (1_000, 100, 1.0), (100_000, 20, 1.0)]
+    for (n, runs, least) in
+        [(50, 300, 0.95), (100, 300, 1.0), (1_000, 100, 1.0), (100_000, 20, 1.0)]
     {
         let times = found(n, runs, &steps, near);
         assert!(times as f64 >= least * runs as f64, "{times} of {runs} at {n} samples");

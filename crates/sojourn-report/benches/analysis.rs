@@ -174,11 +174,8 @@ fn interval(second: u64) -> Interval {
     }
     for number in 0..6 {
         let group = format!("group-{number}");
-        let tags = [
-            (names::CHANNEL, "events"),
-            (names::OF, group.as_str()),
-            (names::FIGURE, "waiting"),
-        ];
+        let tags =
+            [(names::CHANNEL, "events"), (names::OF, group.as_str()), (names::FIGURE, "waiting")];
         let level = (chance(500 + number, second) * 90.0).floor();
         let key = SeriesKey::new(names::BACKLOG, &tags, SeriesPhase::Any);
         rows.push((key, IntervalRow::Gauge([level; 3])));

@@ -24,7 +24,8 @@ pub(super) fn timer(facts: &Facts, timer: &Timer) -> Vec<Conclusion> {
     let phrases: Vec<String> = groups
         .iter()
         .map(|(steps, stages)| {
-            let [waits, takes] = if stages.len() == 1 { ["waits", "takes"] } else { ["wait", "take"] };
+            let [waits, takes] =
+                if stages.len() == 1 { ["waits", "takes"] } else { ["wait", "take"] };
             let stages = words::list(stages);
             match steps {
                 None => format!("{stages} {waits} for the next one"),

@@ -96,7 +96,8 @@ fn the_stage_whose_four_places_are_taken_is_named_with_its_four() {
         passes(&mut journeys, 0.02);
         serve(&mut journeys, 4, false, |_| 0.02);
         passes(&mut journeys, 0.02);
-        let found = of(&timelines(&journeys, &["created", "settled", "completed"], seconds), seconds);
+        let found =
+            of(&timelines(&journeys, &["created", "settled", "completed"], seconds), seconds);
         let found = found.expect("grows");
         assert_eq!(found.stage, "settled");
         assert!(found.others.is_empty(), "{found:?}");
@@ -115,9 +116,7 @@ fn the_level_between_begun_and_done_shows_the_limit_itself() {
     serve(&mut journeys, 5, true, |k| -0.05 * (1.0 - noise(k * 11 + 5)).ln());
     let found = of(&timelines(&journeys, &["begun", "done"], 30), 30).expect("grows");
     assert_eq!((found.stage.as_str(), found.growing.as_str()), ("done", "begun"));
-    let Some(Exhausted::Level { at_once: 5, share }) = found.exhausted else {
-        panic!("{found:?}")
-    };
+    let Some(Exhausted::Level { at_once: 5, share }) = found.exhausted else { panic!("{found:?}") };
     assert!(share > 0.95);
 }
 

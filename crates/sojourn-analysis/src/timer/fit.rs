@@ -77,7 +77,8 @@ fn psi(mut x: f64) -> (f64, f64) {
         x += 1.0;
     }
     let inverse = 1.0 / (x * x);
-    digamma += x.ln() - 0.5 / x - inverse * (1.0 / 12.0 - inverse * (1.0 / 120.0 - inverse / 252.0));
+    digamma +=
+        x.ln() - 0.5 / x - inverse * (1.0 / 12.0 - inverse * (1.0 / 120.0 - inverse / 252.0));
     trigamma += 1.0 / x
         + 0.5 * inverse
         + inverse / x * (1.0 / 6.0 - inverse * (1.0 / 30.0 - inverse / 42.0));
@@ -93,7 +94,8 @@ fn ln_gamma(mut x: f64) -> f64 {
         x += 1.0;
     }
     let inverse = 1.0 / (x * x);
-    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln()
+    (x - 0.5) * x.ln() - x
+        + 0.5 * (2.0 * std::f64::consts::PI).ln()
         + (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse / 1_260.0)) / x
         - product.ln()
 }

@@ -34,8 +34,7 @@ impl Shape {
 
     /// The same without the outermost samples, where there are many.
     pub(super) fn trimmed(&self) -> Self {
-        let left_out =
-            if self.n < TRIMMED_FROM as f64 { 0.0 } else { (self.n * TRIMMED).floor() };
+        let left_out = if self.n < TRIMMED_FROM as f64 { 0.0 } else { (self.n * TRIMMED).floor() };
         let (mut before, mut points) = (0.0, Vec::with_capacity(self.points.len()));
         for &(value, count) in &self.points {
             let from = f64::max(before, left_out);

@@ -45,10 +45,16 @@ pub(super) fn findings(lookup: &Lookup<'_>, shape: &JourneyShape) -> Findings {
         timers.iter().flat_map(|timer| timer.hops.iter().map(|hop| hop.stage.clone())).collect();
     let saturation = saturation::saturation(&stages, &window, &growths, &timed);
     // In a queue that grows every latency does, all the time: there is no moment of change.
-    let changes =
-        if saturation.is_some() { Vec::new() } else { changes(lookup, shape, &window) };
+    let changes = if saturation.is_some() { Vec::new() } else { changes(lookup, shape, &window) };
     let correlations = correlations(lookup, shape, &window);
-    Findings { stalls: stalls(lookup, shape, &stages), growths, saturation, timers, changes, correlations }
+    Findings {
+        stalls: stalls(lookup, shape, &stages),
+        growths,
+        saturation,
+        timers,
+        changes,
+        correlations,
+    }
 }
 
 /// `None` for a stage that counts from a later step: how many came to it is not known.
@@ -96,9 +102,8 @@ fn hops<'a>(
         let growth = growths.iter().find(|growth| growth.stage == name);
         growth.is_some_and(|growth| matches!(growth.backlog, Backlog::Growing { .. }))
     };
-    let is_polled = |name: &str| {
-        shape.stages.iter().any(|stage| stage.name == name && stage.poll_ns.is_some())
-    };
+    let is_polled =
+        |name: &str| shape.stages.iter().any(|stage| stage.name == name && stage.poll_ns.is_some());
     let records: Vec<_> = lookup
         .run
         .journeys
