@@ -62,7 +62,7 @@ impl Shape {
             below += count;
             below >= q * self.n
         });
-        at.map_or(self.max(), |point| point.0)
+        at.map_or_else(|| self.max(), |point| point.0)
     }
 
     /// The width of the interval over which evenly spread samples would be: of few from their
