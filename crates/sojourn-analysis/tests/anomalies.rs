@@ -15,7 +15,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Log-normal noise about one whose logarithm is autoregressive.
 fn noise(n: usize, persistence: f64, deviation: f64, chance: &mut StdRng) -> Vec<f64> {
-    let normal = Normal::new(0.0, deviation).unwrap();
+    let normal = Normal::new(0.0, deviation).expect("a deviation");
     let fresh = (1.0 - persistence * persistence).sqrt();
     let mut level = normal.sample(chance);
     (0..n)

@@ -32,7 +32,8 @@ fn orders(per_s: f64, packers: usize) -> Vec<Order> {
         .map(|k| {
             let due_s = k as f64 / per_s;
             let created_s = due_s + 0.005 - 0.002 * (1.0 - chance(k)).ln();
-            let packer = (0..packers).min_by(|a, b| free_s[*a].total_cmp(&free_s[*b])).unwrap();
+            let packer =
+                (0..packers).min_by(|a, b| free_s[*a].total_cmp(&free_s[*b])).expect("packers");
             free_s[packer] = created_s.max(free_s[packer]) + 0.02;
             [due_s, created_s, free_s[packer]]
         })
