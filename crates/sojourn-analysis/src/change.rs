@@ -89,8 +89,8 @@ fn is_clear(ranks: &[f64], at: usize) -> bool {
     let products: f64 = (1..ranks.len()).map(|index| own(index - 1) * own(index)).sum();
     let n = ranks.len() as f64;
     let seen = (products / squares.max(f64::MIN_POSITIVE)).max(0.0);
-    // Within parts, and parts that were chosen to differ, less of it is seen than there is (Kendall,
-    // Biometrika 41, 1954: by (1 + 3r)/n in each).
+    // Within parts, and parts that were chosen to differ, less of it is seen than there is
+    // (Kendall, Biometrika 41, 1954: by (1 + 3r)/n in each).
     let resemblance = (seen + 3.0 * (1.0 + 3.0 * seen) / n).min(0.99);
     let worth = (1.0 - resemblance) / (1.0 + resemblance);
     let (early, late) = (at as f64 * worth, (n - at as f64) * worth);

@@ -120,7 +120,7 @@ struct Relayed {
 
 /// `works` is each stage's work before its event waits for the next poll; none at the first.
 fn relayed(arrivals_s: &[f64], poll_s: f64, works: &[Draw], chance: &mut StdRng) -> Relayed {
-    let jitter = Exp::new(1.0 / 0.004).unwrap();
+    let jitter = Exp::new(1.0 / 0.004).expect("a rate");
     let phase_s = 0.37 * poll_s;
     let mut relayed = Relayed {
         hops: works.iter().map(|_| Histogram::new()).collect(),

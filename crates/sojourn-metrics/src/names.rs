@@ -256,8 +256,8 @@ pub const ANSWERS_UNTIL_S: &str = "answers.until_s";
 pub const STAGE_IN_FLIGHT: &str = "stage.in_flight";
 /// Gauge {journey}, phase Any: journeys started and not ended.
 pub const JOURNEYS_IN_FLIGHT: &str = "journeys.in_flight";
-/// Gauge {journey}, phase Any: age of the oldest journey in flight, from its t0, milliseconds; 0 when
-/// none is in flight.
+/// Gauge {journey}, phase Any: age of the oldest journey in flight, from its t0, milliseconds; 0
+/// when none is in flight.
 pub const JOURNEYS_OLDEST_AGE_MS: &str = "journeys.oldest_age_ms";
 /// Gauge, phase Any: memory resident in this process, bytes.
 pub const HEALTH_MEMORY_BYTES: &str = "health.memory_bytes";

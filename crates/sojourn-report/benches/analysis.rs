@@ -1,6 +1,6 @@
-//! An hour of a journey with 30 stages, 100 series and 100,000 kept journeys: what its report costs,
-//! all findings included. One line per figure; fails above the limits that the project has set
-//! itself.
+//! An hour of a journey with 30 stages, 100 series and 100,000 kept journeys: what its report
+//! costs, all findings included. One line per figure; fails above the limits that the project has
+//! set itself.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result")]
 

@@ -153,7 +153,8 @@ fn kept(orders: &[Order]) -> Vec<JourneyRecord> {
 }
 
 fn model(orders: &[Order]) -> ReportModel {
-    let end_s = orders.iter().map(|order| order[2]).fold(0.0, f64::max).ceil() as u64;
+    let last_s = orders.iter().map(|order| order[2]).fold(0.0, f64::max);
+    let end_s = last_s.ceil() as u64;
     let intervals: Vec<Interval> = (0..end_s).map(|second| interval(orders, second)).collect();
     let run = RunFile {
         identity: Identity {
@@ -180,7 +181,7 @@ fn model(orders: &[Order]) -> ReportModel {
             arrivals_end_ns: SECONDS * SECOND,
             load_end_ns: SECONDS * SECOND,
             end_ns: end_s * SECOND,
-            drain_ns: Some((end_s - SECONDS) * SECOND),
+            drain_ns: Some(ns(last_s).saturating_sub(SECONDS * SECOND)),
             notes: Vec::new(),
         }),
         ..RunFile::default()

@@ -106,7 +106,8 @@ fn refined(shape: &Shape, guess_ns: f64) -> Option<(f64, f64)> {
 }
 
 /// That a fair coin shows heads at most `between` times when tails come `rest` times: the
-/// cumulative binomial distribution at one half; of many throws Hoeffding's bound, which is greater.
+/// cumulative binomial distribution at one half; of many throws Hoeffding's bound, which is
+/// greater.
 fn chance(between: f64, rest: f64) -> f64 {
     let n = between + rest;
     if n > 1_000.0 {
