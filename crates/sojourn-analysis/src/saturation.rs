@@ -151,14 +151,8 @@ pub fn saturation(
         growing.iter().find(|(_, _, began_ns)| *began_ns <= earliest_ns + together_ns)?;
     let within = within(stage, window);
     let seconds = elapsed_s(&within);
-<<<<<<< HEAD
-    let [entered, left] =
-        [|second: &StageSecond| second.entered, |second: &StageSecond| second.left]
-            .map(|count| within.iter().map(&count).sum::<u64>());
-=======
     let entered: u64 = within.iter().map(|second| second.entered).sum();
     let left: u64 = within.iter().map(|second| second.left).sum();
->>>>>>> findings
     let is_timed = timed.contains(&stage.stage);
     let own = throughput(stage, window, is_timed);
     // Where those who wait do no work meanwhile, it is the next stage that has no more places.

@@ -211,11 +211,7 @@ mod tests {
 
     #[test]
     fn a_relay_that_polls_does_not_stall() {
-<<<<<<< HEAD
-        assert_eq!(of(&seconds(50, |at| if at % 5 == 0 { 250 } else { 0 }, 90)), []);
-=======
         assert_eq!(of(&seconds(50, |at| if at.is_multiple_of(5) { 250 } else { 0 }, 90)), []);
->>>>>>> findings
         let missed =
             |at: u64| if at.is_multiple_of(5) && !(40..60).contains(&at) { 250 } else { 0 };
         assert_eq!(of(&seconds(50, missed, 90)).len(), 1);
