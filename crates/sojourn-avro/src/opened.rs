@@ -271,6 +271,7 @@ fn fetch(
 mod tests {
     use super::*;
 
+    #[expect(clippy::type_complexity, reason = "the two ends of the fetching thread")]
     fn schemas(again_ns: u64) -> (Schemas, Receiver<u32>, Sender<(u32, Result<Schema, Miss>)>) {
         let (ask, asked) = bounded(10);
         let (sender, answers) = bounded(10);
