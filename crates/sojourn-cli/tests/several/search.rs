@@ -196,7 +196,8 @@ fn the_demos_bottleneck_is_found_and_named() {
     std::fs::write(folder.path().join("payments.yaml"), text).unwrap();
     let (target, kafka) = (format!("TARGET={}", demo.target), format!("KAFKA={}", demo.kafka));
     let arguments = ["search", "payments.yaml", "-e", &target, "-e", &kafka, "--format", "json"];
-    let output = run(folder.path(), &[&arguments[..], &["--from", "40/s"]].concat());
+    let steps = ["--from", "40/s", "--step", "10s"];
+    let output = run(folder.path(), &[&arguments[..], &steps].concat());
     is_within(&output, 200.0, 0.05);
     let report = json(&output);
     assert_eq!(report["end"]["limit"]["stage"], "settled", "{output}");
