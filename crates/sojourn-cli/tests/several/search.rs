@@ -190,13 +190,14 @@ fn the_demos_bottleneck_is_found_and_named() {
     let example = include_str!("../../../../examples/payments.yaml");
     // Payments only, so that every arrival comes to the bottleneck; evenly, so that minutes do.
     let load =
-        example.replace("- { arrivals: poisson,", "- { journey: payment, arrivals: poisson,");
+        example.replace("- { arrivals: poisson,", "- { journey: payment, arrivals: constant,");
     let patient = "health: { lag_p99_max: 1s, tap_behind_max: 5s, silent_max: 5s }\n";
     let text = format!("{}{patient}", load.replace("lag.p99 < 5ms", "lag.p99 < 500ms"));
     std::fs::write(folder.path().join("payments.yaml"), text).unwrap();
     let (target, kafka) = (format!("TARGET={}", demo.target), format!("KAFKA={}", demo.kafka));
     let arguments = ["search", "payments.yaml", "-e", &target, "-e", &kafka, "--format", "json"];
-    let output = run(folder.path(), &[&arguments[..], &["--from", "40/s"]].concat());
+    let steps = ["--from", "40/s", "--step", "10s"];
+    let output = run(folder.path(), &[&arguments[..], &steps].concat());
     is_within(&output, 200.0, 0.05);
     let report = json(&output);
     assert_eq!(report["end"]["limit"]["stage"], "settled", "{output}");
