@@ -228,7 +228,7 @@ fn by_grid(at: usize, hop: &HopSamples<'_>, shape: &Shape) -> Option<Sign> {
     let guess_ns = trimmed.width();
     // Hops that hardly differ wait for something else than the next tick; and where they begin at
     // the ticks of another timer, their instants are not of chance.
-    if trimmed.min() > BEGINS_MAX * guess_ns {
+    if trimmed.min() > BEGINS_MAX * guess_ns || even::is_far(&trimmed) {
         return None;
     }
     let instants = |of: fn(&KeptHop) -> u64| -> Vec<f64> {

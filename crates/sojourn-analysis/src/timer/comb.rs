@@ -19,6 +19,8 @@ const OFFSET_OF_TWO_MAX: f64 = 0.05;
 const DEVIATION_MAX: f64 = 0.12;
 /// What lies half-way between multiples at most, of what lies near one.
 const BETWEEN_MAX: f64 = 0.1;
+/// With so much between them, as a part of all, a guess is none.
+const HOPELESS: f64 = 0.4;
 /// The chance that is called none: there are thirty candidates for a period.
 const CHANCE_MAX: f64 = 1e-4;
 
@@ -80,10 +82,12 @@ fn refined(shape: &Shape, guess_ns: f64) -> Option<(f64, f64)> {
     let (mut period_ns, mut offset_ns) = (guess_ns, 0.0);
     for _ in 0..3 {
         let (mut n, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut between = 0.0;
         for &(value, count) in &shape.points {
             let steps = ((value - offset_ns) / period_ns).round().max(0.0);
             let off = (value - offset_ns) / period_ns - steps;
             if off.abs() > 0.25 {
+                between += count;
                 continue;
             }
             n += count;
@@ -93,7 +97,8 @@ fn refined(shape: &Shape, guess_ns: f64) -> Option<(f64, f64)> {
             xy += steps * value * count;
         }
         let spread = n * xx - x * x;
-        if spread <= 0.0 {
+        // Half of what has no steps is between: no better guess comes of it.
+        if spread <= 0.0 || between > HOPELESS * shape.n {
             return None;
         }
         period_ns = (n * xy - x * y) / spread;

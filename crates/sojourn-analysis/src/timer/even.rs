@@ -13,6 +13,9 @@ const BEGINS_MAX: f64 = 0.15;
 /// Most distance between the samples' distribution and an even one, beside what chance makes.
 const DISTANCE_MAX: f64 = 0.06;
 
+/// So far from an even distribution is none that a few values stand for.
+const FAR: f64 = 0.3;
+
 /// An interval over which samples are evenly spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Even {
@@ -41,6 +44,11 @@ pub(super) fn find(shape: &Shape) -> Option<Even> {
     }
     let gain = -(shape.max() - shape.min()).ln() - fit::best(&shape);
     (gain * shape.n > margin(shape.n)).then_some(even)
+}
+
+/// Whether samples are far from an even spread, even from one on a few values.
+pub(super) fn is_far(shape: &Shape) -> bool {
+    distance(shape, &spread(shape)) > FAR + 1.36 / shape.n.sqrt()
 }
 
 /// The interval that evenly spread samples would be of: as wide as theirs and what is missed beyond
