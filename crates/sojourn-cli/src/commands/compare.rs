@@ -13,8 +13,8 @@ const BASELINES: &str = ".sojourn/baselines";
 
 /// Compare two runs: per journey, hop and step, what changed and how sure that is
 ///
-/// A change is called one only where its whole interval lies on one side of none and it is more than
-/// the tolerance. All intervals of a comparison hold together with 95 % confidence.
+/// A change is called one only where its whole interval lies on one side of none and it is more
+/// than the tolerance. All intervals of a comparison hold together with 95 % confidence.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn compare before.sojourn after.sojourn
