@@ -1,11 +1,11 @@
 //! Two runs beside each other: what changed, by how much, and how sure that is.
 //!
-//! What a run measured is cut into blocks of time. Requests of one second resemble each other, those
-//! of blocks far less, so blocks are what is drawn anew: the spread of a figure is that of the same
-//! figure over many draws of whole blocks (block bootstrap), widened where neighbouring blocks still
-//! resemble each other. Intervals are simultaneous: all of one comparison hold together with the
-//! stated confidence (Bonferroni), so that a comparison of thirty figures is not wrong thirty times
-//! as often.
+//! What a run measured is cut into blocks of time. Requests of one second resemble each other,
+//! those of blocks far less, so blocks are what is drawn anew: the spread of a figure is that of
+//! the same figure over many draws of whole blocks (block bootstrap), widened where neighbouring
+//! blocks still resemble each other. Intervals are simultaneous: all of one comparison hold
+//! together with the stated confidence (Bonferroni), so that a comparison of thirty figures is not
+//! wrong thirty times as often.
 
 mod blocks;
 mod draws;

@@ -1,3 +1,5 @@
+//! False alarms, power and limits of comparisons, on runs whose truth is known.
+
 use super::*;
 use crate::compare::draws::Draws;
 
