@@ -52,10 +52,20 @@ impl Protobuf {
             message: format!("not a descriptor set with all that it imports: {why}"),
             hint: Some(HOW.to_owned()),
         };
+        let contradicts = || wrong("it contradicts itself".to_owned());
         // prost-reflect 0.16 panics over some sets that contradict themselves.
         let pool = std::panic::catch_unwind(|| DescriptorPool::decode(set))
-            .map_err(|_| wrong("it contradicts itself".to_owned()))?
+            .map_err(|_| contradicts())?
             .map_err(|error| wrong(error.to_string()))?;
+        // And later over maps whose entries have no key or no value.
+        let is_whole = |entry: MessageDescriptor| [1, 2].map(|n| entry.get_field(n).is_some());
+        if pool
+            .all_messages()
+            .filter(MessageDescriptor::is_map_entry)
+            .any(|it| is_whole(it) != [true; 2])
+        {
+            return Err(contradicts());
+        }
         let found = pool.get_message_by_name(message);
         let message = found.ok_or_else(|| OpenError {
             message: format!("no message `{message}`"),

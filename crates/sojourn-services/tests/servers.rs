@@ -201,18 +201,25 @@ fn elasticmq() {
 fn moto() {
     let mut moto = Moto::start().unwrap();
     live(&mut moto, |port| {
-        let ask_for = |service: &str, query: &str, until: &[u8]| {
+        let ask_for = |service: &str, line: &str, more: &str, until: &[u8]| {
             let request = format!(
-                "GET /?{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: \
+                "{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: \
                  AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/{service}/aws4_request, \
-                 SignedHeaders=host, Signature=0\r\n\r\n"
+                 SignedHeaders=host, Signature=0\r\n{more}"
             );
             ask(&mut connect(port), request.as_bytes(), until);
         };
         let arn = format!("arn:aws:sns:us-east-1:{}:orders</TopicArn>", Moto::ACCOUNT);
-        ask_for("sns", "Action=CreateTopic&Name=orders&Version=2010-03-31", arn.as_bytes());
-        ask_for("sns", "Action=ListTopics&Version=2010-03-31", arn.as_bytes());
-        ask_for("sqs", "Action=CreateQueue&QueueName=q&Version=2012-11-05", b"/q</QueueUrl>");
+        let create = "GET /?Action=CreateTopic&Name=orders&Version=2010-03-31";
+        ask_for("sns", create, "\r\n", arn.as_bytes());
+        ask_for("sns", "GET /?Action=ListTopics&Version=2010-03-31", "\r\n", arn.as_bytes());
+        let body = r#"{"QueueName":"q"}"#;
+        let queue = format!(
+            "X-Amz-Target: AmazonSQS.CreateQueue\r\nContent-Type: \
+             application/x-amz-json-1.0\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        ask_for("sqs", "POST /", &queue, br#"/q""#);
     });
     drop_it(moto);
 }
