@@ -51,7 +51,7 @@ pub(super) fn page(comparison: &Comparison) -> Result<String, RenderError> {
         cautions => &comparison.cautions,
         sections => html::serialised(&sections),
         half_width => HALF_WIDTH,
-        scale_percent => (scale * 100.0).round(),
+        scale_percent => (scale * 100.0).round() as u64,
         legend => text::legend(comparison),
         style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
     })?)
