@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use crate::words;
+use crate::{autocorrelation::lag_1, words};
 
 /// A straight line's rise through points, per second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -129,7 +129,7 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     let residuals: Vec<f64> =
         points.iter().map(|(x, y)| y - mean_y - per_s * (x - mean_x)).collect();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    let effective = effective_points(&residuals, squares);
+    let effective = effective_points(&residuals);
     let variance = squares / (effective - 2.0);
     Some(Slope {
         per_s,
@@ -139,14 +139,10 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
 }
 
 /// How many independent points the residuals are worth; between 3 and their number.
-fn effective_points(residuals: &[f64], squares: f64) -> f64 {
+fn effective_points(residuals: &[f64]) -> f64 {
     let n = residuals.len() as f64;
-    // Residuals of rounding errors alone: a perfect line.
-    if squares < 1e-18 {
-        return n;
-    }
-    let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let correlation = (products / squares).clamp(0.0, 0.99);
+    // A perfect line has none.
+    let correlation = lag_1(residuals).unwrap_or(0.0).clamp(0.0, 0.99);
     (n * (1.0 - correlation) / (1.0 + correlation)).clamp(3.0, n)
 }
 

@@ -18,7 +18,7 @@ pub use share::{rate_change, share_change};
 
 use serde::Serialize;
 
-use crate::student::t_quantile;
+use crate::{autocorrelation::lag_1, student::t_quantile};
 
 /// Probability that at least one interval of a comparison misses the truth.
 pub const ERROR_PROBABILITY: f64 = 0.05;
@@ -81,13 +81,11 @@ fn reach(figures: usize, blocks: usize) -> f64 {
 /// By how much the variance of a mean of these is greater than that of independent ones:
 /// (1 + r)/(1 − r) for the lag-1 autocorrelation r, where that is positive.
 fn inflation(values: &[f64]) -> f64 {
-    let squares: f64 = values.iter().map(|value| value * value).sum();
-    if squares <= 0.0 {
+    let Some(correlation) = lag_1(values) else {
         return 1.0;
-    }
-    let products: f64 = values.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    };
     // Biased downwards by about 1/n: neighbours of a mean-free series repel each other.
-    let correlation = (products / squares + 1.0 / values.len() as f64).clamp(0.0, 0.9);
+    let correlation = (correlation + 1.0 / values.len() as f64).clamp(0.0, 0.9);
     (1.0 + correlation) / (1.0 - correlation)
 }
 

@@ -5,6 +5,7 @@
 //! Pure functions: figures in, findings out. No I/O, no clock, no randomness. Every sentence
 //! carries the figures it rests on; where the figures do not decide, the sentence says that.
 
+mod autocorrelation;
 pub mod backlog;
 pub mod capacity;
 pub mod change;

@@ -8,7 +8,7 @@ use std::{
 use sojourn_record::RunFile;
 use sojourn_report::ReportModel;
 
-use crate::errors::UsageError;
+use crate::{errors::UsageError, runner::Format};
 
 /// The run file of a run: as asked, else `reports/NAME-TIME.sojourn`, its folder made.
 pub(crate) fn run_file(
@@ -69,9 +69,9 @@ pub(crate) fn print(text: &str) {
 
 /// Errs when no format goes with a report's name: better before the run than after it.
 pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("html" | "htm" | "json" | "txt" | "text") => Ok(()),
-        _ => Err(UsageError::new(
+    match Format::of_name(path) {
+        Some(_) => Ok(()),
+        None => Err(UsageError::new(
             format!("no report format goes with the name {}", path.display()),
             "end it in .html, .json or .txt",
         )),
@@ -80,11 +80,11 @@ pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
 
 /// Writes a report in the format that the file's name asks for.
 pub(crate) fn write_report(model: &ReportModel, path: &Path) -> Result<(), UsageError> {
-    let text = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("html" | "htm") => sojourn_report::render::html(model)?,
-        Some("json") => sojourn_report::render::json(model)?,
-        Some("txt" | "text") => sojourn_report::render::text(model, false),
-        _ => return check_name(path),
+    let text = match Format::of_name(path) {
+        Some(Format::Html) => sojourn_report::render::html(model)?,
+        Some(Format::Json) => sojourn_report::render::json(model)?,
+        Some(Format::Text) => sojourn_report::render::text(model, false),
+        None => return check_name(path),
     };
     write(path, &text)
 }

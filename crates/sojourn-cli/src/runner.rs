@@ -114,6 +114,18 @@ pub(crate) enum Format {
     Html,
 }
 
+impl Format {
+    /// The one that a file's name asks for by its ending.
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "html" | "htm" => Some(Self::Html),
+            "json" => Some(Self::Json),
+            "txt" | "text" => Some(Self::Text),
+            _ => None,
+        }
+    }
+}
+
 /// What became of a run.
 pub(crate) struct Made {
     pub(crate) code: u8,

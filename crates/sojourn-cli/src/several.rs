@@ -127,11 +127,8 @@ impl<'a> Several<'a> {
         let usual = vec![outputs::beside_reports(name, &self.name, "html")?];
         let reports = if self.flags.report.is_empty() { &usual } else { &self.flags.report };
         for path in reports {
-            let format = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("html" | "htm") => Format::Html,
-                Some("json") => Format::Json,
-                _ => Format::Text,
-            };
+            // Names were checked before the first run.
+            let format = Format::of_name(path).unwrap_or(Format::Text);
             outputs::write(path, &render(format, false)?)?;
             eprintln!("report    {}", path.display());
         }

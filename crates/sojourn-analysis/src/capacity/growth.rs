@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use crate::backlog;
+use crate::{autocorrelation::lag_1, backlog};
 
 /// Growth of what is in flight over the arrivals of the same time: 0.1 means that of ten arrivals
 /// one is left over.
@@ -76,10 +76,8 @@ fn likeness(levels: &[f64], per_s: f64) -> f64 {
         .zip(0u32..)
         .map(|(level, second)| level - mean - per_s * (f64::from(second) - (n - 1.0) / 2.0));
     let beside: Vec<f64> = beside.collect();
-    let products: f64 = beside.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let squares: f64 = beside.iter().map(|off| off * off).sum();
-    // Rounding errors of a perfect line are no walk.
-    if squares < 1e-18 { 0.0 } else { products / squares }
+    // A perfect line is no walk.
+    lag_1(&beside).unwrap_or(0.0)
 }
 
 #[cfg(test)]

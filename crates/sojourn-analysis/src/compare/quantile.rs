@@ -1,5 +1,7 @@
 //! The change of a quantile.
 
+use sojourn_metrics::nearest_rank;
+
 use super::{Block, Change, draws::Draws, inflation, reach};
 
 /// Draws of blocks.
@@ -103,8 +105,7 @@ impl Table {
         if total == 0 {
             return None;
         }
-        let exact = q * total as f64;
-        let rank = ((exact - exact * 1e-12).ceil() as u64).clamp(1, total);
+        let rank = nearest_rank(q, total);
         let (mut low, mut high) = (0, self.values.len());
         while low < high {
             let middle = (low + high) / 2;

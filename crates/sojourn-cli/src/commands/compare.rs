@@ -97,11 +97,8 @@ fn compare(command: &Compare, before: &Path, after: &Path) -> Result<u8, UsageEr
     })?;
     match &command.output {
         Some(path) => {
-            let format = match path.extension().and_then(|ending| ending.to_str()) {
-                Some("html" | "htm") => Format::Html,
-                Some("json") => Format::Json,
-                _ => Format::Text,
-            };
+            // The name was checked before anything was read.
+            let format = Format::of_name(path).unwrap_or(Format::Text);
             let text = rendered(&comparison, format, false)?;
             std::fs::write(path, text).map_err(|error| {
                 UsageError::new(

@@ -1,6 +1,6 @@
 //! Figures from histograms.
 
-use sojourn_metrics::{Histogram, Totals};
+use sojourn_metrics::{Histogram, Totals, nearest_rank};
 
 use crate::model::{Bin, Distribution, Quantile};
 
@@ -22,7 +22,7 @@ pub(super) fn signed(
     let up = positive.map(Histogram::totals).copied().unwrap_or_default();
     let down = negative.map(Histogram::totals).copied().unwrap_or_default();
     let sum = to_i128(up.sum) - to_i128(down.sum);
-    let quantile = |q: f64| ranked.value(rank(q, count)).unwrap_or_default();
+    let quantile = |q: f64| ranked.value(nearest_rank(q, count)).unwrap_or_default();
     Some(Distribution {
         count,
         sum: sum as f64,
@@ -53,7 +53,7 @@ pub(super) fn journey_quantiles(
     [0.5, 0.75, 0.9, 0.95, 0.99, 0.999]
         .into_iter()
         .map(|q| {
-            let rank = rank(q, count);
+            let rank = nearest_rank(q, count);
             let seen = durations
                 .filter(|_| rank <= complete)
                 .and_then(|durations| durations.value_at_rank(rank));
@@ -105,13 +105,6 @@ impl Ranked<'_> {
     }
 }
 
-/// Nearest rank ⌈q·N⌉, at least 1. The product's rounding error must not push it to the next rank:
-/// 0.99 · 100 is the 99th.
-fn rank(q: f64, count: u64) -> u64 {
-    let exact = q * count as f64;
-    ((exact - exact * 1e-12).ceil() as u64).clamp(1, count)
-}
-
 /// Population standard deviation: √(N·Σx² − (Σx)²) / N, in whole numbers as far as they reach,
 /// since the difference of two near floats would lose every digit.
 fn stddev(count: u64, sum: i128, up: &Totals, down: &Totals) -> f64 {
@@ -149,7 +142,7 @@ mod tests {
             (0.999, 6_000, 5_994),
             (0.99, 101, 100),
         ] {
-            assert_eq!(rank(q, count), expected, "p{q} of {count}");
+            assert_eq!(nearest_rank(q, count), expected, "p{q} of {count}");
         }
     }
 

@@ -6,10 +6,11 @@ use sojourn_analysis::{capacity::End, words};
 
 use super::{
     axis::Unit,
-    curve::{Across, Curve, curve},
+    curve::{Across, Curve, curves},
     definitions, environment, serialised,
 };
 use crate::{
+    RunLine,
     capacity::{CapacityReport, CapacityStep},
     render::{RenderError, text::capacity::why},
 };
@@ -69,29 +70,10 @@ fn row(number: usize, step: &CapacityStep) -> Row<'_> {
 fn charts(report: &CapacityReport) -> Vec<Curve> {
     let rates: Vec<f64> = report.curve.iter().map(|point| point.rate_per_s).collect();
     let across = Across::numbers(&rates, Unit::PerSecond);
-    let runs = || report.curve.iter().map(|point| &report.steps[point.step].run);
-    let ns = |of: fn(&crate::RunLine) -> Option<u64>| -> Vec<Option<f64>> {
-        runs().map(|run| of(run).map(|ns| ns as f64)).collect()
-    };
-    let latency = [
-        ("p50", ns(|run| run.p50_ns)),
-        ("p95", ns(|run| run.p95_ns)),
-        ("p99", ns(|run| run.p99_ns)),
-    ];
-    let throughput = [
-        ("completed", runs().map(|run| Some(run.completed_per_s)).collect()),
-        ("arrivals", runs().map(|run| Some(run.arrivals_per_s)).collect()),
-    ];
-    let in_flight = [("most in flight", runs().map(|run| run.in_flight_max).collect())];
-    [
-        curve("Duration of the journeys by rate", Unit::Ns, &across, &latency),
-        curve("Throughput by rate", Unit::PerSecond, &across, &throughput),
-        curve("In flight by rate", Unit::Count, &across, &in_flight),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|chart| marked(chart, report, &across))
-    .collect()
+    let runs: Vec<&RunLine> =
+        report.curve.iter().map(|point| &report.steps[point.step].run).collect();
+    let charts = curves(&runs, "rate", &across).into_iter();
+    charts.map(|chart| marked(chart, report, &across)).collect()
 }
 
 /// The chart with the span in which the capacity lies, and the knee.

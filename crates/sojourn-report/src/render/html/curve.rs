@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::axis::{HEIGHT, Tick, Unit, Vertical, WIDTH, tenths};
+use crate::RunLine;
 
 /// A chart, ready to be drawn by the template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -126,9 +127,34 @@ impl Across {
     }
 }
 
+/// What is shown of several runs at the places of an axis, `by` which they differ.
+pub(super) fn curves(runs: &[&RunLine], by: &str, across: &Across) -> Vec<Curve> {
+    let ns = |of: fn(&RunLine) -> Option<u64>| -> Vec<Option<f64>> {
+        runs.iter().map(|run| of(run).map(|ns| ns as f64)).collect()
+    };
+    let latency = [
+        ("p50", ns(|run| run.p50_ns)),
+        ("p95", ns(|run| run.p95_ns)),
+        ("p99", ns(|run| run.p99_ns)),
+    ];
+    let throughput = [
+        ("completed", runs.iter().map(|run| Some(run.completed_per_s)).collect()),
+        ("arrivals", runs.iter().map(|run| Some(run.arrivals_per_s)).collect()),
+    ];
+    let in_flight = [("most in flight", runs.iter().map(|run| run.in_flight_max).collect())];
+    [
+        curve(&format!("Duration of the journeys by {by}"), Unit::Ns, across, &latency),
+        curve(&format!("Throughput by {by}"), Unit::PerSecond, across, &throughput),
+        curve(&format!("In flight by {by}"), Unit::Count, across, &in_flight),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 /// A chart of lines, each with its name and its values at the places of the axis; `None` when none
 /// has a value.
-pub(super) fn curve(
+fn curve(
     title: &str,
     unit: Unit,
     across: &Across,

@@ -4,8 +4,7 @@ use minijinja::{Value, context};
 use serde::Serialize;
 
 use super::{
-    axis::Unit,
-    curve::{Across, Curve, curve},
+    curve::{Across, Curve, curves},
     definitions, environment, serialised,
 };
 use crate::{RunLine, render::RenderError, sweep::SweepReport};
@@ -45,27 +44,6 @@ fn charts(report: &SweepReport) -> Vec<Curve> {
         return Vec::new();
     }
     let across = Across::names(&names);
-    let runs = || report.rows.iter().map(|row| &row.run);
-    let ns = |of: fn(&RunLine) -> Option<u64>| -> Vec<Option<f64>> {
-        runs().map(|run| of(run).map(|ns| ns as f64)).collect()
-    };
-    let latency = [
-        ("p50", ns(|run| run.p50_ns)),
-        ("p95", ns(|run| run.p95_ns)),
-        ("p99", ns(|run| run.p99_ns)),
-    ];
-    let throughput = [
-        ("completed", runs().map(|run| Some(run.completed_per_s)).collect()),
-        ("arrivals", runs().map(|run| Some(run.arrivals_per_s)).collect()),
-    ];
-    let in_flight = [("most in flight", runs().map(|run| run.in_flight_max).collect())];
-    let of = report.variables.join(", ");
-    [
-        curve(&format!("Duration of the journeys by {of}"), Unit::Ns, &across, &latency),
-        curve(&format!("Throughput by {of}"), Unit::PerSecond, &across, &throughput),
-        curve(&format!("In flight by {of}"), Unit::Count, &across, &in_flight),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let runs: Vec<&RunLine> = report.rows.iter().map(|row| &row.run).collect();
+    curves(&runs, &report.variables.join(", "), &across)
 }
