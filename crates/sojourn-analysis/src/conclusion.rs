@@ -5,6 +5,7 @@
 //! growing queue are said to describe the length of the run.
 
 mod events;
+mod fairness;
 mod load;
 mod outcome;
 mod poison;
@@ -19,6 +20,7 @@ use crate::{
     change::Changed,
     correlate::Correlated,
     drain::Drain,
+    fairness::Fairness,
     saturation::{Saturation, StageGrowth},
     share::Share,
     stall::Stalled,
@@ -97,6 +99,8 @@ pub struct Facts {
     pub changes: Vec<Changed>,
     /// Times in which next to nothing was completed.
     pub stalls: Vec<Stalled>,
+    /// How alike its labels were treated.
+    pub fairness: Option<Fairness>,
     /// Hops that move with a broker's backlog.
     pub correlations: Vec<Correlated>,
     /// Of the lost journeys that were kept: the last stage seen (`None` when none was), and how
@@ -168,6 +172,7 @@ fn of_journey(facts: &Facts) -> Vec<Conclusion> {
     .chain(facts.changes.iter().map(|change| timing::change(facts, change)))
     .chain(facts.timers.iter().flat_map(|timer| timing::timer(facts, timer)))
     .chain(facts.correlations.iter().map(|found| timing::correlation(facts, found)))
+    .chain(fairness::fairness(facts))
     .chain(facts.polled.iter().map(|polled| events::polled(facts, polled)))
     .collect()
 }

@@ -13,6 +13,8 @@ pub mod compare;
 pub mod conclusion;
 pub mod correlate;
 pub mod drain;
+pub mod fairness;
+pub mod generator;
 pub mod saturation;
 pub mod share;
 pub mod stall;

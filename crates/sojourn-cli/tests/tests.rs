@@ -14,6 +14,7 @@ mod discover;
 mod event_queue;
 mod experiment;
 mod follow_up;
+mod labels;
 mod mock;
 mod mock_callbacks;
 mod omission;

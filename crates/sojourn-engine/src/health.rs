@@ -14,7 +14,8 @@ pub(crate) struct ThreadHealth {
     name: String,
     cpu: SeriesId,
     run_queue: SeriesId,
-    connections: Option<SeriesId>,
+    /// Open connections and lag budget; generators only.
+    levels: Option<[SeriesId; 2]>,
     watched: Option<Watched>,
     folded: Told,
     misused: Told,
@@ -65,7 +66,7 @@ impl ThreadHealth {
             cpu: gauge(names::HEALTH_CPU),
             run_queue: gauge(names::HEALTH_RUN_QUEUE),
             name: name.to_owned(),
-            connections: None,
+            levels: None,
             watched: None,
             folded,
             misused,
@@ -137,14 +138,17 @@ impl ThreadHealth {
         }
     }
 
-    /// Sets the number of open connections.
-    pub(crate) fn connections(&mut self, open: usize, recorder: &mut Recorder) {
-        let series = *self.connections.get_or_insert_with(|| {
-            let tags = [("generator", self.name.as_str())];
-            let key = SeriesKey::new(names::HEALTH_CONNECTIONS, &tags, SeriesPhase::Any);
-            recorder.series(Kind::Gauge, key)
+    /// Sets the number of open connections, and how late arrivals may begin, nanoseconds.
+    pub(crate) fn levels(&mut self, (open, budget_ns): (usize, u64), recorder: &mut Recorder) {
+        let tags = [(names::GENERATOR, self.name.as_str())];
+        let [connections, budget] = *self.levels.get_or_insert_with(|| {
+            [names::HEALTH_CONNECTIONS, names::HEALTH_LAG_BUDGET_MS].map(|metric| {
+                let key = SeriesKey::new(metric, &tags, SeriesPhase::Any);
+                recorder.series(Kind::Gauge, key)
+            })
         });
-        recorder.set(series, open as f64);
+        recorder.set(connections, open as f64);
+        recorder.set(budget, budget_ns as f64 / 1e6);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use sojourn_clock::Anchor;
 use sojourn_plan::{Plan, StageKind, StageSource};
-use sojourn_record::{Identity, JourneyShape, PoisonShape, StageShape};
+use sojourn_record::{GeneratorLimits, Identity, JourneyShape, PoisonShape, StageShape};
 
-use crate::RunOptions;
+use crate::{RunOptions, process_health};
 
 /// The identity of a run that starts at `start_ns`.
 pub(crate) fn identity(
@@ -36,6 +36,7 @@ pub(crate) fn identity(
         journeys: plan.journeys.iter().map(|journey| journey_shape(plan, journey)).collect(),
         channels,
         health_limits: health_limits(plan),
+        generator_limits: Some(generator_limits(plan)),
     }
 }
 
@@ -83,6 +84,19 @@ fn stage_shape(plan: &Plan, journey: &sojourn_plan::Journey, index: usize) -> St
             |after| journey.stages[after].name.clone(),
         ),
         poll_ns,
+    }
+}
+
+fn generator_limits(plan: &Plan) -> GeneratorLimits {
+    let health = &plan.health;
+    GeneratorLimits {
+        busy_max: health.busy_max,
+        busy_for_ns: health.busy_for_ns,
+        lag_p99_max_ns: health.lag_p99_max_ns,
+        lag_share_max: health.lag_share_max,
+        tap_behind_max_ns: health.tap_behind_max_ns,
+        descriptors: process_health::descriptors(),
+        ports: process_health::ephemeral_ports(),
     }
 }
 

@@ -5,7 +5,7 @@ use sojourn_clock::SECOND_NS;
 use sojourn_http::{Client, ClientConfig, Origin, origin_host_header};
 use sojourn_plan::{Plan, StageSource};
 
-use crate::{RunError, client_error::client_error, generator::origin_of};
+use crate::{RunError, client_error::client_error, generator::origin_of, process_health};
 
 /// How long each target has to accept a connection, nanoseconds.
 const REACH_TIMEOUT_NS: u64 = 5 * SECOND_NS;
@@ -16,7 +16,7 @@ pub(crate) fn raise_descriptors() -> u64 {
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // Not allowed: the soft limit stays, and running out of descriptors is counted as such.
     let _ignored = setrlimit(Resource::Nofile, raised);
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+    process_health::descriptors()
 }
 
 /// Connects once to every target that the plan names, the way its load will.

@@ -30,9 +30,8 @@ impl ProcessHealth {
         if let Some(bytes) = resident_bytes() {
             recorder.set(self.memory_bytes, bytes as f64);
         }
-        let limit = getrlimit(Resource::Nofile).current;
-        if let (Some(limit), Some(open)) = (limit, open_descriptors()) {
-            recorder.set(self.descriptors_left, limit.saturating_sub(open) as f64);
+        if let Some(open) = open_descriptors() {
+            recorder.set(self.descriptors_left, descriptors().saturating_sub(open) as f64);
             // Every descriptor could be a connection to one target: never more ports than this.
             recorder.set(self.ports_left, self.ports.saturating_sub(open) as f64);
         }
@@ -53,8 +52,13 @@ fn open_descriptors() -> Option<u64> {
     (size > 0).then_some(size)
 }
 
+/// Descriptors that this process may open.
+pub(crate) fn descriptors() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
 /// Ports that one source address has for one target.
-fn ephemeral_ports() -> u64 {
+pub(crate) fn ephemeral_ports() -> u64 {
     const USUAL: u64 = 28_232;
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
     let Ok(range) = range else { return USUAL };

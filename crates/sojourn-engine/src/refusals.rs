@@ -1,6 +1,5 @@
 //! What could not be taken at a bound, of Sojourn's or of this machine's, as causes of a void run.
 
-use sojourn_http::FailureKind;
 use sojourn_ledger::Balance;
 use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
 use sojourn_record::Cause;
@@ -98,7 +97,7 @@ pub(crate) fn of_queues(store: &Store) -> Vec<Cause> {
 /// Requests that failed for want of something on this machine: the target never had them, so they
 /// are not its errors.
 pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
-    let local = FailureKind::Local.name();
+    let local = names::LOCAL_LIMIT;
     let counted = |metric: &str, tag: &str| -> u64 {
         let series = store.series().filter(|(key, _)| key.metric == metric);
         series
@@ -143,6 +142,7 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_http::FailureKind;
     use sojourn_ledger::{EventLines, Refusals};
     use sojourn_metrics::{Kind, Recorder};
 
@@ -187,6 +187,7 @@ mod tests {
 
     #[test]
     fn local_limits_are_this_machines_fault_with_numbers_and_advice() {
+        assert_eq!(FailureKind::Local.name(), names::LOCAL_LIMIT);
         let mut recorder = Recorder::new(0);
         let mut count = |metric: &str, tag: (&str, &str), count: u64| {
             let tags = [("journey", "j"), ("step", "s"), tag];

@@ -68,6 +68,7 @@ pub(crate) fn finished(journey: JourneyId, phase: Phase) -> Finished {
         said: None,
         members: Vec::new(),
         readings: Vec::new(),
+        label: None,
     }
 }
 

@@ -201,6 +201,8 @@ pub struct Finished {
     pub members: Vec<MembersSeen>,
     /// What its answers and events showed of foreign clocks, in the order in which it came.
     pub readings: Vec<Reading>,
+    /// Its label, where it has one.
+    pub label: Option<Key>,
 }
 
 /// How far a fan-out stage came that was not reached.

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::hash::KeyHash;
-use crate::journey::{Flags, Journey};
+use crate::journey::{Extra, Flags, Journey};
 use crate::ledger::{Start, split};
 use crate::slab::{Links, NONE};
 use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, Reason, StepSpan};
@@ -30,10 +30,11 @@ impl Ledger {
             return;
         }
         self.note_started(start.journey);
+        let label = self.take_label(start.journey);
         self.book.journeys.scheduled += 1;
         self.book.journeys.started += 1;
         if self.in_flight() >= self.bounds.journeys_max {
-            self.refuse(start, key, out);
+            self.refuse(start, key, label, out);
             return;
         }
         let kind = &mut self.kinds[usize::from(start.kind)];
@@ -43,7 +44,7 @@ impl Ledger {
             t1_ns: start.t1_ns,
             t2_or_forget_ns: 0,
             hash: KeyHash::NONE,
-            extra: None,
+            extra: label.map(|label| Box::new(Extra { label: Some(label), ..Extra::default() })),
             links: Links::NONE,
             row: kind.rows.take(),
             key: NONE,
@@ -146,8 +147,28 @@ impl Ledger {
         ended.get_or_insert(ended_ns);
     }
 
+    /// Remembers whose the journey is that starts next: one at a time for each generator.
+    pub(crate) fn label(&mut self, id: JourneyId, label: Key) {
+        let (generator, _) = split(id);
+        match self.labelled.iter_mut().find(|(known, _)| split(*known).0 == generator) {
+            Some(place) => *place = (id, label),
+            None => self.labelled.push((id, label)),
+        }
+    }
+
+    fn take_label(&mut self, id: JourneyId) -> Option<Key> {
+        let at = self.labelled.iter().position(|(known, _)| *known == id)?;
+        Some(self.labelled.swap_remove(at).1)
+    }
+
     /// There is no room for it: it ends where it began, and the run is void.
-    fn refuse(&mut self, start: Start, key: Option<Key>, out: &mut Vec<Decision>) {
+    fn refuse(
+        &mut self,
+        start: Start,
+        key: Option<Key>,
+        label: Option<Key>,
+        out: &mut Vec<Decision>,
+    ) {
         self.book.refusals.journeys += 1;
         self.book.journeys.root_failed += 1;
         let stages = self.kinds[usize::from(start.kind)].spec.stages.len();
@@ -170,6 +191,7 @@ impl Ledger {
             said: None,
             members: Vec::new(),
             readings: Vec::new(),
+            label,
         })));
     }
 

@@ -54,6 +54,13 @@ pub enum Fact {
         /// Phase of its scheduled instant.
         phase: Phase,
     },
+    /// Whose journey it is (stamp: t1). Comes right before its [`Fact::Started`].
+    Labelled {
+        /// Whose.
+        journey: JourneyId,
+        /// The label.
+        label: Key,
+    },
     /// The generator began the journey's first action (stamp: t1).
     Started {
         /// Its number.

@@ -117,6 +117,7 @@ impl Ledger {
             said,
             members: members_seen(kind, journey),
             readings: journey.take_readings(),
+            label: journey.take_label(),
         })));
         journey.class = Some(class);
         journey.t2_or_forget_ns = self.now_ns.saturating_add(self.bounds.tombstone_ttl_ns);

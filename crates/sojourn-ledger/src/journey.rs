@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::hash::KeyHash;
 use crate::members::Members;
 use crate::slab::{Linked, Links};
-use crate::{FinishClass, JourneyId, Phase, Reading, StepSpan};
+use crate::{FinishClass, JourneyId, Key, Phase, Reading, StepSpan};
 
 /// A journey: 80 bytes, beside its row of stages and (while in flight) its key.
 ///
@@ -50,6 +50,7 @@ pub(crate) struct Extra {
     pub(crate) members: Vec<(u8, Members)>,
     /// Of foreign clocks.
     pub(crate) readings: Vec<Reading>,
+    pub(crate) label: Option<Key>,
 }
 
 /// A key beyond a journey's first.
@@ -106,6 +107,11 @@ impl Journey {
 
     pub(crate) fn t2_ns(&self) -> Option<u64> {
         (self.is_open() && self.flags.has(Flags::ROOT_COMPLETED)).then_some(self.t2_or_forget_ns)
+    }
+
+    /// Hands the label over at its end.
+    pub(crate) fn take_label(&mut self) -> Option<Key> {
+        self.extra.as_mut().and_then(|extra| extra.label.take())
     }
 
     pub(crate) fn extra_mut(&mut self) -> &mut Extra {

@@ -28,6 +28,8 @@ pub struct Ledger {
     pub(crate) early: Early,
     /// Keys that events have just yielded; empty between facts.
     pub(crate) yielded: VecDeque<(JourneyId, Key)>,
+    /// Labels of journeys about to start, one for each generator at most.
+    pub(crate) labelled: Vec<(JourneyId, Key)>,
     /// Members remembered, of all journeys.
     pub(crate) members_held: usize,
     /// Per generator, the highest number started plus one: tells a journey forgotten from one that
@@ -66,6 +68,7 @@ impl Ledger {
             tombstones: List::EMPTY,
             early: Early::new(spec.early_max),
             yielded: VecDeque::new(),
+            labelled: Vec::new(),
             members_held: 0,
             started_below: Vec::new(),
             now_ns: 0,
@@ -104,6 +107,7 @@ impl Ledger {
         self.advance(stamp_ns, decisions);
         match fact.fact {
             Fact::Missed { kind, .. } => self.miss(kind),
+            Fact::Labelled { journey, label } => self.label(journey, label),
             Fact::Started { journey, kind, phase, t0_ns, key } => {
                 let start = Start { journey, kind, phase, t0_ns, t1_ns: stamp_ns };
                 self.start(start, key, decisions);

@@ -15,6 +15,8 @@ pub const STEP: &str = "step";
 pub const CHANNEL: &str = "channel";
 /// Tag: an HTTP status, or `none` where no response came.
 pub const STATUS: &str = "status";
+/// Status and reason: a limit of the generator's own machine, which the target never saw.
+pub const LOCAL_LIMIT: &str = "local limit";
 /// Tag: why a step failed, in a word or two; why a journey did, in the system's words.
 pub const REASON: &str = "reason";
 /// Tag: what failed a journey: `stage S`, `check of stage S` or `follow-up step`.
@@ -36,6 +38,18 @@ pub const OF: &str = "of";
 /// Tag: which figure of a backlog: `waiting`, `unacknowledged`, `redelivered`, `kept`,
 /// `oldest_age_ms`.
 pub const FIGURE: &str = "figure";
+
+/// Tag: whose journey it is, by the plan's label.
+pub const LABEL: &str = "label";
+/// Tag: how a journey ended: `completed`, `late`, `lost`, `failed`, `root_failed`,
+/// `in_flight_at_cutoff`.
+pub const CLASS: &str = "class";
+/// Label: all those beyond the number that is told apart.
+pub const OTHER_LABELS: &str = "(others)";
+/// Counter {journey, label, class}: journeys of a label that ended so.
+pub const LABEL_ENDED: &str = "label.ended";
+/// Trend {journey, label}: t0 to the end of those that completed, late ones too.
+pub const LABEL_DURATION: &str = "label.duration";
 
 /// Tag: the limit's name.
 pub const LIMIT: &str = "limit";
@@ -279,6 +293,8 @@ pub const HEALTH_RUN_QUEUE: &str = "health.run_queue";
 pub const HEALTH_TAP_BEHIND_MS: &str = "health.tap_behind_ms";
 /// Gauge {generator}, phase Any: open connections.
 pub const HEALTH_CONNECTIONS: &str = "health.connections";
+/// Gauge {generator}, phase Any: how late arrivals may begin, so that several do at one wake-up.
+pub const HEALTH_LAG_BUDGET_MS: &str = "health.lag_budget_ms";
 
 /// What tells the name of a journey's poisoned ones from the journey's own, which has no space.
 const POISONED: &str = " (poisoned)";

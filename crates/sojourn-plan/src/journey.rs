@@ -18,6 +18,8 @@ pub struct Journey {
     pub linger_ns: u64,
     /// Whether its requests and messages carry a trace context.
     pub trace: bool,
+    /// Whose it is: a tenant, a region. Rendered once, at the journey's start.
+    pub label: Option<Template>,
     /// Whose poisoned journeys these are, where they are: a journey apart, which differs from the
     /// other by what its root sends.
     pub poison: Option<Poison>,

@@ -37,6 +37,28 @@ pub struct Identity {
     pub channels: Vec<(String, String)>,
     /// The limits that make a run void, as they were applied: (name, limit in words).
     pub health_limits: Vec<(String, String)>,
+    /// What the generator could use, in numbers. Absent in files of before it was noted.
+    #[serde(default)]
+    pub generator_limits: Option<GeneratorLimits>,
+}
+
+/// What a generator may use of its machine before a run is void.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorLimits {
+    /// Most of a thread's time on or waiting for a processor, as a fraction…
+    pub busy_max: f64,
+    /// …for so long, nanoseconds.
+    pub busy_for_ns: u64,
+    /// Most lag at p99, nanoseconds…
+    pub lag_p99_max_ns: u64,
+    /// …or this fraction of the response p50, when that is larger.
+    pub lag_share_max: f64,
+    /// Most a tap may be behind, nanoseconds.
+    pub tap_behind_max_ns: u64,
+    /// Descriptors that the process may open.
+    pub descriptors: u64,
+    /// Local ports towards one target.
+    pub ports: u64,
 }
 
 /// A journey's outline.

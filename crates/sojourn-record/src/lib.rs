@@ -19,7 +19,7 @@ mod writer;
 
 pub use amendment::AmendmentRecord;
 pub use format::is_run_file;
-pub use identity::{Identity, JourneyShape, PoisonShape, StageShape};
+pub use identity::{GeneratorLimits, Identity, JourneyShape, PoisonShape, StageShape};
 pub use interval::{Interval, IntervalRow};
 pub use journey::{JourneyRecord, StageInstant, StepInstant};
 pub use reader::{Deltas, ReadError, RunFile};

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::MutexGuard;
 
 use crate::exchange;
 use crate::instance::{Instance, Launch};
@@ -10,6 +10,7 @@ use crate::jars::ELASTICMQ;
 use crate::place::{folder, free_port};
 use crate::programs::find_program;
 use crate::service::with_free_ports;
+use crate::shared::Shared;
 use crate::{Access, Detached, Kind, Service};
 
 /// An ElasticMQ. It takes any credentials and keeps its queues in memory: a restart loses them.
@@ -34,11 +35,8 @@ impl ElasticMq {
     /// # Errors
     /// It did not start.
     pub fn shared() -> io::Result<MutexGuard<'static, Self>> {
-        static SHARED: OnceLock<Result<Mutex<ElasticMq>, String>> = OnceLock::new();
-        match SHARED.get_or_init(|| Self::start().map(Mutex::new).map_err(|e| e.to_string())) {
-            Ok(shared) => Ok(shared.lock().unwrap_or_else(PoisonError::into_inner)),
-            Err(error) => Err(io::Error::other(error.clone())),
-        }
+        static SHARED: Shared<ElasticMq> = Shared::new();
+        SHARED.lock(Self::start)
     }
 
     fn start_once() -> io::Result<Self> {

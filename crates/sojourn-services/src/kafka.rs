@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::MutexGuard;
 
 use crate::certificates::Certificates;
 use crate::exchange;
@@ -14,6 +14,7 @@ use crate::jars::KAFKA;
 use crate::place::{folder, free_port};
 use crate::programs::find_program;
 use crate::service::with_free_ports;
+use crate::shared::Shared;
 use crate::{Access, CutProxy, Detached, Kind, PASSWORD, Service, USER};
 
 /// 16 bytes in Base64, as Kafka names clusters and folders.
@@ -57,11 +58,8 @@ impl Kafka {
     /// # Errors
     /// It did not start.
     pub fn shared() -> io::Result<MutexGuard<'static, Self>> {
-        static SHARED: OnceLock<Result<Mutex<Kafka>, String>> = OnceLock::new();
-        match SHARED.get_or_init(|| Self::start().map(Mutex::new).map_err(|e| e.to_string())) {
-            Ok(shared) => Ok(shared.lock().unwrap_or_else(PoisonError::into_inner)),
-            Err(error) => Err(io::Error::other(error.clone())),
-        }
+        static SHARED: Shared<Kafka> = Shared::new();
+        SHARED.lock(Self::start)
     }
 
     fn start_once() -> io::Result<Self> {

@@ -44,6 +44,7 @@ mod programs;
 mod rabbitmq;
 mod redis;
 mod service;
+mod shared;
 mod wheels;
 
 pub use cut_proxy::{CutProxy, Figures};

@@ -2,12 +2,13 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::MutexGuard;
 
 use crate::exchange;
 use crate::instance::{Instance, Launch};
 use crate::place::{folder, free_port};
 use crate::service::with_free_ports;
+use crate::shared::Shared;
 use crate::wheels::MOTO;
 use crate::{Access, Detached, Kind, Service};
 
@@ -38,11 +39,8 @@ impl Moto {
     /// # Errors
     /// It did not start.
     pub fn shared() -> io::Result<MutexGuard<'static, Self>> {
-        static SHARED: OnceLock<Result<Mutex<Moto>, String>> = OnceLock::new();
-        match SHARED.get_or_init(|| Self::start().map(Mutex::new).map_err(|e| e.to_string())) {
-            Ok(shared) => Ok(shared.lock().unwrap_or_else(PoisonError::into_inner)),
-            Err(error) => Err(io::Error::other(error.clone())),
-        }
+        static SHARED: Shared<Moto> = Shared::new();
+        SHARED.lock(Self::start)
     }
 
     fn start_once() -> io::Result<Self> {

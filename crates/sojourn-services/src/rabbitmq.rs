@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::MutexGuard;
 
 use crate::certificates::Certificates;
 use crate::exchange;
@@ -10,6 +10,7 @@ use crate::instance::{Instance, Launch};
 use crate::place::{folder, free_port};
 use crate::programs::find_program;
 use crate::service::with_free_ports;
+use crate::shared::Shared;
 use crate::{Access, Detached, Kind, PASSWORD, Service, USER};
 
 /// [`PASSWORD`] as RabbitMQ stores it: four bytes of salt and SHA-256 of salt and password, in
@@ -53,11 +54,8 @@ impl RabbitMq {
     /// # Errors
     /// It did not start.
     pub fn shared() -> io::Result<MutexGuard<'static, Self>> {
-        static SHARED: OnceLock<Result<Mutex<RabbitMq>, String>> = OnceLock::new();
-        match SHARED.get_or_init(|| Self::start().map(Mutex::new).map_err(|e| e.to_string())) {
-            Ok(shared) => Ok(shared.lock().unwrap_or_else(PoisonError::into_inner)),
-            Err(error) => Err(io::Error::other(error.clone())),
-        }
+        static SHARED: Shared<RabbitMq> = Shared::new();
+        SHARED.lock(Self::start)
     }
 
     fn start_once() -> io::Result<Self> {

@@ -136,6 +136,10 @@ impl BatchActor {
                 let made = body.render(&values, &mut context.scratch.body);
                 failed = failed.or_else(|| made.err());
             }
+            if let (0, Some(template)) = (self.step, &plan.journeys[self.kind()].label) {
+                let journey = self.journey(member);
+                context.outbox.push_label(context.now_ns, journey, template, &values);
+            }
             let begun = self.begun(member, Key::new(&key));
             context.outbox.push(context.now_ns, begun);
         }

@@ -476,7 +476,8 @@ impl Generator {
     fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.health.measure(now, &mut self.recorder);
         self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
-        self.health.connections(self.client.connections(), &mut self.recorder);
+        let levels = (self.client.connections(), self.lag_budget.ns());
+        self.health.levels(levels, &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         Box::new(self.recorder.take(now, spare))
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{Sender, TrySendError};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_ledger::{Batch, Fact, SourceId, Stamped};
-use sojourn_plan::{Journey, Plan};
+use sojourn_ledger::{Batch, Fact, JourneyId, Key, SourceId, Stamped};
+use sojourn_plan::{Journey, Plan, RenderContext, Template};
 
 /// More facts than this are sent at once.
 const BATCH_FACTS: usize = 1_024;
@@ -81,6 +81,22 @@ impl Outbox {
     fn due_ns(&self, rhythm: Rhythm) -> u64 {
         let interval_ns = if self.facts.is_empty() { rhythm.idle_ns } else { rhythm.facts_ns };
         self.flushed_ns + interval_ns
+    }
+
+    /// Says whose the journey is that starts next, if it has a label and that can be rendered.
+    pub(crate) fn push_label(
+        &mut self,
+        stamp_ns: u64,
+        journey: JourneyId,
+        label: &Template,
+        values: &RenderContext<'_>,
+    ) {
+        let mut text = Vec::new();
+        if label.render(values, &mut text).is_ok()
+            && let Some(label) = Key::new(&text)
+        {
+            self.push(stamp_ns, Fact::Labelled { journey, label });
+        }
     }
 
     /// Adds a fact. A stamp that is older than the promise already given (a time-out is stamped at

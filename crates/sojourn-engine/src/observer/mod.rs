@@ -6,6 +6,7 @@
 mod audit;
 mod clocks;
 mod failures;
+mod labels;
 mod limits;
 mod poison;
 mod series;
@@ -38,6 +39,7 @@ use crate::{
 };
 use audit::Audit;
 use clocks::ClockSeries;
+use labels::LabelSeries;
 use limits::{LimitSeries, limit_specs};
 use series::ObserverSeries;
 pub(crate) use tap_thread::{TapReport, TapSpec, run_tap};
@@ -115,6 +117,7 @@ pub(crate) struct Observer {
     series: ObserverSeries,
     limits: LimitSeries,
     clocks: ClockSeries,
+    labels: LabelSeries,
     health: ThreadHealth,
     process: ProcessHealth,
     audit: Audit,
@@ -155,6 +158,7 @@ impl Observer {
             series: ObserverSeries::new(plan, &mut recorder),
             limits: LimitSeries::new(plan, &mut recorder),
             clocks: ClockSeries::new(plan, spec.anchor, start_ns, &mut recorder),
+            labels: LabelSeries::new(plan),
             process: ProcessHealth::new(&mut recorder),
             audit: Audit::new(plan, start_ns, &spec.options),
             recorder,
@@ -271,6 +275,9 @@ impl Observer {
         use sojourn_ledger::FinishClass::{Completed, Late};
         if !finished.readings.is_empty() {
             self.clocks.finished(&finished, &mut self.recorder);
+        }
+        if let Some(label) = &finished.label {
+            self.labels.finished(&finished, label, &mut self.recorder);
         }
         let state = &self.spec.state;
         let in_flight = &mut self.in_flight[usize::from(finished.kind)];

@@ -61,6 +61,7 @@ pub fn attack_plan(
         seed: 1,
         journeys: vec![Journey {
             trace: false,
+            label: None,
             poison: None,
             name: name.to_owned(),
             steps: steps(targets, load.timeout_ns),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Journey, KeyRule, Stage, StageSource, Step};
+use crate::{Escape, Journey, KeyRule, Stage, StageSource, Step, Template};
 
 use super::Reader;
 use super::fields::{Fields, given_or};
@@ -46,6 +46,7 @@ impl Reader<'_> {
         let raw = self.journey_steps(key, &fields);
         let mut scope = scope.clone();
         scope.in_journey = true;
+        let label = fields.get("label").and_then(|node| self.label(node, &scope));
         announce(&raw, &mut scope);
         let (mut steps, poisoned) = self.root_steps(&raw, &mut scope);
         let stage_nodes = fields.get("stages");
@@ -72,9 +73,22 @@ impl Reader<'_> {
         let (within_ns, linger_ns, weight) = (within_ns?, linger_ns?, weight?);
         named?;
         let name = key.name.clone();
-        let journey = Journey { name, steps, stages, within_ns, linger_ns, trace, poison: None };
+        let journey =
+            Journey { name, steps, stages, within_ns, linger_ns, trace, label, poison: None };
         let poison = self.twin(&raw, &journey, poisoned);
         Some(Weighted { journey, weight, poison })
+    }
+
+    /// Whose a journey is. Compiled apart, so that with a label the others draw as without.
+    fn label(&mut self, node: &Node, scope: &Scope) -> Option<Template> {
+        self.compiler.switch_streams();
+        let template = self.compiler.text(node, Escape::Raw, scope, &mut self.problems);
+        self.compiler.switch_streams();
+        if template.as_ref().is_some_and(Template::is_literal) {
+            let hint = "take it from a row: `label: \"{{ row.tenants.name }}\"`";
+            self.problems.at(node, "every journey has the same label", Some(hint.to_owned()));
+        }
+        template
     }
 
     /// A weight above zero.

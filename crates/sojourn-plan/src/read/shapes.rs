@@ -208,6 +208,11 @@ pub(crate) static JOURNEY: Shape = Shape {
             "How long it is watched beyond the deadline; half of `within`, at least 10s.",
         ),
         Field::new("weight", Number, "Share of load entries that name no journey; 1 by default."),
+        Field::new(
+            "label",
+            Text,
+            "Whose it is, such as `{{ row.tenants.name }}`: figures per label, and their fairness.",
+        ),
     ],
 };
 

@@ -48,6 +48,7 @@ pub(super) fn facts(lookup: &Lookup<'_>, ledger: &Ledger, journey: &JourneyRepor
         timers: journey.timers.clone(),
         changes: journey.changes.clone(),
         stalls: journey.stalls.clone(),
+        fairness: journey.labels.as_ref().and_then(|labels| labels.fairness.clone()),
         correlations: journey.correlations.clone(),
         lost_last_seen: lost_last_seen(journey),
         order_violations,

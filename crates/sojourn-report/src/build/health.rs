@@ -3,7 +3,7 @@
 use sojourn_metrics::{SeriesKey, SeriesPhase, names};
 use sojourn_record::IntervalRow;
 
-use super::{figures::distribution, lookup::Lookup};
+use super::{figures::distribution, generator, lookup::Lookup};
 use crate::model::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 
 pub(super) fn health(lookup: &Lookup<'_>) -> Health {
@@ -12,15 +12,18 @@ pub(super) fn health(lookup: &Lookup<'_>) -> Health {
         journeys.iter().map(|shape| lookup.steady(metric, &[(names::JOURNEY, &shape.name)])).sum()
     };
     let (scheduled, started) = (sum(names::JOURNEYS_SCHEDULED), sum(names::JOURNEYS_STARTED));
+    let refused = refused(lookup);
     Health {
+        verdict: generator::verdict(lookup, &refused),
         scheduled,
         started,
         missed: sum(names::JOURNEYS_MISSED),
         delivered: (scheduled > 0).then(|| started as f64 / scheduled as f64),
         lag_ns: distribution(lookup.trend(names::LAG, &[])),
+        lag_budget_ns: lag_budget_ns(lookup),
         threads: threads(lookup),
         taps: taps(lookup),
-        refused: refused(lookup),
+        refused,
         connections_max: connections_max(lookup),
         memory_bytes_max: lookup.gauge(names::HEALTH_MEMORY_BYTES, &[]).map(|(_, _, max)| max),
         descriptors_left_min: lookup
@@ -106,8 +109,16 @@ fn refused(lookup: &Lookup<'_>) -> Vec<Refusal> {
         .collect()
 }
 
+fn lag_budget_ns(lookup: &Lookup<'_>) -> Option<f64> {
+    let generators = lookup.tag_values(names::HEALTH_LAG_BUDGET_MS, &[], names::GENERATOR);
+    let most = generators.into_iter().filter_map(|generator| {
+        lookup.gauge(names::HEALTH_LAG_BUDGET_MS, &[(names::GENERATOR, generator)])
+    });
+    most.map(|(_, _, max_ms)| max_ms * 1e6).reduce(f64::max)
+}
+
 /// The sum of each generator's maximum: an upper bound when there are several.
-fn connections_max(lookup: &Lookup<'_>) -> Option<f64> {
+pub(super) fn connections_max(lookup: &Lookup<'_>) -> Option<f64> {
     lookup
         .tag_values(names::HEALTH_CONNECTIONS, &[], names::GENERATOR)
         .into_iter()

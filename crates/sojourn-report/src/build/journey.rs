@@ -13,7 +13,7 @@ use super::{
     batch,
     figures::{bins, distribution, journey_quantiles, signed},
     findings::{self, Findings},
-    kept,
+    kept, label,
     lookup::Lookup,
     step, timeline,
 };
@@ -56,6 +56,7 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         in_flight_max: lookup.gauge(names::JOURNEYS_IN_FLIGHT, &tags).map(|(_, _, max)| max),
         branches: branches(lookup, shape),
         failures: failures(lookup, &shape.name),
+        labels: label::report(lookup, shape),
         batch: batches.next(),
         batches_again: batches.collect(),
         steps: shape.steps.iter().map(|name| step::row(lookup, &shape.name, name)).collect(),

@@ -1,11 +1,17 @@
 //! The comparison as one page: a table whose changes are drawn as intervals.
 
-use minijinja::{Value, context};
+use minijinja::context;
 use serde::Serialize;
 use sojourn_analysis::compare::Finding;
 
 use super::{Comparison, FigureRow, Unit, text};
-use crate::render::{RenderError, html};
+use crate::render::{
+    RenderError,
+    html::{
+        self,
+        page::{Frame, framed},
+    },
+};
 
 /// Half the width of a drawn interval's field.
 const HALF_WIDTH: f64 = 120.0;
@@ -42,19 +48,21 @@ pub(super) fn page(comparison: &Comparison) -> Result<String, RenderError> {
         rows: subject.figures.iter().map(|figure| row(figure, scale)).collect(),
     };
     let sections: Vec<Section> = comparison.subjects.iter().map(section).collect();
-    let mut environment = html::environment()?;
-    environment.add_template("compare.html", include_str!("../../assets/compare.html"))?;
-    Ok(environment.get_template("compare.html")?.render(context! {
+    let frame = Frame {
+        title: "comparison of two runs".to_owned(),
+        class: class(comparison.finding),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let figures = context! {
         sentence => text::sentence(comparison),
-        finding => class(comparison.finding),
         runs => html::serialised(&comparison.runs),
         cautions => &comparison.cautions,
         sections => html::serialised(&sections),
         half_width => HALF_WIDTH,
         scale_percent => (scale * 100.0).round() as u64,
         legend => text::legend(comparison),
-        style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
-    })?)
+    };
+    framed(include_str!("../../assets/compare.html"), &frame, figures)
 }
 
 fn row(figure: &FigureRow, scale: f64) -> Row {

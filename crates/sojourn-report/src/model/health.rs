@@ -1,6 +1,7 @@
 //! Whether the generator kept up.
 
 use serde::Serialize;
+use sojourn_analysis::generator::GeneratorVerdict;
 
 use super::Distribution;
 
@@ -8,6 +9,8 @@ use super::Distribution;
 /// whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Health {
+    /// What limited the generator if anything did; `None` where the run file does not tell.
+    pub verdict: Option<GeneratorVerdict>,
     /// Arrivals scheduled.
     pub scheduled: u64,
     /// Arrivals that started.
@@ -18,6 +21,8 @@ pub struct Health {
     pub delivered: Option<f64>,
     /// Sent − scheduled, nanoseconds.
     pub lag_ns: Option<Distribution>,
+    /// How late arrivals were let begin at most, so that several do at one wake-up, nanoseconds.
+    pub lag_budget_ns: Option<f64>,
     /// CPU of each of our threads.
     pub threads: Vec<ThreadHealth>,
     /// Delay of each tap.

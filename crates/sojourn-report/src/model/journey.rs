@@ -12,7 +12,9 @@ use sojourn_analysis::{
     timer::Timer,
 };
 
-use super::{BatchReport, Bin, Distribution, KeptJourney, Quantile, StepRow, Timeline};
+use super::{
+    BatchReport, Bin, Distribution, KeptJourney, LabelReport, Quantile, StepRow, Timeline,
+};
 
 /// A journey's figures; those of the steady phase unless said otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -39,6 +41,8 @@ pub struct JourneyReport {
     pub branches: Vec<BranchRow>,
     /// Failed journeys by reason, the commonest first.
     pub failures: Vec<FailureRow>,
+    /// Its figures by label; `None` without labels.
+    pub labels: Option<LabelReport>,
     /// What became of its batches; `None` for a journey that shares its request with no other.
     pub batch: Option<BatchReport>,
     /// The same of further steps, which send the events of a batch once more.

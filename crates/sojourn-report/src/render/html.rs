@@ -12,6 +12,7 @@ mod curve;
 mod definitions;
 mod kept;
 mod lines;
+pub(crate) mod page;
 pub(super) mod sweep;
 mod view;
 mod waterfall;
@@ -29,12 +30,13 @@ use crate::{
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
     ("journey.html", include_str!("../../assets/journey.html")),
     ("batch.html", include_str!("../../assets/batch.html")),
+    ("labels.html", include_str!("../../assets/labels.html")),
     ("clocks.html", include_str!("../../assets/clocks.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
     ("poison.html", include_str!("../../assets/poison.html")),
@@ -88,6 +90,7 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_filter("duration", figure(words::duration));
     environment.add_filter("number", figure(words::number));
+    environment.add_filter("index", figure(|index| format!("{index:.3}")));
     environment.add_filter("percent", figure(words::percent));
     environment.add_filter("bytes", figure(words::bytes));
     environment.add_filter("quantile", figure(words::quantile));

@@ -7,6 +7,7 @@ mod clock;
 mod details;
 mod health;
 mod journey;
+mod label;
 mod ledger;
 mod limit;
 pub(crate) mod paint;

@@ -2,6 +2,7 @@
 //! five seconds, four of them lost and a few events seen twice. Every figure is computed from the
 //! simulated journeys, so that the model is consistent with itself.
 
+mod apart;
 mod simulation;
 
 use sojourn_analysis::{
@@ -149,6 +150,7 @@ fn journey(payments: &[Payment], steady: &[&Payment]) -> JourneyReport {
         stages,
         branches: Vec::new(),
         failures: Vec::new(),
+        labels: Some(apart::labels(&durations)),
         batch: None,
         batches_again: Vec::new(),
         steps: vec![step(steady)],
@@ -435,8 +437,10 @@ fn health(steady: &[&Payment]) -> Health {
     Health {
         scheduled: steady.len() as u64,
         started: steady.len() as u64,
+        verdict: apart::verdict(),
         missed: 0,
         delivered: Some(1.0),
+        lag_budget_ns: Some(0.0),
         lag_ns: distribution((0..steady.len() as u64).map(|k| 22e3 + 110e3 * uniform(k).powi(12))),
         threads: [("generator-0", 0.12), ("observer", 0.04)]
             .into_iter()

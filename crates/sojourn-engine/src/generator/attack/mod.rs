@@ -473,7 +473,8 @@ impl AttackGenerator {
             answers.roll(now, &mut self.recorder);
         }
         self.health.measure(now, &mut self.recorder);
-        self.health.connections(self.client.connections(), &mut self.recorder);
+        let levels = (self.client.connections(), self.lag_budget.ns());
+        self.health.levels(levels, &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         Box::new(self.recorder.take(now, spare))
     }

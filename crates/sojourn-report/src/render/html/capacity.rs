@@ -1,13 +1,14 @@
 //! The page of a search: what was found, the curve, the steps.
 
-use minijinja::{Value, context};
+use minijinja::context;
 use serde::Serialize;
 use sojourn_analysis::{capacity::End, words};
 
 use super::{
     axis::Unit,
     curve::{Across, Curve, curves},
-    definitions, environment, serialised,
+    page::{Frame, framed},
+    serialised,
 };
 use crate::{
     RunLine,
@@ -27,10 +28,6 @@ struct Row<'a> {
 }
 
 pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, RenderError> {
-    let mut environment = environment()?;
-    environment.add_template("capacity.html", include_str!("../../../assets/capacity.html"))?;
-    environment.add_template("macros.html", include_str!("../../../assets/macros.html"))?;
-    environment.add_template("curve.html", include_str!("../../../assets/curve.html"))?;
     let (class, word) = match report.end {
         End::Found { .. } | End::AtLeast { .. } => ("pass", "found"),
         End::NeverHeld { .. } => ("fail", "no rate held"),
@@ -40,9 +37,10 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
     let rows: Vec<Row<'_>> =
         (1..).zip(&report.steps).map(|(number, step)| row(number, step)).collect();
     let failed = report.curve.iter().find(|point| !point.held);
-    Ok(environment.get_template("capacity.html")?.render(context! {
+    let frame =
+        Frame { title: format!("{}: capacity", report.name), class, version: &report.version };
+    let figures = context! {
         report => serialised(report),
-        class,
         word,
         limit => report.end.limit().map(|limit| limit.in_words()),
         bottleneck => failed.and_then(|point| report.steps[point.step].run.bottleneck.clone()),
@@ -50,9 +48,8 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
         at_least => matches!(report.end, End::AtLeast { .. }),
         charts => serialised(charts(report)),
         rows => serialised(&rows),
-        style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
-        definitions => Value::from_safe_string(definitions::html()),
-    })?)
+    };
+    framed(include_str!("../../../assets/capacity.html"), &frame, figures)
 }
 
 fn row(number: usize, step: &CapacityStep) -> Row<'_> {

@@ -1,11 +1,12 @@
 //! The page of a sweep: its runs side by side.
 
-use minijinja::{Value, context};
+use minijinja::context;
 use serde::Serialize;
 
 use super::{
     curve::{Across, Curve, curves},
-    definitions, environment, serialised,
+    page::{Frame, framed},
+    serialised,
 };
 use crate::{RunLine, render::RenderError, sweep::SweepReport};
 
@@ -18,24 +19,24 @@ struct Row<'a> {
 }
 
 pub(in crate::render) fn report(report: &SweepReport) -> Result<String, RenderError> {
-    let mut environment = environment()?;
-    environment.add_template("sweep.html", include_str!("../../../assets/sweep.html"))?;
-    environment.add_template("macros.html", include_str!("../../../assets/macros.html"))?;
-    environment.add_template("curve.html", include_str!("../../../assets/curve.html"))?;
     let rows: Vec<Row<'_>> = report
         .rows
         .iter()
         .map(|row| Row { name: row.name(), run: &row.run, mark: row.run.outcome.mark() })
         .collect();
-    Ok(environment.get_template("sweep.html")?.render(context! {
+    let frame = Frame {
+        title: format!("{}: sweep of {}", report.name, report.variables.join(", ")),
+        class: "pass",
+        version: &report.version,
+    };
+    let figures = context! {
         report => serialised(report),
         sentence => report.sentence(),
         of => report.variables.join(", "),
         charts => serialised(charts(report)),
         rows => serialised(&rows),
-        style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
-        definitions => Value::from_safe_string(definitions::html()),
-    })?)
+    };
+    framed(include_str!("../../../assets/sweep.html"), &frame, figures)
 }
 
 fn charts(report: &SweepReport) -> Vec<Curve> {

@@ -21,7 +21,13 @@ pub(super) fn health(out: &mut String, health: &Health, paint: &Paint) {
             )
         },
     );
-    entry(out, "lag", &lag);
+    if let Some(verdict) = &health.verdict {
+        entry(out, "limit", &clean(&verdict.text));
+    }
+    let budget = health.lag_budget_ns.filter(|ns| *ns > 0.0).map_or_else(String::new, |ns| {
+        format!(" · arrivals may begin {} late", words::duration(ns))
+    });
+    entry(out, "lag", &format!("{lag}{budget}"));
     let delivered = health.delivered.map_or_else(String::new, |delivered| {
         format!(" ({} delivered)", words::percent(delivered))
     });

@@ -48,6 +48,7 @@ pub(super) fn journey(out: &mut String, journey: &JourneyReport, paint: &Paint) 
     stages(out, &journey.stages, &journey.branches);
     details::growths(out, &journey.growths);
     details::failures(out, &journey.failures);
+    super::label::labels(out, journey.labels.as_ref());
     super::batch::batches(out, journey.batch.as_ref(), &journey.batches_again);
     steps(out, &journey.steps);
     kept(out, &journey.kept, paint);
