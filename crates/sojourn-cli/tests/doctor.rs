@@ -101,7 +101,8 @@ fn checks(output: &Output) -> Vec<Value> {
 
 /// The only check of this name and subject.
 fn check(checks: &[Value], name: &str, subject: &str) -> Value {
-    let mut found = checks.iter().filter(|check| check["name"] == name && check["subject"] == subject);
+    let mut found =
+        checks.iter().filter(|check| check["name"] == name && check["subject"] == subject);
     let only = found.next().unwrap_or_else(|| panic!("no {name} {subject} in {checks:#?}"));
     assert!(found.next().is_none(), "{checks:#?}");
     only.clone()
@@ -132,7 +133,12 @@ fn a_healthy_plan_passes_and_nothing_is_sent() {
     ] {
         assert_eq!(one(name, subject)["outcome"], "passed", "{name}: {output}");
     }
-    assert!(one("target", &system.address.to_string())["found"].as_str().unwrap().contains("nothing was requested"));
+    assert!(
+        one("target", &system.address.to_string())["found"]
+            .as_str()
+            .unwrap()
+            .contains("nothing was requested")
+    );
     assert_eq!(one("probe", "")["outcome"], "skipped");
     assert_eq!(one("name", "")["outcome"], "skipped");
     assert_eq!(system.requests(), 0, "a request was sent without --probe");
@@ -168,8 +174,12 @@ fn a_tap_that_never_sees_its_stage_is_named_by_the_probe() {
     let text = webhook_plan(&format!("http://{}", system.address), port);
     let output = doctor(&text, &["--probe"]);
     assert_eq!(output.code, Some(2), "{output}");
-    let probe: Vec<&str> = output.stdout.lines().skip_while(|line| !line.starts_with("✗ probe")).collect();
-    assert!(probe[0].contains("payment: not seen: stage settled within 2.00 s; seen: root"), "{output}");
+    let probe: Vec<&str> =
+        output.stdout.lines().skip_while(|line| !line.starts_with("✗ probe")).collect();
+    assert!(
+        probe[0].contains("payment: not seen: stage settled within 2.00 s; seen: root"),
+        "{output}"
+    );
     assert!(probe[1].contains("→") && probe[1].contains("settled"), "{output}");
     assert!(output.stdout.contains("`sojourn watch FILE hooks`"), "{output}");
     assert!(output.stdout.contains("\nnot ready: 1 failed"), "{output}");
@@ -195,7 +205,8 @@ fn the_demo_is_well_and_its_journeys_are_seen_on_kafka() {
     let _turn = alone();
     let demo = Demo::start(DemoConfig::default()).unwrap();
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/payments.yaml");
-    let (target, kafka) = (format!("TARGET={}", demo.api_url()), format!("KAFKA={}", demo.brokers()));
+    let (target, kafka) =
+        (format!("TARGET={}", demo.api_url()), format!("KAFKA={}", demo.brokers()));
     let arguments = ["doctor", plan, "-e", &target, "-e", &kafka, "--probe", "--format", "json"];
     let output = sojourn(arguments).run().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
@@ -218,7 +229,8 @@ fn the_demo_is_well_and_its_journeys_are_seen_on_kafka() {
 fn a_target_that_refuses_and_a_name_that_nobody_knows_are_failures() {
     let port = free_port().unwrap();
     let nobody = format!("127.0.0.1:{}", free_port().unwrap());
-    let output = doctor(&webhook_plan(&format!("http://{nobody}"), port), &["--probe", "--format", "json"]);
+    let output =
+        doctor(&webhook_plan(&format!("http://{nobody}"), port), &["--probe", "--format", "json"]);
     assert_eq!(output.code, Some(2), "{output}");
     let all = checks(&output);
     assert_eq!(failed(&all), ["target"]);
@@ -277,7 +289,8 @@ fn an_address_in_use_is_said_of_the_channel() {
 
 #[test]
 fn a_file_that_is_no_plan_is_said_with_its_place_and_the_rest_is_skipped() {
-    let text = webhook_plan("http://127.0.0.1:1", 1).replace("channels:", "data: { users: { csv: users.csv } }\nchannels:");
+    let text = webhook_plan("http://127.0.0.1:1", 1)
+        .replace("channels:", "data: { users: { csv: users.csv } }\nchannels:");
     let output = doctor(&text, &["--format", "json"]);
     assert_eq!(output.code, Some(2), "{output}");
     let all = checks(&output);
@@ -288,10 +301,16 @@ fn a_file_that_is_no_plan_is_said_with_its_place_and_the_rest_is_skipped() {
 
     let missing = doctor(&text.replace("127.0.0.1:1\n", "${NOT_SET_ANYWHERE}\n"), &[]);
     assert_eq!(missing.code, Some(2), "{missing}");
-    assert!(missing.stdout.contains("plan.yaml:2:") && missing.stdout.contains("NOT_SET_ANYWHERE"), "{missing}");
+    assert!(
+        missing.stdout.contains("plan.yaml:2:") && missing.stdout.contains("NOT_SET_ANYWHERE"),
+        "{missing}"
+    );
     let nothing = sojourn(["doctor", "no-such-plan.yaml"]).run().unwrap();
     assert_eq!(nothing.code, Some(2), "{nothing}");
-    assert!(nothing.stdout.contains("no-such-plan.yaml") && nothing.stdout.contains("sojourn init"), "{nothing}");
+    assert!(
+        nothing.stdout.contains("no-such-plan.yaml") && nothing.stdout.contains("sojourn init"),
+        "{nothing}"
+    );
     let script = sojourn(["doctor", "script.js"]).run().unwrap();
     assert_eq!(script.code, Some(2), "{script}");
     assert!(script.stdout.contains("k6 script") && script.stdout.contains("not yet"), "{script}");
@@ -348,7 +367,10 @@ fn users_without_a_connection_are_a_failure_and_the_limit_is_named() {
     );
     let folder = temp_dir().unwrap();
     std::fs::write(folder.path().join("plan.yaml"), plan).unwrap();
-    let limited = format!("ulimit -n 1000 && exec {} doctor plan.yaml --format json", env!("CARGO_BIN_EXE_sojourn"));
+    let limited = format!(
+        "ulimit -n 1000 && exec {} doctor plan.yaml --format json",
+        env!("CARGO_BIN_EXE_sojourn")
+    );
     let output = sojourn_testkit::Program::new("/bin/sh")
         .args(["-c", &limited])
         .in_dir(folder.path())

@@ -4,9 +4,7 @@
 pub(crate) mod html;
 pub(crate) mod text;
 
-use crate::{
-    ReportModel, capacity::CapacityReport, doctor::DoctorReport, sweep::SweepReport,
-};
+use crate::{ReportModel, capacity::CapacityReport, doctor::DoctorReport, sweep::SweepReport};
 
 /// Why a report could not be rendered: a defect of ours, since a model holds nothing that can't be.
 #[derive(Debug, thiserror::Error)]

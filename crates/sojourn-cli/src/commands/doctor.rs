@@ -82,9 +82,7 @@ pub(crate) fn run(command: &Doctor) -> Result<u8, UsageError> {
                 };
                 watched(command.machine.quiet, |begin| examination.run(begin))
             }
-            Err(Unread::File(message, hint)) => {
-                unread("", vec![(message, Some(hint.to_owned()))])
-            }
+            Err(Unread::File(message, hint)) => unread("", vec![(message, Some(hint.to_owned()))]),
             Err(Unread::Plan(errors)) => {
                 let place = |error: sojourn_plan::PlanError| {
                     let sojourn_plan::PlanError { file, line, column, message, hint } = error;
@@ -157,7 +155,7 @@ fn tell(begun: &Receiver<String>) {
         match begun.recv_timeout(wait) {
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = (now_ns() - since_ns) / sojourn_clock::SECOND_NS;
-                eprint!("\r{name}: {seconds} s\x1b[K");
+                eprint!("\rchecking {name}: {seconds} s\x1b[K");
                 is_shown = true;
             }
             other => {

@@ -79,11 +79,7 @@ fn published_to(channel: &Channel, registry: &Registry) -> Check {
     }
 }
 
-fn backlog(
-    channel: &Channel,
-    registry: &Registry,
-    begin: &mut dyn FnMut(&str),
-) -> Option<Check> {
+fn backlog(channel: &Channel, registry: &Registry, begin: &mut dyn FnMut(&str)) -> Option<Check> {
     if channel.backlog.is_empty() {
         return None;
     }

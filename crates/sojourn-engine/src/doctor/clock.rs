@@ -37,9 +37,10 @@ pub(super) fn checks(plan: &Plan, spin: bool) -> Vec<Check> {
     let measured = thread.ok().and_then(|thread| thread.join().ok());
     let after = processor_time(&stat());
     let Some(measured) = measured else {
-        return vec![Check::failed("clock", "", "no thread could be made").advised(
-            "allow this user more processes (ulimit -u)".to_owned(),
-        )];
+        return vec![
+            Check::failed("clock", "", "no thread could be made")
+                .advised("allow this user more processes (ulimit -u)".to_owned()),
+        ];
     };
     let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let source = std::fs::read_to_string(file).unwrap_or_default();
@@ -150,11 +151,10 @@ fn stolen(before: Option<ProcessorTime>, after: Option<ProcessorTime>) -> Check 
     };
     let all = after.all.saturating_sub(before.all);
     let share = after.stolen.saturating_sub(before.stolen) as f64 / all.max(1) as f64;
-    let found = format!("{} of processor time taken by others' machines", words::percent(share));
+    let found = format!("{} of processor time taken by the hypervisor", words::percent(share));
     match share > STOLEN_MAX {
-        true => Check::warned("steal", "", found).advised(
-            "lag will show it: use a machine whose processors are its own".to_owned(),
-        ),
+        true => Check::warned("steal", "", found)
+            .advised("lag will show it: use a machine whose processors are its own".to_owned()),
         false => Check::passed("steal", "", found),
     }
 }

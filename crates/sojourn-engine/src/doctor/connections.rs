@@ -48,9 +48,10 @@ fn descriptors(demand: &Demand, soft: u64, machine: &Machine, short: Option<&Sho
         words::count(machine.descriptors),
         words::plural(connections, "connection", "connections")
     );
-    let (users, requests_per_s) = demand.connections.iter().fold((0, 0.0), |(u, r), target| {
-        (u + target.users, r + target.requests_per_s)
-    });
+    let (users, requests_per_s) = demand
+        .connections
+        .iter()
+        .fold((0, 0.0), |(u, r), target| (u + target.users, r + target.requests_per_s));
     judge(Check::passed("descriptors", "", found), short, users, requests_per_s)
 }
 
@@ -104,8 +105,7 @@ mod tests {
         let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
         let target = TargetDemand { origin, requests_per_s, users, connections };
         let demand = Demand { in_flight: 0, connections: vec![target] };
-        let machine =
-            Machine { descriptors, ports: 32_768..=60_999, memory_available_bytes: None };
+        let machine = Machine { descriptors, ports: 32_768..=60_999, memory_available_bytes: None };
         checks(&demand, &Names::default(), &ClientConfig::default(), (1_024, &machine))
     }
 

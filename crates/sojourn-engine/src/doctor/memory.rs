@@ -45,11 +45,8 @@ mod tests {
     fn the_worst_case_is_held_against_what_is_left() {
         let checked = |in_flight, available, allowed| {
             let demand = Demand { in_flight, connections: Vec::new() };
-            let machine = Machine {
-                descriptors: 1,
-                ports: 1..=2,
-                memory_available_bytes: available,
-            };
+            let machine =
+                Machine { descriptors: 1, ports: 1..=2, memory_available_bytes: available };
             let allowance = Allowance { processors: None, memory_bytes: allowed };
             check(&demand, &machine, &allowance)
         };

@@ -117,8 +117,7 @@ pub fn unread(file: &str, problems: Vec<(String, Option<String>)>) -> Vec<Check>
     let plan = problems
         .into_iter()
         .map(|(found, advice)| Check::failed("plan", file, found).advised(advice));
-    let others =
-        OTHERS.iter().map(|name| Check::skipped(name, "", "the plan could not be read"));
+    let others = OTHERS.iter().map(|name| Check::skipped(name, "", "the plan could not be read"));
     plan.chain(others).collect()
 }
 
@@ -130,7 +129,10 @@ mod tests {
     fn of_a_file_that_is_no_plan_the_rest_is_skipped() {
         let problems = vec![("x.yaml:1:1: no journeys".to_owned(), Some("add one".to_owned()))];
         let checks = unread("x.yaml", problems);
-        assert_eq!((checks[0].outcome, checks[0].advice.as_deref()), (Finding::Failed, Some("add one")));
+        assert_eq!(
+            (checks[0].outcome, checks[0].advice.as_deref()),
+            (Finding::Failed, Some("add one"))
+        );
         let rest = &checks[1..];
         assert_eq!(rest.len(), OTHERS.len());
         assert!(rest.iter().all(|check| check.outcome == Finding::Skipped));

@@ -92,7 +92,8 @@ fn judge(plan: &Plan, journey: &Journey, records: &[&JourneyRecord], figures: &S
         }
         _ => failure(&journey.name, record, figures),
     };
-    let found = format!("{why}{of}; seen: {seen}");
+    let seen = if seen.is_empty() { seen } else { format!("; seen: {seen}") };
+    let found = format!("{why}{of}{seen}");
     Check::failed("probe", &journey.name, found).advised(advice(plan, journey, record))
 }
 
@@ -104,10 +105,7 @@ fn times(record: &JourneyRecord) -> String {
     seen.sort_by_key(|(_, at_ns)| *at_ns);
     let since = |at_ns: u64| words::duration(at_ns.saturating_sub(record.t0_ns) as f64);
     let told = seen.iter().map(|(name, at_ns)| format!("{name} {}", since(*at_ns)));
-    match seen.is_empty() {
-        true => "nothing".to_owned(),
-        false => told.collect::<Vec<String>>().join(", "),
-    }
+    told.collect::<Vec<String>>().join(", ")
 }
 
 /// Why it failed, with what its steps said.
