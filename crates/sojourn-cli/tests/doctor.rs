@@ -9,7 +9,11 @@ use std::{
     },
 };
 
-use rdkafka::mocking::MockCluster;
+use rdkafka::{
+    ClientConfig, Offset, TopicPartitionList,
+    consumer::{BaseConsumer, CommitMode, Consumer},
+    mocking::MockCluster,
+};
 use serde_json::Value;
 use sojourn_demo::{Demo, DemoConfig};
 use sojourn_mock::{Mock, MockOptions, TlsIdentity, test_target};
@@ -273,6 +277,57 @@ fn a_broker_that_is_not_there_and_a_missing_topic_are_failures() {
     assert!(channel["advice"].is_string(), "{output}");
     let output = doctor(&kafka_plan(&target, &brokers, "payments.events"), &[]);
     assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(system.requests(), 0);
+}
+
+#[test]
+fn a_backlog_is_read_once_and_a_group_that_nobody_knows_is_a_failure() {
+    let system = System::start(None);
+    let cluster = MockCluster::new(1).unwrap();
+    cluster.create_topic("payments.events", 1, 1).unwrap();
+    let brokers = cluster.bootstrap_servers();
+    let text = kafka_plan(&format!("http://{}", system.address), &brokers, "payments.events");
+    let with = |group: &str| {
+        let backlog = format!("topics: [payments.events] }}, backlog: [{group}]");
+        text.replace("topics: [payments.events] }", &backlog)
+    };
+    let consumer: BaseConsumer = ClientConfig::new()
+        .set("bootstrap.servers", &brokers)
+        .set("group.id", "billing")
+        .create()
+        .unwrap();
+    let mut offsets = TopicPartitionList::new();
+    offsets.add_partition_offset("payments.events", 0, Offset::Offset(0)).unwrap();
+    consumer.commit(&offsets, CommitMode::Sync).unwrap();
+    let output = doctor(&with("billing"), &["--format", "json"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let backlog = check(&checks(&output), "backlog", "hooks");
+    assert!(backlog["found"].as_str().unwrap().contains("0 waiting"), "{output}");
+    let output = doctor(&with("nobody"), &["--probe", "--format", "json"]);
+    assert_eq!(output.code, Some(2), "{output}");
+    let all = checks(&output);
+    assert_eq!(failed(&all), ["backlog"], "{output}");
+    assert_eq!(check(&all, "probe", "")["outcome"], "skipped", "{output}");
+    assert_eq!(system.requests(), 0);
+}
+
+#[test]
+fn an_interruption_skips_the_rest() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let brokers = silent.local_addr().unwrap().to_string();
+    let system = System::start(None);
+    let text = kafka_plan(&format!("http://{}", system.address), &brokers, "payments");
+    let folder = temp_dir().unwrap();
+    std::fs::write(folder.path().join("plan.yaml"), text).unwrap();
+    let arguments = ["doctor", "plan.yaml", "--probe", "--format", "json"];
+    let running = sojourn(arguments).in_dir(folder.path()).start().unwrap();
+    // It waits for a broker's answer now.
+    let _connection = silent.accept().unwrap();
+    running.interrupt().unwrap();
+    let output = running.wait().unwrap();
+    assert_eq!(output.code, Some(105), "{output}");
+    let probe = check(&checks(&output), "probe", "");
+    assert_eq!((&probe["outcome"], &probe["found"]), (&"skipped".into(), &"interrupted".into()));
     assert_eq!(system.requests(), 0);
 }
 

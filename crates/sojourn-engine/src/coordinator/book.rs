@@ -167,8 +167,10 @@ impl Book {
             FromObserver::Kept(record) => {
                 // A full disk is met by the next second's figures too, and said there.
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
-                // Whoever wants them makes room for them.
-                let _dropped = self.kept.as_ref().map(|kept| kept.try_send(*record));
+                if let Some(kept) = &self.kept {
+                    // Whoever wants them makes room for them.
+                    let _dropped = kept.try_send(*record);
+                }
             }
             FromObserver::Void(why) => self.defects.push(why),
             FromObserver::Closed { balance, not_kept } => {

@@ -33,7 +33,8 @@ mod tests {
 
     #[test]
     fn a_plan_is_summed_up_and_its_warnings_are_passed_on() {
-        let mut plan = plan(PAYMENT, "http://127.0.0.1:1");
+        let text = PAYMENT.replace("drain: 1s", "drain: 5s");
+        let mut plan = plan(&text, "http://127.0.0.1:1");
         let passed = checks(&plan);
         assert_eq!(passed.len(), 1, "{passed:?}");
         assert!(passed[0].found.starts_with("1 journey, 1 stage, 1 channel; "), "{passed:?}");

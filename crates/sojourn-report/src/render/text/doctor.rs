@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(lines[1], "! processors  1 allowed");
         assert_eq!(lines[2], "              → give it two");
         assert!(lines[3].starts_with("✗ target      h:1: refused a while"), "{text}");
-        assert!(lines[4].starts_with("              a while"), "{text}");
+        assert!(lines[4].starts_with("              while a "), "{text}");
         assert!(text.contains("\n✗ probe       two\n              lines\u{fffd}[31m\n"), "{text}");
         assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{text}");
         let last = "not ready: 2 failed, 1 to be looked at, 1 passed, 1 skipped";
