@@ -9,6 +9,7 @@ mod autocorrelation;
 pub mod backlog;
 pub mod capacity;
 pub mod change;
+pub mod check;
 pub mod compare;
 pub mod conclusion;
 pub mod correlate;

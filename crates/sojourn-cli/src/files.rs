@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_plan::{Channel, Files, Overrides, Plan};
+use sojourn_plan::{Channel, Files, Overrides, Plan, PlanErrors};
 
 use crate::errors::UsageError;
 
@@ -21,16 +21,34 @@ impl Files for PlanFolder {
     }
 }
 
+/// Why a journey file could not be read.
+pub(crate) enum Unread {
+    /// The file: what is wrong, and what to do.
+    File(String, &'static str),
+    /// What is in it, or in a file that it names.
+    Plan(PlanErrors),
+}
+
+impl From<Unread> for UsageError {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::File(message, hint) => Self::new(message, hint),
+            Unread::Plan(errors) => errors.into(),
+        }
+    }
+}
+
 /// Reads a journey file.
-pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, UsageError> {
+pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, Unread> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        UsageError::new(
+        Unread::File(
             format!("cannot read {}: {error}", path.display()),
             "`sojourn init > journey.yaml` writes a first journey file",
         )
     })?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-    read_text(&path.display().to_string(), &text, folder, overrides)
+    let name = path.display().to_string();
+    sojourn_plan::read(&name, &text, &PlanFolder { folder }, overrides).map_err(Unread::Plan)
 }
 
 /// Reads only the channels of a journey file.

@@ -33,6 +33,7 @@ use errors::UsageError;
 #[command(after_help = "Examples:
   sojourn demo                          a whole payments system in this process, loaded and reported
   sojourn init > journey.yaml           a first journey file
+  sojourn doctor journey.yaml           can it run here? checks without load
   sojourn run journey.yaml              load, follow, report
   sojourn run journey.yaml --once --debug   follow one journey aloud
   sojourn search journey.yaml           the highest arrival rate that holds its thresholds

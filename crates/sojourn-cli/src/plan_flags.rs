@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use sojourn_plan::{Overrides, Plan};
 
-use crate::{errors::UsageError, files::read_plan};
+use crate::{
+    errors::UsageError,
+    files::{Unread, read_plan},
+};
 
 /// A journey file, and what is laid over it.
 #[derive(Clone, Debug, clap::Args)]
@@ -34,6 +37,11 @@ impl PlanFlags {
 
     /// Reads it with further values for `${NAME}`, which go before all others.
     pub(crate) fn read_with(&self, values: &[(String, String)]) -> Result<Plan, UsageError> {
+        Ok(self.try_read(values)?)
+    }
+
+    /// The same; says why it could not be read, problem by problem.
+    pub(crate) fn try_read(&self, values: &[(String, String)]) -> Result<Plan, Unread> {
         let mut environment = self.env.clone();
         environment.extend(values.iter().cloned());
         let overrides = Overrides {

@@ -23,6 +23,11 @@ pub(crate) fn stop_watching_on_signals() -> Stop {
     on_signals("no more is watched")
 }
 
+/// The same for checks.
+pub(crate) fn stop_checking_on_signals() -> Stop {
+    on_signals("no further check is begun")
+}
+
 fn on_signals(first: &'static str) -> Stop {
     let stop = Stop::default();
     let requested = stop.clone();

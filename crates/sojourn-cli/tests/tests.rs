@@ -11,6 +11,7 @@ mod common;
 mod compare;
 mod crash;
 mod discover;
+mod doctor;
 mod event_queue;
 mod experiment;
 mod follow_up;

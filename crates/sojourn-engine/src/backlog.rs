@@ -9,10 +9,10 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender};
-use sojourn_broker::{Backlog, Reading, Registry};
+use sojourn_broker::{Backlog, BrokerError, Reading, Registry};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, names};
-use sojourn_plan::Plan;
+use sojourn_plan::{Channel, Plan};
 
 use crate::{RunError, observer::TapReport};
 
@@ -43,15 +43,20 @@ pub(crate) struct BacklogSpec {
 /// The readers of every channel whose backlog the plan asks for. Each is asked once, so that a name
 /// that the broker does not know is said before anything is sent.
 pub(crate) fn readers(plan: &Plan, registry: &Registry) -> Result<Vec<Reader>, RunError> {
-    let mut readers = Vec::new();
-    for channel in &plan.channels {
-        let connector = registry.of(channel)?;
-        if let Some(mut backlog) = connector.backlog(channel)? {
-            backlog.read(Duration::from_secs(5), &mut Vec::new())?;
-            readers.push(Reader { channel: channel.name.clone(), backlog, told: false });
-        }
-    }
-    Ok(readers)
+    let readers = plan.channels.iter().filter_map(|channel| reader(channel, registry).transpose());
+    let readers = readers.map(|read| read.map(|(reader, _)| reader));
+    Ok(readers.collect::<Result<Vec<Reader>, BrokerError>>()?)
+}
+
+/// The reader of a channel whose backlog the plan asks for, and what it read first.
+pub(crate) fn reader(
+    channel: &Channel,
+    registry: &Registry,
+) -> Result<Option<(Reader, Vec<Reading>)>, BrokerError> {
+    let Some(mut backlog) = registry.of(channel)?.backlog(channel)? else { return Ok(None) };
+    let mut readings = Vec::new();
+    backlog.read(Duration::from_secs(5), &mut readings)?;
+    Ok(Some((Reader { channel: channel.name.clone(), backlog, told: false }, readings)))
 }
 
 /// The thread's body: from the run's start until `stop`.

@@ -4,7 +4,7 @@ use sojourn_clock::Anchor;
 use sojourn_plan::{Plan, StageKind, StageSource};
 use sojourn_record::{GeneratorLimits, Identity, JourneyShape, PoisonShape, StageShape};
 
-use crate::{RunOptions, process_health};
+use crate::{RunOptions, machine, process_health};
 
 /// The identity of a run that starts at `start_ns`.
 pub(crate) fn identity(
@@ -96,7 +96,7 @@ fn generator_limits(plan: &Plan) -> GeneratorLimits {
         lag_share_max: health.lag_share_max,
         tap_behind_max_ns: health.tap_behind_max_ns,
         descriptors: process_health::descriptors(),
-        ports: process_health::ephemeral_ports(),
+        ports: machine::count_of(&machine::ephemeral_ports()),
     }
 }
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use sojourn_pace::{Arrivals, Profile};
-use sojourn_plan::{Load, Model, Plan};
+use sojourn_plan::{Journey, Load, Model, Plan};
 
-/// The plan with one arrival of each of its journeys, all at once, drained to their deadline.
-pub(crate) fn once(plan: &Plan) -> Plan {
+/// The plan with one arrival of each of these journeys, all at once, drained to their deadline.
+pub(crate) fn once(plan: &Plan, is_wanted: impl Fn(&Journey) -> bool) -> Plan {
     let mut once = plan.clone();
     once.thresholds.clear();
     once.load = (0..plan.journeys.len())
+        .filter(|&journey| is_wanted(&plan.journeys[journey]))
         .map(|journey| Load {
             journeys: vec![(journey, 1.0)],
             model: Model::Open {

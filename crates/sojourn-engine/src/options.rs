@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
 use sojourn_http::ClientConfig;
+use sojourn_record::JourneyRecord;
 
 use crate::RateControl;
 
@@ -30,6 +31,8 @@ pub struct RunOptions {
     /// Keep every journey's timeline in the run file, not only the lost, the failed, the slowest
     /// and a sample: an audit, at some 500 bytes a journey.
     pub keep_all: bool,
+    /// Where kept journeys go besides the run file; bounded, what does not fit is dropped.
+    pub kept: Option<Sender<JourneyRecord>>,
     /// How long taps stay open after nothing is in flight, nanoseconds, so that duplicates are
     /// seen.
     pub linger_ns: u64,
@@ -49,6 +52,7 @@ impl RunOptions {
             once: false,
             narrator: None,
             keep_all: false,
+            kept: None,
             linger_ns: sojourn_clock::SECOND_NS,
             rate: RateControl::default(),
         }

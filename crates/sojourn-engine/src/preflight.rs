@@ -8,7 +8,10 @@ use sojourn_plan::{Plan, StageSource};
 use crate::{RunError, client_error::client_error, generator::origin_of, process_health};
 
 /// How long each target has to accept a connection, nanoseconds.
-const REACH_TIMEOUT_NS: u64 = 5 * SECOND_NS;
+pub(crate) const REACH_TIMEOUT_NS: u64 = 5 * SECOND_NS;
+/// What to do about a target out of reach.
+pub(crate) const START_IT: &str =
+    "start the system under test, or change the plan's `target:` (or --target)";
 
 /// Raises the soft limit of open files to the hard one; returns it.
 pub(crate) fn raise_descriptors() -> u64 {
@@ -26,15 +29,15 @@ pub(crate) fn reach_targets(plan: &Plan, config: &ClientConfig) -> Result<(), Ru
         client.reach(&origin, REACH_TIMEOUT_NS).map_err(|failure| {
             RunError::new(
                 format!("cannot reach target {}: {failure}", origin_host_header(&origin)),
-                "start the system under test, or change the plan's `target:` (or --target)",
+                START_IT,
             )
         })?;
     }
     Ok(())
 }
 
-/// Each once.
-fn targets(plan: &Plan) -> Vec<Origin> {
+/// Every target of the plan's requests, each once.
+pub(crate) fn targets(plan: &Plan) -> Vec<Origin> {
     let steps = plan
         .journeys
         .iter()

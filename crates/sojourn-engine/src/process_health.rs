@@ -3,6 +3,8 @@
 use rustix::process::{Resource, getrlimit};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 
+use crate::machine::{count_of, ephemeral_ports};
+
 /// The process as series.
 #[derive(Debug)]
 pub(crate) struct ProcessHealth {
@@ -21,7 +23,7 @@ impl ProcessHealth {
             memory_bytes: gauge(names::HEALTH_MEMORY_BYTES),
             descriptors_left: gauge(names::HEALTH_DESCRIPTORS_LEFT),
             ports_left: gauge(names::HEALTH_PORTS_LEFT),
-            ports: ephemeral_ports(),
+            ports: count_of(&ephemeral_ports()),
         }
     }
 
@@ -57,18 +59,6 @@ pub(crate) fn descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Ports that one source address has for one target.
-pub(crate) fn ephemeral_ports() -> u64 {
-    const USUAL: u64 = 28_232;
-    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
-    let Ok(range) = range else { return USUAL };
-    let mut bounds = range.split_ascii_whitespace().filter_map(|bound| bound.parse::<u64>().ok());
-    match (bounds.next(), bounds.next()) {
-        (Some(low), Some(high)) if high >= low => high - low + 1,
-        _ => USUAL,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +66,6 @@ mod tests {
     #[test]
     fn a_process_has_memory_and_ports() {
         assert!(resident_bytes().unwrap() > 100_000);
-        assert!(ephemeral_ports() > 1_000);
+        assert!(count_of(&ephemeral_ports()) > 1_000);
     }
 }

@@ -5,7 +5,7 @@ use sojourn_ledger::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec,
 use sojourn_plan::{Expect, Journey, Plan, Stage, Step};
 
 /// Journeys in flight at most: with some 200 bytes each, half a gigabyte.
-const JOURNEYS_MAX: usize = 2_000_000;
+pub(crate) const JOURNEYS_MAX: usize = 2_000_000;
 /// Events that wait for their journey at most.
 const EARLY_MAX: usize = 500_000;
 /// How long an event waits for a further key of its journey, at least.

@@ -47,8 +47,10 @@ pub(crate) struct InFlight {
     pub(crate) dialled: Dialled,
     pub(crate) keep_alive: bool,
     pub(crate) head_only: bool,
-    /// No request: only whether a connection comes about.
+    /// No request: only whether a connection comes about…
     pub(crate) is_probe: bool,
+    /// …and TLS on it, where the origin has it.
+    pub(crate) probes_tls: bool,
     /// Several requests in one message.
     pub(crate) pipeline: Option<Box<Pipeline>>,
     status: u16,
@@ -99,6 +101,7 @@ impl InFlight {
             status: 0,
             head_only: false,
             is_probe: false,
+            probes_tls: false,
             policy: BodyPolicy::Discard,
             parser: new_parser(false, BodyPolicy::Discard),
             head: Vec::new(),
@@ -130,6 +133,7 @@ impl InFlight {
         self.status = 0;
         self.head_only = exchange.head_only;
         self.is_probe = false;
+        self.probes_tls = false;
         self.policy = exchange.body;
         self.parser.reset(exchange.head_only, exchange.body.keeps_head());
         self.head.clear();

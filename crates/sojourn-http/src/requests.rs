@@ -128,7 +128,8 @@ mod tests {
         let request = &mut requests[first as usize];
         (request.written, request.bytes_out, request.connection) = (9, 9, Some(3));
         (request.first_sent_ns, request.sent_ns, request.dialled.tls_ns) = (2, 2, 1);
-        (request.retries, request.stream, request.is_probe) = (1, 5, true);
+        (request.retries, request.stream) = (1, 5);
+        (request.is_probe, request.probes_tls) = (true, true);
         assert!(request.absorb(answer, known, 5).is_ok_and(|left| left == Some(0)));
         let mut completions = Vec::new();
         request.complete(5, None, "", &mut completions);

@@ -18,6 +18,8 @@ mod connections;
 mod dialling;
 /// Whatever the server does, each request completes once.
 mod every_send_completes;
+/// Greeting an origin: a connection and TLS, and no request.
+mod greeting;
 /// HTTP/2: many requests on a connection, and servers that do it wrongly.
 mod http2;
 /// HTTP/2 against servers that others wrote.

@@ -8,6 +8,8 @@
 //! [`capacity`] and [`sweep`] report on several runs together: a search for the highest rate that
 //! holds, and one plan for several values of its variables.
 //!
+//! [`doctor`] reports on what was checked before a run.
+//!
 //! [`results`] reports on attack results instead: one record a request, in Vegeta's layouts.
 //!
 //! Names, keys and reasons are foreign input: the renderers escape them.
@@ -15,6 +17,7 @@
 mod build;
 pub mod capacity;
 pub mod compare;
+pub mod doctor;
 pub mod model;
 pub mod render;
 pub mod results;

@@ -1,10 +1,10 @@
 //! Renderers: each reads a [`ReportModel`] and nothing else; those of several runs together read
-//! a [`CapacityReport`] or a [`SweepReport`].
+//! a [`CapacityReport`] or a [`SweepReport`], and the checks before a run are a [`DoctorReport`].
 
 pub(crate) mod html;
 pub(crate) mod text;
 
-use crate::{ReportModel, capacity::CapacityReport, sweep::SweepReport};
+use crate::{ReportModel, capacity::CapacityReport, doctor::DoctorReport, sweep::SweepReport};
 
 /// Why a report could not be rendered: a defect of ours, since a model holds nothing that can't be.
 #[derive(Debug, thiserror::Error)]
@@ -62,4 +62,14 @@ pub fn sweep_json(report: &SweepReport) -> Result<String, RenderError> {
 /// A sweep as one self-contained file, with its chart.
 pub fn sweep_html(report: &SweepReport) -> Result<String, RenderError> {
     html::sweep::report(report)
+}
+
+/// The checks before a run, for a terminal; columns and colour as [`text`].
+pub fn doctor_text(report: &DoctorReport, colour: bool) -> String {
+    text::doctor::report(report, colour)
+}
+
+/// The serialisation of the checks before a run, indented.
+pub fn doctor_json(report: &DoctorReport) -> Result<String, RenderError> {
+    Ok(serde_json::to_string_pretty(report)?)
 }

@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod demo;
 mod discover;
+mod doctor;
 mod dump;
 mod encode;
 mod init;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Attack(Box<attack::Attack>),
     /// Run a journey file
     Run(Box<run::Run>),
+    /// Check whether a journey file can run here and its figures be believed, without load
+    Doctor(Box<doctor::Doctor>),
     /// Find the highest arrival rate that a journey file's thresholds allow
     Search(Box<search::Search>),
     /// Run a journey file for each of several values, and compare the runs
@@ -72,6 +75,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Demo(command) => demo::run(&command),
         Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Doctor(command) => doctor::run(&command),
         Command::Search(command) => search::run(&command),
         Command::Sweep(command) => sweep::run(&command),
         Command::Discover(command) => discover::run(&command),

@@ -1,6 +1,6 @@
 //! Whether this machine can make an attack's connections: asked before any is made.
 
-use std::{collections::BTreeSet, net::ToSocketAddrs, ops::RangeInclusive};
+use std::{collections::BTreeSet, net::ToSocketAddrs};
 
 use sojourn_http::{
     ClientConfig, ConnectionCapacity, ConnectionLimits, PlannedConnections, Shortage,
@@ -8,7 +8,7 @@ use sojourn_http::{
 use sojourn_plan::{Load, Model, Plan};
 
 use super::{Attack, Targets};
-use crate::RunError;
+use crate::{RunError, machine::Machine, peak::peak_per_s};
 
 /// Descriptors that a run has besides its connections: files, event loops, wake-ups, the library's.
 const DESCRIPTORS_RESERVED: u64 = 64;
@@ -18,31 +18,6 @@ const CONNECTION_BYTES: u64 = 2 * 1024 + 2 * 3 * 1024;
 /// Answers may well take as long: if connections do not suffice for it, that is worth saying. Where
 /// they suffice, a target that is slower still shows as a limit met, in the run's own account.
 const ANSWER_S: f64 = 1.0;
-
-/// What this machine has.
-pub(crate) struct Machine {
-    pub(crate) descriptors: u64,
-    pub(crate) ports: RangeInclusive<u16>,
-    /// `None`: not known.
-    pub(crate) memory_available_bytes: Option<u64>,
-}
-
-impl Machine {
-    /// This one.
-    pub(crate) fn this(descriptors: u64) -> Self {
-        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-        let range = read("/proc/sys/net/ipv4/ip_local_port_range");
-        let mut ports = range.split_whitespace().filter_map(|port| port.parse::<u16>().ok());
-        let memory = read("/proc/meminfo");
-        let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-        let kilobytes = available.and_then(|text| text.split_whitespace().next()?.parse().ok());
-        Self {
-            descriptors,
-            ports: ports.next().unwrap_or(32_768)..=ports.next().unwrap_or(60_999),
-            memory_available_bytes: kilobytes.map(|kilobytes: u64| kilobytes * 1024),
-        }
-    }
-}
 
 /// Warnings; or a refusal, when workers that the attack cannot do without have no connection to be
 /// had.
@@ -124,7 +99,8 @@ fn addresses(host: &str, port: u16) -> u64 {
     found.map_or(1, |count| count.max(1) as u64)
 }
 
-fn limits(client: &ClientConfig, machine: &Machine) -> ConnectionLimits {
+/// What bounds a client's connections on this machine.
+pub(crate) fn limits(client: &ClientConfig, machine: &Machine) -> ConnectionLimits {
     ConnectionLimits {
         local_addresses: client.local_addresses.len().max(1) as u64,
         descriptors: machine.descriptors,
@@ -146,17 +122,6 @@ fn answers_too_slow(load: &Load, capacity: &ConnectionCapacity) -> Option<String
         "at {rate_per_s:.0}/s, connections run out when answers take longer than {longest_s:.2} s: \
          {limit}; {remedy}"
     ))
-}
-
-/// The highest rate of a profile.
-fn peak_per_s(profile: &sojourn_pace::Profile) -> f64 {
-    use sojourn_pace::Segment::{Linear, RandomSteps, Sine};
-    let of_segment = |segment: &sojourn_pace::Segment| match segment {
-        Linear { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
-        Sine { mean_per_s, amplitude_per_s, .. } => mean_per_s + amplitude_per_s,
-        RandomSteps { max_per_s, .. } => *max_per_s,
-    };
-    profile.segments.iter().map(of_segment).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

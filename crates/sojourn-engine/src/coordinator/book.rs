@@ -1,5 +1,6 @@
 //! What the coordinator has heard: merged figures, the run file, defects.
 
+use crossbeam_channel::Sender;
 use sojourn_broker::{Gap, Recovery};
 use sojourn_clock::now_ns;
 use sojourn_ledger::Balance;
@@ -7,7 +8,7 @@ use sojourn_metrics::{
     SeriesKey, SeriesPhase, Snapshot, Store, ThresholdContext, ThresholdOutcome, names,
 };
 use sojourn_plan::Plan;
-use sojourn_record::{AmendmentRecord, Cause, RunWriter, Summary};
+use sojourn_record::{AmendmentRecord, Cause, JourneyRecord, RunWriter, Summary};
 
 use super::{
     launch::Launched,
@@ -25,6 +26,7 @@ const CHECKPOINT_SECONDS: u64 = 60;
 
 /// The coordinator's side of everything reported.
 pub(super) struct Book {
+    kept: Option<Sender<JourneyRecord>>,
     /// None where no run file was asked for.
     writer: Option<RunWriter>,
     path: String,
@@ -75,6 +77,7 @@ impl Book {
             )
         })?;
         Ok(Self {
+            kept: options.kept.clone(),
             writer,
             path,
             store: Store::new(),
@@ -164,6 +167,10 @@ impl Book {
             FromObserver::Kept(record) => {
                 // A full disk is met by the next second's figures too, and said there.
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
+                if let Some(kept) = &self.kept {
+                    // Whoever wants them makes room for them.
+                    let _dropped = kept.try_send(*record);
+                }
             }
             FromObserver::Void(why) => self.defects.push(why),
             FromObserver::Closed { balance, not_kept } => {

@@ -9,7 +9,7 @@ mod launch;
 mod levels;
 mod notes;
 pub(crate) mod panic;
-mod taps;
+pub(crate) mod taps;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +24,9 @@ use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
 
 use crate::{
     Attack, Progress, RunError, RunOptions, Stop, Stretch,
-    attack::room::{self, Machine},
+    attack::room,
     link::ToGenerator,
+    machine::Machine,
     once::once,
     preflight,
     progress::StartRate,
@@ -54,10 +55,21 @@ pub fn run(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Summary, RunError> {
-    let plan = Arc::new(if options.once { once(plan) } else { plan.clone() });
+    let plan = Arc::new(if options.once { once(plan, |_| true) } else { plan.clone() });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan, &options.client)?;
     Ok(conduct(&plan, options, None, registry, stop, progress)?.summary)
+}
+
+/// The smallest run: one journey of each kind, but for poisoned ones. Targets are not tried first.
+pub(crate) fn probe(
+    plan: &Plan,
+    options: &RunOptions,
+    registry: &Registry,
+    stop: &Stop,
+) -> Result<Ended, RunError> {
+    let plan = Arc::new(once(plan, |journey| journey.poison.is_none()));
+    conduct(&plan, options, None, registry, stop, &mut |_| {})
 }
 
 /// A run that has ended.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sojourn_broker::{OpenDecoder, Registry, Tap};
-use sojourn_plan::{Action, Plan, StageSource};
+use sojourn_broker::{BrokerError, OpenDecoder, Registry, Tap, TapInfo};
+use sojourn_plan::{Action, Channel, Plan, StageSource};
 
 use crate::RunError;
 
@@ -11,7 +11,7 @@ use crate::RunError;
 type Listening = Vec<(String, String)>;
 
 /// Whether steps publish to a channel on which no stage is seen: then nobody listens to it.
-fn is_only_published_to(plan: &Plan, index: usize) -> bool {
+pub(crate) fn is_only_published_to(plan: &Plan, index: usize) -> bool {
     let steps = plan.journeys.iter().flat_map(|journey| &journey.steps);
     let mut stages = plan.journeys.iter().flat_map(|journey| &journey.stages);
     let is_published = steps
@@ -35,13 +35,22 @@ pub(super) fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Taps, Liste
             channels.push((channel.name.clone(), format!("{word}, published to")));
             continue;
         }
-        let mut tap = registry.open(channel)?;
-        // Before the tap, which would have nobody to read it meanwhile. Never on its thread: what
-        // it receives would be stamped late.
-        let decoder = OpenDecoder::open(channel, Duration::ZERO)?;
-        let info = tap.open()?;
+        let (tap, decoder, info) = open_tap(registry, channel)?;
         channels.push((channel.name.clone(), info.listens_to));
         taps.push((index, tap, decoder));
     }
     Ok((taps, channels))
+}
+
+/// A channel's tap, subscribed, and its decoder.
+pub(crate) fn open_tap(
+    registry: &Registry,
+    channel: &Channel,
+) -> Result<(Box<dyn Tap>, OpenDecoder, TapInfo), BrokerError> {
+    let mut tap = registry.open(channel)?;
+    // Before the tap, which would have nobody to read it meanwhile. Never on its thread: what it
+    // receives would be stamped late.
+    let decoder = OpenDecoder::open(channel, Duration::ZERO)?;
+    let info = tap.open()?;
+    Ok((tap, decoder, info))
 }

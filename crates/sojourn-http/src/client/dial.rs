@@ -137,12 +137,14 @@ impl Client {
     pub(super) fn reached(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         connection.dialling = None;
-        if let Some(slot) = connection.exchange
-            && self.exchanges[slot as usize].is_probe
-        {
-            return self.probed(id, slot);
+        let has_tls = self.pools[connection.origin as usize].origin.tls;
+        if let Some(slot) = connection.exchange {
+            let exchange = &self.exchanges[slot as usize];
+            if exchange.is_probe && !(has_tls && exchange.probes_tls) {
+                return self.probed(id, slot);
+            }
         }
-        if self.pools[connection.origin as usize].origin.tls {
+        if has_tls {
             self.begin_handshake(id);
         } else {
             self.ready_to_send(id);
@@ -187,7 +189,10 @@ impl Client {
     /// The TLS handshake is done.
     pub(super) fn established(&mut self, id: ConnectionId) {
         self.end_phase(id);
-        self.ready_to_send(id);
+        match self.connections[id.slot as usize].exchange {
+            Some(slot) if self.exchanges[slot as usize].is_probe => self.probed(id, slot),
+            _ => self.ready_to_send(id),
+        }
     }
 
     /// The connection is up: its request goes out.

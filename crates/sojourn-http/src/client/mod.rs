@@ -14,6 +14,7 @@ mod streams;
 mod tunnel;
 
 pub use config::{ClientConfig, ClientCounters, Http2};
+pub use reach::Greeting;
 
 use std::collections::VecDeque;
 use std::io;
@@ -74,6 +75,8 @@ pub struct Client {
     tls_files: TlsFiles,
     /// Made for the first TLS connection.
     tls: Option<Arc<rustls::ClientConfig>>,
+    /// Until when the certificate is valid that the last origin greeted has shown.
+    certificate_ends: Option<String>,
     counters: ClientCounters,
     next_serial: u64,
     next_generation: u32,
@@ -118,6 +121,7 @@ impl Client {
             config: ClientConfig { connections_max, ..config },
             driver,
             punctual: Punctual::default(),
+            certificate_ends: None,
             counters: ClientCounters::default(),
             next_serial: 0,
             next_generation: 0,

@@ -6,6 +6,7 @@ mod insecure;
 mod named;
 mod options;
 mod session;
+mod validity;
 
 pub(crate) use config::tls_config;
 pub use config::tls_settings;

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
+use super::validity::not_after;
 use crate::driver::{Driver, Socket};
 
 /// A session. It never touches the socket by itself: ciphertext is handed to it, and sent by
@@ -44,6 +45,11 @@ impl TlsSession {
     /// The handshake is done, and HTTP/2 was agreed upon in it.
     pub(crate) fn speaks_http2(&self) -> bool {
         !self.connection.is_handshaking() && self.connection.alpn_protocol() == Some(b"h2")
+    }
+
+    /// Until when the other end's certificate is valid, once it has shown one that says so.
+    pub(crate) fn certificate_ends(&self) -> Option<String> {
+        not_after(self.connection.peer_certificates()?.first()?)
     }
 
     /// Keeps the plaintext that is there for [`Self::take_early`].

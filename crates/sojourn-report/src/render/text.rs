@@ -5,6 +5,7 @@ mod batch;
 pub(super) mod capacity;
 mod clock;
 mod details;
+pub(super) mod doctor;
 mod health;
 mod journey;
 mod label;
