@@ -13,6 +13,7 @@ pub mod compare;
 pub mod conclusion;
 pub mod correlate;
 pub mod drain;
+pub mod resources;
 pub mod saturation;
 pub mod share;
 pub mod stall;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sojourn_plan::{Overrides, Plan};
 
-use crate::{errors::UsageError, files::read_plan};
+use crate::{errors::UsageError, files::read_plan, resource_flags::ResourceFlags};
 
 /// A journey file, and what is laid over it.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,6 +24,8 @@ pub(crate) struct PlanFlags {
     /// Seed of everything random
     #[arg(long)]
     seed: Option<u64>,
+    #[command(flatten)]
+    resources: ResourceFlags,
 }
 
 impl PlanFlags {
@@ -42,7 +44,9 @@ impl PlanFlags {
             seed: self.seed,
             environment,
         };
-        read_plan(&self.file, &overrides)
+        let mut plan = read_plan(&self.file, &overrides)?;
+        self.resources.add_to(&mut plan)?;
+        Ok(plan)
     }
 }
 

@@ -38,6 +38,7 @@ mod progress;
 mod rate;
 mod refresh;
 mod refusals;
+mod resources;
 mod run_file;
 mod shape;
 mod steps;

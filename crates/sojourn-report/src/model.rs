@@ -15,6 +15,7 @@ mod kept;
 mod ledger;
 mod limit;
 mod poison;
+mod resource;
 mod step;
 mod timeline;
 
@@ -28,6 +29,7 @@ pub use kept::{KeptJourney, Span, SpanKind};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 pub use limit::LimitRow;
 pub use poison::PoisonReport;
+pub use resource::{ResourceReport, Values};
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
@@ -54,6 +56,8 @@ pub struct ReportModel {
     pub ledger: Ledger,
     /// What waited in the brokers for the system's own consumers.
     pub backlogs: Vec<BacklogRow>,
+    /// The system's own resources, as they were read beside the load.
+    pub resources: Vec<ResourceReport>,
     /// Limits that the system is said to keep, and what came of them.
     pub limits: Vec<LimitRow>,
     /// Clocks of the system's own, as its identifiers show them.

@@ -12,6 +12,7 @@ mod curve;
 mod definitions;
 mod kept;
 mod lines;
+mod resources;
 pub(super) mod sweep;
 mod view;
 mod waterfall;
@@ -29,7 +30,7 @@ use crate::{
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
@@ -38,6 +39,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("clocks.html", include_str!("../../assets/clocks.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
     ("poison.html", include_str!("../../assets/poison.html")),
+    ("resources.html", include_str!("../../assets/resources.html")),
     ("steps.html", include_str!("../../assets/steps.html")),
     ("charts.html", include_str!("../../assets/charts.html")),
     ("macros.html", include_str!("../../assets/macros.html")),
@@ -58,6 +60,7 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         refused => model.health.refused.iter().map(|refusal| refusal.count).sum::<u64>(),
         journeys => serialised(&journeys),
         amendments => amendments(model),
+        resources => serialised(resources::rows(model)),
         data => Value::from_safe_string(data),
         style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
         script => Value::from_safe_string(include_str!("../../assets/script.js").to_owned()),

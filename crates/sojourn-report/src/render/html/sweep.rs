@@ -7,7 +7,7 @@ use super::{
     curve::{Across, Curve, curves},
     definitions, environment, serialised,
 };
-use crate::{RunLine, render::RenderError, sweep::SweepReport};
+use crate::{RunLine, model::ResourceReport, render::RenderError, sweep::SweepReport};
 
 /// A run's row.
 #[derive(Serialize)]
@@ -33,9 +33,16 @@ pub(in crate::render) fn report(report: &SweepReport) -> Result<String, RenderEr
         of => report.variables.join(", "),
         charts => serialised(charts(report)),
         rows => serialised(&rows),
+        resources => serialised(&resources(report)),
         style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
         definitions => Value::from_safe_string(definitions::html()),
     })?)
+}
+
+/// A resource in a run, with the run's name.
+fn resources(report: &SweepReport) -> Vec<(String, &ResourceReport)> {
+    let rows = report.rows.iter();
+    rows.flat_map(|row| row.run.resources.iter().map(|it| (row.name(), it))).collect()
 }
 
 fn charts(report: &SweepReport) -> Vec<Curve> {
