@@ -1,10 +1,10 @@
 //! What the system's own resources say: processor time for each journey, memory that grows, and
 //! whether a resource is used up.
 //!
-//! A process that uses all the cores that it may is limited by them, whatever else is slow; one that
-//! is far from its limit is not, and nothing is said of it. A third of the seconds is enough, since
-//! work comes in bursts, and a second that is nearly used up is, because readings and seconds do not
-//! begin at the same instant.
+//! A process that uses all the cores that it may is limited by them, whatever else is slow; one
+//! that is far from its limit is not, and nothing is said of it. A third of the seconds is enough,
+//! since work comes in bursts, and a second that is nearly used up is, because readings and seconds
+//! do not begin at the same instant.
 
 use serde::Serialize;
 
@@ -197,8 +197,8 @@ pub fn memory(seconds: &[ResourceSecond]) -> Option<Memory> {
     Some(Memory { mean_bytes, max_bytes, growth })
 }
 
-/// Whether the resource was used up, and what of it; `None` where it was not, or the seconds are too
-/// few to tell.
+/// Whether the resource was used up, and what of it; `None` where it was not, or the seconds are
+/// too few to tell.
 pub fn saturated(seconds: &[ResourceSecond]) -> Option<Saturated> {
     let read: Vec<(&ResourceSecond, f64)> =
         seconds.iter().filter_map(|second| Some((second, second.cores?))).collect();

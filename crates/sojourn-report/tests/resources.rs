@@ -27,41 +27,42 @@ fn chance(k: u64) -> f64 {
     ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
+fn interval(second: u64, figures: &Figures<'_>) -> Interval {
+    let hop_ns = (1e6 * (1.0 + chance(second))) as u64;
+    let hop = [OF, (names::STAGE, "packed")];
+    let trend = IntervalRow::Trend {
+        count: 150,
+        min: hop_ns,
+        p50: hop_ns,
+        p95: hop_ns,
+        p99: hop_ns,
+        max: hop_ns,
+        sum: u128::from(hop_ns) * 150,
+    };
+    let completed = SeriesKey::new(names::JOURNEYS_COMPLETED, &[OF], SeriesPhase::Steady);
+    let mut rows = vec![
+        (completed, IntervalRow::Counter(150)),
+        (SeriesKey::new(names::STAGE_HOP, &hop, SeriesPhase::Steady), trend),
+    ];
+    rows.extend(figures.iter().filter_map(|(name, figure, value)| {
+        let tags = [(names::RESOURCE_NAME, *name), (names::FIGURE, *figure)];
+        let key = SeriesKey::new(names::RESOURCE, &tags, SeriesPhase::Any);
+        Some((key, IntervalRow::Gauge([value(second)?; 3])))
+    }));
+    Interval { start_ns: second * SECOND, end_ns: (second + 1) * SECOND, rows }
+}
+
 /// Sixty seconds, the first ten of them a warm-up, with 150 orders completed in each, whose hop
 /// takes as long as the resource `api` is busy.
 fn run(declared: &[(&str, &str)], figures: &Figures<'_>) -> RunFile {
+    let intervals: Vec<Interval> = (0..60).map(|second| interval(second, figures)).collect();
     let mut recorder = Recorder::new(0);
-    let intervals: Vec<Interval> = (0..60)
-        .map(|second| {
-            let mut rows = vec![(
-                SeriesKey::new(names::JOURNEYS_COMPLETED, &[OF], SeriesPhase::Steady),
-                IntervalRow::Counter(150),
-            )];
-            let hop_ns = (1e6 * (1.0 + chance(second))) as u64;
-            let hop = [OF, (names::STAGE, "packed")];
-            rows.push((
-                SeriesKey::new(names::STAGE_HOP, &hop, SeriesPhase::Steady),
-                IntervalRow::Trend {
-                    count: 150,
-                    min: hop_ns,
-                    p50: hop_ns,
-                    p95: hop_ns,
-                    p99: hop_ns,
-                    max: hop_ns,
-                    sum: u128::from(hop_ns) * 150,
-                },
-            ));
-            for (name, figure, value) in figures {
-                let Some(value) = value(second) else { continue };
-                let tags = [(names::RESOURCE_NAME, *name), (names::FIGURE, *figure)];
-                let key = SeriesKey::new(names::RESOURCE, &tags, SeriesPhase::Any);
-                let series = recorder.series(Kind::Gauge, key.clone());
-                recorder.set(series, value);
-                rows.push((key, IntervalRow::Gauge([value; 3])));
-            }
-            Interval { start_ns: second * SECOND, end_ns: (second + 1) * SECOND, rows }
-        })
-        .collect();
+    for (key, row) in intervals.iter().flat_map(|interval| &interval.rows) {
+        if let IntervalRow::Gauge([last, _, _]) = row {
+            let series = recorder.series(Kind::Gauge, key.clone());
+            recorder.set(series, *last);
+        }
+    }
     let mut store = Store::new();
     store.apply(&recorder.take(SECOND, None)).unwrap();
     let owned = |(name, what): &(&str, &str)| ((*name).to_owned(), (*what).to_owned());

@@ -45,8 +45,8 @@ const WELL_BELOW: f64 = 0.8;
 /// The greatest use there, as a share of that at the limit.
 const LESS_BUSY: f64 = 0.9;
 
-/// The resource that is used up at the lowest rate that failed and was not well below it; of several
-/// the one that came nearest to its limit.
+/// The resource that is used up at the lowest rate that failed and was not well below it; of
+/// several the one that was for the greatest part of the time.
 pub fn limiting_resource(steps: &[StepUse]) -> Option<LimitingResource> {
     let failed_per_s =
         steps.iter().filter(|it| !it.held).map(|it| it.rate_per_s).reduce(f64::min)?;

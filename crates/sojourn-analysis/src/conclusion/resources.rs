@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Weight};
 use crate::{
-    resources::{Processor, Saturated, saturated_sentence},
+    resources::{Processor, Saturated, SaturatedBy, saturated_sentence},
     words,
 };
 
@@ -18,10 +18,11 @@ pub fn conclude_resource(name: &str, processor: &Processor, found: &Saturated) -
         let (time, per_s) = (words::duration(ns), words::number(per_s));
         format!("{time} of processor time for each journey: 1 core per {per_s}/s")
     }));
-    evidence.extend(found.throttled_share.map(|share| {
-        let (share, periods) = (words::percent(share), "of its periods");
-        format!("throttled in {share} {periods}")
-    }));
+    // Said already where it is the reason.
+    let throttled = found.throttled_share.filter(|_| found.by != SaturatedBy::Throttling);
+    evidence.extend(
+        throttled.map(|share| format!("throttled in {} of its periods", words::percent(share))),
+    );
     Conclusion {
         weight: Weight::Caution,
         journey: String::new(),

@@ -303,9 +303,8 @@ mod tests {
 
     fn vector(samples: &[(&str, &str)]) -> String {
         let one = |&(pod, value): &(&str, &str)| {
-            format!(
-                r#"{{"metric":{{"__name__":"cpu","pod":"{pod}","zone":"a"}},"value":[1.5,"{value}"]}}"#
-            )
+            let metric = format!(r#"{{"__name__":"cpu","pod":"{pod}","zone":"a"}}"#);
+            format!(r#"{{"metric":{metric},"value":[1.5,"{value}"]}}"#)
         };
         let all: Vec<String> = samples.iter().map(one).collect();
         let result = all.join(",");

@@ -34,8 +34,8 @@ fn uses(step: &CapacityStep) -> Vec<StepUse> {
 /// Fewer seconds of a step say nothing.
 const SECONDS_MIN: usize = 4;
 
-/// The resource whose cores stand in the table of rates: the one that limits, else the one that came
-/// nearest to its limit, else the busiest.
+/// The resource whose cores stand in the table of rates: the one that limits, else the one that
+/// came nearest to its limit, else the busiest.
 pub(crate) fn shown<'a>(
     curve: &[CurvePoint],
     steps: &'a [CapacityStep],

@@ -2,13 +2,13 @@
 //! five seconds, four of them lost and a few events seen twice. Every figure is computed from the
 //! simulated journeys, so that the model is consistent with itself.
 
+mod resources;
 mod simulation;
 
 use sojourn_analysis::{
     backlog::{Backlog, Level, Load, judge},
     conclusion::{Facts, conclude},
     drain::Drain,
-    resources::{self, ResourceSecond},
     share::{Hop, sentence, shares},
     timer::{self, HopSamples, KeptHop, Timer},
 };
@@ -16,9 +16,8 @@ use sojourn_metrics::Histogram;
 use sojourn_report::model::{
     BacklogRow, ByOutcome, Cause, Duplicates, ErrorRow, EventCounts, EventLine, Health,
     JourneyCounts, JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow,
-    Quantile, ReportModel, ResourceReport, RunIdentity, SCHEMA, Span, SpanKind, StageRow,
-    Statistic, StatusRow, StepRow, TapHealth, ThreadHealth, ThresholdRow, Timeline, Values,
-    VerdictReport,
+    Quantile, ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic, StatusRow,
+    StepRow, TapHealth, ThreadHealth, ThresholdRow, Timeline, VerdictReport,
 };
 
 use simulation::{
@@ -57,7 +56,7 @@ pub(crate) fn model() -> ReportModel {
         conclusions: conclude(&[facts]),
         ledger,
         backlogs: backlogs(),
-        resources: resources(),
+        resources: resources::reports(),
         limits: Vec::new(),
         clocks: Vec::new(),
         journeys: vec![journey],
@@ -80,39 +79,6 @@ fn backlogs() -> Vec<BacklogRow> {
         last,
     };
     vec![row("oldest_age_ms", 5_250.0, 0.0), row("waiting", 1_234.0, 0.0)]
-}
-
-/// What the payments' own processes used.
-fn resources() -> Vec<ResourceReport> {
-    let seconds: Vec<ResourceSecond> = (WARM_UP_S as u64..(WARM_UP_S + STEADY_S) as u64)
-        .map(|second| ResourceSecond {
-            start_ns: second * 1_000_000_000,
-            end_ns: (second + 1) * 1_000_000_000,
-            cores: Some(0.4 + 0.1 * (second % 3) as f64),
-            machine_cores: Some(4.0),
-            memory_bytes: Some(1.2e8 + 1e5 * second as f64),
-            completed: RATE as u64,
-            ..ResourceSecond::default()
-        })
-        .collect();
-    let api = ResourceReport {
-        name: "payments-api".into(),
-        what: "process 4711".into(),
-        processor: resources::processor(&seconds),
-        memory: resources::memory(&seconds),
-        descriptors_max: Some(73.0),
-        threads_max: Some(12.0),
-        value: None,
-        saturated: resources::saturated(&seconds),
-    };
-    let value = Values { seconds: 60, mean: 12.5, min: 0.0, max: 41.0, last: 3.0 };
-    let queue = ResourceReport {
-        name: "queue".into(),
-        what: "query sum(queue_length)".into(),
-        value: Some(value),
-        ..ResourceReport::default()
-    };
-    vec![api, queue]
 }
 
 /// A run that is there, with nothing in it.

@@ -6,7 +6,7 @@ use sojourn_metrics::names;
 use super::axis::Unit;
 use crate::{
     model::{ReportModel, ResourceReport, TimeSeries, Timeline},
-    render::text::resource::remarks,
+    render::text::resource::{is_observed, remarks},
 };
 
 /// A resource's row.
@@ -14,10 +14,12 @@ use crate::{
 pub(super) struct Row<'a> {
     report: &'a ResourceReport,
     remarks: Vec<String>,
+    is_observed: bool,
 }
 
 pub(super) fn rows(model: &ReportModel) -> Vec<Row<'_>> {
-    model.resources.iter().map(|report| Row { report, remarks: remarks(report) }).collect()
+    let row = |report| Row { report, remarks: remarks(report), is_observed: is_observed(report) };
+    model.resources.iter().map(row).collect()
 }
 
 /// A chart's lines, before they are drawn.

@@ -15,7 +15,7 @@ pub(super) fn resources(out: &mut String, reports: &[ResourceReport], paint: &Pa
     }
     heading(out, "RESOURCES", paint);
     let (observed, measured): (Vec<_>, Vec<_>) =
-        reports.iter().partition(|report| report.what.starts_with("query ") || is_value(report));
+        reports.iter().partition(|report| is_observed(report));
     if !measured.is_empty() {
         table(out, &measured);
     }
@@ -27,9 +27,9 @@ pub(super) fn resources(out: &mut String, reports: &[ResourceReport], paint: &Pa
     }
 }
 
-/// Of a merged run's other files: whose query it is is not known.
-fn is_value(report: &ResourceReport) -> bool {
-    report.value.is_some()
+/// Whether it is a query; one of a merged run's other files is known by its values alone.
+pub(in crate::render) fn is_observed(report: &ResourceReport) -> bool {
+    report.value.is_some() || report.what.starts_with("query ")
 }
 
 fn table(out: &mut String, reports: &[&ResourceReport]) {
