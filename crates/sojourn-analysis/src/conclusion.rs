@@ -9,9 +9,11 @@ mod fairness;
 mod load;
 mod outcome;
 mod poison;
+mod resources;
 mod timing;
 
 pub use poison::{PoisonFacts, conclude_poison};
+pub use resources::conclude_resource;
 
 use serde::Serialize;
 
@@ -34,7 +36,7 @@ pub use load::exhausted_sentence;
 pub struct Conclusion {
     /// How much it matters.
     pub weight: Weight,
-    /// The journey it is about.
+    /// The journey it is about; empty: none in particular.
     pub journey: String,
     /// The sentence, without a full stop.
     pub text: String,

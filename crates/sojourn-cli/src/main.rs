@@ -16,6 +16,7 @@ mod live;
 mod outputs;
 mod plan_flags;
 mod rehearsal;
+mod resource_flags;
 mod results;
 mod runner;
 mod several;

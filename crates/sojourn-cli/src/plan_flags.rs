@@ -7,6 +7,7 @@ use sojourn_plan::{Overrides, Plan};
 use crate::{
     errors::UsageError,
     files::{Unread, read_plan},
+    resource_flags::ResourceFlags,
 };
 
 /// A journey file, and what is laid over it.
@@ -27,6 +28,8 @@ pub(crate) struct PlanFlags {
     /// Seed of everything random
     #[arg(long)]
     seed: Option<u64>,
+    #[command(flatten)]
+    resources: ResourceFlags,
 }
 
 impl PlanFlags {
@@ -50,7 +53,9 @@ impl PlanFlags {
             seed: self.seed,
             environment,
         };
-        read_plan(&self.file, &overrides)
+        let mut plan = read_plan(&self.file, &overrides)?;
+        self.resources.add_to(&mut plan)?;
+        Ok(plan)
     }
 }
 

@@ -41,6 +41,11 @@ impl Mocked {
         mocked
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.pid()
+    }
+
     fn ask(&self, request: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();

@@ -20,6 +20,7 @@ mod mock;
 mod mock_callbacks;
 mod omission;
 mod polled;
+mod resources;
 mod results;
 mod retries;
 mod rows;

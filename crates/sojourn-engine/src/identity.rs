@@ -13,6 +13,7 @@ pub(crate) fn identity(
     anchor: &Anchor,
     start_ns: u64,
     channels: Vec<(String, String)>,
+    resources: Vec<(String, String)>,
     io: String,
 ) -> Identity {
     let longest = |of: fn(&sojourn_plan::Load) -> u64| plan.load.iter().map(of).max().unwrap_or(0);
@@ -35,6 +36,7 @@ pub(crate) fn identity(
         plan: plan.text.clone(),
         journeys: plan.journeys.iter().map(|journey| journey_shape(plan, journey)).collect(),
         channels,
+        resources,
         health_limits: health_limits(plan),
         generator_limits: Some(generator_limits(plan)),
     }

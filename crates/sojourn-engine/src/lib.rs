@@ -41,6 +41,7 @@ mod progress;
 mod rate;
 mod refresh;
 mod refusals;
+mod resources;
 mod run_file;
 mod shape;
 mod steps;

@@ -36,8 +36,30 @@ pub const GENERATOR: &str = "generator";
 /// Tag: the consumer group, consumer, queue or table whose backlog it is.
 pub const OF: &str = "of";
 /// Tag: which figure of a backlog: `waiting`, `unacknowledged`, `redelivered`, `kept`,
-/// `oldest_age_ms`.
+/// `oldest_age_ms`. Of a resource: [`CORES`] and those below it.
 pub const FIGURE: &str = "figure";
+/// Tag: the resource's name; of a query with several series with their labels, `NAME{pod=a}`.
+pub const RESOURCE_NAME: &str = "resource";
+/// Figure of a resource: cores in use over the second, of a process with its children.
+pub const CORES: &str = "cores";
+/// Figure of a resource: cores that the busiest one of a process's threads used over the second.
+pub const BUSIEST_THREAD_CORES: &str = "busiest_thread_cores";
+/// Figure of a resource: cores that it may use at once, where that is fewer than the machine has.
+pub const LIMIT_CORES: &str = "limit_cores";
+/// Figure of a resource: cores of its machine.
+pub const MACHINE_CORES: &str = "machine_cores";
+/// Figure of a resource: memory, bytes: resident of processes, charged to control groups.
+pub const MEMORY_BYTES: &str = "memory_bytes";
+/// Figure of a resource: open descriptors.
+pub const DESCRIPTORS: &str = "descriptors";
+/// Figure of a resource: threads.
+pub const THREADS: &str = "threads";
+/// Figure of a resource: share of the periods of the second in which its quota was used up.
+pub const THROTTLED_SHARE: &str = "throttled_share";
+/// Figure of a resource: how long its threads were held back over the second, added up, seconds.
+pub const THROTTLED_S: &str = "throttled_s";
+/// Figure of a resource: what a query yields, in whatever unit it has.
+pub const VALUE: &str = "value";
 
 /// Tag: whose journey it is, by the plan's label.
 pub const LABEL: &str = "label";
@@ -185,6 +207,9 @@ pub const EVENTS_REREAD: &str = "events.reread";
 /// Gauge {channel, of, figure}, phase Any: what a broker says of what waits in it, once a second;
 /// messages, or milliseconds of age.
 pub const BACKLOG: &str = "backlog";
+/// Gauge {resource, figure}, phase Any: what is read of the system's own resources, once a second;
+/// the figures are [`CORES`] and those below it.
+pub const RESOURCE: &str = "resource";
 /// Counter {journey}: poisoned journeys that ended at a failure stage while observed.
 pub const POISON_CONTAINED: &str = "poison.contained";
 /// Counter {journey}: those of them that ended there after t0 + within.

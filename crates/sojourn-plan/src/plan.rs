@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_metrics::Threshold;
 
-use crate::{Channel, DataSource, Journey, Limit, Load, Step};
+use crate::{Channel, DataSource, Journey, Limit, Load, Resource, Step};
 
 /// All that a run will do.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Plan {
     pub clocks: Vec<String>,
     /// Limits that the system is said to keep.
     pub limits: Vec<Limit>,
+    /// What is read of the system's own resources while the load goes on.
+    pub resources: Vec<Resource>,
     /// Conditions the run must hold.
     pub thresholds: Vec<Threshold>,
     /// Steps run once before the load; values they extract are journeys' variables.

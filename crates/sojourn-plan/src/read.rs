@@ -28,6 +28,7 @@ pub(crate) mod problems;
 mod profiles;
 pub(crate) mod publish;
 mod replay;
+mod resources;
 mod retry;
 mod secrets;
 mod selectors;
@@ -248,6 +249,9 @@ impl Reader<'_> {
         limits::add_thresholds(&mut plan);
         if let Some(node) = fields.get("health") {
             plan.health = self.health(node)?;
+        }
+        if let Some(node) = fields.get("resources") {
+            plan.resources = self.resources(node);
         }
         plan.data = std::mem::take(&mut self.compiler.data);
         plan.variables = std::mem::take(&mut self.variables);

@@ -17,6 +17,8 @@ mod plans;
 mod poison;
 // Examples, first files and every block of the documentation.
 mod published;
+// Resources that are read beside the load.
+mod resources;
 // The JSON Schema agrees with the reader.
 mod schema;
 // Target files of attacks.

@@ -35,6 +35,10 @@ pub struct Identity {
     pub journeys: Vec<JourneyShape>,
     /// Channels, by name, with what they listen to.
     pub channels: Vec<(String, String)>,
+    /// Resources that were read beside the load, by name, with what they are. Absent in files of
+    /// before there were any.
+    #[serde(default)]
+    pub resources: Vec<(String, String)>,
     /// The limits that make a run void, as they were applied: (name, limit in words).
     pub health_limits: Vec<(String, String)>,
     /// What the generator could use, in numbers. Absent in files of before it was noted.

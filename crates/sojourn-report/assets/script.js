@@ -18,7 +18,13 @@
     }
     return `${sign}${digits(size / 1e9, false)} s`;
   };
-  const print = { count: (v) => digits(v, true), ns: duration, per_second: (v) => `${digits(v, true)}/s` };
+  const bytes = (size) => {
+    for (const [unitBytes, unit] of [[1, "B"], [1e3, "kB"], [1e6, "MB"], [1e9, "GB"]]) {
+      if (size < 999.5 * unitBytes) return `${digits(size / unitBytes, unitBytes === 1)} ${unit}`;
+    }
+    return `${digits(size / 1e12, false)} TB`;
+  };
+  const print = { count: (v) => digits(v, true), ns: duration, bytes, per_second: (v) => `${digits(v, true)}/s` };
   const pad = (n) => String(n).padStart(2, "0");
   const clock = (s, end) => {
     const whole = Math.floor(s);

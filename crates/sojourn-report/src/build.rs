@@ -15,6 +15,7 @@ mod ledger;
 mod limit;
 mod lookup;
 mod poison;
+mod resource;
 mod step;
 mod thresholds;
 mod timeline;
@@ -44,6 +45,8 @@ impl ReportModel {
         let mut conclusions = conclusion::conclude(&facts);
         let of_poison = poison.iter().map(poison::facts);
         conclusions.extend(of_poison.flat_map(|facts| conclusion::conclude_poison(&facts)));
+        let resources = resource::reports(&lookup);
+        conclusions.extend(resource::conclusions(&resources));
         conclusions.sort_by_key(|conclusion| conclusion.weight);
         let thresholds = thresholds::rows(run);
         let verdict = verdict::report(run, &thresholds, &ledger, &journeys, &poison);
@@ -56,6 +59,7 @@ impl ReportModel {
             health: health::health(&lookup),
             ledger,
             backlogs: backlog::rows(&lookup),
+            resources,
             limits: limit::rows(&lookup),
             clocks: clock::reports(&lookup),
             conclusions,

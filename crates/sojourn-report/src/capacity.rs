@@ -3,10 +3,12 @@
 //! [`observe`] makes of a step's run what the search is told; [`CapacityReport`] is what is printed
 //! in the end, by `render::capacity_text`, `capacity_json` and `capacity_html`.
 
+pub(crate) mod resources;
+
 use serde::Serialize;
 use sojourn_analysis::capacity::{
-    Broken, End, Observation, PerStep, Point, Search, Settings, StageLevels, Tried, Void, knee,
-    per_step, samples_needed,
+    Broken, End, LimitingResource, Observation, PerStep, Point, Search, Settings, StageLevels,
+    Tried, Void, knee, per_step, samples_needed,
 };
 use sojourn_metrics::{Threshold, names};
 use sojourn_record::RunFile;
@@ -150,6 +152,9 @@ pub struct CapacityReport {
     pub interrupted: bool,
     /// Precision that was asked for, as a share.
     pub precision: f64,
+    /// The resource of the system's own that is used up where it ends; `None`: none is, or none was
+    /// read.
+    pub limiting_resource: Option<LimitingResource>,
     /// The curve, by rate.
     pub curve: Vec<CurvePoint>,
     /// Every step in order.
@@ -190,6 +195,7 @@ impl CapacityReport {
             per_unit: per_unit.collect(),
             interrupted: false,
             precision: settings.precision,
+            limiting_resource: resources::limiting(&steps),
             curve: curve(&steps),
             notes: notes(&end, &steps, settings),
             steps,

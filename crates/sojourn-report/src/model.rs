@@ -16,6 +16,7 @@ mod label;
 mod ledger;
 mod limit;
 mod poison;
+mod resource;
 mod step;
 mod timeline;
 
@@ -30,6 +31,7 @@ pub use label::{LabelReport, LabelRow};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 pub use limit::LimitRow;
 pub use poison::PoisonReport;
+pub use resource::{ResourceReport, Values};
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 
@@ -56,6 +58,8 @@ pub struct ReportModel {
     pub ledger: Ledger,
     /// What waited in the brokers for the system's own consumers.
     pub backlogs: Vec<BacklogRow>,
+    /// The system's own resources, as they were read beside the load.
+    pub resources: Vec<ResourceReport>,
     /// Limits that the system is said to keep, and what came of them.
     pub limits: Vec<LimitRow>,
     /// Clocks of the system's own, as its identifiers show them.

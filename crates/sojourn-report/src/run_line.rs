@@ -5,7 +5,7 @@ use sojourn_analysis::share;
 use sojourn_metrics::{SeriesKey, names};
 use sojourn_record::{Interval, IntervalRow, RunFile};
 
-use crate::model::{JourneyReport, Outcome, ReportModel};
+use crate::model::{JourneyReport, Outcome, ReportModel, ResourceReport};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -45,6 +45,8 @@ pub struct RunLine {
     pub failed: u64,
     /// Where the time went, in one sentence; `None` where no hop stands out.
     pub bottleneck: Option<String>,
+    /// The system's own resources, where any were read.
+    pub resources: Vec<ResourceReport>,
     /// The run file, where it was kept.
     pub run_file: Option<String>,
 }
@@ -82,6 +84,7 @@ impl RunLine {
             bottleneck: slowest
                 .zip(quantile(0.5))
                 .and_then(|(journey, p50_ns)| share::sentence(&journey.shares, p50_ns)),
+            resources: model.resources.clone(),
             run_file,
         }
     }
@@ -107,6 +110,7 @@ impl RunLine {
             in_flight_at_cutoff: 0,
             failed: 0,
             bottleneck: None,
+            resources: Vec::new(),
             run_file: None,
         }
     }

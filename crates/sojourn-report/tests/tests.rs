@@ -16,6 +16,8 @@ mod payments;
 mod plot;
 /// Poisoned journeys apart from the others.
 mod poison;
+/// The system's own resources.
+mod resources;
 /// Reports on attack results against what Vegeta printed.
 mod results;
 /// Searches and sweeps.

@@ -15,7 +15,10 @@ use crate::{
   sojourn run journey.yaml --target http://127.0.0.1:8080 --label git=$(git rev-parse --short HEAD)
   sojourn run journey.yaml --once --debug
   sojourn run journey.yaml --rehearse 10%,50%,100%
-  sojourn run journey.yaml --report ci.json --report page.html")]
+  sojourn run journey.yaml --report ci.json --report page.html
+  sojourn run journey.yaml --target-pid payments=$(pgrep -o payments-api)
+  sojourn run journey.yaml --target-cgroup relay=/sys/fs/cgroup/system.slice/relay.service
+  sojourn run journey.yaml --prometheus http://127.0.0.1:9090 --observe queue='sum(queue_length)'")]
 pub(crate) struct Run {
     #[command(flatten)]
     plan: PlanFlags,

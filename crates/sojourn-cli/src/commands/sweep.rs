@@ -29,6 +29,7 @@ Examples:
   sojourn sweep journey.yaml --vary REPLICAS=1,2,4 \\
       --before 'kubectl scale deployment/payments --replicas={REPLICAS} --timeout=60s'
   sojourn sweep journey.yaml --vary BATCH=1,100 --vary POLL=10ms,1s --report sweep.html
+  sojourn sweep journey.yaml --vary RATE=50/s,100/s --target-pid payments=4711
 
 Exit codes: 0 every run passed, 2 wrong usage, a plan that cannot run or a command that failed,
 3 a run was void, 99 a threshold failed, 105 interrupted."

@@ -66,6 +66,7 @@ impl Book {
             &launched.anchor,
             launched.start_ns,
             launched.channels.clone(),
+            launched.resources.clone(),
             launched.io(),
         );
         let file = options.run_file.as_ref();

@@ -1,5 +1,7 @@
 //! Making the threads of a run and the channels between them.
 
+mod beside;
+
 use std::{
     sync::{
         Arc, OnceLock,
@@ -23,7 +25,6 @@ use super::{
 };
 use crate::{
     Attack, RunError, RunOptions,
-    backlog::{self, BacklogSpec},
     client_error::client_error,
     generator::{self, GeneratorSpec, Publishers},
     link::{FromGenerator, ToGenerator},
@@ -57,6 +58,8 @@ pub(super) struct Launched {
     pub(super) ledger: Arc<LedgerState>,
     /// Channels with what their taps listen to.
     pub(super) channels: Vec<(String, String)>,
+    /// Resources that are read, with what they are.
+    pub(super) resources: Vec<(String, String)>,
     stop: StopOnDrop,
     /// Every source of facts, with its name for messages.
     sources: Vec<(SourceId, String)>,
@@ -101,6 +104,7 @@ pub(super) fn launch(
         anchor: Anchor::now(),
         ledger: Arc::default(),
         channels,
+        resources: Vec::new(),
         stop: StopOnDrop::default(),
         sources: Vec::new(),
         to_generators: Vec::new(),
@@ -141,6 +145,7 @@ pub(super) fn launch(
         };
         launched.poller(plan, variables, ends)?;
     }
+    launched.resources(plan, tap_sender.clone(), note_sender.clone())?;
     launched.backlog(plan, registry, tap_sender, note_sender.clone())?;
     launched.observe(plan, batches, observer_sender, ends, poll_ends)?;
     launched.refresh(plan, variables, note_sender)?;
@@ -398,26 +403,6 @@ impl Launched {
                 let _ignored = ends.defects.send(FromObserver::Void(why));
             }
         })
-    }
-
-    fn backlog(
-        &mut self,
-        plan: &Plan,
-        registry: &Registry,
-        reports: Sender<TapReport>,
-        notes: Sender<String>,
-    ) -> Result<(), RunError> {
-        let readers = backlog::readers(plan, registry)?;
-        if readers.is_empty() {
-            return Ok(());
-        }
-        let (start_sender, start) = bounded(1);
-        self.starts.push(start_sender);
-        // The observer has the number after the last source's.
-        let number = self.sources.len() as u32 + 1;
-        let stop = Arc::clone(&self.stop.0);
-        let spec = BacklogSpec { readers, number, reports, notes, start, stop };
-        self.spawn(Role::Other, "backlog", move || backlog::run(spec))
     }
 
     fn observe(

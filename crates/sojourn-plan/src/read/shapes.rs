@@ -7,6 +7,7 @@ use super::limits::LIMIT;
 use super::load_shapes::LOAD;
 use super::poison::POISON;
 use super::publish::PUBLISH;
+use super::resources::RESOURCE;
 use super::shape::Kind::{
     Any, Conditions, Count, Duration, Either, Flag, Fraction, List, Map, Named, Number, Rate,
     Selector, Size, Text,
@@ -44,6 +45,11 @@ pub(crate) static FILE: Shape = Shape {
             "thresholds",
             List(&Either(&[Text, Map(&THRESHOLD)])),
             "Conditions that the run must hold, such as `journey.payment.p99 < 25s`.",
+        ),
+        Field::new(
+            "resources",
+            List(&Map(&RESOURCE)),
+            "What is read of the system's own resources while the load goes on.",
         ),
         Field::new("health", Map(&HEALTH), "When a run is void."),
     ],

@@ -12,14 +12,16 @@ use sojourn_analysis::{
 use sojourn_metrics::names;
 use sojourn_record::{JourneyShape, StageShape};
 
-use super::{journey::REQUIRED, kept, lookup::Lookup, timeline};
+use super::{journey::REQUIRED, kept, lookup::Lookup, resource, timeline};
 
 /// Kept journeys whose instants are looked at.
 const KEPT_MAX: usize = 128;
 /// Correlations told of one journey: the strongest.
 const CORRELATIONS_MAX: usize = 3;
-/// Figures of brokers that say how much, or for how long, something waits.
-const WAITING: [&str; 3] = [": waiting", ": unacknowledged", ": oldest_age_ms"];
+/// Figures that a hop may move with: of brokers how much, or for how long, something waits; of
+/// resources the cores in use and what queries yield.
+const MOVING: [&str; 5] =
+    [": waiting", ": unacknowledged", ": oldest_age_ms", ": cores", ": value"];
 
 /// All of it.
 pub(super) struct Findings {
@@ -200,10 +202,11 @@ fn stalls(lookup: &Lookup<'_>, shape: &JourneyShape, stages: &[StageTimeline]) -
 }
 
 fn correlations(lookup: &Lookup<'_>, shape: &JourneyShape, window: &Window) -> Vec<Correlated> {
-    let backlogs: Vec<_> = timeline::backlogs(lookup)
-        .filter(|series| WAITING.iter().any(|figure| series.of.ends_with(figure)))
+    let leaders: Vec<_> = timeline::backlogs(lookup)
+        .chain(resource::timeline(lookup))
+        .filter(|series| MOVING.iter().any(|figure| series.of.ends_with(figure)))
         .collect();
-    if backlogs.is_empty() {
+    if leaders.is_empty() {
         return Vec::new();
     }
     let is_within: Vec<bool> = lookup
@@ -221,9 +224,9 @@ fn correlations(lookup: &Lookup<'_>, shape: &JourneyShape, window: &Window) -> V
         let rows = lookup.trends(names::STAGE_HOP, &tags);
         let p50: Vec<_> = rows.iter().map(|row| row.map(|row| row.p50 as f64)).collect();
         let hops = only(&p50);
-        found.extend(backlogs.iter().filter_map(|backlog| {
-            let correlation = correlate::correlate(&only(&backlog.values), &hops)?;
-            Some(Correlated { hop: stage.name.clone(), with: backlog.of.clone(), correlation })
+        found.extend(leaders.iter().filter_map(|leader| {
+            let correlation = correlate::correlate(&only(&leader.values), &hops)?;
+            Some(Correlated { hop: stage.name.clone(), with: leader.of.clone(), correlation })
         }));
     }
     found.sort_by(|a, b| b.correlation.r.abs().total_cmp(&a.correlation.r.abs()));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sojourn_metrics::{Histogram, SeriesKey, SeriesPhase};
+use sojourn_metrics::{Histogram, SeriesKey, SeriesPhase, names};
 use sojourn_record::{IntervalRow, RunFile};
 
 /// Tags of a series: (name, value).
@@ -66,6 +66,16 @@ impl<'a> Lookup<'a> {
                     }
                 }
             }
+        }
+        counts
+    }
+
+    /// The same of all journeys but the poisoned ones.
+    pub(super) fn counted_of_all(&self, metrics: &[&str]) -> Vec<u64> {
+        let mut counts = vec![0; self.run.intervals.len()];
+        for shape in self.run.identity.journeys.iter().filter(|shape| shape.poison.is_none()) {
+            let own = self.counted(metrics, &[(names::JOURNEY, shape.name.as_str())]);
+            counts.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
         }
         counts
     }

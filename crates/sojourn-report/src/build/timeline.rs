@@ -7,6 +7,7 @@ use super::{
     backlog,
     journey::REQUIRED,
     lookup::{Lookup, Tags, TrendRow},
+    resource,
 };
 use crate::model::{Statistic, TimeSeries, Timeline};
 
@@ -40,6 +41,7 @@ pub(super) fn timeline(lookup: &Lookup<'_>, shape: &JourneyShape) -> Timeline {
         series.push(rate(lookup, name, metrics, &[of]));
     }
     series.extend(backlogs(lookup));
+    series.extend(resource::timeline(lookup));
     // A series without a single value has nothing to show.
     series.retain(|series| series.values.iter().any(Option::is_some));
     Timeline {

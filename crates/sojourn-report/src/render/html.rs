@@ -13,6 +13,7 @@ mod definitions;
 mod kept;
 mod lines;
 pub(crate) mod page;
+mod resources;
 pub(super) mod sweep;
 mod view;
 mod waterfall;
@@ -40,6 +41,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("clocks.html", include_str!("../../assets/clocks.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
     ("poison.html", include_str!("../../assets/poison.html")),
+    ("resources.html", include_str!("../../assets/resources.html")),
     ("steps.html", include_str!("../../assets/steps.html")),
     ("charts.html", include_str!("../../assets/charts.html")),
     ("macros.html", include_str!("../../assets/macros.html")),
@@ -60,6 +62,7 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         refused => model.health.refused.iter().map(|refusal| refusal.count).sum::<u64>(),
         journeys => serialised(&journeys),
         amendments => amendments(model),
+        resources => serialised(resources::rows(model)),
         data => Value::from_safe_string(data),
         style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
         script => Value::from_safe_string(include_str!("../../assets/script.js").to_owned()),

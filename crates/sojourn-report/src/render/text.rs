@@ -14,6 +14,7 @@ mod limit;
 pub(crate) mod paint;
 mod plan;
 mod poison;
+pub(super) mod resource;
 pub(super) mod sweep;
 pub(crate) mod table;
 
@@ -35,6 +36,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     health::health(&mut out, &model.health, &paint);
     ledger::ledger(&mut out, &model.ledger, &paint);
     backlog::backlog(&mut out, &model.backlogs, &paint);
+    resource::resources(&mut out, &model.resources, &paint);
     limit::limits(&mut out, &model.limits, &paint);
     clock::clocks(&mut out, &model.clocks, &paint);
     for journey in &model.journeys {
@@ -141,7 +143,10 @@ fn conclusions(out: &mut String, model: &ReportModel, paint: &Paint) {
             Weight::Caution => "  ~ ",
             Weight::Finding => "  · ",
         };
-        let text = format!("{}: {}", clean(&conclusion.journey), clean(&conclusion.text));
+        let text = match conclusion.journey.as_str() {
+            "" => clean(&conclusion.text),
+            journey => format!("{}: {}", clean(journey), clean(&conclusion.text)),
+        };
         line(out, &wrap(&text, mark, 4, WIDTH));
         let evidence = clean(&conclusion.evidence.join("; "));
         line(out, &paint.dim(&wrap(&evidence, "    ", 4, WIDTH)));

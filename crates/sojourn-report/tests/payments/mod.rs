@@ -3,6 +3,7 @@
 //! simulated journeys, so that the model is consistent with itself.
 
 mod apart;
+mod resources;
 mod simulation;
 
 use sojourn_analysis::{
@@ -56,6 +57,7 @@ pub(crate) fn model() -> ReportModel {
         conclusions: conclude(&[facts]),
         ledger,
         backlogs: backlogs(),
+        resources: resources::reports(),
         limits: Vec::new(),
         clocks: Vec::new(),
         journeys: vec![journey],
@@ -107,6 +109,7 @@ pub(crate) fn empty() -> ReportModel {
             ..Ledger::default()
         },
         backlogs: Vec::new(),
+        resources: Vec::new(),
         limits: Vec::new(),
         clocks: Vec::new(),
         conclusions: Vec::new(),

@@ -22,6 +22,7 @@ use super::shape::Kind::{Either, List, Map, Selector, Text};
 use super::shape::{Field, Shape};
 
 pub(crate) use kafka::KAFKA;
+pub(crate) use server::{TLS, server_of};
 use webhook::default_webhook;
 
 /// A channel.

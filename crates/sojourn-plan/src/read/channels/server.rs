@@ -35,7 +35,7 @@ impl Reader<'_> {
     }
 
     /// The same of a URL by another name.
-    pub(super) fn server_at(
+    pub(in crate::read) fn server_at(
         &mut self,
         name: &str,
         fields: &Fields<'_>,
@@ -107,7 +107,7 @@ impl Reader<'_> {
 }
 
 /// The server of a URL; `None`: it has no host.
-fn server_of(url: &Url, tls: bool, usual_port: u16) -> Option<Server> {
+pub(crate) fn server_of(url: &Url, tls: bool, usual_port: u16) -> Option<Server> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let host = url.host_str().filter(|host| !host.is_empty())?;
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();

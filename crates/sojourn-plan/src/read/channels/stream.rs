@@ -57,7 +57,11 @@ impl Reader<'_> {
         Some(SseChannel { server: server?, headers, events: events?, silence_ns: silence? })
     }
 
-    fn secret_headers(&mut self, fields: &Fields<'_>) -> Option<Vec<(String, Secret)>> {
+    /// Headers whose values are never shown.
+    pub(in crate::read) fn secret_headers(
+        &mut self,
+        fields: &Fields<'_>,
+    ) -> Option<Vec<(String, Secret)>> {
         let mut headers = Vec::new();
         if let Some(node) = fields.get("headers") {
             for (key, value) in self.problems.map(node)? {

@@ -29,6 +29,8 @@ pub(super) enum Unit {
     Count,
     /// Nanoseconds.
     Ns,
+    /// Bytes.
+    Bytes,
     /// Plain numbers per second.
     PerSecond,
 }
@@ -38,6 +40,7 @@ impl Unit {
         match self {
             Self::Count => words::number(value),
             Self::Ns => words::duration(value),
+            Self::Bytes => words::bytes(value),
             Self::PerSecond => format!("{}/s", words::number(value)),
         }
     }

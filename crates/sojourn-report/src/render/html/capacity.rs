@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     RunLine,
-    capacity::{CapacityReport, CapacityStep},
+    capacity::{CapacityReport, CapacityStep, resources},
+    model::ResourceReport,
     render::{RenderError, text::capacity::why},
 };
 
@@ -25,6 +26,7 @@ struct Row<'a> {
     word: &'static str,
     says: Option<String>,
     held: bool,
+    cores: Option<f64>,
 }
 
 pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, RenderError> {
@@ -34,8 +36,10 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
         End::Void { .. } => ("void", "void"),
         End::Nothing => ("unfinished", "nothing known"),
     };
+    let limiting = report.limiting_resource.as_ref();
+    let shown = resources::shown(&report.curve, &report.steps, limiting);
     let rows: Vec<Row<'_>> =
-        (1..).zip(&report.steps).map(|(number, step)| row(number, step)).collect();
+        (1..).zip(&report.steps).map(|(number, step)| row(number, step, shown)).collect();
     let failed = report.curve.iter().find(|point| !point.held);
     let frame =
         Frame { title: format!("{}: capacity", report.name), class, version: &report.version };
@@ -43,6 +47,9 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
         report => serialised(report),
         word,
         limit => report.end.limit().map(|limit| limit.in_words()),
+        shown,
+        limiting => limiting.map(|found| found.in_words()),
+        resources => serialised(&across_runs(report)),
         bottleneck => failed.and_then(|point| report.steps[point.step].run.bottleneck.clone()),
         knee => report.curve.iter().find(|point| point.knee).map(|point| point.rate_per_s),
         at_least => matches!(report.end, End::AtLeast { .. }),
@@ -52,7 +59,13 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
     framed(include_str!("../../../assets/capacity.html"), &frame, figures)
 }
 
-fn row(number: usize, step: &CapacityStep) -> Row<'_> {
+/// A resource at a rate, with the rate.
+fn across_runs(report: &CapacityReport) -> Vec<(f64, &ResourceReport)> {
+    let runs = report.curve.iter().map(|point| (point, &report.steps[point.step].run));
+    runs.flat_map(|(point, run)| run.resources.iter().map(|it| (point.rate_per_s, it))).collect()
+}
+
+fn row<'a>(number: usize, step: &'a CapacityStep, shown: Option<&str>) -> Row<'a> {
     let judgement = &step.tried.judgement;
     Row {
         number,
@@ -61,6 +74,7 @@ fn row(number: usize, step: &CapacityStep) -> Row<'_> {
         word: judgement.word(),
         says: why(judgement),
         held: judgement.word().starts_with("held"),
+        cores: shown.and_then(|name| resources::cores(&step.run.resources, name)),
     }
 }
 

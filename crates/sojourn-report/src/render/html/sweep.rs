@@ -8,7 +8,7 @@ use super::{
     page::{Frame, framed},
     serialised,
 };
-use crate::{RunLine, render::RenderError, sweep::SweepReport};
+use crate::{RunLine, model::ResourceReport, render::RenderError, sweep::SweepReport};
 
 /// A run's row.
 #[derive(Serialize)]
@@ -35,8 +35,15 @@ pub(in crate::render) fn report(report: &SweepReport) -> Result<String, RenderEr
         of => report.variables.join(", "),
         charts => serialised(charts(report)),
         rows => serialised(&rows),
+        resources => serialised(&resources(report)),
     };
     framed(include_str!("../../../assets/sweep.html"), &frame, figures)
+}
+
+/// A resource in a run, with the run's name.
+fn resources(report: &SweepReport) -> Vec<(String, &ResourceReport)> {
+    let rows = report.rows.iter();
+    rows.flat_map(|row| row.run.resources.iter().map(|it| (row.name(), it))).collect()
 }
 
 fn charts(report: &SweepReport) -> Vec<Curve> {

@@ -8,6 +8,7 @@ use super::{
     bars::{self, BarChart},
     kept::{self, KeptView},
     lines::{self, LineChart, Subject},
+    resources,
     waterfall::{self, Row},
 };
 use crate::model::{JourneyReport, ReportModel, Statistic, TimeSeries, Timeline};
@@ -33,6 +34,8 @@ pub(super) struct JourneyView {
     pub(super) rates: Option<LineChart>,
     /// What waited in the brokers: messages, bytes, ages.
     pub(super) backlog: Vec<LineChart>,
+    /// The system's own resources.
+    pub(super) resources: Vec<LineChart>,
     /// Hop distributions.
     pub(super) distributions: Vec<BarChart>,
     /// Kept journeys.
@@ -83,6 +86,7 @@ fn view(
         oldest: draw.oldest(),
         rates: draw.rates(),
         backlog: draw.backlog(),
+        resources: draw.resources(),
         distributions: bars::charts(&journey.stages),
         kept: kept::view(&journey.kept),
         seconds_per_point: timeline.seconds_per_point,
@@ -179,6 +183,17 @@ impl Draw<'_> {
         charts.into_iter().flatten().collect()
     }
 
+    fn resources(&self) -> Vec<LineChart> {
+        let drawings = resources::drawings(self.timeline).into_iter();
+        drawings
+            .filter_map(|drawing| {
+                let subject =
+                    self.subject(&drawing.id, drawing.title, drawing.definition, drawing.unit);
+                lines::chart(self.timeline, subject, &drawing.series)
+            })
+            .collect()
+    }
+
     fn rates(&self) -> Option<LineChart> {
         let series: Vec<(String, &TimeSeries)> = [
             (names::JOURNEYS_STARTED, "arrivals"),
@@ -244,6 +259,7 @@ pub(super) fn data(journeys: &[JourneyView]) -> Vec<JourneyData<'_>> {
                 .chain(&journey.rates)
                 .chain(&journey.oldest)
                 .chain(&journey.backlog)
+                .chain(&journey.resources)
                 .map(|chart| ChartData {
                     id: &chart.id,
                     unit: chart.unit,

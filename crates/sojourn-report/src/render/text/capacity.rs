@@ -8,10 +8,14 @@ use sojourn_analysis::{
 use super::{
     WIDTH, heading, line,
     paint::{Paint, clean, wrap},
+    resource::side_by_side,
     sweep::{level, time},
     table::Table,
 };
-use crate::capacity::{CapacityReport, CapacityStep, CurvePoint};
+use crate::capacity::{
+    CapacityReport, CapacityStep, CurvePoint,
+    resources::{cores, shown},
+};
 
 pub(in crate::render) fn report(report: &CapacityReport, colour: bool) -> String {
     let paint = Paint { colour };
@@ -19,6 +23,7 @@ pub(in crate::render) fn report(report: &CapacityReport, colour: bool) -> String
     head(&mut out, report, &paint);
     curve(&mut out, report, &paint);
     limit(&mut out, report, &paint);
+    resources(&mut out, report, &paint);
     steps(&mut out, report, &paint);
     left_out(&mut out, report, &paint);
     out
@@ -48,22 +53,25 @@ fn curve(out: &mut String, report: &CapacityReport, paint: &Paint) {
         return;
     }
     heading(out, "CURVE", paint);
-    let mut table =
-        Table::new(&["rate", "completed", "p50", "p95", "p99", "in flight", "backlog", ""]);
+    let limiting = report.limiting_resource.as_ref();
+    let shown = shown(&report.curve, &report.steps, limiting);
+    let mut headings = vec!["rate", "completed", "p50", "p95", "p99", "in flight", "backlog"];
+    headings.extend(shown.map(|_| "cores"));
+    headings.push("");
+    let mut table = Table::new(&headings);
     for point in &report.curve {
         let step = &report.steps[point.step];
-        table.row(
-            &per_s(point.rate_per_s),
-            [
-                per_s(step.run.completed_per_s),
-                time(step.run.p50_ns),
-                time(step.run.p95_ns),
-                time(step.run.p99_ns),
-                level(step.run.in_flight_max),
-                growth(step),
-                remark(point),
-            ],
-        );
+        let figures = [
+            per_s(step.run.completed_per_s),
+            time(step.run.p50_ns),
+            time(step.run.p95_ns),
+            time(step.run.p99_ns),
+            level(step.run.in_flight_max),
+            growth(step),
+        ];
+        let cores = shown.map(|name| level(cores(&step.run.resources, name)));
+        table
+            .row(&per_s(point.rate_per_s), figures.into_iter().chain(cores).chain([remark(point)]));
     }
     table.render(out, WIDTH);
     if let Some(point) = report.curve.iter().find(|point| point.knee) {
@@ -108,6 +116,16 @@ fn limit(out: &mut String, report: &CapacityReport, paint: &Paint) {
     if let Some(text) = failed.and_then(|point| report.steps[point.step].run.bottleneck.as_ref()) {
         line(out, &wrap(&format!("there {}", clean(text)), "  ", 2, WIDTH));
     }
+    if let Some(found) = &report.limiting_resource {
+        line(out, &wrap(&clean(&found.in_words()), "  ", 2, WIDTH));
+    }
+}
+
+/// Every resource at every rate of the curve.
+fn resources(out: &mut String, report: &CapacityReport, paint: &Paint) {
+    let runs = report.curve.iter().map(|point| (point, &report.steps[point.step].run));
+    let named = runs.map(|(point, run)| (per_s(point.rate_per_s), run));
+    side_by_side(out, "rate", &named.collect::<Vec<_>>(), paint);
 }
 
 fn steps(out: &mut String, report: &CapacityReport, paint: &Paint) {

@@ -5,6 +5,7 @@ use sojourn_analysis::words;
 use super::{
     WIDTH, heading, line,
     paint::{Paint, clean, wrap},
+    resource::side_by_side,
     table::Table,
 };
 use crate::{
@@ -31,6 +32,8 @@ pub(in crate::render) fn report(report: &SweepReport, colour: bool) -> String {
     heading(&mut out, "completed per second", &paint);
     let rate = |per_s: f64| format!("{}/s", words::number(per_s));
     bars(&mut out, &report.rows, |row| Some(row.run.completed_per_s), rate);
+    let runs: Vec<_> = report.rows.iter().map(|row| (row.name(), &row.run)).collect();
+    side_by_side(&mut out, &report.variables.join(", "), &runs, &paint);
     details(&mut out, report, &paint);
     out
 }

@@ -1,0 +1,59 @@
+//! Threads beside the load that read, once a second, what others say.
+
+use std::sync::Arc;
+
+use crossbeam_channel::{Sender, bounded};
+use sojourn_broker::Registry;
+use sojourn_plan::Plan;
+
+use super::{Launched, Role};
+use crate::{
+    RunError,
+    backlog::{self, BacklogSpec},
+    observer::TapReport,
+    resources::{self, Resources, ResourcesSpec},
+};
+
+impl Launched {
+    /// Whoever reads what waits in the brokers, where a channel asks for it.
+    pub(super) fn backlog(
+        &mut self,
+        plan: &Plan,
+        registry: &Registry,
+        reports: Sender<TapReport>,
+        notes: Sender<String>,
+    ) -> Result<(), RunError> {
+        let readers = backlog::readers(plan, registry)?;
+        if readers.is_empty() {
+            return Ok(());
+        }
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        // The observer has the number after the last source's.
+        let number = self.sources.len() as u32 + 1;
+        let stop = Arc::clone(&self.stop.0);
+        let spec = BacklogSpec { readers, number, reports, notes, start, stop };
+        self.spawn(Role::Other, "backlog", move || backlog::run(spec))
+    }
+
+    /// Whoever reads the system's own resources, where the plan names any.
+    pub(super) fn resources(
+        &mut self,
+        plan: &Plan,
+        reports: Sender<TapReport>,
+        notes: Sender<String>,
+    ) -> Result<(), RunError> {
+        let resources = Resources::open(plan, &self.options.client.tls)?;
+        if resources.is_empty() {
+            return Ok(());
+        }
+        self.resources.clone_from(&resources.described);
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        // After the observer's and the backlog's.
+        let number = self.sources.len() as u32 + 2;
+        let stop = Arc::clone(&self.stop.0);
+        let spec = ResourcesSpec { resources, number, reports, notes, start, stop };
+        self.spawn(Role::Other, "resources", move || resources::run(spec))
+    }
+}
