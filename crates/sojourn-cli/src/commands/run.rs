@@ -15,7 +15,8 @@ use crate::{
   sojourn run journey.yaml --target http://127.0.0.1:8080 --label git=$(git rev-parse --short HEAD)
   sojourn run journey.yaml --once --debug
   sojourn run journey.yaml --rehearse 10%,50%,100%
-  sojourn run journey.yaml --report ci.json --report page.html")]
+  sojourn run journey.yaml --report ci.json --report page.html
+  sojourn run journey.yaml --keep-messages 16MB --report audit.ndjson    telling journeys, whole")]
 pub(crate) struct Run {
     #[command(flatten)]
     plan: PlanFlags,

@@ -165,9 +165,13 @@ impl Book {
                 // A full disk is met by the next second's figures too, and said there.
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
             }
+            FromObserver::Again(record) => {
+                let _ignored = self.writer.as_mut().map(|writer| writer.duplicate(&record));
+            }
             FromObserver::Void(why) => self.defects.push(why),
-            FromObserver::Closed { balance, not_kept } => {
-                self.notes.extend(notes::of_book(&balance, not_kept));
+            FromObserver::Closed { balance, kept } => {
+                self.notes.extend(notes::of_book(&balance, &kept));
+                let _ignored = self.writer.as_mut().map(|writer| writer.kept(&kept));
                 self.balance = Some(balance);
             }
         }
