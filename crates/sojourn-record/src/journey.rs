@@ -70,7 +70,7 @@ impl JourneyRecord {
             }
         }
         for duplicate in other.duplicates {
-            self.add_duplicate(duplicate);
+            self.list(duplicate);
         }
         self.duplicates_beyond = self.duplicates_beyond.max(other.duplicates_beyond);
         for message in other.messages {
@@ -78,14 +78,19 @@ impl JourneyRecord {
         }
     }
 
+    /// Takes in a duplicate that came after this was written.
     pub(crate) fn add_duplicate(&mut self, duplicate: DuplicateInstant) {
+        self.list(duplicate);
+        if !self.is_kept_as(KeptAs::Duplicated.name()) {
+            self.also_kept_as.push(KeptAs::Duplicated.name().to_owned());
+        }
+    }
+
+    fn list(&mut self, duplicate: DuplicateInstant) {
         if self.duplicates.len() >= DUPLICATES_MAX {
             self.duplicates_beyond += 1;
         } else if !self.duplicates.contains(&duplicate) {
             self.duplicates.push(duplicate);
-        }
-        if !self.is_kept_as(KeptAs::Duplicated.name()) {
-            self.also_kept_as.push(KeptAs::Duplicated.name().to_owned());
         }
     }
 

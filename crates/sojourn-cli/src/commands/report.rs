@@ -47,7 +47,8 @@ pub(crate) struct Report {
     /// so, with its whole timeline, as far as it was kept
     #[arg(long, value_name = "KEY", conflicts_with_all = ["layout", "report"])]
     journey: Option<String>,
-    /// Of a run file: further reports, by ending: .html, .json, .txt, .ndjson; repeatable
+    /// Of a run file: reports in files, by ending: .html, .json, .txt, .ndjson; repeatable. Then
+    /// nothing is printed, unless a --format is given
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
     /// Of results, or of a run file with response time, blocked, service time and lag side by side:

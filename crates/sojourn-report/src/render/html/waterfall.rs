@@ -11,7 +11,8 @@ use crate::model::{JourneyReport, KeptJourney, Span, SpanKind};
 pub(super) struct Row {
     /// Its name.
     pub(super) name: String,
-    /// `step`, `stage`, or `missing` for what was not seen.
+    /// `step`, `stage`, `again` for a duplicate, `missing` for what was not seen, `unneeded` for what
+    /// was not reached by a journey that is complete without it.
     pub(super) kind: &'static str,
     /// Bar's start, percent of the width.
     pub(super) x: f64,
@@ -89,6 +90,8 @@ pub(super) fn rows(kept: &KeptJourney) -> Vec<Row> {
     let percent =
         |ns: i64| tenths(((ns as f64 - first_ns as f64) / width_ns * 100.0).clamp(0.0, 100.0));
     let longest_ns = kept.spans.iter().filter_map(took_ns).max();
+    // Such a journey needed none of what it did not reach.
+    let is_complete = matches!(kept.class.as_str(), "completed" | "late");
     let again = kept.duplicates.iter().map(|duplicate| Row {
         name: format!("↻ {}", duplicate.stage),
         kind: "again",
@@ -102,6 +105,13 @@ pub(super) fn rows(kept: &KeptJourney) -> Vec<Row> {
     });
     let spans = kept.spans.iter().map(|span| {
         let Some(to_ns) = span.to_ns else {
+            if is_complete {
+                return Row {
+                    kind: "unneeded",
+                    width: 0.0,
+                    ..missing(&span.name, 0.0, "not reached")
+                };
+            }
             let remark = if span.kind == SpanKind::Step { "not answered" } else { "not seen" };
             return missing(&span.name, span.from_ns.map_or(100.0, percent), remark);
         };

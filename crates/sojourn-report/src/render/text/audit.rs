@@ -160,7 +160,12 @@ fn waterfall(out: &mut String, journey: &KeptJourney) {
     let axis = format!("{first}{end:>width$}", width = BAR.saturating_sub(first.chars().count()));
     line(out, &format!("  {:NAME$}  {axis}  {:>TIME$} {:>TIME$}", "", "hop", "since t0"));
     for span in &journey.spans {
-        let (bar, hop, since, remark) = row(span, &scale);
+        let is_complete = matches!(journey.class.as_str(), "completed" | "late");
+        let (bar, hop, since, remark) = match span.to_ns {
+            // Such a journey needed none of what it did not reach.
+            None if is_complete => (" ".repeat(BAR), "–".into(), "–".into(), "not reached".into()),
+            _ => row(span, &scale),
+        };
         let name = fit(&clean(&span.name), NAME);
         let text = format!("  {name}  {bar}  {hop:>TIME$} {since:>TIME$}  {remark}");
         line(out, &text);
@@ -248,7 +253,7 @@ fn messages(out: &mut String, messages: &[KeptMessage], paint: &Paint) {
         let key =
             message.key.as_deref().map_or_else(String::new, |it| format!(" key {}", clean(it)));
         let bytes = words::bytes(message.bytes as f64);
-        let head = format!("message of {stage} at {at}: {}{key}, {bytes}", clean(&message.topic));
+        let head = format!("message of {stage} at {at}, {bytes}: {}{key}", clean(&message.topic));
         line(out, &wrap(&head, "  ", 4, WIDTH));
         for (name, value) in &message.headers {
             line(out, &wrap(&format!("{}: {}", clean(name), clean(value)), "    ", 6, WIDTH));
