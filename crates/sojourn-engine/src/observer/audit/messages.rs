@@ -195,7 +195,6 @@ mod tests {
     /// What `docs/audit.md` says: `cargo test --release -p sojourn-engine -- --ignored holding`.
     #[test]
     #[ignore = "a measurement"]
-    #[expect(clippy::print_stdout, reason = "a measurement is to be read")]
     fn what_holding_costs() {
         for payload_bytes in [140, 1_024, 10_000] {
             let payload = "x".repeat(payload_bytes);

@@ -1,4 +1,4 @@
-//! Which kept journeys the page shows in full, which it lists, and how many it leaves to the NDJSON.
+//! Which kept journeys the page draws, which it lists, and how many it leaves to the NDJSON.
 
 use std::collections::{HashMap, HashSet};
 
@@ -99,38 +99,39 @@ impl Page {
 
     /// The lists of one journey.
     pub(super) fn view(&mut self, kept: &[KeptJourney]) -> KeptView {
+        let lists: Vec<(&'static str, Vec<usize>)> = GROUPS
+            .into_iter()
+            .map(|(title, is_of)| (title, (0..kept.len()).filter(|&at| is_of(&kept[at])).collect()))
+            .filter(|(_, own): &(_, Vec<usize>)| !own.is_empty())
+            .collect();
         let mut bars = self.bars;
         // By its place in `kept`: the anchor of one that has been drawn.
         let mut drawn: HashMap<usize, String> = HashMap::new();
         let mut groups = Vec::new();
-        for (title, is_of) in GROUPS {
-            let own: Vec<usize> = (0..kept.len()).filter(|&at| is_of(&kept[at])).collect();
+        for (place, (title, own)) in lists.iter().enumerate() {
+            // What a list does not need is left to those after it.
+            let mut share = bars / (lists.len() - place);
             let mut group = KeptGroup { title, count: own.len() as u64, ..KeptGroup::default() };
             group.left_out = own.len().saturating_sub(GROUP_MAX) as u64;
             for &at in own.iter().take(GROUP_MAX) {
                 let journey = &kept[at];
                 let cost = journey.spans.len() + journey.duplicates.len() + 1;
                 if let Some(anchor) = drawn.get(&at) {
-                    group.listed.push(KeptRow {
-                        anchor: anchor.clone(),
-                        is_above: true,
-                        ..row(journey)
-                    });
-                } else if cost <= bars {
+                    let (anchor, is_above) = (anchor.clone(), true);
+                    group.listed.push(KeptRow { anchor, is_above, ..row(journey) });
+                } else if cost <= share {
+                    share -= cost;
                     bars -= cost;
                     // One stands open in each list: one lost journey explains more than their
                     // number.
-                    let open = group.drawn.is_empty();
-                    let shown = self.drawn(journey, open);
+                    let shown = self.drawn(journey, group.drawn.is_empty());
                     drawn.insert(at, shown.anchor.clone());
                     group.drawn.push(shown);
                 } else {
                     group.listed.push(row(journey));
                 }
             }
-            if !own.is_empty() {
-                groups.push(group);
-            }
+            groups.push(group);
         }
         KeptView { groups }
     }
