@@ -5,6 +5,7 @@
     reason = "the one crate that speaks to people"
 )]
 
+mod audit;
 mod commands;
 mod connectors;
 mod errors;
@@ -16,6 +17,7 @@ mod live;
 mod outputs;
 mod plan_flags;
 mod rehearsal;
+mod reported;
 mod resource_flags;
 mod results;
 mod runner;

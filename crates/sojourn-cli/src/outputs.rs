@@ -5,9 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sojourn_record::RunFile;
-use sojourn_report::ReportModel;
-
 use crate::{errors::UsageError, runner::Format};
 
 /// The run file of a run: as asked, else `reports/NAME-TIME.sojourn`, its folder made.
@@ -50,16 +47,6 @@ fn make_folder_of(path: &Path) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// Reads a run file into the model that every report is made from.
-pub(crate) fn model(path: &Path) -> Result<ReportModel, UsageError> {
-    Ok(ReportModel::from_run(&RunFile::open(path)?))
-}
-
-/// Prints the text report to standard output.
-pub(crate) fn print_text(model: &ReportModel) {
-    print(&sojourn_report::render::text(model, wants_colour()));
-}
-
 /// Writes to standard output; a reader that has gone is no error.
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
@@ -76,17 +63,6 @@ pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
             "end it in .html, .json or .txt",
         )),
     }
-}
-
-/// Writes a report in the format that the file's name asks for.
-pub(crate) fn write_report(model: &ReportModel, path: &Path) -> Result<(), UsageError> {
-    let text = match Format::of_name(path) {
-        Some(Format::Html) => sojourn_report::render::html(model)?,
-        Some(Format::Json) => sojourn_report::render::json(model)?,
-        Some(Format::Text) => sojourn_report::render::text(model, false),
-        None => return check_name(path),
-    };
-    write(path, &text)
 }
 
 /// Writes a report's text.

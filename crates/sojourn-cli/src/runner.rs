@@ -2,10 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_engine::{RunOptions, Stop, exit_code};
+use sojourn_engine::{KeepBounds, RunOptions, Stop, exit_code};
 use sojourn_plan::Plan;
 
-use crate::{connectors::registry, errors::UsageError, live::ProgressLine, outputs};
+use crate::{
+    connectors::registry,
+    errors::UsageError,
+    live::ProgressLine,
+    outputs,
+    reported::{Reported, RunFormat},
+};
 
 /// Flags of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -13,15 +19,15 @@ pub(crate) struct RunFlags {
     /// Run file to write [default: reports/NAME-RUNID.sojourn]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Further reports, by ending: .html, .json, .txt [default: an .html beside the run file]
+    /// Further reports, by ending: .html, .json, .txt, .ndjson (the kept journeys, one a line)
+    /// [default: an .html beside the run file]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
     /// What goes to standard output
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-    /// Journeys kept with their whole timeline: the telling ones, or all of them
-    #[arg(long, value_enum, default_value_t = Keep::Telling)]
-    pub(crate) keep: Keep,
+    #[arg(long, value_enum, default_value_t = RunFormat::Text)]
+    pub(crate) format: RunFormat,
+    #[command(flatten)]
+    pub(crate) keep: KeepFlags,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
 }
@@ -94,10 +100,42 @@ impl From<IoFlag> for sojourn_http::Io {
     }
 }
 
+/// Which journeys the run file keeps with their whole timeline.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct KeepFlags {
+    /// Journeys kept with their whole timeline: the telling ones, or all of them
+    #[arg(long, value_enum, default_value_t = Keep::Telling)]
+    pub(crate) keep: Keep,
+    /// Slowest journeys kept, of each kind
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub(crate) keep_slowest: u32,
+    /// Most journeys kept of each class that is kept whole: lost, failed, late, duplicated, out of
+    /// order; those beyond it are counted
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=10_000_000))]
+    pub(crate) keep_each: u64,
+    /// Hold this much of the latest messages, such as 16MB, and keep those of kept journeys
+    /// (headers that look like secrets hidden, bodies cut to 1 KiB) [default: none is kept]
+    #[arg(long, value_name = "SIZE", value_parser = sojourn_plan::bytes)]
+    pub(crate) keep_messages: Option<usize>,
+}
+
+impl KeepFlags {
+    fn apply(&self, options: &mut RunOptions) {
+        options.keep_all = self.keep == Keep::All;
+        options.keep = KeepBounds {
+            slowest: self.keep_slowest as usize,
+            each_max: self.keep_each,
+            messages_bytes: self.keep_messages.unwrap_or(0),
+        };
+    }
+}
+
 /// Which journeys' timelines the run file keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Keep {
-    /// The lost, the failed, the slowest, and a sample
+    /// The lost, failed, late, duplicated and out-of-order ones, the slowest, and a sample
     Telling,
     /// Every one: an audit
     All,
@@ -141,13 +179,13 @@ pub(crate) fn make(
     stop: &Stop,
 ) -> Result<Made, UsageError> {
     for path in &flags.report {
-        outputs::check_name(path)?;
+        RunFormat::check_name(path)?;
     }
     let run_id = run_id();
     let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
     let mut options = flags.machine.options(run_file.clone(), run_id);
     options.once = once;
-    options.keep_all = flags.keep == Keep::All;
+    flags.keep.apply(&mut options);
     let narration = debug.then(|| narrate(&mut options));
     for warning in &plan.warnings {
         eprintln!("warning: {warning}");
@@ -162,16 +200,12 @@ pub(crate) fn make(
         let _ignored = thread.join();
     }
     let summary = summary?;
-    let model = outputs::model(&run_file)?;
-    match flags.format {
-        Format::Text => outputs::print_text(&model),
-        Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
-        Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
-    }
+    let reported = Reported::open(&run_file)?;
+    reported.print(flags.format)?;
     let reports =
         if flags.report.is_empty() { vec![beside(&run_file)] } else { flags.report.clone() };
     for report in &reports {
-        outputs::write_report(&model, report)?;
+        reported.write(report)?;
     }
     Ok(Made { code: exit_code(&summary), run_file, reports })
 }

@@ -12,6 +12,7 @@ pub(crate) mod counts;
 mod direct;
 pub(crate) mod hops;
 pub(crate) mod journeys;
+mod kept;
 pub(crate) mod log;
 mod poison;
 mod report;

@@ -57,7 +57,7 @@ pub use attack::{
 pub use coordinator::{Ended, attack, attack_room, run};
 pub use error::RunError;
 pub use fire::{Fired, fire};
-pub use options::RunOptions;
+pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;
 pub use stop::Stop;

@@ -28,11 +28,13 @@ pub struct RunOptions {
     /// Where to tell every request, event and decision, in words; bounded, what does not fit is
     /// dropped (narration never slows a run).
     pub narrator: Option<Sender<String>>,
-    /// Keep every journey's timeline in the run file, not only the lost, the failed, the slowest
-    /// and a sample: an audit, at some 500 bytes a journey.
+    /// Keep every journey's timeline in the run file, at some 500 bytes a journey, not only those
+    /// that `keep` chooses.
     pub keep_all: bool,
     /// Where kept journeys go besides the run file; bounded, what does not fit is dropped.
     pub kept: Option<Sender<JourneyRecord>>,
+    /// Which journeys are kept otherwise, and what of their messages.
+    pub keep: KeepBounds,
     /// How long taps stay open after nothing is in flight, nanoseconds, so that duplicates are
     /// seen.
     pub linger_ns: u64,
@@ -53,9 +55,29 @@ impl RunOptions {
             narrator: None,
             keep_all: false,
             kept: None,
+            keep: KeepBounds::default(),
             linger_ns: sojourn_clock::SECOND_NS,
             rate: RateControl::default(),
         }
+    }
+}
+
+/// How much of a run's journeys its file keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepBounds {
+    /// Slowest journeys of each kind.
+    pub slowest: usize,
+    /// Most journeys of each class that is kept whole (lost, failed, late, duplicated and so on);
+    /// of poisoned ones as many again. Those beyond it are counted.
+    pub each_max: u64,
+    /// Bytes of the latest messages that all taps together hold, from which those of kept journeys
+    /// are taken; 0: none is held.
+    pub messages_bytes: usize,
+}
+
+impl Default for KeepBounds {
+    fn default() -> Self {
+        Self { slowest: 20, each_max: 10_000, messages_bytes: 0 }
     }
 }
 

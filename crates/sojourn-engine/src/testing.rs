@@ -64,6 +64,8 @@ pub(crate) fn finished(journey: JourneyId, phase: Phase) -> Finished {
         end_ns: 1_000,
         hops_without_predecessor: 0,
         negative_hops: 0,
+        is_duplicated: false,
+        refusal: None,
         reason: None,
         said: None,
         members: Vec::new(),

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{JourneyId, Key, Phase, Reading, TraceContext};
+use crate::{JourneyId, Key, Phase, Reading, Refusal, TraceContext};
 
 /// Something the ledger decided.
 #[derive(Clone, Debug)]
@@ -80,6 +80,8 @@ pub enum Decision {
         /// When it was observed.
         stamp_ns: u64,
     },
+    /// A duplicate: which journey's, and how it came ([`Decision::Event`] came before).
+    Again(Box<Again>),
     /// The journey's deadline has passed and it is not complete: a waiting user goes on.
     Overdue {
         /// Whose.
@@ -130,6 +132,29 @@ pub enum DuplicateKind {
     Republication,
     /// At least one of the two declared no message id.
     Unknown,
+}
+
+/// An event of a journey that had come before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// Whose.
+    pub journey: JourneyId,
+    /// Index of the journey's spec.
+    pub kind: u16,
+    /// The stage it had been matched to.
+    pub stage: u8,
+    /// How it came to be.
+    pub how: DuplicateKind,
+    /// Index of the channel.
+    pub channel: u16,
+    /// When it was observed, CLOCK_MONOTONIC nanoseconds.
+    pub stamp_ns: u64,
+    /// The first duplicate of its journey.
+    pub is_first: bool,
+    /// The journey had completed: [`crate::Ledger::remembered`] has what is known of it.
+    pub has_ended: bool,
+    /// The key it came under; `None` for one that had waited for its key.
+    pub key: Option<Key>,
 }
 
 /// How a journey ended. Disjoint.
@@ -193,6 +218,11 @@ pub struct Finished {
     pub hops_without_predecessor: u32,
     /// Order violations.
     pub negative_hops: u32,
+    /// Duplicates of its events came while it was in flight.
+    pub is_duplicated: bool,
+    /// What the generator says of the step that failed it; `None` where no step did, or nothing was
+    /// said.
+    pub refusal: Option<Box<Refusal>>,
     /// Why it failed; `None` where it did not, or was lost or cut off.
     pub reason: Option<Reason>,
     /// The system's own words for it, where the stage that failed it takes them from its event.
@@ -221,11 +251,12 @@ pub struct MembersSeen {
 pub(crate) struct Why {
     pub(crate) reason: Reason,
     pub(crate) said: Option<Box<str>>,
+    pub(crate) refusal: Option<Box<Refusal>>,
 }
 
 impl From<Reason> for Why {
     fn from(reason: Reason) -> Self {
-        Self { reason, said: None }
+        Self { reason, said: None, refusal: None }
     }
 }
 

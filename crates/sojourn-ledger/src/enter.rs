@@ -47,7 +47,7 @@ impl Ledger {
             extra: label.map(|label| Box::new(Extra { label: Some(label), ..Extra::default() })),
             links: Links::NONE,
             row: kind.rows.take(),
-            key: NONE,
+            key_or_took: NONE,
             reached: 0,
             kind: start.kind,
             class: None,
@@ -79,9 +79,9 @@ impl Ledger {
         let (id, kind, is_open) = (journey.id, journey.kind, journey.is_open());
         let phase = journey.phase();
         let hash = KeyHash::of(&key).of_kind(kind);
-        if is_open && journey.key == NONE {
+        if is_open && journey.key_or_took == NONE {
             let place = self.keys.insert(key);
-            self.journeys[slot].key = place;
+            self.journeys[slot].key_or_took = place;
         }
         match self.named(hash) {
             Some(same) if same == slot => return,
@@ -187,6 +187,8 @@ impl Ledger {
             end_ns: self.now_ns,
             hops_without_predecessor: 0,
             negative_hops: 0,
+            is_duplicated: false,
+            refusal: None,
             reason: Some(Reason::NoRoom),
             said: None,
             members: Vec::new(),

@@ -105,6 +105,8 @@ pub enum Fact {
     RootFailed {
         /// Whose.
         journey: JourneyId,
+        /// Why, where the generator says; comes back in [`crate::Finished`].
+        why: Option<Box<Refusal>>,
     },
     /// The last step that follows a stage is done (stamp: its end). Only for journeys that have
     /// such steps: they are not complete before it.
@@ -116,6 +118,8 @@ pub enum Fact {
     FollowUpFailed {
         /// Whose.
         journey: JourneyId,
+        /// Why, where the generator says; comes back in [`crate::Finished`].
+        why: Option<Box<Refusal>>,
     },
     /// How many members a fan-out stage has, from a response (stamp: when it was read).
     Told {
@@ -142,6 +146,15 @@ pub enum Fact {
     },
     /// A tap saw an event (stamp: taken in the receive callback).
     Observed(Box<Observation>),
+}
+
+/// Why a step was refused or not answered, as its generator has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The answer's status; `None` where there was no answer.
+    pub status: Option<u16>,
+    /// In words.
+    pub words: Box<str>,
 }
 
 /// One event as a tap saw it, matched against the plan's stages.

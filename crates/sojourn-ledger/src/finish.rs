@@ -6,10 +6,10 @@ use crate::decision::Why;
 use crate::journey::{Flags, Journey};
 use crate::kind::{Kind, stages_of};
 use crate::members::Members;
-use crate::slab::NONE;
+use crate::remembered::RootTook;
 use crate::{
-    Decision, FinishClass, Finished, JourneyId, Ledger, MembersSeen, Predecessor, Reason, StepSpan,
-    TOLD,
+    Decision, FinishClass, Finished, JourneyId, Ledger, MembersSeen, Predecessor, Reason, Refusal,
+    StepSpan, TOLD,
 };
 
 impl Ledger {
@@ -40,14 +40,21 @@ impl Ledger {
     }
 
     /// The generator gave the journey up.
-    pub(crate) fn fail(&mut self, id: JourneyId, class: FinishClass, out: &mut Vec<Decision>) {
+    pub(crate) fn fail(
+        &mut self,
+        id: JourneyId,
+        class: FinishClass,
+        refusal: Option<Box<Refusal>>,
+        out: &mut Vec<Decision>,
+    ) {
         let Some(slot) = self.slot_of(id) else { return };
         if self.journeys[slot].is_open() {
             let reason = match class {
                 FinishClass::RootFailed => Reason::Root,
                 _ => Reason::FollowUp,
             };
-            self.finish_because(slot, class, Some(reason.into()), self.now_ns, out);
+            let why = Why { refusal, ..reason.into() };
+            self.finish_because(slot, class, Some(why), self.now_ns, out);
         }
     }
 
@@ -59,7 +66,8 @@ impl Ledger {
         if kind.has_never() && !journey.flags.has(Flags::OVERDUE) {
             return;
         }
-        let Some(end_ns) = kind.completed_ns(journey) else {
+        let completed_ns = journey.t2_ns().and_then(|t2_ns| kind.completed_ns(journey, t2_ns));
+        let Some(end_ns) = completed_ns else {
             return;
         };
         let in_time = end_ns <= kind.deadline_ns(journey);
@@ -94,30 +102,19 @@ impl Ledger {
         if !self.limits.is_empty() {
             self.limits.leave(journey.kind, journey.reached, self.now_ns);
         }
-        let key = self.keys.remove(std::mem::replace(&mut journey.key, NONE));
-        let (hops_without_predecessor, negative_hops) = irregular_hops(kind, journey);
-        let (first_step_ended_ns, later_steps) = steps(journey, class, end_ns);
-        let (reason, said) = why.map_or((None, None), |why| (Some(why.reason), why.said));
+        let t2_ns = journey.t2_ns();
+        let took = RootTook::of(journey.t1_ns, t2_ns).packed();
+        let key = self.keys.remove(std::mem::replace(&mut journey.key_or_took, took));
+        let (reason, said, refusal) =
+            why.map_or((None, None, None), |why| (Some(why.reason), why.said, why.refusal));
         out.push(Decision::Finished(Box::new(Finished {
-            journey: journey.id,
-            kind: journey.kind,
-            phase: journey.phase(),
-            class,
             key,
-            t0_ns: journey.t0_ns,
-            t1_ns: journey.t1_ns,
-            t2_ns: journey.t2_ns(),
-            first_step_ended_ns,
-            later_steps,
-            stage_ns: SmallVec::from_slice(kind.rows.stamps_ns(journey.row)),
-            end_ns,
-            hops_without_predecessor,
-            negative_hops,
             reason,
             said,
-            members: members_seen(kind, journey),
+            refusal,
             readings: journey.take_readings(),
             label: journey.take_label(),
+            ..known(kind, journey, class, (t2_ns, end_ns))
         })));
         journey.class = Some(class);
         journey.t2_or_forget_ns = self.now_ns.saturating_add(self.bounds.tombstone_ttl_ns);
@@ -155,16 +152,51 @@ impl Ledger {
     }
 }
 
+/// What the book has of a journey that has ended so, at `end_ns`: everything but what it hands over
+/// with the end itself.
+pub(crate) fn known(
+    kind: &Kind,
+    journey: &Journey,
+    class: FinishClass,
+    (t2_ns, end_ns): (Option<u64>, u64),
+) -> Finished {
+    let (hops_without_predecessor, negative_hops) = irregular_hops(kind, journey);
+    let (first_step_ended_ns, later_steps) = steps(journey, class, (t2_ns, end_ns));
+    Finished {
+        journey: journey.id,
+        kind: journey.kind,
+        phase: journey.phase(),
+        class,
+        key: None,
+        t0_ns: journey.t0_ns,
+        t1_ns: journey.t1_ns,
+        t2_ns,
+        first_step_ended_ns,
+        later_steps,
+        stage_ns: SmallVec::from_slice(kind.rows.stamps_ns(journey.row)),
+        end_ns,
+        hops_without_predecessor,
+        negative_hops,
+        is_duplicated: journey.flags.has(Flags::DUPLICATED),
+        refusal: None,
+        reason: None,
+        said: None,
+        members: members_seen(kind, journey),
+        readings: Vec::new(),
+        label: None,
+    }
+}
+
 /// When the first step ended, and the steps after it. A root of a single step, whose end nobody
 /// told, ended with the root.
 fn steps(
     journey: &Journey,
     class: FinishClass,
-    end_ns: u64,
+    (t2_ns, end_ns): (Option<u64>, u64),
 ) -> (Option<u64>, SmallVec<[StepSpan; 1]>) {
     let root_ended_ns = match class {
         FinishClass::RootFailed => Some(end_ns),
-        _ => journey.t2_ns(),
+        _ => t2_ns,
     };
     match &journey.extra {
         Some(extra) if !extra.later_steps.is_empty() || extra.first_step_ended_ns.is_some() => {

@@ -26,8 +26,9 @@ pub(crate) struct Journey {
     pub(crate) links: Links,
     /// Its row in the kind's [`crate::rows::Rows`].
     pub(crate) row: u32,
-    /// Its first key's place among the keys, while in flight.
-    pub(crate) key: u32,
+    /// In flight: its first key's place among the keys. Finished: how long its root took
+    /// ([`RootTook`]).
+    pub(crate) key_or_took: u32,
     /// One bit per stage reached.
     pub(crate) reached: u32,
     pub(crate) kind: u16,
@@ -60,7 +61,7 @@ pub(crate) struct Alias {
     pub(crate) journey: u32,
 }
 
-/// Three facts in a byte.
+/// Four facts in a byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags(u8);
 
@@ -68,6 +69,7 @@ impl Flags {
     pub(crate) const ROOT_COMPLETED: u8 = 1;
     pub(crate) const OVERDUE: u8 = 2;
     pub(crate) const STEADY: u8 = 4;
+    pub(crate) const DUPLICATED: u8 = 8;
 
     pub(crate) fn of_phase(phase: Phase) -> Self {
         Self(match phase {
@@ -105,6 +107,7 @@ impl Journey {
         self.reached.checked_shr(stage.into()).is_some_and(|bits| bits & 1 == 1)
     }
 
+    /// When the root was completed, while in flight.
     pub(crate) fn t2_ns(&self) -> Option<u64> {
         (self.is_open() && self.flags.has(Flags::ROOT_COMPLETED)).then_some(self.t2_or_forget_ns)
     }
@@ -196,7 +199,7 @@ mod tests {
             })),
             links: Links::NONE,
             row: 0,
-            key: 0,
+            key_or_took: 0,
             reached: 0,
             kind: 0,
             class: None,

@@ -114,9 +114,8 @@ impl Kind {
         self.deadline_ns(journey).saturating_add(self.spec.linger_ns)
     }
 
-    /// When everything required had happened; `None` while it has not.
-    pub(crate) fn completed_ns(&self, journey: &Journey) -> Option<u64> {
-        let t2_ns = journey.t2_ns()?;
+    /// When everything required had happened, the root at `t2_ns`; `None` while it has not.
+    pub(crate) fn completed_ns(&self, journey: &Journey, t2_ns: u64) -> Option<u64> {
         if journey.reached & self.required != self.required {
             return None;
         }

@@ -11,7 +11,8 @@ use crate::kind::Kind;
 use crate::limits::Limits;
 use crate::slab::{List, Slab};
 use crate::{
-    Balance, Decision, Fact, JourneyId, Key, LedgerSpec, LimitFigures, LimitSpec, Stamped,
+    Balance, Decision, Fact, JourneyId, Key, LedgerSpec, LimitFigures, LimitSpec, Observation,
+    Stamped,
 };
 
 /// The book of journeys and events; see the crate's page.
@@ -120,14 +121,14 @@ impl Ledger {
                 }
             }
             Fact::RootCompleted { journey } => self.complete_root(journey, stamp_ns, decisions),
-            Fact::RootFailed { journey } => {
-                self.fail(journey, crate::FinishClass::RootFailed, decisions);
+            Fact::RootFailed { journey, why } => {
+                self.fail(journey, crate::FinishClass::RootFailed, why, decisions);
             }
             Fact::FollowUpsCompleted { journey } => {
                 self.complete_follow_ups(journey, stamp_ns, decisions);
             }
-            Fact::FollowUpFailed { journey } => {
-                self.fail(journey, crate::FinishClass::Failed, decisions);
+            Fact::FollowUpFailed { journey, why } => {
+                self.fail(journey, crate::FinishClass::Failed, why, decisions);
             }
             Fact::Told { journey, stage, members } => {
                 self.hear_of_members(journey, (stage, members), stamp_ns, decisions);
@@ -146,7 +147,9 @@ impl Ledger {
                     known
                 });
                 self.book.refusals.contradictions += strangers;
+                let before = decisions.len();
                 self.see(event, observation.undecodable, decisions);
+                name_again(&mut decisions[before..], &observation);
             }
         }
         if !self.yielded.is_empty() {
@@ -234,6 +237,18 @@ impl Ledger {
     /// Something will expire then.
     pub(crate) fn due(&mut self, at_ns: u64) {
         self.next_due_ns = self.next_due_ns.min(at_ns);
+    }
+}
+
+/// Gives a duplicate the key that its event came under: an event is known by its keys' hashes.
+#[inline]
+fn name_again(decisions: &mut [Decision], observation: &Observation) {
+    for decision in decisions {
+        if let Decision::Again(again) = decision {
+            let mut candidates = observation.candidates.iter();
+            let own = candidates.find(|it| it.kind == again.kind && it.stage == again.stage);
+            again.key = own.map(|candidate| candidate.key.clone());
+        }
     }
 }
 

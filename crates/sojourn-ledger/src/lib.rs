@@ -47,6 +47,9 @@
 //! for journeys never started are refused. Numbers of one generator must ascend for the two to be
 //! told apart once the tombstone is gone.
 //!
+//! *Duplicates of a journey that has completed* are told with its number; what its tombstone knows
+//! is handed out on demand ([`Ledger::remembered`]), so that nothing is kept for those who have none.
+//!
 //! *Readings* of foreign clocks are kept with their journey while it is in flight, the first of
 //! each step and stage, and handed over with its end. The ledger draws nothing from them.
 //!
@@ -73,6 +76,7 @@ mod limits;
 mod members;
 mod observe;
 mod reading;
+mod remembered;
 mod rows;
 mod sequencer;
 mod slab;
@@ -81,10 +85,11 @@ mod trace;
 
 pub use balance::{Balance, EventLines, JourneyLines, Refusals};
 pub use decision::{
-    Decision, DuplicateKind, EventClass, FinishClass, Finished, MembersSeen, Reason, StepSpan,
+    Again, Decision, DuplicateKind, EventClass, FinishClass, Finished, MembersSeen, Reason,
+    StepSpan,
 };
 pub use fact::{
-    Batch, Candidate, Fact, JourneyId, Marker, More, Observation, Phase, SourceId, Stamped,
+    Batch, Candidate, Fact, JourneyId, Marker, More, Observation, Phase, Refusal, SourceId, Stamped,
 };
 pub use key::Key;
 pub use ledger::Ledger;

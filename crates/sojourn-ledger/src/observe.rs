@@ -2,11 +2,11 @@
 
 use crate::decision::Why;
 use crate::event::{Event, Fit};
-use crate::journey::Journey;
+use crate::journey::{Flags, Journey};
 use crate::members::{Noted, duplicate_kind};
 use crate::{
-    Decision, DuplicateKind, EventClass, FinishClass, JourneyId, Ledger, Marker, Phase, Reason,
-    TraceContext,
+    Again, Decision, DuplicateKind, EventClass, FinishClass, JourneyId, Ledger, Marker, Phase,
+    Reason, TraceContext,
 };
 
 impl Ledger {
@@ -112,8 +112,9 @@ impl Ledger {
             Noted::Member | Noted::Reaches(_) | Noted::NoRoom => EventClass::Matched,
         };
         self.classify(event, class, belongs, out);
-        if class == EventClass::Matched {
-            self.trace(slot, chosen, event, out);
+        match noted {
+            Noted::Again(how) => self.tell_again(slot, (chosen.stage, how), event, out),
+            _ => self.trace(slot, chosen, event, out),
         }
         let followed = self.follow(slot, chosen, (noted, event), out);
         let mut fails = told.or(followed);
@@ -145,6 +146,31 @@ impl Ledger {
         };
         let (kind, phase) = (journey.kind, journey.phase());
         out.push(Decision::Traced { kind, stage: fit.stage, phase, context });
+    }
+
+    /// Says whose duplicate an event is.
+    #[cold]
+    fn tell_again(
+        &mut self,
+        slot: u32,
+        (stage, how): (u8, DuplicateKind),
+        event: &Event,
+        out: &mut Vec<Decision>,
+    ) {
+        let journey = &mut self.journeys[slot];
+        let is_first = !journey.flags.has(Flags::DUPLICATED);
+        journey.flags.set(Flags::DUPLICATED);
+        out.push(Decision::Again(Box::new(Again {
+            journey: journey.id,
+            kind: journey.kind,
+            stage,
+            how,
+            channel: event.channel,
+            stamp_ns: event.stamp_ns,
+            is_first,
+            has_ended: !journey.is_open(),
+            key: None,
+        })));
     }
 
     /// What the event is to one stage of its journey.
@@ -249,7 +275,7 @@ impl Ledger {
                     _ => None,
                 };
                 let said = said.and_then(|more| more.reason.clone());
-                let why = Some(Why { reason, said });
+                let why = Some(Why { reason, said, refusal: None });
                 self.finish_because(slot, FinishClass::Failed, why, self.now_ns, out);
             }
             None => self.complete(slot, out),

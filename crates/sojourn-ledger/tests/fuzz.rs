@@ -97,9 +97,9 @@ fn any_fact() -> impl Strategy<Value = Fact> {
         2 => id().prop_map(|journey| Fact::StepEnded { journey }),
         4 => (id(), any_key()).prop_map(|(journey, key)| Fact::Keyed { journey, key }),
         4 => id().prop_map(|journey| Fact::RootCompleted { journey }),
-        1 => id().prop_map(|journey| Fact::RootFailed { journey }),
+        1 => id().prop_map(|journey| Fact::RootFailed { journey, why: None }),
         2 => id().prop_map(|journey| Fact::FollowUpsCompleted { journey }),
-        1 => id().prop_map(|journey| Fact::FollowUpFailed { journey }),
+        1 => id().prop_map(|journey| Fact::FollowUpFailed { journey, why: None }),
         1 => (id(), 0..5_u8, 0..6_u32).prop_map(|(journey, stage, members)| {
             Fact::Told { journey, stage, members }
         }),

@@ -138,7 +138,7 @@ fn follow_ups_are_awaited_where_the_plan_has_them() {
     };
     let journey = JourneyId(1);
     assert_eq!(story(Fact::FollowUpsCompleted { journey }), Some((Completed, 300)));
-    assert_eq!(story(Fact::FollowUpFailed { journey }), Some((Failed, 300)));
+    assert_eq!(story(Fact::FollowUpFailed { journey, why: None }), Some((Failed, 300)));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_failed_journey_says_why() {
     );
     let journey = JourneyId(1);
     let follow_up = |book: &mut Book| {
-        book.tell(110, Fact::FollowUpFailed { journey });
+        book.tell(110, Fact::FollowUpFailed { journey, why: None });
     };
     assert_eq!(reason(&follow_up), Some(Reason::FollowUp));
     assert_eq!(

@@ -105,7 +105,7 @@ impl Book {
     }
 
     pub(crate) fn root_failed(&mut self, stamp_ns: u64, id: u64) -> &mut Self {
-        self.tell(stamp_ns, Fact::RootFailed { journey: JourneyId(id) })
+        self.tell(stamp_ns, Fact::RootFailed { journey: JourneyId(id), why: None })
     }
 
     pub(crate) fn step(&mut self, stamp_ns: u64, id: u64) -> &mut Self {

@@ -3,6 +3,8 @@
 /// Words in which the rules are written.
 mod support;
 
+/// Duplicates, and whose they are.
+mod again;
 /// What is refused at a bound or as a defect.
 mod bounds;
 /// Alternatives, one of which is needed.

@@ -42,6 +42,10 @@ pub(crate) enum RecordType {
     Summary = 7,
     /// A change of rate, JSON.
     Amendment = 8,
+    /// A duplicate for a journey written before, JSON.
+    Duplicate = 9,
+    /// How many journeys were kept and were not, JSON; the last one counts.
+    Kept = 10,
 }
 
 impl RecordType {
@@ -55,6 +59,8 @@ impl RecordType {
             Self::Journey,
             Self::Summary,
             Self::Amendment,
+            Self::Duplicate,
+            Self::Kept,
         ]
         .into_iter()
         .find(|&kind| kind as u8 == number)

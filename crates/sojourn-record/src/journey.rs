@@ -1,6 +1,11 @@
-//! One journey's timeline, kept as an example or because it was lost.
+//! One journey's timeline, kept as an example or for what befell it; and what is learnt of it later.
 
 use serde::{Deserialize, Serialize};
+
+use crate::{KeptAs, MessageSample};
+
+/// Most duplicates of one journey that a reader takes: far above what is written.
+const DUPLICATES_MAX: usize = 10_000;
 
 /// A journey that was kept. Instants are nanoseconds relative to the run's start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +20,7 @@ pub struct JourneyRecord {
     pub class: String,
     /// `warm_up` or `steady`.
     pub phase: String,
-    /// Why it was kept: `lost`, `failed`, `slowest`, `sample`.
+    /// Why it was kept, first of all: a name of [`KeptAs`].
     pub kept_as: String,
     /// Scheduled instant.
     pub t0_ns: u64,
@@ -34,6 +39,102 @@ pub struct JourneyRecord {
     /// Its trace id in hexadecimal, where it has one. Absent in files of before there was any.
     #[serde(default)]
     pub trace_id: Option<String>,
+    /// Why it was kept besides. Absent in files of before there was any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_kept_as: Vec<String>,
+    /// Stages reached before the point that they follow. Absent as above, and in all further fields.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub negative_hops: u32,
+    /// Duplicates of its events, in the order in which they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub duplicates: Vec<DuplicateInstant>,
+    /// Duplicates that are counted and not listed.
+    #[serde(default, skip_serializing_if = "is_zero_64")]
+    pub duplicates_beyond: u64,
+    /// What was kept of its messages, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<MessageSample>,
+}
+
+impl JourneyRecord {
+    /// Whether it was kept for this, among others.
+    pub fn is_kept_as(&self, what: &str) -> bool {
+        self.kept_as == what || self.also_kept_as.iter().any(|also| also == what)
+    }
+
+    /// Takes in another record of the same journey: what it was kept for, and what had come since.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for role in std::iter::once(other.kept_as).chain(other.also_kept_as) {
+            if !self.is_kept_as(&role) {
+                self.also_kept_as.push(role);
+            }
+        }
+        for duplicate in other.duplicates {
+            self.list(duplicate);
+        }
+        self.duplicates_beyond = self.duplicates_beyond.max(other.duplicates_beyond);
+        for message in other.messages {
+            self.add_message(message);
+        }
+    }
+
+    /// Takes in a duplicate that came after this was written.
+    pub(crate) fn add_duplicate(&mut self, duplicate: DuplicateInstant) {
+        self.list(duplicate);
+        if !self.is_kept_as(KeptAs::Duplicated.name()) {
+            self.also_kept_as.push(KeptAs::Duplicated.name().to_owned());
+        }
+    }
+
+    fn list(&mut self, duplicate: DuplicateInstant) {
+        if self.duplicates.len() >= DUPLICATES_MAX {
+            self.duplicates_beyond += 1;
+        } else if !self.duplicates.contains(&duplicate) {
+            self.duplicates.push(duplicate);
+        }
+    }
+
+    pub(crate) fn add_message(&mut self, message: MessageSample) {
+        let is_same = |known: &MessageSample| {
+            (known.seen_ns, &known.stage) == (message.seen_ns, &message.stage)
+        };
+        match self.messages.iter_mut().find(|known| is_same(known)) {
+            Some(known) if known.head.is_none() => *known = message,
+            Some(_) => {}
+            None => self.messages.push(message),
+        }
+    }
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+fn is_zero_64(n: &u64) -> bool {
+    *n == 0
+}
+
+/// An event that had come before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DuplicateInstant {
+    /// The stage that it was matched to before.
+    pub stage: String,
+    /// `redelivery`, `republication` or `unknown`.
+    pub kind: String,
+    /// When it came again.
+    pub seen_ns: u64,
+}
+
+/// A duplicate that came for a journey whose record had been written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DuplicateRecord {
+    /// The journey's number.
+    pub id: u64,
+    /// The duplicate.
+    pub duplicate: DuplicateInstant,
+    /// What was kept of its message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageSample>,
 }
 
 /// One step of a kept journey.

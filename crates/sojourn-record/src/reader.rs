@@ -10,7 +10,7 @@ use std::path::Path;
 
 use sojourn_metrics::Store;
 
-use crate::{AmendmentRecord, Identity, Interval, JourneyRecord, Summary};
+use crate::{AmendmentRecord, Identity, Interval, JourneyRecord, KeptRecord, Summary};
 
 /// A run file's content.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +23,11 @@ pub struct RunFile {
     pub intervals: Vec<Interval>,
     /// Changes of the rate, in the order they were decided on.
     pub amendments: Vec<AmendmentRecord>,
-    /// Kept journeys.
+    /// Kept journeys, each once.
     pub journeys: Vec<JourneyRecord>,
+    /// How many were kept and were not; `None` in a file that was cut off before, or of before that
+    /// was noted.
+    pub kept: Option<KeptRecord>,
     /// How it ended; `None` when the file was cut off.
     pub summary: Option<Summary>,
     /// What was unreadable at the end, in words; `None` when the file is whole.
@@ -89,5 +92,7 @@ impl ReadError {
     }
 }
 
+#[cfg(test)]
+mod kept_tests;
 #[cfg(test)]
 mod tests;

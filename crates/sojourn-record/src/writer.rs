@@ -9,7 +9,7 @@ use std::{
 use sojourn_metrics::{Snapshot, Store};
 
 use crate::{
-    AmendmentRecord, Identity, IntervalRow, JourneyRecord, Summary,
+    AmendmentRecord, DuplicateRecord, Identity, IntervalRow, JourneyRecord, KeptRecord, Summary,
     codec::{SeriesTable, pack, write_figures, write_row},
     format::{Header, MAGIC, RecordType},
 };
@@ -73,6 +73,16 @@ impl RunWriter {
     /// Appends a kept journey.
     pub fn journey(&mut self, record: &JourneyRecord) -> io::Result<()> {
         self.append(|writer| writer.output.stage_json(RecordType::Journey, record))
+    }
+
+    /// Appends a duplicate for a journey appended before.
+    pub fn duplicate(&mut self, record: &DuplicateRecord) -> io::Result<()> {
+        self.append(|writer| writer.output.stage_json(RecordType::Duplicate, record))
+    }
+
+    /// Appends how many journeys were kept and were not.
+    pub fn kept(&mut self, record: &KeptRecord) -> io::Result<()> {
+        self.append(|writer| writer.output.stage_json(RecordType::Kept, record))
     }
 
     /// Appends a change of rate.

@@ -150,6 +150,8 @@
 
   // A definition that is linked to must not stay folded away.
   const reveal = () => {
+    const journey = location.hash.startsWith("#journey-") && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (journey && journey.tagName === "DETAILS") { journey.open = true; journey.scrollIntoView(); }
     const target = location.hash.startsWith("#def-") && document.getElementById(location.hash.slice(1));
     if (!target) return;
     document.getElementById("definitions-text").open = true;

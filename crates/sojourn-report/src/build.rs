@@ -10,6 +10,7 @@ mod generator;
 mod health;
 mod journey;
 mod kept;
+mod kept_counts;
 mod label;
 mod ledger;
 mod limit;
@@ -24,7 +25,10 @@ mod verdict;
 use sojourn_analysis::conclusion;
 use sojourn_record::{AmendmentRecord, RunFile};
 
-use crate::model::{AmendmentRow, ReportModel, RunIdentity, SCHEMA};
+use crate::{
+    audit::AuditReport,
+    model::{AmendmentRow, ReportModel, RunIdentity, SCHEMA},
+};
 use lookup::Lookup;
 
 impl ReportModel {
@@ -65,8 +69,21 @@ impl ReportModel {
             conclusions,
             journeys,
             poison,
+            kept: kept_counts::counts(&lookup),
             notes,
         }
+    }
+}
+
+impl AuditReport {
+    /// Every journey that the file keeps.
+    pub fn from_run(run: &RunFile) -> Self {
+        let lookup = Lookup::new(run);
+        let journeys = run.identity.journeys.iter();
+        let journeys = journeys.flat_map(|shape| {
+            kept::every(&lookup, shape, journey::duration_p50_ns(&lookup, shape))
+        });
+        Self::new(identity(&lookup), kept_counts::counts(&lookup), journeys.collect())
     }
 }
 
@@ -96,6 +113,14 @@ fn identity(lookup: &Lookup<'_>) -> RunIdentity {
 
 fn amendment(record: &AmendmentRecord) -> AmendmentRow {
     AmendmentRow { from_ns: record.from_ns, rate_factor: record.rate_factor, by: record.by.clone() }
+}
+
+/// An instant as `2026-11-21T03:15:11.000000000Z`.
+pub(crate) fn rfc3339(unix_ns: u64) -> String {
+    let words = utc(unix_ns);
+    let (date, rest) = words.split_once(' ').unwrap_or((&words, ""));
+    let time = rest.strip_suffix(" UTC").unwrap_or(rest);
+    format!("{date}T{time}.{:09}Z", unix_ns % 1_000_000_000)
 }
 
 /// An instant as `2026-11-21 03:15:11 UTC`; the date by Hinnant's `civil_from_days`.
@@ -133,5 +158,6 @@ mod tests {
         ] {
             assert_eq!(utc(seconds * 1_000_000_000), expected);
         }
+        assert_eq!(rfc3339(951_782_400_000_000_007), "2000-02-29T00:00:00.000000007Z");
     }
 }

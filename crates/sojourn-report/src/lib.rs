@@ -14,6 +14,7 @@
 //!
 //! Names, keys and reasons are foreign input: the renderers escape them.
 
+pub mod audit;
 mod build;
 pub mod capacity;
 pub mod compare;

@@ -26,7 +26,9 @@ pub use clock::{Between, ClockDuration, ClockReport, Contradiction};
 pub use figure::{Bin, Distribution, Quantile};
 pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
-pub use kept::{KeptJourney, Span, SpanKind};
+pub use kept::{
+    Duplicate, KeptClass, KeptCounts, KeptJourney, KeptMessage, OrderViolation, Span, SpanKind,
+};
 pub use label::{LabelReport, LabelRow};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 pub use limit::LimitRow;
@@ -70,6 +72,8 @@ pub struct ReportModel {
     pub journeys: Vec<JourneyReport>,
     /// What became of the poisoned ones of journeys, which are in no other figure of them.
     pub poison: Vec<PoisonReport>,
+    /// How many journeys of each class the run file keeps whole.
+    pub kept: KeptCounts,
     /// Remarks of the run itself: residual backlog, what could not be measured.
     pub notes: Vec<String>,
 }

@@ -11,10 +11,10 @@ use sojourn_record::{RunFile, is_run_file, results::Detail};
 use sojourn_report::results::{Layout, Metrics, duration, print_run};
 
 use crate::{
+    audit,
     errors::UsageError,
-    outputs,
+    reported::{Reported, RunFormat},
     results::{self, Output, Reader},
-    runner::Format,
 };
 
 /// Report on a run file, or on the results of an attack
@@ -26,6 +26,9 @@ use crate::{
   sojourn report reports/payments-….sojourn
   sojourn report run.sojourn --format json | jq .verdict
   sojourn report run.sojourn --output page.html
+  sojourn report run.sojourn --report audit.ndjson   the kept journeys, one JSON object a line
+  sojourn report run.sojourn --journey pay:4711      one journey's whole timeline
+  sojourn report *.sojourn --journey pay:47 --output pay.html   from several runs, by its beginning
   sojourn report results.bin
   cat results.bin | sojourn report -type='hist[0,1ms,10ms,100ms]'
   sojourn report -type=json -buckets='[0,10ms]' monday.bin tuesday.bin
@@ -39,7 +42,15 @@ pub(crate) struct Report {
     files: Vec<OsString>,
     /// Of a run file: what goes to standard output [default: text]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<RunFormat>,
+    /// Of run files: the journey of this key, trace id or number (#17), or those whose key begins
+    /// so, with its whole timeline, as far as it was kept
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["layout", "report"])]
+    journey: Option<String>,
+    /// Of a run file: reports in files, by ending: .html, .json, .txt, .ndjson; repeatable. Then
+    /// nothing is printed, unless a --format is given
+    #[arg(long, value_name = "FILE")]
+    report: Vec<PathBuf>,
     /// Of results, or of a run file with response time, blocked, service time and lag side by side:
     /// text, json, hist[0,1ms,…] or hdrplot
     #[arg(long = "type", value_name = "TYPE")]
@@ -51,13 +62,17 @@ pub(crate) struct Report {
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "0")]
     #[arg(hide_default_value = true)]
     every: i64,
-    /// Where to write; for a run file the ending chooses the format: .html, .json, .txt
+    /// Where to write; for a run file the ending chooses the format: .html, .json, .txt, .ndjson
     #[arg(long, short, value_name = "FILE", default_value = "stdout")]
     output: OsString,
 }
 
 /// Reports.
 pub(crate) fn run(command: &Report) -> Result<u8, UsageError> {
+    if let Some(key) = &command.journey {
+        let output = (command.output != "stdout").then(|| Path::new(&command.output));
+        return audit::show(&command.files, key, command.format, output).map(|()| 0);
+    }
     match run_file(&command.files)? {
         Some(path) => render(command, &path),
         None => sum_up(command).map(|()| 0),
@@ -70,7 +85,7 @@ fn run_file(files: &[OsString]) -> Result<Option<PathBuf>, UsageError> {
     if files.len() > 1 {
         return Err(UsageError::new(
             format!("{} is a run file and not the only file", name.display()),
-            "report on run files one by one",
+            "report on run files one by one; only --journey looks through several",
         ));
     }
     Ok(Some(PathBuf::from(name)))
@@ -90,17 +105,21 @@ fn looks_like_run_file(name: &OsStr) -> bool {
 fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
     let format = match (command.format, command.layout.as_deref()) {
         (Some(format), _) => format,
-        (None, None) => Format::Text,
+        (None, None) => RunFormat::Text,
         (None, Some(layout)) => return lay_out(command, path, layout),
     };
-    let model = outputs::model(path)?;
-    match format {
-        _ if command.output != "stdout" => {
-            outputs::write_report(&model, Path::new(&command.output))?;
-        }
-        Format::Text => outputs::print_text(&model),
-        Format::Json => outputs::print(&sojourn_report::render::json(&model)?),
-        Format::Html => outputs::print(&sojourn_report::render::html(&model)?),
+    for report in &command.report {
+        RunFormat::check_name(report)?;
+    }
+    let reported = Reported::open(path)?;
+    for report in &command.report {
+        reported.write(report)?;
+    }
+    match command.output == "stdout" {
+        // What was asked for is in files.
+        true if command.format.is_none() && !command.report.is_empty() => {}
+        true => reported.print(format)?,
+        false => reported.write(Path::new(&command.output))?,
     }
     Ok(0)
 }
@@ -119,9 +138,15 @@ fn lay_out(command: &Report, path: &Path, layout: &str) -> Result<u8, UsageError
 fn sum_up(command: &Report) -> Result<(), UsageError> {
     let layout = match (command.layout.as_deref(), command.format) {
         (Some(layout), _) => layout,
-        (None, None | Some(Format::Text)) => "text",
-        (None, Some(Format::Json)) => "json",
-        (None, Some(Format::Html)) => {
+        (None, None | Some(RunFormat::Text)) => "text",
+        (None, Some(RunFormat::Json)) => "json",
+        (None, Some(RunFormat::Ndjson)) => {
+            return Err(UsageError::new(
+                "results have no journeys",
+                "`sojourn encode` writes them as JSON, one a line",
+            ));
+        }
+        (None, Some(RunFormat::Html)) => {
             return Err(UsageError::new(
                 "results have no HTML report",
                 "`sojourn plot` makes a page of them",

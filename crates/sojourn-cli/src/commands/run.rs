@@ -16,6 +16,7 @@ use crate::{
   sojourn run journey.yaml --once --debug
   sojourn run journey.yaml --rehearse 10%,50%,100%
   sojourn run journey.yaml --report ci.json --report page.html
+  sojourn run journey.yaml --keep-messages 16MB --report audit.ndjson    telling journeys, whole
   sojourn run journey.yaml --target-pid payments=$(pgrep -o payments-api)
   sojourn run journey.yaml --target-cgroup relay=/sys/fs/cgroup/system.slice/relay.service
   sojourn run journey.yaml --prometheus http://127.0.0.1:9090 --observe queue='sum(queue_length)'")]

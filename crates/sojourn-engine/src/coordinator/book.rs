@@ -173,9 +173,13 @@ impl Book {
                     let _dropped = kept.try_send(*record);
                 }
             }
+            FromObserver::Again(record) => {
+                let _ignored = self.writer.as_mut().map(|writer| writer.duplicate(&record));
+            }
             FromObserver::Void(why) => self.defects.push(why),
-            FromObserver::Closed { balance, not_kept } => {
-                self.notes.extend(notes::of_book(&balance, not_kept));
+            FromObserver::Closed { balance, kept } => {
+                self.notes.extend(notes::of_book(&balance, &kept));
+                let _ignored = self.writer.as_mut().map(|writer| writer.kept(&kept));
                 self.balance = Some(balance);
             }
         }

@@ -29,8 +29,8 @@ use crate::{
     generator::{self, GeneratorSpec, Publishers},
     link::{FromGenerator, ToGenerator},
     observer::{
-        FromObserver, GeneratorEnd, LedgerState, Observer, ObserverSpec, TapReport, TapSpec,
-        run_tap,
+        FromObserver, GeneratorEnd, LedgerState, MessageRing, Observer, ObserverSpec, TapReport,
+        TapSpec, run_tap,
     },
     poller::{self, PollSender, PollerSpec},
     refresh::{self, RefreshSpec},
@@ -69,6 +69,7 @@ pub(super) struct Launched {
     ios: Vec<sojourn_http::Io>,
     spares: Vec<Sender<Box<Snapshot>>>,
     taps: usize,
+    rings: Vec<MessageRing>,
     /// Observer, taps, poller and refresh wait here for the run's start.
     starts: Vec<Sender<u64>>,
     from_generators: Receiver<(u32, FromGenerator)>,
@@ -112,6 +113,7 @@ pub(super) fn launch(
         ios: Vec::new(),
         spares: Vec::new(),
         taps: 0,
+        rings: MessageRing::of_channels(plan.channels.len(), options.keep),
         starts: Vec::new(),
         from_generators,
         from_observer,
@@ -369,6 +371,7 @@ impl Launched {
             stop: Arc::clone(&self.stop.0),
             start,
             narrator: self.options.narrator.clone(),
+            ring: self.rings.get(index).cloned(),
         };
         self.spawn(Role::Tap, &format!("tap-{index}"), move || run_tap(spec))
     }
@@ -422,6 +425,7 @@ impl Launched {
             // The number after the last source's: each recorder has its own.
             recorder_number: self.sources.len() as u32,
             anchor: self.anchor,
+            rings: self.rings.clone(),
             batches,
             reports,
             generators,

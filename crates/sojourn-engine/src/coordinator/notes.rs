@@ -3,6 +3,7 @@
 use sojourn_ledger::Balance;
 use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
 use sojourn_plan::{Model, Plan, Think, Until};
+use sojourn_record::KeptRecord;
 
 /// Every remark on the figures of a steady phase of this length.
 pub(super) fn of_figures(plan: &Plan, store: &Store, steady_ns: u64) -> Vec<String> {
@@ -13,7 +14,7 @@ pub(super) fn of_figures(plan: &Plan, store: &Store, steady_ns: u64) -> Vec<Stri
 }
 
 /// What the closed book leaves unsaid.
-pub(super) fn of_book(balance: &Balance, not_kept: u64) -> Vec<String> {
+pub(super) fn of_book(balance: &Balance, kept: &KeptRecord) -> Vec<String> {
     let late = balance.facts_after_forgetting;
     let late = (late > 0).then(|| {
         format!(
@@ -21,13 +22,23 @@ pub(super) fn of_book(balance: &Balance, not_kept: u64) -> Vec<String> {
              forgotten them: no figure changes by it"
         )
     });
-    let not_kept = (not_kept > 0).then(|| {
+    late.into_iter().chain(not_kept(kept)).collect()
+}
+
+/// Telling journeys for which the file had no room.
+fn not_kept(kept: &KeptRecord) -> Option<String> {
+    let beyond = kept.classes.iter().filter(|count| count.not_kept > 0);
+    let parts: Vec<String> = beyond
+        .map(|count| format!("{} more {}", count.not_kept, count.class.replace('_', " ")))
+        .collect();
+    (!parts.is_empty()).then(|| {
         format!(
-            "{not_kept} lost or failed journeys more than are kept: they are counted, but can't be \
-             looked at one by one"
+            "{} journeys are counted and not in the file (cap {} of each class): they can't be \
+             looked at one by one",
+            parts.join(", "),
+            kept.each_max
         )
-    });
-    late.into_iter().chain(not_kept).collect()
+    })
 }
 
 /// Little's law, where users who never think wait for answers: their number, not the target, sets
@@ -100,13 +111,22 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_record::KeptCount;
+
     use super::*;
 
     #[test]
     fn what_the_book_leaves_unsaid_is_noted_with_its_number() {
-        assert_eq!(of_book(&Balance::default(), 0), Vec::<String>::new());
+        let none = KeptRecord::default();
+        assert_eq!(of_book(&Balance::default(), &none), Vec::<String>::new());
         let balance = Balance { facts_after_forgetting: 3, ..Balance::default() };
-        let notes = of_book(&balance, 5);
-        assert!(notes[0].starts_with("3 answers") && notes[1].starts_with("5 lost or failed"));
+        let count = |class: &str, not_kept| KeptCount { class: class.into(), kept: 9, not_kept };
+        let classes = vec![count("lost", 312), count("late", 0), count("root_failed", 2)];
+        let kept = KeptRecord { classes, each_max: 10, duplicates_beyond: 0 };
+        let notes = of_book(&balance, &kept);
+        assert!(notes[0].starts_with("3 answers"));
+        let words = "312 more lost, 2 more root failed journeys are counted and not in the file \
+                     (cap 10 of each class)";
+        assert!(notes[1].starts_with(words), "{}", notes[1]);
     }
 }

@@ -17,7 +17,7 @@ use super::{
     actor::{Actor, Context, Step, Wake},
     answer::Answer,
     clock::Face,
-    journey::{Arrival, send},
+    journey::{Arrival, refusal, send},
     prepared::{PreparedRequest, RenderError},
     series::NOT_SENT,
 };
@@ -51,12 +51,14 @@ struct Judged {
     reason: String,
     /// The foreign clock that it shows.
     face: Option<Face>,
+    /// Its status, where there was an answer.
+    status: Option<u16>,
 }
 
 impl Judged {
     /// No event was accepted.
     fn refused(reason: String) -> Self {
-        Self { accepted: 0, unexpected: Some(reason.clone()), reason, face: None }
+        Self { accepted: 0, unexpected: Some(reason.clone()), reason, face: None, status: None }
     }
 }
 
@@ -202,7 +204,8 @@ impl BatchActor {
                 let at = (self.step, self.due_ns);
                 let face = step.clock.as_ref();
                 let face = face.map(|rule| Face::of(rule, &answer, completion, at, context.now_ns));
-                Judged { face, ..judge(step, batch, &answer, self.going_on) }
+                let status = Some(response.status);
+                Judged { face, status, ..judge(step, batch, &answer, self.going_on) }
             }
             Err(failure) => Judged::refused(failure.kind.name().to_owned()),
         };
@@ -260,7 +263,10 @@ impl BatchActor {
                 context.outbox.push(ended_ns, Fact::StepEnded { journey });
             }
             match (is_accepted, is_last) {
-                (false, _) => context.outbox.push(ended_ns, Fact::RootFailed { journey }),
+                (false, _) => {
+                    let why = Some(refusal(judged.status, &judged.reason));
+                    context.outbox.push(ended_ns, Fact::RootFailed { journey, why });
+                }
                 (true, true) => context.outbox.push(ended_ns, Fact::RootCompleted { journey }),
                 (true, false) => {}
             }
@@ -314,7 +320,7 @@ fn judge(step: &PlanStep, batch: &Batch, answer: &Answer<'_>, sent: u32) -> Judg
         },
     };
     let reason = unexpected.clone().unwrap_or_else(|| NOT_ACCEPTED.to_owned());
-    Judged { accepted, unexpected, reason, face: None }
+    Judged { accepted, unexpected, reason, face: None, status: None }
 }
 
 /// The number of events accepted: a list's length, or a number.

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::options::narrate;
 use members::Told;
+pub(super) use narration::refusal;
 use narration::{redacted, told};
 
 /// Who a journey is and when it was due: everything fixed at its start.
@@ -76,6 +77,8 @@ struct UnderWay {
     /// Of its requests before the present one.
     bytes_in: u64,
     bytes_out: u64,
+    /// Of its last answer.
+    status: Option<u16>,
 }
 
 impl UnderWay {
@@ -89,6 +92,7 @@ impl UnderWay {
             attempt_began_ns: began_ns,
             bytes_in: 0,
             bytes_out: 0,
+            status: None,
         }
     }
 }
@@ -249,9 +253,10 @@ impl JourneyActor {
     }
 
     fn completed(&mut self, context: &mut Context<'_>, completion: Completion) -> Step {
-        let Some(under_way) = self.request.take() else {
+        let Some(mut under_way) = self.request.take() else {
             return Step::Idle;
         };
+        under_way.status = completion.outcome.as_ref().ok().map(|response| response.status);
         let ended_ns = completion.ended_ns;
         let followed = match &completion.outcome {
             Ok(response) => self.follow_redirect(context, under_way, &completion, response),
@@ -405,8 +410,11 @@ impl JourneyActor {
         context.recorder.record(failed, ended_ns.saturating_sub(under_way.due_ns));
         self.step_ended(context, ended_ns);
         let is_root = context.plan.journeys[self.kind()].steps[under_way.step].after.is_none();
-        let fact =
-            if is_root { Fact::RootFailed { journey } } else { Fact::FollowUpFailed { journey } };
+        let why = Some(refusal(under_way.status, reason));
+        let fact = match is_root {
+            true => Fact::RootFailed { journey, why },
+            false => Fact::FollowUpFailed { journey, why },
+        };
         context.outbox.push(ended_ns, fact);
         Step::Done
     }

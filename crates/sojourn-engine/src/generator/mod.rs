@@ -54,7 +54,7 @@ use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of};
 pub(crate) use publishers::{Message, Publishers};
-pub(crate) use redirect::{hosts, next_action};
+pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
 pub(crate) use spec::GeneratorSpec;
 use timers::Timers;

@@ -11,6 +11,7 @@ mod limits;
 mod poison;
 mod series;
 mod tap_thread;
+mod words;
 
 use std::sync::{
     Arc,
@@ -21,11 +22,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::Waker;
 use sojourn_ledger::{
-    Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId, TraceContext,
+    Again, Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId,
 };
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_plan::Plan;
-use sojourn_record::JourneyRecord;
+use sojourn_record::{DuplicateRecord, JourneyRecord, KeptRecord};
 
 use crate::{
     generator::hears_of_end,
@@ -37,7 +38,8 @@ use crate::{
     process_health::ProcessHealth,
     shape::ledger_spec,
 };
-use audit::Audit;
+pub(crate) use audit::MessageRing;
+use audit::{Audit, Kept};
 use clocks::ClockSeries;
 use labels::LabelSeries;
 use limits::{LimitSeries, limit_specs};
@@ -55,14 +57,16 @@ pub(crate) enum FromObserver {
     Snapshot(Box<Snapshot>),
     /// A journey to keep.
     Kept(Box<JourneyRecord>),
+    /// A duplicate of a journey told of before.
+    Again(Box<DuplicateRecord>),
     /// Something that makes the run void, in words.
     Void(String),
     /// The book is closed.
     Closed {
         /// Its lines.
         balance: Box<Balance>,
-        /// Lost and failed journeys that are counted but not kept.
-        not_kept: u64,
+        /// How many journeys were kept and were not.
+        kept: Box<KeptRecord>,
     },
 }
 
@@ -99,6 +103,8 @@ pub(crate) struct ObserverSpec {
     pub(crate) recorder_number: u32,
     /// Wall time of the run, which foreign clocks are compared with.
     pub(crate) anchor: Anchor,
+    /// Of each channel, the messages that its tap holds; empty where none does.
+    pub(crate) rings: Vec<MessageRing>,
     pub(crate) batches: Receiver<Batch>,
     pub(crate) reports: Sender<FromObserver>,
     pub(crate) generators: Vec<GeneratorEnd>,
@@ -160,7 +166,7 @@ impl Observer {
             clocks: ClockSeries::new(plan, spec.anchor, start_ns, &mut recorder),
             labels: LabelSeries::new(plan),
             process: ProcessHealth::new(&mut recorder),
-            audit: Audit::new(plan, start_ns, &spec.options),
+            audit: Audit::new(plan, start_ns, &spec.options, spec.rings.clone()),
             recorder,
             tells_end,
             is_polled: spec.plan.journeys.iter().map(is_polled).collect(),
@@ -264,17 +270,26 @@ impl Observer {
                     // A user stops waiting at the deadline; the journey may still complete, late.
                     self.wake(journey.0, ToActor::Overdue { journey: journey.0 });
                 }
-                Decision::Finished(finished) => self.finished(*finished),
+                Decision::Finished(finished) => self.finished(&finished),
+                Decision::Again(again) => self.again(&again),
                 _ => {}
             }
         }
         self.decisions = decisions;
     }
 
-    fn finished(&mut self, finished: Finished) {
+    fn again(&mut self, again: &Again) {
+        match self.audit.again(again, &self.ledger) {
+            Some(Kept::Journey(record)) => self.keep(FromObserver::Kept(record)),
+            Some(Kept::Duplicate(record)) => self.keep(FromObserver::Again(record)),
+            None => {}
+        }
+    }
+
+    fn finished(&mut self, finished: &Finished) {
         use sojourn_ledger::FinishClass::{Completed, Late};
         if !finished.readings.is_empty() {
-            self.clocks.finished(&finished, &mut self.recorder);
+            self.clocks.finished(finished, &mut self.recorder);
         }
         if let Some(label) = &finished.label {
             self.labels.finished(&finished, label, &mut self.recorder);
@@ -284,7 +299,7 @@ impl Observer {
         *in_flight = in_flight.saturating_sub(1);
         let counter = match finished.class {
             Completed | Late => &state.completed,
-            _ if self.series.is_contained(&finished) => &state.completed,
+            _ if self.series.is_contained(finished) => &state.completed,
             _ => &state.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -301,7 +316,7 @@ impl Observer {
             self.wake_ups_refused += u64::from(poller.try_send(ended).is_err_and(|e| e.is_full()));
         }
         if let Some(record) = self.audit.take(finished) {
-            self.keep(record);
+            self.keep(FromObserver::Kept(Box::new(record)));
         }
     }
 
@@ -316,10 +331,8 @@ impl Observer {
         }
     }
 
-    fn keep(&mut self, record: JourneyRecord) {
-        if self.spec.reports.try_send(FromObserver::Kept(Box::new(record))).is_err() {
-            self.kept_refused += 1;
-        }
+    fn keep(&mut self, record: FromObserver) {
+        self.kept_refused += u64::from(self.spec.reports.try_send(record).is_err());
     }
 
     /// Tells the coordinator once that the run is void; the first defect explains the others.
@@ -371,7 +384,9 @@ impl Observer {
         self.ledger.close(vouched_ns, &mut self.decisions);
         self.decide();
         for record in self.audit.rest() {
-            self.keep(record);
+            // However many are asked for: there is time now to wait for a place.
+            let kept = FromObserver::Kept(Box::new(record));
+            self.kept_refused += u64::from(hand_over(&self.spec.reports, kept).is_err());
         }
         let last = FromObserver::Snapshot(self.snapshot(now_ns()));
         if hand_over(&self.spec.reports, last).is_err() {
@@ -380,54 +395,12 @@ impl Observer {
         }
         let balance = Box::new(self.ledger.balance());
         // Refused only when the coordinator has gone.
-        let not_kept = self.audit.not_kept();
-        let _ignored = self.spec.reports.send(FromObserver::Closed { balance, not_kept });
+        let kept = Box::new(self.audit.kept());
+        let _ignored = self.spec.reports.send(FromObserver::Closed { balance, kept });
     }
 
     fn tell(&self, decision: &Decision) {
-        narrate(self.spec.options.narrator.as_ref(), || {
-            let plan = &self.spec.plan;
-            let stage_name = |kind: u16, stage: u8| {
-                plan.journeys[usize::from(kind)].stages[usize::from(stage)].name.clone()
-            };
-            match decision {
-                Decision::Reached { kind, stage, since_start_ns, .. } => format!(
-                    "ledger: stage {} reached {:.2} ms after the start",
-                    stage_name(*kind, *stage),
-                    *since_start_ns as f64 / 1e6
-                ),
-                Decision::Hop { kind, stage, hop_ns, .. } => format!(
-                    "ledger: hop to {} took {:.2} ms",
-                    stage_name(*kind, *stage),
-                    *hop_ns as f64 / 1e6
-                ),
-                Decision::Traced { kind, stage, context, .. } => {
-                    let whose = match context {
-                        TraceContext::Own => "its journey's trace",
-                        TraceContext::Other => "another trace",
-                        TraceContext::Absent => "no trace",
-                    };
-                    format!("ledger: the event of {} carries {whose}", stage_name(*kind, *stage))
-                }
-                Decision::SecondBranch { kind, stage, .. } => format!(
-                    "ledger: {} was reached after another alternative",
-                    stage_name(*kind, *stage)
-                ),
-                Decision::FirstMember { kind, stage, since_start_ns, .. } => format!(
-                    "ledger: the first member of {} came {:.2} ms after the start",
-                    stage_name(*kind, *stage),
-                    *since_start_ns as f64 / 1e6
-                ),
-                Decision::Event { channel, class, .. } => format!(
-                    "ledger: event on {} is {class:?}",
-                    plan.channels[usize::from(*channel)].name
-                ),
-                Decision::Finished(finished) => {
-                    format!("ledger: journey ended: {:?}", finished.class)
-                }
-                other => format!("ledger: {other:?}"),
-            }
-        });
+        narrate(self.spec.options.narrator.as_ref(), || words::of(&self.spec.plan, decision));
     }
 }
 
@@ -454,6 +427,7 @@ mod tests {
             sources: vec![(GENERATOR, "generator 0".to_owned()), (TAP, "tap".to_owned())],
             recorder_number: 2,
             anchor: Anchor::now(),
+            rings: Vec::new(),
             batches,
             reports,
             generators: Vec::new(),

@@ -159,7 +159,7 @@ impl ObserverSeries {
                     recorder.add(trace[*context as usize], 1);
                 }
             }
-            Decision::Overdue { .. } => {}
+            Decision::Overdue { .. } | Decision::Again(_) => {}
         }
     }
 

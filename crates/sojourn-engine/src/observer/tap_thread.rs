@@ -14,6 +14,7 @@ use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_ledger::{Batch, Fact, SourceId};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, Snapshot, names};
 
+use super::MessageRing;
 use crate::{generator::Outbox, health::ThreadHealth, options::narrate};
 
 /// Facts that wait for a place in the ledger's channel.
@@ -31,6 +32,8 @@ pub(crate) struct TapSpec {
     /// The instant before which events are of earlier runs, once the run's start is known.
     pub(crate) start: crossbeam_channel::Receiver<u64>,
     pub(crate) narrator: Option<Sender<String>>,
+    /// Where messages are held for kept journeys, where that was asked for.
+    pub(crate) ring: Option<MessageRing>,
 }
 
 /// What a tap thread says to the coordinator.
@@ -49,6 +52,7 @@ struct ToLedger {
     router: Router,
     outbox: Outbox,
     narrator: Option<Sender<String>>,
+    ring: Option<MessageRing>,
     /// The run's start, once it is known; before it, events are residual backlog of earlier runs.
     start_ns: Option<u64>,
     residual: u64,
@@ -78,6 +82,9 @@ impl Sink for ToLedger {
             // Messages of one read share a stamp, but came one after the other: a nanosecond apart,
             // that an event overtook its predecessor is still seen.
             self.last_ns = message.stamp_ns.max(self.last_ns + 1);
+            if let (Some(ring), false) = (&self.ring, observation.candidates.is_empty()) {
+                ring.hold(self.last_ns, message);
+            }
             self.outbox.push(self.last_ns, Fact::Observed(Box::new(observation)));
         }
     }
@@ -95,9 +102,11 @@ impl Sink for ToLedger {
 
 /// The thread's body: from the tap's opening until `stop`, or until the tap is lost.
 pub(crate) fn run_tap(spec: TapSpec) {
-    let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator } = spec;
+    let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator, ring } =
+        spec;
     let outbox = Outbox::new(source, facts, FACTS_MAX);
-    let mut sink = ToLedger { router, outbox, narrator, start_ns: None, residual: 0, last_ns: 0 };
+    let mut sink =
+        ToLedger { router, outbox, narrator, ring, start_ns: None, residual: 0, last_ns: 0 };
     let mut figures = Figures::new(&channel, source);
     let mut lost = None;
     while !stop.load(Ordering::Relaxed) {

@@ -154,7 +154,10 @@ fn journey_facts(truth: &JourneyTruth) -> Vec<Stamped> {
     );
     facts.extend(truth.root.map(|(stamp_ns, succeeded)| {
         let completed = Fact::RootCompleted { journey };
-        Stamped { stamp_ns, fact: if succeeded { completed } else { Fact::RootFailed { journey } } }
+        Stamped {
+            stamp_ns,
+            fact: if succeeded { completed } else { Fact::RootFailed { journey, why: None } },
+        }
     }));
     facts.extend(
         truth
@@ -163,7 +166,7 @@ fn journey_facts(truth: &JourneyTruth) -> Vec<Stamped> {
     );
     facts.extend(truth.follow_up.map(|(stamp_ns, succeeded)| {
         let completed = Fact::FollowUpsCompleted { journey };
-        let failed = Fact::FollowUpFailed { journey };
+        let failed = Fact::FollowUpFailed { journey, why: None };
         Stamped { stamp_ns, fact: if succeeded { completed } else { failed } }
     }));
     facts

@@ -41,6 +41,9 @@ pub(super) fn merge(mut runs: Vec<RunFile>) -> Result<RunFile, String> {
             from_ns: amendment.from_ns.saturating_add(offset_ns),
             ..amendment
         }));
+        if let Some(kept) = &run.kept {
+            merged.kept.get_or_insert_default().add(kept);
+        }
         let journeys = run.journeys.into_iter();
         merged.journeys.extend(journeys.map(|journey| shifted(journey, offset_ns)));
     }
@@ -203,5 +206,7 @@ fn shifted(mut journey: JourneyRecord, by_ns: u64) -> JourneyRecord {
     for stage in &mut journey.stages {
         stage.seen_ns.iter_mut().for_each(later);
     }
+    journey.duplicates.iter_mut().for_each(|duplicate| later(&mut duplicate.seen_ns));
+    journey.messages.iter_mut().for_each(|message| later(&mut message.seen_ns));
     journey
 }

@@ -4,6 +4,7 @@
 //! over without reading them: headers are the index.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{BufReader, Read as _},
     path::Path,
@@ -17,7 +18,7 @@ use super::{
     deltas::{Deltas, read_packed},
 };
 use crate::{
-    Interval,
+    DuplicateRecord, Interval, JourneyRecord,
     codec::{read_row, read_series},
     format::{HEADER, Header, MAGIC, MOST_PAYLOAD, RecordType, VERSION},
 };
@@ -138,6 +139,8 @@ struct Scan {
     /// Where each interval's delta is.
     deltas: Vec<u64>,
     checkpoints: Vec<u64>,
+    /// Where each kept journey is, by its number.
+    places: HashMap<u64, usize>,
 }
 
 impl Scan {
@@ -167,8 +170,13 @@ impl Scan {
             RecordType::Checkpoint => self.checkpoints.push(offset),
             RecordType::Journey => {
                 let journey = serde_json::from_slice(payload).ok()?;
-                self.run.journeys.push(journey);
+                self.keep(journey);
             }
+            RecordType::Duplicate => {
+                let record = serde_json::from_slice(payload).ok()?;
+                self.add_duplicate(record);
+            }
+            RecordType::Kept => self.run.kept = Some(serde_json::from_slice(payload).ok()?),
             RecordType::Summary => self.run.summary = Some(serde_json::from_slice(payload).ok()?),
             RecordType::Amendment => {
                 let amendment = serde_json::from_slice(payload).ok()?;
@@ -176,6 +184,26 @@ impl Scan {
             }
         }
         Some(())
+    }
+
+    /// A journey kept for several things at several times is one journey.
+    fn keep(&mut self, journey: JourneyRecord) {
+        match self.places.get(&journey.id) {
+            Some(&place) => self.run.journeys[place].merge(journey),
+            None => {
+                self.places.insert(journey.id, self.run.journeys.len());
+                self.run.journeys.push(journey);
+            }
+        }
+    }
+
+    /// One for a journey that did not reach the file is passed over: it has been counted.
+    fn add_duplicate(&mut self, record: DuplicateRecord) {
+        if let Some(&place) = self.places.get(&record.id) {
+            let journey = &mut self.run.journeys[place];
+            journey.add_duplicate(record.duplicate);
+            record.message.into_iter().for_each(|message| journey.add_message(message));
+        }
     }
 
     /// Rebuilds the store: the last whole checkpoint and the intervals after it.

@@ -8,9 +8,12 @@ use sojourn_metrics::{
 };
 
 use super::*;
-use crate::{Cause, IntervalRow, RunWriter, StageInstant, Verdict};
+use crate::{
+    Cause, DuplicateInstant, DuplicateRecord, IntervalRow, KeptRecord, RunWriter, StageInstant,
+    Verdict,
+};
 
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 /// Where the monotonic clock stood when the runs of these tests started.
 const START: u64 = 77 * SECOND;
 
@@ -18,7 +21,7 @@ fn key(metric: &str, stage: &str) -> SeriesKey {
     SeriesKey::new(metric, &[("journey", "payment"), ("stage", stage)], SeriesPhase::Steady)
 }
 
-fn identity(run_id: &str, start_unix_ns: u64) -> Identity {
+pub(super) fn identity(run_id: &str, start_unix_ns: u64) -> Identity {
     Identity {
         name: "payments".to_owned(),
         run_id: run_id.to_owned(),
@@ -48,7 +51,7 @@ fn summary(end_ns: u64) -> Summary {
     }
 }
 
-fn journey(id: u64) -> JourneyRecord {
+pub(super) fn journey(id: u64) -> JourneyRecord {
     JourneyRecord {
         journey: "payment".to_owned(),
         id,
@@ -59,8 +62,22 @@ fn journey(id: u64) -> JourneyRecord {
     }
 }
 
+pub(super) fn duplicate(seen_ns: u64) -> DuplicateInstant {
+    DuplicateInstant { stage: "settled".to_owned(), kind: "redelivery".to_owned(), seen_ns }
+}
+
+pub(super) fn again(id: u64, seen_ns: u64) -> DuplicateRecord {
+    DuplicateRecord { id, duplicate: duplicate(seen_ns), message: None }
+}
+
+/// A journey that came again at 7 ns.
+fn journey_again(id: u64) -> JourneyRecord {
+    let also_kept_as = vec!["duplicated".to_owned()];
+    JourneyRecord { duplicates: vec![duplicate(7)], also_kept_as, ..journey(id) }
+}
+
 /// The snapshots of two sources over `seconds`, second by second. New series keep coming.
-fn seconds(seconds: u64, salt: u64) -> Vec<[Snapshot; 2]> {
+pub(super) fn seconds(seconds: u64, salt: u64) -> Vec<[Snapshot; 2]> {
     let mut recorders = [0, 1].map(Recorder::new);
     recorders.iter_mut().for_each(|recorder| recorder.start_at(START));
     let mut taken = Vec::new();
@@ -94,12 +111,12 @@ fn store_of(seconds: &[[Snapshot; 2]]) -> Store {
 }
 
 /// A directory that goes when the test ends, and the file in it.
-struct Place {
+pub(super) struct Place {
     _dir: tempfile::TempDir,
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
-fn place() -> Place {
+pub(super) fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.sojourn");
     Place { _dir: dir, path }
@@ -111,6 +128,8 @@ fn write(path: &Path, identity: &Identity, seconds: &[[Snapshot; 2]]) {
     for (at, snapshots) in seconds.iter().enumerate() {
         writer.interval(snapshots).unwrap();
         writer.journey(&journey(at as u64)).unwrap();
+        writer.duplicate(&again(at as u64, 7)).unwrap();
+        writer.kept(&KeptRecord::default()).unwrap();
         if at % 3 == 2 {
             writer.checkpoint(&store_of(&seconds[..=at])).unwrap();
         }
@@ -130,7 +149,8 @@ fn a_whole_file_gives_back_what_was_written() {
     assert_eq!(run.summary, Some(summary(8 * SECOND)));
     assert_eq!(run.cut_off, None);
     assert_eq!(run.journeys.iter().map(|j| j.id).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
-    assert_eq!(run.journeys[3], journey(3));
+    assert_eq!(run.journeys[3], journey_again(3));
+    assert_eq!(run.kept, Some(KeptRecord::default()));
     assert_eq!(run.intervals.len(), 8);
     let mut summed = Store::new();
     for (at, interval) in run.intervals.iter().enumerate() {

@@ -114,7 +114,7 @@ fn hops<'a>(
             record.journey == shape.name
                 && record.phase == "steady"
                 // The slowest are no random ones.
-                && matches!(record.kept_as.as_str(), "sample" | "all")
+                && ["sample", "all"].iter().any(|role| record.is_kept_as(role))
                 && matches!(record.class.as_str(), "completed" | "late")
         })
         .collect();

@@ -79,6 +79,14 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
 }
 
 /// A quantile that does not fall among the lost.
+/// The median of a journey's durations, where it is not among the lost.
+pub(super) fn duration_p50_ns(lookup: &Lookup<'_>, shape: &JourneyShape) -> Option<u64> {
+    let tags = [(names::JOURNEY, shape.name.as_str())];
+    let durations = lookup.trend(names::JOURNEY_DURATION, &tags);
+    let lost = lookup.steady(names::JOURNEYS_LOST, &tags);
+    seen(&journey_quantiles(durations, lost, shape.within_ns), 0.5)
+}
+
 fn seen(quantiles: &[Quantile], q: f64) -> Option<u64> {
     quantiles
         .iter()

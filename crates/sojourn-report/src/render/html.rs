@@ -5,6 +5,7 @@
 //! Everything that is printed goes through the template engine's escaping. Only our own assets and
 //! the definitions are inserted as they are.
 
+pub(crate) mod audit;
 mod axis;
 mod bars;
 pub(super) mod capacity;
@@ -36,6 +37,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
     ("journey.html", include_str!("../../assets/journey.html")),
+    ("kept.html", include_str!("../../assets/kept.html")),
     ("batch.html", include_str!("../../assets/batch.html")),
     ("labels.html", include_str!("../../assets/labels.html")),
     ("clocks.html", include_str!("../../assets/clocks.html")),

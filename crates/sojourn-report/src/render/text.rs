@@ -1,5 +1,6 @@
 //! The report for a terminal.
 
+pub(crate) mod audit;
 mod backlog;
 mod batch;
 pub(super) mod capacity;
@@ -45,6 +46,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     for poison in &model.poison {
         poison::poison(&mut out, poison, &paint);
     }
+    audit::summary(&mut out, &model.kept, &paint);
     thresholds(&mut out, &model.thresholds, &paint);
     conclusions(&mut out, model, &paint);
     plan::plan(&mut out, &model.identity.plan, &paint);

@@ -16,9 +16,9 @@ use sojourn_analysis::{
 use sojourn_metrics::Histogram;
 use sojourn_report::model::{
     BacklogRow, ByOutcome, Cause, Duplicates, ErrorRow, EventCounts, EventLine, Health,
-    JourneyCounts, JourneyLine, JourneyReport, KeptJourney, Ledger, Limit, Outcome, PhaseRow,
-    Quantile, ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic, StatusRow,
-    StepRow, TapHealth, ThreadHealth, ThresholdRow, Timeline, VerdictReport,
+    JourneyCounts, JourneyLine, JourneyReport, KeptCounts, KeptJourney, Ledger, Limit, Outcome,
+    PhaseRow, Quantile, ReportModel, RunIdentity, SCHEMA, Span, SpanKind, StageRow, Statistic,
+    StatusRow, StepRow, TapHealth, ThreadHealth, ThresholdRow, Timeline, VerdictReport,
 };
 
 use simulation::{
@@ -62,6 +62,7 @@ pub(crate) fn model() -> ReportModel {
         clocks: Vec::new(),
         journeys: vec![journey],
         poison: Vec::new(),
+        kept: KeptCounts::default(),
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
                 .into(),
@@ -115,6 +116,7 @@ pub(crate) fn empty() -> ReportModel {
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         poison: Vec::new(),
+        kept: KeptCounts::default(),
         notes: Vec::new(),
     }
 }
@@ -334,8 +336,7 @@ fn kept_one(role: &str, payment: &Payment, id: u64) -> KeptJourney {
         duration_ns: duration(payment).map_or(WITHIN_NS, |duration| duration as u64),
         spans,
         last_seen: payment.seen.len().checked_sub(1).map(|last| STAGES[last].into()),
-        reason: None,
-        trace_id: None,
+        ..KeptJourney::default()
     }
 }
 

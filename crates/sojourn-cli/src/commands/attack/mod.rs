@@ -13,7 +13,14 @@ use sojourn_live::{MetricsServer, openmetrics};
 use sojourn_plan::{AttackLoad, Pace, Plan, Target};
 use sojourn_record::{Summary, Verdict};
 
-use crate::{errors::UsageError, fail_if, live::ProgressLine, outputs, runner, signals};
+use crate::{
+    errors::UsageError,
+    fail_if,
+    live::ProgressLine,
+    outputs,
+    reported::{Reported, RunFormat},
+    runner, signals,
+};
 pub(crate) use flags::Attack;
 
 /// A request without a timeout: a year.
@@ -155,10 +162,10 @@ fn say(plan: &Plan, summary: &Summary) {
 fn report(command: &Attack, run_file: &Path) -> Result<(), UsageError> {
     let mut reports = Vec::new();
     if is_terminal(command) {
-        let model = outputs::model(run_file)?;
-        outputs::print_text(&model);
+        let reported = Reported::open(run_file)?;
+        reported.print(RunFormat::Text)?;
         let page = run_file.with_extension("html");
-        outputs::write_report(&model, &page)?;
+        reported.write(&page)?;
         reports.push(page);
     }
     runner::say_where(&runner::Made { code: 0, run_file: run_file.to_path_buf(), reports });

@@ -1,6 +1,7 @@
-//! Requests and answers in words, for `--debug`; credentials are replaced.
+//! Requests and answers in words, for `--debug` and for kept journeys; credentials are replaced.
 
 use sojourn_http::Completion;
+use sojourn_ledger::Refusal;
 
 use crate::generator::redirect::is_secret_header;
 
@@ -27,4 +28,11 @@ pub(super) fn told(completion: &Completion) -> String {
         }
         Err(failure) => format!("<- {failure} after {took_ms:.2} ms"),
     }
+}
+
+/// Why a step failed, for whoever looks at the one journey; bounded, since some words are foreign.
+pub(in crate::generator) fn refusal(status: Option<u16>, reason: &str) -> Box<Refusal> {
+    const WORDS_MAX: usize = 200;
+    let words = &reason[..reason.floor_char_boundary(WORDS_MAX)];
+    Box::new(Refusal { status, words: words.into() })
 }

@@ -53,11 +53,12 @@ pub(super) struct JourneyView {
 pub(super) fn journeys(model: &ReportModel) -> Vec<JourneyView> {
     let series: usize = model.journeys.iter().map(|journey| journey.timeline.series.len()).sum();
     let points_max = (VALUES_MAX / series.max(1)).max(POINTS_MIN);
+    let mut page = kept::Page::new(model.journeys.len());
     model
         .journeys
         .iter()
         .enumerate()
-        .map(|(index, journey)| view(model, index, journey, points_max))
+        .map(|(index, journey)| view(model, index, journey, (points_max, &mut page)))
         .collect()
 }
 
@@ -65,7 +66,7 @@ fn view(
     model: &ReportModel,
     index: usize,
     journey: &JourneyReport,
-    points_max: usize,
+    (points_max, page): (usize, &mut kept::Page),
 ) -> JourneyView {
     let timeline = journey.timeline.clone().thin(points_max);
     let draw = Draw { model, timeline: &timeline, journey: index };
@@ -88,7 +89,7 @@ fn view(
         backlog: draw.backlog(),
         resources: draw.resources(),
         distributions: bars::charts(&journey.stages),
-        kept: kept::view(&journey.kept),
+        kept: page.view(&journey.kept),
         seconds_per_point: timeline.seconds_per_point,
         starts_s: timeline.starts_ns.iter().map(|ns| (*ns as f64 / 1e8).round() / 10.0).collect(),
         end_s: timeline.end_ns as f64 / 1e9,

@@ -11,7 +11,8 @@ use crate::model::{JourneyReport, KeptJourney, Span, SpanKind};
 pub(super) struct Row {
     /// Its name.
     pub(super) name: String,
-    /// `step`, `stage`, or `missing` for what was not seen.
+    /// `step`, `stage`, `again` for a duplicate, `missing` for what was not seen, `unneeded` for what
+    /// was not reached by a journey that is complete without it.
     pub(super) kind: &'static str,
     /// Bar's start, percent of the width.
     pub(super) x: f64,
@@ -82,40 +83,60 @@ pub(super) fn flow(journey: &JourneyReport) -> Vec<Row> {
 pub(super) fn rows(kept: &KeptJourney) -> Vec<Row> {
     let last_ns = kept.spans.iter().filter_map(|span| span.to_ns).max().unwrap_or(0);
     let first_ns = kept.spans.iter().filter_map(|span| span.from_ns).min().unwrap_or(0).min(0);
+    let again_ns = kept.duplicates.iter().map(|duplicate| duplicate.at_ns);
+    let last_ns = again_ns.fold(last_ns, i64::max);
     let end_ns = last_ns.max(i64::try_from(kept.duration_ns).unwrap_or(i64::MAX));
     let width_ns = (end_ns as f64 - first_ns as f64).max(1.0);
     let percent =
         |ns: i64| tenths(((ns as f64 - first_ns as f64) / width_ns * 100.0).clamp(0.0, 100.0));
     let longest_ns = kept.spans.iter().filter_map(took_ns).max();
-    kept.spans
-        .iter()
-        .map(|span| {
-            let Some(to_ns) = span.to_ns else {
-                let remark = if span.kind == SpanKind::Step { "not answered" } else { "not seen" };
-                return missing(&span.name, span.from_ns.map_or(100.0, percent), remark);
-            };
-            let from_ns = span.from_ns.unwrap_or(to_ns);
-            // A negative hop is drawn backwards from the point it should have followed.
-            let start = percent(from_ns.min(to_ns));
-            let end = percent(from_ns.max(to_ns));
-            let negative = to_ns < from_ns;
-            Row {
-                name: span.name.clone(),
-                kind: if span.kind == SpanKind::Step { "step" } else { "stage" },
-                x: start.min(99.6),
-                width: tenths(end - start).max(0.4),
-                whisker: None,
-                took: words::duration(to_ns as f64 - from_ns as f64),
-                since: words::duration(to_ns as f64),
-                remark: match (span.status, negative) {
-                    (Some(status), _) => format!("HTTP {status}"),
-                    (None, true) => "before the point it follows".to_owned(),
-                    (None, false) => String::new(),
-                },
-                longest: kept.spans.len() > 2 && took_ns(span) == longest_ns,
+    // Such a journey needed none of what it did not reach.
+    let is_complete = matches!(kept.class.as_str(), "completed" | "late");
+    let again = kept.duplicates.iter().map(|duplicate| Row {
+        name: format!("↻ {}", duplicate.stage),
+        kind: "again",
+        x: percent(duplicate.at_ns).min(99.6),
+        width: 0.4,
+        whisker: None,
+        took: String::new(),
+        since: words::duration(duplicate.at_ns as f64),
+        remark: duplicate.kind.clone(),
+        longest: false,
+    });
+    let spans = kept.spans.iter().map(|span| {
+        let Some(to_ns) = span.to_ns else {
+            if is_complete {
+                return Row {
+                    kind: "unneeded",
+                    width: 0.0,
+                    ..missing(&span.name, 0.0, "not reached")
+                };
             }
-        })
-        .collect()
+            let remark = if span.kind == SpanKind::Step { "not answered" } else { "not seen" };
+            return missing(&span.name, span.from_ns.map_or(100.0, percent), remark);
+        };
+        let from_ns = span.from_ns.unwrap_or(to_ns);
+        // A negative hop is drawn backwards from the point it should have followed.
+        let start = percent(from_ns.min(to_ns));
+        let end = percent(from_ns.max(to_ns));
+        let negative = to_ns < from_ns;
+        Row {
+            name: span.name.clone(),
+            kind: if span.kind == SpanKind::Step { "step" } else { "stage" },
+            x: start.min(99.6),
+            width: tenths(end - start).max(0.4),
+            whisker: None,
+            took: words::duration(to_ns as f64 - from_ns as f64),
+            since: words::duration(to_ns as f64),
+            remark: match (span.status, negative) {
+                (Some(status), _) => format!("HTTP {status}"),
+                (None, true) => "before the point it follows".to_owned(),
+                (None, false) => String::new(),
+            },
+            longest: kept.spans.len() > 2 && took_ns(span) == longest_ns,
+        }
+    });
+    spans.chain(again).collect()
 }
 
 fn took_ns(span: &Span) -> Option<i64> {

@@ -1,0 +1,80 @@
+//! A run file read for its reports, and the formats that they come in.
+
+use std::path::Path;
+
+use sojourn_record::RunFile;
+use sojourn_report::{ReportModel, audit::AuditReport, render};
+
+use crate::{errors::UsageError, outputs, runner::Format};
+
+/// A format of one run's report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RunFormat {
+    /// For people, in a terminal
+    Text,
+    /// For programs
+    Json,
+    /// For browsers
+    Html,
+    /// The kept journeys, one JSON object a line
+    Ndjson,
+}
+
+impl RunFormat {
+    /// The one that a file's name asks for by its ending.
+    fn of_name(path: &Path) -> Option<Self> {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if matches!(ending, Some("ndjson" | "jsonl")) {
+            return Some(Self::Ndjson);
+        }
+        Some(match Format::of_name(path)? {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+            Format::Html => Self::Html,
+        })
+    }
+
+    /// The same; errs when no format goes with the name: better before the run than after it.
+    pub(crate) fn check_name(path: &Path) -> Result<Self, UsageError> {
+        Self::of_name(path).ok_or_else(|| {
+            UsageError::new(
+                format!("no report format goes with the name {}", path.display()),
+                "end it in .html, .json, .ndjson or .txt",
+            )
+        })
+    }
+}
+
+/// A run and the model that every report is made from.
+pub(crate) struct Reported {
+    run: RunFile,
+    model: ReportModel,
+}
+
+impl Reported {
+    pub(crate) fn open(path: &Path) -> Result<Self, UsageError> {
+        let run = RunFile::open(path)?;
+        let model = ReportModel::from_run(&run);
+        Ok(Self { run, model })
+    }
+
+    /// Prints a report to standard output.
+    pub(crate) fn print(&self, format: RunFormat) -> Result<(), UsageError> {
+        outputs::print(&self.render(format, outputs::wants_colour())?);
+        Ok(())
+    }
+
+    /// Writes a report in the format that the file's name asks for.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), UsageError> {
+        outputs::write(path, &self.render(RunFormat::check_name(path)?, false)?)
+    }
+
+    fn render(&self, format: RunFormat, colour: bool) -> Result<String, UsageError> {
+        Ok(match format {
+            RunFormat::Text => render::text(&self.model, colour),
+            RunFormat::Json => render::json(&self.model)?,
+            RunFormat::Html => render::html(&self.model)?,
+            RunFormat::Ndjson => AuditReport::from_run(&self.run).ndjson()?,
+        })
+    }
+}
