@@ -391,8 +391,8 @@ fn a_certificate_of_another_name_is_a_failure() {
     let port = mock.address().port();
     let plan = |host: &str| {
         format!(
-            "name: tls\ntarget: https://{host}:{port}\njourneys: {{ a: {{ root: {{ http: GET / }} }} }}\nload: {{ rate: \
-             10/s, steady: 1s }}\n"
+            "name: tls\ntarget: https://{host}:{port}\njourneys: {{ a: {{ root: {{ http: GET / }} }} }}\nload: {{ \
+             rate: 10/s, steady: 1s }}\n"
         )
     };
     let ca = ca.to_str().unwrap();
@@ -416,8 +416,8 @@ fn a_certificate_of_another_name_is_a_failure() {
 fn users_without_a_connection_are_a_failure_and_the_limit_is_named() {
     let system = System::start(None);
     let plan = format!(
-        "name: many\ntarget: http://{}\njourneys: {{ a: {{ root: {{ http: GET / }} }} }}\nload: {{ users: 5000, steady: \
-         1s }}\n",
+        "name: many\ntarget: http://{}\njourneys: {{ a: {{ root: {{ http: GET / }} }} }}\nload: {{ users: 5000, \
+         steady: 1s }}\n",
         system.address
     );
     let folder = temp_dir().unwrap();

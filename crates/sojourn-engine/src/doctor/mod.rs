@@ -1,5 +1,5 @@
-//! Before a run: can this plan run here, and will its figures be worth believing? Nothing is loaded;
-//! only a probe sends anything, one journey of each kind.
+//! Before a run: can this plan run here, and will its figures be worth believing? Nothing is
+//! loaded; only a probe sends anything, one journey of each kind.
 //!
 //! A file for each family of checks. They look the way a run does, with the same code, and leave
 //! nothing behind: taps are closed, no group is joined, nothing is acknowledged.
