@@ -106,7 +106,7 @@ fn kept<'a>(
 }
 
 /// Keys of the log's payments for which something holds.
-fn logged<'a>(log: &'a Log, holds: impl Fn(&JourneyTruth) -> bool) -> BTreeSet<&'a str> {
+fn logged(log: &Log, holds: impl Fn(&JourneyTruth) -> bool) -> BTreeSet<&str> {
     keys(log.journeys.iter().filter(|(_, it)| holds(it)).map(|(key, _)| key.as_str()))
 }
 

@@ -35,6 +35,9 @@ pub(super) fn every(
 
 const SAMPLE: &str = "sample";
 
+/// Whether a role fits a journey.
+type Fits = fn(&JourneyRecord, &JourneyShape) -> bool;
+
 /// Every kept journey with its role.
 fn in_order<'a>(
     lookup: &Lookup<'a>,
@@ -65,7 +68,7 @@ fn in_order<'a>(
     };
     median.into_iter().for_each(|it| tell("median", it));
     slowest.into_iter().for_each(|it| tell("slowest", it));
-    let roles: [(&str, fn(&JourneyRecord, &JourneyShape) -> bool); 8] = [
+    let roles: [(&str, Fits); 8] = [
         ("lost", |it, _| it.class == "lost"),
         ("failed", |it, _| it.class == "failed"),
         ("failed", |it, _| it.class == "root_failed"),

@@ -17,8 +17,11 @@ const MESSAGE_BYTES_MAX: usize = 100_000;
 /// Longest anchor.
 const ANCHOR_MAX: usize = 80;
 
+/// Whether a journey belongs to a list.
+type IsOf = fn(&KeptJourney) -> bool;
+
 /// The lists, and which journeys belong to them.
-const GROUPS: [(&str, fn(&KeptJourney) -> bool); 8] = [
+const GROUPS: [(&str, IsOf); 8] = [
     ("Median", |it| it.role == "median"),
     ("Slowest", |it| it.role == "slowest" || it.kept_as.iter().any(|role| role == "slowest")),
     ("Lost", |it| it.class == "lost"),
