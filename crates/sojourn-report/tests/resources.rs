@@ -64,7 +64,7 @@ fn run(declared: &[(&str, &str)], figures: &Figures<'_>) -> RunFile {
         }
     }
     let mut store = Store::new();
-    store.apply(&recorder.take(SECOND, None)).unwrap();
+    store.apply(&recorder.take(SECOND, None)).expect("the first snapshot");
     let owned = |(name, what): &(&str, &str)| ((*name).to_owned(), (*what).to_owned());
     RunFile {
         identity: Identity {

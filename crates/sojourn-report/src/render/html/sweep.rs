@@ -33,7 +33,7 @@ pub(in crate::render) fn report(report: &SweepReport) -> Result<String, RenderEr
         of => report.variables.join(", "),
         charts => serialised(charts(report)),
         rows => serialised(&rows),
-        resources => serialised(&resources(report)),
+        resources => serialised(resources(report)),
         style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
         definitions => Value::from_safe_string(definitions::html()),
     })?)
