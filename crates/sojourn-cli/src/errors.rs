@@ -28,6 +28,11 @@ impl UsageError {
         Self::runtime(format!("{action} {}: {said}", name.display()))
     }
 
+    /// The message and the hint.
+    pub(crate) fn into_parts(self) -> (String, Option<String>) {
+        (self.message, self.hint)
+    }
+
     /// The exit code: 2, or 1 as Vegeta has it.
     pub(crate) fn code(&self) -> u8 {
         if self.is_runtime { 1 } else { 2 }

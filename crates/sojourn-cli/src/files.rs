@@ -23,8 +23,8 @@ impl Files for PlanFolder {
 
 /// Why a journey file could not be read.
 pub(crate) enum Unread {
-    /// The file: what is wrong, and what to do.
-    File(String, &'static str),
+    /// The file itself, or flags that are laid over it.
+    Given(UsageError),
     /// What is in it, or in a file that it names.
     Plan(PlanErrors),
 }
@@ -32,7 +32,7 @@ pub(crate) enum Unread {
 impl From<Unread> for UsageError {
     fn from(unread: Unread) -> Self {
         match unread {
-            Unread::File(message, hint) => Self::new(message, hint),
+            Unread::Given(error) => error,
             Unread::Plan(errors) => errors.into(),
         }
     }
@@ -41,10 +41,10 @@ impl From<Unread> for UsageError {
 /// Reads a journey file.
 pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, Unread> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Unread::File(
+        Unread::Given(UsageError::new(
             format!("cannot read {}: {error}", path.display()),
             "`sojourn init > journey.yaml` writes a first journey file",
-        )
+        ))
     })?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
     let name = path.display().to_string();

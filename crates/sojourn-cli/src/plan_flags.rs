@@ -54,7 +54,7 @@ impl PlanFlags {
             environment,
         };
         let mut plan = read_plan(&self.file, &overrides)?;
-        self.resources.add_to(&mut plan)?;
+        self.resources.add_to(&mut plan).map_err(Unread::Given)?;
         Ok(plan)
     }
 }

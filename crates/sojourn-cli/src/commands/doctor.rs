@@ -82,7 +82,7 @@ pub(crate) fn run(command: &Doctor) -> Result<u8, UsageError> {
                 };
                 watched(command.machine.quiet, |begin| examination.run(begin))
             }
-            Err(Unread::File(message, hint)) => unread("", vec![(message, Some(hint.to_owned()))]),
+            Err(Unread::Given(error)) => unread("", vec![error.into_parts()]),
             Err(Unread::Plan(errors)) => {
                 let place = |error: sojourn_plan::PlanError| {
                     let sojourn_plan::PlanError { file, line, column, message, hint } = error;

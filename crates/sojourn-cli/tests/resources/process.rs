@@ -78,7 +78,6 @@ fn both(ran: &Ran, name: &str, watch: &Watch) -> (f64, f64) {
 fn is_near(seen: f64, expected: f64, what: &str) {
     let off = (seen - expected).abs();
     let told = format!("{what}: {seen:.3} s seen, {expected:.3} s used");
-    println!("{told}");
     assert!(off <= (0.1 * expected).max(2.0 * TICK_S), "{told}");
 }
 

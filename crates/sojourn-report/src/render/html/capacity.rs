@@ -49,7 +49,7 @@ pub(in crate::render) fn report(report: &CapacityReport) -> Result<String, Rende
         limit => report.end.limit().map(|limit| limit.in_words()),
         shown,
         limiting => limiting.map(|found| found.in_words()),
-        resources => serialised(&across_runs(report)),
+        resources => serialised(across_runs(report)),
         bottleneck => failed.and_then(|point| report.steps[point.step].run.bottleneck.clone()),
         knee => report.curve.iter().find(|point| point.knee).map(|point| point.rate_per_s),
         at_least => matches!(report.end, End::AtLeast { .. }),

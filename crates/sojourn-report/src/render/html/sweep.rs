@@ -35,7 +35,7 @@ pub(in crate::render) fn report(report: &SweepReport) -> Result<String, RenderEr
         of => report.variables.join(", "),
         charts => serialised(charts(report)),
         rows => serialised(&rows),
-        resources => serialised(&resources(report)),
+        resources => serialised(resources(report)),
     };
     framed(include_str!("../../../assets/sweep.html"), &frame, figures)
 }
