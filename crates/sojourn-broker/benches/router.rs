@@ -114,6 +114,7 @@ fn plan() -> Plan {
             stages: TYPES.iter().map(stage).collect(),
             within_ns: 1,
             linger_ns: 0,
+            label: None,
             trace: false,
             poison: None,
         }],

@@ -155,6 +155,7 @@ mod tests {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            label: None,
             poison: None,
         };
         Besides::of(&journey, 0).take(message, &decoded)

@@ -79,6 +79,7 @@ mod avro {
                 within_ns: 1,
                 linger_ns: 0,
                 trace: false,
+                label: None,
                 poison: None,
             }],
             ..Plan::default()

@@ -48,6 +48,7 @@ fn plan(stages: Vec<Stage>) -> Plan {
             within_ns: 1,
             linger_ns: 0,
             trace: false,
+            label: None,
             poison: None,
         }],
         ..Plan::default()

@@ -48,7 +48,7 @@
 //! told apart once the tombstone is gone.
 //!
 //! *Duplicates of a journey that has completed* are told with its number; what its tombstone knows
-//! is handed out on demand ([`Ledger::remembered`]), so that nothing is kept for those who have none.
+//! is handed out on demand ([`Ledger::remembered`]), so that nothing is kept for those without.
 //!
 //! *Readings* of foreign clocks are kept with their journey while it is in flight, the first of
 //! each step and stage, and handed over with its end. The ledger draws nothing from them.

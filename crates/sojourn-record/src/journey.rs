@@ -1,4 +1,4 @@
-//! One journey's timeline, kept as an example or for what befell it; and what is learnt of it later.
+//! One journey's timeline, kept as an example or for what befell it; what is learnt of it later.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct JourneyRecord {
     /// Why it was kept besides. Absent in files of before there was any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_kept_as: Vec<String>,
-    /// Stages reached before the point that they follow. Absent as above, and in all further fields.
+    /// Stages reached before the point that they follow. Absent as above, as all further fields.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub negative_hops: u32,
     /// Duplicates of its events, in the order in which they came.

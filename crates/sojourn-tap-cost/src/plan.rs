@@ -57,6 +57,7 @@ pub fn plan_at(connector: Connector, event_type: Selector, key: &[&str]) -> Plan
             within_ns: WITHIN_NS,
             linger_ns: 0,
             trace: false,
+            label: None,
             poison: None,
         }],
         ..Plan::default()

@@ -4,6 +4,7 @@
 //! the journey lives on only as an entry in the ledger. Steps that follow a stage wait here for the
 //! ledger to wake them.
 
+mod label;
 mod members;
 mod narration;
 mod publish;
@@ -155,10 +156,7 @@ impl JourneyActor {
         if self.root_done == 0 && spec.after.is_none() {
             let Arrival { kind, phase, t0_ns, .. } = self.arrival;
             context.recorder.record(context.series.lag(phase), now_ns.saturating_sub(t0_ns));
-            if let Some(template) = &plan.journeys[self.kind()].label {
-                let values = self.values(plan, context.run_id, context.variables);
-                context.outbox.push_label(now_ns, journey, template, &values);
-            }
+            self.tell_label(context);
             let started = Fact::Started { journey, kind, phase, t0_ns, key: made };
             context.outbox.push(now_ns, started);
         } else {

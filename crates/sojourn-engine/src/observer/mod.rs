@@ -292,7 +292,7 @@ impl Observer {
             self.clocks.finished(finished, &mut self.recorder);
         }
         if let Some(label) = &finished.label {
-            self.labels.finished(&finished, label, &mut self.recorder);
+            self.labels.finished(finished, label, &mut self.recorder);
         }
         let state = &self.spec.state;
         let in_flight = &mut self.in_flight[usize::from(finished.kind)];

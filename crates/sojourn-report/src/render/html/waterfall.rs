@@ -11,8 +11,8 @@ use crate::model::{JourneyReport, KeptJourney, Span, SpanKind};
 pub(super) struct Row {
     /// Its name.
     pub(super) name: String,
-    /// `step`, `stage`, `again` for a duplicate, `missing` for what was not seen, `unneeded` for what
-    /// was not reached by a journey that is complete without it.
+    /// `step`, `stage`, `again` for a duplicate, `missing` for what was not seen, `unneeded` for
+    /// what was not reached by a journey that is complete without it.
     pub(super) kind: &'static str,
     /// Bar's start, percent of the width.
     pub(super) x: f64,
