@@ -193,25 +193,6 @@ mod tests {
         assert_eq!((head.topic.as_str(), head.key.as_deref()), ("payments", Some("k")));
     }
 
-    /// What `docs/audit.md` says: `cargo test --release -p sojourn-engine -- --ignored holding`.
-    #[test]
-    #[ignore = "a measurement"]
-    fn what_holding_costs() {
-        for payload_bytes in [140, 1_024, 10_000] {
-            let payload = "x".repeat(payload_bytes);
-            let headers: Vec<(&str, &[u8])> =
-                vec![("type", b"PaymentSettled"), ("id", &[b'i'; 36])];
-            let message = message(payload.as_bytes(), headers);
-            let ring = MessageRing::new(16 << 20);
-            const MESSAGES: u64 = 1_000_000;
-            let before = sojourn_clock::thread_cpu();
-            (1..=MESSAGES).for_each(|stamp_ns| ring.hold(stamp_ns, &message));
-            let took = sojourn_clock::thread_cpu().since(&before);
-            let took_ns = took.cpu_ns;
-            println!("{payload_bytes} bytes: {} ns a message", took_ns / MESSAGES);
-        }
-    }
-
     #[test]
     fn secrets_are_hidden_and_long_parts_are_cut() {
         let ring = MessageRing::new(1 << 20);
