@@ -175,6 +175,20 @@ pub enum FinishClass {
     InFlightAtCutoff,
 }
 
+impl FinishClass {
+    /// As run files and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Late => "late",
+            Self::Lost => "lost",
+            Self::Failed => "failed",
+            Self::RootFailed => "root_failed",
+            Self::InFlightAtCutoff => "in_flight_at_cutoff",
+        }
+    }
+}
+
 /// One step of a journey, beyond its first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepSpan {

@@ -39,6 +39,10 @@ pub struct JourneyRecord {
     /// Its trace id in hexadecimal, where it has one. Absent in files of before there was any.
     #[serde(default)]
     pub trace_id: Option<String>,
+    /// Whose it is, where the plan says. Absent as above; unknown of one that is kept only for a
+    /// duplicate after its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Why it was kept besides. Absent in files of before there was any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_kept_as: Vec<String>,

@@ -43,7 +43,7 @@ impl LabelSeries {
         let name = place.1.clone();
         let tags = [(names::JOURNEY, journey.as_str()), (names::LABEL, name.as_str())];
         let phase = finished.phase as usize;
-        let class = class_name(finished.class);
+        let class = finished.class.name();
         let mut ended_series = || {
             let tags = [tags[0], tags[1], (names::CLASS, class)];
             let key = SeriesKey::new(names::LABEL_ENDED, &tags, PHASES[phase]);
@@ -64,17 +64,6 @@ impl LabelSeries {
 impl Labelled {
     fn new() -> Self {
         Self { ended: [HashMap::new(), HashMap::new()], durations: [None; 2] }
-    }
-}
-
-fn class_name(class: FinishClass) -> &'static str {
-    match class {
-        FinishClass::Completed => "completed",
-        FinishClass::Late => "late",
-        FinishClass::Lost => "lost",
-        FinishClass::Failed => "failed",
-        FinishClass::RootFailed => "root_failed",
-        FinishClass::InFlightAtCutoff => "in_flight_at_cutoff",
     }
 }
 

@@ -131,6 +131,7 @@ fn journey(
         order_violations: violations(record, shape),
         last_seen,
         reason: record.reason.clone(),
+        label: record.label.clone(),
         trace_id: record.trace_id.clone(),
         messages: record.messages.iter().map(|it| message(it, relative(it.seen_ns))).collect(),
     }

@@ -45,6 +45,8 @@ pub struct KeptJourney {
     pub last_seen: Option<String>,
     /// The failure in words, where there was one.
     pub reason: Option<String>,
+    /// Whose it is, where the plan says.
+    pub label: Option<String>,
     /// Its trace id, where it has one.
     pub trace_id: Option<String>,
     /// What was kept of its messages. Foreign input.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sojourn_ledger::{
-    Again, DuplicateKind, FinishClass, Finished, Phase, Reason, TraceId, TraceSeed,
+    Again, DuplicateKind, FinishClass, Finished, Key, Phase, Reason, TraceId, TraceSeed,
 };
 use sojourn_plan::{Plan, Selector, StageKind, StageSource, Step, Test};
 use sojourn_record::{
@@ -107,12 +107,12 @@ impl Records {
         super::tests::MADE.with(|made| made.set(made.get() + 1));
         let shape = &self.shapes[usize::from(finished.kind)];
         let relative = |instant_ns: u64| self.relative(instant_ns);
-        let key = finished.key.as_ref();
+        let text = |key: &Key| String::from_utf8_lossy(key.as_bytes()).into_owned();
         JourneyRecord {
             journey: shape.journey.clone(),
             id: finished.journey.0,
-            key: key.map(|key| String::from_utf8_lossy(key.as_bytes()).into_owned()),
-            class: class_name(finished.class).to_owned(),
+            key: finished.key.as_ref().map(text),
+            class: finished.class.name().to_owned(),
             phase: match finished.phase {
                 Phase::WarmUp => "warm_up",
                 Phase::Steady => "steady",
@@ -135,6 +135,7 @@ impl Records {
                 .collect(),
             reason: shape.reason(finished),
             trace_id: shape.trace_id(finished).map(|id| id.to_string()),
+            label: finished.label.as_ref().map(text),
             also_kept_as: also.iter().map(|role| role.name().to_owned()).collect(),
             negative_hops: finished.negative_hops,
             duplicates: repeats.listed.iter().map(|it| self.instant(shape, it)).collect(),
@@ -326,18 +327,6 @@ fn come(finished: &Finished, stage: usize) -> String {
         None => String::new(),
         Some((seen, Some(expected))) => format!(" ({seen} of {expected} members)"),
         Some((seen, None)) => format!(" ({seen} members; how many there are was never told)"),
-    }
-}
-
-/// A class as run files have it.
-fn class_name(class: FinishClass) -> &'static str {
-    match class {
-        FinishClass::Completed => "completed",
-        FinishClass::Late => "late",
-        FinishClass::Lost => "lost",
-        FinishClass::Failed => "failed",
-        FinishClass::RootFailed => "root_failed",
-        FinishClass::InFlightAtCutoff => "in_flight_at_cutoff",
     }
 }
 

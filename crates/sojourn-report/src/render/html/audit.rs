@@ -67,6 +67,7 @@ fn shown(page: &mut Page, journey: &KeptJourney) -> Shown {
         journey.kept_as.iter().map(|role| text::audit::class_words(role)).collect();
     facts.push(("kept as", kept.join(", ")));
     facts.extend(journey.reason.clone().map(|reason| ("why", reason)));
+    facts.extend(journey.label.clone().map(|label| ("label", label)));
     facts.extend(journey.trace_id.clone().map(|trace| ("trace", trace)));
     Shown { row: page.drawn(journey, true), outcome: text::audit::outcome(journey), facts }
 }

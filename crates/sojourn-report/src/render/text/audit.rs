@@ -141,6 +141,9 @@ fn whole(out: &mut String, journey: &KeptJourney, paint: &Paint) {
     if let Some(reason) = &journey.reason {
         line(out, &wrap(&clean(reason), "  ", 2, WIDTH));
     }
+    if let Some(label) = &journey.label {
+        line(out, &wrap(&format!("label {}", clean(label)), "  ", 2, WIDTH));
+    }
     if let Some(trace) = &journey.trace_id {
         line(out, &format!("  trace {}", clean(trace)));
     }
