@@ -66,6 +66,8 @@ pub const LABEL: &str = "label";
 /// Tag: how a journey ended: `completed`, `late`, `lost`, `failed`, `root_failed`,
 /// `in_flight_at_cutoff`.
 pub const CLASS: &str = "class";
+/// Class: not seen complete when observation ended.
+pub const LOST: &str = "lost";
 /// Label: all those beyond the number that is told apart.
 pub const OTHER_LABELS: &str = "(others)";
 /// Counter {journey, label, class}: journeys of a label that ended so.

@@ -7,6 +7,7 @@ mod facts;
 mod figures;
 mod findings;
 mod generator;
+mod given_up;
 mod health;
 mod journey;
 mod kept;

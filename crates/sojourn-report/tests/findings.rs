@@ -153,10 +153,14 @@ fn kept(orders: &[Order]) -> Vec<JourneyRecord> {
 }
 
 fn model(orders: &[Order]) -> ReportModel {
+    ReportModel::from_run(&run_of(orders))
+}
+
+fn run_of(orders: &[Order]) -> RunFile {
     let last_s = orders.iter().map(|order| order[2]).fold(0.0, f64::max);
     let end_s = last_s.ceil() as u64;
     let intervals: Vec<Interval> = (0..end_s).map(|second| interval(orders, second)).collect();
-    let run = RunFile {
+    RunFile {
         identity: Identity {
             name: "orders".into(),
             phases_ns: [0, SECONDS * SECOND, 0],
@@ -185,8 +189,7 @@ fn model(orders: &[Order]) -> ReportModel {
             notes: Vec::new(),
         }),
         ..RunFile::default()
-    };
-    ReportModel::from_run(&run)
+    }
 }
 
 #[test]
@@ -222,6 +225,51 @@ fn past_capacity_the_stage_and_its_four_packers_are_named_everywhere() {
     assert_eq!(json["journeys"][0]["is_of_growing_queue"], true);
     assert_eq!(json["journeys"][0]["growths"][1]["judgement"], "growing");
     assert_eq!(json["journeys"][0]["saturation"]["exhausted"]["kind"], "throughput");
+}
+
+/// Adds a lost order every half second: created and never packed, in flight to the end.
+fn with_losses(mut run: RunFile) -> RunFile {
+    let end_ns = run.intervals.last().expect("intervals").end_ns + 30 * SECOND;
+    let lost = (0..2 * SECONDS).map(|half| JourneyRecord {
+        journey: "order".into(),
+        id: 1_000_000 + half,
+        class: "lost".into(),
+        phase: "steady".into(),
+        kept_as: "lost".into(),
+        t0_ns: half * SECOND / 2,
+        t1_ns: half * SECOND / 2,
+        end_ns,
+        stages: vec![
+            StageInstant { name: "created".into(), seen_ns: Some(half * SECOND / 2 + 5_000_000) },
+            StageInstant { name: "packed".into(), seen_ns: None },
+        ],
+        ..JourneyRecord::default()
+    });
+    run.journeys.extend(lost);
+    let packed = [OF, (names::STAGE, "packed")];
+    for interval in &mut run.intervals {
+        let more = (2 * interval.end_ns.min(SECONDS * SECOND) / SECOND) as f64;
+        for (key, row) in &mut interval.rows {
+            let is_level = key.metric == names::JOURNEYS_IN_FLIGHT
+                || *key == SeriesKey::new(names::STAGE_IN_FLIGHT, &packed, SeriesPhase::Any);
+            if let (true, IntervalRow::Gauge(level)) = (is_level, row) {
+                level.iter_mut().for_each(|value| *value += more);
+            }
+        }
+    }
+    run
+}
+
+#[test]
+fn losses_are_no_queue_that_grows() {
+    let model = ReportModel::from_run(&with_losses(run_of(&orders(150.0, 4))));
+    let journey = &model.journeys[0];
+    assert!(!journey.is_of_growing_queue, "{:?}", journey.backlog);
+    assert_eq!(journey.saturation, None);
+    // Nor do they hide one.
+    let model = ReportModel::from_run(&with_losses(run_of(&orders(230.0, 4))));
+    assert!(model.journeys[0].is_of_growing_queue);
+    assert_eq!(model.journeys[0].saturation.as_ref().map(|found| &*found.stage), Some("packed"));
 }
 
 #[test]

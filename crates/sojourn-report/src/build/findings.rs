@@ -12,7 +12,7 @@ use sojourn_analysis::{
 use sojourn_metrics::names;
 use sojourn_record::{JourneyShape, StageShape};
 
-use super::{journey::REQUIRED, kept, lookup::Lookup, resource, timeline};
+use super::{given_up::GivenUp, journey::REQUIRED, kept, lookup::Lookup, resource, timeline};
 
 /// Kept journeys whose instants are looked at.
 const KEPT_MAX: usize = 128;
@@ -35,11 +35,12 @@ pub(super) struct Findings {
 
 pub(super) fn findings(lookup: &Lookup<'_>, shape: &JourneyShape) -> Findings {
     let window = Window { from_ns: lookup.steady_start_ns(), to_ns: lookup.arrivals_end_ns() };
+    let given_up = GivenUp::of(lookup, shape);
     let stages: Vec<StageTimeline> = shape
         .stages
         .iter()
         .filter(|stage| stage.kind == REQUIRED)
-        .filter_map(|stage| stage_timeline(lookup, shape, stage))
+        .filter_map(|stage| stage_timeline(lookup, shape, stage, &given_up))
         .collect();
     let growths = saturation::growths(&stages, &window);
     let timers = timer::timers(&hops(lookup, shape, &growths));
@@ -64,6 +65,7 @@ fn stage_timeline(
     lookup: &Lookup<'_>,
     shape: &JourneyShape,
     stage: &StageShape,
+    given_up: &GivenUp<'_>,
 ) -> Option<StageTimeline> {
     let of = (names::JOURNEY, shape.name.as_str());
     let tags = [of, (names::STAGE, stage.name.as_str())];
@@ -77,13 +79,14 @@ fn stage_timeline(
     let left = lookup.counted(&[names::STAGE_REACHED], &tags);
     let levels = lookup.levels(names::STAGE_IN_FLIGHT, &tags);
     let hops = lookup.trends(names::STAGE_HOP, &tags);
+    let lost = |interval: &sojourn_record::Interval| given_up.waiting(stage, interval.end_ns);
     let second = |(at, interval): (usize, &sojourn_record::Interval)| StageSecond {
         start_ns: interval.start_ns,
         end_ns: interval.end_ns,
         entered: entered[at],
         left: left[at],
-        waiting: levels[at].map(|[last, _, _]| last),
-        waiting_max: levels[at].map(|[_, _, max]| max),
+        waiting: levels[at].map(|[last, _, _]| (last - lost(interval)).max(0.0)),
+        waiting_max: levels[at].map(|[_, _, max]| (max - lost(interval)).max(0.0)),
         hop_ns: hops[at].map(|row| [row.min, row.p50, row.p95].map(|ns| ns as f64)),
     };
     Some(StageTimeline {

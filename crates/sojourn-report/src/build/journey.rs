@@ -13,6 +13,7 @@ use super::{
     batch,
     figures::{bins, distribution, journey_quantiles, signed},
     findings::{self, Findings},
+    given_up::GivenUp,
     kept, label,
     lookup::Lookup,
     step, timeline,
@@ -45,7 +46,9 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
     let mut batches = batch::reports(lookup, shape).into_iter();
     let Findings { growths, saturation, timers, changes, stalls, correlations } =
         findings::findings(lookup, shape);
-    let backlog = backlog(lookup, &shape.name, seen(&quantiles, 0.99), saturation.as_ref());
+    let completed_p99_ns = durations.and_then(|durations| durations.quantile(0.99));
+    let p99_ns = seen(&quantiles, 0.99).or(completed_p99_ns);
+    let backlog = backlog(lookup, shape, p99_ns, saturation.as_ref());
     let oldest_age_ms = lookup.gauge(names::JOURNEYS_OLDEST_AGE_MS, &tags).map(|(_, _, max)| max);
     let shares = share::shares(&hops, seen(&quantiles, 0.5), seen(&quantiles, 0.95));
     JourneyReport {
@@ -193,11 +196,12 @@ fn failures(lookup: &Lookup<'_>, journey: &str) -> Vec<FailureRow> {
 /// tells it, by the slope of those who wait for it.
 fn backlog(
     lookup: &Lookup<'_>,
-    journey: &str,
+    shape: &JourneyShape,
     journey_p99_ns: Option<u64>,
     saturation: Option<&Saturation>,
 ) -> Option<Backlog> {
-    let of = [(names::JOURNEY, journey)];
+    let of = [(names::JOURNEY, shape.name.as_str())];
+    let given_up = GivenUp::of(lookup, shape);
     let started = lookup.steady(names::JOURNEYS_STARTED, &of);
     let arrivals_per_s = lookup.per_steady_s(started).filter(|rate| *rate > 0.0)?;
     let levels: Vec<Level> = lookup
@@ -206,7 +210,8 @@ fn backlog(
         .zip(&lookup.run.intervals)
         .filter_map(|(level, interval)| {
             let [last, _, _] = level?;
-            Some(Level { at_ns: interval.end_ns, value: last })
+            let value = (last - given_up.in_flight(interval.end_ns)).max(0.0);
+            Some(Level { at_ns: interval.end_ns, value })
         })
         .collect();
     if levels.is_empty() {
