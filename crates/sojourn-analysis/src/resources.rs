@@ -89,6 +89,8 @@ pub struct MemoryGrowth {
     pub bytes_per_min: f64,
     /// Half the width of its 95 % interval.
     pub half_width_bytes_per_min: f64,
+    /// Bytes for each journey completed in these seconds; `None`: too few of them.
+    pub bytes_per_journey: Option<f64>,
 }
 
 /// That a resource was used up.
@@ -183,11 +185,16 @@ pub fn memory(seconds: &[ResourceSecond]) -> Option<Memory> {
         return None;
     }
     let mean_bytes = points.iter().map(|(_, bytes)| bytes).sum::<f64>() / points.len() as f64;
+    let read = || seconds.iter().filter(|second| second.memory_bytes.is_some());
+    let completed: u64 = read().map(|second| second.completed).sum();
+    let length_s: f64 = read().map(ResourceSecond::length_s).sum();
+    let completed_per_s = (completed >= JOURNEYS_MIN).then(|| completed as f64 / length_s);
     let rise = (points.len() >= GROWTH_SECONDS_MIN).then(|| slope(&points)).flatten();
     let growth = rise
         .map(|slope| MemoryGrowth {
             bytes_per_min: slope.per_s * 60.0,
             half_width_bytes_per_min: slope.half_width_per_s * 60.0,
+            bytes_per_journey: completed_per_s.map(|completed| slope.per_s / completed),
         })
         .filter(|growth| {
             let size = growth.bytes_per_min.abs();

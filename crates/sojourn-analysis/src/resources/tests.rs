@@ -140,12 +140,15 @@ fn throttling_is_told_above_a_tenth_of_the_periods() {
 #[test]
 fn memory_that_grows_is_told_from_memory_that_wavers() {
     let of = |bytes: &dyn Fn(usize) -> f64, count| {
-        let second = |at| ResourceSecond { memory_bytes: Some(bytes(at)), ..uses(1.0) };
+        let second =
+            |at| ResourceSecond { memory_bytes: Some(bytes(at)), completed: 100, ..uses(1.0) };
         memory(&seconds(count, second)).expect("readings")
     };
     let leaks = of(&|at| 100e6 + 1e6 * at as f64 + 2e5 * noise(at), 60);
     let growth = leaks.growth.expect("a megabyte a second");
     assert!((growth.bytes_per_min - 60e6).abs() < growth.half_width_bytes_per_min + 1e6);
+    // A hundred journeys a second.
+    assert!((growth.bytes_per_journey.expect("enough") - 10e3).abs() < 200.0, "{growth:?}");
     assert_eq!(of(&|at| 100e6 + 2e6 * noise(at), 60).growth, None);
     // A rise of half a per cent of it a minute.
     assert_eq!(of(&|at| 100e6 + 8e3 * at as f64, 60).growth, None);

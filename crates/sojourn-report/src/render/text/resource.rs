@@ -149,7 +149,10 @@ pub(in crate::render) fn remarks(report: &ResourceReport) -> Vec<String> {
     remarks.extend(growth.map(|growth| {
         let sign = if growth.bytes_per_min < 0.0 { "−" } else { "+" };
         let [rise, half] = [growth.bytes_per_min.abs(), growth.half_width_bytes_per_min];
-        format!("memory {sign}{}/min ± {}", words::bytes(rise), words::bytes(half))
+        let each = growth.bytes_per_journey.map_or_else(String::new, |each| {
+            format!(", {sign}{} a journey", words::bytes(each.abs()))
+        });
+        format!("memory {sign}{}/min ± {}{each}", words::bytes(rise), words::bytes(half))
     }));
     remarks
 }
