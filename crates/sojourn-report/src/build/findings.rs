@@ -79,7 +79,8 @@ fn stage_timeline(
     let left = lookup.counted(&[names::STAGE_REACHED], &tags);
     let levels = lookup.levels(names::STAGE_IN_FLIGHT, &tags);
     let hops = lookup.trends(names::STAGE_HOP, &tags);
-    let lost = |interval: &sojourn_record::Interval| given_up.waiting(stage, interval.end_ns);
+    let given_up = given_up.waiting(stage);
+    let lost = |interval: &sojourn_record::Interval| given_up.at(interval.end_ns);
     let second = |(at, interval): (usize, &sojourn_record::Interval)| StageSecond {
         start_ns: interval.start_ns,
         end_ns: interval.end_ns,

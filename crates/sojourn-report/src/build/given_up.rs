@@ -35,28 +35,48 @@ impl<'a> GivenUp<'a> {
         }
     }
 
-    /// How many of them are in flight at an instant and lost already.
-    pub(super) fn in_flight(&self, at_ns: u64) -> f64 {
-        self.count(at_ns, |_| true)
+    /// When they are in flight and lost already.
+    pub(super) fn in_flight(&self) -> Spans {
+        self.spans(|_| true)
     }
 
-    /// How many of them wait for a stage, whose predecessor they have reached.
-    pub(super) fn waiting(&self, stage: &StageShape, at_ns: u64) -> f64 {
+    /// When they wait for a stage, whose predecessor they have reached.
+    pub(super) fn waiting(&self, stage: &StageShape) -> Spans {
         let seen_ns = |record: &JourneyRecord, name: &str| {
             record.stages.iter().find(|seen| seen.name == name).and_then(|seen| seen.seen_ns)
         };
-        self.count(at_ns, |record| {
+        self.spans(|record| {
             let is_stage = record.stages.iter().any(|before| before.name == stage.after);
             let came = !is_stage || seen_ns(record, &stage.after).is_some();
             came && seen_ns(record, &stage.name).is_none()
         })
     }
 
-    fn count(&self, at_ns: u64, waits: impl Fn(&JourneyRecord) -> bool) -> f64 {
-        let is_lost = |record: &&&JourneyRecord| {
-            record.t0_ns.saturating_add(self.age_ns) <= at_ns && at_ns < record.end_ns
+    fn spans(&self, waits: impl Fn(&JourneyRecord) -> bool) -> Spans {
+        let span = |record: &&JourneyRecord| {
+            let from_ns = record.t0_ns.saturating_add(self.age_ns);
+            (from_ns < record.end_ns && waits(record)).then_some((from_ns, record.end_ns))
         };
-        let lost = self.records.iter().filter(is_lost).filter(|record| waits(record));
-        lost.count() as f64 * self.each
+        let (mut from_ns, mut to_ns): (Vec<u64>, Vec<u64>) =
+            self.records.iter().filter_map(span).unzip();
+        from_ns.sort_unstable();
+        to_ns.sort_unstable();
+        Spans { from_ns, to_ns, each: self.each }
+    }
+}
+
+/// Spans of time, by their sorted ends.
+pub(super) struct Spans {
+    from_ns: Vec<u64>,
+    to_ns: Vec<u64>,
+    each: f64,
+}
+
+impl Spans {
+    /// How many journeys are within theirs at an instant.
+    pub(super) fn at(&self, at_ns: u64) -> f64 {
+        let begun = self.from_ns.partition_point(|from_ns| *from_ns <= at_ns);
+        let ended = self.to_ns.partition_point(|to_ns| *to_ns <= at_ns);
+        (begun - ended) as f64 * self.each
     }
 }

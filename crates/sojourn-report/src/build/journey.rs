@@ -201,7 +201,7 @@ fn backlog(
     saturation: Option<&Saturation>,
 ) -> Option<Backlog> {
     let of = [(names::JOURNEY, shape.name.as_str())];
-    let given_up = GivenUp::of(lookup, shape);
+    let given_up = GivenUp::of(lookup, shape).in_flight();
     let started = lookup.steady(names::JOURNEYS_STARTED, &of);
     let arrivals_per_s = lookup.per_steady_s(started).filter(|rate| *rate > 0.0)?;
     let levels: Vec<Level> = lookup
@@ -210,7 +210,7 @@ fn backlog(
         .zip(&lookup.run.intervals)
         .filter_map(|(level, interval)| {
             let [last, _, _] = level?;
-            let value = (last - given_up.in_flight(interval.end_ns)).max(0.0);
+            let value = (last - given_up.at(interval.end_ns)).max(0.0);
             Some(Level { at_ns: interval.end_ns, value })
         })
         .collect();
