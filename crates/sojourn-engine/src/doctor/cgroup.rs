@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::resources::parse::{quota_cores, unified_group};
+
 /// The least that this process's control groups allow, each within the one above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Allowance {
@@ -21,7 +23,7 @@ impl Allowance {
                 .unwrap_or_default()
         };
         let levels = own.ancestors().map(|folder| Self {
-            processors: quota(&read(folder, "cpu.max")),
+            processors: quota_cores(&read(folder, "cpu.max")),
             memory_bytes: left(&read(folder, "memory.max"), &read(folder, "memory.current")),
         });
         levels.fold(Self::default(), Self::and)
@@ -40,17 +42,7 @@ impl Allowance {
 
 /// The process's group of the unified hierarchy (`0::/a/b`), relative to its root.
 fn path(groups: &str) -> Option<PathBuf> {
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    Some(PathBuf::from(own))
-}
-
-/// Processors' worth of time by `cpu.max` (`QUOTA PERIOD`, microseconds); `max` is no quota.
-fn quota(text: &str) -> Option<f64> {
-    let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
-    match (numbers.next()?.ok()?, numbers.next()?.ok()?) {
-        (_, 0) => None,
-        (quota_us, period_us) => Some(quota_us as f64 / period_us as f64),
-    }
+    Some(PathBuf::from(unified_group(groups)?.strip_prefix('/')?))
 }
 
 /// What is left by `memory.max` and `memory.current`, bytes.
@@ -68,9 +60,9 @@ mod tests {
         assert_eq!(path("0::/user.slice/a.scope\n"), Some("user.slice/a.scope".into()));
         assert_eq!(path("12:cpu:/x\n0::/\n"), Some(PathBuf::new()));
         assert_eq!(path("12:cpu:/x\n"), None);
-        assert_eq!(quota("150000 100000\n"), Some(1.5));
+        assert_eq!(quota_cores("150000 100000\n"), Some(1.5));
         for none in ["max 100000\n", "", "5", "5 0"] {
-            assert_eq!(quota(none), None, "{none}");
+            assert_eq!(quota_cores(none), None, "{none}");
         }
         assert_eq!(left("1000\n", "400\n"), Some(600));
         assert_eq!(left("1000\n", "4000\n"), Some(0));

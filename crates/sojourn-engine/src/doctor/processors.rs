@@ -4,12 +4,15 @@ use sojourn_analysis::{check::Check, words};
 use sojourn_plan::{Plan, StageSource};
 
 use super::cgroup::Allowance;
-use crate::{RunOptions, coordinator::taps::is_only_published_to};
+use crate::{
+    RunOptions, coordinator::taps::is_only_published_to, resources::parse::allowed_processors,
+};
 
 /// Looks at affinity and quota.
 pub(super) fn check(plan: &Plan, options: &RunOptions, allowance: &Allowance) -> Check {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let allowed = allowed_processors(&status)
+        .map(u64::from)
         .or_else(|| Some(std::thread::available_parallelism().ok()?.get() as u64));
     match allowed {
         Some(allowed) => judge(allowed, allowance.processors, &Threads::of(plan, options)),
@@ -72,17 +75,6 @@ fn judge(allowed: u64, quota: Option<f64>, threads: &Threads) -> Check {
         _ => format!("use fewer --threads, or {wanted} processors: one more than generators"),
     };
     Check::warned("processors", "", found).advised(advice)
-}
-
-/// How many processors `Cpus_allowed_list` of `/proc/self/status` has (`0-3,8`).
-fn allowed_processors(status: &str) -> Option<u64> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    let count = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-        Some(last.checked_sub(first)? + 1)
-    };
-    list.trim().split(',').map(count).sum()
 }
 
 #[cfg(test)]

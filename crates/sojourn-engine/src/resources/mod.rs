@@ -2,7 +2,7 @@
 //! second beside the load.
 
 mod cgroup;
-mod parse;
+pub(crate) mod parse;
 mod process;
 mod prometheus;
 mod tree;

@@ -63,13 +63,13 @@ pub(super) fn processors(text: &str) -> Option<u32> {
 }
 
 /// The processors that `/proc/PID/status` allows.
-pub(super) fn allowed_processors(status: &str) -> Option<u32> {
+pub(crate) fn allowed_processors(status: &str) -> Option<u32> {
     let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     processors(allowed?)
 }
 
 /// The folder of a process's group in the unified hierarchy, by `/proc/PID/cgroup`: `/a/b`.
-pub(super) fn unified_group(text: &str) -> Option<&str> {
+pub(crate) fn unified_group(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("0::"))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn entry(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Cores that `cpu.max` allows, as `200000 100000`; `None`: without a limit, or unreadable.
-pub(super) fn quota_cores(text: &str) -> Option<f64> {
+pub(crate) fn quota_cores(text: &str) -> Option<f64> {
     let (quota, period) = text.trim().split_once(' ')?;
     cores(quota.parse().ok()?, period.trim().parse().ok()?)
 }

@@ -33,14 +33,17 @@ pub(super) struct Findings {
     pub(super) correlations: Vec<Correlated>,
 }
 
-pub(super) fn findings(lookup: &Lookup<'_>, shape: &JourneyShape) -> Findings {
+pub(super) fn findings(
+    lookup: &Lookup<'_>,
+    shape: &JourneyShape,
+    given_up: &GivenUp<'_>,
+) -> Findings {
     let window = Window { from_ns: lookup.steady_start_ns(), to_ns: lookup.arrivals_end_ns() };
-    let given_up = GivenUp::of(lookup, shape);
     let stages: Vec<StageTimeline> = shape
         .stages
         .iter()
         .filter(|stage| stage.kind == REQUIRED)
-        .filter_map(|stage| stage_timeline(lookup, shape, stage, &given_up))
+        .filter_map(|stage| stage_timeline(lookup, shape, stage, given_up))
         .collect();
     let growths = saturation::growths(&stages, &window);
     let timers = timer::timers(&hops(lookup, shape, &growths));

@@ -4,7 +4,7 @@ use sojourn_analysis::generator::{self, Facts, GeneratorVerdict, Level, Thread, 
 use sojourn_metrics::names;
 use sojourn_record::GeneratorLimits;
 
-use super::lookup::Lookup;
+use super::{health::connections_max, lookup::Lookup};
 use crate::model::Refusal;
 
 /// `None` for files of before the limits were noted.
@@ -23,7 +23,8 @@ pub(super) fn verdict(lookup: &Lookup<'_>, refused: &[Refusal]) -> Option<Genera
         lag_ns_max: lag.and_then(|lag| lag.quantile(1.0)).map(|ns| ns as f64),
         descriptors: left(names::HEALTH_DESCRIPTORS_LEFT)
             .map(|left| level((descriptors - left).max(0.0), descriptors)),
-        ports: ports(lookup).map(|taken| level(taken, limits.ports as f64)),
+        // All connections go to one target at worst.
+        ports: connections_max(lookup).map(|taken| level(taken, limits.ports as f64)),
         taps_ms: taps_ms(lookup, &limits),
         refused: refused.iter().map(|refusal| (refusal.queue.clone(), refusal.count)).collect(),
         failed_here: failed_here(lookup),
@@ -66,11 +67,6 @@ fn lag_limit_ns(lookup: &Lookup<'_>, limits: &GeneratorLimits) -> f64 {
         .max()
         .unwrap_or(0);
     (p50_ns as f64 * limits.lag_share_max).max(limits.lag_p99_max_ns as f64)
-}
-
-/// Connections open at once, all of them to one target at worst.
-fn ports(lookup: &Lookup<'_>) -> Option<f64> {
-    super::health::connections_max(lookup)
 }
 
 fn taps_ms(lookup: &Lookup<'_>, limits: &GeneratorLimits) -> Vec<Level> {

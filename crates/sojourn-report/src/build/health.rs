@@ -1,9 +1,12 @@
 //! The generator's own figures.
 
-use sojourn_metrics::{SeriesKey, SeriesPhase, names};
-use sojourn_record::IntervalRow;
+use sojourn_metrics::names;
 
-use super::{figures::distribution, generator, lookup::Lookup};
+use super::{
+    figures::distribution,
+    generator,
+    lookup::{Lookup, Tags},
+};
 use crate::model::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 
 pub(super) fn health(lookup: &Lookup<'_>) -> Health {
@@ -52,10 +55,7 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
             let max = |metric: &str| lookup.gauge(metric, &tags).map(|(_, _, max)| max);
             ThreadHealth {
                 thread: thread.to_owned(),
-                cpu_mean: gauge_mean(
-                    lookup,
-                    &SeriesKey::new(names::HEALTH_CPU, &tags, SeriesPhase::Any),
-                ),
+                cpu_mean: gauge_mean(lookup, names::HEALTH_CPU, &tags),
                 cpu_max: max(names::HEALTH_CPU),
                 run_queue_max: max(names::HEALTH_RUN_QUEUE),
                 stall_ms_max: max(names::HEALTH_STALL_MS),
@@ -66,19 +66,10 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
 }
 
 /// The mean of a gauge's last values over the intervals in which it was set.
-fn gauge_mean(lookup: &Lookup<'_>, key: &SeriesKey) -> Option<f64> {
-    let (mut sum, mut n) = (0.0, 0u64);
-    for interval in &lookup.run.intervals {
-        for (row_key, row) in &interval.rows {
-            if let IntervalRow::Gauge([last, _, _]) = row
-                && row_key == key
-            {
-                sum += last;
-                n += 1;
-            }
-        }
-    }
-    (n > 0).then(|| sum / n as f64)
+fn gauge_mean(lookup: &Lookup<'_>, metric: &str, tags: Tags<'_>) -> Option<f64> {
+    let set: Vec<f64> =
+        lookup.levels(metric, tags).into_iter().flatten().map(|[last, _, _]| last).collect();
+    (!set.is_empty()).then(|| set.iter().sum::<f64>() / set.len() as f64)
 }
 
 fn taps(lookup: &Lookup<'_>) -> Vec<TapHealth> {

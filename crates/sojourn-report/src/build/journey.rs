@@ -13,7 +13,7 @@ use super::{
     batch,
     figures::{bins, distribution, journey_quantiles, signed},
     findings::{self, Findings},
-    given_up::GivenUp,
+    given_up::{GivenUp, Spans},
     kept, label,
     lookup::Lookup,
     step, timeline,
@@ -44,11 +44,13 @@ pub(super) fn report(lookup: &Lookup<'_>, shape: &JourneyShape) -> JourneyReport
         })
         .collect();
     let mut batches = batch::reports(lookup, shape).into_iter();
+    let given_up = GivenUp::of(lookup, shape);
     let Findings { growths, saturation, timers, changes, stalls, correlations } =
-        findings::findings(lookup, shape);
+        findings::findings(lookup, shape, &given_up);
     let completed_p99_ns = durations.and_then(|durations| durations.quantile(0.99));
     let p99_ns = seen(&quantiles, 0.99).or(completed_p99_ns);
-    let backlog = backlog(lookup, shape, p99_ns, saturation.as_ref());
+    let backlog =
+        backlog(lookup, &shape.name, p99_ns, (saturation.as_ref(), &given_up.in_flight()));
     let oldest_age_ms = lookup.gauge(names::JOURNEYS_OLDEST_AGE_MS, &tags).map(|(_, _, max)| max);
     let shares = share::shares(&hops, seen(&quantiles, 0.5), seen(&quantiles, 0.95));
     JourneyReport {
@@ -196,12 +198,11 @@ fn failures(lookup: &Lookup<'_>, journey: &str) -> Vec<FailureRow> {
 /// tells it, by the slope of those who wait for it.
 fn backlog(
     lookup: &Lookup<'_>,
-    shape: &JourneyShape,
+    journey: &str,
     journey_p99_ns: Option<u64>,
-    saturation: Option<&Saturation>,
+    (saturation, given_up): (Option<&Saturation>, &Spans),
 ) -> Option<Backlog> {
-    let of = [(names::JOURNEY, shape.name.as_str())];
-    let given_up = GivenUp::of(lookup, shape).in_flight();
+    let of = [(names::JOURNEY, journey)];
     let started = lookup.steady(names::JOURNEYS_STARTED, &of);
     let arrivals_per_s = lookup.per_steady_s(started).filter(|rate| *rate > 0.0)?;
     let levels: Vec<Level> = lookup
