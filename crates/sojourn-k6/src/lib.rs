@@ -3,3 +3,6 @@
 //!
 //! Everything is described from k6's public documentation and behaviour. Nothing in here reads a
 //! clock, opens a socket, starts a thread or runs a script: time and values are handed in.
+
+pub mod metrics;
+pub mod thresholds;
