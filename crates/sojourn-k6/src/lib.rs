@@ -5,4 +5,5 @@
 //! clock, opens a socket, starts a thread or runs a script: time and values are handed in.
 
 pub mod metrics;
+pub mod output;
 pub mod thresholds;

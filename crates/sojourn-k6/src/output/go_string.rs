@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// Quotes `text`. Beside what JSON demands, Go escapes `<`, `>` and `&`, and the line separators
 /// U+2028 and U+2029.
-pub fn push_json(out: &mut String, text: &str) {
+pub(crate) fn push_json(out: &mut String, text: &str) {
     out.push('"');
     for next in text.chars() {
         match next {
@@ -15,7 +15,7 @@ pub fn push_json(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
                 // Writing to a string does not fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(next));
+                let _never = write!(out, "\\u{:04x}", u32::from(next));
             }
             next => out.push(next),
         }

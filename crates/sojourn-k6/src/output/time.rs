@@ -48,7 +48,7 @@ impl TimeFormat {
             Self::Rfc3339Nano => return push_rfc3339(out, at_ns, zone, true),
         };
         // Writing to a string does not fail.
-        let _ = write!(out, "{count}");
+        let _never = write!(out, "{count}");
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn push_rfc3339(out: &mut String, at_ns: u64, zone: &TimeZone, has_fr
     let offset = zone.to_offset(instant);
     let local = offset.to_datetime(instant);
     let (date, time) = (local.date(), local.time());
-    let _ = write!(
+    let _never = write!(
         out,
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
         date.year(),
@@ -73,7 +73,7 @@ pub(super) fn push_rfc3339(out: &mut String, at_ns: u64, zone: &TimeZone, has_fr
     let fraction_ns = at_ns % 1_000_000_000;
     if has_fraction && fraction_ns > 0 {
         let digits = format!("{fraction_ns:09}");
-        let _ = write!(out, ".{}", digits.trim_end_matches('0'));
+        let _never = write!(out, ".{}", digits.trim_end_matches('0'));
     }
     let seconds = offset.seconds();
     if seconds == 0 {
@@ -81,7 +81,7 @@ pub(super) fn push_rfc3339(out: &mut String, at_ns: u64, zone: &TimeZone, has_fr
     } else {
         let sign = if seconds < 0 { '-' } else { '+' };
         let minutes = seconds.abs() / 60;
-        let _ = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
+        let _never = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
     }
 }
 
