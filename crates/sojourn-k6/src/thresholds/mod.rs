@@ -1,0 +1,9 @@
+//! Thresholds: what must hold of a test's metrics, and whether it does.
+
+mod error;
+mod evaluate;
+mod expression;
+
+pub use error::ThresholdError;
+pub use evaluate::{Ended, MetricThresholds, Moment, Spec, Threshold, Thresholds};
+pub use expression::{Aggregation, Expression, ExpressionError, Operator};

@@ -1,0 +1,57 @@
+//! What holds for a whole test, decided before it begins and shared by all threads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use sojourn_k6::executors::Scenario;
+use sojourn_k6::metrics::{Registry, SystemTags};
+use sojourn_k6::options::Options;
+use sojourn_script::{Bundle, Limits};
+
+use crate::console::Console;
+use crate::shared_array::SharedArrays;
+
+/// See the module's page.
+pub(crate) struct Settings {
+    pub(crate) bundle: Arc<Bundle>,
+    /// Consolidated.
+    pub(crate) options: Options,
+    /// `exec.test.options`, JSON.
+    pub(crate) options_json: String,
+    pub(crate) scenarios: Vec<Scenario>,
+    /// All metrics that the first run of the script's top level declared.
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) system_tags: SystemTags,
+    /// `__ENV`.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Where paths of `open` begin.
+    pub(crate) folder: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) stack_bytes: usize,
+    pub(crate) console: Arc<Console>,
+    pub(crate) shared_arrays: SharedArrays,
+    pub(crate) progress: Progress,
+    /// `setup()`'s result, JSON; set before the first iteration.
+    pub(crate) setup_data: std::sync::OnceLock<Option<String>>,
+}
+
+/// Figures of the test under way, which threads count and scripts may ask for.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) completed: AtomicU64,
+    pub(crate) interrupted: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) active: AtomicU64,
+    pub(crate) initialised: AtomicU64,
+    /// When the scenarios began, ns; 0 before.
+    pub(crate) start_ns: AtomicU64,
+    /// The script asked for the end, with a reason.
+    pub(crate) aborted: std::sync::OnceLock<String>,
+    /// The script marked the test as failed, with a reason.
+    pub(crate) failed: std::sync::OnceLock<String>,
+    pub(crate) stop: AtomicBool,
+    /// Exceptions that iterations threw.
+    pub(crate) exceptions: AtomicU64,
+}
