@@ -108,7 +108,8 @@ impl Bundle {
         names
     }
 
-    pub(crate) fn is_frozen(&self) -> bool {
+    /// Whether collecting has ended.
+    pub fn is_frozen(&self) -> bool {
         self.read().frozen
     }
 

@@ -22,6 +22,16 @@ impl ScriptError {
         Self { message, stack: String::new(), interrupted: false }
     }
 
+    /// What ends a script whose owner does not want it to go on.
+    pub fn interrupted() -> Self {
+        Self { interrupted: true, ..Self::load("interrupted".to_owned()) }
+    }
+
+    /// The script exports no function of this name.
+    pub fn missing(function: &str) -> Self {
+        Self::load(format!("function '{function}' not found in exports"))
+    }
+
     /// The error behind `error`, which the engine is rid of afterwards.
     pub fn caught(ctx: &Ctx<'_>, bundle: &Bundle, error: Error) -> Self {
         match CaughtError::from_error(ctx, error) {

@@ -4,10 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use sojourn_clock::Anchor;
 use sojourn_http::{Client, Exchange};
-use sojourn_k6::metrics::{Shard, TagSet, TagSets};
+use sojourn_k6::metrics::{Shard, SystemTag, TagSet, TagSets, builtin};
 
 use crate::settings::Settings;
 
@@ -76,6 +77,10 @@ impl Host {
         self.ready.borrow_mut().pop_front()
     }
 
+    pub(crate) fn count_ready(&self) -> usize {
+        self.ready.borrow().len()
+    }
+
     pub(crate) fn has_ready(&self) -> bool {
         !self.ready.borrow().is_empty()
     }
@@ -83,6 +88,23 @@ impl Host {
     /// Sends a request; its completion is the operation's result.
     pub(crate) fn send(&self, now_ns: u64, exchange: Exchange<'_>) {
         self.client.borrow_mut().send(now_ns, exchange);
+    }
+
+    /// Iterations of a scenario were due and did not begin.
+    pub(crate) fn drop_iterations(&self, scenario: usize, count: u64) {
+        let settings = &self.settings;
+        settings.progress.dropped.fetch_add(count, Ordering::Relaxed);
+        let Some(known) = settings.scenarios.get(scenario) else { return };
+        let mut sets = self.tag_sets.borrow_mut();
+        let empty = Arc::clone(sets.empty());
+        let mut pairs: Vec<_> = settings.options.tags.iter().flat_map(|tags| tags.iter()).collect();
+        pairs.extend(known.tags.iter());
+        if settings.system_tags.has(SystemTag::Scenario) {
+            pairs.push(("scenario", &known.name));
+        }
+        let tags = sets.with(&empty, &pairs);
+        let at_ns = self.unix_ns(sojourn_clock::now_ns());
+        self.shard.borrow_mut().add(builtin::DROPPED_ITERATIONS, &tags, at_ns, count as f64);
     }
 
     /// The set of tags that is `base` with more.

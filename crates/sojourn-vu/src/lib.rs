@@ -19,13 +19,14 @@
 //! - A **scenario** runs on every thread for the users and arrivals that are that thread's; who runs
 //!   what is a function of numbers ([`sojourn_k6::executors`]), so threads need not talk.
 
+mod console;
 mod globals;
 mod host;
 mod modules;
 mod run;
 mod settings;
+mod shared_array;
 mod thread;
 mod user;
 
 pub use run::{Ended, RunError, run};
-pub use settings::Settings;

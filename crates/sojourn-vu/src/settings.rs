@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::metrics::{Registry, SystemTags};
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) options_json: String,
     pub(crate) scenarios: Vec<Scenario>,
     /// All metrics that the first run of the script's top level declared.
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) system_tags: SystemTags,
     /// `__ENV`.
     pub(crate) env: BTreeMap<String, String>,
@@ -34,7 +34,35 @@ pub(crate) struct Settings {
     pub(crate) shared_arrays: SharedArrays,
     pub(crate) progress: Progress,
     /// `setup()`'s result, JSON; set before the first iteration.
-    pub(crate) setup_data: std::sync::OnceLock<Option<String>>,
+    pub(crate) setup_data: OnceLock<Option<String>>,
+    /// One for each scenario.
+    pub(crate) counters: Vec<Counters>,
+}
+
+/// Iterations of a scenario, over all threads.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Begun so far.
+    begun: AtomicU64,
+    /// Taken from those that all users share.
+    taken: AtomicU64,
+}
+
+impl Settings {
+    /// Whether the script's top level has run before.
+    pub(crate) fn bundle_is_frozen(&self) -> bool {
+        self.bundle.is_frozen()
+    }
+
+    /// The number of the iteration of this scenario that begins now, in the whole test.
+    pub(crate) fn next_iteration(&self, scenario: usize) -> u64 {
+        self.counters.get(scenario).map_or(0, |own| own.begun.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// How many of a scenario's shared iterations were asked for.
+    pub(crate) fn taken(&self, scenario: usize) -> u64 {
+        self.counters.get(scenario).map_or(0, |own| own.taken.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// Figures of the test under way, which threads count and scripts may ask for.
@@ -48,10 +76,9 @@ pub(crate) struct Progress {
     /// When the scenarios began, ns; 0 before.
     pub(crate) start_ns: AtomicU64,
     /// The script asked for the end, with a reason.
-    pub(crate) aborted: std::sync::OnceLock<String>,
+    pub(crate) aborted: OnceLock<String>,
     /// The script marked the test as failed, with a reason.
-    pub(crate) failed: std::sync::OnceLock<String>,
-    pub(crate) stop: AtomicBool,
+    pub(crate) failed: OnceLock<String>,
     /// Exceptions that iterations threw.
     pub(crate) exceptions: AtomicU64,
 }
