@@ -7,9 +7,9 @@ use crate::{
 };
 
 /// Most virtual users of a scenario, which bounds what planning costs.
-const VUS_MAX: u64 = 10_000_000;
+const VUS_MAX: u64 = 1_000_000;
 /// Most steps that a ramp of users may make.
-const STEPS_MAX: u64 = 20_000_000;
+const STEPS_MAX: u64 = 4_000_000;
 
 const GRACE: Nanos = Nanos::from_s(30);
 const MAX_DURATION: Nanos = Nanos::from_s(600);
