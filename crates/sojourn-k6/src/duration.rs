@@ -45,8 +45,13 @@ impl Nanos {
         }
     }
 
-    /// What k6 accepts in flags: Go's form, days before it; a bare number is refused unless zero.
-    pub fn parse_units(text: &str) -> Result<Self, DurationError> {
+    /// What k6 accepts in flags: Go's form; neither days nor a bare number, unless zero.
+    pub fn parse_go(text: &str) -> Result<Self, DurationError> {
+        parse_go(text)
+    }
+
+    /// Go's form, days before it.
+    fn parse_units(text: &str) -> Result<Self, DurationError> {
         let Some((days, rest)) = text.split_once('d') else { return parse_go(text) };
         let too_long = || DurationError::TooLong(text.to_owned());
         let days_ns = days
@@ -221,7 +226,7 @@ mod tests {
         for text in ["", "s", "1x", "1d-12h", "12h1d", "1.5d", ".s", "1..5s", "inf", "9999999h"] {
             assert!(Nanos::parse(text).is_err(), "{text}");
         }
-        assert_eq!(Nanos::parse_units("10"), Err(DurationError::NoUnit("10".to_owned())));
+        assert_eq!(Nanos::parse_go("10"), Err(DurationError::NoUnit("10".to_owned())));
     }
 
     proptest! {

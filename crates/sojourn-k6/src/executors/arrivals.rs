@@ -2,7 +2,8 @@
 //!
 //! Constant: iteration k begins at k periods, the period being the time unit over the rate in whole
 //! nanoseconds, rounded down. Ramping: the rate goes linearly within a stage, and iteration k
-//! begins when its integral passes the k-th whole number.
+//! begins when its integral reaches k + 1. Both as long as that is not after the end: what falls
+//! on the end itself begins too (with k6 it usually does; there the two are a race).
 
 use sojourn_pace::{Arrivals, Profile, Schedule, Segment};
 
@@ -14,6 +15,9 @@ const NS_PER_S: f64 = 1e9;
 #[derive(Clone, Debug)]
 pub struct Starts {
     schedule: Schedule,
+    /// The level of the schedule's integral at which the first iteration is due.
+    first: u64,
+    duration_ns: u64,
     /// Users made before the start.
     pub pre_allocated_vus: u64,
     /// Most users.
@@ -22,35 +26,45 @@ pub struct Starts {
 
 impl Starts {
     /// When iteration `k` is due, nanoseconds from the scenario's start; `None` past the end.
+    /// Cheapest when `k` does not go back.
     pub fn at(&mut self, k: u64) -> Option<u64> {
-        self.schedule.at(k)
+        let at_ns = self.schedule.at(k.checked_add(self.first)?)?;
+        Some(at_ns.min(self.duration_ns))
     }
 
     /// How many iterations are due in all.
     pub fn count(&self) -> u64 {
-        self.schedule.expected_count() as u64
-    }
-
-    /// The schedule itself.
-    pub fn schedule(&self) -> &Schedule {
-        &self.schedule
+        (self.schedule.expected_count() as u64).saturating_sub(self.first)
     }
 }
 
+/// A schedule of these segments that has what falls on its end.
+fn closed(mut segments: Vec<Segment>) -> Schedule {
+    let whole = Schedule::new(
+        Profile { segments: segments.clone() },
+        Arrivals::Poisson, // Its count is the integral itself.
+        0,
+        None,
+    );
+    // One nanosecond more, in which the integral grows by more than rounding takes from it, and by
+    // far less than one.
+    let beyond = (whole.expected_count() * 1e-11).max(1e-6);
+    let per_s = beyond * NS_PER_S;
+    segments.push(Segment::Linear { from_per_s: per_s, to_per_s: per_s, duration_ns: 1 });
+    Schedule::new(Profile { segments }, Arrivals::Constant, 0, None)
+}
+
 impl ConstantArrivals {
-    /// Time between two iterations, in whole nanoseconds; zero without a rate.
+    /// Time between two iterations, in whole nanoseconds; at least one.
     pub fn period_ns(&self) -> u64 {
-        self.time_unit_ns.checked_div(self.rate).unwrap_or(0)
+        self.time_unit_ns.checked_div(self.rate).unwrap_or(u64::MAX).max(1)
     }
 
     fn schedule(&self) -> Schedule {
-        let per_s = match self.period_ns() {
-            0 => 0.0,
-            period_ns => NS_PER_S / period_ns as f64,
-        };
+        let per_s = NS_PER_S / self.period_ns() as f64;
         let segment =
             Segment::Linear { from_per_s: per_s, to_per_s: per_s, duration_ns: self.duration_ns };
-        Schedule::new(Profile { segments: vec![segment] }, Arrivals::Constant, 0, None)
+        closed(vec![segment])
     }
 }
 
@@ -77,22 +91,23 @@ impl RampingArrivals {
             segments.push(Segment::Linear { from_per_s, to_per_s, duration_ns });
             from_per_s = to_per_s;
         }
-        Schedule::new(Profile { segments }, Arrivals::Constant, 0, None)
+        closed(segments)
     }
 }
 
 impl Scenario {
     /// When iterations are due, for arrival rates; `None` for executors whose users loop.
     pub fn starts(&self) -> Option<Starts> {
-        let (schedule, pre_allocated_vus, max_vus) = match &self.executor {
+        let (schedule, first, pre_allocated_vus, max_vus) = match &self.executor {
             Executor::ConstantArrivalRate(arrivals) => {
-                (arrivals.schedule(), arrivals.pre_allocated_vus, arrivals.max_vus)
+                (arrivals.schedule(), 0, arrivals.pre_allocated_vus, arrivals.max_vus)
             }
             Executor::RampingArrivalRate(arrivals) => {
-                (arrivals.schedule(), arrivals.pre_allocated_vus, arrivals.max_vus)
+                (arrivals.schedule(), 1, arrivals.pre_allocated_vus, arrivals.max_vus)
             }
             _ => return None,
         };
-        Some(Starts { schedule, pre_allocated_vus, max_vus })
+        let duration_ns = self.duration_ns();
+        Some(Starts { schedule, first, duration_ns, pre_allocated_vus, max_vus })
     }
 }

@@ -61,7 +61,9 @@ impl Scenario {
             }
             Executor::ConstantArrivalRate(arrivals) => {
                 details.push(("maxVUs", range(arrivals.pre_allocated_vus, arrivals.max_vus)));
-                let rate = per_s(arrivals.rate, arrivals.time_unit_ns);
+                // Without users there are no iterations either.
+                let rate = if arrivals.max_vus == 0 { 0 } else { arrivals.rate };
+                let rate = per_s(rate, arrivals.time_unit_ns);
                 format!("{rate:.2} iterations/s for {}", go(arrivals.duration_ns))
             }
             Executor::RampingArrivalRate(arrivals) => {
@@ -81,7 +83,7 @@ impl Scenario {
     }
 
     fn with_common(&self, what: &str, mut details: Vec<(&str, String)>) -> String {
-        if self.exec != "default" {
+        if self.is_exec_written {
             details.push(("exec", self.exec.clone()));
         }
         if self.start_time_ns > 0 {

@@ -55,7 +55,7 @@ impl ExecutorKind {
             Self::RampingVus => &["startVUs", "stages", "gracefulRampDown"],
             Self::SharedIterations | Self::PerVuIterations => &["vus", "iterations", "maxDuration"],
             Self::ConstantArrivalRate => {
-                &["duration", "rate", "timeUnit", "preAllocatedVUs", "maxVUs"]
+                &["rate", "timeUnit", "duration", "preAllocatedVUs", "maxVUs"]
             }
             Self::RampingArrivalRate => {
                 &["startRate", "timeUnit", "stages", "preAllocatedVUs", "maxVUs"]

@@ -7,9 +7,9 @@ use crate::{
 };
 
 /// Most virtual users of a scenario, which bounds what planning costs.
-const VUS_MAX: u64 = 10_000_000;
+const VUS_MAX: u64 = 1_000_000;
 /// Most steps that a ramp of users may make.
-const STEPS_MAX: u64 = 20_000_000;
+const STEPS_MAX: u64 = 4_000_000;
 
 const GRACE: Nanos = Nanos::from_s(30);
 const MAX_DURATION: Nanos = Nanos::from_s(600);
@@ -23,7 +23,8 @@ impl Scenario {
     /// What makes no sense, a text each.
     pub fn plan(name: &str, written: &ScenarioOptions) -> Result<Self, Vec<String>> {
         let mut checks = Checks::default();
-        let grace = checks.length("gracefulStop", written.graceful_stop.unwrap_or(GRACE));
+        checks.name(name);
+        let grace = checks.length("gracefulStop timeout", written.graceful_stop.unwrap_or(GRACE));
         let start_time_ns = checks.length("startTime", written.start_time.unwrap_or_default());
         let exec = written.exec.clone().unwrap_or_else(|| "default".to_owned());
         checks.must(!exec.is_empty(), || "exec value cannot be empty".to_owned());
@@ -37,6 +38,7 @@ impl Scenario {
             start_time_ns,
             graceful_stop_ns,
             exec,
+            is_exec_written: written.exec.is_some(),
             env: written.env.clone().unwrap_or_default(),
             tags: written.tags.clone().unwrap_or_default(),
             options: written.options.clone().unwrap_or_default(),
@@ -56,6 +58,15 @@ impl Checks {
         if !holds {
             self.problems.push(problem());
         }
+    }
+
+    fn name(&mut self, name: &str) {
+        self.must(!name.is_empty(), || "scenario name can't be empty".to_owned());
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        self.must(!name.is_empty() && name.chars().all(is_plain), || {
+            "the scenario name should contain only numbers, latin letters, underscores, and dashes"
+                .to_owned()
+        });
     }
 
     /// A duration that must not be negative.
@@ -165,8 +176,8 @@ impl Checks {
         self.must(peak > 0, || {
             "either startVUs or one of the stages' target values must be greater than 0".to_owned()
         });
-        let ramp_down =
-            self.length("gracefulRampDown", written.graceful_ramp_down.unwrap_or(GRACE));
+        // What is negative counts as none, as with k6.
+        let ramp_down = written.graceful_ramp_down.unwrap_or(GRACE).ns();
         let ramping = RampingVus::new(self.bounded_vus(start_vus), stages, ramp_down);
         let steps = ramping.ramp.steps();
         self.must(steps <= STEPS_MAX, || {

@@ -90,16 +90,12 @@ impl Ramp {
 
     /// The spans in which slot `slot` (from 0) is wanted, in order. An iteration begun in one is
     /// cut `ramp_down_ns` after its end, at the latest `stop_ns` after the ramp's; where the slot
-    /// is wanted again by then, it may go on as long as one begun then.
+    /// is wanted again by then, it may go on as long as one begun then. Spans of no length are
+    /// those of slots that are held and not run: a peak that falls on the ramp's end.
     pub(crate) fn spans(&self, slot: u64, ramp_down_ns: u64, stop_ns: u64) -> Vec<Span> {
         let cut_last_ns = self.duration_ns.saturating_add(stop_ns);
         let mut spans = Vec::new();
         let mut begun = (slot < self.start_level).then_some(0);
-        let mut push = |start_ns: u64, end_ns: u64, cut_ns: u64| {
-            if start_ns < end_ns {
-                spans.push(Span { start_ns, end_ns, cut_ns });
-            }
-        };
         for stage in &self.stages {
             if stage.from <= slot && slot < stage.to {
                 begun = begun.or_else(|| Some(stage.step_ns(slot + 1 - stage.from)));
@@ -107,12 +103,12 @@ impl Ramp {
                 let end_ns = stage.step_ns(stage.from - slot);
                 let cut_ns = end_ns.saturating_add(ramp_down_ns).min(cut_last_ns);
                 if let Some(start_ns) = begun.take() {
-                    push(start_ns, end_ns, cut_ns);
+                    spans.push(Span { start_ns, end_ns, cut_ns });
                 }
             }
         }
         if let Some(start_ns) = begun {
-            push(start_ns, self.duration_ns, cut_last_ns);
+            spans.push(Span { start_ns, end_ns: self.duration_ns, cut_ns: cut_last_ns });
         }
         // What is wanted again before it would be cut is not cut.
         for at in (1..spans.len()).rev() {

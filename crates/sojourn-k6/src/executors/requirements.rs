@@ -28,21 +28,27 @@ pub fn requirements(scenarios: &[Scenario]) -> Requirements {
     // At one instant, users are given back before others are taken.
     changes.sort_unstable();
     let (mut planned, mut most) = (0_i64, 0_i64);
-    let mut needed = Requirements::default();
+    // A ramp's peak that falls on its very end, without grace, is there for no time.
+    let mut needed = Requirements {
+        planned_vus: scenarios.iter().map(Scenario::planned_vus).max().unwrap_or(0),
+        max_vus: scenarios.iter().map(Scenario::max_vus).max().unwrap_or(0),
+        max_duration_ns: None,
+    };
     for change in changes {
         planned += change.planned;
         most += change.most;
         needed.planned_vus = needed.planned_vus.max(u64::try_from(planned).unwrap_or(0));
         needed.max_vus = needed.max_vus.max(u64::try_from(most).unwrap_or(0));
     }
-    let ends = scenarios.iter().map(|s| s.start_time_ns.saturating_add(s.cut_ns()));
+    let busy = scenarios.iter().filter(|scenario| scenario.max_vus() > 0);
+    let ends = busy.map(|s| s.start_time_ns.saturating_add(s.cut_ns()));
     needed.max_duration_ns = Some(ends.max().unwrap_or(0)).filter(|end_ns| *end_ns < u64::MAX);
     needed
 }
 
 fn changes_of(scenario: &Scenario) -> Vec<Change> {
     let start_ns = scenario.start_time_ns;
-    let Executor::RampingVus(_) = scenario.executor else {
+    let Executor::RampingVus(ramping) = &scenario.executor else {
         let [planned, most] = [scenario.planned_vus(), scenario.max_vus()]
             .map(|vus| i64::try_from(vus).unwrap_or(i64::MAX));
         let end_ns = start_ns.saturating_add(scenario.cut_ns());
@@ -54,7 +60,7 @@ fn changes_of(scenario: &Scenario) -> Vec<Change> {
     let mut changes = Vec::new();
     for slot in 0..scenario.slots() {
         let mut free_from_ns = None;
-        for span in scenario.spans(slot) {
+        for span in scenario.holds(ramping, slot) {
             // A slot that is wanted again before it is given back was never given back.
             if free_from_ns.is_none_or(|free_ns| free_ns < span.start_ns) {
                 changes.push(change(start_ns.saturating_add(span.start_ns), 1));

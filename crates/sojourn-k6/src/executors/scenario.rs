@@ -20,6 +20,8 @@ pub struct Scenario {
     pub graceful_stop_ns: u64,
     /// Which exported function it runs.
     pub exec: String,
+    /// Whether that was written, and not the default.
+    pub(crate) is_exec_written: bool,
     /// Added to `__ENV`.
     pub env: Tags,
     /// Tags of its samples.
@@ -149,9 +151,22 @@ impl Scenario {
         }
     }
 
-    /// When it ends at the latest, grace included, from its own start.
+    /// When it ends at the latest, grace included, from its own start. A ramp may be over before
+    /// its last stages are, if these want nobody.
     pub fn cut_ns(&self) -> u64 {
-        self.duration_ns().saturating_add(self.graceful_stop_ns)
+        match &self.executor {
+            // Slot 0 runs whenever any does.
+            Executor::RampingVus(ramping) => {
+                let holds = self.holds(ramping, 0);
+                holds.last().map_or(0, |span| span.cut_ns)
+            }
+            _ => self.duration_ns().saturating_add(self.graceful_stop_ns),
+        }
+    }
+
+    /// When a slot of a ramp is held, spans of no length included.
+    pub(crate) fn holds(&self, ramping: &RampingVus, slot: u64) -> Vec<Span> {
+        ramping.ramp.spans(slot, ramping.graceful_ramp_down_ns, self.graceful_stop_ns)
     }
 
     /// Most virtual users that it may have.
@@ -192,8 +207,9 @@ impl Scenario {
         let (end_ns, cut_ns) = (self.duration_ns(), self.cut_ns());
         match &self.executor {
             Executor::RampingVus(ramping) => {
-                let ramp_down_ns = ramping.graceful_ramp_down_ns;
-                ramping.ramp.spans(slot, ramp_down_ns, self.graceful_stop_ns)
+                let mut spans = self.holds(ramping, slot);
+                spans.retain(|span| span.start_ns < span.end_ns);
+                spans
             }
             Executor::ConstantVus { vus, .. }
             | Executor::SharedIterations { vus, .. }

@@ -198,5 +198,9 @@ pub struct RunFlags {
 
 /// As Go's `strconv.ParseBool`.
 fn boolean(word: &str) -> Result<bool, String> {
-    <bool as crate::options::Kind>::from_text(word).map_err(|wrong| wrong.problem)
+    match word {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),
+        _ => Err("is not true or false".to_owned()),
+    }
 }

@@ -17,12 +17,12 @@ impl RunFlags {
             let Some(text) = text else { continue };
             options.read_text(key, text).map_err(|wrong| wrong.at(Tier::Flags, flag))?;
         }
-        // Flags of k6 take no bare numbers for durations.
+        // Flags take neither days nor bare numbers, unlike options.
         for (flag, text) in [
             ("--duration", &self.duration),
             ("--min-iteration-duration", &self.min_iteration_duration),
         ] {
-            if let Some(Err(error)) = text.as_deref().map(Nanos::parse_units) {
+            if let Some(Err(error)) = text.as_deref().map(Nanos::parse_go) {
                 return Err(Wrong::new(error.to_string()).at(Tier::Flags, flag));
             }
         }
@@ -32,9 +32,14 @@ impl RunFlags {
                 options.read_text(key, &joined).map_err(|wrong| wrong.at(Tier::Flags, flag))?;
             }
         }
+        if let Some(unit) = &options.summary_time_unit
+            && !["s", "ms", "us"].contains(&unit.as_str())
+        {
+            let wrong = Wrong::new(format!("`{unit}` is none of s, ms and us"));
+            return Err(wrong.at(Tier::Flags, "--summary-time-unit"));
+        }
         if !self.tags.is_empty() {
-            let tags = self.tags.iter().map(|tag| name_and_value(tag));
-            let tags: Result<Tags, _> = tags.collect();
+            let tags: Result<Tags, _> = self.tags.iter().map(|text| tag(text)).collect();
             options.tags = Some(tags.map_err(|wrong| wrong.at(Tier::Flags, "--tag"))?);
         }
         Ok(options)
@@ -93,5 +98,14 @@ impl RunFlags {
             ("--blacklist-ip", "blacklistIPs", &self.blacklist_ip),
             ("--block-hostnames", "blockHostnames", &self.block_hostnames),
         ]
+    }
+}
+
+/// `name=value`, both there.
+fn tag(text: &str) -> Result<(String, String), Wrong> {
+    let (name, value) = name_and_value(text)?;
+    match value.is_empty() {
+        true => Err(Wrong::new(format!("`{text}` has no value"))),
+        false => Ok((name, value)),
     }
 }

@@ -1,9 +1,11 @@
 //! One set of options from four: stronger tiers win, shortcuts become scenarios.
 
+use serde_json::Value;
+
 use crate::{
     duration::Nanos,
     executors::{ExecutorKind, Requirements, Scenario, requirements},
-    options::{Options, OptionsError, ScenarioOptions, Scenarios, SystemTags, Table, Tier},
+    options::{Kind, Options, OptionsError, ScenarioOptions, Scenarios, SystemTags, Table},
 };
 
 /// What was given, by where it was written.
@@ -39,6 +41,17 @@ impl Consolidated {
         names
     }
 
+    /// What `k6 inspect --execution-requirements` prints.
+    pub fn inspected(&self) -> Value {
+        let mut entries = self.options.inspected();
+        let needed = self.requirements();
+        let duration =
+            needed.max_duration_ns.map(|ns| Nanos(i64::try_from(ns).unwrap_or(i64::MAX)));
+        entries.insert("totalDuration".to_owned(), duration.unwrap_or_default().to_json());
+        entries.insert("maxVUs".to_owned(), needed.max_vus.into());
+        Value::Object(entries)
+    }
+
     /// What the scenarios need together.
     pub fn requirements(&self) -> Requirements {
         requirements(&self.scenarios)
@@ -53,22 +66,28 @@ pub fn consolidate(tiers: Tiers) -> Result<Consolidated, OptionsError> {
     let mut options = Options::default();
     let mut warnings = Vec::new();
     let ordered = [
-        (Tier::ConfigFile, tiers.config_file),
-        (Tier::Script, tiers.script),
-        (Tier::Environment, tiers.environment),
-        (Tier::Flags, tiers.flags),
+        ("config", tiers.config_file),
+        ("script", tiers.script),
+        ("env", tiers.environment),
+        ("cli", tiers.flags),
     ];
-    for (tier, stronger) in ordered {
-        check_conflicts(tier, &stronger)?;
+    for (level, stronger) in ordered {
+        // What a stronger tier lets run takes the place of all that weaker ones do.
         if tells_what_runs(&stronger) {
             options.duration = None;
             options.iterations = None;
             options.stages = None;
-            options.scenarios = None;
+            let overrides = options.scenarios.take().is_some() && stronger.scenarios.is_none();
+            if overrides {
+                warnings.push(format!(
+                    "\"{level}\" level configuration overrode scenarios configuration entirely"
+                ));
+            }
         }
         options.overlay(stronger);
     }
-    derive_scenarios(&mut options, &mut warnings);
+    check_conflicts(&options)?;
+    derive_scenarios(&mut options, &mut warnings)?;
     let scenarios = plans(&options)?;
     Ok(Consolidated { options, scenarios, warnings })
 }
@@ -76,32 +95,39 @@ pub fn consolidate(tiers: Tiers) -> Result<Consolidated, OptionsError> {
 fn tells_what_runs(options: &Options) -> bool {
     options.duration.is_some()
         || options.iterations.is_some()
-        || options.stages.is_some()
+        || has_stages(options)
         || options.scenarios.is_some()
 }
 
-fn check_conflicts(tier: Tier, options: &Options) -> Result<(), OptionsError> {
+/// Stages count as given when the first has a duration.
+fn has_stages(options: &Options) -> bool {
+    let first = options.stages.as_ref().and_then(|stages| stages.first());
+    first.is_some_and(|stage| stage.duration.is_some())
+}
+
+fn has_scenarios(options: &Options) -> bool {
+    options.scenarios.as_ref().is_some_and(|scenarios| !scenarios.0.is_empty())
+}
+
+/// Only one tier's are left here.
+fn check_conflicts(options: &Options) -> Result<(), OptionsError> {
     let given = [
         ("iterations", options.iterations.is_some()),
         ("duration", options.duration.is_some()),
-        ("stages", options.stages.is_some()),
+        ("stages", has_stages(options)),
         ("scenarios", options.scenarios.is_some()),
     ];
     let conflicts = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
     for (first, second) in conflicts {
         if given[first].1 && given[second].1 {
-            let (first, second) = (given[first].0, given[second].0);
-            return Err(OptionsError::Conflict { tier, first, second });
+            return Err(OptionsError::Conflict { first: given[first].0, second: given[second].0 });
         }
     }
     Ok(())
 }
 
 /// Puts a scenario `default` in place of the shortcuts.
-fn derive_scenarios(options: &mut Options, _warnings: &mut Vec<String>) {
-    if options.scenarios.is_some() {
-        return;
-    }
+fn derive_scenarios(options: &mut Options, warnings: &mut Vec<String>) -> Result<(), OptionsError> {
     let scenario = if let Some(iterations) = options.iterations {
         ScenarioOptions {
             vus: options.vus,
@@ -110,44 +136,59 @@ fn derive_scenarios(options: &mut Options, _warnings: &mut Vec<String>) {
             ..ScenarioOptions::new(ExecutorKind::SharedIterations)
         }
     } else if let Some(duration) = options.duration {
+        if duration.0 <= 0 {
+            return Err(OptionsError::Endless);
+        }
         ScenarioOptions {
             vus: options.vus,
             duration: Some(duration),
             ..ScenarioOptions::new(ExecutorKind::ConstantVus)
         }
-    } else if let Some(stages) = &options.stages {
+    } else if has_stages(options) {
         ScenarioOptions {
             start_vus: options.vus,
-            stages: Some(stages.clone()),
+            stages: options.stages.clone(),
             ..ScenarioOptions::new(ExecutorKind::RampingVus)
         }
-    } else if let Some(vus) = options.vus {
+    } else if let (Some(vus), None) = (options.vus, &options.stages) {
+        if options.scenarios.is_some() {
+            warnings.push(format!("`vus={vus}` overrides scenarios configuration"));
+        }
+        options.iterations = Some(vus);
         ScenarioOptions {
             vus: Some(vus),
             iterations: Some(vus),
             ..ScenarioOptions::new(ExecutorKind::SharedIterations)
         }
+    } else if has_scenarios(options) {
+        return Ok(());
     } else {
-        ScenarioOptions {
-            vus: Some(1),
-            iterations: Some(1),
-            ..ScenarioOptions::new(ExecutorKind::PerVuIterations)
+        for (name, given) in
+            [("stages", options.stages.is_some()), ("scenarios", options.scenarios.is_some())]
+        {
+            if given {
+                warnings.push(format!(
+                    "`{name}` was explicitly set to an empty value, running the script with \
+                     1 iteration in 1 VU"
+                ));
+            }
         }
+        ScenarioOptions::new(ExecutorKind::PerVuIterations)
     };
-    let scenarios = [("default".to_owned(), scenario)];
-    options.scenarios = Some(Scenarios(scenarios.into()));
+    options.scenarios = Some(Scenarios([("default".to_owned(), scenario)].into()));
+    Ok(())
 }
 
 /// The plans of all scenarios.
 fn plans(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
-    let mut problems = Vec::new();
+    let mut problems = options.problems();
     let mut plans = Vec::new();
     for (name, written) in options.scenarios.iter().flat_map(|scenarios| &scenarios.0) {
         match Scenario::plan(name, written) {
             Ok(plan) => plans.push(plan),
             Err(texts) => {
-                let texts = texts.into_iter();
-                problems.extend(texts.map(|text| format!("scenario {name}: {text}")));
+                let texts = texts.join(", ");
+                problems.push(format!("scenario {name} has configuration errors: {texts}"));
             }
         }
     }
@@ -157,6 +198,40 @@ fn plans(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
     // By name already: the sort is stable.
     plans.sort_by_key(|plan| plan.start_time_ns);
     Ok(plans)
+}
+
+impl Options {
+    /// What makes no sense outside scenarios.
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.setup_timeout.is_some_and(|timeout| timeout.0 <= 0) {
+            problems.push("setupTimeout must be positive".to_owned());
+        }
+        if let Some(sequence) = &self.execution_segment_sequence {
+            let segment = self.execution_segment.unwrap_or_default();
+            if !sequence.0.contains(&segment) {
+                let sequence = sequence.to_json();
+                let sequence = sequence.as_str().unwrap_or_default();
+                let problem = format!("provided segment {segment} can't be found in sequence");
+                problems.push(format!("{problem} {sequence}"));
+            }
+        }
+        for stat in self.summary_trend_stats.iter().flatten() {
+            if !is_trend_stat(stat) {
+                problems.push(format!("invalid trend stat '{stat}', unknown format"));
+            }
+        }
+        problems
+    }
+}
+
+/// `avg`, `min`, `med`, `max`, `count` or `p(N)` with N from 0 to 100.
+fn is_trend_stat(stat: &str) -> bool {
+    let percentile = stat.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')'));
+    match percentile {
+        Some(number) => number.parse::<f64>().is_ok_and(|number| (0.0..=100.0).contains(&number)),
+        None => ["avg", "min", "med", "max", "count"].contains(&stat),
+    }
 }
 
 /// What holds where nothing was given.

@@ -14,8 +14,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("K6_DURATION", "duration"),
     ("K6_ITERATIONS", "iterations"),
     ("K6_STAGES", "stages"),
-    ("K6_EXECUTION_SEGMENT", "executionSegment"),
-    ("K6_EXECUTION_SEGMENT_SEQUENCE", "executionSegmentSequence"),
     ("K6_NO_SETUP", "noSetup"),
     ("K6_SETUP_TIMEOUT", "setupTimeout"),
     ("K6_NO_TEARDOWN", "noTeardown"),

@@ -42,18 +42,16 @@ pub enum OptionsError {
         problem: String,
     },
     /// Options of one tier that exclude each other.
-    #[error(
-        "{tier}: using multiple execution config shortcuts (`{first}` and `{second}`) \
-             simultaneously is not allowed"
-    )]
+    #[error("using `{first}` and `{second}` options simultaneously is not allowed")]
     Conflict {
-        /// Where both were written.
-        tier: Tier,
         /// One of them.
         first: &'static str,
         /// The other.
         second: &'static str,
     },
+    /// A `duration` that never ends.
+    #[error("`duration` option should be more than 0, for infinite duration use a scenario")]
+    Endless,
     /// Values of the right type that make no sense together, one line each.
     #[error("There were problems with the specified script configuration:{}", lines(.0))]
     Senseless(Vec<String>),

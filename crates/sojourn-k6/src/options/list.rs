@@ -11,9 +11,9 @@ use crate::{
         segment::{Segment, SegmentSequence},
         stages::Stage,
         system_tags::SystemTags,
-        table::{Table, table},
+        table::{Kind, Table, table},
         thresholds::Thresholds,
-        tls::{TlsAuth, TlsVersions},
+        tls::{CipherSuites, TlsAuth, TlsVersions},
         values::Tags,
     },
 };
@@ -64,7 +64,7 @@ table! {
         /// Whether any certificate of a server will do.
         insecure_skip_tls_verify: bool = "insecureSkipTLSVerify";
         /// Cipher suites by their IANA names.
-        tls_cipher_suites: Vec<String> = "tlsCipherSuites";
+        tls_cipher_suites: CipherSuites = "tlsCipherSuites";
         /// Versions of TLS.
         tls_version: TlsVersions = "tlsVersion";
         /// Client certificates.
@@ -85,10 +85,10 @@ table! {
         no_vu_connection_reuse: bool = "noVUConnectionReuse";
         /// Shortest iteration; shorter ones wait.
         min_iteration_duration: Nanos = "minIterationDuration";
-        /// What other programs may read.
-        ext: Value = "ext";
         /// What Grafana's cloud may read.
         cloud: Value = "cloud";
+        /// What other programs may read.
+        ext: Map<String, Value> = "ext";
         /// Figures of trends in summaries.
         summary_trend_stats: Vec<String> = "summaryTrendStats";
         /// Unit of times in summaries: `s`, `ms` or `us`.
@@ -103,6 +103,8 @@ table! {
         no_cookies_reset: bool = "noCookiesReset";
         /// Whether bodies are thrown away unless a request asks for its own.
         discard_response_bodies: bool = "discardResponseBodies";
+        /// Features that are switched on.
+        features: Vec<String> = "features";
         /// File for `console`.
         console_output: String = "consoleOutput";
         /// Addresses from which requests are sent.
@@ -131,27 +133,54 @@ impl Options {
             }
         };
         for (key, value) in entries {
-            let known = options.read_entry(key, value).map_err(|mut wrong| {
-                let path = std::mem::take(&mut wrong.path);
-                wrong.at(tier, path.trim_start_matches('.'))
-            })?;
+            // These are for flags and variables.
+            let is_elsewhere = matches!(key.as_str(), "consoleOutput" | "localIPs" | "features");
+            let known = !is_elsewhere
+                && options.read_entry(key, value).map_err(|mut wrong| {
+                    let path = std::mem::take(&mut wrong.path);
+                    wrong.at(tier, path.trim_start_matches('.'))
+                })?;
             if !known {
                 unknown.push(key.clone());
             }
         }
+        unknown.sort_unstable();
         Ok((options, unknown))
     }
 
-    /// All options as k6 shows them: every key in k6's order, null where nothing was given.
+    /// As `exec.test.options` has them: every key in k6's order, null where nothing was given,
+    /// scenarios in place of shortcuts.
     pub fn to_json(&self) -> Value {
-        let keys = Self::KEYS.iter().filter(|key| !self.is_left_out(key));
-        keys.map(|key| ((*key).to_owned(), self.entry(key))).collect()
+        let keys = Self::KEYS
+            .iter()
+            .filter(|key| !SHORTCUTS.contains(key) && (**key != "cloud" || self.cloud.is_some()));
+        keys.map(|key| ((*key).to_owned(), self.shown(key))).collect()
     }
 
-    /// Some keys are shown only when something was given.
-    fn is_left_out(&self, key: &str) -> bool {
-        let only_when_given =
-            ["vus", "duration", "iterations", "stages", "scenarios", "cloud", "consoleOutput"];
-        only_when_given.contains(&key) && self.entry(key).is_null()
+    /// As `k6 inspect` shows them: with the shortcuts, without what only flags give.
+    pub fn inspected(&self) -> Map<String, Value> {
+        let keys = Self::KEYS.iter().filter(|key| {
+            !NOT_INSPECTED.contains(key) && (**key != "cloud" || self.cloud.is_some())
+        });
+        keys.map(|key| ((*key).to_owned(), self.shown(key))).collect()
+    }
+
+    /// One value, with the defaults that k6 shows.
+    fn shown(&self, key: &str) -> Value {
+        match key {
+            "dns" if self.dns.is_none() => Dns::default().to_json(),
+            "systemTags" if self.system_tags.is_none() => SystemTags::default().to_json(),
+            "summaryTrendStats" if self.summary_trend_stats.is_none() => {
+                TREND_STATS.to_vec().into()
+            }
+            key => self.entry(key),
+        }
     }
 }
+
+/// What scenarios stand for.
+const SHORTCUTS: &[&str] = &["vus", "duration", "iterations", "stages"];
+/// What `inspect` leaves out.
+const NOT_INSPECTED: &[&str] = &["consoleOutput", "localIPs"];
+/// Figures of trends unless others are asked for.
+pub(crate) const TREND_STATS: &[&str] = &["avg", "min", "med", "max", "p(90)", "p(95)"];

@@ -30,7 +30,7 @@ pub use segment::{Fraction, Segment, SegmentSequence};
 pub use stages::Stage;
 pub use system_tags::SystemTags;
 pub use thresholds::{ThresholdOption, Thresholds};
-pub use tls::{TlsAuth, TlsVersions};
+pub use tls::{CipherSuites, TlsAuth, TlsVersions};
 pub use values::Tags;
 
 pub(crate) use error::Wrong;

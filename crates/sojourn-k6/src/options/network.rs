@@ -4,10 +4,13 @@ use std::{collections::BTreeMap, net::IpAddr};
 
 use serde_json::{Value, json};
 
-use crate::options::{
-    error::Wrong,
-    table::{Kind, object, read, shown},
-    values::name_and_value,
+use crate::{
+    duration::Nanos,
+    options::{
+        error::Wrong,
+        table::{Kind, object, read, shown},
+        values::name_and_value,
+    },
 };
 
 /// How host names are resolved, as written: k6's words, checked.
@@ -28,18 +31,21 @@ impl Dns {
     fn set(&mut self, key: &str, value: &Value) -> Result<(), Wrong> {
         let within = |wrong: Wrong| wrong.within(key);
         match key.to_ascii_lowercase().as_str() {
-            "ttl" => {
-                self.ttl = match value {
-                    Value::Number(number) => Some(number.to_string()),
-                    other => read(other).map_err(within)?,
-                };
-            }
+            "ttl" => self.ttl = ttl(value).map_err(within)?,
             "select" => self.select = one_of(value, SELECTS).map_err(within)?,
             "policy" => self.policy = one_of(value, POLICIES).map_err(within)?,
-            _ => return Err(within(Wrong::new("there are ttl, select and policy"))),
+            _ => {}
         }
         Ok(())
     }
+}
+
+/// A duration, or `inf`.
+fn ttl(value: &Value) -> Result<Option<String>, Wrong> {
+    let Some(text) = read::<String>(value)? else { return Ok(None) };
+    let is_known = matches!(text.as_str(), "inf" | "0" | "") || Nanos::parse(&text).is_ok();
+    let wrong = || Wrong::new(format!("`{text}` is none of inf, 0 and a duration such as 5m"));
+    is_known.then(|| text.clone()).ok_or_else(wrong).map(Some)
 }
 
 /// One of some words, without regard to case.
@@ -64,6 +70,9 @@ impl Kind for Dns {
         let mut dns = Self::default();
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {
             let (key, value) = name_and_value(pair)?;
+            if !["ttl", "select", "policy"].contains(&key.as_str()) {
+                return Err(Wrong::new(format!("`{key}` is none of ttl, select and policy")));
+            }
             dns.set(&key, &Value::String(value))?;
         }
         Ok(dns)
@@ -129,7 +138,7 @@ impl Kind for Hosts {
     }
 }
 
-/// A network that requests may not reach: `10.0.0.0/8`, or one address.
+/// A network that requests may not reach: `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     /// Its first address.
@@ -139,15 +148,12 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads `address/bits`, or an address.
+    /// Reads `address/bits`.
     pub fn parse(text: &str) -> Option<Self> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits.parse::<u8>().ok()?)),
-            None => (text, None),
-        };
+        let (address, bits) = text.split_once('/')?;
         let base: IpAddr = address.parse().ok()?;
         let bits_max = if base.is_ipv4() { 32 } else { 128 };
-        let prefix_bits = bits.unwrap_or(bits_max);
+        let prefix_bits: u8 = bits.parse().ok()?;
         (prefix_bits <= bits_max).then_some(Self { base: masked(base, prefix_bits), prefix_bits })
     }
 
@@ -255,8 +261,9 @@ mod tests {
         assert!(holds("0.0.0.0/0", "11.0.0.1"));
         assert!(!holds("0.0.0.0/0", "::1"));
         assert!(holds("fd00::/8", "fdff::1"));
-        assert!(holds("1.2.3.4", "1.2.3.4") && !holds("1.2.3.4", "1.2.3.5"));
+        assert!(holds("1.2.3.4/32", "1.2.3.4") && !holds("1.2.3.4/32", "1.2.3.5"));
         assert_eq!(Network::parse("1.2.3.4/33"), None);
+        assert_eq!(Network::parse("1.2.3.4"), None);
     }
 
     #[test]

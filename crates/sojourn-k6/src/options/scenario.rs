@@ -93,13 +93,27 @@ impl Kind for ScenarioOptions {
             if key.eq_ignore_ascii_case("stages") {
                 only_stage_keys(value)?;
             }
+            if key.eq_ignore_ascii_case("options") {
+                only_browser(value)?;
+            }
         }
         Ok(scenario)
     }
 
     fn to_json(&self) -> Value {
         let own = self.executor.map_or(&[][..], ExecutorKind::keys);
-        COMMON.iter().chain(own).map(|key| ((*key).to_owned(), self.entry(key))).collect()
+        let keys = COMMON.iter().chain(own);
+        let keys = keys.filter(|key| **key != "options" || self.options.is_some());
+        keys.map(|key| ((*key).to_owned(), self.entry(key))).collect()
+    }
+}
+
+/// A scenario's `options` are those of the browser.
+fn only_browser(options: &Value) -> Result<(), Wrong> {
+    let mut keys = options.as_object().into_iter().flat_map(|options| options.keys());
+    match keys.find(|key| !key.eq_ignore_ascii_case("browser")) {
+        Some(key) => Err(Wrong::new(format!("unknown field `{key}`")).within("options")),
+        None => Ok(()),
     }
 }
 
@@ -125,13 +139,6 @@ impl Kind for Scenarios {
     fn from_json(value: &Value) -> Result<Self, Wrong> {
         let mut scenarios = BTreeMap::new();
         for (name, scenario) in object(value, "an object of scenarios by name")? {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            if name.is_empty() || !name.chars().all(is_plain) {
-                let problem = format!(
-                    "the name `{name}` may have only letters, digits, underscores and hyphens"
-                );
-                return Err(Wrong::new(problem));
-            }
             let scenario = ScenarioOptions::from_json(scenario).map_err(|w| w.within(name))?;
             scenarios.insert(name.clone(), scenario);
         }

@@ -27,11 +27,10 @@ impl Stage {
         let (duration, target) = pair
             .split_once(':')
             .map_or((pair, None), |(duration, target)| (duration, Some(target)));
+        let duration = Nanos::parse_go(duration)
+            .map_err(|error| Wrong::new(format!("stage `{pair}`: {error}")))?;
         let target = target.filter(|target| !target.is_empty());
-        Ok(Self {
-            duration: if duration.is_empty() { None } else { Some(Nanos::from_text(duration)?) },
-            target: target.map(i64::from_text).transpose()?,
-        })
+        Ok(Self { duration: Some(duration), target: target.map(i64::from_text).transpose()? })
     }
 }
 

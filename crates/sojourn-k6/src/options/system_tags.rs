@@ -60,6 +60,9 @@ impl Kind for SystemTags {
     }
 
     fn to_json(&self) -> Value {
+        if self.0.is_empty() {
+            return Value::Null;
+        }
         self.0.iter().copied().collect()
     }
 }

@@ -48,7 +48,7 @@ impl Kind for ThresholdOption {
     }
 
     fn to_json(&self) -> Value {
-        if !self.abort_on_fail && self.delay_abort_eval.is_none() {
+        if !self.abort_on_fail {
             return Value::String(self.threshold.clone());
         }
         json!({

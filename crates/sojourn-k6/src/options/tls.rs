@@ -48,6 +48,55 @@ impl Kind for TlsVersions {
     }
 }
 
+/// Cipher suites that can be asked for, by their names in IANA's list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CipherSuites(pub Vec<String>);
+
+/// Those that k6 knows (Go's, the insecure ones included).
+const SUITES: &[&str] = &[
+    "TLS_RSA_WITH_RC4_128_SHA",
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+];
+
+impl Kind for CipherSuites {
+    fn from_json(value: &Value) -> Result<Self, Wrong> {
+        let names = Vec::<String>::from_json(value)?;
+        match names.iter().position(|name| !SUITES.contains(&name.as_str())) {
+            Some(at) => Err(Wrong::new(format!("unknown cipher suite `{}`", names[at])).within(at)),
+            None => Ok(Self(names)),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.to_json()
+    }
+}
+
 /// A certificate that the client shows, by the domains to which it does.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TlsAuth {
@@ -80,6 +129,9 @@ impl TlsAuth {
                 "domains" => auth.domains = read(value).map_err(wrong)?,
                 _ => {}
             }
+        }
+        if !auth.cert.contains("-----BEGIN") {
+            return Err(Wrong::new("is no certificate in PEM").within("cert"));
         }
         Ok(auth)
     }

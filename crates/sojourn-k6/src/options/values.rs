@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     duration::Nanos,
     options::{
         error::Wrong,
-        table::{Kind, object},
+        table::{Kind, object, read},
     },
 };
 
@@ -20,13 +20,9 @@ impl Kind for bool {
         value.as_bool().ok_or_else(|| Wrong::type_of(value, "true or false"))
     }
 
-    /// As Go's `strconv.ParseBool`.
+    /// Variables know these two words only.
     fn from_text(text: &str) -> Result<Self, Wrong> {
-        match text {
-            "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
-            "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),
-            _ => Err(Wrong::new(format!("`{text}` is not true or false"))),
-        }
+        text.parse().map_err(|_| Wrong::new(format!("`{text}` is not true or false")))
     }
 
     fn to_json(&self) -> Value {
@@ -76,8 +72,6 @@ impl Kind for String {
 }
 
 impl Kind for Nanos {
-    const EMPTY_IS_NONE: bool = true;
-
     fn from_json(value: &Value) -> Result<Self, Wrong> {
         let wrong = || Wrong::type_of(value, "a duration such as \"30s\", or milliseconds");
         match value {
@@ -121,15 +115,23 @@ impl Kind for Tags {
         let entries = object(value, "an object of texts")?.iter();
         entries
             .map(|(name, value)| {
-                let text = String::from_json(value).map_err(|wrong| wrong.within(name))?;
-                Ok((name.clone(), text))
+                let text: Option<String> = read(value).map_err(|wrong| wrong.within(name))?;
+                Ok((name.clone(), text.unwrap_or_default()))
             })
             .collect()
     }
 
-    /// `name=value`, separated by commas.
+    /// `name:value`, separated by commas.
     fn from_text(text: &str) -> Result<Self, Wrong> {
-        text.split(',').filter(|pair| !pair.is_empty()).map(name_and_value).collect()
+        let pairs = text.split(',').filter(|pair| !pair.is_empty());
+        pairs
+            .map(|pair| {
+                let (name, value) = pair
+                    .split_once(':')
+                    .ok_or_else(|| Wrong::new(format!("`{pair}` is not name:value")))?;
+                Ok((name.to_owned(), value.to_owned()))
+            })
+            .collect()
     }
 
     fn to_json(&self) -> Value {
@@ -142,6 +144,17 @@ pub(crate) fn name_and_value(pair: &str) -> Result<(String, String), Wrong> {
     match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err(Wrong::new(format!("`{pair}` is not name=value"))),
+    }
+}
+
+/// What others may read, by name.
+impl Kind for Map<String, Value> {
+    fn from_json(value: &Value) -> Result<Self, Wrong> {
+        object(value, "an object").cloned()
+    }
+
+    fn to_json(&self) -> Value {
+        Value::Object(self.clone())
     }
 }
 
