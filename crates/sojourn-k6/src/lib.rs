@@ -6,4 +6,5 @@
 
 pub mod metrics;
 pub mod output;
+pub mod summary;
 pub mod thresholds;

@@ -1,0 +1,3 @@
+//! k6's words beside what the real k6 prints.
+
+mod metrics;
