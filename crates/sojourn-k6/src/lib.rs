@@ -11,4 +11,5 @@ pub mod flags;
 pub mod metrics;
 pub mod options;
 pub mod output;
+pub mod summary;
 pub mod thresholds;

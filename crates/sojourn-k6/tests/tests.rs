@@ -2,3 +2,6 @@
 
 mod options;
 mod tiers;
+//! k6's words beside what the real k6 prints.
+
+mod metrics;

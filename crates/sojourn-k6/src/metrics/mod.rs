@@ -4,6 +4,7 @@
 //! account, [`Shard`]; what the accounts hold is merged into [`Totals`] by whoever keeps the test.
 //! Thresholds and summaries read totals; outputs write [`Sample`]s.
 
+mod account;
 pub mod builtin;
 mod checks;
 mod hash;
@@ -13,6 +14,7 @@ mod matcher;
 mod metric;
 mod registry;
 mod sample;
+mod scopes;
 mod shard;
 mod sink;
 mod submetric;
@@ -22,12 +24,14 @@ mod tag_sets;
 mod totals;
 mod trend;
 
+pub use account::Account;
 pub use checks::{Check, Checks, Group, NAMES_MAX};
 pub use kind::{Contains, MetricKind};
 pub use matcher::Matcher;
 pub use metric::{Metric, MetricId, Submetric};
 pub use registry::{DeclareError, Registry};
 pub use sample::Sample;
+pub use scopes::{SCOPES_MAX, Scope, ScopeAccount, Scopes};
 pub use shard::{Delta, Shard, ShardOptions};
 pub use sink::{Counter, Gauge, Rate, Sink};
 pub use submetric::SubmetricError;

@@ -55,7 +55,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// The built-in metrics, and the submetric of expected responses that k6 always keeps.
+    /// The built-in metrics.
     pub fn new() -> Self {
         let mut registry = Self { metrics: Vec::new(), by_name: HashMap::new() };
         for builtin in builtin::ALL {

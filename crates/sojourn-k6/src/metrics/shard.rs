@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::account::Account;
 use super::builtin;
-use super::checks::Checks;
 use super::metric::MetricId;
 use super::sample::Sample;
-use super::sink::Sink;
+use super::scopes::Scopes;
 use super::tag_set::TagSet;
 
 /// How a thread accounts.
@@ -14,6 +14,9 @@ use super::tag_set::TagSet;
 pub struct ShardOptions {
     /// Whether trends keep every sample (`--exact-percentiles`).
     pub is_exact: bool,
+    /// Whether scenarios and groups have accounts of their own (`--summary-mode full`): a trend's
+    /// samples are then kept three times.
+    pub is_full: bool,
     /// How many samples wait for the outputs at most; 0 where there is no output.
     pub samples_max: usize,
 }
@@ -30,9 +33,8 @@ pub struct Shard {
 /// What a thread has accounted for between two instants.
 #[derive(Debug, Clone, Default)]
 pub struct Delta {
-    /// By [`MetricId::index`]; none where there was no sample.
-    pub(super) sinks: Vec<Option<(MetricId, Sink)>>,
-    pub(super) checks: Checks,
+    pub(super) account: Account,
+    pub(super) scopes: Scopes,
     pub(super) samples_refused: u64,
 }
 
@@ -51,11 +53,16 @@ impl Shard {
         if value.is_nan() {
             return;
         }
-        self.account(metric, at_ns, value);
+        let is_exact = self.options.is_exact;
+        let Delta { account, scopes, .. } = &mut self.delta;
+        account.add(metric, at_ns, value, is_exact);
         for found in tags.matches() {
             if found.parent == metric {
-                self.account(found.submetric, at_ns, value);
+                account.add(found.submetric, at_ns, value, is_exact);
             }
+        }
+        if self.options.is_full {
+            scopes.each(tags, at_ns, |scope| scope.add(metric, at_ns, value, is_exact));
         }
         if self.options.samples_max > 0 {
             self.keep(Sample { metric, tags: Arc::clone(tags), at_ns, value });
@@ -73,19 +80,28 @@ impl Shard {
         has_passed: bool,
     ) {
         let (passes, fails) = if has_passed { (1, 0) } else { (0, 1) };
-        self.delta.checks.add(group, name, at_ns, passes, fails);
+        let Delta { account, scopes, .. } = &mut self.delta;
+        account.checks_mut().add(group, name, at_ns, passes, fails);
+        if self.options.is_full {
+            let add = |scope: &mut Account| scope.checks_mut().add("", name, at_ns, passes, fails);
+            scopes.each(tags, at_ns, add);
+        }
         self.add(builtin::CHECKS, tags, at_ns, f64::from(u8::from(has_passed)));
     }
 
     /// A group was entered, so that summaries have it even if nothing is checked in it.
     pub fn enter_group(&mut self, path: &str, at_ns: u64) {
-        self.delta.checks.group(path, at_ns);
+        self.delta.account.checks_mut().group(path, at_ns);
     }
 
     /// Everything since the last time, for [`Totals::merge`](super::Totals::merge).
     pub fn take(&mut self) -> Delta {
-        let sinks = Vec::with_capacity(self.delta.sinks.len());
-        std::mem::replace(&mut self.delta, Delta { sinks, ..Delta::default() })
+        let account = Account::like(&self.delta.account);
+        Delta {
+            account: std::mem::replace(&mut self.delta.account, account),
+            scopes: self.delta.scopes.take(),
+            samples_refused: std::mem::take(&mut self.delta.samples_refused),
+        }
     }
 
     /// How many samples wait for the outputs. Whoever owns the shard hands them over before there
@@ -98,18 +114,6 @@ impl Shard {
     pub fn take_samples(&mut self, mut spare: Vec<Sample>) -> Vec<Sample> {
         spare.clear();
         std::mem::replace(&mut self.samples, spare)
-    }
-
-    fn account(&mut self, metric: MetricId, at_ns: u64, value: f64) {
-        let at = metric.index();
-        let sinks = &mut self.delta.sinks;
-        if at >= sinks.len() {
-            sinks.resize_with(at + 1, || None);
-        }
-        let is_exact = self.options.is_exact;
-        let (_, sink) =
-            sinks[at].get_or_insert_with(|| (metric, Sink::new(metric.kind(), is_exact)));
-        sink.add(at_ns, value);
     }
 
     fn keep(&mut self, sample: Sample) {

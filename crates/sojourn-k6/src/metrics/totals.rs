@@ -1,15 +1,17 @@
 //! The whole test's account.
 
+use super::account::Account;
 use super::checks::Checks;
 use super::metric::MetricId;
+use super::scopes::Scopes;
 use super::shard::Delta;
 use super::sink::Sink;
 
 /// What all threads have accounted for so far.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    sinks: Vec<Option<(MetricId, Sink)>>,
-    checks: Checks,
+    account: Account,
+    scopes: Scopes,
     samples_refused: u64,
 }
 
@@ -17,28 +19,31 @@ impl Totals {
     /// Adds what a thread has accounted for. In which order threads are merged changes nothing but
     /// the last bits of sums.
     pub fn merge(&mut self, delta: Delta) {
-        if delta.sinks.len() > self.sinks.len() {
-            self.sinks.resize_with(delta.sinks.len(), || None);
-        }
-        for (own, more) in self.sinks.iter_mut().zip(delta.sinks) {
-            match (own.as_mut(), more) {
-                (_, None) => {}
-                (None, more) => *own = more,
-                (Some((_, own)), Some((_, more))) => own.merge(more),
-            }
-        }
-        self.checks.merge(delta.checks);
+        self.account.merge(delta.account);
+        self.scopes.merge(delta.scopes);
         self.samples_refused += delta.samples_refused;
     }
 
     /// The account of a metric or submetric; none before its first sample.
     pub fn sink(&self, metric: MetricId) -> Option<&Sink> {
-        self.sinks.get(metric.index())?.as_ref().map(|(_, sink)| sink)
+        self.account.sink(metric)
     }
 
     /// Groups and checks by name.
     pub fn checks(&self) -> &Checks {
-        &self.checks
+        self.account.checks()
+    }
+
+    /// All of it.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// That of scenarios and groups; empty unless [`ShardOptions::is_full`].
+    ///
+    /// [`ShardOptions::is_full`]: super::ShardOptions::is_full
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
     }
 
     /// How many samples the outputs did not get because they were too slow.

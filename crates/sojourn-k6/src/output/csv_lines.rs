@@ -16,9 +16,11 @@ pub struct CsvLines {
 }
 
 impl CsvLines {
-    /// With a column for each system tag that is on. Local times are those of `zone`.
+    /// With a column for each system tag that is on; `iter` and `vu` are metadata. Local times are those of `zone`.
     pub fn new(tags: SystemTags, format: TimeFormat, zone: TimeZone) -> Self {
-        Self { zone, format, columns: tags.keys() }
+        let mut columns = tags.keys();
+        columns.retain(|key| !matches!(*key, "iter" | "vu"));
+        Self { zone, format, columns }
     }
 
     /// Appends the heading.

@@ -1,10 +1,12 @@
 //! The thresholds of a test and their state.
 
-use std::cell::OnceCell;
-
 use super::error::ThresholdError;
-use super::expression::{Aggregation, Expression};
-use crate::metrics::{MetricId, MetricKind, Percentiles, Registry, Sink, Totals, Trend};
+use super::expression::Expression;
+use super::values::Values;
+use crate::metrics::{MetricId, MetricKind, Registry, Totals};
+
+/// The submetric that every summary shows if it has samples.
+const KEPT: &str = "http_req_duration{expected_response:true}";
 
 /// A threshold as a script's options have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +73,9 @@ pub struct Ended {
 
 impl Thresholds {
     /// Reads the thresholds of the options, with the metrics that the script has declared by now.
-    /// Submetrics are made on the way.
+    /// Submetrics are made on the way, the one that k6 always keeps
+    /// (`http_req_duration{expected_response:true}`) among them: so this is called, with nothing,
+    /// for a test without thresholds as well.
     ///
     /// # Errors
     ///
@@ -92,6 +96,7 @@ impl Thresholds {
                 None => metrics.push(MetricThresholds { metric, key, thresholds }),
             }
         }
+        registry.resolve(KEPT)?;
         Ok(Self { metrics })
     }
 
@@ -153,42 +158,5 @@ impl Threshold {
             delay_abort_ns: spec.delay_abort_ns,
             ok: true,
         })
-    }
-}
-
-/// What thresholds may ask of one sink; a trend is sorted once for all of them.
-struct Values<'a> {
-    sink: Option<&'a Sink>,
-    percentiles: OnceCell<Percentiles<'a>>,
-    elapsed_ns: u64,
-}
-
-impl<'a> Values<'a> {
-    fn new(sink: Option<&'a Sink>, elapsed_ns: u64) -> Self {
-        Self { sink, percentiles: OnceCell::new(), elapsed_ns }
-    }
-
-    /// 0 without samples.
-    fn of(&self, aggregation: Aggregation) -> f64 {
-        match (aggregation, self.sink) {
-            (Aggregation::Count, Some(Sink::Counter(counter))) => counter.sum,
-            (Aggregation::Rate, Some(Sink::Counter(counter))) => {
-                counter.per_second(self.elapsed_ns)
-            }
-            (Aggregation::Rate, Some(Sink::Rate(rate))) => rate.share(),
-            (Aggregation::Value, Some(Sink::Gauge(gauge))) => gauge.last,
-            (Aggregation::Avg, Some(Sink::Trend(trend))) => trend.avg(),
-            (Aggregation::Min, Some(Sink::Trend(trend))) => trend.min(),
-            (Aggregation::Max, Some(Sink::Trend(trend))) => trend.max(),
-            (Aggregation::Med, Some(Sink::Trend(trend))) => self.percentiles(trend).med(),
-            (Aggregation::Percentile(percent), Some(Sink::Trend(trend))) => {
-                self.percentiles(trend).at(percent)
-            }
-            _ => 0.0,
-        }
-    }
-
-    fn percentiles(&self, trend: &'a Trend) -> &Percentiles<'a> {
-        self.percentiles.get_or_init(|| trend.percentiles())
     }
 }

@@ -13,6 +13,7 @@ export const options = {
     rate_0: ['rate>0.5'], rate_1: ['rate<0.5'], rate_2: ['rate==0'],
     trend_0: ['avg>1'], trend_1: ['avg<1'], trend_2: ['p(95)>1'], trend_3: ['max<1', 'min>1', 'med==0'],
     'trend_4{a:b}': ['avg<1'], 'rate_4{a:b}': ['rate>0.5'], 'counter_4{a:b}': ['count>0'],
+    http_req_duration: ['p(95)<500'], http_req_failed: ['rate<0.1'],
     ws_sessions: ['count>0'], grpc_req_duration: ['p(95)<10'],
   },
 };

@@ -7,6 +7,7 @@ export const options = { iterations: 2, thresholds: { 'http_req_duration{status:
 export default function () {
   const base = __ENV.BASE;
   check(http.get(`${base}/`), { 'status is 200': (r) => r.status === 200 });
+  http.get(`${base}/big`, { responseType: 'none' });
   group('missing', () => {
     check(http.get(`${base}/nowhere`, { tags: { name: 'nowhere' } }), { 'status is 200': (r) => r.status === 200 });
   });

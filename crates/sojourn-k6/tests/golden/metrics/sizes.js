@@ -1,5 +1,5 @@
 // Trends of 0, 1, 2, 3, 10 and 100 samples, under other stats and another unit.
-import { Trend, Counter } from 'k6/metrics';
+import { Trend } from 'k6/metrics';
 
 export const options = {
   summaryTrendStats: ['count', 'min', 'p(99.99)', 'med', 'avg', 'p(0)', 'p(33.3)', 'max', 'p(100)'],
@@ -9,7 +9,6 @@ export const options = {
 const sizes = [0, 1, 2, 3, 10, 100];
 const plain = sizes.map((n) => new Trend(`plain_${n}`));
 const times = sizes.map((n) => new Trend(`times_${n}`, true));
-const bytes = new Counter('data_sent', false);
 
 export default function () {
   sizes.forEach((n, at) => {
