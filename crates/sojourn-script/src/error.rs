@@ -27,6 +27,11 @@ impl ScriptError {
         Self { interrupted: true, ..Self::load("interrupted".to_owned()) }
     }
 
+    /// Something that is wrong with the script as a whole.
+    pub fn other(message: &str) -> Self {
+        Self::load(message.to_owned())
+    }
+
     /// The script exports no function of this name.
     pub fn missing(function: &str) -> Self {
         Self::load(format!("function '{function}' not found in exports"))

@@ -41,7 +41,7 @@ const SHOW: &str = r#"
 })
 "#;
 
-pub(crate) fn set(ctx: &Ctx<'_>, user: &Rc<User>) -> js::Result<()> {
+pub(crate) fn set<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<()> {
     let globals = ctx.globals();
     let env = Object::new(ctx.clone())?;
     for (name, value) in &user.host.settings.env {
@@ -51,7 +51,7 @@ pub(crate) fn set(ctx: &Ctx<'_>, user: &Rc<User>) -> js::Result<()> {
     globals.set("__VU", user.counts.id.get())?;
     globals.set("console", console(ctx, user)?)?;
     let own = Rc::clone(user);
-    function(&globals, "open", move |ctx, path: Opt<Value<'_>>, mode: Opt<String>| {
+    function(&globals, "open", move |ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<String>| {
         open(&own, &ctx, path.0.as_ref(), mode.0.as_deref())
     })?;
     timers::set(&globals, user)?;

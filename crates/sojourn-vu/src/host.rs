@@ -97,8 +97,8 @@ impl Host {
         let Some(known) = settings.scenarios.get(scenario) else { return };
         let mut sets = self.tag_sets.borrow_mut();
         let empty = Arc::clone(sets.empty());
-        let mut pairs: Vec<_> = settings.options.tags.iter().flat_map(|tags| tags.iter()).collect();
-        pairs.extend(known.tags.iter());
+        let mut pairs = settings.run_tags();
+        pairs.extend(known.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
         if settings.system_tags.has(SystemTag::Scenario) {
             pairs.push(("scenario", &known.name));
         }

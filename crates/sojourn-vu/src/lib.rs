@@ -29,4 +29,8 @@ mod shared_array;
 mod thread;
 mod user;
 
-pub use run::{Ended, RunError, run};
+pub use console::{Console, Level, LogFormat, LogSink};
+pub use run::{
+    Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect, conduct,
+};
+pub use sojourn_script::{Fetch, Limits, ScriptError, Sources};

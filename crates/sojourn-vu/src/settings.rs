@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) progress: Progress,
     /// `setup()`'s result, JSON; set before the first iteration.
     pub(crate) setup_data: OnceLock<Option<String>>,
+    /// Names of the script's exported functions.
+    pub(crate) functions: Vec<String>,
     /// One for each scenario.
     pub(crate) counters: Vec<Counters>,
 }
@@ -57,6 +59,12 @@ impl Settings {
     /// The number of the iteration of this scenario that begins now, in the whole test.
     pub(crate) fn next_iteration(&self, scenario: usize) -> u64 {
         self.counters.get(scenario).map_or(0, |own| own.begun.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Tags of every sample of the run.
+    pub(crate) fn run_tags(&self) -> Vec<(&str, &str)> {
+        let tags = self.options.tags.iter().flat_map(|tags| tags.iter());
+        tags.map(|(key, value)| (key.as_str(), value.as_str())).collect()
     }
 
     /// How many of a scenario's shared iterations were asked for.

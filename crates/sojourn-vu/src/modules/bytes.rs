@@ -9,7 +9,7 @@ pub(crate) fn of(value: &Value<'_>) -> Option<Vec<u8>> {
     }
     let object = value.as_object()?;
     if let Some(buffer) = ArrayBuffer::from_object(object.clone()) {
-        return buffer.as_bytes().map(<[u8]>::to_vec);
+        return copy(&buffer, 0, buffer.len());
     }
     of_view(object)
 }
@@ -20,7 +20,14 @@ fn of_view(view: &Object<'_>) -> Option<Vec<u8>> {
     let buffer = ArrayBuffer::from_object(buffer)?;
     let offset = view.get::<_, usize>("byteOffset").ok()?;
     let length = view.get::<_, usize>("byteLength").ok()?;
-    buffer.as_bytes()?.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
+    copy(&buffer, offset, length)
+}
+
+#[allow(unsafe_code)]
+fn copy(buffer: &ArrayBuffer<'_>, offset: usize, length: usize) -> Option<Vec<u8>> {
+    // SAFETY: no script runs while the slice is borrowed, so nothing detaches or resizes the buffer.
+    let bytes = unsafe { buffer.as_bytes() }?;
+    bytes.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
 }
 
 /// Like [`of`]; whatever else it is throws.

@@ -67,7 +67,7 @@ fn scenario<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
         })
     };
     add("name", |user| text(user, |scenario| scenario.name.clone()))?;
-    add("executor", |user| text(user, |scenario| scenario.kind().as_str().to_owned()))?;
+    add("executor", |user| text(user, |scenario| scenario.kind().name().to_owned()))?;
     add("startTime", |user| {
         let start_ns = user.host.settings.progress.start_ns.load(Ordering::Relaxed);
         Shown::Number((user.host.unix_ns(start_ns + offset_ns(user)) / 1_000_000) as f64)

@@ -23,14 +23,14 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
 }
 
 /// Sets the four functions.
-pub(crate) fn set(object: &Object<'_>, user: &Rc<User>) -> js::Result<()> {
+pub(crate) fn set<'js>(object: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
     let known = Known::default();
     for (name, is_repeated) in [("setTimeout", false), ("setInterval", true)] {
         let (user, known) = (Rc::clone(user), Rc::clone(&known));
         function(
             object,
             name,
-            move |ctx: Ctx<'_>, call: Function<'_>, ms: Opt<f64>, rest: Rest<Value<'_>>| {
+            move |ctx: Ctx<'js>, call: Function<'js>, ms: Opt<f64>, rest: Rest<Value<'js>>| {
                 let every_ns = (ms.0.unwrap_or(0.0).max(0.0) * 1e6) as u64;
                 let save = |value| Persistent::save(&ctx, value);
                 let timer = Timer {

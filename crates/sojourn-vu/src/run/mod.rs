@@ -1,27 +1,18 @@
-//! A test from script to exit code.
+//! A test from its script to what it came to.
+//!
+//! `collect` runs the script's top level once to learn what it exports; `conduct` runs the test;
+//! `threads` starts threads and speaks with them; `outputs` writes samples.
 
+mod client;
 mod collect;
 mod conduct;
 mod outputs;
 mod threads;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use sojourn_http::ClientConfig;
-use sojourn_k6::executors::Scenario;
-use sojourn_k6::exit_code::ExitCode;
-use sojourn_k6::metrics::{Registry, Totals};
-use sojourn_k6::options::{Options, OptionsError, Tiers, consolidate};
-use sojourn_k6::thresholds::Thresholds;
-use sojourn_script::{Bundle, Limits, ScriptError, Sources};
-
-use crate::console::Console;
-
-pub use collect::{Collected, collect};
-pub use conduct::conduct;
-pub use outputs::{Output, OutputFormat};
+pub(crate) use collect::Exports;
+pub use collect::{Collected, Collecting, collect};
+pub use conduct::{Ended, Plan, RunError, SummaryData, View, conduct};
+pub use outputs::{Format, Output};
 
 /// Most samples that a thread holds for outputs.
 pub(crate) const SAMPLES_MAX: usize = 20_000;

@@ -46,7 +46,7 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(crate) fn of(scenario: &'a Scenario) -> Self {
-        Self { scenario: &scenario.name, executor: scenario.kind().as_str() }
+        Self { scenario: &scenario.name, executor: scenario.kind().name() }
     }
 }
 
@@ -258,12 +258,4 @@ impl Drop for VuThread {
         let progress = &self.host.settings.progress;
         progress.initialised.fetch_sub(self.seats.initialised(), Ordering::Relaxed);
     }
-}
-
-/// What a thread is made from, sent to it.
-pub(crate) struct Equipment {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) place: Place,
-    pub(crate) orders: Receiver<Order>,
-    pub(crate) reports: Sender<Report>,
 }

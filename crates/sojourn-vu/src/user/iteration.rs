@@ -57,17 +57,15 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
 fn set_tags(user: &User, work: Iteration) {
     let settings = &user.host.settings;
     let Some(scenario) = settings.scenarios.get(work.scenario) else { return };
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    let mut pairs = settings.run_tags();
     let mut metadata: Vec<(&str, &str)> = Vec::new();
-    let run_tags = settings.options.tags.iter().flat_map(|tags| tags.iter());
-    pairs.extend(run_tags);
     if settings.system_tags.has(SystemTag::Scenario) {
         pairs.push(("scenario", &scenario.name));
     }
     if settings.system_tags.has(SystemTag::Group) {
         pairs.push(("group", ""));
     }
-    pairs.extend(scenario.tags.iter());
+    pairs.extend(scenario.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
     let (vu, iter) = (user.counts.id.get().to_string(), user.counts.iterations.get().to_string());
     if settings.system_tags.has(SystemTag::Vu) {
         metadata.push(("vu", &vu));

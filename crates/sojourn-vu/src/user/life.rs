@@ -9,6 +9,7 @@ use sojourn_script::{Engine, Fiber, Inside, ScriptError, Stacks, suspend};
 use super::{Job, JobEnd, Phase, User, iteration};
 use crate::host::Host;
 use crate::modules::Modules;
+use crate::run::Exports;
 
 /// How long a script may compute before others have their turn.
 const TURN_NS: u64 = sojourn_clock::MILLISECOND_NS;
@@ -57,6 +58,12 @@ fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
         Ok(exports) => exports,
         Err(error) => return fail(user, error),
     };
+    if !user.host.settings.bundle_is_frozen() {
+        match described(inside, &exports) {
+            Ok(found) => *user.exports.borrow_mut() = Some(found),
+            Err(error) => return fail(user, error),
+        }
+    }
     let mut script = Script { user, inside, exports, setup_data: None };
     loop {
         user.phase.set(Phase::Idle);
@@ -66,6 +73,31 @@ fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
         user.forget_all();
         *user.ended.borrow_mut() = Some(ended);
     }
+}
+
+/// What the script exports.
+fn described<'js>(
+    inside: &Inside<'_, 'js>,
+    exports: &Object<'js>,
+) -> Result<Exports, ScriptError> {
+    let describe = || {
+        let mut found = Exports::default();
+        for entry in exports.props::<String, Value<'js>>() {
+            let (name, value) = entry?;
+            if value.is_function() {
+                found.functions.push(name);
+            } else if name == "options" {
+                let json = inside.ctx.json_stringify(value)?;
+                found.options = json.map_or_else(|| Ok(String::new()), |json| json.to_string())?;
+            }
+        }
+        Ok(found)
+    };
+    let found = describe().map_err(|error| inside.caught(error))?;
+    if found.functions.is_empty() {
+        return Err(ScriptError::other("no exported functions in script"));
+    }
+    Ok(found)
 }
 
 /// Waits for the next job; `None` at the end.

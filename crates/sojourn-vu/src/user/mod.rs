@@ -17,6 +17,7 @@ use sojourn_script::{ScriptError, suspend};
 
 use crate::host::{Host, OperationId, UserIndex};
 use crate::modules::http::HttpState;
+use crate::run::Exports;
 
 pub(crate) use life::spawn;
 
@@ -114,6 +115,8 @@ pub(crate) struct User {
     pub(crate) bytes_in: Cell<u64>,
     pub(crate) job: RefCell<Option<Job>>,
     pub(crate) ended: RefCell<Option<JobEnd>>,
+    /// What the script exports; only of the user that collects.
+    pub(crate) exports: RefCell<Option<Exports>>,
     results: RefCell<VecDeque<(OperationId, Outcome)>>,
     callbacks: RefCell<HashMap<OperationId, Callback>>,
     next_operation: Cell<OperationId>,
@@ -140,6 +143,7 @@ impl User {
             bytes_in: Cell::new(0),
             job: RefCell::default(),
             ended: RefCell::default(),
+            exports: RefCell::default(),
             results: RefCell::default(),
             callbacks: RefCell::default(),
             next_operation: Cell::new(0),
