@@ -1,4 +1,5 @@
 //! What k6 itself says and does, kept as golden files, beside what this crate says.
 
+mod executors;
 mod options;
 mod tiers;

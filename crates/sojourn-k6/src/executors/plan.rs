@@ -2,7 +2,9 @@
 
 use crate::{
     duration::Nanos,
-    executors::{ConstantArrivals, Executor, ExecutorKind, RampingArrivals, RampingVus, Scenario},
+    executors::{
+        ConstantArrivals, Executor, ExecutorKind, RampingArrivals, RampingVus, Scenario, Stripes,
+    },
     options::{ScenarioOptions, Stage},
 };
 
@@ -41,6 +43,7 @@ impl Scenario {
             is_exec_written: written.exec.is_some(),
             env: written.env.clone().unwrap_or_default(),
             tags: written.tags.clone().unwrap_or_default(),
+            stripes: Stripes::default(),
             options: written.options.clone().unwrap_or_default(),
         };
         if checks.problems.is_empty() { Ok(scenario) } else { Err(checks.problems) }
