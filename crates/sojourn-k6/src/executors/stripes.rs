@@ -3,8 +3,8 @@
 //!
 //! Work is numbered 0, 1, 2 …: users, iterations, arrivals. With the segments' lengths as whole
 //! numbers n₁, n₂ … of a common denominator L, every L numbers are dealt out alike. The longest
-//! segment picks first (of equal ones, the earlier), and spreads its n numbers evenly over the r
-//! that nobody has yet: the ⌈i·r/n⌉-th of them for i = 0 … n − 1.
+//! segment picks first (of equal ones, the earlier). It would have the numbers ⌈i·L/n⌉ for
+//! i = 0 … n − 1, evenly spread; where one is taken, it takes the next that is not.
 
 use crate::options::{Fraction, Segment, SegmentSequence};
 
@@ -55,12 +55,10 @@ impl Stripes {
         let mut left: Vec<u64> = (0..period).collect();
         let mut dealt = vec![Self { period, own: Vec::new() }; lengths.len()];
         for at in order {
-            let (length, rest) = (lengths[at], left.len() as u64);
-            let mut picks = (0..length).map(|i| (i * rest).div_ceil(length)).peekable();
-            let mut places = 0..;
+            let length = lengths[at];
+            let mut wishes = (0..length).map(|i| (i * period).div_ceil(length)).peekable();
             left.retain(|number| {
-                let place = places.next();
-                let is_own = picks.next_if(|pick| Some(*pick) == place).is_some();
+                let is_own = wishes.next_if(|wish| wish <= number).is_some();
                 if is_own {
                     dealt[at].own.push(*number);
                 }
