@@ -64,6 +64,10 @@ impl Stripes {
                 }
                 !is_own
             });
+            // Every wish has a number that is not below it, in all that was tried; were it not so,
+            // the last ones would do.
+            let rest = left.len().saturating_sub(wishes.count());
+            dealt[at].own.extend(left.drain(rest..));
         }
         dealt
     }

@@ -147,6 +147,13 @@ impl Settings {
     }
 }
 
+impl RunFlags {
+    /// Where the configuration file is, if one was named (`-c`, `K6_CONFIG`).
+    pub fn config_path(&self, environment: &Environment) -> Option<String> {
+        Sources { environment, config_file: &Value::Null }.text(&self.config, "K6_CONFIG")
+    }
+}
+
 /// `NAME=VALUE`, or a name whose value the environment has.
 fn variable(pair: &str, environment: &Environment) -> Result<(String, String), OptionsError> {
     if pair.contains('=') {

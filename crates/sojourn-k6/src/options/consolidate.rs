@@ -41,6 +41,21 @@ impl Consolidated {
         names
     }
 
+    /// That every function which a scenario runs is there; `is_exported` knows the script's.
+    ///
+    /// # Errors
+    /// The scenarios whose function is missing.
+    pub fn check_exports(&self, is_exported: impl Fn(&str) -> bool) -> Result<(), OptionsError> {
+        let missing = self.scenarios.iter().filter(|scenario| !is_exported(&scenario.exec));
+        let problems: Vec<_> = missing
+            .map(|scenario| {
+                let Scenario { name, exec, .. } = scenario;
+                format!("executor {name}: function '{exec}' not found in exports")
+            })
+            .collect();
+        if problems.is_empty() { Ok(()) } else { Err(OptionsError::Senseless(problems)) }
+    }
+
     /// What `k6 inspect --execution-requirements` prints.
     pub fn inspected(&self) -> Value {
         let mut entries = self.options.inspected();
@@ -229,12 +244,13 @@ impl Options {
             return None;
         }
         let segments = Segments::new(segment, sequence);
-        if segments.is_none() {
+        let is_in = sequence.is_none_or(|sequence| sequence.0.contains(&segment));
+        if !is_in {
             let all = sequence.map(Kind::to_json).unwrap_or_default();
             let all = all.as_str().unwrap_or_default();
-            problems.push(format!(
-                "provided segment {segment} can't be found in sequence {all}, or is too fine"
-            ));
+            problems.push(format!("provided segment {segment} can't be found in sequence {all}"));
+        } else if segments.is_none() {
+            problems.push(format!("the segments around {segment} are too fine"));
         }
         segments
     }
