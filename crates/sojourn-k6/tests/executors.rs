@@ -19,14 +19,18 @@ fn golden(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Plans and what k6 did, by name.
-fn scenarios(set: &str) -> Vec<(Scenario, Lines)> {
+/// What one of four processes makes.
+const SEGMENT: &str = "1/4:1/2";
+
+/// Plans and what k6 did, of everything or of a segment.
+fn scenarios(set: &str, segment: Option<&str>) -> Vec<(Scenario, Lines)> {
     let cases: Value = serde_json::from_str(&golden("cases.json")).expect("JSON");
-    let options = json!({"scenarios": cases[set]});
+    let options = json!({"scenarios": cases[set], "executionSegment": segment});
     let (script, _) = Options::from_json(Tier::Script, &options).expect("options");
     let all = consolidate(Tiers { script, ..Tiers::default() }).expect("plans");
     let mut lines: BTreeMap<String, Lines> = BTreeMap::new();
-    for line in golden(&format!("{set}.txt")).lines() {
+    let suffix = if segment.is_some() { "-segment" } else { "" };
+    for line in golden(&format!("{set}{suffix}.txt")).lines() {
         let [name, user, what, ms] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("{line}");
         };
@@ -51,7 +55,9 @@ fn is_soon_after(theirs_ms: i64, ours_ms: i64) -> bool {
 
 #[test]
 fn iterations_are_due_when_k6_begins_them() {
-    for (plan, lines) in scenarios("arrivals") {
+    for (plan, lines) in
+        [None, Some(SEGMENT)].into_iter().flat_map(|segment| scenarios("arrivals", segment))
+    {
         let mut starts = plan.starts().expect("arrivals");
         let ours: Vec<_> = (0..starts.count()).map(|k| starts.at(k).expect("counted")).collect();
         assert_eq!(starts.at(starts.count()), None);
@@ -71,7 +77,7 @@ fn iterations_are_due_when_k6_begins_them() {
 /// Counts that k6 2.2 came to in several runs.
 #[test]
 fn counts_are_those_of_k6() {
-    let counts: BTreeMap<_, _> = scenarios("arrivals")
+    let counts: BTreeMap<_, _> = scenarios("arrivals", None)
         .into_iter()
         .map(|(plan, _)| (plan.name.clone(), plan.starts().expect("arrivals").count()))
         .collect();
@@ -85,7 +91,9 @@ fn counts_are_those_of_k6() {
 
 #[test]
 fn users_run_when_k6_lets_them() {
-    for (plan, lines) in scenarios("ramps") {
+    for (plan, lines) in
+        [None, Some(SEGMENT)].into_iter().flat_map(|segment| scenarios("ramps", segment))
+    {
         let mut ours: Vec<_> = (0..plan.slots()).flat_map(|slot| plan.spans(slot)).collect();
         // Which of k6's users has which slot is its own affair: compared in order of time.
         let mut users: BTreeMap<_, Vec<i64>> = BTreeMap::new();
@@ -135,7 +143,7 @@ fn walk(spans: &[Span]) -> (Vec<i64>, Vec<i64>) {
 
 #[test]
 fn iterations_are_cut_when_k6_cuts_them() {
-    for (plan, lines) in scenarios("graces") {
+    for (plan, lines) in scenarios("graces", None) {
         let mut ours = (Vec::new(), Vec::new());
         for slot in 0..plan.slots() {
             let (begins, ends) = walk(&plan.spans(slot));
