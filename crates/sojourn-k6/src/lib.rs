@@ -37,4 +37,8 @@ pub mod duration;
 pub mod executors;
 pub mod exit_code;
 pub mod flags;
+pub mod metrics;
 pub mod options;
+pub mod output;
+pub mod summary;
+pub mod thresholds;

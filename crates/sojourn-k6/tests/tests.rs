@@ -3,3 +3,6 @@
 mod executors;
 mod options;
 mod tiers;
+//! k6's words beside what the real k6 prints.
+
+mod metrics;

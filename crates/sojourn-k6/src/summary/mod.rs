@@ -1,0 +1,16 @@
+//! End-of-test summaries: k6's texts and the data that scripts and files get.
+
+mod collation;
+mod listed;
+mod number;
+mod options;
+mod ours;
+mod section;
+mod source;
+mod table;
+mod text;
+mod tree;
+
+pub use options::{OptionError, StatKind, TimeUnit, TrendStat};
+pub use source::Source;
+pub use text::{Mode, text};

@@ -1,0 +1,151 @@
+//! Numbers as k6's summaries write them: JavaScript's ways of writing them, and units upon those.
+
+use super::options::TimeUnit;
+use crate::metrics::Contains;
+use crate::output::go_number;
+
+/// A value with the unit of what the metric contains.
+pub(super) fn value(value: f64, contains: Contains, unit: Option<TimeUnit>) -> String {
+    match contains {
+        Contains::Default => plain(value),
+        Contains::Time => duration(value, unit),
+        Contains::Data => bytes(value),
+    }
+}
+
+/// Six digits after the point at most.
+pub(super) fn plain(value: f64) -> String {
+    without_zeros(&fixed(value, 6))
+}
+
+/// A share as a percentage, cut after two digits.
+pub(super) fn percent(share: f64) -> String {
+    format!("{}%", fixed((share * 100.0 * 100.0).trunc() / 100.0, 2))
+}
+
+/// A number of milliseconds: in the unit that was asked for, or in that which suits its size, cut
+/// after two digits.
+pub(super) fn duration(ms: f64, unit: Option<TimeUnit>) -> String {
+    match unit {
+        Some(TimeUnit::Seconds) => return format!("{}s", fixed(ms * 0.001, 2)),
+        Some(TimeUnit::Milliseconds) => return format!("{}ms", fixed(ms, 2)),
+        Some(TimeUnit::Microseconds) => return format!("{}µs", fixed(ms * 1000.0, 2)),
+        None => {}
+    }
+    if ms == 0.0 {
+        return "0s".to_owned();
+    }
+    if ms < 0.001 {
+        return format!("{}ns", script((ms * 1_000_000.0).trunc()));
+    }
+    if ms < 1.0 {
+        return format!("{}µs", cut(ms * 1000.0));
+    }
+    if ms < 1000.0 {
+        return format!("{}ms", cut(ms));
+    }
+    let seconds = ms / 1000.0;
+    if seconds < 60.0 {
+        return format!("{}s", cut(seconds));
+    }
+    let rest = script((seconds % 60.0).trunc());
+    let minutes = (seconds / 60.0).trunc();
+    if minutes < 60.0 {
+        return format!("{}m{rest}s", script(minutes));
+    }
+    let hours = (minutes / 60.0).trunc();
+    format!("{}h{}m{rest}s", script(hours), script(minutes % 60.0))
+}
+
+/// A number of bytes, in powers of 1000.
+pub(super) fn bytes(bytes: f64) -> String {
+    const UNITS: [&str; 9] = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
+    if bytes < 10.0 || !bytes.is_finite() {
+        return format!("{} B", script(bytes));
+    }
+    let power = (bytes.ln() / 1000_f64.ln()).floor();
+    let scaled = (bytes / 1000_f64.powf(power) * 10.0 + 0.5).floor() / 10.0;
+    let digits = usize::from(scaled < 10.0);
+    // The greatest f64 has 308 digits, which no sum of bytes reaches; it would be in YB.
+    let unit = UNITS[(power as usize).min(UNITS.len() - 1)];
+    format!("{} {unit}", fixed(scaled, digits))
+}
+
+/// As JavaScript's `toFixed`: nearest, upwards from the middle; beyond 1e21 as [`script`].
+pub(super) fn fixed(value: f64, digits: usize) -> String {
+    if !value.is_finite() || value.abs() >= 1e21 {
+        return script(value);
+    }
+    // A number in the middle has no digit but a 5 after `digits`; the nearest number that is none
+    // differs from it within 25 more.
+    let exact = format!("{value:.0$}", digits + 26);
+    let is_middle = exact.len().checked_sub(26).is_some_and(|at| {
+        exact[at..].starts_with('5') && exact[at + 1..].bytes().all(|b| b == b'0')
+    });
+    let nudged = if is_middle { f64::from_bits(value.to_bits() + 1) } else { value };
+    let text = format!("{nudged:.digits$}");
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    // JavaScript's sign of zero is kept for negative numbers that round to it, but not for -0.
+    if is_zero && value == 0.0 { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// As JavaScript makes text of a number.
+pub(super) fn script(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    let mut text = String::new();
+    go_number::push_json(&mut text, value + 0.0);
+    text
+}
+
+/// Cut after two digits, without zeros at the end.
+fn cut(value: f64) -> String {
+    without_zeros(&fixed((value * 100.0).trunc() / 100.0, 2))
+}
+
+/// What reading the number again and writing it anew comes to.
+fn without_zeros(text: &str) -> String {
+    text.parse().map_or_else(|_| text.to_owned(), script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn to_fixed_rounds_the_middle_upwards() {
+        for (value, digits, expected) in [
+            (0.5, 0, "1"),
+            (2.5, 0, "3"),
+            (-2.5, 0, "-3"),
+            (1.25, 1, "1.3"),
+            (1.005, 2, "1.00"),
+            (0.000_000_5, 6, "0.000000"),
+            (1.5, 6, "1.500000"),
+            (1e21, 2, "1e+21"),
+            (-0.0, 2, "0.00"),
+        ] {
+            assert_eq!(fixed(value, digits), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        for (value, expected) in [
+            (0.0, "0 B"),
+            (9.0, "9 B"),
+            (10.0, "10 B"),
+            (446.0, "446 B"),
+            (4466.0, "4.5 kB"),
+            (99_949.0, "100 kB"),
+            (6_913_578.0, "6.9 MB"),
+            (1.5e9, "1.5 GB"),
+        ] {
+            assert_eq!(bytes(value), expected);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The thresholds of a test and their state.
+
+use super::error::ThresholdError;
+use super::expression::Expression;
+use super::values::Values;
+use crate::metrics::{MetricId, MetricKind, Registry, Totals};
+
+/// The submetric that every summary shows if it has samples.
+const KEPT: &str = "http_req_duration{expected_response:true}";
+
+/// A threshold as a script's options have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    /// `p(95)<500`.
+    pub text: String,
+    /// Whether the test ends as soon as it fails.
+    pub abort_on_fail: bool,
+    /// How long into the test it may fail without ending it.
+    pub delay_abort_ns: u64,
+}
+
+/// All thresholds of a test.
+#[derive(Debug, Clone, Default)]
+pub struct Thresholds {
+    metrics: Vec<MetricThresholds>,
+}
+
+/// The thresholds of one metric or submetric.
+#[derive(Debug, Clone)]
+pub struct MetricThresholds {
+    /// Whose.
+    pub metric: MetricId,
+    /// As the options name it.
+    pub key: String,
+    /// In the order of the options.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// One threshold and whether it held when last looked at.
+#[derive(Debug, Clone)]
+pub struct Threshold {
+    /// As it is written.
+    pub text: String,
+    /// As it is understood.
+    pub expression: Expression,
+    /// Whether the test ends as soon as it fails.
+    pub abort_on_fail: bool,
+    /// How long into the test it may fail without ending it.
+    pub delay_abort_ns: u64,
+    /// Whether it held when last looked at; true before.
+    pub ok: bool,
+}
+
+/// When thresholds are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// While the test runs: metrics without samples are passed over.
+    Running,
+    /// At the end: what has no samples counts as 0, and a rate without samples holds.
+    End,
+    /// At the end, where a threshold without samples fails (`--strict`).
+    EndStrict,
+}
+
+/// What a look at all thresholds came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ended {
+    /// The names of metrics with a threshold that fails, sorted.
+    pub failed: Vec<String>,
+    /// Whether one of those ends the test.
+    pub is_abort: bool,
+}
+
+impl Thresholds {
+    /// Reads the thresholds of the options, with the metrics that the script has declared by now.
+    /// Submetrics are made on the way, the one that k6 always keeps
+    /// (`http_req_duration{expected_response:true}`) among them: so this is called, with nothing,
+    /// for a test without thresholds as well.
+    ///
+    /// # Errors
+    ///
+    /// A key names no metric, a text is no threshold, or the metric's kind has no such thing.
+    pub fn new(
+        registry: &mut Registry,
+        options: impl IntoIterator<Item = (String, Vec<Spec>)>,
+    ) -> Result<Self, ThresholdError> {
+        let mut metrics: Vec<MetricThresholds> = Vec::new();
+        for (key, specs) in options {
+            let metric = registry.resolve(&key)?;
+            let mut thresholds = Vec::with_capacity(specs.len());
+            for spec in specs {
+                thresholds.push(Threshold::new(&key, metric.kind(), spec)?);
+            }
+            match metrics.iter_mut().find(|other| other.metric == metric) {
+                Some(other) => other.thresholds.extend(thresholds),
+                None => metrics.push(MetricThresholds { metric, key, thresholds }),
+            }
+        }
+        registry.resolve(KEPT)?;
+        Ok(Self { metrics })
+    }
+
+    /// In the order of the options.
+    pub fn iter(&self) -> impl Iterator<Item = &MetricThresholds> {
+        self.metrics.iter()
+    }
+
+    /// Those of one metric.
+    pub fn of(&self, metric: MetricId) -> &[Threshold] {
+        let found = self.metrics.iter().find(|other| other.metric == metric);
+        found.map_or(&[], |found| &found.thresholds)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.metrics.is_empty()
+    }
+
+    /// Looks at all of them, `elapsed_ns` into the test.
+    pub fn evaluate(&mut self, totals: &Totals, elapsed_ns: u64, moment: Moment) -> Ended {
+        let mut ended = Ended::default();
+        for metric in &mut self.metrics {
+            let sink = totals.sink(metric.metric).filter(|sink| !sink.is_empty());
+            if sink.is_none() && moment == Moment::Running {
+                continue;
+            }
+            let values = Values::new(sink, elapsed_ns);
+            for threshold in &mut metric.thresholds {
+                threshold.ok = match sink {
+                    None if moment == Moment::EndStrict => false,
+                    None if metric.metric.kind() == MetricKind::Rate => true,
+                    _ => threshold.expression.holds(values.of(threshold.expression.aggregation)),
+                };
+                let is_due = elapsed_ns >= threshold.delay_abort_ns;
+                ended.is_abort |= !threshold.ok && threshold.abort_on_fail && is_due;
+            }
+            if metric.thresholds.iter().any(|threshold| !threshold.ok) {
+                ended.failed.push(metric.key.clone());
+            }
+        }
+        ended.failed.sort();
+        ended
+    }
+}
+
+impl Threshold {
+    fn new(key: &str, kind: MetricKind, spec: Spec) -> Result<Self, ThresholdError> {
+        let expression = Expression::parse(&spec.text)
+            .map_err(|source| ThresholdError::Expression { key: key.to_owned(), source })?;
+        if !expression.aggregation.suits(kind) {
+            let what = expression.aggregation;
+            return Err(ThresholdError::unsuitable(key, &spec.text, kind, what));
+        }
+        Ok(Self {
+            text: spec.text,
+            expression,
+            abort_on_fail: spec.abort_on_fail,
+            delay_abort_ns: spec.delay_abort_ns,
+            ok: true,
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! A threshold's text: `aggregation operator number`.
+
+use std::fmt;
+
+use crate::metrics::MetricKind;
+
+/// A threshold's text, understood: `p(95) < 500`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expression {
+    /// What of the metric is looked at.
+    pub aggregation: Aggregation,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what.
+    pub bound: f64,
+}
+
+/// What of a metric a threshold looks at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Aggregation {
+    /// The sum of a counter.
+    Count,
+    /// The share of a rate; a counter's sum per second.
+    Rate,
+    /// The last value of a gauge.
+    Value,
+    /// The mean of a trend.
+    Avg,
+    /// The least of a trend.
+    Min,
+    /// The greatest of a trend.
+    Max,
+    /// The middle of a trend.
+    Med,
+    /// A percentile of a trend, 0 to 100.
+    Percentile(f64),
+}
+
+/// How a threshold compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+    /// `==` or `===`
+    Equal,
+    /// `!=`
+    Unequal,
+}
+
+/// What is wrong with a threshold's text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpressionError {
+    /// No operator between two operands.
+    #[error(
+        "'{source_text}' is no threshold; write an aggregation, one of <, <=, >, >=, ==, ===, != \
+         and a number, as in 'p(95)<500'"
+    )]
+    Shape {
+        /// As it is written.
+        source_text: String,
+    },
+    /// An unknown word before the operator.
+    #[error(
+        "'{word}' in '{source_text}' is no aggregation; it is one of count, rate, value, avg, min, \
+         max, med and p(N) with N from 0 to 100"
+    )]
+    Aggregation {
+        /// What stands there.
+        word: String,
+        /// As it is written.
+        source_text: String,
+    },
+    /// Something else than a number after the operator.
+    #[error("'{word}' in '{source_text}' is no number")]
+    Bound {
+        /// What stands there.
+        word: String,
+        /// As it is written.
+        source_text: String,
+    },
+}
+
+impl Expression {
+    /// Reads a threshold's text.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        let source_text = || text.to_owned();
+        let is_operator = |c: char| matches!(c, '<' | '>' | '=' | '!');
+        let Some(begin) = text.find(is_operator) else {
+            return Err(ExpressionError::Shape { source_text: source_text() });
+        };
+        let length = text[begin..].find(|c| !is_operator(c)).unwrap_or(text.len() - begin);
+        let (left, right) = (text[..begin].trim(), text[begin + length..].trim());
+        let operator = match &text[begin..begin + length] {
+            "<" => Operator::Less,
+            "<=" => Operator::AtMost,
+            ">" => Operator::Greater,
+            ">=" => Operator::AtLeast,
+            "==" | "===" => Operator::Equal,
+            "!=" => Operator::Unequal,
+            _ => return Err(ExpressionError::Shape { source_text: source_text() }),
+        };
+        let Some(aggregation) = Aggregation::parse(left) else {
+            let word = left.to_owned();
+            return Err(ExpressionError::Aggregation { word, source_text: source_text() });
+        };
+        let Some(bound) = number(right) else {
+            let word = right.to_owned();
+            return Err(ExpressionError::Bound { word, source_text: source_text() });
+        };
+        Ok(Self { aggregation, operator, bound })
+    }
+
+    /// Whether a value keeps to it.
+    pub fn holds(&self, value: f64) -> bool {
+        match self.operator {
+            Operator::Less => value < self.bound,
+            Operator::AtMost => value <= self.bound,
+            Operator::Greater => value > self.bound,
+            Operator::AtLeast => value >= self.bound,
+            Operator::Equal => value == self.bound,
+            Operator::Unequal => value != self.bound,
+        }
+    }
+}
+
+impl Aggregation {
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "count" => Self::Count,
+            "rate" => Self::Rate,
+            "value" => Self::Value,
+            "avg" => Self::Avg,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "med" => Self::Med,
+            _ => {
+                let percent = number(word.strip_prefix("p(")?.strip_suffix(')')?.trim())?;
+                (0.0..=100.0).contains(&percent).then_some(Self::Percentile(percent))?
+            }
+        })
+    }
+
+    /// Whether metrics of this kind have it.
+    pub fn suits(self, kind: MetricKind) -> bool {
+        match self {
+            Self::Count => kind == MetricKind::Counter,
+            Self::Rate => matches!(kind, MetricKind::Counter | MetricKind::Rate),
+            Self::Value => kind == MetricKind::Gauge,
+            Self::Avg | Self::Min | Self::Max | Self::Med | Self::Percentile(_) => {
+                kind == MetricKind::Trend
+            }
+        }
+    }
+}
+
+impl fmt::Display for Aggregation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count => f.write_str("count"),
+            Self::Rate => f.write_str("rate"),
+            Self::Value => f.write_str("value"),
+            Self::Avg => f.write_str("avg"),
+            Self::Min => f.write_str("min"),
+            Self::Max => f.write_str("max"),
+            Self::Med => f.write_str("med"),
+            Self::Percentile(percent) => write!(f, "p({percent})"),
+        }
+    }
+}
+
+/// Decimal digits with a sign, a point and an exponent; not the words that Rust takes as well.
+fn number(text: &str) -> Option<f64> {
+    let is_plain = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+    if text.is_empty() || !text.chars().all(is_plain) {
+        return None;
+    }
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_understood() {
+        for (text, aggregation, operator, bound) in [
+            ("count>5", Aggregation::Count, Operator::Greater, 5.0),
+            (" rate <= 0.05 ", Aggregation::Rate, Operator::AtMost, 0.05),
+            ("value!=-1.5e3", Aggregation::Value, Operator::Unequal, -1500.0),
+            ("p(99.9) === 7", Aggregation::Percentile(99.9), Operator::Equal, 7.0),
+            ("p( 95 )<1", Aggregation::Percentile(95.0), Operator::Less, 1.0),
+            ("med==0", Aggregation::Med, Operator::Equal, 0.0),
+        ] {
+            assert_eq!(Expression::parse(text), Ok(Expression { aggregation, operator, bound }));
+        }
+    }
+
+    #[test]
+    fn wrong_texts_say_what_is_wrong() {
+        for (text, part) in [
+            ("", "is no threshold"),
+            ("count", "is no threshold"),
+            ("count=1", "is no threshold"),
+            ("count=<1", "is no threshold"),
+            ("foo<1", "'foo' in 'foo<1' is no aggregation"),
+            ("p(101)<1", "is no aggregation"),
+            ("p(x)<1", "is no aggregation"),
+            ("<1", "is no aggregation"),
+            ("count<", "is no number"),
+            ("count<inf", "is no number"),
+            ("count<1<2", "is no number"),
+        ] {
+            let error = Expression::parse(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}
