@@ -34,6 +34,8 @@ pub enum ExitCode {
     Panic = 109,
     /// The script called `exec.test.fail()`.
     MarkedAsFailed = 110,
+    /// An error without a code of its own: flags that can't be read, among others.
+    Unspecified = 255,
 }
 
 impl ExitCode {

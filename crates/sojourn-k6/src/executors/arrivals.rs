@@ -7,7 +7,7 @@
 
 use sojourn_pace::{Arrivals, Profile, Schedule, Segment};
 
-use crate::executors::{ConstantArrivals, Executor, RampingArrivals, Scenario};
+use crate::executors::{ConstantArrivals, Executor, RampingArrivals, Scenario, Stripes};
 
 const NS_PER_S: f64 = 1e9;
 
@@ -15,6 +15,8 @@ const NS_PER_S: f64 = 1e9;
 #[derive(Clone, Debug)]
 pub struct Starts {
     schedule: Schedule,
+    /// Which arrivals are this process's.
+    stripes: Stripes,
     /// The level of the schedule's integral at which the first iteration is due.
     first: u64,
     duration_ns: u64,
@@ -28,13 +30,15 @@ impl Starts {
     /// When iteration `k` is due, nanoseconds from the scenario's start; `None` past the end.
     /// Cheapest when `k` does not go back.
     pub fn at(&mut self, k: u64) -> Option<u64> {
-        let at_ns = self.schedule.at(k.checked_add(self.first)?)?;
+        let number = self.stripes.number(k)?;
+        let at_ns = self.schedule.at(number.checked_add(self.first)?)?;
         Some(at_ns.min(self.duration_ns))
     }
 
     /// How many iterations are due in all.
     pub fn count(&self) -> u64 {
-        (self.schedule.expected_count() as u64).saturating_sub(self.first)
+        let all = (self.schedule.expected_count() as u64).saturating_sub(self.first);
+        self.stripes.scale(all)
     }
 }
 
@@ -108,6 +112,7 @@ impl Scenario {
             _ => return None,
         };
         let duration_ns = self.duration_ns();
-        Some(Starts { schedule, first, duration_ns, pre_allocated_vus, max_vus })
+        let stripes = self.stripes.clone();
+        Some(Starts { schedule, stripes, first, duration_ns, pre_allocated_vus, max_vus })
     }
 }

@@ -47,7 +47,7 @@ impl Scenario {
             }
             Executor::RampingVus(ramping) => {
                 details.push(("gracefulRampDown", go(ramping.graceful_ramp_down_ns)));
-                let (peak, length) = (ramping.ramp.peak(), go(ramping.ramp.duration_ns()));
+                let (peak, length) = (ramping.peak(), go(ramping.ramp.duration_ns()));
                 let stages = ramping.ramp.stages();
                 format!("Up to {peak} looping VUs for {length} over {stages} stages")
             }
@@ -63,20 +63,20 @@ impl Scenario {
                 details.push(("maxVUs", range(arrivals.pre_allocated_vus, arrivals.max_vus)));
                 // Without users there are no iterations either.
                 let rate = if arrivals.max_vus == 0 { 0 } else { arrivals.rate };
-                let rate = per_s(rate, arrivals.time_unit_ns);
+                let rate = per_s(rate, arrivals.time_unit_ns) * self.stripes.share();
                 format!("{rate:.2} iterations/s for {}", go(arrivals.duration_ns))
             }
             Executor::RampingArrivalRate(arrivals) => {
                 details.push(("maxVUs", range(arrivals.pre_allocated_vus, arrivals.max_vus)));
-                let rate = per_s(arrivals.peak_rate(), arrivals.time_unit_ns);
+                let rate =
+                    per_s(arrivals.peak_rate(), arrivals.time_unit_ns) * self.stripes.share();
                 let (length, stages) = (go(arrivals.duration_ns()), arrivals.stages.len());
                 format!("Up to {rate:.2} iterations/s for {length} over {stages} stages")
             }
             Executor::ExternallyControlled { vus, max_vus, duration_ns } => {
                 let length = duration_ns.map_or("infinite".to_owned(), go);
-                format!(
-                    "Externally controlled execution with {vus} VUs, {max_vus} max VUs, {length} duration"
-                )
+                let users = format!("{vus} VUs, {max_vus} max VUs");
+                format!("Externally controlled execution with {users}, {length} duration")
             }
         };
         self.with_common(&what, details)

@@ -14,9 +14,14 @@ mod ramp;
 mod requirements;
 mod scenario;
 mod span;
+mod striped;
+mod stripes;
 
 pub use arrivals::Starts;
 pub use kind::ExecutorKind;
 pub use requirements::{Requirements, requirements};
 pub use scenario::{ConstantArrivals, Executor, RampingArrivals, RampingVus, Scenario};
 pub use span::Span;
+pub use stripes::Stripes;
+
+pub(crate) use stripes::Segments;

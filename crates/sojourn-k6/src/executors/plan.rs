@@ -2,7 +2,9 @@
 
 use crate::{
     duration::Nanos,
-    executors::{ConstantArrivals, Executor, ExecutorKind, RampingArrivals, RampingVus, Scenario},
+    executors::{
+        ConstantArrivals, Executor, ExecutorKind, RampingArrivals, RampingVus, Scenario, Stripes,
+    },
     options::{ScenarioOptions, Stage},
 };
 
@@ -41,6 +43,7 @@ impl Scenario {
             is_exec_written: written.exec.is_some(),
             env: written.env.clone().unwrap_or_default(),
             tags: written.tags.clone().unwrap_or_default(),
+            stripes: Stripes::default(),
             options: written.options.clone().unwrap_or_default(),
         };
         if checks.problems.is_empty() { Ok(scenario) } else { Err(checks.problems) }
@@ -240,18 +243,32 @@ impl Checks {
     }
 
     fn externally_controlled(&mut self, written: &ScenarioOptions) -> Executor {
+        self.must(written.graceful_stop.is_none(), || {
+            "gracefulStop is not supported by the externally controlled executor".to_owned()
+        });
+        match written.duration {
+            None => self
+                .problems
+                .push("the duration must be specified, for infinite duration use 0".to_owned()),
+            Some(duration) => self.must(duration.0 >= 0, || {
+                "the duration can't be negative, for infinite duration use 0".to_owned()
+            }),
+        }
         let vus = written.vus.unwrap_or(0);
         self.must(vus >= 0, || "the number of VUs can't be negative".to_owned());
         let max_vus = written.max_vus.unwrap_or(vus);
-        self.must(max_vus >= vus, || {
-            format!("the number of maxVUs ({max_vus}) can't be less than the number of VUs ({vus})")
-        });
         self.must(max_vus > 0, || "the number of maxVUs must be more than 0".to_owned());
-        let duration = self.length("duration", written.duration.unwrap_or_default());
+        self.must(max_vus >= vus, || {
+            format!(
+                "the number of active VUs ({vus}) must be less than or equal to the number of \
+                 maxVUs ({max_vus})"
+            )
+        });
+        let duration_ns = written.duration.unwrap_or_default().ns();
         Executor::ExternallyControlled {
             vus: self.bounded_vus(vus),
             max_vus: self.bounded_vus(max_vus),
-            duration_ns: (duration > 0).then_some(duration),
+            duration_ns: (duration_ns > 0).then_some(duration_ns),
         }
     }
 }
@@ -259,4 +276,51 @@ impl Checks {
 /// What is negative, which was found wrong before, counts as none.
 fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What k6 1.8 says; its second version has no such executor.
+    #[test]
+    fn externally_controlled_as_k6_1_has_it() {
+        let written = |vus, max_vus, duration_s: Option<i64>| ScenarioOptions {
+            vus,
+            max_vus,
+            duration: duration_s.map(Nanos::from_s),
+            ..ScenarioOptions::new(ExecutorKind::ExternallyControlled)
+        };
+        let said = |written| match Scenario::plan("a", &written) {
+            Ok(plan) => plan.line(),
+            Err(problems) => problems.join(", "),
+        };
+        let words = "a: Externally controlled execution with";
+        let active = "the number of active VUs (8) must be less than or equal to";
+        for (written, expected) in [
+            (
+                written(Some(3), Some(6), Some(20)),
+                format!("{words} 3 VUs, 6 max VUs, 20s duration"),
+            ),
+            (written(Some(3), None, Some(20)), format!("{words} 3 VUs, 3 max VUs, 20s duration")),
+            (written(None, Some(3), Some(20)), format!("{words} 0 VUs, 3 max VUs, 20s duration")),
+            (
+                written(Some(3), Some(6), Some(0)),
+                format!("{words} 3 VUs, 6 max VUs, infinite duration"),
+            ),
+            (
+                written(Some(3), Some(6), None),
+                "the duration must be specified, for infinite duration use 0".to_owned(),
+            ),
+            (written(Some(8), Some(6), Some(10)), format!("{active} the number of maxVUs (6)")),
+        ] {
+            assert_eq!(said(written), expected);
+        }
+        let graceful = ScenarioOptions {
+            graceful_stop: Some(Nanos::from_s(5)),
+            ..written(Some(3), Some(6), Some(10))
+        };
+        let expected = "gracefulStop is not supported by the externally controlled executor";
+        assert_eq!(said(graceful), expected);
+    }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    executors::{ExecutorKind, Span, ramp::Ramp},
+    executors::{ExecutorKind, Span, Stripes, ramp::Ramp},
     options::Tags,
 };
 
@@ -26,6 +26,9 @@ pub struct Scenario {
     pub env: Tags,
     /// Tags of its samples.
     pub tags: Tags,
+    /// Which iterations are this process's, of all that segments make together. A segment's `k`-th
+    /// iteration is number `stripes.number(k)` of the whole test.
+    pub stripes: Stripes,
     /// Its `options` as written (k6's browser); null without.
     pub options: Value,
 }
@@ -79,6 +82,8 @@ pub enum Executor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RampingVus {
     pub(crate) ramp: Ramp,
+    /// Which slots of the whole ramp are this process's.
+    pub(crate) stripes: Stripes,
     /// How long iterations may go on after their user was ramped down.
     pub graceful_ramp_down_ns: u64,
 }
@@ -90,14 +95,25 @@ impl RampingVus {
         stages: impl IntoIterator<Item = (u64, u64)>,
         graceful_ramp_down_ns: u64,
     ) -> Self {
-        Self { ramp: Ramp::new(start_vus, stages), graceful_ramp_down_ns }
+        Self {
+            ramp: Ramp::new(start_vus, stages),
+            stripes: Stripes::default(),
+            graceful_ramp_down_ns,
+        }
+    }
+}
+
+impl RampingVus {
+    /// The most users at one time.
+    pub fn peak(&self) -> u64 {
+        self.stripes.scale(self.ramp.peak())
     }
 }
 
 /// Iterations at a constant rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstantArrivals {
-    /// Iterations per `time_unit_ns`.
+    /// Iterations per `time_unit_ns`, of all segments together.
     pub rate: u64,
     /// What the rate is counted by.
     pub time_unit_ns: u64,
@@ -112,7 +128,7 @@ pub struct ConstantArrivals {
 /// Iterations at a rate that follows stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RampingArrivals {
-    /// Iterations per `time_unit_ns` at the start.
+    /// Iterations per `time_unit_ns` at the start, of all segments together, as in `stages`.
     pub start_rate: u64,
     /// What rates are counted by.
     pub time_unit_ns: u64,
@@ -166,6 +182,7 @@ impl Scenario {
 
     /// When a slot of a ramp is held, spans of no length included.
     pub(crate) fn holds(&self, ramping: &RampingVus, slot: u64) -> Vec<Span> {
+        let Some(slot) = ramping.stripes.number(slot) else { return Vec::new() };
         ramping.ramp.spans(slot, ramping.graceful_ramp_down_ns, self.graceful_stop_ns)
     }
 
@@ -175,7 +192,7 @@ impl Scenario {
             Executor::ConstantVus { vus, .. }
             | Executor::SharedIterations { vus, .. }
             | Executor::PerVuIterations { vus, .. } => *vus,
-            Executor::RampingVus(ramping) => ramping.ramp.peak(),
+            Executor::RampingVus(ramping) => ramping.peak(),
             Executor::ConstantArrivalRate(arrivals) => arrivals.max_vus,
             Executor::RampingArrivalRate(arrivals) => arrivals.max_vus,
             Executor::ExternallyControlled { max_vus, .. } => *max_vus,
@@ -227,7 +244,7 @@ impl Scenario {
     pub fn wanted(&self, at_ns: u64) -> u64 {
         match &self.executor {
             _ if at_ns >= self.duration_ns() => 0,
-            Executor::RampingVus(ramping) => ramping.ramp.level(at_ns),
+            Executor::RampingVus(ramping) => ramping.stripes.scale(ramping.ramp.level(at_ns)),
             Executor::ConstantVus { vus, .. }
             | Executor::SharedIterations { vus, .. }
             | Executor::PerVuIterations { vus, .. }

@@ -5,7 +5,9 @@ use clap::Args;
 /// Flags of `k6 run`. Values are texts, read by [`RunFlags::options`] and
 /// [`crate::flags::Settings::new`], whose errors name flag and value; `None` where a flag is not
 /// given.
+// As with k6, the last of several wins.
 #[derive(Args, Clone, Debug, Default)]
+#[command(args_override_self = true)]
 pub struct RunFlags {
     /// How many virtual users.
     #[arg(short = 'u', long, value_name = "N", allow_hyphen_values = true)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     flags::RunFlags,
-    options::{Environment, Kind, OptionsError, Tier, Wrong, name_and_value},
+    options::{Environment, Kind, OptionsError, Tier, Wrong},
 };
 
 /// How the summary looks.
@@ -118,8 +118,11 @@ impl Settings {
             ..Self::default()
         };
         for pair in &flags.env {
-            settings.env.push(variable(pair, environment)?);
+            settings.env.push(variable(pair)?);
         }
+        // Of features alone several may stand in one word.
+        let features = settings.features.iter().flat_map(|text| text.split(','));
+        settings.features = features.map(String::from).collect();
         settings.read_summary_mode(flags, &sources)?;
         Ok(settings)
     }
@@ -147,13 +150,25 @@ impl Settings {
     }
 }
 
-/// `NAME=VALUE`, or a name whose value the environment has.
-fn variable(pair: &str, environment: &Environment) -> Result<(String, String), OptionsError> {
-    if pair.contains('=') {
-        return name_and_value(pair).map_err(|wrong| wrong.at(Tier::Flags, "--env"));
+impl RunFlags {
+    /// Where the configuration file is, if one was named (`-c`, `K6_CONFIG`).
+    pub fn config_path(&self, environment: &Environment) -> Option<String> {
+        Sources { environment, config_file: &Value::Null }.text(&self.config, "K6_CONFIG")
     }
-    let value = environment.get(pair).cloned().unwrap_or_default();
-    Ok((pair.to_owned(), value))
+}
+
+/// `NAME=VALUE`, or a name alone: empty.
+fn variable(pair: &str) -> Result<(String, String), OptionsError> {
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty()
+        || name.starts_with(|c: char| c.is_ascii_digit())
+        || !name.chars().all(is_part)
+    {
+        let wrong = Wrong::new(format!("invalid environment variable name '{name}'"));
+        return Err(wrong.at(Tier::Flags, "--env"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// Where a setting comes from when its flag is not given.
@@ -191,7 +206,7 @@ impl Sources<'_> {
         key: &str,
     ) -> Result<Vec<String>, OptionsError> {
         if !flag.is_empty() {
-            return Ok(flag.iter().flat_map(|text| text.split(',')).map(String::from).collect());
+            return Ok(flag.to_vec());
         }
         if let Some(text) = self.variable(variable) {
             return Ok(text.split(',').map(String::from).collect());
@@ -207,5 +222,67 @@ impl Sources<'_> {
     fn no_color(&self, flags: &RunFlags) -> Result<bool, OptionsError> {
         let by_word = self.variable("NO_COLOR").is_some();
         Ok(self.switch(flags.no_color, "K6_NO_COLOR", "")? || by_word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        run: RunFlags,
+    }
+
+    fn flags(words: &[&str]) -> RunFlags {
+        Cli::try_parse_from([&["k6"], words].concat()).expect("flags").run
+    }
+
+    fn settings(words: &[&str]) -> Result<Settings, String> {
+        Settings::new(&flags(words), &Environment::new(), &Value::Null)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_last_of_several_wins_and_lists_gather() {
+        let flags =
+            flags(&["-d", "5s", "-d9s", "-u=3", "--throw=false", "-w", "-s", "1s:2", "-s", "3s:4"]);
+        assert_eq!(flags.duration.as_deref(), Some("9s"));
+        assert_eq!((flags.vus.as_deref(), flags.throw), (Some("3"), Some(true)));
+        assert_eq!(flags.options().expect("options").stages.map(|stages| stages.len()), Some(2));
+    }
+
+    #[test]
+    fn variables_and_outputs_are_not_cut_at_commas() {
+        let given = settings(&["-e", "A=b,C=d=e", "-e", "F", "-o", "json=a,csv=b", "-o", "csv"]);
+        let given = given.expect("settings");
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(given.env, [pair("A", "b,C=d=e"), pair("F", "")]);
+        assert_eq!(given.out, ["json=a,csv=b", "csv"]);
+        for name in ["=x", "1A=b", "A-B=c"] {
+            assert!(settings(&["-e", name]).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn flags_are_stronger_than_variables_and_those_than_the_file() {
+        let file = serde_json::json!({"linger": true, "out": ["csv"]});
+        let environment: Environment = [("K6_OUT", "json=a,csv=b"), ("K6_SUMMARY_MODE", "full")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+        let given = |words: &[&str], environment: &Environment| {
+            Settings::new(&flags(words), environment, &file).expect("settings")
+        };
+        let plain = given(&[], &Environment::new());
+        assert_eq!((plain.linger, plain.out), (true, vec!["csv".to_owned()]));
+        let by_variables = given(&["--linger=false"], &environment);
+        assert_eq!(by_variables.summary_mode, SummaryMode::Full);
+        assert_eq!((by_variables.linger, by_variables.out.len()), (false, 2));
+        let by_flags = given(&["--summary-mode=legacy", "-o", "json=c"], &environment);
+        assert_eq!(by_flags.summary_mode, SummaryMode::Legacy);
+        assert_eq!(by_flags.out, ["json=c"]);
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     duration::Nanos,
-    executors::{ExecutorKind, Requirements, Scenario, requirements},
+    executors::{ExecutorKind, Requirements, Scenario, Segments, requirements},
     options::{Kind, Options, OptionsError, ScenarioOptions, Scenarios, SystemTags, Table},
 };
 
@@ -39,6 +39,21 @@ impl Consolidated {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// That every function which a scenario runs is there; `is_exported` knows the script's.
+    ///
+    /// # Errors
+    /// The scenarios whose function is missing.
+    pub fn check_exports(&self, is_exported: impl Fn(&str) -> bool) -> Result<(), OptionsError> {
+        let missing = self.scenarios.iter().filter(|scenario| !is_exported(&scenario.exec));
+        let problems: Vec<_> = missing
+            .map(|scenario| {
+                let Scenario { name, exec, .. } = scenario;
+                format!("executor {name}: function '{exec}' not found in exports")
+            })
+            .collect();
+        if problems.is_empty() { Ok(()) } else { Err(OptionsError::Senseless(problems)) }
     }
 
     /// What `k6 inspect --execution-requirements` prints.
@@ -183,9 +198,13 @@ fn derive_scenarios(options: &mut Options, warnings: &mut Vec<String>) -> Result
 fn plans(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
     let mut problems = options.problems();
     let mut plans = Vec::new();
+    let segments = options.segments(&mut problems);
     for (name, written) in options.scenarios.iter().flat_map(|scenarios| &scenarios.0) {
         match Scenario::plan(name, written) {
-            Ok(plan) => plans.push(plan),
+            Ok(plan) => plans.push(match &segments {
+                Some(segments) => plan.striped(segments),
+                None => plan,
+            }),
             Err(texts) => {
                 let texts = texts.join(", ");
                 problems.push(format!("scenario {name} has configuration errors: {texts}"));
@@ -207,21 +226,33 @@ impl Options {
         if self.setup_timeout.is_some_and(|timeout| timeout.0 <= 0) {
             problems.push("setupTimeout must be positive".to_owned());
         }
-        if let Some(sequence) = &self.execution_segment_sequence {
-            let segment = self.execution_segment.unwrap_or_default();
-            if !sequence.0.contains(&segment) {
-                let sequence = sequence.to_json();
-                let sequence = sequence.as_str().unwrap_or_default();
-                let problem = format!("provided segment {segment} can't be found in sequence");
-                problems.push(format!("{problem} {sequence}"));
-            }
-        }
         for stat in self.summary_trend_stats.iter().flatten() {
             if !is_trend_stat(stat) {
                 problems.push(format!("invalid trend stat '{stat}', unknown format"));
             }
         }
         problems
+    }
+}
+
+impl Options {
+    /// How the load is shared with other processes; `None` where it is not.
+    fn segments(&self, problems: &mut Vec<String>) -> Option<Segments> {
+        let segment = self.execution_segment.unwrap_or_default();
+        let sequence = self.execution_segment_sequence.as_ref();
+        if self.execution_segment.is_none() && sequence.is_none() {
+            return None;
+        }
+        let segments = Segments::new(segment, sequence);
+        let is_in = sequence.is_none_or(|sequence| sequence.0.contains(&segment));
+        if !is_in {
+            let all = sequence.map(Kind::to_json).unwrap_or_default();
+            let all = all.as_str().unwrap_or_default();
+            problems.push(format!("provided segment {segment} can't be found in sequence {all}"));
+        } else if segments.is_none() {
+            problems.push(format!("the segments around {segment} are too fine"));
+        }
+        segments
     }
 }
 

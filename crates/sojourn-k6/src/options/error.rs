@@ -28,7 +28,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Options that can't be used. Ends the process with [`ExitCode::InvalidConfig`].
+/// Options that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// A value of the wrong type or form.
@@ -64,7 +64,10 @@ fn lines(problems: &[String]) -> String {
 impl OptionsError {
     /// What the process ends with.
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::InvalidConfig
+        match self {
+            Self::Value { tier: Tier::Flags, .. } => ExitCode::Unspecified,
+            _ => ExitCode::InvalidConfig,
+        }
     }
 }
 

@@ -134,7 +134,7 @@ impl Options {
         };
         for (key, value) in entries {
             // These are for flags and variables.
-            let is_elsewhere = matches!(key.as_str(), "consoleOutput" | "localIPs" | "features");
+            let is_elsewhere = ELSEWHERE.iter().any(|name| name.eq_ignore_ascii_case(key));
             let known = !is_elsewhere
                 && options.read_entry(key, value).map_err(|mut wrong| {
                     let path = std::mem::take(&mut wrong.path);
@@ -180,6 +180,8 @@ impl Options {
 
 /// What scenarios stand for.
 const SHORTCUTS: &[&str] = &["vus", "duration", "iterations", "stages"];
+/// What only flags and variables give.
+const ELSEWHERE: &[&str] = &["consoleOutput", "localIPs", "features"];
 /// What `inspect` leaves out.
 const NOT_INSPECTED: &[&str] = &["consoleOutput", "localIPs"];
 /// Figures of trends unless others are asked for.

@@ -34,5 +34,6 @@ pub use tls::{CipherSuites, TlsAuth, TlsVersions};
 pub use values::Tags;
 
 pub(crate) use error::Wrong;
+pub(crate) use segment::greatest_common_divisor;
 pub(crate) use table::{Kind, Table};
 pub(crate) use values::name_and_value;

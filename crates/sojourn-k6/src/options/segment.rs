@@ -19,8 +19,8 @@ pub struct Fraction {
 const DENOMINATOR_MAX: u64 = 1_000_000_000;
 
 impl Fraction {
-    const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    const ONE: Self = Self { numerator: 1, denominator: 1 };
+    pub(crate) const ZERO: Self = Self { numerator: 0, denominator: 1 };
+    pub(crate) const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     fn new(numerator: u64, denominator: u64) -> Option<Self> {
         let divisor = greatest_common_divisor(numerator, denominator);
@@ -105,11 +105,6 @@ impl Segment {
     /// How much of the whole it is.
     pub fn length(&self) -> f64 {
         self.to.value() - self.from.value()
-    }
-
-    /// Whether it is everything.
-    pub fn is_whole(&self) -> bool {
-        *self == Self::default()
     }
 }
 
