@@ -161,9 +161,15 @@ fn nanoseconds(text: &str) -> u64 {
     at.as_nanosecond().try_into().unwrap()
 }
 
-/// How long a test took, by the rates that its export says.
-pub(super) fn elapsed_ns(export: &Value) -> u64 {
-    let iterations = &export["metrics"]["iterations"];
-    let seconds = iterations["count"].as_f64().unwrap() / iterations["rate"].as_f64().unwrap();
+/// How long a test took, by what an export, data or a machine's summary says of it.
+pub(super) fn elapsed_ns(value: &Value) -> u64 {
+    let seconds = if let Some(ms) = value["state"]["testRunDurationMs"].as_f64() {
+        ms / 1e3
+    } else if let Some(seconds) = value["config"]["duration"].as_f64() {
+        seconds
+    } else {
+        let iterations = &value["metrics"]["iterations"];
+        iterations["count"].as_f64().unwrap() / iterations["rate"].as_f64().unwrap()
+    };
     (seconds * 1e9).round() as u64
 }
