@@ -52,7 +52,14 @@ fn checks(source: &Source<'_>) -> Value {
     }
     let passes: u64 = named.iter().map(|(_, passes, _)| passes).sum();
     let fails: u64 = named.iter().map(|(_, _, fails)| fails).sum();
-    let entry = |name: &str, kind: &str, values: Value| json!({ "contains": "default", "name": name, "type": kind, "values": values });
+    let entry = |name: &str, kind: &str, values: Value| {
+        json!({
+            "contains": "default",
+            "name": name,
+            "type": kind,
+            "values": values,
+        })
+    };
     let total = passes + fails;
     let share = |part: u64| {
         let rate = number(part as f64 / total as f64);

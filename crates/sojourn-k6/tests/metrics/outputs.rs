@@ -1,6 +1,6 @@
 //! Lines of JSON and CSV.
 
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::output::{CsvLines, JsonLines, TimeFormat};
@@ -38,6 +38,27 @@ fn csv_lines_are_k6s() {
         } else {
             assert_lines(&out, &expected, &whose);
         }
+    }
+}
+
+/// Five hours and a half east of the others.
+#[test]
+fn instants_are_written_in_local_time() {
+    let zone = TimeZone::fixed(Offset::from_seconds(19_800).unwrap());
+    for word in ["unix", "unix_milli", "unix_micro", "unix_nano", "rfc3339", "rfc3339_nano"] {
+        let folders = folders(&format!("csv_{word}"));
+        let folder = &folders[0];
+        let run = Run::read(folder);
+        let format = TimeFormat::from_word(word).unwrap();
+        let lines = CsvLines::new(SystemTags::default(), format, zone.clone());
+        let mut out = String::new();
+        lines.push_heading(&mut out);
+        lines.push(&mut out, &run.samples, &run.registry);
+        assert_lines(&out, &text(folder, "samples.csv"), word);
+        let mut lines = JsonLines::new(zone.clone());
+        let mut out = String::new();
+        lines.push(&mut out, &run.samples, &run.registry, &run.thresholds);
+        assert_lines(&out, &text(folder, "samples.json"), word);
     }
 }
 

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use serde_json::Value;
+use sojourn_k6::metrics::{Registry, Shard, ShardOptions, TagSets, Totals, builtin};
 use sojourn_k6::summary::{
-    Identity, Mode, Source, Terminal, TimeUnit, data, export, legacy_text, machine, text,
+    Identity, Mode, Source, Terminal, TimeUnit, TrendStat, data, export, legacy_text, machine, text,
 };
-use sojourn_k6::thresholds::Moment;
+use sojourn_k6::thresholds::{Moment, Thresholds};
 
 use super::golden::{Run, elapsed_ns, folders, json, text as read};
 
@@ -135,5 +136,37 @@ fn assert_values(found: &Value, expected: &Value, folder: &Path) {
             assert!(is_near, "{}: {own} {other}", folder.display());
         }
         _ => assert_eq!(found, expected, "{}", folder.display()),
+    }
+}
+
+#[test]
+fn what_k6_does_not_measure_stands_below() {
+    let mut registry = Registry::new();
+    let thresholds = Thresholds::new(&mut registry, []).unwrap();
+    let sets = TagSets::new(registry.matcher());
+    let stats = [TrendStat::parse("max").unwrap(), TrendStat::parse("p(99)").unwrap()];
+    for (samples, note) in [(0, false), (9, false), (20_001, true)] {
+        let mut shard = Shard::new(ShardOptions::default());
+        for k in 1..=samples {
+            shard.add(builtin::ITERATION_LAG, sets.empty(), k, k as f64);
+        }
+        let mut totals = Totals::default();
+        totals.merge(shard.take());
+        let source = Source {
+            registry: &registry,
+            totals: &totals,
+            thresholds: &thresholds,
+            elapsed_ns: 1,
+            trend_stats: &stats,
+            time_unit: Some(TimeUnit::Milliseconds),
+        };
+        let compact = text(&source, Mode::Compact, false);
+        for text in [&compact, &legacy_text(&source, false)] {
+            assert_eq!(text.contains("█ SOJOURN"), samples > 0, "{text}");
+            assert_eq!(text.contains("iteration_lag...: max="), samples > 0, "{text}");
+            assert_eq!(text.contains("within 0.05% of the exact ones"), note, "{text}");
+        }
+        assert_eq!(compact.matches("iteration_lag").count(), usize::from(samples > 0));
+        assert!(data(&source, Terminal::default(), None)["metrics"].get("iteration_lag").is_none());
     }
 }
