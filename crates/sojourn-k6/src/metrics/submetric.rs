@@ -74,6 +74,8 @@ fn bare(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -98,6 +100,16 @@ mod tests {
         }
         for fine in ["a{:b}", "a{{b:c}", "a{b:c}}", "a{b:c{d}}", "a{group:::x::y}"] {
             assert!(parse(fine).is_ok(), "{fine}");
+        }
+    }
+    proptest! {
+        #[test]
+        fn odd_keys_are_refused_or_hold_tags(key in "[ab{}:, \"'é]{0,12}") {
+            match parse(&key) {
+                Ok(Key { braces: None, metric }) => prop_assert_eq!(metric, &key),
+                Ok(Key { braces: Some((_, tags)), .. }) => prop_assert!(!tags.is_empty()),
+                Err(error) => prop_assert!(error.to_string().contains("parsing metric name failed")),
+            }
         }
     }
 }

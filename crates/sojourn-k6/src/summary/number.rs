@@ -130,6 +130,8 @@ fn without_zeros(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -165,6 +167,27 @@ mod tests {
             (1.5e9, "1.5 GB"),
         ] {
             assert_eq!(bytes(value), expected);
+        }
+    }
+    proptest! {
+        #[test]
+        fn to_fixed_is_the_nearest(value in -1e15..1e15_f64, digits in 0_usize..7) {
+            let text = fixed(value, digits);
+            prop_assert_eq!(text.split_once('.').map_or(0, |(_, part)| part.len()), digits);
+            let off = (text.parse::<f64>().unwrap() - value).abs();
+            let half = 0.5 * 10_f64.powi(-(digits as i32));
+            prop_assert!(off <= half + value.abs() * f64::EPSILON, "{text} {off}");
+        }
+
+        #[test]
+        fn any_number_has_a_text(number in any::<f64>()) {
+            let units =
+                [None, Some(TimeUnit::Seconds), Some(TimeUnit::Milliseconds), Some(TimeUnit::Microseconds)];
+            for unit in units {
+                for contains in [Contains::Default, Contains::Time, Contains::Data] {
+                    prop_assert!(!value(number, contains, unit).is_empty());
+                }
+            }
         }
     }
 }

@@ -204,6 +204,8 @@ fn number(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -243,6 +245,24 @@ mod tests {
         ] {
             let error = Expression::parse(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+    proptest! {
+        #[test]
+        fn odd_texts_are_refused_and_named(text in "[a-z0-9()<>=! .é-]{0,12}") {
+            match Expression::parse(&text) {
+                Ok(parsed) => prop_assert!(text.contains(&parsed.aggregation.to_string()[..1])),
+                Err(error) => prop_assert!(error.to_string().contains(&text)),
+            }
+        }
+
+        #[test]
+        fn what_is_understood_means_what_it_says(
+            percent in 0.0..=100.0, bound in -1e9..1e9, value in -1e9..1e9,
+        ) {
+            let parsed = Expression::parse(&format!(" p({percent}) >= {bound}")).unwrap();
+            prop_assert_eq!(parsed.aggregation, Aggregation::Percentile(percent));
+            prop_assert_eq!(parsed.holds(value), value >= bound);
         }
     }
 }
