@@ -30,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "http_content", check: targets::http_content::check },
     Target { name: "http_response", check: targets::http_response::check },
     Target { name: "journey_file", check: targets::journey_file::check },
+    Target { name: "k6_options", check: targets::k6_options::check },
     Target { name: "location", check: targets::location::check },
     Target { name: "mock_file", check: targets::mock_file::check },
     Target { name: "mock_request", check: targets::mock_request::check },

@@ -1,5 +1,7 @@
-//! k6's words beside what the real k6 prints.
+//! What k6 itself says and does, kept as golden files, beside what this crate says.
 
 #![expect(clippy::unwrap_used, reason = "a golden file that cannot be read fails its test")]
 
 mod metrics;
+mod options;
+mod tiers;

@@ -9,6 +9,7 @@ pub(crate) mod http2_session;
 pub(crate) mod http_content;
 pub(crate) mod http_response;
 pub(crate) mod journey_file;
+pub(crate) mod k6_options;
 pub(crate) mod location;
 pub(crate) mod mock_file;
 pub(crate) mod mock_request;

@@ -132,20 +132,21 @@ impl Client {
     /// Registers an origin; the same origin gets the same number.
     pub fn origin(&mut self, origin: &Origin) -> OriginId {
         let known = self.pools.iter().position(|pool| pool.origin == *origin);
+        known.map_or_else(|| self.own_origin(origin), |place| OriginId(place as u32))
+    }
+
+    /// Registers an origin under a number of its own: its connections are nobody else's.
+    pub fn own_origin(&mut self, origin: &Origin) -> OriginId {
         if origin.tls && self.tls.is_none() {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
             let http2 = self.config.http2;
             self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files, http2).ok();
         }
-        let place = known.unwrap_or_else(|| {
-            let unix_socket = self.unix_socket.as_ref();
-            let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
-            let pool = Pool::new(origin, route, &self.config);
-            self.pools.push(pool);
-            self.pools.len() - 1
-        });
-        OriginId(place as u32)
+        let unix_socket = self.unix_socket.as_ref();
+        let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
+        self.pools.push(Pool::new(origin, route, &self.config));
+        OriginId((self.pools.len() - 1) as u32)
     }
 
     /// Takes a request up at `now_ns` (its t1): writes it at once on a free connection (on a ring

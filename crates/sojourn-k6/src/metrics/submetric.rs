@@ -108,7 +108,7 @@ mod tests {
             match parse(&key) {
                 Ok(Key { braces: None, metric }) => prop_assert_eq!(metric, &key),
                 Ok(Key { braces: Some((_, tags)), .. }) => prop_assert!(!tags.is_empty()),
-                Err(error) => prop_assert!(error.to_string().contains("parsing metric name failed")),
+                Err(error) => prop_assert!(error.to_string().contains("metric name failed")),
             }
         }
     }

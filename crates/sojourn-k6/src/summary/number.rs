@@ -181,9 +181,8 @@ mod tests {
 
         #[test]
         fn any_number_has_a_text(number in any::<f64>()) {
-            let units =
-                [None, Some(TimeUnit::Seconds), Some(TimeUnit::Milliseconds), Some(TimeUnit::Microseconds)];
-            for unit in units {
+            let units = [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds];
+            for unit in units.map(Some).into_iter().chain([None]) {
                 for contains in [Contains::Default, Contains::Time, Contains::Data] {
                     prop_assert!(!value(number, contains, unit).is_empty());
                 }

@@ -1,0 +1,143 @@
+//! A script and everything it imports, compiled once and shared by all engines.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use url::Url;
+
+use crate::ScriptError;
+use crate::source_map::SourceMap;
+
+/// Gets the text of a remote module. The error is what went wrong, in words, without the address.
+pub trait Fetch: Send + Sync {
+    /// Fetches `https://…`.
+    fn fetch(&self, url: &str) -> Result<String, String>;
+}
+
+/// Where modules come from that are no files.
+#[derive(Clone, Default)]
+pub struct Sources {
+    /// Modules that are built in under an address: from URL to source.
+    pub embedded: Option<fn(&str) -> Option<&'static str>>,
+    /// Whatever else is remote; without it such imports fail.
+    pub fetch: Option<Arc<dyn Fetch>>,
+    /// Text of the entry that is not read from a file (standard input).
+    pub entry_text: Option<String>,
+}
+
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Sources").finish_non_exhaustive()
+    }
+}
+
+/// See the crate's page. Open while the first engine collects; then [frozen](Self::freeze).
+#[derive(Debug)]
+pub struct Bundle {
+    entry: Url,
+    pub(crate) sources: Sources,
+    inner: RwLock<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    frozen: bool,
+    modules: HashMap<String, Compiled>,
+    /// From (importing module, what it says) to the address.
+    resolved: HashMap<(String, String), String>,
+    files: HashMap<PathBuf, Arc<[u8]>>,
+}
+
+/// A compiled module.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiled {
+    pub(crate) bytecode: Arc<[u8]>,
+    /// Where the source was translated: the way back.
+    pub(crate) map: Option<Arc<SourceMap>>,
+    /// Its default export is what `require` gives.
+    pub(crate) is_commonjs: bool,
+}
+
+impl Bundle {
+    /// The bundle of the script in this file; the file may be missing where `sources` has its text.
+    /// Fails when there is no such file.
+    pub fn new(entry: &Path, sources: Sources) -> Result<Arc<Self>, ScriptError> {
+        let missing = |problem: &dyn std::fmt::Display| {
+            ScriptError::load(format!("{}: {problem}", entry.display()))
+        };
+        let absolute = if sources.entry_text.is_some() {
+            std::path::absolute(entry).map_err(|error| missing(&error))?
+        } else {
+            entry.canonicalize().map_err(|error| missing(&error))?
+        };
+        let url = Url::from_file_path(&absolute).map_err(|()| missing(&"is no path of a file"))?;
+        Ok(Arc::new(Self { entry: url, sources, inner: RwLock::default() }))
+    }
+
+    /// The entry's address.
+    pub fn entry(&self) -> &Url {
+        &self.entry
+    }
+
+    /// Ends collecting: from now on only what is known can be imported or opened.
+    pub fn freeze(&self) {
+        self.write().frozen = true;
+    }
+
+    /// The content of a file as `open` gives it: read once, then shared.
+    pub fn open(&self, path: &Path) -> Result<Arc<[u8]>, String> {
+        let known = self.read().files.get(path).cloned();
+        if let Some(content) = known {
+            return Ok(content);
+        }
+        if self.is_frozen() {
+            return Err("files can be opened only if the first run of the script's top level \
+                        opened them too"
+                .to_owned());
+        }
+        let content: Arc<[u8]> = std::fs::read(path).map_err(|error| error.to_string())?.into();
+        self.write().files.insert(path.to_owned(), Arc::clone(&content));
+        Ok(content)
+    }
+
+    /// The files and modules collected, for archives: (address, source's or file's path).
+    pub fn modules(&self) -> Vec<String> {
+        let mut names: Vec<_> = self.read().modules.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Whether collecting has ended.
+    pub fn is_frozen(&self) -> bool {
+        self.read().frozen
+    }
+
+    /// The address of what the module at `base` calls `specifier`, if that was found before.
+    pub(crate) fn resolved(&self, base: &str, specifier: &str) -> Option<String> {
+        self.read().resolved.get(&(base.to_owned(), specifier.to_owned())).cloned()
+    }
+
+    pub(crate) fn add_resolved(&self, base: &str, specifier: &str, url: &str) {
+        let key = (base.to_owned(), specifier.to_owned());
+        self.write().resolved.insert(key, url.to_owned());
+    }
+
+    pub(crate) fn module(&self, url: &str) -> Option<Compiled> {
+        self.read().modules.get(url).cloned()
+    }
+
+    pub(crate) fn add_module(&self, url: &str, module: Compiled) {
+        self.write().modules.insert(url.to_owned(), module);
+    }
+
+    // A thread that panicked while it held the lock left maps that are whole: an insertion either
+    // was made or not.
+    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+        self.inner.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+        self.inner.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

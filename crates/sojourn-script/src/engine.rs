@@ -1,0 +1,152 @@
+//! One JavaScript engine: a runtime of its own, its globals, and a way in.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rquickjs::promise::PromiseState;
+use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value};
+
+use crate::loader::{self, Imports, Registry};
+use crate::{Builtins, Bundle, ScriptError};
+
+/// What one engine may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most memory for the script's values, bytes. Beyond it allocations throw.
+    pub memory_bytes: usize,
+    /// Most stack, bytes: well below what the fiber has, since calls into our own functions and the
+    /// report of an overflow need some too. Beyond it calls throw.
+    pub stack_bytes: usize,
+}
+
+/// An engine. Made, used and dropped on the same stack; see the crate's page.
+pub struct Engine {
+    // Before the runtime: fields are dropped in this order.
+    context: Context,
+    rejections: Rejections,
+    runtime: Runtime,
+    /// Last: bytecode that the runtime may point into.
+    bundle: Arc<Bundle>,
+}
+
+type Rejections = Rc<RefCell<Vec<(Persistent<Value<'static>>, ScriptError)>>>;
+
+/// Most rejections remembered between two looks.
+const REJECTIONS_MAX: usize = 16;
+
+impl Engine {
+    /// An engine for the bundle's script; none of it has run. `interrupt` is asked now and then while
+    /// the script runs: true stops it, with an error that it cannot catch. Fails when there is no
+    /// memory.
+    pub fn new(
+        bundle: &Arc<Bundle>,
+        builtins: Rc<dyn Builtins>,
+        limits: Limits,
+        interrupt: impl FnMut() -> bool + 'static,
+    ) -> Result<Self, ScriptError> {
+        let failed = |error: rquickjs::Error| {
+            ScriptError::load(format!("the JavaScript engine can't be made: {error}"))
+        };
+        let runtime = Runtime::new().map_err(failed)?;
+        runtime.set_max_stack_size(limits.stack_bytes);
+        runtime.set_memory_limit(limits.memory_bytes);
+        runtime.set_interrupt_handler(Some(Box::new(interrupt)));
+        runtime.set_loader(Imports, Imports);
+        let rejections = Rejections::default();
+        track_rejections(&runtime, &rejections, bundle);
+        let context = Context::full(&runtime).map_err(failed)?;
+        let engine = Self { context, rejections, runtime, bundle: Arc::clone(bundle) };
+        let globals = Rc::clone(&builtins);
+        engine.context.with(|ctx| {
+            let registry = Registry::new(Arc::clone(bundle), builtins);
+            let stored = ctx.store_userdata(registry).is_ok();
+            debug_assert!(stored, "nothing reads the registry yet");
+            let set = || -> rquickjs::Result<()> {
+                ctx.globals().set("require", Function::new(ctx.clone(), loader::require)?)?;
+                globals.globals(&ctx)
+            };
+            set().map_err(|error| ScriptError::caught(&ctx, bundle, error))
+        })?;
+        Ok(engine)
+    }
+
+    /// Runs `body` in the engine. Must not be called again from within.
+    pub fn enter<T>(&self, body: impl for<'js> FnOnce(&Inside<'_, 'js>) -> T) -> T {
+        self.context.with(|ctx| body(&Inside { engine: self, ctx: &ctx }))
+    }
+
+    /// Bytes that the engine has allocated.
+    pub fn memory_bytes(&self) -> u64 {
+        self.runtime.memory_usage().malloc_size.unsigned_abs()
+    }
+}
+
+/// An engine that has been entered.
+pub struct Inside<'e, 'js> {
+    engine: &'e Engine,
+    /// The engine's context, for everything that handles values.
+    pub ctx: &'e Ctx<'js>,
+}
+
+impl<'js> Inside<'_, 'js> {
+    /// Runs the script's top level and gives what it exports (of CommonJS, `module.exports`). `wait` is called while the top level
+    /// awaits something: it returns when something may have come, or false when nothing ever will.
+    pub fn evaluate(&self, wait: &mut dyn FnMut() -> bool) -> Result<Object<'js>, ScriptError> {
+        let url = self.engine.bundle.entry().as_str();
+        let caught = |error| self.caught(error);
+        // By its address, so that resolver and loader see to it like any other module.
+        let promise = Module::import(self.ctx, url).map_err(caught)?;
+        while promise.state() == PromiseState::Pending {
+            if !self.ctx.execute_pending_job() && !wait() {
+                let message = "the script's top level waits for something that never comes";
+                return Err(ScriptError::load(message.to_owned()));
+            }
+        }
+        let namespace = promise.finish::<Object<'js>>().map_err(caught)?;
+        let entry = self.engine.bundle.module(url);
+        if entry.is_some_and(|module| module.is_commonjs) {
+            return namespace.get("default").map_err(caught);
+        }
+        Ok(namespace)
+    }
+
+    /// Runs what promises have become due for.
+    pub fn run_jobs(&self) {
+        while self.ctx.execute_pending_job() {}
+    }
+
+    /// The first promise that was rejected and whose rejection nobody handles; all are forgotten.
+    pub fn take_rejection(&self) -> Option<ScriptError> {
+        let rejections = std::mem::take(&mut *self.engine.rejections.borrow_mut());
+        rejections.into_iter().next().map(|(_, error)| error)
+    }
+
+    /// What `error` is in the script's words.
+    pub fn caught(&self, error: rquickjs::Error) -> ScriptError {
+        ScriptError::caught(self.ctx, &self.engine.bundle, error)
+    }
+
+    /// The error that a rejected or thrown value is.
+    pub fn error_of(&self, value: Value<'js>) -> ScriptError {
+        ScriptError::of_value(self.ctx, &self.engine.bundle, value)
+    }
+}
+
+fn track_rejections(runtime: &Runtime, rejections: &Rejections, bundle: &Arc<Bundle>) {
+    let rejections = Rc::downgrade(rejections);
+    let bundle = Arc::clone(bundle);
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(
+        move |ctx: Ctx<'_>, promise: Value<'_>, reason: Value<'_>, is_handled: bool| {
+            let Some(rejections) = rejections.upgrade() else { return };
+            if is_handled {
+                rejections.borrow_mut().retain(|(known, _)| {
+                    known.clone().restore(&ctx).is_ok_and(|known| known != promise)
+                });
+            } else if rejections.borrow().len() < REJECTIONS_MAX {
+                let error = ScriptError::of_value(&ctx, &bundle, reason);
+                rejections.borrow_mut().push((Persistent::save(&ctx, promise), error));
+            }
+        },
+    )));
+}

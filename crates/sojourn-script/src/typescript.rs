@@ -1,0 +1,95 @@
+//! Reading sources: what kind of module they are, and TypeScript to JavaScript.
+
+use std::path::Path;
+
+use oxc_allocator::Allocator;
+use oxc_codegen::{Codegen, CodegenOptions};
+use oxc_parser::{Parser, ParserReturn};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::SourceType;
+use oxc_transformer::{TransformOptions, Transformer};
+
+use crate::source_map::SourceMap;
+
+/// A source, ready to be compiled.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    pub(crate) code: String,
+    pub(crate) map: Option<SourceMap>,
+    /// It has neither imports nor exports.
+    pub(crate) is_commonjs: bool,
+}
+
+/// Makes JavaScript of the text of a module. TypeScript loses its types, by its address's ending or
+/// where `text` is no JavaScript. Types are not checked. The error says line, column and what is
+/// wrong.
+pub(crate) fn translate(address: &str, text: &str) -> Result<Translated, String> {
+    let allocator = Allocator::default();
+    if !is_typescript(address) {
+        let parsed = Parser::new(&allocator, text, SourceType::unambiguous()).parse();
+        if parsed.diagnostics.is_empty() {
+            let is_commonjs = !is_module(&parsed);
+            return Ok(Translated { code: text.to_owned(), map: None, is_commonjs });
+        }
+        // What only a script may contain (`with`, octal numbers) is left to the engine to refuse,
+        // what only TypeScript has is translated.
+        let typed = Parser::new(&allocator, text, SourceType::ts()).parse();
+        if !typed.diagnostics.is_empty() {
+            return Ok(Translated {
+                code: text.to_owned(),
+                map: None,
+                is_commonjs: !is_module(&parsed) && !parsed.panicked,
+            });
+        }
+    }
+    strip(&allocator, address, text)
+}
+
+fn is_typescript(address: &str) -> bool {
+    [".ts", ".mts", ".cts"].iter().any(|ending| address.ends_with(ending))
+}
+
+/// Whether it can only be a module: it imports, exports, or awaits outside any function.
+fn is_module(parsed: &ParserReturn<'_>) -> bool {
+    parsed.program.source_type.is_module()
+}
+
+fn strip(allocator: &Allocator, address: &str, text: &str) -> Result<Translated, String> {
+    let parsed = Parser::new(allocator, text, SourceType::ts()).parse();
+    if let Some(first) = parsed.diagnostics.iter().next() {
+        return Err(diagnostic(first, text));
+    }
+    let is_commonjs = !is_module(&parsed);
+    let mut program = parsed.program;
+    let semantic = SemanticBuilder::new().with_excess_capacity(2.0).with_enum_eval(true);
+    let scoping = semantic.build(&program).semantic.into_scoping();
+    let options = TransformOptions::default();
+    let path = Path::new(address);
+    let transformed =
+        Transformer::new(allocator, path, &options).build_with_scoping(scoping, &mut program);
+    if let Some(first) = transformed.diagnostics.iter().next() {
+        return Err(diagnostic(first, text));
+    }
+    let options =
+        CodegenOptions { source_map_path: Some(path.to_owned()), ..CodegenOptions::default() };
+    let written = Codegen::new().with_options(options).build(&program);
+    let map = written.map.map(|map| {
+        let position = |token: oxc_sourcemap::Token| {
+            (token.get_dst_line(), token.get_dst_col(), token.get_src_line(), token.get_src_col())
+        };
+        SourceMap::new(map.get_tokens().map(position).collect())
+    });
+    Ok(Translated { code: written.code, map, is_commonjs })
+}
+
+fn diagnostic(error: &oxc_diagnostics::OxcDiagnostic, text: &str) -> String {
+    let offset = error.labels.first().map(|label| label.offset() as usize);
+    match offset.and_then(|offset| text.get(..offset)) {
+        Some(before) => {
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+            format!("line {line}, column {column}: {}", error.message)
+        }
+        None => error.message.to_string(),
+    }
+}

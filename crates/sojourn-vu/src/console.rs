@@ -1,0 +1,229 @@
+//! What scripts print and what is to be said about them: log lines on standard error.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Mutex;
+
+use jiff::Timestamp;
+use sojourn_script::ScriptError;
+
+use crate::thread::Shown;
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// `time="…" level=info msg="…"`, or `INFO[0000] …` on a terminal.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Json,
+    /// The message alone.
+    Raw,
+}
+
+/// Where log lines go.
+pub type LogSink = Box<dyn std::io::Write + Send>;
+
+/// A log, shared by all threads.
+pub struct Console {
+    format: LogFormat,
+    is_verbose: bool,
+    /// Seconds since the start instead of times of day.
+    is_terminal: bool,
+    start_ns: u64,
+    log: Mutex<LogSink>,
+    /// What `console.log` prints goes here instead.
+    script: Option<Mutex<LogSink>>,
+}
+
+/// How grave a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Only with `--verbose`.
+    Debug,
+    /// What goes on.
+    Info,
+    /// What may be wrong.
+    Warning,
+    /// What is.
+    Error,
+}
+
+impl Level {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    fn short(self) -> &'static str {
+        match self {
+            Self::Debug => "DEBU",
+            Self::Info => "INFO",
+            Self::Warning => "WARN",
+            Self::Error => "ERRO",
+        }
+    }
+}
+
+impl Console {
+    /// A log in this format. `script`: where the script's own lines go, if elsewhere.
+    pub fn new(
+        format: LogFormat,
+        is_verbose: bool,
+        is_terminal: bool,
+        log: LogSink,
+        script: Option<LogSink>,
+    ) -> Self {
+        let start_ns = sojourn_clock::now_ns();
+        let script = script.map(Mutex::new);
+        Self { format, is_verbose, is_terminal, start_ns, log: Mutex::new(log), script }
+    }
+
+    /// What a script prints.
+    pub(crate) fn script(&self, level: Level, text: &str) {
+        self.line(level, text, &[("source", "console")], self.script.as_ref());
+    }
+
+    /// An exception that ended an iteration.
+    pub(crate) fn exception(&self, error: &ScriptError, shown: Shown<'_>) {
+        let fields = [
+            ("executor", shown.executor),
+            ("scenario", shown.scenario),
+            ("source", "stacktrace"),
+        ];
+        let text = format!("{}\n", error.with_stack());
+        self.line(Level::Error, text.trim_end_matches('\n'), &fields, None);
+    }
+
+    /// Something that may be wrong.
+    pub fn warn(&self, text: &str) {
+        self.line(Level::Warning, text, &[], None);
+    }
+
+    /// Something that is wrong.
+    pub fn error(&self, text: &str) {
+        self.line(Level::Error, text, &[], None);
+    }
+
+    /// Something worth knowing.
+    pub fn info(&self, text: &str) {
+        self.line(Level::Info, text, &[], None);
+    }
+
+    fn line(
+        &self,
+        level: Level,
+        text: &str,
+        fields: &[(&str, &str)],
+        elsewhere: Option<&Mutex<LogSink>>,
+    ) {
+        if level == Level::Debug && !self.is_verbose {
+            return;
+        }
+        let mut line = match self.format {
+            LogFormat::Raw => text.to_owned(),
+            LogFormat::Json => self.json(level, text, fields),
+            LogFormat::Text if self.is_terminal => self.short(level, text, fields),
+            LogFormat::Text => self.pairs(level, text, fields),
+        };
+        line.push('\n');
+        let mut sink =
+            elsewhere.unwrap_or(&self.log).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Nobody is left to be told that the log can't be written.
+        sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).ok();
+    }
+
+    fn json(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {
+        let mut object = serde_json::Map::new();
+        for (name, value) in fields {
+            object.insert((*name).to_owned(), (*value).into());
+        }
+        object.insert("level".to_owned(), level.word().into());
+        object.insert("msg".to_owned(), text.into());
+        object.insert("time".to_owned(), now().into());
+        object.sort_keys();
+        serde_json::Value::Object(object).to_string()
+    }
+
+    fn short(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {
+        let seconds = (sojourn_clock::now_ns() - self.start_ns) / sojourn_clock::SECOND_NS;
+        let mut line = format!("{}[{seconds:04}] {text:<44} ", level.short());
+        for (name, value) in fields {
+            // Writing to a string can't fail.
+            write!(line, " {name}={value}").ok();
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+
+    fn pairs(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {
+        let mut line =
+            format!("time=\"{}\" level={} msg={}", now(), level.word(), quoted(text));
+        for (name, value) in fields {
+            // Writing to a string can't fail.
+            write!(line, " {name}={}", quoted_if_needed(value)).ok();
+        }
+        line
+    }
+}
+
+/// To seconds, in the zone of this machine.
+fn now() -> String {
+    let zoned = Timestamp::now().to_zoned(jiff::tz::TimeZone::system());
+    zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string().replace("+00:00", "Z")
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn quoted_if_needed(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._/@^+".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) { text.to_owned() } else { quoted(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("whole").extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn logged(format: LogFormat, is_terminal: bool) -> String {
+        let kept = Kept::default();
+        let console = Console::new(format, false, is_terminal, Box::new(kept.clone()), None);
+        console.script(Level::Debug, "not shown");
+        console.script(Level::Info, "a \"b\"");
+        let bytes = kept.0.lock().expect("whole").clone();
+        String::from_utf8(bytes).expect("text")
+    }
+
+    #[test]
+    fn lines_in_each_format() {
+        assert_eq!(logged(LogFormat::Raw, false), "a \"b\"\n");
+        let text = logged(LogFormat::Text, false);
+        let rest = " level=info msg=\"a \\\"b\\\"\" source=console\n";
+        assert!(text.starts_with("time=\"2") && text.ends_with(rest), "{text}");
+        let short = logged(LogFormat::Text, true);
+        assert!(short.starts_with("INFO[0000] a \"b\"") && short.ends_with("source=console\n"));
+        let json = logged(LogFormat::Json, false);
+        assert!(json.starts_with(r#"{"level":"info","msg":"a \"b\"","source":"console","time":""#));
+    }
+}

@@ -1,0 +1,92 @@
+//! The samples of one hop.
+
+use sojourn_http::Completion;
+use sojourn_k6::metrics::{SystemTag, builtin};
+
+use super::error_code;
+use super::request::Request;
+use super::state::Target;
+use crate::user::User;
+
+/// Nanoseconds as k6's metrics have them: milliseconds.
+pub(super) fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+/// Accounts for a request that was answered or failed.
+pub(super) fn hop(
+    user: &User,
+    request: &Request,
+    target: &Target,
+    method: &str,
+    completion: &Completion,
+) {
+    let system = user.host.settings.system_tags;
+    let answer = completion.outcome.as_ref();
+    let status = answer.map_or(0, |answer| answer.status);
+    let is_expected = request.expected.holds(status);
+    let failure = answer.err();
+    let code = match failure {
+        Some(failure) => error_code::of_failure(failure),
+        None => error_code::of_status(status),
+    };
+    // Named requests hide their URLs, which else would be as many as there are numbers in them.
+    let name = request.name.as_deref().unwrap_or(&target.shown);
+    let url = request.name.as_deref().unwrap_or(&target.shown);
+    let status = itoa(status);
+    let code_text = itoa(code);
+    let mut pairs: Vec<(&str, &str)> = Vec::with_capacity(9);
+    let mut add = |tag: SystemTag, value| {
+        if system.has(tag) {
+            pairs.push((tag.as_str(), value));
+        }
+    };
+    add(SystemTag::Method, method);
+    add(SystemTag::Url, url);
+    add(SystemTag::Name, name);
+    add(SystemTag::Status, &status);
+    if let Ok(answer) = answer {
+        add(SystemTag::Proto, proto(&answer.head));
+    }
+    if let Some(is_expected) = is_expected {
+        add(SystemTag::ExpectedResponse, if is_expected { "true" } else { "false" });
+    }
+    if code > 0 {
+        add(SystemTag::ErrorCode, &code_text);
+    }
+    if let Some(failure) = failure {
+        add(SystemTag::Error, &failure.detail);
+    }
+    let tags = user.host.tags(&request.tags, &pairs);
+    let at_ns = user.host.unix_ns(completion.ended_ns);
+    let took = &completion.timings;
+    let duration_ns = took.send_ns + took.wait_ns + took.receive_ns;
+    let response_ns = completion.ended_ns - completion.began_ns + user.lag_ns.get();
+    let mut shard = user.host.shard.borrow_mut();
+    let mut add = |metric, value| shard.add(metric, &tags, at_ns, value);
+    add(builtin::HTTP_REQS, 1.0);
+    add(builtin::HTTP_REQ_DURATION, ms(duration_ns));
+    add(builtin::HTTP_REQ_BLOCKED, ms(took.blocked_ns));
+    add(builtin::HTTP_REQ_CONNECTING, ms(took.connect_ns));
+    add(builtin::HTTP_REQ_TLS_HANDSHAKING, ms(took.tls_ns));
+    add(builtin::HTTP_REQ_SENDING, ms(took.send_ns));
+    add(builtin::HTTP_REQ_WAITING, ms(took.wait_ns));
+    add(builtin::HTTP_REQ_RECEIVING, ms(took.receive_ns));
+    if let Some(is_expected) = is_expected {
+        add(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!is_expected)));
+    }
+    add(builtin::HTTP_REQ_RESPONSE, ms(response_ns));
+}
+
+/// The protocol of an answer's head.
+pub(super) fn proto(head: &[u8]) -> &'static str {
+    match head.get(..8) {
+        Some(b"HTTP/1.0") => "HTTP/1.0",
+        _ if head.starts_with(b"HTTP/2") => "HTTP/2.0",
+        _ => "HTTP/1.1",
+    }
+}
+
+fn itoa(number: u16) -> String {
+    number.to_string()
+}

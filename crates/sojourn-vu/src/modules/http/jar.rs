@@ -1,0 +1,131 @@
+//! Jars as scripts see them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sojourn_script::js::class::{JsClass, Readable, Trace, Tracer};
+use sojourn_script::js::function::Constructor;
+use sojourn_script::js::prelude::{Opt, This};
+use sojourn_script::js::{
+    self, Array, Class, Coerced, Ctx, Exception, FromJs, JsLifetime, Object, Value,
+};
+use url::Url;
+
+use super::cookies::{Cookie, Jar, http_date_s};
+use crate::modules::function;
+
+/// A jar that a script holds.
+pub(super) struct Held {
+    jar: Rc<RefCell<Jar>>,
+}
+
+/// The jar in a value, if it is one.
+pub(super) fn of(value: &Value<'_>) -> Option<Rc<RefCell<Jar>>> {
+    let class = Class::<Held>::from_value(value).ok()?;
+    let held = class.borrow();
+    Some(Rc::clone(&held.jar))
+}
+
+/// The object for a jar.
+pub(super) fn object<'js>(ctx: &Ctx<'js>, jar: Rc<RefCell<Jar>>) -> js::Result<Value<'js>> {
+    Ok(Class::instance(ctx.clone(), Held { jar })?.into_value())
+}
+
+impl<'js> Trace<'js> for Held {
+    fn trace<'a>(&self, _: Tracer<'a, 'js>) {}
+}
+
+// SAFETY: nothing in it has the lifetime of an engine.
+#[allow(unsafe_code)]
+unsafe impl<'js> JsLifetime<'js> for Held {
+    type Changed<'to> = Self;
+}
+
+type Own<'js> = This<Class<'js, Held>>;
+
+impl<'js> JsClass<'js> for Held {
+    const NAME: &'static str = "CookieJar";
+    type Mutable = Readable;
+
+    fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
+        let proto = Object::new(ctx.clone())?;
+        function(&proto, "cookiesForURL", |ctx: Ctx<'js>, own: Own<'js>, url: String| {
+            let url = parsed(&ctx, &url)?;
+            let all = Object::new(ctx.clone())?;
+            let held = own.0.borrow();
+            let jar = held.jar.borrow();
+            for cookie in jar.of(&url, now_s()) {
+                let known: Option<Array<'js>> = all.get(cookie.name.as_str())?;
+                let list = known.map_or_else(|| Array::new(ctx.clone()), Ok)?;
+                list.set(list.len(), cookie.value.as_str())?;
+                all.set(cookie.name.as_str(), list)?;
+            }
+            Ok::<_, js::Error>(all)
+        })?;
+        function(
+            &proto,
+            "set",
+            |ctx: Ctx<'js>,
+             own: Own<'js>,
+             url: String,
+             name: Coerced<String>,
+             value: Coerced<String>,
+             options: Opt<Value<'js>>| {
+                let url = parsed(&ctx, &url)?;
+                let mut cookie = Cookie { name: name.0, value: value.0, ..Cookie::default() };
+                if let Some(options) = options.0.as_ref().and_then(|options| options.as_object()) {
+                    read(&ctx, options, &mut cookie)?;
+                }
+                own.0.borrow().jar.borrow_mut().set(&url, cookie, now_s());
+                Ok::<_, js::Error>(true)
+            },
+        )?;
+        function(&proto, "clear", |ctx: Ctx<'js>, own: Own<'js>, url: String| {
+            own.0.borrow().jar.borrow_mut().clear(&parsed(&ctx, &url)?);
+            Ok::<_, js::Error>(())
+        })?;
+        function(&proto, "delete", |ctx: Ctx<'js>, own: Own<'js>, url: String, name: String| {
+            own.0.borrow().jar.borrow_mut().delete(&parsed(&ctx, &url)?, &name);
+            Ok::<_, js::Error>(())
+        })?;
+        Ok(Some(proto))
+    }
+
+    fn constructor(_: &Ctx<'js>) -> js::Result<Option<Constructor<'js>>> {
+        Ok(None)
+    }
+}
+
+/// `{domain, path, expires, max_age, secure, http_only}`.
+fn read<'js>(ctx: &Ctx<'js>, options: &Object<'js>, cookie: &mut Cookie) -> js::Result<()> {
+    for entry in options.props::<String, Value<'js>>() {
+        let (key, value) = entry?;
+        let text = || Coerced::<String>::from_js(ctx, value.clone()).map(|text| text.0);
+        let held = || Coerced::<bool>::from_js(ctx, value.clone()).map(|held| held.0);
+        match key.as_str() {
+            "domain" => cookie.domain = text()?,
+            "path" => cookie.path = text()?,
+            "secure" => cookie.is_secure = held()?,
+            "http_only" => cookie.is_http_only = held()?,
+            "max_age" => cookie.max_age_s = Coerced::<f64>::from_js(ctx, value)?.0 as i64,
+            "expires" => {
+                let text = text()?;
+                cookie.expires_s = http_date_s(&text);
+                if cookie.expires_s.is_none() {
+                    let told = format!("unable to parse the cookie's expires \"{text}\"");
+                    return Err(Exception::throw_message(ctx, &told));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn parsed(ctx: &Ctx<'_>, url: &str) -> js::Result<Url> {
+    Url::parse(url).map_err(|error| Exception::throw_message(ctx, &format!("{url}: {error}")))
+}
+
+fn now_s() -> i64 {
+    jiff::Timestamp::now().as_second()
+}

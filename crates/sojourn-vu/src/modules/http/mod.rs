@@ -1,0 +1,279 @@
+//! `k6/http`: requests.
+//!
+//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account` makes
+//! the samples of each hop, `response` is what the script gets.
+
+mod account;
+mod batch;
+mod body;
+mod cookies;
+mod error_code;
+mod expected;
+mod jar;
+mod request;
+mod response;
+mod selector;
+mod state;
+mod transfer;
+
+use std::rc::Rc;
+
+use sojourn_script::js::prelude::{Opt, Rest};
+use sojourn_script::js::{
+    self, Array, Coerced, Ctx, Exception, FromJs, Function, Object, Persistent, Promise, Value,
+};
+
+use self::expected::Expected;
+use self::request::{Address, Request};
+use self::response::Response;
+use self::transfer::{Next, Transfer};
+use super::function;
+use crate::host::OperationId;
+use crate::user::{Outcome, User};
+
+pub(crate) use state::HttpState;
+
+/// The code of a URL that is none.
+const BAD_URL: u16 = 1020;
+
+/// Constants of TLS and of certificates' states.
+const CONSTANTS: [(&str, &str); 21] = [
+    ("SSL_3_0", "ssl3.0"),
+    ("TLS_1_0", "tls1.0"),
+    ("TLS_1_1", "tls1.1"),
+    ("TLS_1_2", "tls1.2"),
+    ("TLS_1_3", "tls1.3"),
+    ("OCSP_STATUS_GOOD", "good"),
+    ("OCSP_STATUS_REVOKED", "revoked"),
+    ("OCSP_STATUS_SERVER_FAILED", "server_failed"),
+    ("OCSP_STATUS_UNKNOWN", "unknown"),
+    ("OCSP_REASON_AA_COMPROMISE", "aa_compromise"),
+    ("OCSP_REASON_AFFILIATION_CHANGED", "affiliation_changed"),
+    ("OCSP_REASON_CA_COMPROMISE", "ca_compromise"),
+    ("OCSP_REASON_CERTIFICATE_HOLD", "certificate_hold"),
+    ("OCSP_REASON_CESSATION_OF_OPERATION", "cessation_of_operation"),
+    ("OCSP_REASON_KEY_COMPROMISE", "key_compromise"),
+    ("OCSP_REASON_PRIVILEGE_WITHDRAWN", "privilege_withdrawn"),
+    ("OCSP_REASON_REMOVE_FROM_CRL", "remove_from_crl"),
+    ("OCSP_REASON_SUPERSEDED", "superseded"),
+    ("OCSP_REASON_UNSPECIFIED", "unspecified"),
+    ("AUTH_DIGEST", "digest"),
+    ("AUTH_NTLM", "ntlm"),
+];
+
+/// Methods without a body: `get(url, params)`.
+const WITHOUT_BODY: [(&str, &str); 2] = [("get", "GET"), ("head", "HEAD")];
+
+/// Methods with one: `post(url, body, params)`.
+const WITH_BODY: [(&str, &str); 5] = [
+    ("post", "POST"),
+    ("put", "PUT"),
+    ("patch", "PATCH"),
+    ("del", "DELETE"),
+    ("options", "OPTIONS"),
+];
+
+pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    for (name, method) in WITHOUT_BODY {
+        let user = Rc::clone(user);
+        function(&module, name, move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
+            blocking(&user, &ctx, method, &url, None, params.0.as_ref())
+        })?;
+    }
+    for (name, method) in WITH_BODY {
+        let user = Rc::clone(user);
+        function(
+            &module,
+            name,
+            move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+                blocking(&user, &ctx, method, &url, body.0.as_ref(), params.0.as_ref())
+            },
+        )?;
+    }
+    let own = Rc::clone(user);
+    function(&module, "request", move |ctx: Ctx<'js>, rest: Rest<Value<'js>>| {
+        let method = method_of(&ctx, rest.0.first())?;
+        let undefined = Value::new_undefined(ctx.clone());
+        let url = rest.0.get(1).unwrap_or(&undefined);
+        blocking(&own, &ctx, &method, url, rest.0.get(2), rest.0.get(3))
+    })?;
+    let own = Rc::clone(user);
+    function(&module, "asyncRequest", move |ctx: Ctx<'js>, rest: Rest<Value<'js>>| {
+        asynchronous(&own, &ctx, &rest.0)
+    })?;
+    let own = Rc::clone(user);
+    function(&module, "batch", move |ctx: Ctx<'js>, requests: Value<'js>| {
+        batch::run(&own, &ctx, &requests)
+    })?;
+    settings(&module, user)?;
+    Ok(module)
+}
+
+/// Everything that sends nothing.
+fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
+    for (name, value) in CONSTANTS {
+        module.set(name, value)?;
+    }
+    function(module, "url", |ctx: Ctx<'js>, parts: Array<'js>, values: Rest<Value<'js>>| {
+        template(&ctx, &parts, &values.0)
+    })?;
+    function(
+        module,
+        "file",
+        |ctx: Ctx<'js>, data: Value<'js>, name: Opt<Option<String>>, kind: Opt<Option<String>>| {
+            body::file(&ctx, data, name.0.flatten(), kind.0.flatten())
+        },
+    )?;
+    function(module, "expectedStatuses", |ctx: Ctx<'js>, statuses: Rest<Value<'js>>| {
+        Expected::make(&ctx, &statuses.0)
+    })?;
+    let own = Rc::clone(user);
+    function(module, "setResponseCallback", move |ctx: Ctx<'js>, callback: Value<'js>| {
+        *own.http.expected.borrow_mut() = Rc::new(Expected::read(&ctx, &callback)?);
+        Ok::<_, js::Error>(())
+    })?;
+    let own = Rc::clone(user);
+    function(module, "cookieJar", move |ctx: Ctx<'js>| {
+        own.not_at_init(&ctx, "getting cookie jars in the init context")?;
+        let jar = Rc::clone(&own.http.jar.borrow());
+        jar::object(&ctx, jar)
+    })?;
+    let constructor = Function::new(module.ctx().clone(), |ctx: Ctx<'js>| {
+        jar::object(&ctx, Rc::default())
+    })?;
+    module.set("CookieJar", constructor.with_name("CookieJar")?.with_constructor(true))
+}
+
+fn method_of<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> js::Result<String> {
+    match value {
+        Some(value) => Ok(Coerced::<String>::from_js(ctx, value.clone())?.0),
+        None => Err(Exception::throw_type(ctx, "no method was provided")),
+    }
+}
+
+/// http.url`a/${b}`: the URL, and a name that is the same for all values.
+fn template<'js>(
+    ctx: &Ctx<'js>,
+    parts: &Array<'js>,
+    values: &[Value<'js>],
+) -> js::Result<Object<'js>> {
+    let (mut name, mut url) = (String::new(), String::new());
+    for (at, part) in parts.iter::<String>().enumerate() {
+        let part = part?;
+        name.push_str(&part);
+        url.push_str(&part);
+        if let Some(value) = values.get(at) {
+            name.push_str("${}");
+            url.push_str(&Coerced::<String>::from_js(ctx, value.clone())?.0);
+        }
+    }
+    let object = Object::new(ctx.clone())?;
+    object.set("name", name)?;
+    object.set("url", url.as_str())?;
+    function(&object, "toString", move || url.clone())?;
+    Ok(object)
+}
+
+/// A request that the script waits for.
+fn blocking<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    method: &str,
+    url: &Value<'js>,
+    body: Option<&Value<'js>>,
+    params: Option<&Value<'js>>,
+) -> js::Result<Value<'js>> {
+    user.not_at_init(ctx, "Making http requests in the init context")?;
+    let address = Address::read(ctx, url)?;
+    let request = match Request::read(user, ctx, method, &address, body, params)? {
+        Ok(request) => request,
+        Err(problem) => return unsent(user, ctx, &address, &problem),
+    };
+    let mut transfer = Transfer::new(request);
+    let mut operation = transfer
+        .send(user)
+        .map_err(|problem| Exception::throw_message(ctx, &problem))?;
+    loop {
+        let outcome = user.wait_or_throw(ctx, operation)?;
+        let Outcome::Http(completion) = outcome else { continue };
+        match transfer.on_completion(user, *completion) {
+            Next::Hop(next) => operation = next,
+            Next::Done(response) => return answer(ctx, &transfer, *response),
+        }
+    }
+}
+
+/// What the script gets for a request that has ended.
+fn answer<'js>(ctx: &Ctx<'js>, transfer: &Transfer, response: Response) -> js::Result<Value<'js>> {
+    if response.is_failed() && transfer.throws() {
+        return Err(Exception::throw_message(ctx, response.error()));
+    }
+    response.into_value(ctx)
+}
+
+fn unsent<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    address: &Address,
+    problem: &str,
+) -> js::Result<Value<'js>> {
+    user.host.settings.console.warn(&format!("Request Failed: {problem}"));
+    Response::unsent(address.url(), problem.to_owned(), BAD_URL).into_value(ctx)
+}
+
+/// `asyncRequest(method, url, body, params)`: a promise.
+fn asynchronous<'js>(
+    user: &Rc<User>,
+    ctx: &Ctx<'js>,
+    arguments: &[Value<'js>],
+) -> js::Result<Promise<'js>> {
+    user.not_at_init(ctx, "Making http requests in the init context")?;
+    let (promise, resolve, reject) = ctx.promise()?;
+    let method = method_of(ctx, arguments.first())?;
+    let undefined = Value::new_undefined(ctx.clone());
+    let address = Address::read(ctx, arguments.get(1).unwrap_or(&undefined))?;
+    let (body, params) = (arguments.get(2), arguments.get(3));
+    let request = match Request::read(user, ctx, &method, &address, body, params)? {
+        Ok(request) => request,
+        Err(problem) => {
+            let response = unsent(user, ctx, &address, &problem)?;
+            resolve.call::<_, ()>((response,))?;
+            return Ok(promise);
+        }
+    };
+    let mut transfer = Transfer::new(request);
+    let operation =
+        transfer.send(user).map_err(|problem| Exception::throw_message(ctx, &problem))?;
+    let settle = Settle {
+        resolve: Persistent::save(ctx, resolve),
+        reject: Persistent::save(ctx, reject),
+    };
+    carry(Rc::clone(user), operation, transfer, settle);
+    Ok(promise)
+}
+
+/// The two ends of a promise.
+struct Settle {
+    resolve: Persistent<Function<'static>>,
+    reject: Persistent<Function<'static>>,
+}
+
+/// Carries a transfer on from the user's event loop.
+fn carry(user: Rc<User>, operation: OperationId, mut transfer: Transfer, settle: Settle) {
+    let own = Rc::clone(&user);
+    let callback = move |ctx: &Ctx<'_>, outcome: Outcome| {
+        let Outcome::Http(completion) = outcome else { return Ok(()) };
+        match transfer.on_completion(&own, *completion) {
+            Next::Hop(next) => {
+                carry(own, next, transfer, settle);
+                Ok(())
+            }
+            Next::Done(response) => match answer(ctx, &transfer, *response) {
+                Ok(value) => settle.resolve.restore(ctx)?.call::<_, ()>((value,)),
+                Err(_) => settle.reject.restore(ctx)?.call::<_, ()>((ctx.catch(),)),
+            },
+        }
+    };
+    user.when_done(operation, Box::new(callback));
+}

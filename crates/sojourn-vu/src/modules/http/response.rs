@@ -1,0 +1,277 @@
+//! An answer as scripts see it. What they do not look at is not made.
+
+use sojourn_http::{Completion, Timings};
+use sojourn_script::js::class::{JsClass, Readable, Trace, Tracer};
+use sojourn_script::js::function::{Constructor, IntoJsFunc};
+use sojourn_script::js::object::Accessor;
+use sojourn_script::js::prelude::{Opt, This};
+use sojourn_script::js::{
+    self, Array, ArrayBuffer, Class, Ctx, Exception, Function, IntoJs, JsLifetime, Object, Value,
+};
+
+use super::account::{self, ms};
+use super::cookies::Cookie;
+use super::error_code;
+use super::request::{Request, ResponseType};
+use super::state::Target;
+
+/// See the module's page.
+#[derive(Debug, Default)]
+pub(crate) struct Response {
+    url: String,
+    method: String,
+    request_headers: Vec<(String, String)>,
+    request_body: Vec<u8>,
+    status: u16,
+    head: Vec<u8>,
+    body: Vec<u8>,
+    /// How the body is given; `None` gives null.
+    form: Option<ResponseType>,
+    timings: Timings,
+    error: String,
+    error_code: u16,
+}
+
+impl Response {
+    pub(super) fn new(request: &Request, target: &Target, completion: Completion) -> Self {
+        let mut response = Self {
+            url: target.shown.clone(),
+            method: request.method.clone(),
+            request_headers: request.headers.clone(),
+            request_body: request.body.clone(),
+            timings: completion.timings,
+            ..Self::default()
+        };
+        match completion.outcome {
+            Ok(answer) => {
+                response.status = answer.status;
+                response.error_code = error_code::of_status(answer.status);
+                response.head = answer.head;
+                response.body = answer.body;
+                response.form =
+                    Some(request.response_type).filter(|form| *form != ResponseType::None);
+            }
+            Err(failure) => {
+                response.error_code = error_code::of_failure(&failure);
+                response.error = failure.detail;
+            }
+        }
+        response
+    }
+
+    /// A request that could not be sent at all.
+    pub(super) fn unsent(url: &str, error: String, error_code: u16) -> Self {
+        Self { url: url.to_owned(), error, error_code, ..Self::default() }
+    }
+
+    pub(super) fn is_failed(&self) -> bool {
+        self.status == 0
+    }
+
+    pub(super) fn error(&self) -> &str {
+        &self.error
+    }
+
+    /// The object that scripts get.
+    pub(super) fn into_value<'js>(self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
+        Ok(Class::instance(ctx.clone(), self)?.into_value())
+    }
+
+    /// (name in Go's canonical case, values joined), in order of names' first appearance.
+    fn headers(&self) -> Vec<(String, String)> {
+        let mut headers: Vec<(String, String)> = Vec::new();
+        let lines = self.head.split(|byte| *byte == b'\n').skip(1);
+        for line in lines {
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+            let name = canonical(&String::from_utf8_lossy(&line[..colon]));
+            let value = String::from_utf8_lossy(line[colon + 1..].trim_ascii()).into_owned();
+            match headers.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, values)) => {
+                    values.push_str(", ");
+                    values.push_str(&value);
+                }
+                None => headers.push((name, value)),
+            }
+        }
+        headers
+    }
+
+    fn cookies<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
+        let all = Object::new(ctx.clone())?;
+        for line in self.head.split(|byte| *byte == b'\n').skip(1) {
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+            if !line[..colon].eq_ignore_ascii_case(b"set-cookie") {
+                continue;
+            }
+            let text = String::from_utf8_lossy(line[colon + 1..].trim_ascii());
+            let Some(cookie) = Cookie::parse(&text) else { continue };
+            let known: Option<Array<'js>> = all.get(cookie.name.as_str())?;
+            let list = match known {
+                Some(list) => list,
+                None => {
+                    let list = Array::new(ctx.clone())?;
+                    all.set(cookie.name.as_str(), list.clone())?;
+                    list
+                }
+            };
+            list.set(list.len(), of_cookie(ctx, &cookie)?)?;
+        }
+        Ok(all)
+    }
+
+    fn status_text(&self) -> String {
+        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line = String::from_utf8_lossy(line.trim_ascii());
+        let phrase = line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ");
+        phrase
+    }
+
+    fn body<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
+        match self.form {
+            Some(ResponseType::Text) => String::from_utf8_lossy(&self.body).into_js(ctx),
+            Some(ResponseType::Binary) => {
+                ArrayBuffer::new_copy(ctx.clone(), &self.body[..]).map(ArrayBuffer::into_value)
+            }
+            _ => Ok(Value::new_null(ctx.clone())),
+        }
+    }
+
+    fn timings<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
+        let took = &self.timings;
+        let object = Object::new(ctx.clone())?;
+        object.set("duration", ms(took.send_ns + took.wait_ns + took.receive_ns))?;
+        object.set("blocked", ms(took.blocked_ns))?;
+        object.set("looking_up", ms(took.dns_ns))?;
+        object.set("connecting", ms(took.connect_ns))?;
+        object.set("tls_handshaking", ms(took.tls_ns))?;
+        object.set("sending", ms(took.send_ns))?;
+        object.set("waiting", ms(took.wait_ns))?;
+        object.set("receiving", ms(took.receive_ns))?;
+        Ok(object)
+    }
+
+    fn request<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
+        let object = Object::new(ctx.clone())?;
+        object.set("method", self.method.as_str())?;
+        object.set("url", self.url.as_str())?;
+        let headers = Object::new(ctx.clone())?;
+        for (name, value) in &self.request_headers {
+            headers.set(canonical(name), vec![value.as_str()])?;
+        }
+        object.set("headers", headers)?;
+        object.set("body", String::from_utf8_lossy(&self.request_body).into_js(ctx)?)?;
+        object.set("cookies", Object::new(ctx.clone())?)?;
+        Ok(object)
+    }
+
+    fn json<'js>(&self, ctx: &Ctx<'js>, selector: Option<String>) -> js::Result<Value<'js>> {
+        if self.form.is_none() {
+            let told = "the body is null so we can't transform it to JSON - this likely was \
+                        because of a request error getting the response";
+            return Err(Exception::throw_message(ctx, told));
+        }
+        match selector {
+            None => ctx.json_parse(&self.body[..]),
+            Some(path) => super::selector::select(ctx, &self.body, &path),
+        }
+    }
+}
+
+fn of_cookie<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> js::Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    object.set("name", cookie.name.as_str())?;
+    object.set("value", cookie.value.as_str())?;
+    object.set("domain", cookie.domain.as_str())?;
+    object.set("path", cookie.path.as_str())?;
+    object.set("http_only", cookie.is_http_only)?;
+    object.set("secure", cookie.is_secure)?;
+    object.set("max_age", cookie.max_age_s as f64)?;
+    object.set("expires", cookie.expires_s.map_or(0.0, |seconds| seconds as f64 * 1e3))?;
+    Ok(object)
+}
+
+/// `content-type` as Go writes it: `Content-Type`.
+fn canonical(name: &str) -> String {
+    let mut starts = true;
+    let letter = |letter: char| {
+        let shown =
+            if starts { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+        starts = letter == '-';
+        shown
+    };
+    name.trim().chars().map(letter).collect()
+}
+
+impl<'js> Trace<'js> for Response {
+    fn trace<'a>(&self, _: Tracer<'a, 'js>) {}
+}
+
+// SAFETY: nothing in it has the lifetime of an engine.
+#[allow(unsafe_code)]
+unsafe impl<'js> JsLifetime<'js> for Response {
+    type Changed<'to> = Self;
+}
+
+type Own<'js> = This<Class<'js, Response>>;
+
+impl<'js> JsClass<'js> for Response {
+    const NAME: &'static str = "Response";
+    type Mutable = Readable;
+
+    fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
+        let proto = Object::new(ctx.clone())?;
+        getter(&proto, "url", |own: Own<'js>| own.0.borrow().url.clone())?;
+        getter(&proto, "status", |own: Own<'js>| own.0.borrow().status)?;
+        getter(&proto, "status_text", |own: Own<'js>| own.0.borrow().status_text())?;
+        getter(&proto, "proto", |own: Own<'js>| account::proto(&own.0.borrow().head))?;
+        getter(&proto, "error", |own: Own<'js>| own.0.borrow().error.clone())?;
+        getter(&proto, "error_code", |own: Own<'js>| own.0.borrow().error_code)?;
+        getter(&proto, "body", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().body(&ctx))?;
+        getter(&proto, "timings", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().timings(&ctx))?;
+        getter(&proto, "cookies", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().cookies(&ctx))?;
+        getter(&proto, "request", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().request(&ctx))?;
+        getter(&proto, "headers", |ctx: Ctx<'js>, own: Own<'js>| {
+            let object = Object::new(ctx)?;
+            for (name, value) in own.0.borrow().headers() {
+                object.set(name, value)?;
+            }
+            Ok::<_, js::Error>(object)
+        })?;
+        crate::modules::function(
+            &proto,
+            "json",
+            |ctx: Ctx<'js>, own: Own<'js>, selector: Opt<Option<String>>| {
+                own.0.borrow().json(&ctx, selector.0.flatten())
+            },
+        )?;
+        crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| plain(&ctx, &own.0))?;
+        Ok(Some(proto))
+    }
+
+    fn constructor(_: &Ctx<'js>) -> js::Result<Option<Constructor<'js>>> {
+        Ok(None)
+    }
+}
+
+/// All properties that `JSON.stringify` shows.
+const SHOWN: [&str; 11] = [
+    "status", "status_text", "url", "proto", "headers", "cookies", "body", "timings", "error",
+    "error_code", "request",
+];
+
+/// The answer as a plain object.
+fn plain<'js>(ctx: &Ctx<'js>, own: &Class<'js, Response>) -> js::Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for name in SHOWN {
+        object.set(name, own.get::<_, Value<'js>>(name)?)?;
+    }
+    Ok(object)
+}
+
+fn getter<'js, P, F>(proto: &Object<'js>, name: &str, get: F) -> js::Result<()>
+where
+    F: IntoJsFunc<'js, P> + 'js,
+{
+    let _: Option<Function<'js>> = None;
+    proto.prop(name, Accessor::new_get(get).enumerable().configurable())
+}

@@ -1,0 +1,146 @@
+//! A request under way, over all its redirects.
+
+use std::rc::Rc;
+
+use sojourn_http::{BodyPolicy, Completion, Exchange, redirected_method, write_request};
+
+use super::account;
+use super::cookies::Cookie;
+use super::request::{Request, ResponseType};
+use super::response::Response;
+use super::state::Target;
+use crate::host::{OperationId, token};
+use crate::user::User;
+
+/// Most of a body that is kept, bytes.
+const BODY_BYTES_MAX: usize = 1 << 30;
+
+/// See the module's page.
+pub(super) struct Transfer {
+    request: Request,
+    /// Where the present hop goes, how.
+    target: Rc<Target>,
+    method: String,
+    /// The first hop's body goes with this one.
+    has_body: bool,
+    is_first: bool,
+    deadline_ns: u64,
+}
+
+/// What follows a completion.
+pub(super) enum Next {
+    /// A further hop has been sent, as this operation.
+    Hop(OperationId),
+    /// It is over.
+    Done(Box<Response>),
+}
+
+impl Transfer {
+    pub(super) fn new(request: Request) -> Self {
+        let (target, method) = (Rc::clone(&request.target), request.method.clone());
+        Self { request, target, method, has_body: true, is_first: true, deadline_ns: 0 }
+    }
+
+    pub(super) fn throws(&self) -> bool {
+        self.request.throws
+    }
+
+    /// Where it goes first, for limits by host.
+    pub(super) fn host(&self) -> &str {
+        &self.request.target.host
+    }
+
+    /// Sends the present hop. The error says what can't be sent.
+    pub(super) fn send(&mut self, user: &User) -> Result<OperationId, String> {
+        let now_ns = sojourn_clock::now_ns();
+        if self.is_first {
+            self.deadline_ns = now_ns.saturating_add(self.request.timeout_ns);
+        }
+        let cookies = self.request.cookie_header(&self.target, self.is_first);
+        let mut headers: Vec<(&str, &str)> = Vec::with_capacity(self.request.headers.len() + 1);
+        for (name, value) in &self.request.headers {
+            let is_of_body = name.to_ascii_lowercase().starts_with("content-");
+            if self.has_body || !is_of_body {
+                headers.push((name, value));
+            }
+        }
+        if let Some(cookies) = &cookies {
+            headers.push(("Cookie", cookies));
+        }
+        let body: &[u8] = if self.has_body { &self.request.body } else { &[] };
+        let mut bytes = Vec::with_capacity(256 + body.len());
+        let (path, host) = (&self.target.path, &self.target.host);
+        write_request(&self.method, path, host, &headers, body, &mut bytes)
+            .map_err(|error| error.to_string())?;
+        let operation = user.operation();
+        let keeps = self.request.response_type != ResponseType::None;
+        let policy = if keeps {
+            BodyPolicy::Keep { bytes_max: BODY_BYTES_MAX }
+        } else {
+            BodyPolicy::Truncate { bytes_max: 0 }
+        };
+        user.host.send(
+            now_ns,
+            Exchange {
+                token: token(user.index, operation),
+                origin: self.target.origin,
+                bytes: &bytes,
+                head_only: self.method == "HEAD",
+                timeout_ns: self.deadline_ns.saturating_sub(now_ns).max(1),
+                body: policy,
+            },
+        );
+        Ok(operation)
+    }
+
+    /// A hop has ended: accounts for it, and follows a redirect if there is one.
+    pub(super) fn on_completion(&mut self, user: &User, completion: Completion) -> Next {
+        user.bytes_out.set(user.bytes_out.get() + completion.bytes_out);
+        user.bytes_in.set(user.bytes_in.get() + completion.bytes_in);
+        self.take_cookies(&completion);
+        account::hop(user, &self.request, &self.target, &self.method, &completion);
+        if let Some(next) = self.redirected(user, &completion) {
+            return next;
+        }
+        Next::Done(Box::new(Response::new(&self.request, &self.target, completion)))
+    }
+
+    fn take_cookies(&self, completion: &Completion) {
+        let Ok(answer) = &completion.outcome else { return };
+        let now_s = jiff::Timestamp::now().as_second();
+        for (name, value) in answer.headers() {
+            if name.eq_ignore_ascii_case(b"set-cookie")
+                && let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(value))
+            {
+                self.request.jar.borrow_mut().set(&self.target.url, cookie, now_s);
+            }
+        }
+    }
+
+    fn redirected(&mut self, user: &User, completion: &Completion) -> Option<Next> {
+        let answer = completion.outcome.as_ref().ok()?;
+        let method = redirected_method(answer.status, &self.method)?.to_owned();
+        let location = std::str::from_utf8(answer.header("location")?).ok()?;
+        if self.request.redirects_left == 0 {
+            return None;
+        }
+        let url = self.target.url.join(location).ok()?;
+        let target = user.http.target(user, url.as_str()).ok()?;
+        self.request.redirects_left -= 1;
+        self.has_body = self.has_body && matches!(answer.status, 307 | 308);
+        self.is_first = false;
+        // What identifies the user goes to the host that it was meant for alone.
+        if target.url.host_str() != self.target.url.host_str() {
+            self.request.headers.retain(|(name, _)| !is_credential(name));
+        }
+        self.method = method;
+        self.target = target;
+        self.send(user).ok().map(Next::Hop)
+    }
+}
+
+fn is_credential(name: &str) -> bool {
+    ["authorization", "cookie", "www-authenticate"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}

@@ -1,0 +1,152 @@
+//! `k6`: checks, groups, sleeping, failing.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use sojourn_k6::metrics::{SystemTag, builtin};
+use sojourn_script::js::prelude::Opt;
+use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
+
+use super::{function, metrics};
+use crate::user::User;
+
+/// What separates the names of groups in a path.
+const SEPARATOR: &str = "::";
+
+pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
+    let module = Object::new(ctx.clone())?;
+    let own = Rc::clone(user);
+    function(&module, "sleep", move |ctx, seconds| sleep(&own, &ctx, seconds))?;
+    let own = Rc::clone(user);
+    function(
+        &module,
+        "check",
+        move |ctx: Ctx<'js>, value: Value<'js>, sets: Value<'js>, tags: Opt<Value<'js>>| {
+            check(&own, &ctx, &value, &sets, tags.0)
+        },
+    )?;
+    let own = Rc::clone(user);
+    function(&module, "group", move |ctx: Ctx<'js>, name: String, call: Value<'js>| {
+        group(&own, &ctx, &name, &call)
+    })?;
+    function(&module, "fail", |ctx: Ctx<'js>, reason: Opt<Coerced<String>>| -> js::Result<()> {
+        let reason = reason.0.map_or_else(|| "undefined".to_owned(), |reason| reason.0);
+        Err(Exception::throw_message(&ctx, &reason))
+    })?;
+    function(&module, "randomSeed", |ctx: Ctx<'js>, seed: i64| random_seed(&ctx, seed))?;
+    Ok(module)
+}
+
+fn sleep(user: &User, ctx: &Ctx<'_>, seconds: Opt<Coerced<f64>>) -> js::Result<()> {
+    user.not_at_init(ctx, "sleep()")?;
+    let seconds = seconds.0.map_or(0.0, |seconds| seconds.0);
+    let length_ns = (seconds.max(0.0) * 1e9) as u64;
+    let operation = user.operation();
+    let until_ns = sojourn_clock::now_ns().saturating_add(length_ns);
+    user.host.set_timer(until_ns, user.index, operation);
+    user.wait_or_throw(ctx, operation).map(|_| ())
+}
+
+fn check<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    sets: &Value<'js>,
+    tags: Option<Value<'js>>,
+) -> js::Result<bool> {
+    user.not_at_init(ctx, "using check() in the init context")?;
+    let Some(sets) = sets.as_object() else {
+        return Err(Exception::throw_type(ctx, "no checks were provided to check()"));
+    };
+    let own = Arc::clone(&user.tags.borrow());
+    let base = metrics::with_tags(user, ctx, &own, tags.as_ref())?;
+    let has_tag = user.host.settings.system_tags.has(SystemTag::Check);
+    let mut all = true;
+    for entry in sets.props::<String, Value<'js>>() {
+        let (name, condition) = entry?;
+        if name.contains(SEPARATOR) {
+            return Err(no_separator(ctx));
+        }
+        let held = holds(ctx, value, condition);
+        let tags =
+            if has_tag { user.host.tags(&base, &[("check", &name)]) } else { Arc::clone(&base) };
+        let passed = matches!(held, Ok(true));
+        let at_ns = user.host.unix_ns(sojourn_clock::now_ns());
+        let group = user.group.borrow();
+        user.host.shard.borrow_mut().check(&group, &name, &tags, at_ns, passed);
+        drop(group);
+        all &= held?;
+    }
+    Ok(all)
+}
+
+/// What a condition comes to: a function is called with the value.
+fn holds<'js>(ctx: &Ctx<'js>, value: &Value<'js>, condition: Value<'js>) -> js::Result<bool> {
+    let result = match condition.as_function() {
+        Some(function) => function.call::<_, Value<'js>>((value.clone(),))?,
+        None => condition,
+    };
+    if result.is_promise() {
+        let told = "check() takes no asynchronous conditions: await the value first, or use the \
+                    check() of https://jslib.k6.io/k6-utils";
+        return Err(Exception::throw_type(ctx, told));
+    }
+    Coerced::<bool>::from_js(ctx, result).map(|held| held.0)
+}
+
+fn no_separator(ctx: &Ctx<'_>) -> js::Error {
+    let told = format!("group and check names may not contain '{SEPARATOR}'");
+    Exception::throw_message(ctx, &told)
+}
+
+fn group<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    name: &str,
+    call: &Value<'js>,
+) -> js::Result<Value<'js>> {
+    user.not_at_init(ctx, "Using group() in the init context")?;
+    if name.contains(SEPARATOR) {
+        return Err(no_separator(ctx));
+    }
+    let Some(call) = call.as_function() else {
+        return Err(Exception::throw_type(ctx, "group() requires a callback as a second argument"));
+    };
+    let outer_path = user.group.borrow().clone();
+    let path = format!("{outer_path}{SEPARATOR}{name}");
+    let began_ns = sojourn_clock::now_ns();
+    user.host.shard.borrow_mut().enter_group(&path, user.host.unix_ns(began_ns));
+    enter(user, path);
+    let result = call.call::<_, Value<'js>>(());
+    let ended_ns = sojourn_clock::now_ns();
+    let tags = Arc::clone(&user.tags.borrow());
+    let took_ms = (ended_ns - began_ns) as f64 / 1e6;
+    user.add_tagged(builtin::GROUP_DURATION, &tags, ended_ns, took_ms);
+    enter(user, outer_path);
+    result
+}
+
+/// From now on the user is in this group.
+pub(crate) fn enter(user: &User, path: String) {
+    if user.host.settings.system_tags.has(SystemTag::Group) {
+        let tags = user.host.tags(&user.tags.borrow(), &[("group", &path)]);
+        *user.tags.borrow_mut() = tags;
+    }
+    *user.group.borrow_mut() = path;
+}
+
+/// Makes `Math.random` a function of the seed: the generator SplitMix64 (Steele, Lea, Flood 2014).
+fn random_seed(ctx: &Ctx<'_>, seed: i64) -> js::Result<()> {
+    let state = std::cell::Cell::new(seed as u64);
+    let math: Object<'_> = ctx.globals().get("Math")?;
+    math.set(
+        "random",
+        Function::new(ctx.clone(), move || {
+            state.set(state.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
+            let mut mixed = state.get();
+            mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((mixed ^ mixed >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+        })?,
+    )
+}

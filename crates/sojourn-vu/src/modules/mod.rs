@@ -1,0 +1,80 @@
+//! The modules that scripts import.
+
+pub(crate) mod bytes;
+mod data;
+mod encoding;
+mod execution;
+pub(crate) mod http;
+mod k6;
+mod metrics;
+pub(crate) mod timers;
+
+use std::rc::Rc;
+
+use sojourn_script::Builtins;
+use sojourn_script::js::{self, Ctx, Exception, Function, Object};
+
+use crate::globals;
+use crate::user::User;
+
+/// What one user's script can import.
+pub(crate) struct Modules {
+    user: Rc<User>,
+}
+
+impl Modules {
+    pub(crate) fn new(user: Rc<User>) -> Self {
+        Self { user }
+    }
+}
+
+/// Modules that there are in k6 and not here, and why.
+fn refusal(name: &str) -> Option<String> {
+    let reason = match name {
+        "k6/browser" | "k6/experimental/browser" => {
+            "browsers are not driven here; load the pages' requests instead"
+        }
+        _ if name.starts_with("k6/x/") => {
+            "it is an extension of k6 written in Go, which has no equivalent here"
+        }
+        _ if name.starts_with("k6/") => "there is no such module here",
+        _ => return None,
+    };
+    Some(format!("the module \"{name}\" can't be imported: {reason}"))
+}
+
+impl Builtins for Modules {
+    fn has(&self, name: &str) -> bool {
+        name == "k6" || name.starts_with("k6/")
+    }
+
+    fn make<'js>(&self, ctx: &Ctx<'js>, name: &str) -> js::Result<Object<'js>> {
+        let user = &self.user;
+        match name {
+            "k6" => k6::make(ctx, user),
+            "k6/http" => http::make(ctx, user),
+            "k6/metrics" => metrics::make(ctx, user),
+            "k6/data" => data::make(ctx, user),
+            "k6/execution" => execution::make(ctx, user),
+            "k6/encoding" => encoding::make(ctx),
+            "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
+            _ => {
+                let told = refusal(name).unwrap_or_default();
+                Err(Exception::throw_message(ctx, &told))
+            }
+        }
+    }
+
+    fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
+        globals::set(ctx, &self.user)
+    }
+}
+
+/// Adds a function to a module's object.
+pub(crate) fn function<'js, P, F>(object: &Object<'js>, name: &str, call: F) -> js::Result<()>
+where
+    F: js::function::IntoJsFunc<'js, P> + 'js,
+{
+    let function = Function::new(object.ctx().clone(), call)?.with_name(name)?;
+    object.set(name, function)
+}

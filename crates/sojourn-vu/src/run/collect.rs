@@ -1,0 +1,123 @@
+//! The first run of a script's top level: what it imports, declares and exports.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::Value;
+use sojourn_http::{Client, ClientConfig};
+use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets};
+use sojourn_k6::options::Options;
+use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
+
+use crate::console::Console;
+use crate::host::Host;
+use crate::settings::{Progress, Settings};
+use crate::shared_array::SharedArrays;
+use crate::user::{self, Outcome, Phase};
+
+/// What a script is run with, whatever its options.
+pub struct Collecting {
+    /// The script's file; with [`Sources::entry_text`] its name only.
+    pub script: PathBuf,
+    /// Where modules come from.
+    pub sources: Sources,
+    /// `__ENV`.
+    pub env: BTreeMap<String, String>,
+    /// What one user may use.
+    pub limits: Limits,
+    /// Where lines go.
+    pub console: Arc<Console>,
+}
+
+/// What the first run found.
+pub struct Collected {
+    /// The exported `options`; null without.
+    pub options: Value,
+    /// Names of exported functions.
+    pub functions: Vec<String>,
+    pub(crate) settings: Settings,
+}
+
+/// Stack of a fiber beyond what scripts may use: calls of ours, and the report of an overflow.
+const STACK_BYTES_OWN: usize = 96 * 1024;
+
+/// Runs the script's top level. Fails when it throws, or exports no function.
+pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
+    let bundle = Bundle::new(&what.script, what.sources)?;
+    let folder = folder(&bundle, &what.script);
+    let settings = Arc::new(Settings {
+        bundle: Arc::clone(&bundle),
+        options: Options::default(),
+        options_json: "{}".to_owned(),
+        scenarios: Vec::new(),
+        registry: Arc::new(Mutex::new(Registry::new())),
+        system_tags: SystemTags::default(),
+        env: what.env,
+        folder,
+        limits: what.limits,
+        stack_bytes: what.limits.stack_bytes + STACK_BYTES_OWN,
+        console: what.console,
+        shared_arrays: SharedArrays::default(),
+        progress: Progress::default(),
+        setup_data: OnceLock::new(),
+        functions: Vec::new(),
+        counters: Vec::new(),
+    });
+    let exports = run_top_level(&settings)?;
+    bundle.freeze();
+    let Exports { options, functions } = exports;
+    let options = serde_json::from_str(&options).unwrap_or(Value::Null);
+    // All users are gone: nobody else holds the settings.
+    let settings = Arc::into_inner(settings)
+        .ok_or_else(|| ScriptError::other("the script's first run has not ended"))?;
+    Ok(Collected { options, functions, settings })
+}
+
+fn folder(bundle: &Bundle, script: &Path) -> PathBuf {
+    let path = bundle.entry().to_file_path().unwrap_or_else(|()| script.to_owned());
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// What a script exports.
+#[derive(Debug, Default)]
+pub(crate) struct Exports {
+    /// JSON; `null` without.
+    pub(crate) options: String,
+    pub(crate) functions: Vec<String>,
+}
+
+fn run_top_level(settings: &Arc<Settings>) -> Result<Exports, ScriptError> {
+    let fail = |error: std::io::Error| ScriptError::other(&error.to_string());
+    let client = Client::new(ClientConfig::default()).map_err(fail)?;
+    let sets = TagSets::new(Registry::new().matcher());
+    let shard = Shard::new(ShardOptions::default());
+    let host = Rc::new(Host::new(Arc::clone(settings), client, shard, sets));
+    let stacks = Stacks::new(settings.stack_bytes);
+    let (user, mut fiber) = user::spawn(&host, 0, 0, &stacks).map_err(fail)?;
+    loop {
+        host.turn_ns.set(sojourn_clock::now_ns());
+        fiber.resume();
+        if user.phase.get() != Phase::Init {
+            break;
+        }
+        // Only timers can be waited for at the top level.
+        if let Some(at_ns) = host.next_timer_ns() {
+            sojourn_clock::sleep_until(at_ns);
+        }
+        while let Some((_, operation)) = host.take_timer(sojourn_clock::now_ns()) {
+            user.complete(operation, Outcome::Timer);
+        }
+    }
+    let failed = user.ended.borrow_mut().take().and_then(|ended| ended.error);
+    let exports = user.exports.borrow_mut().take();
+    if !fiber.is_done() {
+        *user.job.borrow_mut() = Some(user::Job::End);
+        fiber.resume();
+    }
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(exports.unwrap_or_default()),
+    }
+}

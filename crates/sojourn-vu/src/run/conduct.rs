@@ -1,0 +1,510 @@
+//! Conducting a test: users made, `setup`, scenarios, `teardown`, what it came to.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_k6::executors::Scenario;
+use sojourn_k6::exit_code::ExitCode;
+use sojourn_k6::metrics::{
+    Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin,
+};
+use sojourn_k6::options::Consolidated;
+use sojourn_k6::thresholds::{Moment, Spec, Thresholds};
+
+use super::client;
+use super::collect::Collected;
+use super::outputs::Output;
+use super::threads::{Equipment, Threads};
+use super::SAMPLES_MAX;
+use crate::settings::{Counters, Settings};
+use crate::thread::{Order, Report};
+use crate::user::JobEnd;
+
+/// How often figures are looked at.
+const VIEW_NS: u64 = SECOND_NS;
+const THRESHOLDS_NS: u64 = 2 * SECOND_NS;
+
+/// A test, everything decided.
+pub struct Plan {
+    /// What the script's first run found.
+    pub collected: Collected,
+    /// Its options and scenarios.
+    pub consolidated: Consolidated,
+    /// Which tags are set.
+    pub system_tags: SystemTags,
+    /// Thresholds are left out.
+    pub no_thresholds: bool,
+    /// A threshold without samples fails.
+    pub strict: bool,
+    /// Percentiles of all samples, whatever the memory.
+    pub exact: bool,
+    /// Scenarios and groups have accounts of their own, for the full summary.
+    pub is_full: bool,
+    /// How many threads.
+    pub threads: usize,
+    /// Where samples go.
+    pub outputs: Vec<Output>,
+    /// Whether `handleSummary` is called.
+    pub has_summary: bool,
+}
+
+/// How the test goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Since the scenarios began, ns.
+    pub elapsed_ns: u64,
+    /// Users that run scenarios.
+    pub vus: u64,
+    /// Users made.
+    pub vus_max: u64,
+    /// Iterations that ended.
+    pub completed: u64,
+    /// Iterations that were cut.
+    pub interrupted: u64,
+    /// Iterations that never began.
+    pub dropped: u64,
+    /// Iterations that threw.
+    pub exceptions: u64,
+}
+
+/// What a test came to.
+pub struct Ended {
+    /// What the process ends with.
+    pub exit: ExitCode,
+    /// What to say about that.
+    pub reason: Option<String>,
+    /// All metrics.
+    pub registry: Registry,
+    /// What they came to.
+    pub totals: Totals,
+    /// Thresholds, as they were at the end.
+    pub thresholds: Thresholds,
+    /// From the scenarios' start to their end, ns.
+    pub elapsed_ns: u64,
+    /// Iterations and users.
+    pub view: View,
+    /// Scenarios as they were planned.
+    pub scenarios: Vec<Scenario>,
+    /// What `setup` returned, JSON.
+    pub setup_data: Option<String>,
+    /// What `handleSummary` returned: (name, content); `None` where it is to be the usual one.
+    pub summary: Option<Vec<(String, Vec<u8>)>>,
+    /// The largest lateness with which a thread began an iteration, and how many it began so, are in
+    /// the metric `iteration_lag`.
+    pub outputs_failed: Vec<String>,
+}
+
+/// A test that could not be conducted.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct RunError {
+    /// What the process ends with.
+    pub exit: ExitCode,
+    /// Why.
+    pub message: String,
+}
+
+impl RunError {
+    fn new(exit: ExitCode, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+}
+
+/// Makes the data that `handleSummary` gets, as JSON.
+pub type SummaryData<'a> = &'a dyn Fn(&Ended) -> String;
+
+/// Conducts the test. `view` is called once a second; `stop` tells whether it is to end: 1 asks for
+/// an end with `teardown`, 2 for an end at once.
+pub fn conduct(
+    plan: Plan,
+    stop: &dyn Fn() -> u8,
+    view: &mut dyn FnMut(&View),
+    summary_data: SummaryData<'_>,
+) -> Result<Ended, RunError> {
+    let mut outputs = plan.outputs;
+    let (settings, thresholds) = settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
+    let registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let samples_max = if outputs.is_empty() { 0 } else { SAMPLES_MAX };
+    let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
+    let equipment = Equipment {
+        settings: Arc::clone(&settings),
+        client: client::config(&settings.options),
+        matcher: registry.matcher(),
+        shard,
+    };
+    let wrong = |message: String| RunError::new(ExitCode::GenericTimeout, message);
+    let threads = Threads::start(plan.threads.max(1), &equipment).map_err(wrong)?;
+    let mut conductor = Conductor {
+        sets: TagSets::new(registry.matcher()),
+        shard: Shard::new(shard),
+        totals: Totals::default(),
+        anchor: Anchor::now(),
+        is_strict: plan.strict,
+        settings,
+        threads,
+        thresholds,
+        registry,
+        outputs: &mut outputs,
+        stop,
+        view,
+        pending: VecDeque::new(),
+    };
+    conductor.run(plan.has_summary, summary_data)
+}
+
+/// Options into settings, thresholds into submetrics.
+fn settle(
+    collected: Collected,
+    consolidated: &Consolidated,
+    system_tags: SystemTags,
+    no_thresholds: bool,
+) -> Result<(Arc<Settings>, Thresholds), RunError> {
+    let invalid = |message: String| RunError::new(ExitCode::InvalidConfig, message);
+    for name in consolidated.exec_names() {
+        if !collected.functions.iter().any(|known| known == name) {
+            return Err(invalid(format!("function '{name}' not found in exports")));
+        }
+    }
+    let mut settings = collected.settings;
+    settings.options = consolidated.options.clone();
+    settings.options_json = consolidated.options.to_json().to_string();
+    settings.scenarios = consolidated.scenarios.clone();
+    settings.system_tags = system_tags;
+    settings.counters = settings.scenarios.iter().map(|_| Counters::default()).collect();
+    settings.functions = collected.functions;
+    let given = consolidated.options.thresholds.iter().flat_map(|given| &given.0);
+    let specs = given.filter(|_| !no_thresholds).map(|(metric, conditions)| {
+        let spec = |condition: &sojourn_k6::options::ThresholdOption| Spec {
+            text: condition.threshold.clone(),
+            abort_on_fail: condition.abort_on_fail,
+            delay_abort_ns: condition.delay_abort_eval.map_or(0, |delay| delay.ns()),
+        };
+        (metric.clone(), conditions.iter().map(spec).collect())
+    });
+    let mut registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let thresholds =
+        Thresholds::new(&mut registry, specs).map_err(|error| invalid(error.to_string()))?;
+    settings.registry = Arc::new(Mutex::new(registry));
+    Ok((Arc::new(settings), thresholds))
+}
+
+struct Conductor<'a> {
+    settings: Arc<Settings>,
+    threads: Threads,
+    totals: Totals,
+    thresholds: Thresholds,
+    registry: Registry,
+    /// Samples of the conductor's own: gauges of users.
+    shard: Shard,
+    sets: TagSets,
+    anchor: Anchor,
+    is_strict: bool,
+    outputs: &'a mut Vec<Output>,
+    stop: &'a dyn Fn() -> u8,
+    view: &'a mut dyn FnMut(&View),
+    /// Reports that came while another was waited for.
+    pending: VecDeque<Report>,
+}
+
+/// Why the scenarios ended before their time.
+enum Cause {
+    Signal,
+    Aborted(String),
+    Thresholds(Vec<String>),
+}
+
+impl Conductor<'_> {
+    fn run(
+        &mut self,
+        has_summary: bool,
+        summary_data: SummaryData<'_>,
+    ) -> Result<Ended, RunError> {
+        self.initialise()?;
+        let mut setup_data = None;
+        if self.calls("setup", self.settings.options.no_setup) {
+            let limit_ns = self.settings.options.setup_timeout_or_default().ns();
+            let ended = self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?;
+            setup_data = ended.value;
+        }
+        // Nobody else sets it.
+        self.settings.setup_data.set(setup_data.clone()).ok();
+        let start_ns = now_ns() + MILLISECOND_NS;
+        let cause = self.scenarios(start_ns)?;
+        let elapsed_ns = now_ns().saturating_sub(start_ns);
+        let mut failure = None;
+        if self.calls("teardown", self.settings.options.no_teardown) {
+            let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
+            let data = setup_data.clone();
+            failure = self.call("teardown", data, limit_ns, ExitCode::TeardownTimeout).err();
+        }
+        self.collect_accounts()?;
+        let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
+        let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
+        let (exit, reason) = self.verdict(cause, failure, failed);
+        let mut ended = Ended {
+            exit,
+            reason,
+            registry: self.registry.clone(),
+            totals: self.totals.clone(),
+            thresholds: self.thresholds.clone(),
+            elapsed_ns,
+            view: self.figures(elapsed_ns),
+            scenarios: self.settings.scenarios.clone(),
+            setup_data,
+            summary: None,
+            outputs_failed: self.outputs.iter().filter_map(|output| Some(output.failure()?.to_string())).collect(),
+        };
+        if has_summary && self.exports("handleSummary") {
+            ended.summary = self.summarise(summary_data(&ended));
+        }
+        Ok(ended)
+    }
+
+    fn exports(&self, function: &str) -> bool {
+        self.settings.functions.iter().any(|known| known == function)
+    }
+
+    fn calls(&self, function: &str, is_off: Option<bool>) -> bool {
+        self.exports(function) && !is_off.unwrap_or(false)
+    }
+
+    /// Waits until all users are there.
+    fn initialise(&mut self) -> Result<(), RunError> {
+        let mut ready = 0;
+        while ready < self.threads.count() {
+            match self.next(SECOND_NS)? {
+                Some(Report::Ready) => ready += 1,
+                _ if (self.stop)() > 0 => {
+                    return Err(RunError::new(ExitCode::ExternalAbort, "stopped by a signal"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls an exported function on the first thread.
+    fn call(
+        &mut self,
+        function: &'static str,
+        argument: Option<String>,
+        limit_ns: u64,
+        timeout: ExitCode,
+    ) -> Result<JobEnd, RunError> {
+        self.threads.tell(0, Order::Call { function, argument });
+        let deadline_ns = now_ns().saturating_add(limit_ns);
+        let mut is_cut = false;
+        loop {
+            if let Some(Report::Called(ended)) = self.next(20 * MILLISECOND_NS)? {
+                let aborted = self.settings.progress.aborted.get();
+                return match &ended.error {
+                    _ if aborted.is_some() => Err(RunError::new(
+                        ExitCode::ScriptAborted,
+                        aborted.cloned().unwrap_or_default(),
+                    )),
+                    Some(_) if is_cut => Err(RunError::new(
+                        timeout,
+                        format!("{function}() execution timed out after {} seconds", limit_ns / SECOND_NS),
+                    )),
+                    Some(error) => {
+                        Err(RunError::new(ExitCode::ScriptException, error.with_stack()))
+                    }
+                    None => Ok(ended),
+                };
+            }
+            if !is_cut && (now_ns() >= deadline_ns || (self.stop)() > 1) {
+                is_cut = true;
+                self.threads.tell(0, Order::CutCall);
+            }
+        }
+    }
+
+    /// Runs all scenarios to their end; why they ended early, if they did.
+    fn scenarios(&mut self, start_ns: u64) -> Result<Option<Cause>, RunError> {
+        self.settings.progress.start_ns.store(start_ns, Ordering::Relaxed);
+        self.threads.tell_all(|| Order::Start { start_ns });
+        let mut cause = None;
+        let mut finished = 0;
+        let (mut view_ns, mut thresholds_ns) = (start_ns, start_ns + THRESHOLDS_NS);
+        while finished < self.threads.count() {
+            let now_ns = now_ns();
+            if now_ns >= view_ns {
+                view_ns += VIEW_NS;
+                self.show(now_ns, start_ns);
+            }
+            if now_ns >= thresholds_ns {
+                thresholds_ns += THRESHOLDS_NS;
+                self.threads.tell_all(|| Order::HandOver);
+                let elapsed_ns = now_ns.saturating_sub(start_ns);
+                let looked = self.thresholds.evaluate(&self.totals, elapsed_ns, Moment::Running);
+                if looked.is_abort && cause.is_none() {
+                    cause = Some(Cause::Thresholds(looked.failed));
+                    self.threads.tell_all(|| Order::Stop);
+                }
+            }
+            if cause.is_none() {
+                cause = self.early_end();
+                if cause.is_some() {
+                    self.threads.tell_all(|| Order::Stop);
+                }
+            }
+            if let Some(Report::Finished) = self.next(20 * MILLISECOND_NS)? {
+                finished += 1;
+            }
+        }
+        self.show(now_ns(), start_ns);
+        Ok(cause)
+    }
+
+    fn early_end(&self) -> Option<Cause> {
+        if (self.stop)() > 0 {
+            return Some(Cause::Signal);
+        }
+        self.settings.progress.aborted.get().cloned().map(Cause::Aborted)
+    }
+
+    /// Takes in what all threads have accounted for.
+    fn collect_accounts(&mut self) -> Result<(), RunError> {
+        self.threads.tell_all(|| Order::HandOver);
+        let mut missing = self.threads.count();
+        while missing > 0 {
+            if let Some(Report::Account { .. }) = self.next(SECOND_NS)? {
+                missing -= 1;
+            }
+        }
+        let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
+        self.totals.merge(delta);
+        self.write(&samples);
+        Ok(())
+    }
+
+    fn summarise(&mut self, data: String) -> Option<Vec<(String, Vec<u8>)>> {
+        let limit_ns = self.settings.options.handle_summary_timeout_or_default().ns();
+        let called =
+            self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
+        match called {
+            Ok(ended) => files(&ended.value?),
+            Err(error) => {
+                self.settings.console.error(&error.message);
+                None
+            }
+        }
+    }
+
+    /// The next report, accounts already taken in.
+    fn next(&mut self, within_ns: u64) -> Result<Option<Report>, RunError> {
+        let next = match self.pending.pop_front() {
+            Some(report) => Some(report),
+            None => self
+                .threads
+                .next(within_ns)
+                .map_err(|message| RunError::new(ExitCode::Panic, message))?,
+        };
+        match next {
+            Some(Report::Account { delta, samples }) => {
+                let is_whole = delta.is_some();
+                if let Some(delta) = delta {
+                    self.totals.merge(*delta);
+                }
+                self.write(&samples);
+                // Told on, for who counts them.
+                Ok(is_whole.then(|| Report::Account { delta: None, samples: Vec::new() }))
+            }
+            Some(Report::Failed(message)) => {
+                Err(RunError::new(ExitCode::ScriptException, message))
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn write(&mut self, samples: &[sojourn_k6::metrics::Sample]) {
+        if samples.is_empty() {
+            return;
+        }
+        for output in self.outputs.iter_mut() {
+            output.write(samples, &self.registry, &self.thresholds);
+        }
+    }
+
+    /// Samples of the users' number, and the caller's view.
+    fn show(&mut self, now_ns: u64, start_ns: u64) {
+        let shown = self.figures(now_ns.saturating_sub(start_ns));
+        let pairs = self.settings.run_tags();
+        let empty = Arc::clone(self.sets.empty());
+        let tags = self.sets.with(&empty, &pairs);
+        let at_ns = self.anchor.unix_ns_at(now_ns);
+        self.shard.add(builtin::VUS, &tags, at_ns, shown.vus as f64);
+        self.shard.add(builtin::VUS_MAX, &tags, at_ns, shown.vus_max as f64);
+        let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
+        self.totals.merge(delta);
+        self.write(&samples);
+        (self.view)(&shown);
+    }
+
+    fn figures(&self, elapsed_ns: u64) -> View {
+        let progress = &self.settings.progress;
+        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        View {
+            elapsed_ns,
+            vus: load(&progress.active),
+            vus_max: load(&progress.initialised),
+            completed: load(&progress.completed),
+            interrupted: load(&progress.interrupted),
+            dropped: load(&progress.dropped),
+            exceptions: load(&progress.exceptions),
+        }
+    }
+
+    /// What the process ends with, and why: the first of what went wrong.
+    fn verdict(
+        &self,
+        cause: Option<Cause>,
+        failure: Option<RunError>,
+        failed: Vec<String>,
+    ) -> (ExitCode, Option<String>) {
+        let marked = self.settings.progress.failed.get();
+        match (cause, failure) {
+            (Some(Cause::Signal), _) => (
+                ExitCode::ExternalAbort,
+                Some("test run was aborted because k6 received a signal".replace("k6", "it")),
+            ),
+            (Some(Cause::Aborted(reason)), _) => (ExitCode::ScriptAborted, Some(reason)),
+            (Some(Cause::Thresholds(names)), _) => {
+                (ExitCode::ThresholdsFailed, Some(crossed(&names)))
+            }
+            (None, Some(failure)) => (failure.exit, Some(failure.message)),
+            (None, None) if !failed.is_empty() => {
+                (ExitCode::ThresholdsFailed, Some(crossed(&failed)))
+            }
+            (None, None) if marked.is_some() => {
+                let reason = marked.cloned().unwrap_or_default();
+                (ExitCode::MarkedAsFailed, Some(format!("test run was marked as failed: {reason}")))
+            }
+            (None, None) => (ExitCode::Success, None),
+        }
+    }
+}
+
+fn crossed(names: &[String]) -> String {
+    format!("thresholds on metrics '{}' have been crossed", names.join(", "))
+}
+
+/// What `handleSummary` returned, from what the user's thread made of it.
+fn files(json: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    use base64::Engine as _;
+    let parsed: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
+    let content = |value: &serde_json::Value| {
+        let text = value.as_str().unwrap_or_default();
+        match text.split_once(':') {
+            Some(("base64", coded)) => {
+                base64::engine::general_purpose::STANDARD.decode(coded).unwrap_or_default()
+            }
+            Some((_, text)) => text.as_bytes().to_vec(),
+            None => Vec::new(),
+        }
+    };
+    Some(parsed.iter().map(|(name, value)| (name.clone(), content(value))).collect())
+}
+

@@ -1,0 +1,92 @@
+//! What holds for a whole test, decided before it begins and shared by all threads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sojourn_k6::executors::Scenario;
+use sojourn_k6::metrics::{Registry, SystemTags};
+use sojourn_k6::options::Options;
+use sojourn_script::{Bundle, Limits};
+
+use crate::console::Console;
+use crate::shared_array::SharedArrays;
+
+/// See the module's page.
+pub(crate) struct Settings {
+    pub(crate) bundle: Arc<Bundle>,
+    /// Consolidated.
+    pub(crate) options: Options,
+    /// `exec.test.options`, JSON.
+    pub(crate) options_json: String,
+    pub(crate) scenarios: Vec<Scenario>,
+    /// All metrics that the first run of the script's top level declared.
+    pub(crate) registry: Arc<Mutex<Registry>>,
+    pub(crate) system_tags: SystemTags,
+    /// `__ENV`.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Where paths of `open` begin.
+    pub(crate) folder: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) stack_bytes: usize,
+    pub(crate) console: Arc<Console>,
+    pub(crate) shared_arrays: SharedArrays,
+    pub(crate) progress: Progress,
+    /// `setup()`'s result, JSON; set before the first iteration.
+    pub(crate) setup_data: OnceLock<Option<String>>,
+    /// Names of the script's exported functions.
+    pub(crate) functions: Vec<String>,
+    /// One for each scenario.
+    pub(crate) counters: Vec<Counters>,
+}
+
+/// Iterations of a scenario, over all threads.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    /// Begun so far.
+    begun: AtomicU64,
+    /// Taken from those that all users share.
+    taken: AtomicU64,
+}
+
+impl Settings {
+    /// Whether the script's top level has run before.
+    pub(crate) fn bundle_is_frozen(&self) -> bool {
+        self.bundle.is_frozen()
+    }
+
+    /// The number of the iteration of this scenario that begins now, in the whole test.
+    pub(crate) fn next_iteration(&self, scenario: usize) -> u64 {
+        self.counters.get(scenario).map_or(0, |own| own.begun.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Tags of every sample of the run.
+    pub(crate) fn run_tags(&self) -> Vec<(&str, &str)> {
+        let tags = self.options.tags.iter().flat_map(|tags| tags.iter());
+        tags.map(|(key, value)| (key.as_str(), value.as_str())).collect()
+    }
+
+    /// How many of a scenario's shared iterations were asked for.
+    pub(crate) fn taken(&self, scenario: usize) -> u64 {
+        self.counters.get(scenario).map_or(0, |own| own.taken.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Figures of the test under way, which threads count and scripts may ask for.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) completed: AtomicU64,
+    pub(crate) interrupted: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) active: AtomicU64,
+    pub(crate) initialised: AtomicU64,
+    /// When the scenarios began, ns; 0 before.
+    pub(crate) start_ns: AtomicU64,
+    /// The script asked for the end, with a reason.
+    pub(crate) aborted: OnceLock<String>,
+    /// The script marked the test as failed, with a reason.
+    pub(crate) failed: OnceLock<String>,
+    /// Exceptions that iterations threw.
+    pub(crate) exceptions: AtomicU64,
+}

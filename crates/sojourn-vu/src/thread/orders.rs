@@ -1,0 +1,37 @@
+//! What coordinator and threads say to each other.
+
+use sojourn_k6::metrics::{Delta, Sample};
+
+use crate::user::JobEnd;
+
+/// From the coordinator to a thread.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Scenarios begin, at this instant (ns).
+    Start { start_ns: u64 },
+    /// Call an exported function and report its end.
+    Call { function: &'static str, argument: Option<String> },
+    /// The call under way takes too long.
+    CutCall,
+    /// Report the account.
+    HandOver,
+    /// Scenarios end now; iterations under way are cut.
+    Stop,
+    /// The thread ends.
+    End,
+}
+
+/// From a thread to the coordinator.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// All users have run the script's top level.
+    Ready,
+    /// What was accounted for since the last report, and samples for outputs.
+    Account { delta: Option<Box<Delta>>, samples: Vec<Sample> },
+    /// The call has ended.
+    Called(JobEnd),
+    /// All scenarios have ended, and the account has been reported.
+    Finished,
+    /// The thread can't go on.
+    Failed(String),
+}

@@ -1,0 +1,105 @@
+//! A scenario on one thread.
+
+use super::arrivals::Arrivals;
+use super::looping::Looping;
+use super::seats::Seats;
+use super::Place;
+use crate::host::UserIndex;
+use crate::settings::Settings;
+
+/// Runs the part of a scenario that is this thread's.
+pub(super) enum Player {
+    /// Users that loop.
+    Looping(Looping),
+    /// Iterations at instants.
+    Arrivals(Arrivals),
+}
+
+impl Player {
+    /// One for each scenario.
+    pub(super) fn all(settings: &Settings, place: Place) -> Vec<Self> {
+        let mut offset = 0;
+        let mut players = Vec::with_capacity(settings.scenarios.len());
+        for (number, scenario) in settings.scenarios.iter().enumerate() {
+            let shifted = shift(place, offset);
+            offset += scenario.planned_vus();
+            players.push(match scenario.starts() {
+                Some(starts) => Self::Arrivals(Arrivals::new(number, scenario, starts, shifted)),
+                None => Self::Looping(Looping::new(number, scenario, shifted)),
+            });
+        }
+        players
+    }
+
+    /// The scenarios have been started, at this instant.
+    pub(super) fn start(&mut self, start_ns: u64) {
+        match self {
+            Self::Looping(looping) => looping.start(start_ns),
+            Self::Arrivals(arrivals) => arrivals.start(start_ns),
+        }
+    }
+
+    /// Does what is due.
+    pub(super) fn tick(&mut self, now_ns: u64, seats: &mut Seats) {
+        match self {
+            Self::Looping(looping) => looping.tick(now_ns, seats),
+            Self::Arrivals(arrivals) => arrivals.tick(now_ns, seats),
+        }
+    }
+
+    /// Whether the user belongs to it just now.
+    pub(super) fn is_of(&self, user: UserIndex) -> bool {
+        match self {
+            Self::Looping(looping) => looping.is_of(user),
+            Self::Arrivals(arrivals) => arrivals.is_of(user),
+        }
+    }
+
+    /// One of its users has ended its iteration.
+    pub(super) fn on_idle(&mut self, user: UserIndex, now_ns: u64, seats: &mut Seats) {
+        match self {
+            Self::Looping(looping) => looping.on_idle(user, now_ns, seats),
+            Self::Arrivals(arrivals) => arrivals.on_idle(user, seats),
+        }
+    }
+
+    /// When something is due next, ns.
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        match self {
+            Self::Looping(looping) => looping.next_ns(),
+            Self::Arrivals(arrivals) => arrivals.next_ns(),
+        }
+    }
+
+    /// Ends now.
+    pub(super) fn stop(&mut self, now_ns: u64, seats: &mut Seats) {
+        match self {
+            Self::Looping(looping) => looping.stop(now_ns, seats),
+            Self::Arrivals(arrivals) => arrivals.stop(seats),
+        }
+    }
+
+    /// Whether nothing of it is left.
+    pub(super) fn is_done(&self) -> bool {
+        match self {
+            Self::Looping(looping) => looping.is_done(),
+            Self::Arrivals(arrivals) => arrivals.is_done(),
+        }
+    }
+}
+
+/// Where a scenario's numbers begin, so that small scenarios do not all meet on the first thread.
+fn shift(place: Place, offset: u64) -> Place {
+    Place { thread: (place.thread + place.of - offset % place.of) % place.of, of: place.of }
+}
+
+/// How many of `total` numbers are this thread's.
+pub(super) fn share(total: u64, place: Place) -> u64 {
+    total / place.of + u64::from(place.thread < total % place.of)
+}
+
+/// Users that this thread makes before the start.
+pub(super) fn planned(settings: &Settings, place: Place) -> u64 {
+    let needed = sojourn_k6::executors::requirements(&settings.scenarios);
+    share(needed.planned_vus, place)
+}

@@ -1,0 +1,254 @@
+//! A user's life: its engine, the script's top level, then one job after the other.
+
+use std::io;
+use std::rc::Rc;
+
+use sojourn_script::js::{Ctx, Function, Object, Value, promise::PromiseState};
+use sojourn_script::{Engine, Fiber, Inside, ScriptError, Stacks, suspend};
+
+use super::{Job, JobEnd, Phase, User, iteration};
+use crate::host::Host;
+use crate::modules::Modules;
+use crate::run::Exports;
+
+/// How long a script may compute before others have their turn.
+const TURN_NS: u64 = sojourn_clock::MILLISECOND_NS;
+
+/// A user and its fiber, which has not yet begun. Fails when there is no memory for its stack.
+pub(crate) fn spawn(
+    host: &Rc<Host>,
+    index: u32,
+    id: u64,
+    stacks: &Stacks,
+) -> io::Result<(Rc<User>, Fiber)> {
+    let user = User::new(Rc::clone(host), index, id);
+    let own = Rc::clone(&user);
+    let fiber = Fiber::new(stacks.take()?, move || live(&own));
+    Ok((user, fiber))
+}
+
+fn live(user: &Rc<User>) {
+    let settings = &user.host.settings;
+    let modules = Rc::new(Modules::new(Rc::clone(user)));
+    let interrupted = Rc::clone(user);
+    let interrupt = move || give_way(&interrupted);
+    match Engine::new(&settings.bundle, modules, settings.limits, interrupt) {
+        Ok(engine) => engine.enter(|inside| work(user, inside)),
+        Err(error) => fail(user, error),
+    }
+    user.phase.set(Phase::Ended);
+}
+
+/// Lets others have their turn if this one computes for long; whether it is to end.
+fn give_way(user: &User) -> bool {
+    let host = &user.host;
+    if sojourn_clock::now_ns().saturating_sub(host.turn_ns.get()) > TURN_NS {
+        host.make_ready(user.index);
+        suspend();
+    }
+    user.cancelled.get()
+}
+
+fn fail(user: &User, error: ScriptError) {
+    *user.ended.borrow_mut() = Some(JobEnd { error: Some(error), value: None });
+}
+
+fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
+    let exports = match inside.evaluate(&mut || turn_loop(user, inside.ctx)) {
+        Ok(exports) => exports,
+        Err(error) => return fail(user, error),
+    };
+    if !user.host.settings.bundle_is_frozen() {
+        match described(inside, &exports) {
+            Ok(found) => *user.exports.borrow_mut() = Some(found),
+            Err(error) => return fail(user, error),
+        }
+    }
+    let mut script = Script { user, inside, exports, setup_data: None };
+    loop {
+        user.phase.set(Phase::Idle);
+        let Some(job) = next_job(user) else { return };
+        user.cancelled.set(false);
+        let ended = script.run(job);
+        user.forget_all();
+        *user.ended.borrow_mut() = Some(ended);
+    }
+}
+
+/// What the script exports.
+fn described<'js>(
+    inside: &Inside<'_, 'js>,
+    exports: &Object<'js>,
+) -> Result<Exports, ScriptError> {
+    let describe = || {
+        let mut found = Exports::default();
+        for entry in exports.props::<String, Value<'js>>() {
+            let (name, value) = entry?;
+            if value.is_function() {
+                found.functions.push(name);
+            } else if name == "options" {
+                let json = inside.ctx.json_stringify(value)?;
+                found.options = json.map_or_else(|| Ok(String::new()), |json| json.to_string())?;
+            }
+        }
+        Ok(found)
+    };
+    let found = describe().map_err(|error| inside.caught(error))?;
+    if found.functions.is_empty() {
+        return Err(ScriptError::other("no exported functions in script"));
+    }
+    Ok(found)
+}
+
+/// Waits for the next job; `None` at the end.
+fn next_job(user: &User) -> Option<Job> {
+    loop {
+        if let Some(job) = user.job.borrow_mut().take() {
+            return (!matches!(job, Job::End)).then_some(job);
+        }
+        suspend();
+    }
+}
+
+/// Waits until something has come and hands it on; false when nothing is outstanding.
+fn turn_loop(user: &User, ctx: &Ctx<'_>) -> bool {
+    loop {
+        if user.cancelled.get() || !user.has_callbacks() {
+            return false;
+        }
+        if let Some((callback, outcome)) = user.next_callback() {
+            // A callback reports what goes wrong in it to whoever asked for it.
+            callback(ctx, outcome).ok();
+            return true;
+        }
+        suspend();
+    }
+}
+
+/// The script's functions, within its engine.
+pub(super) struct Script<'u, 'e, 'js> {
+    pub(super) user: &'u Rc<User>,
+    pub(super) inside: &'u Inside<'e, 'js>,
+    exports: Object<'js>,
+    /// What `setup` returned, as this user has it: its own copy.
+    setup_data: Option<Value<'js>>,
+}
+
+impl<'js> Script<'_, '_, 'js> {
+    fn run(&mut self, job: Job) -> JobEnd {
+        match job {
+            Job::Iterate(work) => iteration::run(self, work),
+            Job::Call { function, argument } => {
+                self.user.phase.set(Phase::Call);
+                match self.call(function, argument) {
+                    Ok(value) => JobEnd { error: None, value },
+                    Err(error) => JobEnd { error: Some(error), value: None },
+                }
+            }
+            Job::End => JobEnd { error: None, value: None },
+        }
+    }
+
+    /// Calls an exported function; its result as JSON, `None` for undefined or no such function.
+    fn call(&self, name: &str, argument: Option<String>) -> Result<Option<String>, ScriptError> {
+        let ctx = self.inside.ctx;
+        let caught = |error| self.inside.caught(error);
+        let Some(function) = self.function(name) else { return Ok(None) };
+        let argument = match argument {
+            Some(json) => ctx.json_parse(json).map_err(caught)?,
+            None => Value::new_undefined(ctx.clone()),
+        };
+        let value = self.call_and_settle(&function, (argument,))?;
+        if name == "handleSummary" {
+            return summary_files(&value).map_err(caught);
+        }
+        let json = ctx.json_stringify(value).map_err(caught)?;
+        json.map(|json| json.to_string()).transpose().map_err(caught)
+    }
+
+    /// The exported function of this name.
+    pub(super) fn function(&self, name: &str) -> Option<Function<'js>> {
+        self.exports.get::<_, Option<Function<'js>>>(name).ok().flatten()
+    }
+
+    /// `setup`'s result, parsed once for this user.
+    pub(super) fn setup_data(&mut self) -> Value<'js> {
+        if let Some(known) = &self.setup_data {
+            return known.clone();
+        }
+        let ctx = self.inside.ctx;
+        let json = self.user.host.settings.setup_data.get().and_then(Clone::clone);
+        let parsed = json.and_then(|json| ctx.json_parse(json).ok());
+        let value = parsed.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+        self.setup_data = Some(value.clone());
+        value
+    }
+
+    /// Calls, then waits until nothing that the call has begun is outstanding. A promise stands for
+    /// what it comes to.
+    pub(super) fn call_and_settle<A>(
+        &self,
+        function: &Function<'js>,
+        arguments: A,
+    ) -> Result<Value<'js>, ScriptError>
+    where
+        A: sojourn_script::js::function::IntoArgs<'js>,
+    {
+        let called = function.call::<_, Value<'js>>(arguments);
+        let value = called.map_err(|error| self.inside.caught(error))?;
+        self.settle()?;
+        let Some(promise) = value.as_promise() else { return Ok(value) };
+        match promise.state() {
+            PromiseState::Pending => Ok(Value::new_undefined(self.inside.ctx.clone())),
+            _ => promise.finish().map_err(|error| self.inside.caught(error)),
+        }
+    }
+
+    /// The event loop: until nothing is left to be called.
+    fn settle(&self) -> Result<(), ScriptError> {
+        let (user, inside) = (self.user, self.inside);
+        loop {
+            inside.run_jobs();
+            if let Some(error) = inside.take_rejection() {
+                return Err(error);
+            }
+            if user.cancelled.get() {
+                return Err(ScriptError::interrupted());
+            }
+            if !user.has_callbacks() {
+                return Ok(());
+            }
+            match user.next_callback() {
+                Some((callback, outcome)) => {
+                    callback(inside.ctx, outcome).map_err(|error| inside.caught(error))?;
+                }
+                None => {
+                    suspend();
+                }
+            }
+        }
+    }
+}
+
+/// What `handleSummary` returns, as JSON from name to text; a buffer is Base64 after `base64:`.
+fn summary_files(value: &Value<'_>) -> sojourn_script::js::Result<Option<String>> {
+    use base64::Engine as _;
+    let Some(object) = value.as_object() else { return Ok(None) };
+    let mut files = serde_json::Map::new();
+    for entry in object.props::<String, Value<'_>>() {
+        let (name, content) = entry?;
+        let text = match crate::modules::bytes::of(&content) {
+            Some(bytes) if !content.is_string() => {
+                let coded = base64::engine::general_purpose::STANDARD.encode(bytes);
+                format!("base64:{coded}")
+            }
+            _ => match content.as_string() {
+                Some(text) => format!("text:{}", text.to_string()?),
+                None => String::new(),
+            },
+        };
+        files.insert(name, text.into());
+    }
+    Ok(Some(serde_json::Value::Object(files).to_string()))
+}
+
