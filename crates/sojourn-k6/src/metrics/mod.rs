@@ -13,7 +13,8 @@
 //! let mut registry = Registry::new();
 //! let paid = registry.declare("paid", MetricKind::Trend, Contains::Time)?;
 //! let spec = Spec { text: "p(95)<500".to_owned(), abort_on_fail: false, delay_abort_ns: 0 };
-//! let mut thresholds = Thresholds::new(&mut registry, [("paid{by:card}".to_owned(), vec![spec])])?;
+//! let options = [("paid{by:card}".to_owned(), vec![spec])];
+//! let mut thresholds = Thresholds::new(&mut registry, options)?;
 //!
 //! // On each thread.
 //! let mut sets = TagSets::new(registry.matcher());
