@@ -24,7 +24,12 @@ ${debug}</body></html>
 
 const section = (heading, body) => (body === '' ? '' : `<section><h2>${heading}</h2>${body}</section>`);
 
-const number = (value) => (value === undefined ? '–' : Number(value).toLocaleString('en-GB', { maximumFractionDigits: 2 }));
+/** With commas between thousands. */
+function number(value) {
+  if (value === undefined) return '–';
+  const [whole, rest] = String(Math.round(value * 100) / 100).split('.');
+  return whole.replace(/(\d)(?=(\d{3})+$)/g, '$1,') + (rest === undefined ? '' : `.${rest}`);
+}
 
 /** What is seen first: how much, how well, how long. */
 function tiles(data, state) {

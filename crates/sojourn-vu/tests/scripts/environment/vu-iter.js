@@ -7,7 +7,7 @@ export const options = {
 const atInit = typeof __ITER;
 
 export function setup() {
-  console.log(`setup: vu ${__VU}, iteration ${__ITER}, ${atInit}`);
+  console.log(`setup: vu ${__VU}, __ITER is ${typeof __ITER}, ${atInit}`);
 }
 
 export default function () {
@@ -15,7 +15,7 @@ export default function () {
 }
 
 export function teardown() {
-  console.log(`teardown: vu ${__VU}, iteration ${__ITER}`);
+  console.log(`teardown: vu ${__VU}, __ITER is ${typeof __ITER}`);
 }
 
 export function handleSummary() {

@@ -20,6 +20,6 @@ export default function () {
   }));
   same('said', [said.username, said.realm, said.nonce, said.uri, said.opaque, said.qop, said.nc,
     /^[0-9a-f]{32}$/.test(said.response)],
-  ['user', 'made up', 'abc123', '/digest', 'xyz', 'auth', '00000001', true]);
+  ['user', 'made', 'abc123', '/digest', 'xyz', 'auth', '00000001', true]);
   same('its url', digest.url.includes('user'), false);
 }

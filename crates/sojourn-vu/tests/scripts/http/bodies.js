@@ -17,7 +17,7 @@ export default function () {
   same('an object', sent({ a: 1, b: 'two words', c: true }), [form, 'a=1&b=two+words&c=true']);
   same('keys are sorted', sent({ z: 1, a: 2 }), [form, 'a=2&z=1']);
   same('lists', sent({ a: [1, 2], 'b[]': ['x'] }), [form, 'a=1&a=2&b%5B%5D=x']);
-  same('null', sent({ a: null }), [form, 'a=']);
+  same('null', sent({ a: null }), [form, 'a=%3Cnil%3E']);
   same('a form with a type of its own', sent({ a: 1 }, { headers: { 'Content-Type': 'text/x' } }),
     ['text/x', 'a=1']);
   same('json', sent(JSON.stringify({ a: 1 }), { headers: { 'content-type': 'application/json' } }),

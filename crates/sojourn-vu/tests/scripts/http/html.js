@@ -10,7 +10,7 @@ export default function () {
   same('with a selector', page.html('li').size(), 3);
   const sent = page.submitForm({ formSelector: '#one', fields: { user: 'bob' } });
   same('a form', sent.body.split('&').sort(),
-    ['note=text', 'on=on', 'pick=b', 'token=t1', 'user=bob']);
+    ['go=Go', 'note=text', 'pick=b', 'token=t1', 'user=bob']);
   const pressed = page.submitForm({ formSelector: '#one', submitSelector: '[name=go]' });
   same('with a button', pressed.body.includes('go=Go'), true);
   const searched = page.submitForm({ formSelector: '#two' });

@@ -14,7 +14,7 @@ export default function () {
   same('del without', told(http.del(url)), ['DELETE', '']);
   same('options', told(http.options(url, 'a body')), ['OPTIONS', 'a body']);
   same('request', told(http.request('POST', url, 'a body')), ['POST', 'a body']);
-  same('lower case', told(http.request('put', url, 'a body')), ['PUT', 'a body']);
+  same('as it is written', told(http.request('put', url, 'a body')), ['put', 'a body']);
   same('one of its own', told(http.request('PURGE', url)), ['PURGE', '']);
   same('get with a body', told(http.request('GET', url, 'a body')), ['GET', 'a body']);
 }

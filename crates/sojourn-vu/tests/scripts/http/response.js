@@ -21,7 +21,8 @@ export default function () {
   same('looked up', timings.looking_up, 0);
   const request = response.request;
   same('request', [request.method, request.url, request.body], ['POST', `${__ENV.BASE}/x`, 'ab']);
-  same('its headers', [request.headers['X-A'], request.headers['Content-Length']], [['b'], ['2']]);
+  same('its headers', request.headers['X-A'], ['b']);
+  console.log(Object.keys(request.headers).sort().join(' '));
   same('its cookies', request.cookies, { c: [{ name: 'c', value: 'd', replace: false }] });
 
   const lost = http.get('http://127.0.0.1:1/x');

@@ -10,7 +10,7 @@ export const options = {
     checks: ['rate==1'],
     'inside{group:::outer}': ['count==1'],
     'inside{group:::outer::inner}': ['count==1'],
-    'inside{group:}': ['count==1'],
+    inside: ['count==3'],
     'group_duration{group:::outer::inner}': ['max<1000'],
   },
 };

@@ -1,10 +1,16 @@
 // What the scripts compare with: one check for each comparison, and the difference on the log.
 import { check } from 'k6';
 
+/** JSON whose keys are in order: what k6 reads from JSON has its keys in no order. */
+export function json(value) {
+  return JSON.stringify(value, (_, it) => (it === null || typeof it !== 'object' || Array.isArray(it) ? it
+    : Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1)))));
+}
+
 /** Equal as JSON. */
 export function same(name, actual, expected) {
-  const got = JSON.stringify(actual);
-  const want = JSON.stringify(expected);
+  const got = json(actual);
+  const want = json(expected);
   const equal = got === want;
   check(equal, { [name]: (it) => it });
   if (!equal) console.error(`${name}: got ${got}, expected ${want}`);

@@ -1,6 +1,7 @@
 // Row: 8.2 handleSummary: paths and contents; the shape of its data
 // Keep: kept.txt kept.bin
 import { check, group } from 'k6';
+import { json } from '../lib/same.js';
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
 
 const counter = new Counter('my_counter');
@@ -41,7 +42,7 @@ export function handleSummary(data) {
   }
   delete steady.metrics.my_counter.values.rate;
   return {
-    stdout: JSON.stringify(steady, null, 1) + '\n',
+    stdout: json(steady) + '\n',
     [`${__ENV.OUT}/kept.txt`]: `${typeof data.state.testRunDurationMs} ${data.setup_data.from}\n`,
     [`${__ENV.OUT}/kept.bin`]: new Uint8Array([104, 105]).buffer,
   };

@@ -2,7 +2,7 @@
 // Signal: INT 1.5
 import { sleep } from 'k6';
 
-export const options = { vus: 1, duration: '30s', gracefulStop: '0s' };
+export const options = { vus: 1, duration: '30s' };
 
 export function setup() {
   console.log('setup');

@@ -3,7 +3,7 @@ import http from 'k6/http';
 import { check, fail, group, sleep } from 'k6';
 import { Counter } from 'k6/metrics';
 
-const counter = new Counter('c');
+const counter = new Counter('cc');
 const told = [];
 for (const [name, run] of [
   ['http.get', () => http.get('http://127.0.0.1:1/')],

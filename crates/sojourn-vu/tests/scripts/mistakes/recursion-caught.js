@@ -1,4 +1,6 @@
-// Row: mistakes: recursion without end that is caught
+// Row: mistakes: recursion without end that is caught. k6 goes on for minutes
+// Record: no
+// Expect: { "exit_code": 0, "log_has": "Error" }
 function again(n) {
   return again(n + 1) + 1;
 }

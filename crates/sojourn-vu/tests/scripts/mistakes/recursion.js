@@ -1,4 +1,6 @@
-// Row: mistakes: recursion without end
+// Row: mistakes: recursion without end. k6 goes on for minutes
+// Record: no
+// Expect: { "exit_code": 0, "log_has": "the next iteration is well" }
 function again(n) {
   return again(n + 1) + 1;
 }

@@ -39,8 +39,7 @@ export default function () {
   hasher.digest('hex');
   hasher.update('bc');
   same('a digest is no end', hasher.digest('hex'), digests.sha256);
-  for (const run of [() => crypto.randomBytes(0), () => crypto.randomBytes(-1), () => crypto.createHash('x'),
-    () => crypto.sha1('abc', 'other'), () => crypto.sha1('abc'), () => crypto.sha1(5, 'hex'),
+  for (const run of [() => crypto.randomBytes(0), () => crypto.randomBytes(-1), () => crypto.sha1('abc', 'other'), () => crypto.sha1('abc'), () => crypto.sha1(5, 'hex'),
     () => crypto.hmac('x', 'k', 'd', 'hex')]) {
     try {
       console.log(typeof run());

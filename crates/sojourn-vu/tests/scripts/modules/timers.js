@@ -12,7 +12,7 @@ export default function () {
     ticks += 1;
     if (ticks === 3) clearInterval(id);
   }, 10);
-  const never = setTimeout(() => same('never', true, false), 20);
+  const never = setTimeout(() => same('never', true, false), 100);
   clearTimeout(never);
-  setTimeout(() => same('ticks', ticks, 3), 100);
+  setTimeout(() => same('ticks', ticks, 3), 400);
 }

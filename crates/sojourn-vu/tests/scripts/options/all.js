@@ -23,7 +23,7 @@ export const options = {
   summaryTimeUnit: 'ms',
   summaryTrendStats: ['avg', 'p(99.9)'],
   systemTags: ['method', 'status', 'name'],
-  tags: { a: 'b', n: 5, t: true },
+  tags: { a: 'b', n: '5' },
   teardownTimeout: '20s',
   thresholds: { iterations: ['count==1', { threshold: 'count<5', abortOnFail: true, delayAbortEval: '1s' }] },
   throw: true,

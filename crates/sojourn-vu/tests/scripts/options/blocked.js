@@ -3,7 +3,7 @@ import http from 'k6/http';
 import { same } from '../lib/same.js';
 
 export const options = {
-  blacklistIPs: ['10.1.0.0/16', '10.2.3.4'],
+  blacklistIPs: ['10.1.0.0/16', '10.2.3.4/32'],
   blockHostnames: ['blocked.test', '*.deep.test'],
   thresholds: { checks: ['rate==1'] },
 };

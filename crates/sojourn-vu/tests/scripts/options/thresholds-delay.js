@@ -2,12 +2,12 @@
 import { sleep } from 'k6';
 import { Counter } from 'k6/metrics';
 
-const counter = new Counter('c');
+const counter = new Counter('cc');
 
 export const options = {
   vus: 1,
   duration: '3s',
-  thresholds: { c: [{ threshold: 'count<2', abortOnFail: true, delayAbortEval: '10s' }] },
+  thresholds: { cc: [{ threshold: 'count<2', abortOnFail: true, delayAbortEval: '10s' }] },
 };
 
 export default function () {

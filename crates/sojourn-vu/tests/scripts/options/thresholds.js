@@ -1,20 +1,21 @@
 // Row: 8.3 thresholds: every aggregate and operator
 import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+import { json } from '../lib/same.js';
 
-const counter = new Counter('c');
-const gauge = new Gauge('g');
-const rate = new Rate('r');
-const trend = new Trend('t');
+const counter = new Counter('cc');
+const gauge = new Gauge('gg');
+const rate = new Rate('rr');
+const trend = new Trend('tt');
 
 export const options = {
   thresholds: {
-    c: ['count==3', 'count===3', 'count!=4', 'count>2', 'count>=3', 'count<4', 'count<=3', 'rate>0'],
-    g: ['value==2', ' value  <  3 '],
-    r: ['rate==0.75', 'rate>.7'],
-    t: ['avg==5.5', 'min==1', 'max==10', 'med==5.5', 'p(90)==9.1', 'p(50.0)<=5.5'],
-    't{only:this}': ['max==3'],
-    't{only:this, and:that}': ['max<=0'],
-    'r{never:seen}': ['rate>0.9'],
+    cc: ['count==3', 'count===3', 'count!=4', 'count>2', 'count>=3', 'count<4', 'count<=3', 'rate>0'],
+    gg: ['value==2', ' value  <  3 '],
+    rr: ['rate==0.75', 'rate>.7'],
+    tt: ['avg==5.5', 'min==1', 'max==10', 'med==5.5', 'p(90)==9.1', 'p(50.0)<=5.5'],
+    'tt{only:this}': ['max==3'],
+    'tt{only:this, and:that}': ['max<=0'],
+    'rr{never:seen}': ['rate>0.9'],
     checks: ['rate>0.5'],
   },
 };
@@ -30,6 +31,6 @@ export default function () {
 
 export function handleSummary(data) {
   const lines = Object.keys(data.metrics).filter((name) => data.metrics[name].thresholds)
-    .map((name) => `${name}: ${JSON.stringify(data.metrics[name].thresholds)}`);
+    .map((name) => `${name}: ${json(data.metrics[name].thresholds)}`);
   return { stdout: lines.sort().join('\n') + '\n' };
 }

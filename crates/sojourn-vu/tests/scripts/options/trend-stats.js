@@ -1,5 +1,6 @@
 // Row: 8.3 summaryTrendStats and summaryTimeUnit in handleSummary's data
 import { Trend } from 'k6/metrics';
+import { json } from '../lib/same.js';
 
 const trend = new Trend('steps');
 
@@ -13,5 +14,5 @@ export default function () {
 }
 
 export function handleSummary(data) {
-  return { stdout: JSON.stringify([data.metrics.steps, data.options]) + '\n' };
+  return { stdout: json([data.metrics.steps, data.options]) + '\n' };
 }
