@@ -38,7 +38,7 @@ export function handleSummary(data) {
   delete steady.state.testRunDurationMs;
   for (const name of ['iteration_duration', 'group_duration', 'iterations', 'data_sent',
     'data_received', 'vus', 'vus_max']) {
-    if (steady.metrics[name]) steady.metrics[name].values = Object.keys(steady.metrics[name].values);
+    if (steady.metrics[name]) steady.metrics[name].values = Object.keys(steady.metrics[name].values).sort();
   }
   delete steady.metrics.my_counter.values.rate;
   return {
