@@ -9,11 +9,12 @@ const directive = (name) => (source.match(new RegExp(`^// ${name}: (.*)$`, 'm'))
 
 /** Addresses and folders that are other ones each time become names. */
 function plain(text, folder) {
-  const { BASE, ROUTES, TLS } = process.env;
-  const bare = (url) => url.replace(/^https?:\/\//, '');
+  const { BASE, ROUTES, TLS, WS, GRPC } = process.env;
+  const bare = (url) => url.replace(/^\w+:\/\//, '');
   return text
     .replaceAll(folder, '@OUT@').replaceAll(here, '@SCRIPTS@')
     .replaceAll(bare(BASE), '@BASE@').replaceAll(bare(ROUTES), '@ROUTES@').replaceAll(bare(TLS), '@TLS@')
+    .replaceAll(bare(WS), '@WS@').replaceAll(GRPC, '@GRPC@')
     .replaceAll(bare(BASE).split(':')[1], '@PORT@').replaceAll(bare(ROUTES).split(':')[1], '@PORT@')
     .replace(/127\.0\.0\.1:\d{5}->/g, '@CLIENT@->');
 }

@@ -43,7 +43,7 @@ export class WebSocket {
   readonly readyState: 0 | 1 | 2 | 3;
   readonly url: string;
   readonly bufferedAmount: number;
-  readonly extensions: string;
+  readonly extensions: string[];
   readonly protocol: string;
   binaryType: 'blob' | 'arraybuffer';
   onclose: ((event: CloseEvent) => void) | null;

@@ -4,9 +4,10 @@ import type { Tags } from '../../k6';
 export interface MethodInfo {
   package: string;
   service: string;
-  fullMethod: string;
-  isClientStream: boolean;
-  isServerStream: boolean;
+  name: string;
+  full_method: string;
+  is_client_stream: boolean;
+  is_server_stream: boolean;
 }
 
 export interface ConnectParams {
