@@ -87,17 +87,26 @@ function summary(folder) {
   return { checks: checks.sort(), thresholds };
 }
 
+/** JSON is compared member by member. */
+function understood(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' ? value : text;
+  } catch {
+    return text;
+  }
+}
+
 function seen(folder) {
   const code = Number(read(folder, 'code'));
   const kept = {};
-  for (const name of (directive('Keep') || '').split(' ').filter(Boolean)) kept[name] = read(folder, name);
+  for (const name of (directive('Keep') || '').split(' ').filter(Boolean)) kept[name] = understood(read(folder, name));
   return {
     exit_code: code,
     log: log(folder),
-    ...(source.includes('handleSummary') && { stdout: read(folder, 'stdout') }),
+    ...((directive('Command') || source.includes('handleSummary')) && { stdout: understood(read(folder, 'stdout')) }),
     ...(directive('Keep') && { kept }),
-    ...summary(folder),
-    metrics: metrics(folder),
+    ...(directive('Command') === undefined && { ...summary(folder), metrics: metrics(folder) }),
   };
 }
 
