@@ -1,7 +1,10 @@
 // FormData: multipart bodies (RFC 7578) whose fields keep their order.
 import { bytesOf } from './shared/bytes.js';
 
-const quoted = (text) => String(text).replace(/\r?\n|\r/g, '%0D%0A').replace(/"/g, '%22');
+const quoted = (text) =>
+  String(text)
+    .replace(/\r?\n|\r/g, '%0D%0A')
+    .replace(/"/g, '%22');
 
 const isFile = (it) => it !== null && typeof it === 'object' && 'data' in it && 'filename' in it;
 

@@ -13,11 +13,12 @@ export class Request {
   }
 }
 
-const request = (method) => class extends Request {
-  constructor(url, body, params) {
-    super(method, url, body, params);
-  }
-};
+const request = (method) =>
+  class extends Request {
+    constructor(url, body, params) {
+      super(method, url, body, params);
+    }
+  };
 
 export const Get = request('GET');
 export const Post = request('POST');
@@ -87,7 +88,9 @@ export class Httpx {
       return { method, url: this.#url(url), body, params: this.#params(merged) };
     };
     if (Array.isArray(requests)) return http.batch(requests.map(item));
-    return http.batch(Object.fromEntries(Object.entries(requests).map(([key, it]) => [key, item(it)])));
+    return http.batch(
+      Object.fromEntries(Object.entries(requests).map(([key, it]) => [key, item(it)])),
+    );
   }
 
   #understood(it) {

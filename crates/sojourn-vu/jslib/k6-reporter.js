@@ -1,4 +1,5 @@
-// A page of HTML from the data of `handleSummary`: `{ 'report.html': htmlReport(data) }`. It needs no network.
+// A page of HTML from the data of `handleSummary`: `{ 'report.html': htmlReport(data) }`. It needs
+// no network.
 import { humanizeValue } from './summary/values.js';
 
 const escaped = (text) => String(text).replace(/[&<>"']/g, (it) => `&#${it.charCodeAt(0)};`);
@@ -6,9 +7,12 @@ const escaped = (text) => String(text).replace(/[&<>"']/g, (it) => `&#${it.charC
 /** `options`: `{ title, debug }`; a page as text. */
 export function htmlReport(data, options = {}) {
   const settings = typeof options === 'string' ? { title: options } : options;
-  const title = settings.title || `Load test ${new Date().toISOString().slice(0, 16).replace('T', ' ')}`;
+  const title =
+    settings.title || `Load test ${new Date().toISOString().slice(0, 16).replace('T', ' ')}`;
   const state = data.state || {};
-  const debug = settings.debug ? section('Data', `<pre>${escaped(JSON.stringify(data, null, 2))}</pre>`) : '';
+  const debug = settings.debug
+    ? section('Data', `<pre>${escaped(JSON.stringify(data, null, 2))}</pre>`)
+    : '';
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -22,7 +26,8 @@ ${debug}</body></html>
 `;
 }
 
-const section = (heading, body) => (body === '' ? '' : `<section><h2>${heading}</h2>${body}</section>`);
+const section = (heading, body) =>
+  body === '' ? '' : `<section><h2>${heading}</h2>${body}</section>`;
 
 /** With commas between thousands. */
 function number(value) {
@@ -37,7 +42,9 @@ function tiles(data, state) {
     const metric = data.metrics[name];
     return metric === undefined ? undefined : metric.values[value];
   };
-  const failed = entries(data).flatMap(([, it]) => Object.values(it.thresholds || {})).filter((it) => !it.ok).length;
+  const failed = entries(data)
+    .flatMap(([, it]) => Object.values(it.thresholds || {}))
+    .filter((it) => !it.ok).length;
   const lost = of('http_req_failed', 'passes');
   const list = [
     ['Requests', number(of('http_reqs', 'count')), false],
@@ -46,9 +53,14 @@ function tiles(data, state) {
     ['Failed checks', number(of('checks', 'fails')), of('checks', 'fails') > 0],
     ['Iterations', number(of('iterations', 'count')), false],
     ['Most users', number(of('vus_max', 'max') ?? of('vus_max', 'value')), false],
-    ['Seconds', number(state.testRunDurationMs === undefined ? undefined : state.testRunDurationMs / 1000), false],
+    [
+      'Seconds',
+      number(state.testRunDurationMs === undefined ? undefined : state.testRunDurationMs / 1000),
+      false,
+    ],
   ];
-  const tile = ([name, value, isBad]) => `<div class="tile${isBad ? ' bad' : ''}"><b>${value}</b>${name}</div>`;
+  const tile = ([name, value, isBad]) =>
+    `<div class="tile${isBad ? ' bad' : ''}"><b>${value}</b>${name}</div>`;
   return `<div class="tiles">${list.map(tile).join('')}</div>`;
 }
 
@@ -58,21 +70,33 @@ function entries(data) {
 }
 
 function thresholds(data) {
-  const rows = entries(data).flatMap(([name, metric]) => Object.entries(metric.thresholds || {})
-    .map(([text, { ok }]) => `<tr class="${ok ? 'good' : 'bad'}"><td>${ok ? '✓' : '✗'}</td>`
-      + `<td>${escaped(name)}</td><td>${escaped(text)}</td></tr>`));
-  return rows.length === 0 ? '' : `<table><tr><th></th><th>Metric</th><th>Threshold</th></tr>${rows.join('')}</table>`;
+  const rows = entries(data).flatMap(([name, metric]) =>
+    Object.entries(metric.thresholds || {}).map(
+      ([text, { ok }]) =>
+        `<tr class="${ok ? 'good' : 'bad'}"><td>${ok ? '✓' : '✗'}</td>` +
+        `<td>${escaped(name)}</td><td>${escaped(text)}</td></tr>`,
+    ),
+  );
+  return rows.length === 0
+    ? ''
+    : `<table><tr><th></th><th>Metric</th><th>Threshold</th></tr>${rows.join('')}</table>`;
 }
 
 function checks(group, path) {
   if (group === undefined) return '';
   const here = group.name === '' ? path : [...path, group.name];
-  const rows = group.checks.map((it) => `<tr class="${it.fails > 0 ? 'bad' : 'good'}"><td>${it.fails > 0 ? '✗' : '✓'}</td>`
-    + `<td>${escaped(it.name)}</td><td>${number(it.passes)}</td><td>${number(it.fails)}</td>`
-    + `<td>${((100 * it.passes) / Math.max(it.passes + it.fails, 1)).toFixed(2)} %</td></tr>`);
+  const rows = group.checks.map(
+    (it) =>
+      `<tr class="${it.fails > 0 ? 'bad' : 'good'}"><td>${it.fails > 0 ? '✗' : '✓'}</td>` +
+      `<td>${escaped(it.name)}</td><td>${number(it.passes)}</td><td>${number(it.fails)}</td>` +
+      `<td>${((100 * it.passes) / Math.max(it.passes + it.fails, 1)).toFixed(2)} %</td></tr>`,
+  );
   const heading = here.length > 0 ? `<h3>${here.map(escaped).join(' › ')}</h3>` : '';
-  const own = rows.length === 0 ? '' : `${heading}<table><tr><th></th><th>Check</th><th>Passed</th><th>Failed</th>`
-    + `<th>Share</th></tr>${rows.join('')}</table>`;
+  const own =
+    rows.length === 0
+      ? ''
+      : `${heading}<table><tr><th></th><th>Check</th><th>Passed</th><th>Failed</th>` +
+        `<th>Share</th></tr>${rows.join('')}</table>`;
   return own + group.groups.map((it) => checks(it, here)).join('');
 }
 
@@ -95,8 +119,11 @@ function metrics(data, type, columns) {
     return escaped(isPlain ? number(value) : humanizeValue(value, metric, unit));
   };
   const isBad = (metric) => Object.values(metric.thresholds || {}).some((it) => !it.ok);
-  const rows = found.map(([name, it]) => `<tr${isBad(it) ? ' class="bad"' : ''}><td>${escaped(name)}</td>`
-    + `${names.map((column) => `<td>${cell(it, column)}</td>`).join('')}</tr>`);
+  const rows = found.map(
+    ([name, it]) =>
+      `<tr${isBad(it) ? ' class="bad"' : ''}><td>${escaped(name)}</td>` +
+      `${names.map((column) => `<td>${cell(it, column)}</td>`).join('')}</tr>`,
+  );
   return `<table><tr><th>Metric</th>${names.map((it) => `<th>${escaped(it)}</th>`).join('')}</tr>${rows.join('')}</table>`;
 }
 

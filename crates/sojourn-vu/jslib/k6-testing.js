@@ -1,11 +1,18 @@
-// Expectations in the manner of Playwright: one that fails ends the test; a soft one marks it as failed;
-// those about what is still changing are tried again until they hold.
+// Expectations in the manner of Playwright: one that fails ends the test; a soft one marks it as
+// failed; those about what is still changing are tried again until they hold.
 import exec from 'k6/execution';
 import { matchers } from './testing/matchers.js';
 import { retrying } from './testing/retrying.js';
 import { inspect } from './chai/inspect.js';
 
-const DEFAULTS = { timeout: 5000, interval: 100, colorize: true, display: 'pretty', softMode: 'fail', soft: false };
+const DEFAULTS = {
+  timeout: 5000,
+  interval: 100,
+  colorize: true,
+  display: 'pretty',
+  softMode: 'fail',
+  soft: false,
+};
 
 export class AssertionFailedError extends Error {
   constructor(message) {
@@ -15,7 +22,8 @@ export class AssertionFailedError extends Error {
 }
 
 function report(text, settings) {
-  const red = settings.colorize && settings.display === 'pretty' ? ['\u001b[31m', '\u001b[0m'] : ['', ''];
+  const red =
+    settings.colorize && settings.display === 'pretty' ? ['\u001b[31m', '\u001b[0m'] : ['', ''];
   const shown = settings.display === 'inline' ? text.replace(/\s*\n\s*/g, ', ') : text;
   const message = `${red[0]}${shown}${red[1]}`;
   if (!settings.soft) exec.test.abort(message);
@@ -28,7 +36,8 @@ function report(text, settings) {
 function told(name, actual, args, isNegated, message) {
   const call = `expect(received)${isNegated ? '.not' : ''}.${name}(${args.length > 0 ? 'expected' : ''})`;
   const lines = [message === undefined ? call : `${message}\n${call}`];
-  if (args.length > 0) lines.push(`Expected: ${isNegated ? 'not ' : ''}${args.map((it) => inspect(it)).join(', ')}`);
+  if (args.length > 0)
+    lines.push(`Expected: ${isNegated ? 'not ' : ''}${args.map((it) => inspect(it)).join(', ')}`);
   lines.push(`Received: ${inspect(actual)}`);
   return lines.join('\n');
 }
@@ -61,13 +70,15 @@ function expectation(actual, message, settings, isNegated) {
       report(`${told(name, actual, expected, isNegated, message)}\nAfter: ${timeout} ms`, settings);
     };
   }
-  if (!isNegated) Object.defineProperty(it, 'not', { get: () => expectation(actual, message, settings, true) });
+  if (!isNegated)
+    Object.defineProperty(it, 'not', { get: () => expectation(actual, message, settings, true) });
   return it;
 }
 
 function make(settings) {
   const expect = (actual, message) => expectation(actual, message, settings, false);
-  expect.soft = (actual, message) => expectation(actual, message, { ...settings, soft: true }, false);
+  expect.soft = (actual, message) =>
+    expectation(actual, message, { ...settings, soft: true }, false);
   expect.configure = (options) => make({ ...settings, ...options });
   Object.defineProperty(expect, 'config', { get: () => ({ ...settings }) });
   return expect;

@@ -61,12 +61,24 @@ export function normalDistributionStages(maxVus, durationSeconds, numberOfStages
   for (let k = 1; k <= numberOfStages; k++) {
     const deviation = (k / numberOfStages) * 6 - 3;
     const target = Math.round(maxVus * Math.exp(-(deviation ** 2) / 2));
-    stages.push({ duration: `${Math.round(each * 1000)}ms`, target: k === numberOfStages ? 0 : target });
+    stages.push({
+      duration: `${Math.round(each * 1000)}ms`,
+      target: k === numberOfStages ? 0 : target,
+    });
   }
   return stages;
 }
 
-const UNITS_MS = { d: 86400000, h: 3600000, m: 60000, s: 1000, ms: 1, us: 0.001, 'µs': 0.001, ns: 0.000001 };
+const UNITS_MS = {
+  d: 86400000,
+  h: 3600000,
+  m: 60000,
+  s: 1000,
+  ms: 1,
+  us: 0.001,
+  µs: 0.001,
+  ns: 0.000001,
+};
 
 /** A duration such as `1h30m` or `1.5s`, in milliseconds; numbers are milliseconds already. */
 export function parseDuration(text) {
@@ -79,7 +91,8 @@ export function parseDuration(text) {
   let total = 0;
   while (part.lastIndex < text.length) {
     const it = part.exec(text);
-    if (it === null) throw new Error(`${JSON.stringify(text)} is not a duration: write 90s, 1m30s or 500ms`);
+    if (it === null)
+      throw new Error(`${JSON.stringify(text)} is not a duration: write 90s, 1m30s or 500ms`);
     total += Number(it[1]) * UNITS_MS[it[2]];
   }
   return total;
@@ -89,10 +102,13 @@ export function parseDuration(text) {
 function plan() {
   const scenario = exec.test.options.scenarios[exec.scenario.name];
   if (!scenario || !scenario.stages) {
-    throw new Error(`scenario ${exec.scenario.name} has no stages: only ramping-vus and `
-      + 'ramping-arrival-rate do');
+    throw new Error(
+      `scenario ${exec.scenario.name} has no stages: only ramping-vus and ` +
+        'ramping-arrival-rate do',
+    );
   }
-  const first = scenario.executor === 'ramping-vus' ? (scenario.startVUs ?? 1) : (scenario.startRate ?? 0);
+  const first =
+    scenario.executor === 'ramping-vus' ? (scenario.startVUs ?? 1) : (scenario.startRate ?? 0);
   return { stages: scenario.stages, first: Number(first) };
 }
 

@@ -1,4 +1,5 @@
-// Contracts for expectations: `initContractPlugin(chai)` adds `expect(value).to.matchSchema(schema)`.
+// Contracts for expectations: `initContractPlugin(chai)` adds
+// `expect(value).to.matchSchema(schema)`.
 import { violations } from './chai/schema.js';
 
 export function initContractPlugin(chai) {
@@ -8,8 +9,12 @@ export function initContractPlugin(chai) {
     if (wrong.length > 0 && chai.config.logFailures) {
       wrong.forEach((it) => console.warn(`${it.path || 'the value'}: ${it.message}`));
     }
-    this.assert(wrong.length === 0, 'expected #{this} to match the schema',
-      'expected #{this} to not match the schema', schema);
+    this.assert(
+      wrong.length === 0,
+      'expected #{this} to match the schema',
+      'expected #{this} to not match the schema',
+      schema,
+    );
   });
 }
 

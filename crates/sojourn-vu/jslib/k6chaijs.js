@@ -1,7 +1,7 @@
 // Expectations in the manner of Chai that become checks: `describe` is a group, `expect` a check.
 //
-// The first expectation of a `describe` that fails ends it, and so does an exception, which becomes a
-// failed check; the script goes on behind it. Outside of `describe` a failure is thrown.
+// The first expectation of a `describe` that fails ends it, and so does an exception, which becomes
+// a failed check; the script goes on behind it. Outside of `describe` a failure is thrown.
 import { check, group } from 'k6';
 import { Assertion, AssertionError, config, onAssert } from './chai/assertion.js';
 import { inspect } from './chai/inspect.js';
@@ -34,8 +34,10 @@ export function describe(name, run) {
     good = false;
     if (error instanceof AssertionError) return;
     const text = error instanceof Error ? error.message : String(error);
-    const shown = text.length > config.truncateMsgThreshold
-      ? `${text.slice(0, config.truncateMsgThreshold)}…` : text;
+    const shown =
+      text.length > config.truncateMsgThreshold
+        ? `${text.slice(0, config.truncateMsgThreshold)}…`
+        : text;
     check(null, { [`Exception raised "${shown.replace(/::/g, ':')}"`]: () => false });
     console.error(error && error.stack ? `${text}\n${error.stack}` : text);
   };
@@ -43,15 +45,21 @@ export function describe(name, run) {
   group(name, () => {
     try {
       const result = run();
-      if (result !== null && typeof result === 'object' && typeof result.then === 'function') later = result;
+      if (result !== null && typeof result === 'object' && typeof result.then === 'function')
+        later = result;
     } catch (error) {
       failed(error);
     }
   });
-  return later === null ? good : later.then(() => good, (error) => {
-    failed(error);
-    return false;
-  });
+  return later === null
+    ? good
+    : later.then(
+        () => good,
+        (error) => {
+          failed(error);
+          return false;
+        },
+      );
 }
 
 /** Adds words of one's own: the plugin is given `chai` and its utilities. */
@@ -63,7 +71,8 @@ export function use(plugin) {
 const util = {
   inspect,
   eql: deepEqual,
-  flag: (assertion, name, value) => (value === undefined ? assertion.flags[name] : (assertion.flags[name] = value)),
+  flag: (assertion, name, value) =>
+    value === undefined ? assertion.flags[name] : (assertion.flags[name] = value),
   addMethod: (prototype, name, method) => prototype.constructor.addMethod(name, method),
   addProperty: (prototype, name, getter) => prototype.constructor.addProperty(name, getter),
   addChainableMethod: (prototype, name, method, chaining) => {
@@ -73,7 +82,14 @@ const util = {
 };
 
 const chai = {
-  Assertion, AssertionError, config, describe, expect, use, util, version: '4.3.4',
+  Assertion,
+  AssertionError,
+  config,
+  describe,
+  expect,
+  use,
+  util,
+  version: '4.3.4',
 };
 
 export { chai };

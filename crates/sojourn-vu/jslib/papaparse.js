@@ -1,4 +1,5 @@
-// CSV by the public interface of Papa Parse: `Papa.parse(text, config)`, `Papa.unparse(rows, config)`.
+// CSV by the public interface of Papa Parse: `Papa.parse(text, config)`, `Papa.unparse(rows,
+// config)`.
 //
 // Parsing is of texts and at once: what reads files, streams or workers has no place here.
 import { BAD_DELIMITERS, guessDelimiter, guessLineBreak } from './papaparse/guess.js';
@@ -11,8 +12,8 @@ const UNIT_SEP = String.fromCharCode(31);
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * Rows of a text: `{ data, errors, meta }`. With `step`, `chunk` or `complete` in the configuration they
- * are called, and `data` is empty where rows were handed to `step`.
+ * Rows of a text: `{ data, errors, meta }`. With `step`, `chunk` or `complete` in the configuration
+ * they are called, and `data` is empty where rows were handed to `step`.
  */
 export function parse(input, config = {}) {
   if (typeof input !== 'string') {
@@ -35,10 +36,12 @@ export function parse(input, config = {}) {
 
 function understood(text, config) {
   const settings = { quoteChar: '"', ...config };
-  if (settings.escapeChar === undefined || settings.escapeChar === null) settings.escapeChar = settings.quoteChar;
+  if (settings.escapeChar === undefined || settings.escapeChar === null)
+    settings.escapeChar = settings.quoteChar;
   settings.comments = config.comments === true ? '#' : config.comments || false;
   settings.newline = ['\n', '\r', '\r\n'].includes(config.newline)
-    ? config.newline : guessLineBreak(text, settings.quoteChar);
+    ? config.newline
+    : guessLineBreak(text, settings.quoteChar);
   settings.errors = [];
   const { delimiter } = config;
   if (typeof delimiter === 'function') settings.delimiter = delimiter(text);

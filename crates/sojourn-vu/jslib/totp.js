@@ -24,11 +24,15 @@ function fromBase32(text) {
 /** RFC 4226, section 5.3. */
 function hotp(secret, counter, digits) {
   const message = new Uint8Array(8);
-  for (let at = 7, left = counter; at >= 0; at--, left = Math.floor(left / 256)) message[at] = left % 256;
+  for (let at = 7, left = counter; at >= 0; at--, left = Math.floor(left / 256))
+    message[at] = left % 256;
   const digest = new Uint8Array(crypto.hmac('sha1', secret.buffer, message.buffer, 'binary'));
   const offset = digest[19] & 0x0f;
-  const number = ((digest[offset] & 0x7f) * 0x1000000) + (digest[offset + 1] << 16)
-    + (digest[offset + 2] << 8) + digest[offset + 3];
+  const number =
+    (digest[offset] & 0x7f) * 0x1000000 +
+    (digest[offset + 1] << 16) +
+    (digest[offset + 2] << 8) +
+    digest[offset + 3];
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
@@ -46,7 +50,7 @@ export class TOTP {
   /** A promise of whether the code is of this time step, the one before or the one after. */
   async verify(code, timeStep = 30) {
     for (const bias of [0, -1, 1]) {
-      if (await this.gen(timeStep, bias) === String(code)) return true;
+      if ((await this.gen(timeStep, bias)) === String(code)) return true;
     }
     return false;
   }

@@ -33,9 +33,17 @@ interface Console {
 }
 declare const console: Console;
 
-declare function setTimeout(callback: (...args: any[]) => void, ms?: number, ...args: any[]): number;
+declare function setTimeout(
+  callback: (...args: any[]) => void,
+  ms?: number,
+  ...args: any[]
+): number;
 declare function clearTimeout(id?: number): void;
-declare function setInterval(callback: (...args: any[]) => void, ms?: number, ...args: any[]): number;
+declare function setInterval(
+  callback: (...args: any[]) => void,
+  ms?: number,
+  ...args: any[]
+): number;
 declare function clearInterval(id?: number): void;
 
 declare class TextEncoder {
@@ -50,7 +58,8 @@ declare class TextDecoder {
 }
 
 type BufferSource = ArrayBuffer | ArrayBufferView;
-type KeyUsage = 'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits' | 'wrapKey' | 'unwrapKey';
+type KeyUsage =
+  'encrypt' | 'decrypt' | 'sign' | 'verify' | 'deriveKey' | 'deriveBits' | 'wrapKey' | 'unwrapKey';
 type KeyFormat = 'raw' | 'pkcs8' | 'spki' | 'jwk';
 type AlgorithmIdentifier = string | { name: string; [parameter: string]: any };
 
@@ -75,7 +84,10 @@ interface SubtleCrypto {
   decrypt(algorithm: AlgorithmIdentifier, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
   deriveBits(algorithm: AlgorithmIdentifier, key: CryptoKey, length: number): Promise<ArrayBuffer>;
   deriveKey(
-    algorithm: AlgorithmIdentifier, key: CryptoKey, derived: AlgorithmIdentifier, extractable: boolean,
+    algorithm: AlgorithmIdentifier,
+    key: CryptoKey,
+    derived: AlgorithmIdentifier,
+    extractable: boolean,
     usages: KeyUsage[],
   ): Promise<CryptoKey>;
   digest(algorithm: AlgorithmIdentifier, data: BufferSource): Promise<ArrayBuffer>;
@@ -83,15 +95,23 @@ interface SubtleCrypto {
   exportKey(format: 'jwk', key: CryptoKey): Promise<JsonWebKey>;
   exportKey(format: Exclude<KeyFormat, 'jwk'>, key: CryptoKey): Promise<ArrayBuffer>;
   generateKey(
-    algorithm: AlgorithmIdentifier, extractable: boolean, usages: KeyUsage[],
+    algorithm: AlgorithmIdentifier,
+    extractable: boolean,
+    usages: KeyUsage[],
   ): Promise<CryptoKey | CryptoKeyPair>;
   importKey(
-    format: KeyFormat, data: BufferSource | JsonWebKey, algorithm: AlgorithmIdentifier, extractable: boolean,
+    format: KeyFormat,
+    data: BufferSource | JsonWebKey,
+    algorithm: AlgorithmIdentifier,
+    extractable: boolean,
     usages: KeyUsage[],
   ): Promise<CryptoKey>;
   sign(algorithm: AlgorithmIdentifier, key: CryptoKey, data: BufferSource): Promise<ArrayBuffer>;
   verify(
-    algorithm: AlgorithmIdentifier, key: CryptoKey, signature: BufferSource, data: BufferSource,
+    algorithm: AlgorithmIdentifier,
+    key: CryptoKey,
+    signature: BufferSource,
+    data: BufferSource,
   ): Promise<boolean>;
 }
 

@@ -1,12 +1,18 @@
 // The common remote modules, which are brought along and resolved without a network.
 
 declare module 'https://jslib.k6.io/k6-utils/*' {
-  export function check<T>(value: T, sets: Record<string, unknown>, tags?: Record<string, string>): boolean | Promise<boolean>;
+  export function check<T>(
+    value: T,
+    sets: Record<string, unknown>,
+    tags?: Record<string, string>,
+  ): boolean | Promise<boolean>;
   export function findBetween(content: string, left: string, right: string, repeat: true): string[];
   export function findBetween(content: string, left: string, right: string, repeat?: false): string;
   export function getCurrentStageIndex(): number;
   export function normalDistributionStages(
-    maxVus: number, durationSeconds: number, numberOfStages?: number,
+    maxVus: number,
+    durationSeconds: number,
+    numberOfStages?: number,
   ): { duration: string; target: number }[];
   export function parseDuration(text: string | number): number;
   export function randomIntBetween(min: number, max: number): number;
@@ -18,16 +24,30 @@ declare module 'https://jslib.k6.io/k6-utils/*' {
 }
 
 declare module 'https://jslib.k6.io/k6-summary/*' {
-  export function humanizeValue(value: number, metric: { type: string; contains?: string }, unit?: string): string;
+  export function humanizeValue(
+    value: number,
+    metric: { type: string; contains?: string },
+    unit?: string,
+  ): string;
   export function jUnit(data: object, options?: { name?: string; classname?: string }): string;
-  export function textSummary(data: object, options?: { indent?: string; enableColors?: boolean }): string;
+  export function textSummary(
+    data: object,
+    options?: { indent?: string; enableColors?: boolean },
+  ): string;
 }
 
 declare module 'https://jslib.k6.io/papaparse/*' {
   export interface ParseResult<T> {
     data: T[];
     errors: { type: string; code: string; message: string; row?: number; index?: number }[];
-    meta: { delimiter: string; linebreak: string; aborted: boolean; truncated: boolean; cursor: number; fields?: string[] };
+    meta: {
+      delimiter: string;
+      linebreak: string;
+      aborted: boolean;
+      truncated: boolean;
+      cursor: number;
+      fields?: string[];
+    };
   }
   const papaparse: {
     parse<T = any>(text: string, config?: Record<string, any>): ParseResult<T>;
@@ -94,7 +114,12 @@ declare module 'https://jslib.k6.io/httpx/*' {
   export class Patch extends Get {}
   export class Delete extends Get {}
   export class Httpx {
-    constructor(options?: { baseURL?: string; headers?: object; timeout?: number | string; tags?: object });
+    constructor(options?: {
+      baseURL?: string;
+      headers?: object;
+      timeout?: number | string;
+      tags?: object;
+    });
     get: Send;
     post: Send;
     put: Send;
@@ -103,7 +128,12 @@ declare module 'https://jslib.k6.io/httpx/*' {
     head: Send;
     options: Send;
     request(method: string, url: string, body?: RequestBody, params?: Params): Response;
-    asyncRequest(method: string, url: string, body?: RequestBody, params?: Params): Promise<Response>;
+    asyncRequest(
+      method: string,
+      url: string,
+      body?: RequestBody,
+      params?: Params,
+    ): Promise<Response>;
     asyncGet(url: string, body?: RequestBody, params?: Params): Promise<Response>;
     batch(requests: (Request | string)[], params?: Params): Response[];
     addHeader(name: string, value: string): void;

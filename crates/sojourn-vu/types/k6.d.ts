@@ -7,7 +7,8 @@ export type Tags = Record<string, string | number | boolean>;
 export type Checker<T> = ((value: T) => unknown) | boolean | string | number | null | undefined;
 
 /**
- * Counts each entry as passed or failed, in the metric `checks`. Never throws because of a failed one.
+ * Counts each entry as passed or failed, in the metric `checks`. Never throws because of a failed
+ * one.
  * @returns whether all passed
  */
 export function check<T>(value: T, sets: Record<string, Checker<T>>, tags?: Tags): boolean;

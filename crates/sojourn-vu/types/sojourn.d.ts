@@ -1,4 +1,5 @@
-// The module `sojourn`: journeys in scripts. A request's events are followed by the ledger, beside the script.
+// The module `sojourn`: journeys in scripts. A request's events are followed by the ledger, beside
+// the script.
 
 /** A text such as `500ms`, `30s`, `1m30s`; or milliseconds. */
 export type Duration = string | number;
@@ -13,7 +14,10 @@ export interface Tls {
 
 /** One connector, and how its messages are read: the fields of a channel in a journey file. */
 export type Channel = Connector & {
-  /** `auto` (whatever is recognised), `json`, `cloudevents`, `masstransit`, `nservicebus`, `debezium`, `messagepack`… */
+  /**
+   * `auto` (whatever is recognised), `json`, `cloudevents`, `masstransit`, `nservicebus`,
+   * `debezium`, `messagepack`…
+   */
   decoder?: string | { regex: string } | { avro: object } | { protobuf: object };
   /** Where a message declares its id, which tells a redelivery from a second publication. */
   message_id?: string;
@@ -24,54 +28,107 @@ export type Channel = Connector & {
 };
 
 export type Connector =
-  | { amqp: { url: string; exchange: string; routing?: string[]; management?: string; mandatory?: boolean; tls?: Tls } }
+  | {
+      amqp: {
+        url: string;
+        exchange: string;
+        routing?: string[];
+        management?: string;
+        mandatory?: boolean;
+        tls?: Tls;
+      };
+    }
   | { kafka: { brokers: string; topics: string[]; properties?: Record<string, string> } }
   | {
       mqtt: {
-        url: string; topics: string[]; qos?: 0 | 1 | 2; version?: 3 | 5 | string; client_id?: string; tls?: Tls;
+        url: string;
+        topics: string[];
+        qos?: 0 | 1 | 2;
+        version?: 3 | 5 | string;
+        client_id?: string;
+        tls?: Tls;
       };
     }
   | {
       nats: {
-        url: string; subjects: string[]; stream?: string; credentials?: string; domain?: string; inbox?: string;
-        tls?: Tls; tls_first?: boolean;
+        url: string;
+        subjects: string[];
+        stream?: string;
+        credentials?: string;
+        domain?: string;
+        inbox?: string;
+        tls?: Tls;
+        tls_first?: boolean;
       };
     }
   | {
       postgres: {
-        url: string; notify?: string | string[]; table?: object; publication?: string; outbox?: object; tls?: Tls;
+        url: string;
+        notify?: string | string[];
+        table?: object;
+        publication?: string;
+        outbox?: object;
+        tls?: Tls;
       };
     }
   | {
       redis: {
-        url: string; streams?: string[]; channels?: string[]; keyspace?: string | string[]; field?: string; tls?: Tls;
+        url: string;
+        streams?: string[];
+        channels?: string[];
+        keyspace?: string | string[];
+        field?: string;
+        tls?: Tls;
       };
     }
-  | { sqs: { queue?: string; topic?: string; endpoint?: string; region?: string; credentials?: object } }
-  | { sse: { url: string; headers?: Record<string, string>; events?: string[]; silence?: Duration; tls?: Tls } }
+  | {
+      sqs: {
+        queue?: string;
+        topic?: string;
+        endpoint?: string;
+        region?: string;
+        credentials?: object;
+      };
+    }
+  | {
+      sse: {
+        url: string;
+        headers?: Record<string, string>;
+        events?: string[];
+        silence?: Duration;
+        tls?: Tls;
+      };
+    }
   | { webhook: { listen?: string; path?: string; respond?: number | object; signature?: object } }
   | {
       websocket: {
-        url: string; headers?: Record<string, string>; send?: unknown; protocols?: string[]; tls?: Tls;
+        url: string;
+        headers?: Record<string, string>;
+        send?: unknown;
+        protocols?: string[];
+        tls?: Tls;
       };
     };
 
 type Plain = string | number | boolean | null;
 
 /** A condition: a value that must be equal, a list of which one must be, or an operator. */
-export type Condition = Plain | Plain[] | {
-  absent?: true;
-  contains?: string;
-  equals?: Plain;
-  greater?: number;
-  greater_or_equal?: number;
-  less?: number;
-  less_or_equal?: number;
-  matches?: string;
-  not?: Plain;
-  one_of?: Plain[];
-  present?: boolean;
-};
+export type Condition =
+  | Plain
+  | Plain[]
+  | {
+      absent?: true;
+      contains?: string;
+      equals?: Plain;
+      greater?: number;
+      greater_or_equal?: number;
+      less?: number;
+      less_or_equal?: number;
+      matches?: string;
+      not?: Plain;
+      one_of?: Plain[];
+      present?: boolean;
+    };
 
 /** Conditions by selector: `{ type: 'OrderShipped', '$.amount': { greater: 10 } }`. */
 export type Where = Record<string, Condition>;
@@ -104,8 +161,9 @@ export interface Stage {
 export interface Journey {
   readonly key: string;
   /**
-   * What must come of it. Returns at once: the ledger follows the journey and counts it as completed, late, lost or
-   * failed. Its time begins with the iteration, at its scheduled start where it has one.
+   * What must come of it. Returns at once: the ledger follows the journey and counts it as
+   * completed, late, lost or failed. Its time begins with the iteration, at its scheduled start
+   * where it has one.
    */
   expect(stages: Stage[], options: { within: Duration; name?: string; label?: string }): void;
 }
@@ -125,10 +183,13 @@ export interface Event {
 
 export interface Events {
   /**
-   * Waits for a message with this key, or for which the conditions hold, that came since the iteration began. Throws
-   * when there is none within `timeout` (30 s by default).
+   * Waits for a message with this key, or for which the conditions hold, that came since the
+   * iteration began. Throws when there is none within `timeout` (30 s by default).
    */
-  wait(tap: Tap | string, which: { key: string | number; where?: Where; timeout?: Duration }): Event;
+  wait(
+    tap: Tap | string,
+    which: { key: string | number; where?: Where; timeout?: Duration },
+  ): Event;
   wait(tap: Tap | string, which: { where: Where; timeout?: Duration }): Event;
 }
 

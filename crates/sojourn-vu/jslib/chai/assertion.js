@@ -30,8 +30,25 @@ export function onAssert(listen) {
 }
 
 /** Words that mean nothing. */
-const FILLERS = ['to', 'be', 'been', 'is', 'that', 'which', 'and', 'has', 'have', 'with', 'at', 'of', 'same', 'but',
-  'does', 'still', 'also'];
+const FILLERS = [
+  'to',
+  'be',
+  'been',
+  'is',
+  'that',
+  'which',
+  'and',
+  'has',
+  'have',
+  'with',
+  'at',
+  'of',
+  'same',
+  'but',
+  'does',
+  'still',
+  'also',
+];
 const FLAGS = ['not', 'deep', 'nested', 'own', 'ordered', 'any', 'all'];
 
 export class Assertion {
@@ -41,8 +58,12 @@ export class Assertion {
     if (message !== undefined) this.flags.message = message;
   }
 
-  get _obj() { return this.flags.object; }
-  set _obj(value) { this.flags.object = value; }
+  get _obj() {
+    return this.flags.object;
+  }
+  set _obj(value) {
+    this.flags.object = value;
+  }
 
   /** The same flags for another value. */
   about(value) {
@@ -50,8 +71,8 @@ export class Assertion {
   }
 
   /**
-   * Checks `good`, or its opposite after `not`. In the texts `#{this}` stands for the value, `#{exp}` for
-   * the expected one and `#{act}` for the actual one.
+   * Checks `good`, or its opposite after `not`. In the texts `#{this}` stands for the value,
+   * `#{exp}` for the expected one and `#{act}` for the actual one.
    */
   assert(good, positive, negative, expected, actual) {
     const isNegated = Boolean(this.flags.not);
@@ -59,17 +80,27 @@ export class Assertion {
     const text = isNegated ? negative || positive : positive;
     const real = actual === undefined ? this.flags.object : actual;
     const show = (value) => shortened(value, config.truncateVariableThreshold);
-    const fill = (value) => text.replace(/#\{(this|exp|act)\}/g, (_, which) => (which === 'exp' ? show(expected)
-      : which === 'act' ? value(real, 'act') : value(this.flags.object, 'this')));
+    const fill = (value) =>
+      text.replace(/#\{(this|exp|act)\}/g, (_, which) =>
+        which === 'exp'
+          ? show(expected)
+          : which === 'act'
+            ? value(real, 'act')
+            : value(this.flags.object, 'this'),
+      );
     const { message } = this.flags;
-    const name = message !== undefined ? fill(() => message)
-      : fill(config.aggregateChecks ? (_, which) => `\${${which}}` : show);
+    const name =
+      message !== undefined
+        ? fill(() => message)
+        : fill(config.aggregateChecks ? (_, which) => `\${${which}}` : show);
     const told = fill(show);
     const cut = (it) => it.slice(0, config.truncateMsgThreshold).replace(/::/g, ':');
     listener(holds, cut(name), message === undefined ? told : `${message}: ${told}`);
     if (!holds) {
       throw new AssertionError(message === undefined ? told : `${message}: ${told}`, {
-        actual: real, expected, showDiff: expected !== undefined,
+        actual: real,
+        expected,
+        showDiff: expected !== undefined,
       });
     }
   }

@@ -16,8 +16,13 @@ Assertion.addMethod('validJsonBody', function validJsonBody() {
 /** The status is this one. */
 Assertion.addMethod('status', function status(expected) {
   const { status: real } = this.flags.object;
-  this.assert(real === expected, 'expected #{this} to have status #{exp}',
-    'expected #{this} not to have status #{exp}', expected, real);
+  this.assert(
+    real === expected,
+    'expected #{this} to have status #{exp}',
+    'expected #{this} not to have status #{exp}',
+    expected,
+    real,
+  );
 });
 
 /** A header is there, and has that value. */
@@ -26,5 +31,10 @@ Assertion.addMethod('header', function header(name, value) {
   const key = Object.keys(headers).find((it) => it.toLowerCase() === name.toLowerCase());
   const good = key !== undefined && (value === undefined || headers[key] === value);
   const wanted = value === undefined ? `header '${name}'` : `header '${name}' of #{exp}`;
-  this.assert(good, `expected #{this} to have ${wanted}`, `expected #{this} not to have ${wanted}`, value);
+  this.assert(
+    good,
+    `expected #{this} to have ${wanted}`,
+    `expected #{this} not to have ${wanted}`,
+    value,
+  );
 });

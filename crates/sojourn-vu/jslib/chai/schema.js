@@ -3,7 +3,8 @@ import { deepEqual } from './deep.js';
 
 const FORMATS = {
   date: /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])$/,
-  'date-time': /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/,
+  'date-time':
+    /^\d{4}-(0\d|1[0-2])-([0-2]\d|3[01])[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)$/,
   time: /^([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/,
   email: /^[^\s@]+@[^\s@]+\.[^\s@.]+$/,
   ipv4: /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/,
@@ -43,13 +44,17 @@ function visit(value, schema, path, context) {
   }
   if (context.depth > 100) throw new Error(`${path}: the schema refers to itself without end`);
   if (schema.$ref !== undefined) {
-    visit(value, resolve(schema.$ref, context.root), path, { ...context, depth: context.depth + 1 });
+    visit(value, resolve(schema.$ref, context.root), path, {
+      ...context,
+      depth: context.depth + 1,
+    });
     return;
   }
   const types = schema.type === undefined ? [] : [].concat(schema.type);
   if (types.length > 0 && !types.some((it) => TYPES[it](value))) say(`is no ${types.join(' or ')}`);
   if (schema.nullable === true && value === null) return;
-  if (schema.enum && !schema.enum.some((it) => deepEqual(it, value))) say('is none of the listed values');
+  if (schema.enum && !schema.enum.some((it) => deepEqual(it, value)))
+    say('is none of the listed values');
   if ('const' in schema && !deepEqual(schema.const, value)) say('is not the constant');
   if (typeof value === 'number') ofNumber(value, schema, say);
   if (typeof value === 'string') ofText(value, schema, say);
@@ -59,12 +64,18 @@ function visit(value, schema, path, context) {
 }
 
 function resolve(reference, root) {
-  if (!reference.startsWith('#')) throw new Error(`${reference}: only references within the schema are followed`);
-  return reference.slice(1).split('/').filter((it) => it !== '').reduce((at, step) => {
-    const key = decodeURIComponent(step).replace(/~1/g, '/').replace(/~0/g, '~');
-    if (at === undefined || at[key] === undefined) throw new Error(`${reference}: there is nothing of that name`);
-    return at[key];
-  }, root);
+  if (!reference.startsWith('#'))
+    throw new Error(`${reference}: only references within the schema are followed`);
+  return reference
+    .slice(1)
+    .split('/')
+    .filter((it) => it !== '')
+    .reduce((at, step) => {
+      const key = decodeURIComponent(step).replace(/~1/g, '/').replace(/~0/g, '~');
+      if (at === undefined || at[key] === undefined)
+        throw new Error(`${reference}: there is nothing of that name`);
+      return at[key];
+    }, root);
 }
 
 function ofNumber(value, schema, say) {
@@ -82,7 +93,8 @@ function ofText(value, schema, say) {
   const { length } = Array.from(value);
   if (length < schema.minLength) say(`is shorter than ${schema.minLength}`);
   if (length > schema.maxLength) say(`is longer than ${schema.maxLength}`);
-  if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value)) say(`does not match ${schema.pattern}`);
+  if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value))
+    say(`does not match ${schema.pattern}`);
   const format = FORMATS[schema.format];
   if (format && !format.test(value)) say(`is no ${schema.format}`);
 }
@@ -90,7 +102,10 @@ function ofText(value, schema, say) {
 function ofList(value, schema, path, context, say) {
   if (value.length < schema.minItems) say(`has fewer than ${schema.minItems} elements`);
   if (value.length > schema.maxItems) say(`has more than ${schema.maxItems} elements`);
-  if (schema.uniqueItems && value.some((it, at) => value.slice(0, at).some((other) => deepEqual(it, other)))) {
+  if (
+    schema.uniqueItems &&
+    value.some((it, at) => value.slice(0, at).some((other) => deepEqual(it, other)))
+  ) {
     say('has an element twice');
   }
   if (schema.contains !== undefined && !value.some((it) => holds(it, schema.contains, context))) {
@@ -98,7 +113,10 @@ function ofList(value, schema, path, context, say) {
   }
   value.forEach((it, at) => {
     const own = Array.isArray(schema.items)
-      ? (at < schema.items.length ? schema.items[at] : schema.additionalItems) : schema.items;
+      ? at < schema.items.length
+        ? schema.items[at]
+        : schema.additionalItems
+      : schema.items;
     visit(it, own, `${path}[${at}]`, context);
   });
 }
@@ -116,19 +134,24 @@ function ofObject(value, schema, path, context, say) {
   for (const name of names) {
     const where = path === '' ? name : `${path}.${name}`;
     if (schema.propertyNames !== undefined) visit(name, schema.propertyNames, where, context);
-    const known = schema.properties && Object.prototype.hasOwnProperty.call(schema.properties, name);
+    const known =
+      schema.properties && Object.prototype.hasOwnProperty.call(schema.properties, name);
     if (known) visit(value[name], schema.properties[name], where, context);
-    const patterns = Object.entries(schema.patternProperties || {})
-      .filter(([pattern]) => new RegExp(pattern, 'u').test(name));
+    const patterns = Object.entries(schema.patternProperties || {}).filter(([pattern]) =>
+      new RegExp(pattern, 'u').test(name),
+    );
     patterns.forEach(([, own]) => visit(value[name], own, where, context));
-    if (!known && patterns.length === 0) visit(value[name], schema.additionalProperties, where, context);
+    if (!known && patterns.length === 0)
+      visit(value[name], schema.additionalProperties, where, context);
   }
 }
 
 function combined(value, schema, path, context, say) {
   (schema.allOf || []).forEach((it) => visit(value, it, path, context));
-  if (schema.anyOf && !schema.anyOf.some((it) => holds(value, it, context))) say('fits none of anyOf');
-  if (schema.oneOf && schema.oneOf.filter((it) => holds(value, it, context)).length !== 1) say('does not fit exactly one of oneOf');
+  if (schema.anyOf && !schema.anyOf.some((it) => holds(value, it, context)))
+    say('fits none of anyOf');
+  if (schema.oneOf && schema.oneOf.filter((it) => holds(value, it, context)).length !== 1)
+    say('does not fit exactly one of oneOf');
   if (schema.not !== undefined && holds(value, schema.not, context)) say('fits what it must not');
   if (schema.if !== undefined) {
     visit(value, holds(value, schema.if, context) ? schema.then : schema.else, path, context);

@@ -22,19 +22,34 @@ export function guessLineBreak(text, quote) {
 }
 
 /**
- * The delimiter by which ten rows have most alike numbers of fields, and two or more on average; null if
- * there is none.
+ * The delimiter by which ten rows have most alike numbers of fields, and two or more on average;
+ * null if there is none.
  */
 export function guessDelimiter(text, settings) {
   let best = null;
   for (const delimiter of settings.delimitersToGuess || CANDIDATES) {
-    const { rows } = tokenize(text, { ...settings, delimiter, preview: 10, errors: [], header: false });
-    const counts = rows.filter((row) => row.length > 1 || row[0].trim() !== '').map((row) => row.length);
+    const { rows } = tokenize(text, {
+      ...settings,
+      delimiter,
+      preview: 10,
+      errors: [],
+      header: false,
+    });
+    const counts = rows
+      .filter((row) => row.length > 1 || row[0].trim() !== '')
+      .map((row) => row.length);
     if (counts.length === 0) continue;
-    const spread = counts.reduce((sum, it, at) => sum + (at === 0 ? 0 : Math.abs(it - counts[at - 1])), 0);
+    const spread = counts.reduce(
+      (sum, it, at) => sum + (at === 0 ? 0 : Math.abs(it - counts[at - 1])),
+      0,
+    );
     const average = counts.reduce((sum, it) => sum + it, 0) / counts.length;
     if (average < 1.99) continue;
-    if (best === null || spread < best.spread || (spread === best.spread && average > best.average)) {
+    if (
+      best === null ||
+      spread < best.spread ||
+      (spread === best.spread && average > best.average)
+    ) {
       best = { delimiter, spread, average };
     }
   }

@@ -1,12 +1,15 @@
-// Rows of texts to what a configuration asks for: objects by header, numbers and booleans, no empty lines.
+// Rows of texts to what a configuration asks for: objects by header, numbers and booleans, no
+// empty lines.
 
 const NUMBER = /^\s*-?(\d+\.?|\.\d+|\d+\.\d+)([eE][-+]?\d+)?\s*$/;
-const DATE = /^((\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d+([+-][0-2]\d:[0-5]\d|Z))|(\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d([+-][0-2]\d:[0-5]\d|Z))|(\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d([+-][0-2]\d:[0-5]\d|Z)))$/;
+const DATE = /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-][0-2]\d:[0-5]\d)$/;
 
 /** `{ data, errors, meta: { fields, renamedHeaders } }` of rows. */
 export function shape({ rows }, settings) {
-  const isEmpty = (row) => (settings.skipEmptyLines === 'greedy'
-    ? row.join('').trim() === '' : row.length === 1 && row[0].length === 0);
+  const isEmpty = (row) =>
+    settings.skipEmptyLines === 'greedy'
+      ? row.join('').trim() === ''
+      : row.length === 1 && row[0].length === 0;
   const kept = settings.skipEmptyLines ? rows.filter((row) => !isEmpty(row)) : rows;
   const meta = {};
   let body = kept;
@@ -14,10 +17,13 @@ export function shape({ rows }, settings) {
     Object.assign(meta, header(kept[0], settings));
     body = kept.slice(1);
   }
-  const data = body.map((row, at) => (settings.header ? object : list)(row, at, meta.fields, settings));
+  const data = body.map((row, at) =>
+    (settings.header ? object : list)(row, at, meta.fields, settings),
+  );
   if (settings.preview > 0) data.length = Math.min(data.length, settings.preview);
   const errors = settings.header
-    ? settings.errors.map((it) => (it.type === 'Quotes' ? { ...it, row: it.row - 1 } : it)) : settings.errors;
+    ? settings.errors.map((it) => (it.type === 'Quotes' ? { ...it, row: it.row - 1 } : it))
+    : settings.errors;
   return { data, errors, meta };
 }
 
@@ -26,7 +32,8 @@ function header(row, settings) {
   const seen = new Map();
   const renamedHeaders = {};
   const fields = row.map((name, at) => {
-    const wanted = typeof settings.transformHeader === 'function' ? settings.transformHeader(name, at) : name;
+    const wanted =
+      typeof settings.transformHeader === 'function' ? settings.transformHeader(name, at) : name;
     if (!seen.has(wanted)) {
       seen.set(wanted, 0);
       return wanted;
@@ -45,7 +52,8 @@ function header(row, settings) {
   return { fields, renamedHeaders: Object.keys(renamedHeaders).length > 0 ? renamedHeaders : null };
 }
 
-const list = (row, at, fields, settings) => row.map((value, column) => field(value, column, settings));
+const list = (row, at, fields, settings) =>
+  row.map((value, column) => field(value, column, settings));
 
 function object(row, at, fields, settings) {
   const result = {};
@@ -74,8 +82,12 @@ function object(row, at, fields, settings) {
 function field(text, name, settings) {
   const value = typeof settings.transform === 'function' ? settings.transform(text, name) : text;
   const wish = settings.dynamicTyping;
-  const isTyped = typeof wish === 'function' ? wish(name)
-    : wish !== null && typeof wish === 'object' ? wish[name] : wish;
+  const isTyped =
+    typeof wish === 'function'
+      ? wish(name)
+      : wish !== null && typeof wish === 'object'
+        ? wish[name]
+        : wish;
   return isTyped && typeof value === 'string' ? typed(value) : value;
 }
 

@@ -1,8 +1,8 @@
 // Texts to rows of texts (RFC 4180, and what is met beyond it).
 
 /**
- * `{ rows, starts, cursor, truncated }`; what is wrong goes to `settings.errors`. Of `preview` rows more are
- * read where there is a header.
+ * `{ rows, starts, cursor, truncated }`; what is wrong goes to `settings.errors`. Of `preview` rows
+ * more are read where there is a header.
  */
 export function tokenize(text, settings) {
   const reader = new Reader(text, settings);
@@ -10,14 +10,19 @@ export function tokenize(text, settings) {
   while (reader.at < text.length && reader.rows.length < most) reader.row();
   const isCut = reader.at < text.length;
   // A delimiter or line break at the very end begins one more field or row.
-  if (!isCut && reader.rows.length < most && (text === '' ? false : reader.endsOpen)) reader.rows.push(['']);
+  if (!isCut && reader.rows.length < most && (text === '' ? false : reader.endsOpen))
+    reader.rows.push(['']);
   return { rows: reader.rows, cursor: reader.at, truncated: isCut };
 }
 
 class Reader {
   constructor(text, settings) {
     Object.assign(this, {
-      text, settings, at: 0, rows: [], endsOpen: false,
+      text,
+      settings,
+      at: 0,
+      rows: [],
+      endsOpen: false,
     });
   }
 
@@ -54,7 +59,9 @@ class Reader {
     const { text, settings } = this;
     const { quoteChar, delimiter, newline } = settings;
     if (quoteChar && text.startsWith(quoteChar, this.at)) return this.quoted();
-    const ends = [text.indexOf(delimiter, this.at), text.indexOf(newline, this.at)].filter((it) => it >= 0);
+    const ends = [text.indexOf(delimiter, this.at), text.indexOf(newline, this.at)].filter(
+      (it) => it >= 0,
+    );
     const end = ends.length > 0 ? Math.min(...ends) : text.length;
     const value = text.slice(this.at, end);
     this.at = end;
@@ -90,7 +97,11 @@ class Reader {
       const blanks = /^[^\S\r\n\t]*/.exec(text.slice(quote + 1, quote + 64))[0].length;
       for (const skipped of [0, blanks]) {
         const after = quote + 1 + skipped;
-        if (after >= text.length || text.startsWith(delimiter, after) || text.startsWith(newline, after)) {
+        if (
+          after >= text.length ||
+          text.startsWith(delimiter, after) ||
+          text.startsWith(newline, after)
+        ) {
           this.at = Math.min(after, text.length);
           return value + text.slice(from, quote);
         }

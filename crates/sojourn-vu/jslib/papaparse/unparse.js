@@ -1,21 +1,37 @@
 // Rows to a text.
 
-/** CSV of an array of arrays, an array of objects, or `{ fields, data }`; a text of JSON is read first. */
+/**
+ * CSV of an array of arrays, an array of objects, or `{ fields, data }`; a text of JSON is read
+ * first.
+ */
 export function unparse(input, config = {}) {
   const settings = {
-    quotes: false, quoteChar: '"', delimiter: ',', newline: '\r\n', header: true, skipEmptyLines: false, ...config,
+    quotes: false,
+    quoteChar: '"',
+    delimiter: ',',
+    newline: '\r\n',
+    header: true,
+    skipEmptyLines: false,
+    ...config,
   };
   if (typeof settings.escapeChar !== 'string') settings.escapeChar = settings.quoteChar;
   const data = typeof input === 'string' ? JSON.parse(input) : input;
   if (Array.isArray(data)) {
     if (data.length === 0 || Array.isArray(data[0])) return write(null, data, settings);
-    if (data[0] !== null && typeof data[0] === 'object') return write(settings.columns || Object.keys(data[0]), data, settings);
+    if (data[0] !== null && typeof data[0] === 'object')
+      return write(settings.columns || Object.keys(data[0]), data, settings);
   } else if (data !== null && typeof data === 'object') {
     let rows = typeof data.data === 'string' ? JSON.parse(data.data) : data.data;
     rows = rows || [];
     if (!Array.isArray(rows)) rows = [rows];
-    if (rows.length > 0 && !Array.isArray(rows[0]) && (rows[0] === null || typeof rows[0] !== 'object')) rows = [rows];
-    const fields = data.fields || (rows.length > 0 && !Array.isArray(rows[0]) ? Object.keys(rows[0]) : null);
+    if (
+      rows.length > 0 &&
+      !Array.isArray(rows[0]) &&
+      (rows[0] === null || typeof rows[0] !== 'object')
+    )
+      rows = [rows];
+    const fields =
+      data.fields || (rows.length > 0 && !Array.isArray(rows[0]) ? Object.keys(rows[0]) : null);
     return write(fields, rows, settings);
   }
   throw new Error('unable to serialize unrecognized input');
@@ -53,9 +69,14 @@ function cell(value, at, settings) {
     isFormula = true;
   }
   const { quoteChar, escapeChar, delimiter, quotes } = settings;
-  const wish = typeof quotes === 'function' ? quotes(value, at) : Array.isArray(quotes) ? quotes[at] : quotes;
-  const mustQuote = wish || isFormula || [delimiter, '\r', '\n', quoteChar, '\ufeff'].some((it) => text.includes(it))
-    || text.startsWith(' ') || text.endsWith(' ');
+  const wish =
+    typeof quotes === 'function' ? quotes(value, at) : Array.isArray(quotes) ? quotes[at] : quotes;
+  const mustQuote =
+    wish ||
+    isFormula ||
+    [delimiter, '\r', '\n', quoteChar, '\ufeff'].some((it) => text.includes(it)) ||
+    text.startsWith(' ') ||
+    text.endsWith(' ');
   const escaped = text.split(quoteChar).join(escapeChar + quoteChar);
   return mustQuote ? quoteChar + escaped + quoteChar : escaped;
 }

@@ -11,8 +11,12 @@ export function utf8(text) {
     else if (point < 0x10000) {
       bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
     } else {
-      bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 63), 0x80 | ((point >> 6) & 63),
-        0x80 | (point & 63));
+      bytes.push(
+        0xf0 | (point >> 18),
+        0x80 | ((point >> 12) & 63),
+        0x80 | ((point >> 6) & 63),
+        0x80 | (point & 63),
+      );
     }
   }
   return new Uint8Array(bytes);
@@ -28,8 +32,14 @@ export function fromUtf8(bytes) {
       text += String.fromCharCode(first);
       continue;
     }
-    const more = first >= 0xc2 && first <= 0xdf ? 1 : (first & 0xf0) === 0xe0 ? 2
-      : first >= 0xf0 && first <= 0xf4 ? 3 : 0;
+    const more =
+      first >= 0xc2 && first <= 0xdf
+        ? 1
+        : (first & 0xf0) === 0xe0
+          ? 2
+          : first >= 0xf0 && first <= 0xf4
+            ? 3
+            : 0;
     let low = { 0xe0: 0xa0, 0xf0: 0x90 }[first] || 0x80;
     let high = { 0xed: 0x9f, 0xf4: 0x8f }[first] || 0xbf;
     let point = more === 0 ? -1 : first & (0x3f >> more);
@@ -51,6 +61,7 @@ export function fromUtf8(bytes) {
 /** Bytes of a text, an ArrayBuffer or a view of one. */
 export function bytesOf(value) {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  if (ArrayBuffer.isView(value))
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return utf8(String(value));
 }

@@ -1,8 +1,17 @@
 // JUnit's XML: one case for each threshold.
 
-const escaped = (text) => String(text).replace(/[<>&"']/g, (it) => ({
-  '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;', "'": '&apos;',
-}[it]));
+const escaped = (text) =>
+  String(text).replace(
+    /[<>&"']/g,
+    (it) =>
+      ({
+        '<': '&lt;',
+        '>': '&gt;',
+        '&': '&amp;',
+        '"': '&quot;',
+        "'": '&apos;',
+      })[it],
+  );
 
 /** `options`: `{ name, classname }` of the suite. */
 export function jUnit(data, options = {}) {
@@ -17,8 +26,10 @@ export function jUnit(data, options = {}) {
       cases.push(ok ? `${head} />` : `${head}><failure message="failed" /></testcase>`);
     }
   }
-  return '<?xml version="1.0"?>\n'
-    + `<testsuites tests="${cases.length}" failures="${failures}">\n`
-    + `<testsuite name="${name}" tests="${cases.length}" failures="${failures}">`
-    + `${cases.length > 0 ? '\n' : ''}${cases.join('\n')}\n</testsuite >\n</testsuites >`;
+  return (
+    '<?xml version="1.0"?>\n' +
+    `<testsuites tests="${cases.length}" failures="${failures}">\n` +
+    `<testsuite name="${name}" tests="${cases.length}" failures="${failures}">` +
+    `${cases.length > 0 ? '\n' : ''}${cases.join('\n')}\n</testsuite >\n</testsuites >`
+  );
 }

@@ -16,7 +16,11 @@ const contains = (it, element) => {
 };
 
 function atPath(object, path) {
-  const steps = Array.isArray(path) ? path : String(path).replace(/\[(\d+)\]/g, '.$1').split('.');
+  const steps = Array.isArray(path)
+    ? path
+    : String(path)
+        .replace(/\[(\d+)\]/g, '.$1')
+        .split('.');
   let value = object;
   for (const step of steps) {
     if (value === null || value === undefined || !(step in Object(value))) return { has: false };
@@ -41,9 +45,13 @@ function throws(run, expected) {
 
 /** An object that has all of another's properties, at any depth. */
 function hasAll(value, part) {
-  if (part === null || typeof part !== 'object' || Array.isArray(part)) return deepEqual(value, part);
-  return value !== null && typeof value === 'object'
-    && Object.keys(part).every((key) => key in value && hasAll(value[key], part[key]));
+  if (part === null || typeof part !== 'object' || Array.isArray(part))
+    return deepEqual(value, part);
+  return (
+    value !== null &&
+    typeof value === 'object' &&
+    Object.keys(part).every((key) => key in value && hasAll(value[key], part[key]))
+  );
 }
 
 /** Properties that are undefined count as absent. */
@@ -51,15 +59,19 @@ function stripped(value) {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map(stripped);
   if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== undefined)
-    .map(([key, it]) => [key, stripped(it)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, it]) => it !== undefined)
+      .map(([key, it]) => [key, stripped(it)]),
+  );
 }
 
 const equal = (a, b) => deepEqual(stripped(a), stripped(b));
 
 export const matchers = {
   toBe: (it, expected) => Object.is(it, expected),
-  toBeCloseTo: (it, expected, digits = 2) => it === expected || Math.abs(it - expected) < 10 ** -digits / 2,
+  toBeCloseTo: (it, expected, digits = 2) =>
+    it === expected || Math.abs(it - expected) < 10 ** -digits / 2,
   toBeDefined: (it) => it !== undefined,
   toBeFalsy: (it) => !it,
   toBeGreaterThan: (it, expected) => it > expected,
@@ -79,7 +91,8 @@ export const matchers = {
     const found = atPath(it, path);
     return found.has && (expected.length === 0 || equal(found.value, expected[0]));
   },
-  toMatch: (it, expected) => (expected instanceof RegExp ? expected.test(it) : it.includes(expected)),
+  toMatch: (it, expected) =>
+    expected instanceof RegExp ? expected.test(it) : it.includes(expected),
   toMatchObject: hasAll,
   toStrictEqual: deepEqual,
   toThrow: throws,

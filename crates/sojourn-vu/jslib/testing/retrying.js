@@ -1,17 +1,23 @@
-// Matchers that look again and again: of locators of a browser (whoever brings one), and, ours, of a function
-// by `toPass`.
+// Matchers that look again and again: of locators of a browser (whoever brings one), and, ours, of
+// a function by `toPass`.
 
-const textOf = (it) => it.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim();
+const textOf = (it) =>
+  it
+    .replace(/[\u200b\u00ad]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
 
-const fits = (text, expected) => (expected instanceof RegExp ? expected.test(text)
-  : textOf(text) === textOf(expected));
+const fits = (text, expected) =>
+  expected instanceof RegExp ? expected.test(text) : textOf(text) === textOf(expected);
 
-const includes = (text, expected) => (expected instanceof RegExp ? expected.test(text)
-  : textOf(text).includes(textOf(expected)));
+const includes = (text, expected) =>
+  expected instanceof RegExp ? expected.test(text) : textOf(text).includes(textOf(expected));
 
 /** A matcher of so many arguments; what follows them are its options. */
 const about = (arity, test) => (actual, args) => ({
-  expected: args.slice(0, arity), options: args[arity], test: () => test(actual, ...args.slice(0, arity)),
+  expected: args.slice(0, arity),
+  options: args[arity],
+  test: () => test(actual, ...args.slice(0, arity)),
 });
 
 export const retrying = {

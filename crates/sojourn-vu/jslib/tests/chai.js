@@ -4,7 +4,8 @@ import { done, same } from './helper.js';
 
 // Failed checks are wanted here, so only the comparisons' own are looked at.
 export const options = {
-  iterations: 1, thresholds: { 'checks{of:test}': ['rate==1'], finished: ['count==1'] },
+  iterations: 1,
+  thresholds: { 'checks{of:test}': ['rate==1'], finished: ['count==1'] },
 };
 
 const good = [
@@ -63,9 +64,18 @@ const good = [
   () => expect([1, 2, 3]).to.have.ordered.members([1, 2, 3]),
   () => expect([1, 2, 3]).to.include.members([3, 1]),
   () => expect([{ a: 1 }]).to.have.deep.members([{ a: 1 }]),
-  () => expect(() => { throw new TypeError('of a type'); }).to.throw(),
-  () => expect(() => { throw new TypeError('of a type'); }).to.throw(TypeError, 'type'),
-  () => expect(() => { throw new TypeError('of a type'); }).to.throw(/of a/),
+  () =>
+    expect(() => {
+      throw new TypeError('of a type');
+    }).to.throw(),
+  () =>
+    expect(() => {
+      throw new TypeError('of a type');
+    }).to.throw(TypeError, 'type'),
+  () =>
+    expect(() => {
+      throw new TypeError('of a type');
+    }).to.throw(/of a/),
   () => expect(() => 1).to.not.throw(),
   () => expect(new Date()).to.be.an.instanceof(Date),
   () => expect({ go() {} }).to.respondTo('go'),
@@ -109,7 +119,11 @@ export default function () {
     } catch (caught) {
       error = caught;
     }
-    test(`bad: ${text}`.replace(/::/g, ':'), [error instanceof AssertionError, String(error && error.message).includes(text)], [true, true]);
+    test(
+      `bad: ${text}`.replace(/::/g, ':'),
+      [error instanceof AssertionError, String(error && error.message).includes(text)],
+      [true, true],
+    );
   });
   let after = false;
   const first = describe('a group that holds', () => {
@@ -125,21 +139,35 @@ export default function () {
   test('describe tells', [first, second, third, after], [true, false, false, false]);
   chai.use((it, util) => {
     util.addMethod(it.Assertion.prototype, 'fourty', function fourty() {
-      this.assert(this._obj === 40, 'expected #{this} to be fourty', 'expected #{this} not to be fourty');
+      this.assert(
+        this._obj === 40,
+        'expected #{this} to be fourty',
+        'expected #{this} not to be fourty',
+      );
     });
   });
   expect(40).to.be.fourty();
-  test('configuration', [config.aggregateChecks, config.truncateMsgThreshold, chai.config === config], [true, 300, true]);
+  test(
+    'configuration',
+    [config.aggregateChecks, config.truncateMsgThreshold, chai.config === config],
+    [true, 300, true],
+  );
   test('Assertion', expect(1) instanceof Assertion, true);
   done();
 }
 
 export function handleSummary(data) {
-  const names = (group) => [...group.checks.map((it) => [it.path, it.passes, it.fails]), ...group.groups.flatMap(names)];
+  const names = (group) => [
+    ...group.checks.map((it) => [it.path, it.passes, it.fails]),
+    ...group.groups.flatMap(names),
+  ];
   const found = names(data.root_group).filter(([path]) => path.startsWith('::a group'));
-  const wanted = [['::a group that holds::expected one to equal 1', 1, 0],
+  const wanted = [
+    ['::a group that holds::expected one to equal 1', 1, 0],
     ['::a group that fails::expected one to equal 2', 0, 1],
-    ['::a group that throws::Exception raised "from inside"', 0, 1]];
-  if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`checks: ${JSON.stringify(found)}`);
+    ['::a group that throws::Exception raised "from inside"', 0, 1],
+  ];
+  if (JSON.stringify(found) !== JSON.stringify(wanted))
+    throw new Error(`checks: ${JSON.stringify(found)}`);
   return {};
 }

@@ -1,4 +1,5 @@
-// What the tests share: comparisons that are checks, and options that make a difference visible in the exit code.
+// What the tests share: comparisons that are checks, and options that make a difference visible in
+// the exit code.
 import { check } from 'k6';
 import { Counter } from 'k6/metrics';
 

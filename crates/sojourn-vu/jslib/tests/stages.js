@@ -1,7 +1,11 @@
 import exec from 'k6/execution';
 import { sleep } from 'k6';
 import { Counter } from 'k6/metrics';
-import { getCurrentStageIndex, tagWithCurrentStageIndex, tagWithCurrentStageProfile } from '../k6-utils.js';
+import {
+  getCurrentStageIndex,
+  tagWithCurrentStageIndex,
+  tagWithCurrentStageProfile,
+} from '../k6-utils.js';
 
 const seen = new Counter('seen');
 
@@ -10,7 +14,11 @@ export const options = {
     all: {
       executor: 'ramping-vus',
       startVUs: 1,
-      stages: [{ duration: '700ms', target: 2 }, { duration: '700ms', target: 2 }, { duration: '700ms', target: 1 }],
+      stages: [
+        { duration: '700ms', target: 2 },
+        { duration: '700ms', target: 2 },
+        { duration: '700ms', target: 1 },
+      ],
       gracefulRampDown: '1s',
     },
   },
@@ -26,7 +34,8 @@ export const options = {
 export default function () {
   tagWithCurrentStageIndex();
   tagWithCurrentStageProfile();
-  if (exec.vu.metrics.tags.stage !== String(getCurrentStageIndex())) console.warn('a stage began just now');
+  if (exec.vu.metrics.tags.stage !== String(getCurrentStageIndex()))
+    console.warn('a stage began just now');
   seen.add(1);
   sleep(0.1);
 }

@@ -26,16 +26,31 @@ export default async function () {
   expect(new Date()).toBeInstanceOf(Date);
   expect('abc').toMatch(/b/);
   expect({ a: 1, b: { c: 2, d: 3 } }).toMatchObject({ b: { c: 2 } });
-  expect(() => { throw new Error('no'); }).toThrow('no');
+  expect(() => {
+    throw new Error('no');
+  }).toThrow('no');
 
   let count = 0;
-  await expect(() => { count += 1; if (count < 3) throw new Error('not yet'); }).toPass({ timeout: 2000, interval: 5 });
+  await expect(() => {
+    count += 1;
+    if (count < 3) throw new Error('not yet');
+  }).toPass({ timeout: 2000, interval: 5 });
   same('tried again', count, 3);
-  const locator = { textContent: async () => { count += 1; return count > 5 ? ' the  text ' : 'not yet'; } };
+  const locator = {
+    textContent: async () => {
+      count += 1;
+      return count > 5 ? ' the  text ' : 'not yet';
+    },
+  };
   await expect(locator).toHaveText('the text', { interval: 5 });
   same('until it holds', count, 6);
 
-  const thrower = expect.configure({ softMode: 'throw', colorize: false, timeout: 20, interval: 5 });
+  const thrower = expect.configure({
+    softMode: 'throw',
+    colorize: false,
+    timeout: 20,
+    interval: 5,
+  });
   let text = '';
   try {
     thrower.soft(1, 'a message').toBe(2);

@@ -3,9 +3,17 @@ import { done, options, same, throws } from './helper.js';
 
 export { options };
 
-/** RFC 6238, appendix B: seconds and codes of eight digits for the secret `12345678901234567890`. */
-const vectors = [[59, '94287082'], [1111111109, '07081804'], [1111111111, '14050471'], [1234567890, '89005924'],
-  [2000000000, '69279037'], [20000000000, '65353130']];
+/**
+ * RFC 6238, appendix B: seconds and codes of eight digits for the secret `12345678901234567890`.
+ */
+const vectors = [
+  [59, '94287082'],
+  [1111111109, '07081804'],
+  [1111111111, '14050471'],
+  [1234567890, '89005924'],
+  [2000000000, '69279037'],
+  [20000000000, '65353130'],
+];
 
 export default async function () {
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

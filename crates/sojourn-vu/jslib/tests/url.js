@@ -3,7 +3,10 @@ import { done, options, same, throws } from './helper.js';
 
 export { options };
 
-/** Examples of the URL standard, section 4.1, and cases of its kinds: input, base, href; null for failure. */
+/**
+ * Examples of the URL standard, section 4.1, and cases of its kinds: input, base, href; null for
+ * failure.
+ */
 const cases = [
   ['https:example.org', null, 'https://example.org/'],
   ['https://////example.com///', null, 'https://example.com///'],
@@ -79,9 +82,33 @@ export default function () {
     same(`${input} on ${base}`.replace(/:/g, ';'), got, href);
   }
   const url = new URL('https://us%20er:pa@example.com:8080/a/b?c=d&e=f#g');
-  same('members', [url.protocol, url.username, url.password, url.host, url.hostname, url.port, url.pathname, url.search,
-    url.hash, url.origin], ['https:', 'us%20er', 'pa', 'example.com:8080', 'example.com', '8080', '/a/b', '?c=d&e=f', '#g',
-    'https://example.com:8080']);
+  same(
+    'members',
+    [
+      url.protocol,
+      url.username,
+      url.password,
+      url.host,
+      url.hostname,
+      url.port,
+      url.pathname,
+      url.search,
+      url.hash,
+      url.origin,
+    ],
+    [
+      'https:',
+      'us%20er',
+      'pa',
+      'example.com:8080',
+      'example.com',
+      '8080',
+      '/a/b',
+      '?c=d&e=f',
+      '#g',
+      'https://example.com:8080',
+    ],
+  );
   same('as text', [`${url}`, JSON.stringify(url)], [url.href, `"${url.href}"`]);
   url.searchParams.append('h', 'i j');
   same('parameters go into the query', url.search, '?c=d&e=f&h=i+j');
@@ -108,21 +135,54 @@ export default function () {
   same('canParse', [URL.canParse('http://a/'), URL.canParse('a')], [true, false]);
 
   const params = new URLSearchParams('?a=1&b=2&a=3&c&d=%20+x&=e');
-  same('read', [...params], [['a', '1'], ['b', '2'], ['a', '3'], ['c', ''], ['d', '  x'], ['', 'e']]);
-  same('get', [params.get('a'), params.getAll('a'), params.get('z'), params.has('c'), params.size], ['1', ['1', '3'], null, true, 6]);
+  same(
+    'read',
+    [...params],
+    [
+      ['a', '1'],
+      ['b', '2'],
+      ['a', '3'],
+      ['c', ''],
+      ['d', '  x'],
+      ['', 'e'],
+    ],
+  );
+  same(
+    'get',
+    [params.get('a'), params.getAll('a'), params.get('z'), params.has('c'), params.size],
+    ['1', ['1', '3'], null, true, 6],
+  );
   params.set('a', '9');
   params.delete('');
   params.append('ü', '&=');
   same('written', params.toString(), 'a=9&b=2&c=&d=++x&%C3%BC=%26%3D');
   same('of an object', new URLSearchParams({ x: 1, y: 'z w' }).toString(), 'x=1&y=z+w');
-  same('of pairs', new URLSearchParams([['b', '1'], ['a', '2']]).toString(), 'b=1&a=2');
+  same(
+    'of pairs',
+    new URLSearchParams([
+      ['b', '1'],
+      ['a', '2'],
+    ]).toString(),
+    'b=1&a=2',
+  );
   const sorted = new URLSearchParams('z=1&a=2&z=0');
   sorted.sort();
   same('sorted', sorted.toString(), 'a=2&z=1&z=0');
   const seen = [];
   sorted.forEach((value, name) => seen.push(name + value));
   same('forEach', seen, ['a2', 'z1', 'z0']);
-  same('keys and values', [[...sorted.keys()], [...sorted.values()]], [['a', 'z', 'z'], ['2', '1', '0']]);
-  same('plain letters', new URLSearchParams([["*-._ !'()~", 'é']]).toString(), '*-._+%21%27%28%29%7E=%C3%A9');
+  same(
+    'keys and values',
+    [[...sorted.keys()], [...sorted.values()]],
+    [
+      ['a', 'z', 'z'],
+      ['2', '1', '0'],
+    ],
+  );
+  same(
+    'plain letters',
+    new URLSearchParams([["*-._ !'()~", 'é']]).toString(),
+    '*-._+%21%27%28%29%7E=%C3%A9',
+  );
   done();
 }

@@ -31,7 +31,8 @@ function endsInNumber(domain) {
 
 function number(part) {
   if (part === '') return null;
-  if (/^0x/i.test(part)) return /^0x[0-9a-f]*$/i.test(part) ? parseInt(`0${part.slice(2)}`, 16) : null;
+  if (/^0x/i.test(part))
+    return /^0x[0-9a-f]*$/i.test(part) ? parseInt(`0${part.slice(2)}`, 16) : null;
   if (part.length > 1 && part[0] === '0') return /^[0-7]+$/.test(part) ? parseInt(part, 8) : null;
   return /^\d+$/.test(part) ? parseInt(part, 10) : null;
 }
@@ -57,8 +58,15 @@ function parseIpv6(text) {
     for (let at = 0; at < parts.length; at++) {
       if (isEnd && at === parts.length - 1 && parts[at].includes('.')) {
         const bytes = parts[at].split('.');
-        if (bytes.length !== 4 || !bytes.every((it) => /^(0|[1-9]\d{0,2})$/.test(it) && Number(it) < 256)) return null;
-        pieces.push(Number(bytes[0]) * 256 + Number(bytes[1]), Number(bytes[2]) * 256 + Number(bytes[3]));
+        if (
+          bytes.length !== 4 ||
+          !bytes.every((it) => /^(0|[1-9]\d{0,2})$/.test(it) && Number(it) < 256)
+        )
+          return null;
+        pieces.push(
+          Number(bytes[0]) * 256 + Number(bytes[1]),
+          Number(bytes[2]) * 256 + Number(bytes[3]),
+        );
       } else if (/^[0-9a-f]{1,4}$/i.test(parts[at])) {
         pieces.push(parseInt(parts[at], 16));
       } else {

@@ -1,7 +1,7 @@
 // The basic URL parser (URL standard, section 4.4), part by part instead of letter by letter.
 //
-// A record: { scheme, username, password, host, port, path, query, fragment }; `path` is a text where
-// it is opaque (`mailto:a@b`), else a list of segments. null stands for an absent part.
+// A record: { scheme, username, password, host, port, path, query, fragment }; `path` is a text
+// where it is opaque (`mailto:a@b`), else a list of segments. null stands for an absent part.
 import { parseHost, serializeHost } from './host.js';
 import { CONTROL, encode, FRAGMENT, PATH, QUERY, SPECIAL_QUERY, USERINFO } from './percent.js';
 
@@ -17,7 +17,14 @@ const isSingleDot = (text) => /^(\.|%2e)$/i.test(text);
 const isDoubleDot = (text) => /^(\.|%2e){2}$/i.test(text);
 
 const empty = (scheme) => ({
-  scheme, username: '', password: '', host: null, port: null, path: [], query: null, fragment: null,
+  scheme,
+  username: '',
+  password: '',
+  host: null,
+  port: null,
+  path: [],
+  query: null,
+  fragment: null,
 });
 
 /** The record of a URL, null if it is none. */
@@ -26,9 +33,10 @@ export function parse(input, base = null) {
   const text = input.replace(/^[\0-\x20]+|[\0-\x20]+$/g, '').replace(/[\t\n\r]/g, '');
   const { body, query, fragment } = cut(text);
   const scheme = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(body);
-  const record = scheme === null
-    ? relative(body, query, base)
-    : absolute(scheme[1].toLowerCase(), scheme[2], base, query);
+  const record =
+    scheme === null
+      ? relative(body, query, base)
+      : absolute(scheme[1].toLowerCase(), scheme[2], base, query);
   if (record === null) return null;
   if (query !== null) record.query = encodeQuery(record, query);
   if (fragment !== null) record.fragment = encode(fragment, FRAGMENT);
@@ -41,7 +49,11 @@ function cut(text) {
   const fragment = hash < 0 ? null : text.slice(hash + 1);
   const rest = hash < 0 ? text : text.slice(0, hash);
   const mark = rest.indexOf('?');
-  return { body: mark < 0 ? rest : rest.slice(0, mark), query: mark < 0 ? null : rest.slice(mark + 1), fragment };
+  return {
+    body: mark < 0 ? rest : rest.slice(0, mark),
+    query: mark < 0 ? null : rest.slice(mark + 1),
+    fragment,
+  };
 }
 
 export function encodeQuery(record, query) {
@@ -51,10 +63,13 @@ export function encodeQuery(record, query) {
 /** After a scheme and its colon. */
 function absolute(scheme, rest, base, query) {
   const record = empty(scheme);
-  if (scheme === 'file') return file(record, rest, base !== null && base.scheme === 'file' ? base : null, query);
+  if (scheme === 'file')
+    return file(record, rest, base !== null && base.scheme === 'file' ? base : null, query);
   if (isSpecial(record)) {
     if (base !== null && base.scheme === scheme && !/^[/\\]{2}/.test(rest)) {
-      return /^[/\\]/.test(rest) || typeof base.path !== 'string' ? relative(rest, query, base) : null;
+      return /^[/\\]/.test(rest) || typeof base.path !== 'string'
+        ? relative(rest, query, base)
+        : null;
     }
     return authority(record, rest.replace(/^[/\\]*/, ''));
   }
@@ -165,7 +180,8 @@ function authority(record, rest) {
 /** False if they are none. */
 export function parseHostAndPort(record, text) {
   const parts = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(text);
-  if (parts === null || (parts[1] === '' && (isSpecial(record) || parts[2] !== undefined))) return false;
+  if (parts === null || (parts[1] === '' && (isSpecial(record) || parts[2] !== undefined)))
+    return false;
   const host = parts[1] === '' ? '' : parseHost(parts[1], isSpecial(record));
   if (host === null) return false;
   const port = parsePort(record, parts[2] || '');
@@ -222,7 +238,8 @@ export function serialize(record) {
   } else if (typeof record.path !== 'string' && record.path.length > 1 && record.path[0] === '') {
     text += '/.';
   }
-  text += typeof record.path === 'string' ? record.path : record.path.map((it) => `/${it}`).join('');
+  text +=
+    typeof record.path === 'string' ? record.path : record.path.map((it) => `/${it}`).join('');
   if (record.query !== null) text += `?${record.query}`;
   if (record.fragment !== null) text += `#${record.fragment}`;
   return text;

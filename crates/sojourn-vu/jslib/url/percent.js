@@ -1,7 +1,8 @@
 // Percent-encoding by the sets of the URL standard, section 1.3.
 import { fromUtf8, utf8 } from '../shared/bytes.js';
 
-const make = (more, base) => new Set([...(base || []), ...Array.from(more, (it) => it.charCodeAt(0))]);
+const make = (more, base) =>
+  new Set([...(base || []), ...Array.from(more, (it) => it.charCodeAt(0))]);
 
 /** Besides these, each set has the controls and whatever is beyond `~`. */
 export const FRAGMENT = make(' "<>`');

@@ -1,7 +1,7 @@
 // Domain names to ASCII: lower case, NFKC, and Punycode (RFC 3492) for what is left.
 //
-// The tables of UTS #46 are not here: of the names that registries allow, NFKC and lower case make the
-// same.
+// The tables of UTS #46 are not here: of the names that registries allow, NFKC and lower case make
+// the same.
 
 const BASE = 36;
 const T_MIN = 1;
@@ -53,11 +53,18 @@ function punycode(label) {
 
 /** The name as it is asked for, null if it can't be one. */
 export function toAscii(domain) {
-  const mapped = domain.replace(/\u00ad|\u200b|\u2060|\ufeff/g, '').normalize('NFKC').toLowerCase()
-    .normalize('NFC').replace(/\u3002/g, '.');
+  const mapped = domain
+    .replace(/\u00ad|\u200b|\u2060|\ufeff/g, '')
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/\u3002/g, '.');
   if (mapped.includes('\ufffd')) return null;
-  return mapped.split('.').map((label) => {
-    // eslint-disable-next-line no-control-regex
-    return /^[\0-\x7f]*$/.test(label) ? label : `xn--${punycode(label)}`;
-  }).join('.');
+  return mapped
+    .split('.')
+    .map((label) => {
+      // eslint-disable-next-line no-control-regex
+      return /^[\0-\x7f]*$/.test(label) ? label : `xn--${punycode(label)}`;
+    })
+    .join('.');
 }

@@ -4,11 +4,16 @@ import { decode, encode, FORM } from './percent.js';
 const written = (text) => encode(text, FORM).replace(/%20/g, '+');
 
 function read(text) {
-  return text.split('&').filter((it) => it !== '').map((it) => {
-    const plain = it.replace(/\+/g, ' ');
-    const at = plain.indexOf('=');
-    return at < 0 ? [decode(plain), ''] : [decode(plain.slice(0, at)), decode(plain.slice(at + 1))];
-  });
+  return text
+    .split('&')
+    .filter((it) => it !== '')
+    .map((it) => {
+      const plain = it.replace(/\+/g, ' ');
+      const at = plain.indexOf('=');
+      return at < 0
+        ? [decode(plain), '']
+        : [decode(plain.slice(0, at)), decode(plain.slice(at + 1))];
+    });
 }
 
 // Whom a list tells of its changes; a URL is the only one.
@@ -49,14 +54,17 @@ export class URLSearchParams {
     if (listener) listener(this.toString());
   }
 
-  get size() { return lists.get(this).length; }
+  get size() {
+    return lists.get(this).length;
+  }
 
   append(name, value) {
     this.#set([...lists.get(this), [String(name), String(value)]]);
   }
 
   delete(name, value) {
-    const goes = ([key, it]) => key === String(name) && (value === undefined || it === String(value));
+    const goes = ([key, it]) =>
+      key === String(name) && (value === undefined || it === String(value));
     this.#set(lists.get(this).filter((it) => !goes(it)));
   }
 
@@ -66,11 +74,15 @@ export class URLSearchParams {
   }
 
   getAll(name) {
-    return lists.get(this).filter(([key]) => key === String(name)).map(([, value]) => value);
+    return lists
+      .get(this)
+      .filter(([key]) => key === String(name))
+      .map(([, value]) => value);
   }
 
   has(name, value) {
-    return lists.get(this)
+    return lists
+      .get(this)
       .some(([key, it]) => key === String(name) && (value === undefined || it === String(value)));
   }
 
@@ -95,21 +107,26 @@ export class URLSearchParams {
     for (const [name, value] of lists.get(this)) callback.call(self, value, name, this);
   }
 
-  * entries() {
+  *entries() {
     for (let at = 0; at < lists.get(this).length; at++) yield [...lists.get(this)[at]];
   }
 
-  * keys() {
+  *keys() {
     for (const [name] of this.entries()) yield name;
   }
 
-  * values() {
+  *values() {
     for (const [, value] of this.entries()) yield value;
   }
 
-  [Symbol.iterator]() { return this.entries(); }
+  [Symbol.iterator]() {
+    return this.entries();
+  }
 
   toString() {
-    return lists.get(this).map(([name, value]) => `${written(name)}=${written(value)}`).join('&');
+    return lists
+      .get(this)
+      .map(([name, value]) => `${written(name)}=${written(value)}`)
+      .join('&');
   }
 }

@@ -1,10 +1,10 @@
-// What happens when a member of a URL is set (URL standard, section 6.1): wrong values change nothing.
-import {
-  encodeQuery, isSpecial, parseHostAndPort, parsePath, parsePort,
-} from './parser.js';
+// What happens when a member of a URL is set (URL standard, section 6.1): wrong values change
+// nothing.
+import { encodeQuery, isSpecial, parseHostAndPort, parsePath, parsePort } from './parser.js';
 import { encode, FRAGMENT, USERINFO } from './percent.js';
 
-const hasNoPort = (record) => record.host === null || record.host === '' || record.scheme === 'file';
+const hasNoPort = (record) =>
+  record.host === null || record.host === '' || record.scheme === 'file';
 
 /** Sets `member` of a record. */
 export function change(record, member, value) {
@@ -20,7 +20,8 @@ const setters = {
     if (scheme === null) return;
     const next = { ...record, scheme: scheme[1].toLowerCase() };
     if (isSpecial(next) !== isSpecial(record)) return;
-    if (next.scheme === 'file' && (record.username || record.password || record.port !== null)) return;
+    if (next.scheme === 'file' && (record.username || record.password || record.port !== null))
+      return;
     if (record.scheme === 'file' && record.host === '') return;
     record.scheme = next.scheme;
     record.port = parsePort(record, record.port === null ? '' : String(record.port));

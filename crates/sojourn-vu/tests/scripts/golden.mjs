@@ -12,10 +12,15 @@ function plain(text, folder) {
   const { BASE, ROUTES, TLS, WS, GRPC } = process.env;
   const bare = (url) => url.replace(/^\w+:\/\//, '');
   return text
-    .replaceAll(folder, '@OUT@').replaceAll(here, '@SCRIPTS@')
-    .replaceAll(bare(BASE), '@BASE@').replaceAll(bare(ROUTES), '@ROUTES@').replaceAll(bare(TLS), '@TLS@')
-    .replaceAll(bare(WS), '@WS@').replaceAll(GRPC, '@GRPC@')
-    .replaceAll(bare(BASE).split(':')[1], '@PORT@').replaceAll(bare(ROUTES).split(':')[1], '@PORT@')
+    .replaceAll(folder, '@OUT@')
+    .replaceAll(here, '@SCRIPTS@')
+    .replaceAll(bare(BASE), '@BASE@')
+    .replaceAll(bare(ROUTES), '@ROUTES@')
+    .replaceAll(bare(TLS), '@TLS@')
+    .replaceAll(bare(WS), '@WS@')
+    .replaceAll(GRPC, '@GRPC@')
+    .replaceAll(bare(BASE).split(':')[1], '@PORT@')
+    .replaceAll(bare(ROUTES).split(':')[1], '@PORT@')
     .replace(/127\.0\.0\.1:\d{5}->/g, '@CLIENT@->');
 }
 
@@ -26,14 +31,23 @@ const read = (folder, name) => {
 
 /** Lines of the log: level, text, and whether the script wrote it. */
 function log(folder) {
-  let lines = read(folder, 'stderr').split('\n').filter(Boolean).map((line) => {
-    try {
-      const { level, msg, source: from, error, hint } = JSON.parse(line);
-      return { level, msg, ...(from && { source: from }), ...(error && { error }), ...(hint && { hint }) };
-    } catch {
-      return { text: line.replace(/time="[^"]*"/, 'time=""') };
-    }
-  });
+  let lines = read(folder, 'stderr')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      try {
+        const { level, msg, source: from, error, hint } = JSON.parse(line);
+        return {
+          level,
+          msg,
+          ...(from && { source: from }),
+          ...(error && { error }),
+          ...(hint && { hint }),
+        };
+      } catch {
+        return { text: line.replace(/time="[^"]*"/, 'time=""') };
+      }
+    });
   const how = directive('Log');
   if (how === 'console') lines = lines.filter((it) => it.source === 'console');
   if (how === 'sorted') lines.sort((a, b) => (a.msg < b.msg ? -1 : 1));
@@ -60,8 +74,11 @@ function metrics(folder) {
     if (/^(vus|vus_max)$/.test(it.metric)) metric.samples = null;
   }
   for (const metric of Object.values(all)) {
-    metric.tags = Object.fromEntries(Object.entries(metric.tags).sort()
-      .map(([key, values]) => [key, [...values].sort()]));
+    metric.tags = Object.fromEntries(
+      Object.entries(metric.tags)
+        .sort()
+        .map(([key, values]) => [key, [...values].sort()]),
+    );
   }
   return Object.fromEntries(Object.entries(all).sort());
 }
@@ -100,11 +117,14 @@ function understood(text) {
 function seen(folder) {
   const code = Number(read(folder, 'code'));
   const kept = {};
-  for (const name of (directive('Keep') || '').split(' ').filter(Boolean)) kept[name] = understood(read(folder, name));
+  for (const name of (directive('Keep') || '').split(' ').filter(Boolean))
+    kept[name] = understood(read(folder, name));
   return {
     exit_code: code,
     log: log(folder),
-    ...((directive('Command') || source.includes('handleSummary')) && { stdout: understood(read(folder, 'stdout')) }),
+    ...((directive('Command') || source.includes('handleSummary')) && {
+      stdout: understood(read(folder, 'stdout')),
+    }),
     ...(directive('Keep') && { kept }),
     ...(directive('Command') === undefined && { ...summary(folder), metrics: metrics(folder) }),
   };
@@ -112,21 +132,38 @@ function seen(folder) {
 
 /** What both have alike; null where they differ. */
 function steady(a, b) {
-  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b ? a : null;
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object')
+    return a === b ? a : null;
   if (Array.isArray(a)) {
     return a.length === b.length ? a.map((it, at) => steady(it, b[at])) : null;
   }
-  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  return Object.fromEntries(names.map((name) => [name, name in a && name in b ? steady(a[name], b[name]) : null]));
+  // The order of keys says nothing.
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort();
+  return Object.fromEntries(
+    names.map((name) => [name, name in a && name in b ? steady(a[name], b[name]) : null]),
+  );
 }
+
+const MEMBERS = [
+  'script',
+  'row',
+  'exit_code',
+  'log',
+  'stdout',
+  'kept',
+  'checks',
+  'thresholds',
+  'metrics',
+];
 
 /** JSON with a line for each element of a part: differences are seen well. */
 function written(it) {
   const part = (value) => {
     if (value === null || typeof value !== 'object') return JSON.stringify(value);
     const isList = Array.isArray(value);
-    const lines = Object.entries(value)
-      .map(([key, inner]) => `  ${isList ? '' : `${JSON.stringify(key)}: `}${JSON.stringify(inner)}`);
+    const lines = Object.entries(value).map(
+      ([key, inner]) => `  ${isList ? '' : `${JSON.stringify(key)}: `}${JSON.stringify(inner)}`,
+    );
     const [open, close] = isList ? '[]' : '{}';
     return lines.length === 0 ? open + close : `${open}\n${lines.join(',\n')}\n ${close}`;
   };
@@ -134,9 +171,16 @@ function written(it) {
   return `{\n${parts.join(',\n')}\n}\n`;
 }
 
-const golden = { script, row: directive('Row'), ...steady(...runs.map(seen)) };
 const path = join(here, 'golden', script.replace(/\.[jt]s$/, '.json'));
+let golden = { script, row: directive('Row'), ...steady(...runs.map(seen)) };
+if (process.env.MERGE && existsSync(path)) {
+  const { row, ...earlier } = golden;
+  golden = { ...steady(JSON.parse(readFileSync(path, 'utf8')), earlier), script, row };
+}
+golden = Object.fromEntries(MEMBERS.filter((it) => it in golden).map((it) => [it, golden[it]]));
 mkdirSync(dirname(path), { recursive: true });
 writeFileSync(path, written(golden));
 const failed = (golden.checks || []).filter(([, , fails]) => fails > 0).map(([name]) => name);
-console.log(`${script}: exit ${golden.exit_code}${failed.length ? `, failed: ${failed.join('; ')}` : ''}`);
+console.log(
+  `${script}: exit ${golden.exit_code}${failed.length ? `, failed: ${failed.join('; ')}` : ''}`,
+);

@@ -1,11 +1,12 @@
 // Peers of the scripts in sockets/: a WebSocket echo and a gRPC service, without dependencies.
 //   node peers.mjs        prints their addresses, `WS=… GRPC=…`, and serves until it is ended
 //
-// WebSocket: what comes goes back; the text `close` closes with 1001 and the reason `asked`; `ping` sends a ping;
-// `head:NAME` tells a header of the upgrade; `binary` sends the bytes 1, 2, 3. A path of /refuse answers 403.
+// WebSocket: what comes goes back; the text `close` closes with 1001 and the reason `asked`; `ping`
+// sends a ping; `head:NAME` tells a header of the upgrade; `binary` sends the bytes 1, 2, 3. A path
+// of /refuse answers 403.
 //
-// gRPC, as in lib/hello.proto. Names: `fail` is NOT_FOUND with the text `nobody of that name`; `slow` waits 2 s. Metadata
-// `x-echo` comes back as a header and as the trailer `x-echo-trailer`.
+// gRPC, as in lib/hello.proto. Names: `fail` is NOT_FOUND with the text `nobody of that name`;
+// `slow` waits 2 s. Metadata `x-echo` comes back as a header and as the trailer `x-echo-trailer`.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import http2 from 'node:http2';
@@ -16,11 +17,14 @@ web.on('upgrade', (request, socket) => {
     socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
     return;
   }
-  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+  const accept = createHash('sha1')
+    .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
     .digest('base64');
   const protocol = request.headers['sec-websocket-protocol'];
-  socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
-    + `Sec-WebSocket-Accept: ${accept}\r\n${protocol ? `Sec-WebSocket-Protocol: ${protocol.split(',')[0]}\r\n` : ''}\r\n`);
+  socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      `Sec-WebSocket-Accept: ${accept}\r\n${protocol ? `Sec-WebSocket-Protocol: ${protocol.split(',')[0]}\r\n` : ''}\r\n`,
+  );
   let rest = Buffer.alloc(0);
   socket.on('data', (data) => {
     rest = Buffer.concat([rest, data]);
@@ -51,14 +55,19 @@ function next(bytes) {
   if (bytes.length < begin + size) return undefined;
   const mask = bytes.subarray(at, at + 4);
   const payload = Buffer.from(bytes.subarray(begin, begin + size));
-  if (isMasked) payload.forEach((byte, k) => { payload[k] = byte ^ mask[k % 4]; });
+  if (isMasked)
+    payload.forEach((byte, k) => {
+      payload[k] = byte ^ mask[k % 4];
+    });
   return { opcode: bytes[0] & 15, payload, length: begin + size };
 }
 
 function send(socket, opcode, payload) {
   const data = Buffer.from(payload);
-  const head = data.length < 126 ? Buffer.from([128 | opcode, data.length])
-    : Buffer.from([128 | opcode, 126, data.length >> 8, data.length & 255]);
+  const head =
+    data.length < 126
+      ? Buffer.from([128 | opcode, data.length])
+      : Buffer.from([128 | opcode, 126, data.length >> 8, data.length & 255]);
   socket.write(Buffer.concat([head, data]));
 }
 
@@ -68,7 +77,8 @@ function answer(socket, request, { opcode, payload }) {
     send(socket, 8, payload);
     socket.end();
   } else if (opcode === 9) send(socket, 10, payload);
-  else if (text === 'close') send(socket, 8, Buffer.concat([Buffer.from([3, 233]), Buffer.from('asked')]));
+  else if (text === 'close')
+    send(socket, 8, Buffer.concat([Buffer.from([3, 233]), Buffer.from('asked')]));
   else if (text === 'ping') send(socket, 9, '');
   else if (text === 'binary') send(socket, 2, [1, 2, 3]);
   else if (text.startsWith('head:')) send(socket, 1, String(request.headers[text.slice(5)]));
@@ -96,11 +106,17 @@ grpc.on('stream', (stream, headers) => {
   let message = '';
   const echo = headers['x-echo'];
   stream.on('error', () => {});
-  stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...(echo && { 'x-echo': echo }) },
-    { waitForTrailers: true });
-  stream.on('wantTrailers', () => stream.sendTrailers({
-    'grpc-status': String(status), ...(message && { 'grpc-message': message }), ...(echo && { 'x-echo-trailer': echo }),
-  }));
+  stream.respond(
+    { ':status': 200, 'content-type': 'application/grpc', ...(echo && { 'x-echo': echo }) },
+    { waitForTrailers: true },
+  );
+  stream.on('wantTrailers', () =>
+    stream.sendTrailers({
+      'grpc-status': String(status),
+      ...(message && { 'grpc-message': message }),
+      ...(echo && { 'x-echo-trailer': echo }),
+    }),
+  );
   const fail = (code, text) => {
     status = code;
     message = text;
@@ -112,7 +128,11 @@ grpc.on('stream', (stream, headers) => {
     if (method === 'Say') {
       const name = textOf(bytes);
       if (name === 'fail') fail(5, 'nobody of that name');
-      else setTimeout(() => stream.end(framed(textField(`hello ${name}`))), name === 'slow' ? 2000 : 0);
+      else
+        setTimeout(
+          () => stream.end(framed(textField(`hello ${name}`))),
+          name === 'slow' ? 2000 : 0,
+        );
     } else if (method === 'Count') {
       for (let n = 1; n <= numberOf(bytes); n++) stream.write(framed(numberField(n)));
       stream.end();
@@ -135,6 +155,8 @@ grpc.on('stream', (stream, headers) => {
   });
 });
 
-web.listen(0, '127.0.0.1', () => grpc.listen(0, '127.0.0.1', () => {
-  console.log(`WS=ws://127.0.0.1:${web.address().port} GRPC=127.0.0.1:${grpc.address().port}`);
-}));
+web.listen(0, '127.0.0.1', () =>
+  grpc.listen(0, '127.0.0.1', () => {
+    console.log(`WS=ws://127.0.0.1:${web.address().port} GRPC=127.0.0.1:${grpc.address().port}`);
+  }),
+);

@@ -16,7 +16,9 @@ const rows = await csv.parse(file, { delimiter: ';', asObjects: true });
 export default async function (): Promise<void> {
   const answer = ws.connect('ws://127.0.0.1:8080', { tags: { a: 'b' } }, (socket) => {
     socket.on('open', () => socket.send('hello'));
-    socket.on('message', (text) => { if (text.length > 3) socket.close(); });
+    socket.on('message', (text) => {
+      if (text.length > 3) socket.close();
+    });
     socket.setTimeout(() => socket.close(1000), 500);
   });
   if (answer.status !== 101) throw new Error('not upgraded');
@@ -27,7 +29,11 @@ export default async function (): Promise<void> {
   socket.onclose = (event) => console.log(event.code, event.reason);
 
   client.connect('127.0.0.1:50051', { plaintext: true });
-  const response = client.invoke('hello.Greeter/Say', { name: 'ada' }, { metadata: { 'x-a': 'b' }, timeout: '1s' });
+  const response = client.invoke(
+    'hello.Greeter/Say',
+    { name: 'ada' },
+    { metadata: { 'x-a': 'b' }, timeout: '1s' },
+  );
   if (response.status === grpc.StatusOK) console.log(response.message.text);
   const stream = new grpc.Stream(client, 'hello.Greeter/Chat');
   stream.on('data', (message) => console.log(message));
@@ -38,6 +44,11 @@ export default async function (): Promise<void> {
 
   await file.seek(0, SeekMode.Start);
   const count = await file.read(new Uint8Array(16));
-  console.log(count, rows[0].name, parseHTML('<p>x</p>').find('p').text(), hmac('sha256', 'k', 'd', 'hex').length,
-    b64decode('YQ==', 'std', 's').length);
+  console.log(
+    count,
+    rows[0].name,
+    parseHTML('<p>x</p>').find('p').text(),
+    hmac('sha256', 'k', 'd', 'hex').length,
+    b64decode('YQ==', 'std', 's').length,
+  );
 }

@@ -1,6 +1,9 @@
 // The module `k6/data`.
 
-/** An array that all users share: made once, at init, by whoever comes first. Elements are frozen copies. */
+/**
+ * An array that all users share: made once, at init, by whoever comes first. Elements are frozen
+ * copies.
+ */
 export class SharedArray<T = any> implements Iterable<T> {
   constructor(name: string, make: () => T[]);
   readonly length: number;

@@ -38,7 +38,9 @@ export interface TestInfo {
   /** Marks the test as failed, which goes on: exit code 110. */
   fail(message?: string): void;
   /** The options that are in force; shortcuts have become scenarios. */
-  readonly options: Readonly<Omit<Options, 'scenarios'>> & { readonly scenarios: Readonly<Record<string, Scenario>> };
+  readonly options: Readonly<Omit<Options, 'scenarios'>> & {
+    readonly scenarios: Readonly<Record<string, Scenario>>;
+  };
 }
 
 export const scenario: ScenarioInfo;
@@ -46,5 +48,10 @@ export const instance: InstanceInfo;
 export const vu: VuInfo;
 export const test: TestInfo;
 
-declare const execution: { scenario: ScenarioInfo; instance: InstanceInfo; vu: VuInfo; test: TestInfo };
+declare const execution: {
+  scenario: ScenarioInfo;
+  instance: InstanceInfo;
+  vu: VuInfo;
+  test: TestInfo;
+};
 export default execution;

@@ -62,7 +62,8 @@ export interface ResponseCookie {
   expires: number;
 }
 
-export type JSONValue = null | boolean | number | string | JSONValue[] | { [key: string]: JSONValue };
+export type JSONValue =
+  null | boolean | number | string | JSONValue[] | { [key: string]: JSONValue };
 
 export interface Ocsp {
   next_update: number;
@@ -146,14 +147,25 @@ export class CookieJar {
   set(url: string, name: string, value: string, options?: CookieOptions): boolean;
 }
 
-export function asyncRequest(method: string, url: Url, body?: RequestBody, params?: Params): Promise<Response>;
+export function asyncRequest(
+  method: string,
+  url: Url,
+  body?: RequestBody,
+  params?: Params,
+): Promise<Response>;
 export function batch<T extends BatchRequest[]>(requests: T): { [K in keyof T]: Response };
 export function batch<K extends string>(requests: Record<K, BatchRequest>): Record<K, Response>;
 /** This user's jar. */
 export function cookieJar(): CookieJar;
 export function del(url: Url, body?: RequestBody, params?: Params): Response;
-export function expectedStatuses(...statuses: (number | { min: number; max: number })[]): ExpectedStatuses;
-export function file(data: string | ArrayBuffer | ArrayBufferView, filename?: string, contentType?: string): FileData;
+export function expectedStatuses(
+  ...statuses: (number | { min: number; max: number })[]
+): ExpectedStatuses;
+export function file(
+  data: string | ArrayBuffer | ArrayBufferView,
+  filename?: string,
+  contentType?: string,
+): FileData;
 export function get(url: Url, params?: Params | null): Response;
 export function head(url: Url, params?: Params | null): Response;
 export function options(url: Url, body?: RequestBody, params?: Params): Response;

@@ -7,7 +7,8 @@ export interface Stage {
   target: number | string;
 }
 
-export type Threshold = string | { threshold: string; abortOnFail?: boolean; delayAbortEval?: Duration };
+export type Threshold =
+  string | { threshold: string; abortOnFail?: boolean; delayAbortEval?: Duration };
 
 interface ScenarioBase {
   /** The exported function to run; `default` by default. */

@@ -2,7 +2,11 @@
 
 export function setTimeout(callback: (...args: any[]) => void, ms?: number, ...args: any[]): number;
 export function clearTimeout(id?: number): void;
-export function setInterval(callback: (...args: any[]) => void, ms?: number, ...args: any[]): number;
+export function setInterval(
+  callback: (...args: any[]) => void,
+  ms?: number,
+  ...args: any[]
+): number;
 export function clearInterval(id?: number): void;
 
 declare const timers: typeof import('./timers');

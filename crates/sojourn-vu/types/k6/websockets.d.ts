@@ -2,7 +2,10 @@
 import type { Params } from './ws';
 
 export class Blob {
-  constructor(parts?: (string | ArrayBuffer | ArrayBufferView | Blob)[], options?: { type?: string });
+  constructor(
+    parts?: (string | ArrayBuffer | ArrayBufferView | Blob)[],
+    options?: { type?: string },
+  );
   readonly size: number;
   readonly type: string;
   arrayBuffer(): Promise<ArrayBuffer>;
@@ -52,7 +55,10 @@ export class WebSocket {
   onopen: ((event: Event) => void) | null;
   onping: ((event: Event) => void) | null;
   onpong: ((event: Event) => void) | null;
-  addEventListener<E extends keyof WebSocketEvents>(event: E, run: (event: WebSocketEvents[E]) => void): void;
+  addEventListener<E extends keyof WebSocketEvents>(
+    event: E,
+    run: (event: WebSocketEvents[E]) => void,
+  ): void;
   close(code?: number, reason?: string): void;
   ping(): void;
   send(data: string | ArrayBuffer | ArrayBufferView | Blob): void;

@@ -30,7 +30,11 @@ export interface Socket {
 }
 
 /** Returns the answer to the upgrade once the socket is closed. */
-export function connect(url: string, params: Params | null, run: (socket: Socket) => void): Response;
+export function connect(
+  url: string,
+  params: Params | null,
+  run: (socket: Socket) => void,
+): Response;
 export function connect(url: string, run: (socket: Socket) => void): Response;
 
 declare const ws: typeof import('./ws');

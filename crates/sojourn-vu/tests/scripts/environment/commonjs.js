@@ -9,9 +9,17 @@ module.exports.options = { iterations: 1, thresholds: { checks: ['rate==1'] } };
 
 exports.default = function () {
   k6.check(null, {
-    'a built-in module': function () { return typeof http.get === 'function'; },
-    'a CommonJS module': function () { return old.triple(3) === 9 && old.name === 'old'; },
-    'an ES module': function () { return fresh.default(3) === 6 && fresh.answer === 42; },
-    'the same object twice': function () { return isSame; },
+    'a built-in module': function () {
+      return typeof http.get === 'function';
+    },
+    'a CommonJS module': function () {
+      return old.triple(3) === 9 && old.name === 'old';
+    },
+    'an ES module': function () {
+      return fresh.default(3) === 6 && fresh.answer === 42;
+    },
+    'the same object twice': function () {
+      return isSame;
+    },
   });
 };

@@ -24,7 +24,11 @@ export function plain() {
   same('an empty value', __ENV.EMPTY, '');
   same('a value with a sign of equality', __ENV.EQUALS, 'a=b');
   same('what is not there', __ENV.NOT_THERE, undefined);
-  same('all are texts', Object.values(__ENV).every((it) => typeof it === 'string'), true);
+  same(
+    'all are texts',
+    Object.values(__ENV).every((it) => typeof it === 'string'),
+    true,
+  );
 }
 
 export function dressed() {

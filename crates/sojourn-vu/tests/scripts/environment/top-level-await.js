@@ -2,7 +2,9 @@
 import { same, strict } from '../lib/same.js';
 
 const value = await Promise.resolve(7);
-const later = await new Promise((resolve) => { Promise.resolve().then(() => resolve(8)); });
+const later = await new Promise((resolve) => {
+  Promise.resolve().then(() => resolve(8));
+});
 
 export const options = Object.assign({ iterations: value - 5 }, strict);
 

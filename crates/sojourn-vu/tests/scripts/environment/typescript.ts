@@ -33,6 +33,6 @@ export default function (): void {
     'generics and parameter properties': () => new Box<string>('a').open() === 'a',
     'optional members': () => width({ x: 2 }) === 3,
     'no type is checked': () => typeof wrong === 'string',
-    'satisfies': () => ({ x: 1 } satisfies Point).x === 1,
+    satisfies: () => (({ x: 1 }) satisfies Point).x === 1,
   });
 }

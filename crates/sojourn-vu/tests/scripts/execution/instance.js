@@ -16,6 +16,11 @@ export default function () {
   sleep(0.05);
   const elapsed = it.currentTestRunDuration;
   same('elapsed', elapsed >= 50 && elapsed < 5000, true);
-  same('members', Object.keys(it).sort(), ['currentTestRunDuration', 'iterationsCompleted',
-    'iterationsInterrupted', 'vusActive', 'vusInitialized']);
+  same('members', Object.keys(it).sort(), [
+    'currentTestRunDuration',
+    'iterationsCompleted',
+    'iterationsInterrupted',
+    'vusActive',
+    'vusInitialized',
+  ]);
 }

@@ -17,6 +17,12 @@ export default function () {
   same('iterations', [it.iterationInInstance, it.iterationInTest], [__ITER, __ITER]);
   same('progress', it.progress >= 0 && it.progress <= 1, true);
   same('start', Math.abs(Date.now() - it.startTime) < 5000, true);
-  same('members', Object.keys(it).sort(),
-    ['executor', 'iterationInInstance', 'iterationInTest', 'name', 'progress', 'startTime']);
+  same('members', Object.keys(it).sort(), [
+    'executor',
+    'iterationInInstance',
+    'iterationInTest',
+    'name',
+    'progress',
+    'startTime',
+  ]);
 }

@@ -7,7 +7,9 @@ import { same, throws } from '../lib/same.js';
 const mine = new Counter('mine');
 
 export const options = {
-  scenarios: { all: { executor: 'per-vu-iterations', vus: 1, iterations: 2, tags: { of: 'scenario' } } },
+  scenarios: {
+    all: { executor: 'per-vu-iterations', vus: 1, iterations: 2, tags: { of: 'scenario' } },
+  },
   thresholds: {
     checks: ['rate==1'],
     'mine{own:a}': ['count==1'],
@@ -33,10 +35,20 @@ export default function () {
   exec.vu.metrics.metadata.trace = 'id';
   mine.add(1);
   delete exec.vu.metrics.tags.number;
-  same('of the scenario', [exec.vu.metrics.tags.of, exec.vu.metrics.tags.scenario], ['scenario', 'all']);
+  same(
+    'of the scenario',
+    [exec.vu.metrics.tags.of, exec.vu.metrics.tags.scenario],
+    ['scenario', 'all'],
+  );
   group('g', () => mine.add(1));
   same('has', ['of' in exec.vu.metrics.tags, 'not' in exec.vu.metrics.tags], [true, false]);
   console.log(Object.keys(exec.vu.metrics.tags).sort().join(' '));
-  throws('an object is no value', () => { exec.vu.metrics.tags.deep = {}; }, 'TypeError');
+  throws(
+    'an object is no value',
+    () => {
+      exec.vu.metrics.tags.deep = {};
+    },
+    'TypeError',
+  );
   console.log(JSON.stringify(exec.vu.metrics.metadata));
 }

@@ -5,7 +5,12 @@ import { same } from '../lib/same.js';
 export const options = {
   scenarios: {
     one: {
-      executor: 'per-vu-iterations', vus: 2, iterations: 2, exec: 'one', maxDuration: '1s', gracefulStop: '0s',
+      executor: 'per-vu-iterations',
+      vus: 2,
+      iterations: 2,
+      exec: 'one',
+      maxDuration: '1s',
+      gracefulStop: '0s',
     },
     two: { executor: 'per-vu-iterations', vus: 2, iterations: 2, exec: 'two', startTime: '1.5s' },
   },
@@ -16,8 +21,14 @@ export function one() {
   const it = exec.vu;
   same('ids', [it.idInInstance, it.idInTest], [__VU, __VU]);
   same('iterations', [it.iterationInInstance, it.iterationInScenario], [__ITER, __ITER]);
-  same('members', Object.keys(it).sort(),
-    ['idInInstance', 'idInTest', 'iterationInInstance', 'iterationInScenario', 'metrics', 'tags']);
+  same('members', Object.keys(it).sort(), [
+    'idInInstance',
+    'idInTest',
+    'iterationInInstance',
+    'iterationInScenario',
+    'metrics',
+    'tags',
+  ]);
 }
 
 export function two() {

@@ -4,7 +4,11 @@ import { sleep } from 'k6';
 export const options = {
   scenarios: {
     all: {
-      executor: 'constant-arrival-rate', rate: 10, duration: '1s', preAllocatedVUs: 2, gracefulStop: '3s',
+      executor: 'constant-arrival-rate',
+      rate: 10,
+      duration: '1s',
+      preAllocatedVUs: 2,
+      gracefulStop: '3s',
     },
   },
   thresholds: { iterations: ['count==2'], dropped_iterations: ['count>=8', 'count<=9'] },

@@ -5,7 +5,11 @@ const each = new Counter('each');
 
 export const options = {
   scenarios: { all: { executor: 'per-vu-iterations', vus: 3, iterations: 2 } },
-  thresholds: { 'each{user:1}': ['count==2'], 'each{user:2}': ['count==2'], 'each{user:3}': ['count==2'] },
+  thresholds: {
+    'each{user:1}': ['count==2'],
+    'each{user:2}': ['count==2'],
+    'each{user:3}': ['count==2'],
+  },
 };
 
 export default function () {

@@ -6,7 +6,11 @@ export const options = {
     all: {
       executor: 'ramping-vus',
       startVUs: 2,
-      stages: [{ duration: '300ms', target: 2 }, { duration: '0s', target: 0 }, { duration: '100ms', target: 0 }],
+      stages: [
+        { duration: '300ms', target: 2 },
+        { duration: '0s', target: 0 },
+        { duration: '100ms', target: 0 },
+      ],
       gracefulRampDown: '2s',
     },
   },

@@ -10,7 +10,11 @@ export const options = {
     all: {
       executor: 'ramping-vus',
       startVUs: 0,
-      stages: [{ duration: '1s', target: 4 }, { duration: '500ms', target: 4 }, { duration: '500ms', target: 0 }],
+      stages: [
+        { duration: '1s', target: 4 },
+        { duration: '500ms', target: 4 },
+        { duration: '500ms', target: 0 },
+      ],
       gracefulRampDown: '0s',
     },
   },

@@ -10,5 +10,7 @@ export const options = {
 
 export default function () {
   const at = exec.instance.currentTestRunDuration;
-  console.log(`${exec.scenario.name}: ${at < 600 ? 'soon' : at >= 1200 && at < 1800 ? 'on time' : at}`);
+  console.log(
+    `${exec.scenario.name}: ${at < 600 ? 'soon' : at >= 1200 && at < 1800 ? 'on time' : at}`,
+  );
 }

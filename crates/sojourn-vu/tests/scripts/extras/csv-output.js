@@ -1,7 +1,7 @@
 // Row: 8.11 --out csv: its columns
 // Args: --out csv=@OUT@/samples.csv
 // Keep: head.txt
-// After: cut -d, -f1,3- @OUT@/samples.csv | grep -E '^(metric_name|mine|checks)' > @OUT@/head.txt
+// After: cut -d, -f1,3- @OUT@/samples.csv | grep -E '^(metric_name|mine|checks)' | sort > @OUT@/head.txt
 import { check } from 'k6';
 import { Counter } from 'k6/metrics';
 

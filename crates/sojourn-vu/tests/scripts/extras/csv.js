@@ -8,11 +8,20 @@ export const options = strict;
 const file = await open('../lib/table.csv');
 const all = await csv.parse(file);
 const objects = await csv.parse(await open('../lib/table.csv'), { asObjects: true });
-const some = await csv.parse(await open('../lib/table.csv'), { skipFirstLine: true, fromLine: 2, toLine: 3 });
+const some = await csv.parse(await open('../lib/table.csv'), {
+  skipFirstLine: true,
+  fromLine: 2,
+  toLine: 3,
+});
 const parser = new csv.Parser(await open('../lib/table.csv'), { skipFirstLine: true });
 
 export default async function () {
-  same('all', Array.from(all), [['first', 'second'], ['1', 'one'], ['2', 'two'], ['3', 'th,ree']]);
+  same('all', Array.from(all), [
+    ['first', 'second'],
+    ['1', 'one'],
+    ['2', 'two'],
+    ['3', 'th,ree'],
+  ]);
   same('objects', Array.from(objects)[2], { first: '3', second: 'th,ree' });
   console.log(JSON.stringify(Array.from(some)));
   const { done, value } = await parser.next();

@@ -10,8 +10,14 @@ export default async function () {
   same('a promise', promise instanceof Promise, true);
   same('its response', (await promise).status, 200);
   const begin = Date.now();
-  const all = await Promise.all([1, 2, 3].map(() => http.asyncRequest('POST', `${url}?delay=300`, 'b')));
-  same('several at once', [all.map((it) => it.status), Date.now() - begin < 800], [[200, 200, 200], true]);
+  const all = await Promise.all(
+    [1, 2, 3].map(() => http.asyncRequest('POST', `${url}?delay=300`, 'b')),
+  );
+  same(
+    'several at once',
+    [all.map((it) => it.status), Date.now() - begin < 800],
+    [[200, 200, 200], true],
+  );
   const first = await Promise.race([
     http.asyncRequest('GET', `${url}?delay=400`).then(() => 'slow'),
     http.asyncRequest('GET', url).then(() => 'quick'),

@@ -14,12 +14,28 @@ export default function () {
   same('escaped', echoed(http.get(`${escaped}/x`), 'authorization'), 'Basic dXNAZXI6cDpzcw==');
   const digest = http.get(`${routes}/digest`, { auth: 'digest' });
   same('digest', digest.status, 200);
-  const said = Object.fromEntries(digest.body.slice(7).split(/, ?/).map((it) => {
-    const at = it.indexOf('=');
-    return [it.slice(0, at), it.slice(at + 1).replace(/"/g, '')];
-  }));
-  same('said', [said.username, said.realm, said.nonce, said.uri, said.opaque, said.qop, said.nc,
-    /^[0-9a-f]{32}$/.test(said.response)],
-  ['user', 'made', 'abc123', '/digest', 'xyz', 'auth', '00000001', true]);
+  const said = Object.fromEntries(
+    digest.body
+      .slice(7)
+      .split(/, ?/)
+      .map((it) => {
+        const at = it.indexOf('=');
+        return [it.slice(0, at), it.slice(at + 1).replace(/"/g, '')];
+      }),
+  );
+  same(
+    'said',
+    [
+      said.username,
+      said.realm,
+      said.nonce,
+      said.uri,
+      said.opaque,
+      said.qop,
+      said.nc,
+      /^[0-9a-f]{32}$/.test(said.response),
+    ],
+    ['user', 'made', 'abc123', '/digest', 'xyz', 'auth', '00000001', true],
+  );
   same('its url', digest.url.includes('user'), false);
 }

@@ -24,7 +24,11 @@ export default function () {
   const begin = Date.now();
   http.batch(Array.from({ length: 6 }, () => `${url}?delay=300`));
   same('six at once', Date.now() - begin < 900, true);
-  same('a lost one', http.batch([url, 'http://127.0.0.1:1/']).map((it) => it.status), [200, 0]);
+  same(
+    'a lost one',
+    http.batch([url, 'http://127.0.0.1:1/']).map((it) => it.status),
+    [200, 0],
+  );
   same('none', http.batch([]), []);
   throws('nothing', () => http.batch(), 'batch');
 }

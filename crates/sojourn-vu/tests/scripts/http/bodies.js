@@ -18,10 +18,15 @@ export default function () {
   same('keys are sorted', sent({ z: 1, a: 2 }), [form, 'a=2&z=1']);
   same('lists', sent({ a: [1, 2], 'b[]': ['x'] }), [form, 'a=1&a=2&b%5B%5D=x']);
   same('null', sent({ a: null }), [form, 'a=%3Cnil%3E']);
-  same('a form with a type of its own', sent({ a: 1 }, { headers: { 'Content-Type': 'text/x' } }),
-    ['text/x', 'a=1']);
-  same('json', sent(JSON.stringify({ a: 1 }), { headers: { 'content-type': 'application/json' } }),
-    ['application/json', '{"a":1}']);
+  same('a form with a type of its own', sent({ a: 1 }, { headers: { 'Content-Type': 'text/x' } }), [
+    'text/x',
+    'a=1',
+  ]);
+  same(
+    'json',
+    sent(JSON.stringify({ a: 1 }), { headers: { 'content-type': 'application/json' } }),
+    ['application/json', '{"a":1}'],
+  );
   same('nothing', sent(null), [undefined, '']);
   same('undefined', sent(undefined), [undefined, '']);
   same('an empty object', sent({}), [form, '']);

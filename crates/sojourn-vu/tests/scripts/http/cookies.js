@@ -7,12 +7,22 @@ export const options = strict;
 export default function () {
   const url = `${__ENV.ROUTES}/cookies`;
   const response = http.get(`${url}/set`);
-  same('of the response', response.cookies.seen, [{
-    name: 'seen', value: 'yes', domain: '', path: '/cookies', http_only: true, secure: false,
-    max_age: 60, expires: -6795364578871,
-  }]);
+  same('of the response', response.cookies.seen, [
+    {
+      name: 'seen',
+      value: 'yes',
+      domain: '',
+      path: '/cookies',
+      http_only: true,
+      secure: false,
+      max_age: 60,
+      expires: -6795364578871,
+    },
+  ]);
   same('kept', http.get(`${url}/told`).json(), { seen: 'yes', hop: '' });
-  same('sent', http.get(`${url}/told`).request.cookies.seen, [{ name: 'seen', value: 'yes', replace: false }]);
+  same('sent', http.get(`${url}/told`).request.cookies.seen, [
+    { name: 'seen', value: 'yes', replace: false },
+  ]);
   http.get(`${url}/away`);
   same('ended', http.get(`${url}/told`).json('seen'), '');
   same('set on the way', http.get(`${url}/redirect`).json('hop'), 'one');

@@ -9,8 +9,11 @@ export default function () {
   const response = http.get(url, {
     headers: { 'x-lower': 'a', 'X-Number': 5, Host: 'other.test', 'X-Empty': '', 'X-Bool': true },
   });
-  same('sent', ['x-lower', 'x-number', 'x-empty', 'x-bool'].map((it) => echoed(response, it)),
-    ['a', '5', '', 'true']);
+  same(
+    'sent',
+    ['x-lower', 'x-number', 'x-empty', 'x-bool'].map((it) => echoed(response, it)),
+    ['a', '5', '', 'true'],
+  );
   same('host', echoed(response, 'host'), 'other.test');
   same('of the request', response.request.headers['X-Lower'], ['a']);
   same('received', response.headers['Content-Type'], 'text/plain; charset=utf-8');

@@ -9,8 +9,13 @@ export default function () {
   same('html', page.html().find('title').text(), 'A form');
   same('with a selector', page.html('li').size(), 3);
   const sent = page.submitForm({ formSelector: '#one', fields: { user: 'bob' } });
-  same('a form', sent.body.split('&').sort(),
-    ['go=Go', 'note=text', 'pick=b', 'token=t1', 'user=bob']);
+  same('a form', sent.body.split('&').sort(), [
+    'go=Go',
+    'note=text',
+    'pick=b',
+    'token=t1',
+    'user=bob',
+  ]);
   const pressed = page.submitForm({ formSelector: '#one', submitSelector: '[name=go]' });
   same('with a button', pressed.body.includes('go=Go'), true);
   const searched = page.submitForm({ formSelector: '#two' });

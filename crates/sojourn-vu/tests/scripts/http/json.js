@@ -25,8 +25,9 @@ export default function () {
   const data = http.get(`${__ENV.BASE}/data/test.json`);
   same('all of it', data.json(), JSON.parse(data.body));
   same('of an array', Array.isArray(http.get(`${__ENV.BASE}/data/test_array.json`).json()), true);
-  const got = http.post(`${__ENV.ROUTES}/json`, JSON.stringify({ value: 'x' }),
-    { headers: { 'content-type': 'application/json' } });
+  const got = http.post(`${__ENV.ROUTES}/json`, JSON.stringify({ value: 'x' }), {
+    headers: { 'content-type': 'application/json' },
+  });
   same('selected', [got.json('got'), got.json('kind')], ['x', 'application/json']);
   same('not there', got.json('nothing.here'), undefined);
   throws('wrong JSON', () => http.get(`${__ENV.ROUTES}/not-json`).json(), 'line 1');

@@ -16,8 +16,8 @@ export const options = {
 };
 
 export default function () {
-  const get = (status, which, params) => http.get(`${__ENV.BASE}/x?status=${status}`,
-    Object.assign({ tags: { case: which } }, params));
+  const get = (status, which, params) =>
+    http.get(`${__ENV.BASE}/x?status=${status}`, Object.assign({ tags: { case: which } }, params));
   get(200, 'usual');
   get(404, 'wrong');
   get(404, 'own', { responseCallback: http.expectedStatuses(404) });

@@ -1,9 +1,23 @@
 // Row: 8.5 params that are wrong
 import http from 'k6/http';
 
-const wrong = [{ timeout: 'soon' }, { timeout: -1 }, { redirects: 'a' }, { auth: 'other' }, { tags: 'x' },
-  { headers: 'x' }, { cookies: 'x' }, { jar: 'x' }, { responseCallback: 5 }, { unknown: 1 },
-  { throw: 'yes' }, { tags: { a: {} } }, { headers: { 'X-A': null } }, 'text', 5];
+const wrong = [
+  { timeout: 'soon' },
+  { timeout: -1 },
+  { redirects: 'a' },
+  { auth: 'other' },
+  { tags: 'x' },
+  { headers: 'x' },
+  { cookies: 'x' },
+  { jar: 'x' },
+  { responseCallback: 5 },
+  { unknown: 1 },
+  { throw: 'yes' },
+  { tags: { a: {} } },
+  { headers: { 'X-A': null } },
+  'text',
+  5,
+];
 
 export const options = { iterations: wrong.length };
 

@@ -25,8 +25,19 @@ export default function () {
     });
   });
   same('its result', value, 'result');
-  same('no result', group('none', () => {}), undefined);
-  throws('a throw goes through', () => group('throws', () => { throw new Error('from inside'); }), 'from inside');
+  same(
+    'no result',
+    group('none', () => {}),
+    undefined,
+  );
+  throws(
+    'a throw goes through',
+    () =>
+      group('throws', () => {
+        throw new Error('from inside');
+      }),
+    'from inside',
+  );
   throws('a name with two colons twice', () => group('a::b', () => {}), '::');
   group('', () => same('an empty name', true, true));
 }

@@ -12,5 +12,9 @@ export default function () {
   const first = three(42);
   same('again', three(42), first);
   same('another', JSON.stringify(three(43)) === JSON.stringify(first), false);
-  same('between 0 and 1', first.every((it) => it >= 0 && it < 1), true);
+  same(
+    'between 0 and 1',
+    first.every((it) => it >= 0 && it < 1),
+    true,
+  );
 }

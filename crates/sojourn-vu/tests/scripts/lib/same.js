@@ -3,8 +3,11 @@ import { check } from 'k6';
 
 /** JSON whose keys are in order: what k6 reads from JSON has its keys in no order. */
 export function json(value) {
-  return JSON.stringify(value, (_, it) => (it === null || typeof it !== 'object' || Array.isArray(it) ? it
-    : Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1)))));
+  return JSON.stringify(value, (_, it) =>
+    it === null || typeof it !== 'object' || Array.isArray(it)
+      ? it
+      : Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
 }
 
 /** Equal as JSON. */

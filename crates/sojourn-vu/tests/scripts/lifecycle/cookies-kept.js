@@ -3,7 +3,9 @@ import http from 'k6/http';
 import { same } from '../lib/same.js';
 
 export const options = {
-  iterations: 3, noCookiesReset: true, thresholds: { checks: ['rate==1'] },
+  iterations: 3,
+  noCookiesReset: true,
+  thresholds: { checks: ['rate==1'] },
 };
 
 export default function () {

@@ -36,9 +36,17 @@ export default function () {
 export function handleSummary(data) {
   const steady = JSON.parse(JSON.stringify(data));
   delete steady.state.testRunDurationMs;
-  for (const name of ['iteration_duration', 'group_duration', 'iterations', 'data_sent',
-    'data_received', 'vus', 'vus_max']) {
-    if (steady.metrics[name]) steady.metrics[name].values = Object.keys(steady.metrics[name].values).sort();
+  for (const name of [
+    'iteration_duration',
+    'group_duration',
+    'iterations',
+    'data_sent',
+    'data_received',
+    'vus',
+    'vus_max',
+  ]) {
+    if (steady.metrics[name])
+      steady.metrics[name].values = Object.keys(steady.metrics[name].values).sort();
   }
   delete steady.metrics.my_counter.values.rate;
   return {

@@ -5,10 +5,19 @@ import { same } from '../lib/same.js';
 export const options = {
   scenarios: {
     first: {
-      executor: 'per-vu-iterations', vus: 2, iterations: 3, exec: 'first', maxDuration: '1s', gracefulStop: '0s',
+      executor: 'per-vu-iterations',
+      vus: 2,
+      iterations: 3,
+      exec: 'first',
+      maxDuration: '1s',
+      gracefulStop: '0s',
     },
     second: {
-      executor: 'per-vu-iterations', vus: 2, iterations: 1, exec: 'second', startTime: '1.5s',
+      executor: 'per-vu-iterations',
+      vus: 2,
+      iterations: 1,
+      exec: 'second',
+      startTime: '1.5s',
     },
   },
   thresholds: { checks: ['rate==1'] },

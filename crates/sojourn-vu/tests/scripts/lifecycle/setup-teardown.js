@@ -17,16 +17,26 @@ export const options = {
 export function setup() {
   runs.add(1, { in: 'setup' });
   return {
-    list: [1, 2], when: new Date(0), left: undefined, deep: { n: null },
+    list: [1, 2],
+    when: new Date(0),
+    left: undefined,
+    deep: { n: null },
   };
 }
 
 export default function (data) {
   runs.add(1, { in: 'default' });
   // Not what JSON.stringify would make of dates and of undefined.
-  same('as JSON makes it', { ...data, seen: undefined }, {
-    list: [1, 2], left: null, when: '1970-01-01T00:00:00Z', deep: { n: null },
-  });
+  same(
+    'as JSON makes it',
+    { ...data, seen: undefined },
+    {
+      list: [1, 2],
+      left: null,
+      when: '1970-01-01T00:00:00Z',
+      deep: { n: null },
+    },
+  );
   same('a copy for each user, kept between iterations', data.seen, __ITER === 0 ? undefined : __VU);
   data.seen = __VU;
 }

@@ -4,8 +4,15 @@ import { same, strict, throws } from '../lib/same.js';
 
 export const options = strict;
 
-const vectors = [['', ''], ['f', 'Zg=='], ['fo', 'Zm8='], ['foo', 'Zm9v'], ['foob', 'Zm9vYg=='],
-  ['fooba', 'Zm9vYmE='], ['foobar', 'Zm9vYmFy']];
+const vectors = [
+  ['', ''],
+  ['f', 'Zg=='],
+  ['fo', 'Zm8='],
+  ['foo', 'Zm9v'],
+  ['foob', 'Zm9vYg=='],
+  ['fooba', 'Zm9vYmE='],
+  ['foobar', 'Zm9vYmFy'],
+];
 
 export default function () {
   for (const [plain, coded] of vectors) {
@@ -19,7 +26,11 @@ export default function () {
   same('url', b64encode(bytes.buffer, 'url'), '-_-_');
   same('rawurl', b64encode(new Uint8Array([251]).buffer, 'rawurl'), '-w');
   const decoded = b64decode('-_-_', 'url');
-  same('bytes', [decoded instanceof ArrayBuffer, ...new Uint8Array(decoded)], [true, 251, 255, 191]);
+  same(
+    'bytes',
+    [decoded instanceof ArrayBuffer, ...new Uint8Array(decoded)],
+    [true, 251, 255, 191],
+  );
   same('text by utf-8', b64decode(b64encode('aé€'), 'std', 's'), 'aé€');
   same('default object', encoding.b64encode('a'), 'YQ==');
   throws('not base64', () => b64decode('a*b='), 'illegal base64');

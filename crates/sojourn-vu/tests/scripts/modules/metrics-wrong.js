@@ -3,8 +3,19 @@ import { Counter, Trend } from 'k6/metrics';
 
 const counter = new Counter('good');
 const told = [];
-for (const name of ['with space', '', '1digit', 'dash-ed', 'a', 'ab', 'x'.repeat(128), 'x'.repeat(129),
-  'http_reqs', 'iterations', undefined]) {
+for (const name of [
+  'with space',
+  '',
+  '1digit',
+  'dash-ed',
+  'a',
+  'ab',
+  'x'.repeat(128),
+  'x'.repeat(129),
+  'http_reqs',
+  'iterations',
+  undefined,
+]) {
   try {
     new Counter(name);
     told.push(`${name}: made`);

@@ -13,7 +13,18 @@ import * as websockets from 'k6/websockets';
 import * as ws from 'k6/ws';
 
 const modules = {
-  k6, crypto, data, encoding, exec, html, http, metrics, grpc, timers, websockets, ws,
+  k6,
+  crypto,
+  data,
+  encoding,
+  exec,
+  html,
+  http,
+  metrics,
+  grpc,
+  timers,
+  websockets,
+  ws,
 };
 
 export default function () {

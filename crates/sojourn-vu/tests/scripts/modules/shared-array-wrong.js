@@ -14,7 +14,12 @@ attempt(() => new SharedArray('', () => []));
 attempt(() => new SharedArray('a'));
 attempt(() => new SharedArray('b', () => 5));
 attempt(() => new SharedArray('c', () => ({})));
-attempt(() => new SharedArray('d', () => { throw new Error('inside'); }));
+attempt(
+  () =>
+    new SharedArray('d', () => {
+      throw new Error('inside');
+    }),
+);
 attempt(() => new SharedArray('e', async () => []));
 attempt(() => SharedArray('f', () => []));
 

@@ -25,7 +25,9 @@ export const options = {
   systemTags: ['method', 'status', 'name'],
   tags: { a: 'b', n: '5' },
   teardownTimeout: '20s',
-  thresholds: { iterations: ['count==1', { threshold: 'count<5', abortOnFail: true, delayAbortEval: '1s' }] },
+  thresholds: {
+    iterations: ['count==1', { threshold: 'count<5', abortOnFail: true, delayAbortEval: '1s' }],
+  },
   throw: true,
   tlsVersion: { min: 'tls1.2', max: 'tls1.3' },
   userAgent: 'mine/1',

@@ -3,7 +3,8 @@ import http from 'k6/http';
 import { same } from '../lib/same.js';
 
 export const options = {
-  dns: { ttl: '0', select: 'roundRobin', policy: 'onlyIPv4' }, thresholds: { checks: ['rate==1'] },
+  dns: { ttl: '0', select: 'roundRobin', policy: 'onlyIPv4' },
+  thresholds: { checks: ['rate==1'] },
 };
 
 export default function () {

@@ -3,7 +3,11 @@ import { sleep } from 'k6';
 import { plan } from '../lib/plan.js';
 
 export const options = {
-  stages: [{ duration: '500ms', target: 2 }, { duration: '0', target: 1 }, { duration: 300, target: 1 }],
+  stages: [
+    { duration: '500ms', target: 2 },
+    { duration: '0', target: 1 },
+    { duration: 300, target: 1 },
+  ],
 };
 
 export function setup() {

@@ -3,7 +3,10 @@ import { Counter } from 'k6/metrics';
 
 const counter = new Counter('cc');
 
-export const options = { iterations: 3, thresholds: { cc: ['count<2', 'count>0'], iterations: ['count==3'] } };
+export const options = {
+  iterations: 3,
+  thresholds: { cc: ['count<2', 'count>0'], iterations: ['count==3'] },
+};
 
 export default function () {
   counter.add(1);

@@ -9,7 +9,16 @@ const trend = new Trend('tt');
 
 export const options = {
   thresholds: {
-    cc: ['count==3', 'count===3', 'count!=4', 'count>2', 'count>=3', 'count<4', 'count<=3', 'rate>0'],
+    cc: [
+      'count==3',
+      'count===3',
+      'count!=4',
+      'count>2',
+      'count>=3',
+      'count<4',
+      'count<=3',
+      'rate>0',
+    ],
     gg: ['value==2', ' value  <  3 '],
     rr: ['rate==0.75', 'rate>.7'],
     tt: ['avg==5.5', 'min==1', 'max==10', 'med==5.5', 'p(90)==9.1', 'p(50.0)<=5.5'],
@@ -30,7 +39,8 @@ export default function () {
 }
 
 export function handleSummary(data) {
-  const lines = Object.keys(data.metrics).filter((name) => data.metrics[name].thresholds)
+  const lines = Object.keys(data.metrics)
+    .filter((name) => data.metrics[name].thresholds)
     .map((name) => `${name}: ${json(data.metrics[name].thresholds)}`);
   return { stdout: lines.sort().join('\n') + '\n' };
 }

@@ -3,7 +3,9 @@ import http from 'k6/http';
 import { same } from '../lib/same.js';
 
 export const options = {
-  insecureSkipTLSVerify: true, tlsVersion: 'tls1.2', thresholds: { checks: ['rate==1'] },
+  insecureSkipTLSVerify: true,
+  tlsVersion: 'tls1.2',
+  thresholds: { checks: ['rate==1'] },
 };
 
 export default function () {

@@ -17,7 +17,9 @@ attempt('connect at init', () => client.connect(__ENV.GRPC, { plaintext: true })
 
 export default function () {
   attempt('not connected', () => client.invoke('hello.Greeter/Say', {}));
-  attempt('nobody there', () => client.connect('127.0.0.1:1', { plaintext: true, timeout: '300ms' }));
+  attempt('nobody there', () =>
+    client.connect('127.0.0.1:1', { plaintext: true, timeout: '300ms' }),
+  );
   attempt('unknown param', () => client.connect(__ENV.GRPC, { plain: true }));
   client.connect(__ENV.GRPC, { plaintext: true });
   attempt('unknown method', () => client.invoke('hello.Greeter/Nothing', {}));

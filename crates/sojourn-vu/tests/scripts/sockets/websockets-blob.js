@@ -7,7 +7,9 @@ export const options = { thresholds: { checks: ['rate==1'] } };
 export default function () {
   const socket = new WebSocket(__ENV.WS);
   same('by default', socket.binaryType, 'blob');
-  const blob = new Blob(['ab', new Uint8Array([99]), new Uint8Array([100]).buffer], { type: 'text/plain' });
+  const blob = new Blob(['ab', new Uint8Array([99]), new Uint8Array([100]).buffer], {
+    type: 'text/plain',
+  });
   same('a blob', [blob.size, blob.type], [4, 'text/plain']);
   // k6 does not take blobs in send(), nor are they instances of Blob.
   socket.onopen = () => socket.send('binary');

@@ -5,9 +5,14 @@ export const options = { iterations: 3 };
 
 export default function () {
   if (__ITER === 0) {
-    ws.connect(__ENV.WS, {}, (socket) => socket.on('open', () => { throw new Error('in a handler'); }));
+    ws.connect(__ENV.WS, {}, (socket) =>
+      socket.on('open', () => {
+        throw new Error('in a handler');
+      }),
+    );
   }
-  if (__ITER === 1) ws.connect(__ENV.WS, { unknown: 1 }, (socket) => socket.on('open', () => socket.close()));
+  if (__ITER === 1)
+    ws.connect(__ENV.WS, { unknown: 1 }, (socket) => socket.on('open', () => socket.close()));
   if (__ITER === 2) ws.connect(__ENV.WS, {});
   console.log('went on');
 }

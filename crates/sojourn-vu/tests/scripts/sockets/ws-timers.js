@@ -15,8 +15,12 @@ export default function () {
         if (ticks === 3) socket.setTimeout(() => socket.close(1000), 100);
       }, 60);
     });
-    socket.on('message', () => { echoes += 1; });
-    socket.on('message', () => { echoes += 10; });
+    socket.on('message', () => {
+      echoes += 1;
+    });
+    socket.on('message', () => {
+      echoes += 10;
+    });
   });
   same('ticks and echoes', [ticks >= 3, echoes >= 33], [true, true]);
 }

@@ -34,5 +34,14 @@ export default function () {
     socket.on('error', (error) => seen.push(error.error()));
   });
   same('an answer', [response.status, typeof response.headers], [101, 'object']);
-  same('what came', seen, ['open', 'mine', [1, 2, 3], 'pong', 'ping', [9], 'last', ['close', 1001]]);
+  same('what came', seen, [
+    'open',
+    'mine',
+    [1, 2, 3],
+    'pong',
+    'ping',
+    [9],
+    'last',
+    ['close', 1001],
+  ]);
 }
