@@ -1,6 +1,6 @@
 import { Assertion, AssertionError, config, describe, expect } from '../k6chaijs.js';
 import chai from '../k6chaijs.js';
-import { done, same } from './helper.js';
+import { done, same } from './compare.js';
 
 // Failed checks are wanted here, so only the comparisons' own are looked at.
 export const options = {

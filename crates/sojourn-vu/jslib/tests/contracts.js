@@ -1,6 +1,6 @@
 import chai, { expect } from '../k6chaijs.js';
 import { initContractPlugin } from '../k6chaijs-contracts.js';
-import { done, options, same } from './helper.js';
+import { done, options, same } from './compare.js';
 
 export { options };
 

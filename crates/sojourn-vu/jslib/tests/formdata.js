@@ -1,7 +1,7 @@
 import encoding from 'k6/encoding';
 import http from 'k6/http';
 import { FormData } from '../formdata.js';
-import { done, holds, options, same } from './helper.js';
+import { done, holds, options, same } from './compare.js';
 
 export { options };
 

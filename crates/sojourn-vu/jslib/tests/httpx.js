@@ -1,6 +1,6 @@
 // Needs a target that tells what it was sent: BASE, the URL of `sojourn mock`.
 import { Get, Httpx, Post } from '../httpx.js';
-import { done, options, same } from './helper.js';
+import { done, options, same } from './compare.js';
 
 export { options };
 

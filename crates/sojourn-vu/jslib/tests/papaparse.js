@@ -1,5 +1,5 @@
 import papaparse, { parse, unparse } from '../papaparse.js';
-import { done, options, same, throws } from './helper.js';
+import { done, options, same, throws } from './compare.js';
 
 export { options };
 

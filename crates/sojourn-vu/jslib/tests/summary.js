@@ -2,7 +2,7 @@
 // letter.
 import { humanizeValue, jUnit, textSummary } from '../k6-summary.js';
 import { htmlReport } from '../k6-reporter.js';
-import { done, holds, options, same } from './helper.js';
+import { done, holds, options, same } from './compare.js';
 
 export { options };
 

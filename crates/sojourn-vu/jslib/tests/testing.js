@@ -1,5 +1,5 @@
 import { expect } from '../k6-testing.js';
-import { done, options, same } from './helper.js';
+import { done, options, same } from './compare.js';
 
 export { options };
 

@@ -1,5 +1,5 @@
 import { TOTP } from '../totp.js';
-import { done, options, same, throws } from './helper.js';
+import { done, options, same, throws } from './compare.js';
 
 export { options };
 

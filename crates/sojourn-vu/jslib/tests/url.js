@@ -1,5 +1,5 @@
 import { URL, URLSearchParams } from '../url.js';
-import { done, options, same, throws } from './helper.js';
+import { done, options, same, throws } from './compare.js';
 
 export { options };
 

@@ -8,7 +8,7 @@ import {
   randomString,
   uuidv4,
 } from '../k6-utils.js';
-import { done, holds, options, same, throws } from './helper.js';
+import { done, holds, options, same, throws } from './compare.js';
 
 export { options };
 
