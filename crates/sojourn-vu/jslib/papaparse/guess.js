@@ -26,9 +26,10 @@ export function guessLineBreak(text, quote) {
  * null if there is none.
  */
 export function guessDelimiter(text, settings) {
+  const head = text.slice(0, LOOKED_AT);
   let best = null;
   for (const delimiter of settings.delimitersToGuess || CANDIDATES) {
-    const { rows } = tokenize(text, {
+    const { rows } = tokenize(head, {
       ...settings,
       delimiter,
       preview: 10,

@@ -23,6 +23,7 @@ class Reader {
       at: 0,
       rows: [],
       endsOpen: false,
+      places: { delimiter: -1, newline: -1 },
     });
   }
 
@@ -59,33 +60,41 @@ class Reader {
     const { text, settings } = this;
     const { quoteChar, delimiter, newline } = settings;
     if (quoteChar && text.startsWith(quoteChar, this.at)) return this.quoted();
-    const ends = [text.indexOf(delimiter, this.at), text.indexOf(newline, this.at)].filter(
-      (it) => it >= 0,
+    const end = Math.min(
+      this.next('delimiter', delimiter),
+      this.next('newline', newline),
+      text.length,
     );
-    const end = ends.length > 0 ? Math.min(...ends) : text.length;
     const value = text.slice(this.at, end);
     this.at = end;
     return value;
   }
 
+  /** Where that text comes next; it is not sought again before that place. */
+  next(name, sought) {
+    if (this.places[name] < this.at) {
+      const found = this.text.indexOf(sought, this.at);
+      this.places[name] = found < 0 ? Infinity : found;
+    }
+    return this.places[name];
+  }
+
   quoted() {
     const { text, settings } = this;
-    const { quoteChar, escapeChar, delimiter, newline } = settings;
+    const { quoteChar, escapeChar } = settings;
     const begin = this.at + 1;
     let value = '';
     let from = begin;
     for (;;) {
-      let quote = text.indexOf(quoteChar, from);
-      if (escapeChar !== quoteChar) {
-        const escape = text.indexOf(escapeChar + quoteChar, from);
-        if (escape >= 0 && (quote < 0 || escape < quote)) {
-          value += text.slice(from, escape) + quoteChar;
-          from = escape + 2;
-          continue;
-        }
-      } else if (quote >= 0 && text[quote + 1] === quoteChar) {
-        value += text.slice(from, quote) + quoteChar;
-        from = quote + 2;
+      const quote = text.indexOf(quoteChar, from);
+      const isEscaped =
+        escapeChar === quoteChar
+          ? quote >= 0 && text[quote + 1] === quoteChar
+          : quote > from && text[quote - 1] === escapeChar;
+      if (isEscaped) {
+        const first = escapeChar === quoteChar ? quote : quote - 1;
+        value += text.slice(from, first) + quoteChar;
+        from = first + 2;
         continue;
       }
       if (quote < 0) {
@@ -94,21 +103,26 @@ class Reader {
         this.at = text.length;
         return value;
       }
-      const blanks = /^[^\S\r\n\t]*/.exec(text.slice(quote + 1, quote + 64))[0].length;
-      for (const skipped of [0, blanks]) {
-        const after = quote + 1 + skipped;
-        if (
-          after >= text.length ||
-          text.startsWith(delimiter, after) ||
-          text.startsWith(newline, after)
-        ) {
-          this.at = Math.min(after, text.length);
-          return value + text.slice(from, quote);
-        }
+      const after = this.endAfter(quote + 1);
+      if (after >= 0) {
+        this.at = after;
+        return value + text.slice(from, quote);
       }
       this.wrong('InvalidQuotes', 'Trailing quote on quoted field is malformed', begin);
       value += text.slice(from, quote + 1);
       from = quote + 1;
+    }
+  }
+
+  /** Where a quoted field ends whose quote stands before `at`, blanks left out; -1 if it goes on. */
+  endAfter(at) {
+    const { text, settings } = this;
+    for (let end = at; ; end += 1) {
+      if (end >= text.length) return text.length;
+      if (text.startsWith(settings.delimiter, end) || text.startsWith(settings.newline, end)) {
+        return end;
+      }
+      if (text[end] !== ' ') return -1;
     }
   }
 
