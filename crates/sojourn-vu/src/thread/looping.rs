@@ -216,10 +216,15 @@ impl Looping {
             self.users.remove(&user);
             seats.give_back(user);
         }
-        // Where iterations are counted, all may be done long before the time is over.
+        if !self.users.is_empty() {
+            return;
+        }
+        // Nobody is left to be cut. And where iterations are counted, all may be done long before
+        // the time is over.
         let is_counted = self.each.is_some() || self.shared.is_some();
         let is_over = |slot: &Slot| slot.has_begun && !slot.is_wanted;
-        if is_counted && self.users.is_empty() && self.slots.iter().all(is_over) {
+        let only_cuts = self.due.iter().all(|Reverse((.., what))| *what == Due::Cut);
+        if only_cuts || is_counted && self.slots.iter().all(is_over) {
             self.due.clear();
         }
     }

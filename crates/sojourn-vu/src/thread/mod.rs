@@ -20,7 +20,6 @@ use sojourn_http::Completion;
 use sojourn_k6::executors::Scenario;
 
 use crate::host::{Host, of_token};
-use crate::settings::Settings;
 use crate::user::{Job, JobEnd, Outcome, Phase};
 
 pub(crate) use orders::{Order, Report};

@@ -57,7 +57,7 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
     let look = summary::Look::new(options, is_coloured)?;
     let system_tags = match &options.system_tags {
-        Some(tags) => SystemTags::from_keys(tags.iter()),
+        Some(tags) => SystemTags::from_keys(tags.0.iter().copied()),
         None => SystemTags::default(),
     };
     if !settings.quiet {
@@ -79,7 +79,9 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
     };
     let stop = signals::stop_script_on_signals();
     let asked_to_stop = || u8::from(stop.graceful()) + u8::from(stop.at_once());
-    let ended = conduct(plan, &asked_to_stop, &mut |view| progress.show(view), &|_| "{}".to_owned())
+    let ended = conduct(plan, &asked_to_stop, &mut |view| progress.show(view), &|ended| {
+        summary::data(ended, &look, &settings).to_string()
+    })
         .map_err(|error| Failed { exit: error.exit, message: error.message })?;
     progress.end();
     tell(&ended, &settings, &look, &console)
@@ -93,6 +95,8 @@ fn tell(
 ) -> Result<ExitCode, Failed> {
     summary::tell(ended, settings, look)
         .map_err(|error| Failed::config(format!("the summary can't be written: {error}")))?;
+    summary::export(ended, look, settings)
+        .map_err(|error| Failed::config(format!("--summary-export: {error}")))?;
     if let Some(reason) = &ended.reason {
         console.error(reason);
     }

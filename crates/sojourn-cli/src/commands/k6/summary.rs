@@ -1,11 +1,14 @@
 //! What is told at the end.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use sojourn_k6::flags::{Settings, SummaryMode};
 use sojourn_k6::options::Options;
-use sojourn_k6::summary::{Mode, Source, TimeUnit, TrendStat, text};
+use serde_json::Value;
+use sojourn_k6::summary::{
+    self, Identity, Mode, Source, Terminal, TimeUnit, TrendStat, legacy_text, machine, text,
+};
 use sojourn_vu::Ended;
 
 use super::script::Failed;
@@ -42,6 +45,38 @@ impl Look {
     }
 }
 
+/// What `handleSummary` gets.
+pub(super) fn data(ended: &Ended, look: &Look, settings: &Settings) -> Value {
+    let source = look.source(ended);
+    if settings.new_machine_readable_summary {
+        return machine(&source, identity(&jiff::Timestamp::now().to_string()));
+    }
+    let terminal = Terminal {
+        is_stdout: io::stdout().is_terminal(),
+        is_stderr: io::stderr().is_terminal(),
+        no_colour: settings.no_color,
+    };
+    let setup_data = ended.setup_data.as_deref();
+    let setup_data = setup_data.and_then(|json| serde_json::from_str(json).ok());
+    summary::data(&source, terminal, setup_data)
+}
+
+fn identity(generated_at: &str) -> Identity<'_> {
+    Identity { generated_at, version: concat!("sojourn-", env!("CARGO_PKG_VERSION")), script: None }
+}
+
+/// Writes the file of `--summary-export`.
+pub(super) fn export(ended: &Ended, look: &Look, settings: &Settings) -> io::Result<()> {
+    let Some(path) = &settings.summary_export else { return Ok(()) };
+    let source = look.source(ended);
+    let value = if settings.new_machine_readable_summary {
+        machine(&source, identity(&jiff::Timestamp::now().to_string()))
+    } else {
+        summary::export(&source)
+    };
+    fs::write(path, format!("{value:#}"))
+}
+
 /// Prints or writes the summary.
 pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -56,13 +91,14 @@ pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Resul
             }
         }
         None => {
-            let mode = match settings.summary_mode {
-                SummaryMode::Compact => Mode::Compact,
-                SummaryMode::Full => Mode::Full,
-                SummaryMode::Legacy => Mode::Legacy,
-                SummaryMode::Disabled => return Ok(()),
+            let source = look.source(ended);
+            let text = match settings.summary_mode {
+                SummaryMode::Compact => text(&source, Mode::Compact, look.is_coloured),
+                SummaryMode::Full => text(&source, Mode::Full, look.is_coloured),
+                SummaryMode::Legacy => legacy_text(&source, look.is_coloured),
+                SummaryMode::Disabled => String::new(),
             };
-            out.write_all(text(&look.source(ended), mode, look.is_coloured).as_bytes())?;
+            out.write_all(text.as_bytes())?;
         }
     }
     out.flush()
