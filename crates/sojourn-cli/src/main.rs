@@ -21,6 +21,7 @@ mod reported;
 mod resource_flags;
 mod results;
 mod runner;
+mod script_words;
 mod several;
 mod signals;
 
@@ -61,7 +62,8 @@ struct Cli {
 
 fn main() -> ExitCode {
     // A reader that stops reading (`| head`) ends the output, not the program with a panic.
-    let words = go_flags::rewrite(std::env::args_os(), Cli::command());
+    let words = script_words::rewrite(std::env::args_os().collect());
+    let words = go_flags::rewrite(words, Cli::command());
     let cli = Cli::parse_from(words);
     match no_profile(cli.profile.as_deref()).and_then(|()| commands::dispatch(cli.command)) {
         Ok(code) => ExitCode::from(code),

@@ -8,6 +8,12 @@ pub(crate) fn stop_on_signals() -> Stop {
     on_signals("no new arrivals, the rest is waited for (again: at once)")
 }
 
+/// The same for a script.
+#[cfg(feature = "script")]
+pub(crate) fn stop_script_on_signals() -> Stop {
+    on_signals("iterations are cut, teardown is called (again: at once)")
+}
+
 /// The same for a server.
 pub(crate) fn stop_serving_on_signals() -> Stop {
     on_signals("no new connections, what is held is answered (again: at once)")

@@ -10,7 +10,11 @@ mod doctor;
 mod dump;
 mod encode;
 mod init;
+#[cfg(feature = "script")]
+mod k6;
 mod mock;
+#[cfg(not(feature = "script"))]
+mod no_script;
 #[cfg(not(feature = "wrk"))]
 mod no_wrk;
 mod plot;
@@ -22,6 +26,8 @@ mod sweep;
 mod watch;
 #[cfg(feature = "wrk")]
 mod wrk;
+#[cfg(not(feature = "script"))]
+use no_script as k6;
 #[cfg(not(feature = "wrk"))]
 use no_wrk as wrk;
 
@@ -48,6 +54,8 @@ pub(crate) enum Command {
     Watch(watch::Watch),
     /// Write a first journey file to standard output
     Init(init::Init),
+    /// Run k6 scripts: k6's command line
+    K6(k6::K6),
     /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
     Wrk(wrk::Wrk),
     /// A server that stands in for others: holds answers as long as you say, and fails as you say
@@ -81,6 +89,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Discover(command) => discover::run(&command),
         Command::Watch(command) => watch::run(&command),
         Command::Init(command) => init::run(&command),
+        Command::K6(command) => k6::run(&command),
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),

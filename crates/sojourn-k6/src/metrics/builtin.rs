@@ -61,7 +61,7 @@ builtins! {
     DATA_SENT = 23, "data_sent", Counter, Data, false; "Bytes written to sockets."
     DATA_RECEIVED = 24, "data_received", Counter, Data, false; "Bytes read from sockets."
     HTTP_REQ_RESPONSE = 25, "http_req_response", Trend, Time, true;
-        "From the instant at which the iteration was due, for its first request, to the answer's end."
+        "From when its iteration was due, for a first request, to the answer's end."
     ITERATION_LAG = 26, "iteration_lag", Trend, Time, true;
         "How much later than due an iteration began."
 }

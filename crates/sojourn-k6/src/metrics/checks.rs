@@ -1,5 +1,6 @@
 //! Groups and checks by name, in order of first appearance.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
@@ -106,6 +107,21 @@ impl Checks {
         let mut checks: Vec<_> = self.checks.iter().collect();
         checks.sort_by_key(|check| check.first_ns);
         checks
+    }
+
+    /// Name, passes and fails of the checks of all groups together, by their first instants.
+    pub fn by_name(&self) -> Vec<(&str, u64, u64)> {
+        let mut named: Vec<(&str, u64, u64)> = Vec::new();
+        let mut index = HashMap::new();
+        for check in self.checks() {
+            let at = *index.entry(&*check.name).or_insert_with(|| {
+                named.push((&check.name, 0, 0));
+                named.len() - 1
+            });
+            named[at].1 += check.passes;
+            named[at].2 += check.fails;
+        }
+        named
     }
 
     /// How many checks beyond [`NAMES_MAX`] names were not accounted for by name.

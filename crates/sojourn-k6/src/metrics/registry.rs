@@ -22,7 +22,7 @@ pub struct Registry {
 pub enum DeclareError {
     /// Not letters, digits and underscores, or too short or too long.
     #[error(
-        "invalid metric name: '{0}'. Metric names must only include up to 128 ASCII letters, \
+        "Invalid metric name: '{0}'. Metric names must only include up to 128 ASCII letters, \
          numbers, or underscores and start with a letter or an underscore."
     )]
     Name(String),
@@ -105,7 +105,7 @@ impl Registry {
     pub fn resolve(&mut self, key: &str) -> Result<MetricId, SubmetricError> {
         let parsed = submetric::parse(key)?;
         let Some(&parent) = self.by_name.get(parsed.metric) else {
-            return Err(SubmetricError::Unknown { metric: parsed.metric.to_owned() });
+            return Err(SubmetricError::Unknown(key.to_owned()));
         };
         let Some((suffix, tags)) = parsed.braces else { return Ok(parent) };
         let old = self.metrics.iter().find(|metric| {
@@ -174,11 +174,60 @@ fn same(metric: &Metric, kind: MetricKind, contains: Contains) -> Result<MetricI
     Ok(metric.id)
 }
 
-/// A letter or underscore, then up to 127 letters, digits and underscores, all ASCII.
+/// A letter or underscore, then up to 128 letters, digits and underscores, all ASCII.
 fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     bytes.first().is_some_and(|first| is_part(first) && !first.is_ascii_digit())
         && (2..=129).contains(&bytes.len())
         && bytes.iter().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn kinds() -> (MetricKind, Contains) {
+        (MetricKind::Counter, Contains::Default)
+    }
+
+    #[test]
+    fn names_keep_k6s_rules() {
+        let (kind, contains) = kinds();
+        let mut registry = Registry::new();
+        for fine in ["ab", "_a", "A1", &"x".repeat(128), &"x".repeat(129)] {
+            assert!(registry.declare(fine, kind, contains).is_ok(), "{fine}");
+        }
+        for wrong in ["", "a", "a b", "ab-c", "ünï", "2ab", &"x".repeat(130)] {
+            let error = registry.declare(wrong, kind, contains).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("Invalid metric name: '{wrong}'.")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_metric_is_declared_twice_only_likewise() {
+        let (kind, contains) = kinds();
+        let mut registry = Registry::new();
+        let first = registry.declare("own", kind, contains).unwrap();
+        assert_eq!(registry.declare("own", kind, contains), Ok(first));
+        let other = registry.declare("own", MetricKind::Gauge, contains).unwrap_err();
+        let text = "metric 'own' already exists but with type counter, instead of gauge";
+        assert_eq!(other.to_string(), text);
+        let other = registry.declare("data_sent", kind, contains).unwrap_err();
+        let text =
+            "metric 'data_sent' already exists but with a value type data, instead of default";
+        assert_eq!(other.to_string(), text);
+    }
+
+    #[test]
+    fn a_scripts_name_goes_before_ours() {
+        let (kind, contains) = kinds();
+        let mut registry = Registry::new();
+        let own = registry.declare("iteration_lag", kind, contains).unwrap();
+        assert_ne!(own, builtin::ITERATION_LAG);
+        assert_eq!(registry.find("iteration_lag").unwrap().id, own);
+        let ours = registry.get(builtin::ITERATION_LAG).unwrap();
+        assert_eq!(&*ours.name, "sojourn_iteration_lag");
+        assert_eq!(registry.declare("iteration_lag", kind, contains), Ok(own));
+    }
 }

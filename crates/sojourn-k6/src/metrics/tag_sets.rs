@@ -183,3 +183,85 @@ fn write_step(scratch: &mut Vec<u8>, base: u64, overlay: &[(&str, &str)]) {
         scratch.extend_from_slice(value.as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sets() -> TagSets {
+        TagSets::new(Arc::new(Matcher::default()))
+    }
+
+    fn pairs<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(&'a str, &'a str)> {
+        pairs.collect()
+    }
+
+    #[test]
+    fn the_same_tags_are_the_same_set() {
+        let mut sets = sets();
+        let empty = Arc::clone(sets.empty());
+        let one = sets.with(&empty, &[("b", "2"), ("a", "1")]);
+        let half = sets.with(&empty, &[("a", "1")]);
+        let other = sets.with(&half, &[("b", "2")]);
+        assert!(Arc::ptr_eq(&one, &other));
+        assert!(Arc::ptr_eq(&one, &sets.with(&empty, &[("b", "2"), ("a", "1")])));
+        assert!(Arc::ptr_eq(&half, &sets.without(&one, "b")));
+        assert_eq!(pairs(one.iter()), [("a", "1"), ("b", "2")]);
+        assert_eq!((one.len(), one.get("b"), one.get("c")), (2, Some("2"), None));
+        assert_eq!(sets.made(), 2);
+    }
+
+    #[test]
+    fn metadata_are_beside_the_tags() {
+        let mut sets = sets();
+        let empty = Arc::clone(sets.empty());
+        let user = sets.with_metadata(&empty, &[("vu", "1"), ("iter", "0")]);
+        let tagged = sets.with(&user, &[("a", "1")]);
+        let later = sets.with_metadata(&tagged, &[("iter", "1")]);
+        assert_eq!(pairs(later.iter()), [("a", "1")]);
+        assert_eq!(pairs(later.metadata()), [("iter", "1"), ("vu", "1")]);
+        let plain = sets.without_metadata(&later, "iter");
+        let plain = sets.without_metadata(&plain, "vu");
+        assert!(Arc::ptr_eq(&plain, &sets.with(&empty, &[("a", "1")])));
+        let bare = sets.without(&later, "a");
+        assert_eq!((bare.len(), bare.metadata().count()), (0, 2));
+    }
+
+    #[test]
+    fn too_many_sets_are_told_and_begun_anew() {
+        let mut sets = sets();
+        let empty = Arc::clone(sets.empty());
+        let mut warnings = Vec::new();
+        for k in 0..2 * SETS_MAX + 10 {
+            sets.with(&empty, &[("id", &k.to_string())]);
+            warnings.extend(sets.take_warning());
+        }
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].contains("with 100000 unique time series"), "{}", warnings[0]);
+        assert!(warnings[1].contains("with 200000 unique"), "{}", warnings[1]);
+        assert!(sets.sets.len() <= SETS_MAX && sets.steps.len() <= STEPS_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn sets_are_maps(
+            steps in prop::collection::vec(
+                prop::collection::vec(("[a-c]{0,2}", "[a-c]{0,2}"), 0..4), 1..8),
+        ) {
+            let mut sets = sets();
+            let mut map = BTreeMap::new();
+            let mut set = Arc::clone(sets.empty());
+            for step in &steps {
+                let overlay: Vec<(&str, &str)> = step.iter().map(|(k, v)| (&**k, &**v)).collect();
+                set = sets.with(&set, &overlay);
+                map.extend(step.iter().cloned());
+                let expected = map.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+                prop_assert!(set.iter().eq(expected));
+            }
+        }
+    }
+}

@@ -16,7 +16,8 @@ pub struct CsvLines {
 }
 
 impl CsvLines {
-    /// With a column for each system tag that is on; `iter` and `vu` are metadata. Local times are those of `zone`.
+    /// With a column for each system tag that is on; `iter` and `vu` are metadata.
+    /// Local times are those of `zone`.
     pub fn new(tags: SystemTags, format: TimeFormat, zone: TimeZone) -> Self {
         let mut columns = tags.keys();
         columns.retain(|key| !matches!(*key, "iter" | "vu"));

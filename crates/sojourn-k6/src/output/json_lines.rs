@@ -12,12 +12,13 @@ pub struct JsonLines {
     zone: TimeZone,
     /// By the metric's index.
     announced: Vec<bool>,
+    skipped: u64,
 }
 
 impl JsonLines {
     /// Instants are written in the local time of `zone`.
     pub fn new(zone: TimeZone) -> Self {
-        Self { zone, announced: Vec::new() }
+        Self { zone, announced: Vec::new(), skipped: 0 }
     }
 
     /// Appends the lines of samples, in their order.
@@ -39,8 +40,18 @@ impl JsonLines {
                 self.announced[at] = true;
                 push_metric(out, metric, registry, thresholds);
             }
-            self.push_sample(out, sample, metric);
+            if sample.value.is_finite() {
+                self.push_sample(out, sample, metric);
+            } else {
+                self.skipped += 1;
+            }
         }
+    }
+
+    /// How many samples were infinite: JSON has no such number, and k6 leaves them out as well,
+    /// with an error in its log.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     fn push_sample(&self, out: &mut String, sample: &Sample, metric: &Metric) {

@@ -1,7 +1,11 @@
 //! End-of-test summaries: k6's texts and the data that scripts and files get.
 
 mod collation;
+mod data;
+mod group_tree;
+mod legacy;
 mod listed;
+mod machine;
 mod number;
 mod options;
 mod ours;
@@ -11,6 +15,9 @@ mod table;
 mod text;
 mod tree;
 
+pub use data::{Terminal, data, export};
+pub use legacy::legacy_text;
+pub use machine::{Identity, machine};
 pub use options::{OptionError, StatKind, TimeUnit, TrendStat};
 pub use source::Source;
 pub use text::{Mode, text};

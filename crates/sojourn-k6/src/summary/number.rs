@@ -76,17 +76,33 @@ pub(super) fn fixed(value: f64, digits: usize) -> String {
     if !value.is_finite() || value.abs() >= 1e21 {
         return script(value);
     }
-    // A number in the middle has no digit but a 5 after `digits`; the nearest number that is none
-    // differs from it within 25 more.
+    // Beyond `digits` and 26 more there is nothing in a number that lies in the middle.
     let exact = format!("{value:.0$}", digits + 26);
-    let is_middle = exact.len().checked_sub(26).is_some_and(|at| {
-        exact[at..].starts_with('5') && exact[at + 1..].bytes().all(|b| b == b'0')
-    });
-    let nudged = if is_middle { f64::from_bits(value.to_bits() + 1) } else { value };
-    let text = format!("{nudged:.digits$}");
-    let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
-    // JavaScript's sign of zero is kept for negative numbers that round to it, but not for -0.
-    if is_zero && value == 0.0 { text.trim_start_matches('-').to_owned() } else { text }
+    let (kept, rest) = exact.split_at(exact.len() - 26);
+    let is_middle = rest.starts_with('5') && rest[1..].bytes().all(|byte| byte == b'0');
+    let text = if is_middle { away_from_zero(kept) } else { format!("{value:.digits$}") };
+    // JavaScript has a sign for negative numbers that round to zero, but not for -0.
+    if value == 0.0 { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// A decimal number with one more in its last place.
+fn away_from_zero(text: &str) -> String {
+    let mut out: Vec<u8> = text.trim_end_matches('.').bytes().collect();
+    for byte in out.iter_mut().rev() {
+        match byte {
+            b'9' => *byte = b'0',
+            b'0'..=b'8' => {
+                *byte += 1;
+                return out.into_iter().map(char::from).collect();
+            }
+            _ => {}
+        }
+    }
+    let digits: String = out.into_iter().map(char::from).collect();
+    match digits.strip_prefix('-') {
+        Some(digits) => format!("-1{digits}"),
+        None => format!("1{digits}"),
+    }
 }
 
 /// As JavaScript makes text of a number.
@@ -114,6 +130,8 @@ fn without_zeros(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -123,6 +141,9 @@ mod tests {
             (2.5, 0, "3"),
             (-2.5, 0, "-3"),
             (1.25, 1, "1.3"),
+            (9.5, 0, "10"),
+            (-99.5, 0, "-100"),
+            (900_025_919_999_999.9, 2, "900025919999999.88"),
             (1.005, 2, "1.00"),
             (0.000_000_5, 6, "0.000000"),
             (1.5, 6, "1.500000"),
@@ -146,6 +167,26 @@ mod tests {
             (1.5e9, "1.5 GB"),
         ] {
             assert_eq!(bytes(value), expected);
+        }
+    }
+    proptest! {
+        #[test]
+        fn to_fixed_is_the_nearest(value in -1e15..1e15_f64, digits in 0_usize..7) {
+            let text = fixed(value, digits);
+            prop_assert_eq!(text.split_once('.').map_or(0, |(_, part)| part.len()), digits);
+            let off = (text.parse::<f64>().unwrap() - value).abs();
+            let half = 0.5 * 10_f64.powi(-(digits as i32));
+            prop_assert!(off <= half + value.abs() * f64::EPSILON, "{text} {off}");
+        }
+
+        #[test]
+        fn any_number_has_a_text(number in any::<f64>()) {
+            let units = [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds];
+            for unit in units.map(Some).into_iter().chain([None]) {
+                for contains in [Contains::Default, Contains::Time, Contains::Data] {
+                    prop_assert!(!value(number, contains, unit).is_empty());
+                }
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::section::Section;
 use super::source::Source;
 use super::table::{Cells, GREEN, Palette, RED, Row, Widths, failed_share};
 use super::tree::{self, Branch};
-use crate::metrics::{Account, Checks};
+use crate::metrics::Account;
 
 /// How much the summary shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Writer<'_, '_> {
     }
 
     fn checks(&mut self, indent: usize, account: &Account) {
-        let checks = by_name(account.checks());
+        let checks = account.checks().by_name();
         if checks.is_empty() {
             return;
         }
@@ -153,19 +153,4 @@ impl Writer<'_, '_> {
         }
         self.out.push('\n');
     }
-}
-
-/// The checks of all groups by their names, in order of first appearance.
-fn by_name(checks: &Checks) -> Vec<(&str, u64, u64)> {
-    let mut named: Vec<(&str, u64, u64)> = Vec::new();
-    let mut index = std::collections::HashMap::new();
-    for check in checks.checks() {
-        let at = *index.entry(&*check.name).or_insert_with(|| {
-            named.push((&check.name, 0, 0));
-            named.len() - 1
-        });
-        named[at].1 += check.passes;
-        named[at].2 += check.fails;
-    }
-    named
 }

@@ -11,7 +11,7 @@ pub enum ThresholdError {
     #[error(transparent)]
     Metric(#[from] SubmetricError),
     /// A threshold's text is none.
-    #[error("invalid threshold on '{key}': {source}")]
+    #[error("threshold on '{key}': {source}")]
     Expression {
         /// The metric, as it is written.
         key: String,
@@ -20,7 +20,9 @@ pub enum ThresholdError {
     },
     /// A metric of this kind has no such aggregation.
     #[error(
-        "invalid threshold '{text}' on '{key}': a {kind} has no '{aggregation}', but {suitable}"
+        "invalid threshold \"{text}\" applied on metric {key}; reason: unsupported aggregation \
+         method {aggregation} on metric of type {kind}. supported aggregation methods for this \
+         metric are: {suitable}"
     )]
     Unsuitable {
         /// The metric, as it is written.
@@ -44,10 +46,10 @@ impl ThresholdError {
             kind,
             aggregation: what.to_string(),
             suitable: match kind {
-                MetricKind::Counter => "count and rate",
+                MetricKind::Counter => "count, rate",
                 MetricKind::Gauge => "value",
                 MetricKind::Rate => "rate",
-                MetricKind::Trend => "avg, min, max, med and p(N)",
+                MetricKind::Trend => "avg, min, max, med, p",
             },
         }
     }

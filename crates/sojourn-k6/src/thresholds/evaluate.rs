@@ -71,6 +71,25 @@ pub struct Ended {
     pub is_abort: bool,
 }
 
+impl Ended {
+    /// What k6 logs as an error when thresholds fail; none where all hold. After the text of an
+    /// abort nothing more is said at the end.
+    pub fn message(&self) -> Option<String> {
+        if self.failed.is_empty() {
+            return None;
+        }
+        let names = self.failed.join(", ");
+        Some(if self.is_abort {
+            format!(
+                "thresholds on metrics '{names}' were crossed; at least one has abortOnFail \
+                 enabled, stopping test prematurely"
+            )
+        } else {
+            format!("thresholds on metrics '{names}' have been crossed")
+        })
+    }
+}
+
 impl Thresholds {
     /// Reads the thresholds of the options, with the metrics that the script has declared by now.
     /// Submetrics are made on the way, the one that k6 always keeps
@@ -111,6 +130,25 @@ impl Thresholds {
         found.map_or(&[], |found| &found.thresholds)
     }
 
+    /// What k6 warns of: keys with tags that samples have as metadata only.
+    pub fn warnings(&self, registry: &Registry) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for own in &self.metrics {
+            let submetric = registry.get(own.metric).and_then(|m| m.submetric.as_ref());
+            for (tag, _) in submetric.iter().flat_map(|submetric| &submetric.tags) {
+                if matches!(&**tag, "vu" | "iter") {
+                    warnings.push(format!(
+                        "The high-cardinality '{tag}' metric tag was made non-indexable in k6 \
+                         v0.41.0, so thresholds like '{}' that are based on it won't work \
+                         correctly.",
+                        own.key
+                    ));
+                }
+            }
+        }
+        warnings
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.metrics.is_empty()
@@ -131,7 +169,7 @@ impl Thresholds {
                     None if metric.metric.kind() == MetricKind::Rate => true,
                     _ => threshold.expression.holds(values.of(threshold.expression.aggregation)),
                 };
-                let is_due = elapsed_ns >= threshold.delay_abort_ns;
+                let is_due = moment == Moment::Running && elapsed_ns >= threshold.delay_abort_ns;
                 ended.is_abort |= !threshold.ok && threshold.abort_on_fail && is_due;
             }
             if metric.thresholds.iter().any(|threshold| !threshold.ok) {
@@ -158,5 +196,73 @@ impl Threshold {
             delay_abort_ns: spec.delay_abort_ns,
             ok: true,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{Contains, Shard, ShardOptions, TagSets, builtin};
+
+    fn spec(text: &str) -> Spec {
+        Spec { text: text.to_owned(), abort_on_fail: false, delay_abort_ns: 0 }
+    }
+
+    fn thresholds(registry: &mut Registry, all: &[(&str, Spec)]) -> Thresholds {
+        let options = all.iter().map(|(key, spec)| ((*key).to_owned(), vec![spec.clone()]));
+        Thresholds::new(registry, options).unwrap()
+    }
+
+    #[test]
+    fn an_abort_waits_for_its_delay_and_for_samples() {
+        let mut registry = Registry::new();
+        let abort = Spec { abort_on_fail: true, delay_abort_ns: 50, ..spec("count<1") };
+        let mut thresholds = thresholds(&mut registry, &[("http_reqs", abort)]);
+        let sets = TagSets::new(registry.matcher());
+        let mut shard = Shard::new(ShardOptions::default());
+        let mut totals = Totals::default();
+        assert_eq!(thresholds.evaluate(&totals, 60, Moment::Running), Ended::default());
+        shard.add(builtin::HTTP_REQS, sets.empty(), 1, 1.0);
+        totals.merge(shard.take());
+        let early = thresholds.evaluate(&totals, 49, Moment::Running);
+        assert_eq!((early.failed.len(), early.is_abort), (1, false));
+        let late = thresholds.evaluate(&totals, 50, Moment::Running);
+        let text = "thresholds on metrics 'http_reqs' were crossed; at least one has abortOnFail \
+                    enabled, stopping test prematurely";
+        assert_eq!(late.message().as_deref(), Some(text));
+        let end = thresholds.evaluate(&totals, 60, Moment::End).message();
+        assert_eq!(end.as_deref(), Some("thresholds on metrics 'http_reqs' have been crossed"));
+    }
+
+    #[test]
+    fn what_has_no_samples_fails_only_if_strict() {
+        let mut registry = Registry::new();
+        registry.declare("own", MetricKind::Trend, Contains::Time).unwrap();
+        let all = [("own", spec("avg<1")), ("checks", spec("rate>0.5"))];
+        let mut thresholds = thresholds(&mut registry, &all);
+        let totals = Totals::default();
+        assert_eq!(thresholds.evaluate(&totals, 1, Moment::End).message(), None);
+        let strict = thresholds.evaluate(&totals, 1, Moment::EndStrict);
+        assert_eq!(strict.failed, ["checks", "own"]);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (key, text, expected) in [
+            ("nope", "count>1", "invalid threshold defined on nope; reason: no metric name"),
+            (
+                "http_reqs",
+                "avg>1",
+                "supported aggregation methods for this metric are: count, rate",
+            ),
+            ("http_reqs", "count", "threshold on 'http_reqs': failed parsing"),
+        ] {
+            let options = [(key.to_owned(), vec![spec(text)])];
+            let error = Thresholds::new(&mut Registry::new(), options).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let mut registry = Registry::new();
+        let odd = thresholds(&mut registry, &[("http_reqs{vu:1}", spec("count>1"))]);
+        assert_eq!(odd.warnings(&registry).len(), 1);
     }
 }

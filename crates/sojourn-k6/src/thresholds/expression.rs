@@ -53,36 +53,49 @@ pub enum Operator {
     Unequal,
 }
 
-/// What is wrong with a threshold's text.
+/// What is wrong with a threshold's text, in k6's words and some more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
     /// No operator between two operands.
     #[error(
-        "'{source_text}' is no threshold; write an aggregation, one of <, <=, >, >=, ==, ===, != \
-         and a number, as in 'p(95)<500'"
+        "failed parsing threshold expression \"{text}\"; reason: malformed threshold expression; \
+         write an aggregation, one of <, <=, >, >=, ==, ===, != and a number, as in 'p(95)<500'"
     )]
     Shape {
         /// As it is written.
-        source_text: String,
+        text: String,
     },
     /// An unknown word before the operator.
     #[error(
-        "'{word}' in '{source_text}' is no aggregation; it is one of count, rate, value, avg, min, \
-         max, med and p(N) with N from 0 to 100"
+        "failed parsing threshold expression's \"{text}\" left hand side; reason: failed parsing \
+         method from expression; '{word}' is none of count, rate, value, avg, min, max, med and \
+         p(N)"
     )]
     Aggregation {
         /// What stands there.
         word: String,
         /// As it is written.
-        source_text: String,
+        text: String,
+    },
+    /// Something else than a percentage between `p(` and `)`.
+    #[error(
+        "failed parsing threshold expression's \"{text}\" left hand side; reason: malformed \
+         percentile value, provide a number between 0 and 100"
+    )]
+    Percentile {
+        /// As it is written.
+        text: String,
     },
     /// Something else than a number after the operator.
-    #[error("'{word}' in '{source_text}' is no number")]
+    #[error(
+        "failed parsing threshold expression's \"{text}\" right hand side; reason: '{word}' is no \
+         number"
+    )]
     Bound {
         /// What stands there.
         word: String,
         /// As it is written.
-        source_text: String,
+        text: String,
     },
 }
 
@@ -93,13 +106,16 @@ impl Expression {
     ///
     /// It is none.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
-        let source_text = || text.to_owned();
+        let whole = || text.to_owned();
         let is_operator = |c: char| matches!(c, '<' | '>' | '=' | '!');
         let Some(begin) = text.find(is_operator) else {
-            return Err(ExpressionError::Shape { source_text: source_text() });
+            return Err(ExpressionError::Shape { text: whole() });
         };
         let length = text[begin..].find(|c| !is_operator(c)).unwrap_or(text.len() - begin);
         let (left, right) = (text[..begin].trim(), text[begin + length..].trim());
+        if right.is_empty() {
+            return Err(ExpressionError::Shape { text: whole() });
+        }
         let operator = match &text[begin..begin + length] {
             "<" => Operator::Less,
             "<=" => Operator::AtMost,
@@ -107,15 +123,11 @@ impl Expression {
             ">=" => Operator::AtLeast,
             "==" | "===" => Operator::Equal,
             "!=" => Operator::Unequal,
-            _ => return Err(ExpressionError::Shape { source_text: source_text() }),
+            _ => return Err(ExpressionError::Shape { text: whole() }),
         };
-        let Some(aggregation) = Aggregation::parse(left) else {
-            let word = left.to_owned();
-            return Err(ExpressionError::Aggregation { word, source_text: source_text() });
-        };
+        let aggregation = Aggregation::parse(left, text)?;
         let Some(bound) = number(right) else {
-            let word = right.to_owned();
-            return Err(ExpressionError::Bound { word, source_text: source_text() });
+            return Err(ExpressionError::Bound { word: right.to_owned(), text: whole() });
         };
         Ok(Self { aggregation, operator, bound })
     }
@@ -134,8 +146,8 @@ impl Expression {
 }
 
 impl Aggregation {
-    fn parse(word: &str) -> Option<Self> {
-        Some(match word {
+    fn parse(word: &str, text: &str) -> Result<Self, ExpressionError> {
+        Ok(match word {
             "count" => Self::Count,
             "rate" => Self::Rate,
             "value" => Self::Value,
@@ -144,8 +156,14 @@ impl Aggregation {
             "max" => Self::Max,
             "med" => Self::Med,
             _ => {
-                let percent = number(word.strip_prefix("p(")?.strip_suffix(')')?.trim())?;
-                (0.0..=100.0).contains(&percent).then_some(Self::Percentile(percent))?
+                let inner = word.strip_prefix("p(").and_then(|rest| rest.strip_suffix(')'));
+                let Some(inner) = inner else {
+                    let (word, text) = (word.to_owned(), text.to_owned());
+                    return Err(ExpressionError::Aggregation { word, text });
+                };
+                let percent = number(inner).filter(|percent| (0.0..=100.0).contains(percent));
+                let wrong = || ExpressionError::Percentile { text: text.to_owned() };
+                Self::Percentile(percent.ok_or_else(wrong)?)
             }
         })
     }
@@ -178,17 +196,16 @@ impl fmt::Display for Aggregation {
     }
 }
 
-/// Decimal digits with a sign, a point and an exponent; not the words that Rust takes as well.
+/// A decimal number, `inf` or `nan`; underscores between digits are passed over, as k6 does.
 fn number(text: &str) -> Option<f64> {
-    let is_plain = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
-    if text.is_empty() || !text.chars().all(is_plain) {
-        return None;
-    }
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+    let digits = text.replace('_', "");
+    digits.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -198,7 +215,8 @@ mod tests {
             (" rate <= 0.05 ", Aggregation::Rate, Operator::AtMost, 0.05),
             ("value!=-1.5e3", Aggregation::Value, Operator::Unequal, -1500.0),
             ("p(99.9) === 7", Aggregation::Percentile(99.9), Operator::Equal, 7.0),
-            ("p( 95 )<1", Aggregation::Percentile(95.0), Operator::Less, 1.0),
+            ("p(1e1)<1_000", Aggregation::Percentile(10.0), Operator::Less, 1000.0),
+            ("p(+5)<Infinity", Aggregation::Percentile(5.0), Operator::Less, f64::INFINITY),
             ("med==0", Aggregation::Med, Operator::Equal, 0.0),
         ] {
             assert_eq!(Expression::parse(text), Ok(Expression { aggregation, operator, bound }));
@@ -208,20 +226,43 @@ mod tests {
     #[test]
     fn wrong_texts_say_what_is_wrong() {
         for (text, part) in [
-            ("", "is no threshold"),
-            ("count", "is no threshold"),
-            ("count=1", "is no threshold"),
-            ("count=<1", "is no threshold"),
-            ("foo<1", "'foo' in 'foo<1' is no aggregation"),
-            ("p(101)<1", "is no aggregation"),
-            ("p(x)<1", "is no aggregation"),
-            ("<1", "is no aggregation"),
-            ("count<", "is no number"),
-            ("count<inf", "is no number"),
-            ("count<1<2", "is no number"),
+            ("", "malformed threshold"),
+            ("count", "malformed threshold"),
+            ("count=1", "malformed threshold"),
+            ("count=<1", "malformed threshold"),
+            ("count>", "malformed threshold"),
+            ("foo<1", "'foo' is none of"),
+            ("<1", "failed parsing method"),
+            ("p (95)<1", "failed parsing method"),
+            ("p95<1", "failed parsing method"),
+            ("p(101)<1", "malformed percentile"),
+            ("p(nan)<1", "malformed percentile"),
+            ("p( 95 )<1", "malformed percentile"),
+            ("p()<1", "malformed percentile"),
+            ("count<500ms", "'500ms' is no number"),
+            ("count<1<2", "'1<2' is no number"),
+            ("count>= - 5", "'- 5' is no number"),
         ] {
             let error = Expression::parse(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+    proptest! {
+        #[test]
+        fn odd_texts_are_refused_and_named(text in "[a-z0-9()<>=! .é-]{0,12}") {
+            match Expression::parse(&text) {
+                Ok(parsed) => prop_assert!(text.contains(&parsed.aggregation.to_string()[..1])),
+                Err(error) => prop_assert!(error.to_string().contains(&text)),
+            }
+        }
+
+        #[test]
+        fn what_is_understood_means_what_it_says(
+            percent in 0.0..=100.0, bound in -1e9..1e9, value in -1e9..1e9,
+        ) {
+            let parsed = Expression::parse(&format!(" p({percent}) >= {bound}")).unwrap();
+            prop_assert_eq!(parsed.aggregation, Aggregation::Percentile(percent));
+            prop_assert_eq!(parsed.holds(value), value >= bound);
         }
     }
 }

@@ -13,7 +13,6 @@ use sojourn_k6::thresholds::{Spec, Thresholds};
 
 /// One run and the account that we make of its samples.
 pub(super) struct Run {
-    pub(super) folder: PathBuf,
     pub(super) registry: Registry,
     pub(super) thresholds: Thresholds,
     pub(super) totals: Totals,
@@ -57,7 +56,7 @@ impl Run {
         let samples = shard.take_samples(Vec::new());
         let mut totals = Totals::default();
         totals.merge(shard.take());
-        Self { folder: folder.to_owned(), registry, thresholds, totals, samples, options }
+        Self { registry, thresholds, totals, samples, options }
     }
 
     /// What the script wants to know of trends.
@@ -116,7 +115,7 @@ fn kind(word: &str) -> MetricKind {
 
 fn specs(thresholds: &Value) -> Vec<(String, Vec<Spec>)> {
     let spec = |value: &Value| Spec {
-        text: value.as_str().or(value["threshold"].as_str()).unwrap().to_owned(),
+        text: value.as_str().or_else(|| value["threshold"].as_str()).unwrap().to_owned(),
         abort_on_fail: value["abortOnFail"].as_bool().unwrap_or_default(),
         // All of these tests are shorter than their delays.
         delay_abort_ns: if value["delayAbortEval"].is_null() { 0 } else { u64::MAX },
@@ -161,9 +160,15 @@ fn nanoseconds(text: &str) -> u64 {
     at.as_nanosecond().try_into().unwrap()
 }
 
-/// How long a test took, by the rates that its export says.
-pub(super) fn elapsed_ns(export: &Value) -> u64 {
-    let iterations = &export["metrics"]["iterations"];
-    let seconds = iterations["count"].as_f64().unwrap() / iterations["rate"].as_f64().unwrap();
+/// How long a test took, by what an export, data or a machine's summary says of it.
+pub(super) fn elapsed_ns(value: &Value) -> u64 {
+    let seconds = if let Some(ms) = value["state"]["testRunDurationMs"].as_f64() {
+        ms / 1e3
+    } else if let Some(seconds) = value["config"]["duration"].as_f64() {
+        seconds
+    } else {
+        let iterations = &value["metrics"]["iterations"];
+        iterations["count"].as_f64().unwrap() / iterations["rate"].as_f64().unwrap()
+    };
     (seconds * 1e9).round() as u64
 }

@@ -1,0 +1,25 @@
+//! Variables: k6's own, and what scripts find in `__ENV`.
+
+use std::collections::BTreeMap;
+
+use sojourn_k6::flags::Settings;
+use sojourn_k6::options::Environment;
+
+/// The variables of this process that are text.
+pub(super) fn of_process() -> Environment {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+/// What scripts find: the process's variables unless switched off, and those given by flags.
+pub(super) fn of_script(
+    environment: &Environment,
+    settings: &Settings,
+    is_included: bool,
+) -> BTreeMap<String, String> {
+    let is_included = settings.include_system_env_vars.unwrap_or(is_included);
+    let mut env = if is_included { environment.clone() } else { BTreeMap::new() };
+    env.extend(settings.env.iter().cloned());
+    env
+}

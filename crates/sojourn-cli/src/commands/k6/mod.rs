@@ -1,0 +1,50 @@
+//! `sojourn k6`: k6's command line.
+
+mod environment;
+mod inspect;
+mod log;
+mod progress;
+mod run;
+mod script;
+mod summary;
+
+use crate::errors::UsageError;
+
+/// k6 scripts, unchanged: k6's command line
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  sojourn k6 run script.js
+  sojourn run script.js                     the same: scripts are recognised
+  sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
+  sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
+  sojourn k6 inspect --execution-requirements script.js
+
+Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the script
+threw outside iterations, 108 and 110 it ended or failed the test.")]
+pub(crate) struct K6 {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Run a script
+    Run(Box<run::Run>),
+    /// Show a script's options
+    Inspect(Box<inspect::Inspect>),
+    /// Print the version
+    Version,
+}
+
+/// Does it; the exit code.
+pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
+    match &command.command {
+        Command::Run(command) => run::run(command),
+        Command::Inspect(command) => inspect::run(command),
+        Command::Version => {
+            println!("sojourn {}", env!("CARGO_PKG_VERSION"));
+            Ok(0)
+        }
+    }
+}

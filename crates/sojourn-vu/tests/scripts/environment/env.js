@@ -1,0 +1,38 @@
+// Row: 8.1 __ENV: of the system, by -e, of a scenario
+// Args: -e GIVEN=by-flag -e EMPTY= -e EQUALS=a=b
+// Env: FROM_SYSTEM=yes GIVEN=by-system
+import { same } from '../lib/same.js';
+
+export const options = {
+  scenarios: {
+    plain: { executor: 'per-vu-iterations', exec: 'plain' },
+    dressed: {
+      executor: 'per-vu-iterations',
+      exec: 'dressed',
+      env: { GIVEN: 'by-scenario', OWN: 'own' },
+      startTime: '200ms',
+    },
+  },
+  thresholds: { checks: ['rate==1'] },
+};
+
+const atInit = __ENV.GIVEN;
+
+export function plain() {
+  same('a flag wins over the system', __ENV.GIVEN, 'by-flag');
+  same('the system is seen', __ENV.FROM_SYSTEM, 'yes');
+  same('an empty value', __ENV.EMPTY, '');
+  same('a value with a sign of equality', __ENV.EQUALS, 'a=b');
+  same('what is not there', __ENV.NOT_THERE, undefined);
+  same(
+    'all are texts',
+    Object.values(__ENV).every((it) => typeof it === 'string'),
+    true,
+  );
+}
+
+export function dressed() {
+  same('a scenario wins over a flag', __ENV.GIVEN, 'by-scenario');
+  same('and adds', __ENV.OWN, 'own');
+  same('init saw none of that', atInit, 'by-flag');
+}

@@ -1,0 +1,3 @@
+// Row: mistakes: command line: a duration that is none
+// Args: --duration soon
+export default function () {}

@@ -1,0 +1,3 @@
+// Row: mistakes: command line: a tag without a value
+// Args: --tag novalue
+export default function () {}

@@ -1,0 +1,3 @@
+// Row: mistakes: command line: an unknown flag
+// Args: --no-such-flag
+export default function () {}

@@ -1,0 +1,2 @@
+// Row: mistakes: the default export is no function
+export default 5;

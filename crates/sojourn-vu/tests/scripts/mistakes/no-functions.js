@@ -1,0 +1,2 @@
+// Row: mistakes: no function is exported
+export const options = { iterations: 1 };

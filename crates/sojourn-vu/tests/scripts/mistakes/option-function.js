@@ -1,0 +1,4 @@
+// Row: mistakes: options: a function
+export const options = () => ({});
+
+export default function () {}

@@ -1,0 +1,4 @@
+// Row: mistakes: options: no scenario
+export const options = { scenarios: {} };
+
+export default function () {}

@@ -1,0 +1,4 @@
+// Row: mistakes: options: stages that are none
+export const options = { stages: [] };
+
+export default function () {}

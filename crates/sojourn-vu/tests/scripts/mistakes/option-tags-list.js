@@ -1,0 +1,4 @@
+// Row: mistakes: options: tags that are a list
+export const options = { tags: ['a'] };
+
+export default function () {}

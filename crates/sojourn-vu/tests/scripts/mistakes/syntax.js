@@ -1,0 +1,4 @@
+// Row: mistakes: a script that does not parse
+export default function () {
+  const a = ;
+}

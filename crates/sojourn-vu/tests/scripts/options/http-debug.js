@@ -1,0 +1,7 @@
+// Row: 8.3 httpDebug
+// Args: --http-debug
+import http from 'k6/http';
+
+export default function () {
+  http.get(`${__ENV.BASE}/data/test.json`, { headers: { 'X-A': 'b' } });
+}

@@ -1,0 +1,162 @@
+// Peers of the scripts in sockets/: a WebSocket echo and a gRPC service, without dependencies.
+//   node peers.mjs        prints their addresses, `WS=… GRPC=…`, and serves until it is ended
+//
+// WebSocket: what comes goes back; the text `close` closes with 1001 and the reason `asked`; `ping`
+// sends a ping; `head:NAME` tells a header of the upgrade; `binary` sends the bytes 1, 2, 3. A path
+// of /refuse answers 403.
+//
+// gRPC, as in lib/hello.proto. Names: `fail` is NOT_FOUND with the text `nobody of that name`;
+// `slow` waits 2 s. Metadata `x-echo` comes back as a header and as the trailer `x-echo-trailer`.
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import http2 from 'node:http2';
+
+const web = createServer((request, response) => response.writeHead(426).end());
+web.on('upgrade', (request, socket) => {
+  if (request.url.startsWith('/refuse')) {
+    socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
+    return;
+  }
+  const accept = createHash('sha1')
+    .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
+  const protocol = request.headers['sec-websocket-protocol'];
+  socket.write(
+    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      `Sec-WebSocket-Accept: ${accept}\r\n${protocol ? `Sec-WebSocket-Protocol: ${protocol.split(',')[0]}\r\n` : ''}\r\n`,
+  );
+  let rest = Buffer.alloc(0);
+  socket.on('data', (data) => {
+    rest = Buffer.concat([rest, data]);
+    for (let frame = next(rest); frame; frame = next(rest)) {
+      rest = rest.subarray(frame.length);
+      if (!socket.destroyed) answer(socket, request, frame);
+    }
+  });
+  socket.on('error', () => {});
+});
+
+/** The first frame (RFC 6455, section 5.2), unmasked; undefined if it is not all there. */
+function next(bytes) {
+  if (bytes.length < 2) return undefined;
+  let size = bytes[1] & 127;
+  let at = 2;
+  if (size === 126) {
+    if (bytes.length < 4) return undefined;
+    size = bytes.readUInt16BE(2);
+    at = 4;
+  } else if (size === 127) {
+    if (bytes.length < 10) return undefined;
+    size = Number(bytes.readBigUInt64BE(2));
+    at = 10;
+  }
+  const isMasked = bytes[1] & 128;
+  const begin = at + (isMasked ? 4 : 0);
+  if (bytes.length < begin + size) return undefined;
+  const mask = bytes.subarray(at, at + 4);
+  const payload = Buffer.from(bytes.subarray(begin, begin + size));
+  if (isMasked)
+    payload.forEach((byte, k) => {
+      payload[k] = byte ^ mask[k % 4];
+    });
+  return { opcode: bytes[0] & 15, payload, length: begin + size };
+}
+
+function send(socket, opcode, payload) {
+  const data = Buffer.from(payload);
+  const head =
+    data.length < 126
+      ? Buffer.from([128 | opcode, data.length])
+      : Buffer.from([128 | opcode, 126, data.length >> 8, data.length & 255]);
+  socket.write(Buffer.concat([head, data]));
+}
+
+function answer(socket, request, { opcode, payload }) {
+  const text = opcode === 1 ? payload.toString() : '';
+  if (opcode === 8) {
+    send(socket, 8, payload);
+    socket.end();
+  } else if (opcode === 9) send(socket, 10, payload);
+  else if (text === 'close')
+    send(socket, 8, Buffer.concat([Buffer.from([3, 233]), Buffer.from('asked')]));
+  else if (text === 'ping') send(socket, 9, '');
+  else if (text === 'binary') send(socket, 2, [1, 2, 3]);
+  else if (text.startsWith('head:')) send(socket, 1, String(request.headers[text.slice(5)]));
+  else if (opcode === 1 || opcode === 2) send(socket, opcode, payload);
+}
+
+// Messages have one text (field 1) or one number (field 1), so their encoding is written out here.
+const textField = (text) => {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([10, bytes.length]), bytes]);
+};
+const numberField = (number) => Buffer.from(number === 0 ? [] : [8, number]);
+const textOf = (bytes) => (bytes.length < 2 ? '' : bytes.subarray(2, 2 + bytes[1]).toString());
+const numberOf = (bytes) => (bytes.length < 2 ? 0 : bytes[1]);
+const framed = (message) => {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+};
+
+const grpc = http2.createServer();
+grpc.on('stream', (stream, headers) => {
+  const method = headers[':path'].split('/').pop();
+  let status = 0;
+  let message = '';
+  const echo = headers['x-echo'];
+  stream.on('error', () => {});
+  stream.respond(
+    { ':status': 200, 'content-type': 'application/grpc', ...(echo && { 'x-echo': echo }) },
+    { waitForTrailers: true },
+  );
+  stream.on('wantTrailers', () =>
+    stream.sendTrailers({
+      'grpc-status': String(status),
+      ...(message && { 'grpc-message': message }),
+      ...(echo && { 'x-echo-trailer': echo }),
+    }),
+  );
+  const fail = (code, text) => {
+    status = code;
+    message = text;
+    stream.end();
+  };
+  let rest = Buffer.alloc(0);
+  let sum = 0;
+  const one = (bytes) => {
+    if (method === 'Say') {
+      const name = textOf(bytes);
+      if (name === 'fail') fail(5, 'nobody of that name');
+      else
+        setTimeout(
+          () => stream.end(framed(textField(`hello ${name}`))),
+          name === 'slow' ? 2000 : 0,
+        );
+    } else if (method === 'Count') {
+      for (let n = 1; n <= numberOf(bytes); n++) stream.write(framed(numberField(n)));
+      stream.end();
+    } else if (method === 'Sum') sum += numberOf(bytes);
+    else if (method === 'Chat') stream.write(framed(textField(`you said ${textOf(bytes)}`)));
+    else if (method === 'Check') stream.end(framed(numberField(1)));
+    else fail(12, 'no such method');
+  };
+  stream.on('data', (data) => {
+    rest = Buffer.concat([rest, data]);
+    while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
+      const size = rest.readUInt32BE(1);
+      one(rest.subarray(5, 5 + size));
+      rest = rest.subarray(5 + size);
+    }
+  });
+  stream.on('end', () => {
+    if (method === 'Sum') stream.end(framed(numberField(sum)));
+    if (method === 'Chat') stream.end();
+  });
+});
+
+web.listen(0, '127.0.0.1', () =>
+  grpc.listen(0, '127.0.0.1', () => {
+    console.log(`WS=ws://127.0.0.1:${web.address().port} GRPC=127.0.0.1:${grpc.address().port}`);
+  }),
+);

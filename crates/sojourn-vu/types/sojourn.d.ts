@@ -1,0 +1,210 @@
+// The module `sojourn`: journeys in scripts. A request's events are followed by the ledger, beside
+// the script.
+
+/** A text such as `500ms`, `30s`, `1m30s`; or milliseconds. */
+export type Duration = string | number;
+
+export interface Tls {
+  ca?: string;
+  cert?: string;
+  key?: string;
+  name?: string;
+  insecure?: boolean;
+}
+
+/** One connector, and how its messages are read: the fields of a channel in a journey file. */
+export type Channel = Connector & {
+  /**
+   * `auto` (whatever is recognised), `json`, `cloudevents`, `masstransit`, `nservicebus`,
+   * `debezium`, `messagepack`…
+   */
+  decoder?: string | { regex: string } | { avro: object } | { protobuf: object };
+  /** Where a message declares its id, which tells a redelivery from a second publication. */
+  message_id?: string;
+  /** Where it carries the run's id. */
+  marker?: string;
+  /** Consumers of the system whose backlog is read once a second. */
+  backlog?: string | string[];
+};
+
+export type Connector =
+  | {
+      amqp: {
+        url: string;
+        exchange: string;
+        routing?: string[];
+        management?: string;
+        mandatory?: boolean;
+        tls?: Tls;
+      };
+    }
+  | { kafka: { brokers: string; topics: string[]; properties?: Record<string, string> } }
+  | {
+      mqtt: {
+        url: string;
+        topics: string[];
+        qos?: 0 | 1 | 2;
+        version?: 3 | 5 | string;
+        client_id?: string;
+        tls?: Tls;
+      };
+    }
+  | {
+      nats: {
+        url: string;
+        subjects: string[];
+        stream?: string;
+        credentials?: string;
+        domain?: string;
+        inbox?: string;
+        tls?: Tls;
+        tls_first?: boolean;
+      };
+    }
+  | {
+      postgres: {
+        url: string;
+        notify?: string | string[];
+        table?: object;
+        publication?: string;
+        outbox?: object;
+        tls?: Tls;
+      };
+    }
+  | {
+      redis: {
+        url: string;
+        streams?: string[];
+        channels?: string[];
+        keyspace?: string | string[];
+        field?: string;
+        tls?: Tls;
+      };
+    }
+  | {
+      sqs: {
+        queue?: string;
+        topic?: string;
+        endpoint?: string;
+        region?: string;
+        credentials?: object;
+      };
+    }
+  | {
+      sse: {
+        url: string;
+        headers?: Record<string, string>;
+        events?: string[];
+        silence?: Duration;
+        tls?: Tls;
+      };
+    }
+  | { webhook: { listen?: string; path?: string; respond?: number | object; signature?: object } }
+  | {
+      websocket: {
+        url: string;
+        headers?: Record<string, string>;
+        send?: unknown;
+        protocols?: string[];
+        tls?: Tls;
+      };
+    };
+
+type Plain = string | number | boolean | null;
+
+/** A condition: a value that must be equal, a list of which one must be, or an operator. */
+export type Condition =
+  | Plain
+  | Plain[]
+  | {
+      absent?: true;
+      contains?: string;
+      equals?: Plain;
+      greater?: number;
+      greater_or_equal?: number;
+      less?: number;
+      less_or_equal?: number;
+      matches?: string;
+      not?: Plain;
+      one_of?: Plain[];
+      present?: boolean;
+    };
+
+/** Conditions by selector: `{ type: 'OrderShipped', '$.amount': { greater: 10 } }`. */
+export type Where = Record<string, Condition>;
+
+/** A channel that is listened to, or published to: one for all users. */
+export interface Tap {
+  readonly name: string;
+}
+
+/**
+ * Declares a tap. At init only; all users declare the same one, which is made once.
+ * `key` says where a message has the key of its journey: `$.orderId` or `header.order-id`.
+ */
+export function tap(name: string, channel: Channel & { key?: string }): Tap;
+
+/** A point that a journey must reach. */
+export interface Stage {
+  /** The stage's name in the report; the tap's by default. */
+  stage?: string;
+  /** Where its event comes by: a tap, or its name; the stage's name by default. */
+  tap?: Tap | string;
+  /** Where its messages have the key, if not where the tap says. */
+  key?: string;
+  /** Which messages of the tap are meant. */
+  where?: Where;
+  /** Its own deadline, from the journey's start. */
+  within?: Duration;
+}
+
+export interface Journey {
+  readonly key: string;
+  /**
+   * What must come of it. Returns at once: the ledger follows the journey and counts it as
+   * completed, late, lost or failed. Its time begins with the iteration, at its scheduled start
+   * where it has one.
+   */
+  expect(stages: Stage[], options: { within: Duration; name?: string; label?: string }): void;
+}
+
+/** A journey by its key, which its events carry too. */
+export function journey(key: string | number): Journey;
+
+/** A message that came by. */
+export interface Event {
+  readonly key: string;
+  /** When it was received, in milliseconds since 1970, with a fraction. */
+  readonly at: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  json<T = any>(): T;
+}
+
+export interface Events {
+  /**
+   * Waits for a message with this key, or for which the conditions hold, that came since the
+   * iteration began. Throws when there is none within `timeout` (30 s by default).
+   */
+  wait(
+    tap: Tap | string,
+    which: { key: string | number; where?: Where; timeout?: Duration },
+  ): Event;
+  wait(tap: Tap | string, which: { where: Where; timeout?: Duration }): Event;
+}
+
+export const events: Events;
+
+export interface Message {
+  key?: string | number;
+  /** A text, bytes, or an object that is sent as JSON. */
+  body?: string | ArrayBuffer | object;
+  headers?: Record<string, string | number>;
+  /** Topic, subject, routing key, stream or queue, where the channel names several. */
+  topic?: string;
+  /** How long the acknowledgement is waited for; 10 s by default. */
+  timeout?: Duration;
+}
+
+/** Publishes a message and waits for the broker's acknowledgement; throws where there is none. */
+export function publish(channel: Tap | string, message: Message): void;
