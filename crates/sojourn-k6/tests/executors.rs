@@ -171,3 +171,41 @@ fn iterations_are_cut_when_k6_cuts_them() {
         }
     }
 }
+
+/// Numbers of users and iterations in the whole test, as k6 2.2 showed them to a segment's script.
+#[test]
+fn a_segments_numbers_are_those_of_k6() {
+    let stages = json!([{"duration": "1s", "target": 20}]);
+    let options = json!({
+        "executionSegment": SEGMENT,
+        "executionSegmentSequence": "0,1/4,1/2,1",
+        "scenarios": {
+            "shared": {"executor": "shared-iterations", "vus": 6, "iterations": 30},
+            "each": {"executor": "per-vu-iterations", "vus": 6, "iterations": 3},
+            "looping": {"executor": "constant-vus", "vus": 6, "duration": "1s"},
+            "arrivals": {
+                "executor": "constant-arrival-rate",
+                "rate": 20, "duration": "1s", "preAllocatedVUs": 7,
+            },
+            "ramp": {
+                "executor": "ramping-arrival-rate",
+                "startRate": 20, "stages": stages, "preAllocatedVUs": 7,
+            },
+        },
+    });
+    let (script, _) = Options::from_json(Tier::Script, &options).expect("options");
+    let all = consolidate(Tiers { script, ..Tiers::default() }).expect("plans");
+    let users: Vec<_> = (1..6).filter_map(|n| all.users.number(n - 1)).map(|n| n + 1).collect();
+    assert_eq!(users, [4, 8, 12, 16, 20]);
+    for plan in &all.scenarios {
+        let numbers: Vec<_> = (0..3).filter_map(|k| plan.stripes.number(k)).collect();
+        let expected = match plan.name.as_str() {
+            "shared" => [5, 11, 17],
+            "arrivals" | "ramp" => [3, 10, 17],
+            _ => [3, 7, 11],
+        };
+        assert_eq!(numbers, expected, "{}", plan.name);
+    }
+    let shared = all.scenarios.iter().find(|plan| plan.name == "shared").expect("shared");
+    assert_eq!((shared.slots(), shared.iterations()), (1, Some(5)));
+}

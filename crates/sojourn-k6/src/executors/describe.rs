@@ -68,8 +68,7 @@ impl Scenario {
             }
             Executor::RampingArrivalRate(arrivals) => {
                 details.push(("maxVUs", range(arrivals.pre_allocated_vus, arrivals.max_vus)));
-                let rate =
-                    per_s(arrivals.peak_rate(), arrivals.time_unit_ns) * self.stripes.share();
+                let rate = per_s(arrivals.peak_rate(), arrivals.time_unit_ns) * self.share;
                 let (length, stages) = (go(arrivals.duration_ns()), arrivals.stages.len());
                 format!("Up to {rate:.2} iterations/s for {length} over {stages} stages")
             }

@@ -44,6 +44,7 @@ impl Scenario {
             env: written.env.clone().unwrap_or_default(),
             tags: written.tags.clone().unwrap_or_default(),
             stripes: Stripes::default(),
+            share: 1.0,
             options: written.options.clone().unwrap_or_default(),
         };
         if checks.problems.is_empty() { Ok(scenario) } else { Err(checks.problems) }

@@ -29,6 +29,8 @@ pub struct Scenario {
     /// Which iterations are this process's, of all that segments make together. A segment's `k`-th
     /// iteration is number `stripes.number(k)` of the whole test.
     pub stripes: Stripes,
+    /// How long its segment is, of 1.
+    pub(crate) share: f64,
     /// Its `options` as written (k6's browser); null without.
     pub options: Value,
 }

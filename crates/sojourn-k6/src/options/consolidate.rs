@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     duration::Nanos,
-    executors::{ExecutorKind, Requirements, Scenario, Segments, requirements},
+    executors::{ExecutorKind, Requirements, Scenario, Segments, Stripes, requirements},
     options::{Kind, Options, OptionsError, ScenarioOptions, Scenarios, SystemTags, Table},
 };
 
@@ -28,6 +28,9 @@ pub struct Consolidated {
     pub options: Options,
     /// The plans, by start time, then by name.
     pub scenarios: Vec<Scenario>,
+    /// Which users are this process's, of those of all segments: its `n`-th user (from 1) has the
+    /// number `users.number(n - 1) + 1` in the whole test.
+    pub users: Stripes,
     /// What to warn of.
     pub warnings: Vec<String>,
 }
@@ -103,8 +106,8 @@ pub fn consolidate(tiers: Tiers) -> Result<Consolidated, OptionsError> {
     }
     check_conflicts(&options)?;
     derive_scenarios(&mut options, &mut warnings)?;
-    let scenarios = plans(&options)?;
-    Ok(Consolidated { options, scenarios, warnings })
+    let (scenarios, users) = plans(&options)?;
+    Ok(Consolidated { options, scenarios, users, warnings })
 }
 
 fn tells_what_runs(options: &Options) -> bool {
@@ -194,8 +197,8 @@ fn derive_scenarios(options: &mut Options, warnings: &mut Vec<String>) -> Result
     Ok(())
 }
 
-/// The plans of all scenarios.
-fn plans(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
+/// The plans of all scenarios, and whose users are whose.
+fn plans(options: &Options) -> Result<(Vec<Scenario>, Stripes), OptionsError> {
     let mut problems = options.problems();
     let mut plans = Vec::new();
     let segments = options.segments(&mut problems);
@@ -216,7 +219,8 @@ fn plans(options: &Options) -> Result<Vec<Scenario>, OptionsError> {
     }
     // By name already: the sort is stable.
     plans.sort_by_key(|plan| plan.start_time_ns);
-    Ok(plans)
+    let users = segments.map_or_else(Stripes::default, |segments| segments.own().clone());
+    Ok((plans, users))
 }
 
 impl Options {
