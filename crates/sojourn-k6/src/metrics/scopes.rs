@@ -119,3 +119,65 @@ impl Scopes {
         Some(at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{Registry, Shard, ShardOptions, Sink, TagSets, Totals, builtin};
+
+    #[test]
+    fn threads_scopes_are_merged_by_name() {
+        let options = ShardOptions { is_full: true, ..ShardOptions::default() };
+        let matcher = Registry::new().matcher();
+        let mut totals = Totals::default();
+        // The second thread comes upon the scopes in another order, and earlier.
+        for (thread, groups) in [["::a", "::b"], ["::b", "::a"]].iter().enumerate() {
+            let mut sets = TagSets::new(Arc::clone(&matcher));
+            let base = Arc::clone(sets.empty());
+            let base = sets.with(&base, &[("scenario", "shop")]);
+            let mut shard = Shard::new(options);
+            for round in 0..2 {
+                for (at, group) in groups.iter().enumerate() {
+                    let tags = sets.with(&base, &[("group", group)]);
+                    let at_ns = 100 - 50 * thread as u64 + 10 * round + at as u64;
+                    shard.add(builtin::ITERATIONS, &tags, at_ns, 1.0);
+                    shard.check(group, "held", &tags, at_ns, thread == 0);
+                }
+                totals.merge(shard.take());
+            }
+        }
+        let found: Vec<_> = totals
+            .scopes()
+            .iter()
+            .map(|own| {
+                let sum = match own.account.sink(builtin::ITERATIONS) {
+                    Some(Sink::Counter(counter)) => counter.sum,
+                    _ => 0.0,
+                };
+                let checks = own.account.checks().by_name();
+                (&*own.scope.group, own.first_ns, sum, checks)
+            })
+            .collect();
+        let expected = [
+            ("", 50, 8.0, vec![("held", 4, 4)]),
+            ("::b", 50, 4.0, vec![("held", 2, 2)]),
+            ("::a", 51, 4.0, vec![("held", 2, 2)]),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_flood_of_groups_is_refused_and_counted() {
+        let mut sets = TagSets::new(Registry::new().matcher());
+        let base = Arc::clone(sets.empty());
+        let mut shard = Shard::new(ShardOptions { is_full: true, ..ShardOptions::default() });
+        for k in 0..SCOPES_MAX + 7 {
+            let tags = sets.with(&base, &[("group", &format!("::{k}"))]);
+            shard.add(builtin::ITERATIONS, &tags, 1, 1.0);
+        }
+        let mut totals = Totals::default();
+        totals.merge(shard.take());
+        assert_eq!(totals.scopes().refused(), 7);
+        assert_eq!(totals.scopes().iter().count(), SCOPES_MAX);
+    }
+}

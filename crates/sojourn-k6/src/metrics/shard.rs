@@ -69,8 +69,9 @@ impl Shard {
         }
     }
 
-    /// A check was made in a group: a sample of `checks` with these tags, which name it where
-    /// system tags have it so, and an entry in the account by name.
+    /// A check was made in a group: a sample of `checks` with these tags, and an entry in the
+    /// account by name. Where the system tag `check` is off k6 lists no names: there
+    /// [`add`](Self::add) to `checks` is all.
     pub fn check(
         &mut self,
         group: &str,

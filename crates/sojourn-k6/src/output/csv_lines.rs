@@ -87,3 +87,26 @@ fn push_field(out: &mut String, field: &str) {
         out.push('"');
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As k6 wrote these values.
+    #[test]
+    fn fields_are_quoted_where_go_quotes_them() {
+        for (field, expected) in [
+            ("", ""),
+            ("plain é", "plain é"),
+            ("\\.", "\"\\.\""),
+            ("\r", "\"\r\""),
+            (" lead", "\" lead\""),
+            (" x,\"y\"", "\" x,\"\"y\"\"\""),
+            ("a\nb", "\"a\nb\""),
+        ] {
+            let mut out = String::new();
+            push_field(&mut out, field);
+            assert_eq!(out, expected);
+        }
+    }
+}

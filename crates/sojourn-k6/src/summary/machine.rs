@@ -7,7 +7,7 @@ use super::listed;
 use super::section::Section;
 use super::source::Source;
 use super::text::Mode;
-use crate::metrics::{Metric, Sink};
+use crate::metrics::{Metric, Sink, builtin};
 
 /// What the summary says of the test beside its figures.
 #[derive(Debug, Clone, Copy)]
@@ -46,12 +46,12 @@ pub fn machine(source: &Source<'_>, identity: Identity<'_>) -> Value {
 }
 
 fn checks(source: &Source<'_>) -> Value {
-    let named = source.totals.checks().by_name();
-    if named.is_empty() {
+    let Some(Sink::Rate(rate)) = source.totals.sink(builtin::CHECKS) else {
         return json!({ "metrics": [], "results": [] });
-    }
-    let passes: u64 = named.iter().map(|(_, passes, _)| passes).sum();
-    let fails: u64 = named.iter().map(|(_, _, fails)| fails).sum();
+    };
+    let (passes, total) = (rate.trues, rate.total);
+    let fails = total - passes;
+    let named = source.totals.checks().by_name();
     let entry = |name: &str, kind: &str, values: Value| {
         json!({
             "contains": "default",
@@ -60,7 +60,6 @@ fn checks(source: &Source<'_>) -> Value {
             "values": values,
         })
     };
-    let total = passes + fails;
     let share = |part: u64| {
         let rate = number(part as f64 / total as f64);
         json!({ "matches": part, "rate": rate, "total": total })

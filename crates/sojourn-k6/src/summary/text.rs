@@ -7,7 +7,7 @@ use super::section::Section;
 use super::source::Source;
 use super::table::{Cells, GREEN, Palette, RED, Row, Widths, failed_share};
 use super::tree::{self, Branch};
-use crate::metrics::Account;
+use crate::metrics::{Account, Sink, builtin};
 
 /// How much the summary shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,13 +94,9 @@ impl Writer<'_, '_> {
     }
 
     fn checks(&mut self, indent: usize, account: &Account) {
-        let checks = account.checks().by_name();
-        if checks.is_empty() {
-            return;
-        }
-        let passes: u64 = checks.iter().map(|(_, passes, _)| passes).sum();
-        let fails: u64 = checks.iter().map(|(_, _, fails)| fails).sum();
-        let total = passes + fails;
+        let Some(Sink::Rate(rate)) = account.sink(builtin::CHECKS) else { return };
+        let (passes, total) = (rate.trues, rate.total);
+        let fails = total - passes;
         let per_second = total as f64 / (self.source.elapsed_ns as f64 / 1e9);
         let share = |part: u64| {
             let percent = number::percent(part as f64 / total as f64);
@@ -120,7 +116,7 @@ impl Writer<'_, '_> {
         ];
         self.rows(&rows, &Widths::of(rows.iter()));
         self.out.push('\n');
-        for (name, passes, fails) in checks {
+        for (name, passes, fails) in account.checks().by_name() {
             let (mark, colour) = if fails == 0 { ("✓", GREEN) } else { ("✗", RED) };
             let line = self.palette.paint(colour, &format!("{mark} {name}"));
             self.out.push_str(&format!("{:indent$}{line}\n", ""));

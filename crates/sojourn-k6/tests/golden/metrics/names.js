@@ -19,6 +19,8 @@ export default function () {
   exec.vu.metrics.tags['ünï'] = 'tab\tline\nsep\u2028';
   long.add(1);
   short.add(1.5, { quoted: 'x y', url: 'http://a:1/', a: 'b' });
+  short.add(2, { url: ' x,"y"', scenario: '\r', check: '\\.' });
+  short.add(3, { url: ' lead' });
   short.add(1e-7);
   short.add(123456789012);
   short.add(1e21);
