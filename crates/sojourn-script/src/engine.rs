@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value};
 
+use crate::intrinsics;
 use crate::loader::{self, Imports, Registry};
 use crate::{Builtins, Bundle, ScriptError};
 
@@ -55,7 +56,7 @@ impl Engine {
         runtime.set_loader(Imports, Imports);
         let rejections = Rejections::default();
         track_rejections(&runtime, &rejections, bundle);
-        let context = Context::full(&runtime).map_err(failed)?;
+        let context = intrinsics::context(&runtime).map_err(failed)?;
         let engine = Self { context, rejections, runtime, bundle: Arc::clone(bundle) };
         let globals = Rc::clone(&builtins);
         engine.context.with(|ctx| {

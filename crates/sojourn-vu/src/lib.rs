@@ -31,6 +31,7 @@ mod user;
 
 pub use console::{Console, Level, LogFormat, LogSink};
 pub use run::{
-    Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect, conduct,
+    Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect,
+    conduct,
 };
 pub use sojourn_script::{Fetch, Limits, ScriptError, Sources};

@@ -1,9 +1,9 @@
 //! A scenario on one thread.
 
+use super::Place;
 use super::arrivals::Arrivals;
 use super::looping::Looping;
 use super::seats::Seats;
-use super::Place;
 use crate::host::UserIndex;
 use crate::settings::Settings;
 

@@ -125,4 +125,3 @@ fn account(user: &User, began_ns: u64, took_ns: u64, cut: bool) {
         }
     }
 }
-

@@ -49,10 +49,8 @@ pub(super) fn ask(
         limits: LIMITS,
         console: Arc::clone(console),
     };
-    let collected = collect(collecting).map_err(|error| Failed {
-        exit: ExitCode::ScriptException,
-        message: error.with_stack(),
-    })?;
+    let collected = collect(collecting)
+        .map_err(|error| Failed { exit: ExitCode::ScriptException, message: error.with_stack() })?;
     let config_file = config_file(flags, process)?;
     let (of_script, unknown) =
         Options::from_json(Tier::Script, &collected.options).map_err(Failed::config)?;
