@@ -24,6 +24,7 @@ mod loader;
 mod resolve;
 mod source_map;
 mod typescript;
+mod uses;
 
 pub use builtins::Builtins;
 pub use bundle::{Bundle, Fetch, Sources};
@@ -32,3 +33,4 @@ pub use error::ScriptError;
 pub use fiber::{Fiber, StackSlot, Stacks, suspend};
 pub use intrinsics::buffers;
 pub use rquickjs as js;
+pub use uses::{Use, uses};

@@ -34,4 +34,6 @@ pub use run::{
     Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect,
     conduct,
 };
-pub use sojourn_script::{Fetch, Limits, ScriptError, Sources};
+pub use sojourn_script::{
+    Fetch, Limits, ScriptError, Sources, Use as ScriptUse, uses as script_uses,
+};
