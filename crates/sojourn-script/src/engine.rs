@@ -37,9 +37,9 @@ type Rejections = Rc<RefCell<Vec<(Persistent<Value<'static>>, ScriptError)>>>;
 const REJECTIONS_MAX: usize = 16;
 
 impl Engine {
-    /// An engine for the bundle's script; none of it has run. `interrupt` is asked now and then while
-    /// the script runs: true stops it, with an error that it cannot catch. Fails when there is no
-    /// memory.
+    /// An engine for the bundle's script; none of it has run. `interrupt` is asked now and then
+    /// while the script runs: true stops it, with an error that it cannot catch. Fails when there
+    /// is no memory.
     pub fn new(
         bundle: &Arc<Bundle>,
         builtins: Rc<dyn Builtins>,
@@ -91,8 +91,9 @@ pub struct Inside<'e, 'js> {
 }
 
 impl<'js> Inside<'_, 'js> {
-    /// Runs the script's top level and gives what it exports (of CommonJS, `module.exports`). `wait` is called while the top level
-    /// awaits something: it returns when something may have come, or false when nothing ever will.
+    /// Runs the script's top level and gives what it exports (of CommonJS, `module.exports`).
+    /// `wait` is called while the top level awaits something: it returns when something may have
+    /// come, or false when nothing ever will.
     pub fn evaluate(&self, wait: &mut dyn FnMut() -> bool) -> Result<Object<'js>, ScriptError> {
         let url = self.engine.bundle.entry().as_str();
         let caught = |error| self.caught(error);

@@ -39,6 +39,11 @@ pub(super) fn run(command: &Check) -> Result<u8, UsageError> {
     let known = known(&modules);
     let mut missing = 0;
     for used in &uses {
+        let is_lost = matches!(known.get(&used.module), Some(Err(_)));
+        if is_lost && used.name.is_some() {
+            // Said once, of the module.
+            continue;
+        }
         let verdict = verdict(used, &known);
         let shown = match &used.name {
             Some(name) => format!("{}  {name}", used.module),

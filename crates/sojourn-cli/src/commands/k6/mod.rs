@@ -21,8 +21,8 @@ use crate::errors::UsageError;
   sojourn k6 check script.js                what it uses, what is missing
   sojourn k6 inspect --execution-requirements script.js
 
-Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the script
-threw outside iterations, 108 and 110 it ended or failed the test.")]
+Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the
+script threw outside iterations, 108 and 110 it ended or failed the test.")]
 pub(crate) struct K6 {
     #[command(subcommand)]
     command: Command,

@@ -1,7 +1,7 @@
 //! `k6/http`: requests.
 //!
-//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account` makes
-//! the samples of each hop, `response` is what the script gets.
+//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account`
+//! makes the samples of each hop, `response` is what the script gets.
 
 mod account;
 mod batch;

@@ -122,8 +122,7 @@ impl Response {
     fn status_text(&self) -> String {
         let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let line = String::from_utf8_lossy(line.trim_ascii());
-        let phrase = line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ");
-        phrase
+        line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ")
     }
 
     fn body<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
