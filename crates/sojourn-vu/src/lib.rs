@@ -28,6 +28,7 @@ mod modules;
 mod run;
 mod settings;
 mod shared_array;
+mod sockets;
 mod thread;
 mod user;
 

@@ -115,6 +115,9 @@ impl VuThread {
         while let Some((user, operation)) = self.host.take_timer(now_ns) {
             self.seats.complete(user, operation, Outcome::Timer);
         }
+        while let Some((user, operation, arrival)) = self.host.inbox.take() {
+            self.seats.complete(user, operation, Outcome::Socket(Box::new(arrival)));
+        }
         if self.state == State::Running {
             for player in &mut self.players {
                 player.tick(now_ns, &mut self.seats);

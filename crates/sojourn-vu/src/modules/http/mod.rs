@@ -31,6 +31,8 @@ use super::function;
 use crate::host::OperationId;
 use crate::user::{Outcome, User};
 
+pub(crate) use jar::cookies_for;
+pub(crate) use response::canonical;
 pub(crate) use state::HttpState;
 
 /// The code of a URL that is none.

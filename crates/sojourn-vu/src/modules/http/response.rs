@@ -190,7 +190,7 @@ fn of_cookie<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> js::Result<Object<'js>> {
 }
 
 /// `content-type` as Go writes it: `Content-Type`.
-fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     let mut starts = true;
     let letter = |letter: char| {
         let shown = if starts { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
