@@ -1,10 +1,12 @@
 //! The modules that scripts import.
 
 pub(crate) mod bytes;
+mod crypto;
 mod data;
 mod encoding;
 mod execution;
 pub(crate) mod http;
+pub(crate) mod jslib;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -56,6 +58,7 @@ impl Builtins for Modules {
             "k6/metrics" => metrics::make(ctx, user),
             "k6/data" => data::make(ctx, user),
             "k6/execution" => execution::make(ctx, user),
+            "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             _ => {

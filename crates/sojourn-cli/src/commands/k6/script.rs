@@ -44,7 +44,7 @@ pub(super) fn ask(
     let (script, entry_text) = entry(script)?;
     let collecting = Collecting {
         script,
-        sources: Sources { entry_text, ..Sources::default() },
+        sources: Sources { entry_text, ..sojourn_vu::sources() },
         env: environment::of_script(process, settings, is_included),
         limits: LIMITS,
         console: Arc::clone(console),
