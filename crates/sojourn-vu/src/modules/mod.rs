@@ -5,6 +5,7 @@ mod crypto;
 mod data;
 mod encoding;
 mod execution;
+pub(crate) mod html;
 pub(crate) mod http;
 pub(crate) mod jslib;
 mod k6;
@@ -60,6 +61,7 @@ impl Builtins for Modules {
             "k6/execution" => execution::make(ctx, user),
             "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
+            "k6/html" => html::make(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             _ => {
                 let told = refusal(name).unwrap_or_default();
