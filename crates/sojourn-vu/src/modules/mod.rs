@@ -1,12 +1,15 @@
 //! The modules that scripts import.
 
 pub(crate) mod bytes;
+mod crypto;
 mod data;
 mod encoding;
 mod execution;
 mod go_error;
 pub(crate) mod grpc;
+pub(crate) mod html;
 pub(crate) mod http;
+pub(crate) mod jslib;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -59,7 +62,9 @@ impl Builtins for Modules {
             "k6/metrics" => metrics::make(ctx, user),
             "k6/data" => data::make(ctx, user),
             "k6/execution" => execution::make(ctx, user),
+            "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
+            "k6/html" => html::make(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             "k6/ws" => websocket::blocking::make(ctx, user),
             "k6/websockets" => websocket::events::make(ctx, user),

@@ -68,6 +68,11 @@ impl Response {
         self.status == 0
     }
 
+    /// (text, URL) of a page; `None` where there is no body.
+    pub(super) fn page(&self) -> Option<(String, String)> {
+        self.form.map(|_| (String::from_utf8_lossy(&self.body).into_owned(), self.url.clone()))
+    }
+
     pub(super) fn error(&self) -> &str {
         &self.error
     }
@@ -245,6 +250,7 @@ impl<'js> JsClass<'js> for Response {
         crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| {
             plain(&ctx, &own.0)
         })?;
+        super::page::add(&proto)?;
         Ok(Some(proto))
     }
 
