@@ -35,7 +35,12 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(settings: Arc<Settings>, client: Client, shard: Shard, sets: TagSets) -> Self {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        client: Client,
+        shard: Shard,
+        sets: TagSets,
+    ) -> Self {
         Self {
             settings,
             inbox: Inbox::new(client.waker()),

@@ -126,4 +126,3 @@ fn account(user: &User, began_ns: u64, took_ns: u64, cut: bool) {
         }
     }
 }
-

@@ -12,7 +12,7 @@ use sojourn_vu::{Collected, Collecting, Console, Limits, Sources, collect};
 use super::environment;
 
 /// What one user may use: memory for values, and stack for calls.
-const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
+pub(super) const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
 
 /// A script and everything that was asked for.
 pub(super) struct Asked {
@@ -44,15 +44,13 @@ pub(super) fn ask(
     let (script, entry_text) = entry(script)?;
     let collecting = Collecting {
         script,
-        sources: Sources { entry_text, ..Sources::default() },
+        sources: Sources { entry_text, ..sources() },
         env: environment::of_script(process, settings, is_included),
         limits: LIMITS,
         console: Arc::clone(console),
     };
-    let collected = collect(collecting).map_err(|error| Failed {
-        exit: ExitCode::ScriptException,
-        message: error.with_stack(),
-    })?;
+    let collected = collect(collecting)
+        .map_err(|error| Failed { exit: ExitCode::ScriptException, message: error.with_stack() })?;
     let config_file = config_file(flags, process)?;
     let (of_script, unknown) =
         Options::from_json(Tier::Script, &collected.options).map_err(Failed::config)?;
@@ -70,6 +68,11 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
+}
+
+/// Where modules come from that are no files.
+pub(super) fn sources() -> Sources {
+    Sources::default()
 }
 
 /// The script's path; of `-` the text too.
