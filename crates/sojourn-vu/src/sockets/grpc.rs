@@ -12,7 +12,7 @@ use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request, Response};
 use percent_encoding::percent_decode_str;
 use tokio::sync::Mutex;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 
 use super::dial::{DialError, Endpoint, Traffic};
 use super::{Event as Any, Link};
@@ -200,7 +200,7 @@ pub(crate) async fn run(
     channel: Arc<Channel>,
     call: Call,
     link: Arc<Link>,
-    orders: UnboundedReceiver<Order>,
+    orders: Receiver<Order>,
 ) {
     let began_ns = sojourn_clock::now_ns();
     let exchange = exchange(&channel, &call, &link, orders);
@@ -224,7 +224,7 @@ async fn exchange(
     channel: &Channel,
     call: &Call,
     link: &Arc<Link>,
-    orders: UnboundedReceiver<Order>,
+    orders: Receiver<Order>,
 ) -> Result<Status, Status> {
     let request = channel.request(call)?;
     let unavailable = |why: String| Status::new(code::UNAVAILABLE, why);
@@ -255,7 +255,7 @@ async fn exchange(
 
 async fn write(
     mut stream: SendStream<Bytes>,
-    mut orders: UnboundedReceiver<Order>,
+    mut orders: Receiver<Order>,
     link: &Link,
 ) -> Result<(), Status> {
     loop {
@@ -316,10 +316,9 @@ async fn read(
     }
     match body.trailers().await.map_err(|error| failed(&error))? {
         Some(trailers) => Ok(status_of(&trailers)),
-        None => Err(Status::new(
-            code::INTERNAL,
-            "server closed the stream without sending trailers",
-        )),
+        None => {
+            Err(Status::new(code::INTERNAL, "server closed the stream without sending trailers"))
+        }
     }
 }
 
@@ -417,7 +416,7 @@ mod tests {
         assert_eq!(shown(99_999_999), "99999999n");
         assert_eq!(shown(100_000_000), "100000u");
         assert_eq!(shown(200_000_000_001), "200001m");
-        assert_eq!(shown(u64::MAX), "18446745S".replace("18446745S", &shown(u64::MAX)));
+        assert_eq!(shown(u64::MAX), "99999999S");
     }
 
     #[test]

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use prost_reflect::MethodDescriptor;
 use sojourn_k6::metrics::{MetricId, SystemTag, TagSet, builtin};
 use sojourn_script::js::{self, Ctx, Object, Value};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{Sender, channel};
 
 use super::client::Connection;
 use super::params::CallParams;
 use crate::host::OperationId;
 use crate::sockets::grpc::{self, Call, Metadata, Order, Status, code};
-use crate::sockets::{Link, UNSENT_BYTES_MAX};
+use crate::sockets::{Link, ORDERS_MAX, UNSENT_BYTES_MAX};
 use crate::user::User;
 
 /// A call under way.
@@ -22,7 +23,7 @@ pub(super) struct Running {
     pub(super) method: MethodDescriptor,
     tags: Arc<TagSet>,
     link: Arc<Link>,
-    orders: UnboundedSender<Order>,
+    orders: Sender<Order>,
     send_bytes_max: usize,
 }
 
@@ -59,14 +60,22 @@ impl Running {
             let told = format!("more than {UNSENT_BYTES_MAX} bytes wait to be sent");
             return Err(refused(told));
         }
-        // A call that has ended has said so.
-        self.orders.send(Order::Message(message)).ok();
-        Ok(())
+        match self.orders.try_send(Order::Message(message)) {
+            Err(TrySendError::Full(_)) => {
+                self.link.written(bytes);
+                Err(refused(format!("more than {ORDERS_MAX} messages wait to be sent")))
+            }
+            // A call that has ended has said so.
+            Err(TrySendError::Closed(_)) | Ok(()) => Ok(()),
+        }
     }
 
     /// There will be no more messages.
     pub(super) fn end_sending(&self) {
-        self.orders.send(Order::End).ok();
+        if let Err(TrySendError::Full(_)) = self.orders.try_send(Order::End) {
+            // The server could not be told that this is all.
+            self.user.links.end(self.operation);
+        }
     }
 
     /// The call is over: its account.
@@ -101,10 +110,10 @@ pub(super) fn begin(
     user: &Rc<User>,
     connection: &Connection,
     call: Call,
-) -> Result<(OperationId, Arc<Link>, UnboundedSender<Order>), String> {
+) -> Result<(OperationId, Arc<Link>, Sender<Order>), String> {
     let operation = user.operation();
     let link = user.host.inbox.link(user.index, operation);
-    let (orders, coming) = unbounded_channel();
+    let (orders, coming) = channel(ORDERS_MAX);
     let task = grpc::run(Arc::clone(&connection.channel), call, Arc::clone(&link), coming);
     user.links.start(&user.host.settings.sockets, &link, task)?;
     Ok((operation, link, orders))

@@ -19,7 +19,7 @@ use super::call::{self, Running};
 use super::params::{CallParams, ConnectParams};
 use super::{message, protos, reflection, wire};
 use crate::sockets::dial::Endpoint;
-use crate::sockets::grpc::{Call, Channel, Event, Metadata, Status, code};
+use crate::sockets::grpc::{Call, Channel, Event, Metadata, Order, Status, code};
 use crate::sockets::{Arrival, Event as Any};
 use crate::user::{Outcome, Phase, User};
 
@@ -72,9 +72,9 @@ impl State {
         let files = files.map(text).collect::<js::Result<Vec<_>>>()?;
         let settings = &self.user.host.settings;
         let key = format!("{paths:?}{files:?}").into_bytes();
-        let pool = settings.protos.get(key, || {
-            protos::compile(&settings.bundle, &settings.folder, &paths, &files)
-        });
+        let pool = settings
+            .protos
+            .get(key, || protos::compile(&settings.bundle, &settings.folder, &paths, &files));
         self.keep(ctx, pool)
     }
 
@@ -170,9 +170,10 @@ impl State {
             let insecure = options.insecure_skip_tls_verify.unwrap_or(false);
             let base = settings.sockets.tls_of_grpc(insecure)?;
             endpoint.tls = Some(super::tls::config(base, params.tls.as_ref(), insecure)?);
-            endpoint.tls_name = params.authority.as_deref().map(|name| {
-                name.rsplit_once(':').map_or(name, |(host, _)| host).to_owned()
-            });
+            endpoint.tls_name = params
+                .authority
+                .as_deref()
+                .map(|name| name.rsplit_once(':').map_or(name, |(host, _)| host).to_owned());
         }
         let authority = params.authority.clone().unwrap_or_else(|| plain.to_owned());
         let traffic = self.user.links.traffic();
@@ -185,45 +186,46 @@ impl State {
     }
 
     /// Sends a unary call.
-    fn call<'js>(&self, ctx: &Ctx<'js>, arguments: &[Value<'js>]) -> js::Result<Result<Unary, String>> {
-        let started = || -> js::Result<Result<Unary, String>> {
-            let connection = match self.connection() {
-                Ok(connection) => connection,
-                Err(problem) => return Ok(Err(problem)),
-            };
-            let name = arguments.first().map(|it| Coerced::<String>::from_js(ctx, it.clone()));
-            let name = name.transpose()?.map(|name| name.0).unwrap_or_default();
-            let method = match self.method(&name) {
-                Ok(method) => method,
-                Err(problem) => return Ok(Err(problem)),
-            };
-            let request = arguments.get(1).filter(|request| !request.is_undefined());
-            let Some(request) = request else {
-                return Ok(Err("request cannot be nil".to_owned()));
-            };
-            if request.is_null() {
-                let told = "Cannot convert undefined or null to object";
-                return Err(Exception::throw_type(ctx, told));
-            }
-            let params = match CallParams::of_call(ctx, arguments.get(2))? {
-                Ok(params) => params,
-                Err(why) => {
-                    return Ok(Err(format!("invalid GRPC's client.invoke() parameters: {why}")));
-                }
-            };
-            let json = json_of(ctx, request)?;
-            let bytes = match message::encode(&method.input(), &json) {
-                Ok(bytes) => bytes,
-                Err(why) => {
-                    let told = "unable to serialise request object to protocol buffer";
-                    return Ok(Err(format!("{told}: {why}")));
-                }
-            };
-            let discards = params.discards;
-            let running = Running::start(&self.user, &connection, method, params);
-            Ok(running.map(|running| Unary::new(running, discards, bytes)))
+    fn call<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        arguments: &[Value<'js>],
+    ) -> js::Result<Result<Unary, String>> {
+        let connection = match self.connection() {
+            Ok(connection) => connection,
+            Err(problem) => return Ok(Err(problem)),
         };
-        started()
+        let name = arguments.first().map(|it| Coerced::<String>::from_js(ctx, it.clone()));
+        let name = name.transpose()?.map(|name| name.0).unwrap_or_default();
+        let method = match self.method(&name) {
+            Ok(method) => method,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let request = arguments.get(1).filter(|request| !request.is_undefined());
+        let Some(request) = request else {
+            return Ok(Err("request cannot be nil".to_owned()));
+        };
+        if request.is_null() {
+            let told = "Cannot convert undefined or null to object";
+            return Err(Exception::throw_type(ctx, told));
+        }
+        let params = match CallParams::of_call(ctx, arguments.get(2))? {
+            Ok(params) => params,
+            Err(why) => {
+                return Ok(Err(format!("invalid GRPC's client.invoke() parameters: {why}")));
+            }
+        };
+        let json = json_of(ctx, request)?;
+        let bytes = match message::encode(&method.input(), &json) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                let told = "unable to serialise request object to protocol buffer";
+                return Ok(Err(format!("{told}: {why}")));
+            }
+        };
+        let discards = params.discards;
+        let running = Running::start(&self.user, &connection, method, params);
+        Ok(running.map(|running| Unary::new(running, discards, bytes)))
     }
 
     fn invoke<'js>(&self, ctx: &Ctx<'js>, arguments: &[Value<'js>]) -> js::Result<Object<'js>> {
@@ -278,8 +280,8 @@ impl State {
         };
         let (operation, _, orders) = call::begin(&self.user, &connection, call).map_err(fail)?;
         let request = if service.is_empty() { Vec::new() } else { wire::text(1, service) };
-        orders.send(crate::sockets::grpc::Order::Message(request)).ok();
-        orders.send(crate::sockets::grpc::Order::End).ok();
+        orders.try_send(Order::Message(request)).ok();
+        orders.try_send(Order::End).ok();
         let mut serving = 0;
         loop {
             let outcome = self.user.wait_or_throw(ctx, operation)?;
@@ -336,11 +338,10 @@ impl Unary {
         match arrival.event {
             Any::Grpc(Event::Headers(headers)) => self.headers = headers,
             Any::Grpc(Event::Message(bytes)) => {
-                if self.message.replace(bytes).is_some() {
-                    let told = "cardinality violation: expected <EOF> for non server-streaming \
-                                RPCs, but received another message";
-                    return Some(Status::new(code::INTERNAL, told));
-                }
+                let told = "cardinality violation: expected <EOF> for non server-streaming RPCs, \
+                            but received another message";
+                let is_second = self.message.replace(bytes).is_some();
+                return is_second.then(|| Status::new(code::INTERNAL, told));
             }
             Any::Grpc(Event::Ended(status)) => return Some(*status),
             _ => {}
@@ -348,12 +349,7 @@ impl Unary {
         None
     }
 
-    fn answer<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        status: Status,
-        at_ns: u64,
-    ) -> js::Result<Object<'js>> {
+    fn answer<'js>(&self, ctx: &Ctx<'js>, status: Status, at_ns: u64) -> js::Result<Object<'js>> {
         let running = &self.running;
         running.over(&status, at_ns);
         let mut status = status;

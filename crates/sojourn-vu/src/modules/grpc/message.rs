@@ -3,9 +3,9 @@
 
 use prost_reflect::prost::Message as _;
 use prost_reflect::{DynamicMessage, Kind, MessageDescriptor, SerializeOptions};
+use serde::de::Deserialize as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use serde::de::Deserialize as _;
 
 /// The encoded message that a JSON text stands for. The error is in the words of Go's protojson, with
 /// positions in the text.
@@ -77,9 +77,8 @@ fn check(descriptor: &MessageDescriptor, json: &str, column: usize) -> Result<()
     };
     for member in members {
         let name = member.name.as_str();
-        let field = descriptor
-            .get_field_by_json_name(name)
-            .or_else(|| descriptor.get_field_by_name(name));
+        let field =
+            descriptor.get_field_by_json_name(name).or_else(|| descriptor.get_field_by_name(name));
         let Some(field) = field else {
             if name.starts_with('[') {
                 continue;

@@ -74,8 +74,9 @@ impl ConnectParams {
             "timeout" => timeout(value)?.map(|held| self.timeout = held),
             "maxReceiveSize" => size(ctx, key, value)?.map(|held| self.receive_bytes_max = held),
             "maxSendSize" => size(ctx, key, value)?.map(|held| self.send_bytes_max = held),
-            "reflectMetadata" => metadata(ctx, "reflectMetadata", value)?
-                .map(|held| self.reflect_metadata = held),
+            "reflectMetadata" => {
+                metadata(ctx, "reflectMetadata", value)?.map(|held| self.reflect_metadata = held)
+            }
             "authority" => {
                 self.authority = Some(Coerced::<String>::from_js(ctx, value.clone())?.0);
                 Ok(())
@@ -117,9 +118,7 @@ impl CallParams {
         for entry in object.props::<String, Value<'js>>() {
             let (key, value) = entry?;
             let done = match key.as_str() {
-                "metadata" => {
-                    metadata(ctx, "metadata", &value)?.map(|held| params.metadata = held)
-                }
+                "metadata" => metadata(ctx, "metadata", &value)?.map(|held| params.metadata = held),
                 "tags" => {
                     if value.is_object() {
                         params.tags = super::super::metrics::pairs(ctx, &value)?;
@@ -146,11 +145,7 @@ fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<String> {
     json.map_or_else(|| Ok("undefined".to_owned()), |json| json.to_string())
 }
 
-fn flag<'js>(
-    ctx: &Ctx<'js>,
-    key: &str,
-    value: &Value<'js>,
-) -> js::Result<Result<bool, String>> {
+fn flag<'js>(ctx: &Ctx<'js>, key: &str, value: &Value<'js>) -> js::Result<Result<bool, String>> {
     match value.as_bool() {
         Some(held) => Ok(Ok(held)),
         None => {
@@ -160,11 +155,7 @@ fn flag<'js>(
     }
 }
 
-fn size<'js>(
-    ctx: &Ctx<'js>,
-    key: &str,
-    value: &Value<'js>,
-) -> js::Result<Result<usize, String>> {
+fn size<'js>(ctx: &Ctx<'js>, key: &str, value: &Value<'js>) -> js::Result<Result<usize, String>> {
     let whole = value.as_number().filter(|number| number.fract() == 0.0);
     Ok(match whole {
         Some(number) if number >= 0.0 => Ok(number as usize),
@@ -241,7 +232,9 @@ fn tls(value: &Value<'_>) -> js::Result<Result<Option<TlsParams>, String>> {
         }
         match value.as_string() {
             Some(text) => Ok(Ok(Some(text.to_string()?))),
-            None => Ok(Err(format!("invalid tls {name} value: it needs to be a PEM formatted string"))),
+            None => {
+                Ok(Err(format!("invalid tls {name} value: it needs to be a PEM formatted string")))
+            }
         }
     };
     match (text("cert")?, text("key")?, text("password")?) {

@@ -122,9 +122,7 @@ pub(super) fn of_files(files: &[Vec<u8>]) -> Result<DescriptorPool, String> {
 }
 
 /// Descriptors that do not contradict themselves: over such, prost-reflect may panic.
-fn whole(
-    make: impl FnOnce() -> Result<DescriptorPool, String>,
-) -> Result<DescriptorPool, String> {
+fn whole(make: impl FnOnce() -> Result<DescriptorPool, String>) -> Result<DescriptorPool, String> {
     let contradicts = || "the descriptors contradict themselves".to_owned();
     let pool = catch_unwind(AssertUnwindSafe(make)).map_err(|_| contradicts())??;
     let has_both = |it: &MessageDescriptor| [1, 2].iter().all(|&n| it.get_field(n).is_some());

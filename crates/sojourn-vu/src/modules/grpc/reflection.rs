@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use prost_reflect::DescriptorPool;
 use sojourn_script::js::{self, Ctx};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::Sender;
 
 use super::call;
 use super::client::Connection;
@@ -91,7 +91,7 @@ struct Talk<'a, 'js> {
     ctx: &'a Ctx<'js>,
     user: &'a Rc<User>,
     operation: OperationId,
-    orders: UnboundedSender<Order>,
+    orders: Sender<Order>,
 }
 
 impl Talk<'_, '_> {
@@ -129,7 +129,7 @@ impl Talk<'_, '_> {
 
     /// One question, one answer.
     fn ask(&self, question: Vec<u8>) -> js::Result<Result<bytes::Bytes, Status>> {
-        self.orders.send(Order::Message(question)).ok();
+        self.orders.try_send(Order::Message(question)).ok();
         loop {
             let outcome = self.user.wait_or_throw(self.ctx, self.operation)?;
             let Outcome::Socket(arrival) = outcome else { continue };

@@ -23,7 +23,8 @@ use crate::sockets::grpc::{Event, Status, code};
 use crate::sockets::{Arrival, Event as Any};
 use crate::user::{Outcome, Phase};
 
-const EVENTS: [&str; 5] = ["data", "error", "end", "status", "metadata"];
+/// k6 takes handlers of `status` and calls none.
+const EVENTS: [&str; 4] = ["data", "error", "end", "status"];
 
 /// What the script holds. Its handlers are properties of its object, so that the engine sees them.
 struct Stream {
@@ -42,9 +43,8 @@ pub(super) fn constructor<'js>(
     ctx: &Ctx<'js>,
     metrics: StreamMetrics,
 ) -> js::Result<Function<'js>> {
-    let construct = move |ctx: Ctx<'js>, arguments: Rest<Value<'js>>| {
-        construct(&ctx, metrics, &arguments.0)
-    };
+    let construct =
+        move |ctx: Ctx<'js>, arguments: Rest<Value<'js>>| construct(&ctx, metrics, &arguments.0);
     Ok(Function::new(ctx.clone(), construct)?.with_name("Stream")?.with_constructor(true))
 }
 
@@ -105,10 +105,6 @@ impl State {
     ) -> js::Result<()> {
         let at_ns = arrival.at_ns;
         match arrival.event {
-            Any::Grpc(Event::Headers(headers)) => {
-                let headers = call::metadata(ctx, &headers)?;
-                emit(object, "metadata", (headers,))
-            }
             Any::Grpc(Event::Message(bytes)) => {
                 let running = &self.running;
                 running.add(self.metrics.received, Some(code::OK), at_ns, 1.0);
@@ -116,7 +112,9 @@ impl State {
                     Ok(json) => {
                         let data: Value<'js> = ctx.json_parse(json.to_string())?;
                         let metadata = Object::new(ctx.clone())?;
-                        metadata.set("ts", running.user.host.unix_ns(at_ns) as f64 / 1e6)?;
+                        // Whole seconds.
+                        metadata
+                            .set("ts", (running.user.host.unix_ns(at_ns) / 1_000_000_000) as f64)?;
                         emit(object, "data", (data, metadata))
                     }
                     Err(why) => fail(ctx, object, &Status::new(code::INTERNAL, why)),
@@ -128,7 +126,6 @@ impl State {
                 if status.code != code::OK {
                     fail(ctx, object, &status)?;
                 }
-                emit(object, "status", (call::error(ctx, &status)?,))?;
                 emit(object, "end", (Object::new(ctx.clone())?,))
             }
             _ => Ok(()),
