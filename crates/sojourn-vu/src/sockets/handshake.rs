@@ -1,5 +1,5 @@
-//! The handshake of a WebSocket (RFC 6455, section 4), by hand: tungstenite's own refuses servers that
-//! choose none of the subprotocols asked for, which they may.
+//! The handshake of a WebSocket (RFC 6455, section 4), by hand: tungstenite's own refuses servers
+//! that choose none of the subprotocols asked for, which they may.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_tungstenite::WebSocketStream;

@@ -8,9 +8,9 @@
 //!  user  <── inbox, waker ──────────── ┘ arrivals, stamped where the bytes came
 //! ```
 //!
-//! A [`Link`] is one such task as both sides see it. No more than [`ARRIVALS_MAX`] of a link's arrivals
-//! wait for its user: the task reads on when the user has taken one. A user that ends a job ends its
-//! links, and what still comes of them is dropped.
+//! A [`Link`] is one such task as both sides see it. No more than [`ARRIVALS_MAX`] of a link's
+//! arrivals wait for its user: the task reads on when the user has taken one. A user that ends a
+//! job ends its links, and what still comes of them is dropped.
 
 pub(crate) mod dial;
 pub(crate) mod grpc;

@@ -103,7 +103,8 @@ pub(crate) async fn run(ask: Ask, link: Arc<Link>, orders: Receiver<Order>, traf
             tokio::select! {
                 () = &mut reading => {}
                 () = async { writing.await; patience(closed).await } => {
-                    tell(&link, Event::Lost { error: "the server did not answer the close".to_owned() }).await;
+                    let error = "the server did not answer the close".to_owned();
+                    tell(&link, Event::Lost { error }).await;
                 }
             }
         }

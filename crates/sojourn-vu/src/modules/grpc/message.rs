@@ -7,8 +7,8 @@ use serde::de::Deserialize as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The encoded message that a JSON text stands for. The error is in the words of Go's protojson, with
-/// positions in the text.
+/// The encoded message that a JSON text stands for. The error is in the words of Go's protojson,
+/// with positions in the text.
 pub(super) fn encode(descriptor: &MessageDescriptor, json: &str) -> Result<Vec<u8>, String> {
     if descriptor.parent_file().package_name() != "google.protobuf" {
         check(descriptor, json, 1)?;

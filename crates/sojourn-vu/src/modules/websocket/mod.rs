@@ -1,7 +1,7 @@
 //! `k6/ws` and `k6/websockets`: what both have in common, from parameters to samples.
 //!
-//! `blocking` is the first, whose `connect` holds the script until the socket is closed; `events` the
-//! second, whose sockets live in the script's event loop.
+//! `blocking` is the first, whose `connect` holds the script until the socket is closed; `events`
+//! the second, whose sockets live in the script's event loop.
 
 mod blob;
 pub(super) mod blocking;
