@@ -101,7 +101,8 @@ impl Builtins for Modules {
 fn deprecated(user: &User, name: &str, new: &str) {
     if !user.host.settings.bundle_is_frozen() {
         user.host.settings.console.warn(&format!(
-            "{name} is deprecated and will be removed in a future release. Please use {new} instead."
+            "{name} is deprecated and will be removed in a future release. Please use {new} \
+             instead."
         ));
     }
 }

@@ -8,13 +8,16 @@
 //!  user  <── inbox, waker ──────────── ┘ arrivals, stamped where the bytes came
 //! ```
 //!
-//! A [`Link`] is one such task as both sides see it. No more than [`ARRIVALS_MAX`] of a link's arrivals
-//! wait for its user: the task reads on when the user has taken one. A user that ends a job ends its
-//! links, and what still comes of them is dropped.
+//! A [`Link`] is one such task as both sides see it. No more than [`ARRIVALS_MAX`] of a link's
+//! arrivals wait for its user: the task reads on when the user has taken one. A user that ends a
+//! job ends its links, and what still comes of them is dropped.
 
 pub(crate) mod dial;
 pub(crate) mod grpc;
+mod handshake;
 mod side;
+#[cfg(test)]
+mod tests;
 pub(crate) mod websocket;
 
 use std::cell::{OnceCell, RefCell};
@@ -23,8 +26,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
 use sojourn_http::Waker;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
@@ -34,6 +37,12 @@ pub(crate) use side::Sockets;
 
 /// Most arrivals of a link that wait for its user.
 const ARRIVALS_MAX: usize = 64;
+
+/// Most arrivals of a thread's links that wait for the thread.
+const INBOX_MAX: usize = 16_384;
+
+/// Most messages that wait to be sent on a link.
+pub(crate) const ORDERS_MAX: usize = 16_384;
 
 /// Most bytes that wait to be sent on a link.
 pub(crate) const UNSENT_BYTES_MAX: usize = 64 << 20;
@@ -64,23 +73,23 @@ impl Arrival {
     }
 }
 
-/// A thread's arrivals. The links' places bound it.
+/// A thread's arrivals.
 pub(crate) struct Inbox {
     sender: Sender<Arrival>,
-    receiver: Receiver<Arrival>,
+    receiver: RefCell<Receiver<Arrival>>,
     waker: Waker,
 }
 
 impl Inbox {
     pub(crate) fn new(waker: Waker) -> Self {
-        let (sender, receiver) = unbounded();
-        Self { sender, receiver, waker }
+        let (sender, receiver) = channel(INBOX_MAX);
+        Self { sender, receiver: RefCell::new(receiver), waker }
     }
 
     /// The next arrival that somebody wants, with whose it is.
     pub(crate) fn take(&self) -> Option<(UserIndex, OperationId, Arrival)> {
         loop {
-            let arrival = self.receiver.try_recv().ok()?;
+            let arrival = self.receiver.borrow_mut().try_recv().ok()?;
             if let Some((user, operation)) = arrival.of() {
                 return Some((user, operation, arrival));
             }
@@ -127,7 +136,7 @@ impl Link {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
         let arrival = Arrival { event, at_ns, link: Arc::clone(self), _place: place };
         // A thread that is gone wants nothing.
-        self.to.send(arrival).ok();
+        self.to.send(arrival).await.ok();
         self.waker.wake();
     }
 

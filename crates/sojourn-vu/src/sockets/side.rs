@@ -15,6 +15,7 @@ pub(crate) struct Sockets {
     side: OnceLock<Result<Side, String>>,
     has_warned: AtomicBool,
     tls: OnceLock<Result<Arc<ClientConfig>, String>>,
+    tls_of_grpc: OnceLock<Result<Arc<ClientConfig>, String>>,
 }
 
 struct Side {
@@ -38,12 +39,19 @@ impl Sockets {
 
     /// TLS of WebSockets.
     pub(crate) fn tls(&self, insecure: bool) -> Result<Arc<ClientConfig>, String> {
-        let make = || {
-            let options = TlsOptions { insecure, ..TlsOptions::default() };
-            tls_settings(&options, &[b"http/1.1"]).map_err(|error| error.to_string())
-        };
-        self.tls.get_or_init(make).clone()
+        self.tls.get_or_init(|| config(insecure, b"http/1.1")).clone()
     }
+
+    /// TLS of connections for gRPC.
+    pub(crate) fn tls_of_grpc(&self, insecure: bool) -> Result<Arc<ClientConfig>, String> {
+        self.tls_of_grpc.get_or_init(|| config(insecure, b"h2")).clone()
+    }
+}
+
+/// Read once, since the system's certificates are many.
+fn config(insecure: bool, protocol: &[u8]) -> Result<Arc<ClientConfig>, String> {
+    let options = TlsOptions { insecure, ..TlsOptions::default() };
+    tls_settings(&options, &[protocol]).map_err(|error| error.to_string())
 }
 
 impl Side {

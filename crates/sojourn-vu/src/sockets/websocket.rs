@@ -6,12 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::Receiver;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
-use tokio_tungstenite::{WebSocketStream, client_async};
 
-use super::dial::{Endpoint, Stream, Traffic};
+use super::dial::{Endpoint, Traffic};
+use super::handshake::{Socket, shake};
 use super::{Event as Any, Link};
 
 /// How long a server may take to answer a close.
@@ -87,12 +87,7 @@ pub(crate) enum Event {
 }
 
 /// Runs a WebSocket to its end.
-pub(crate) async fn run(
-    ask: Ask,
-    link: Arc<Link>,
-    orders: UnboundedReceiver<Order>,
-    traffic: Arc<Traffic>,
-) {
+pub(crate) async fn run(ask: Ask, link: Arc<Link>, orders: Receiver<Order>, traffic: Arc<Traffic>) {
     let opened = tokio::time::timeout(HANDSHAKE_WAIT, open(&ask, traffic)).await;
     let late = || Err((Answer::default(), "i/o timeout".to_owned()));
     match opened.unwrap_or_else(|_| late()) {
@@ -108,7 +103,8 @@ pub(crate) async fn run(
             tokio::select! {
                 () = &mut reading => {}
                 () = async { writing.await; patience(closed).await } => {
-                    tell(&link, Event::Lost { error: "the server did not answer the close".to_owned() }).await;
+                    let error = "the server did not answer the close".to_owned();
+                    tell(&link, Event::Lost { error }).await;
                 }
             }
         }
@@ -127,20 +123,11 @@ async fn tell(link: &Arc<Link>, event: Event) {
     link.tell(Any::WebSocket(event)).await;
 }
 
-type Socket = WebSocketStream<Box<dyn Stream>>;
-
 async fn open(ask: &Ask, traffic: Arc<Traffic>) -> Result<(Socket, Answer), (Answer, String)> {
     let failed = |error: String| (Answer::default(), error);
     let request = request(ask).map_err(failed)?;
     let stream = ask.endpoint.dial(traffic).await.map_err(|error| failed(error.to_string()))?;
-    match client_async(request, stream).await {
-        Ok((socket, response)) => Ok((socket, answer(&response, Vec::new()))),
-        Err(tungstenite::Error::Http(response)) => {
-            let body = response.body().clone().unwrap_or_default();
-            Err((answer(&response, body), "websocket: bad handshake".to_owned()))
-        }
-        Err(error) => Err(failed(format!("websocket: {error}"))),
-    }
+    shake(stream, request).await
 }
 
 fn request(ask: &Ask) -> Result<http::Request<()>, String> {
@@ -161,15 +148,9 @@ fn request(ask: &Ask) -> Result<http::Request<()>, String> {
     Ok(request)
 }
 
-fn answer<T>(response: &http::Response<T>, body: Vec<u8>) -> Answer {
-    let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let headers = response.headers().iter().map(|(name, value)| (name.to_string(), text(value)));
-    Answer { status: response.status().as_u16(), headers: headers.collect(), body }
-}
-
 async fn write(
     mut sink: SplitSink<Socket, Message>,
-    mut orders: UnboundedReceiver<Order>,
+    mut orders: Receiver<Order>,
     link: Arc<Link>,
     closing: tokio::sync::oneshot::Sender<()>,
 ) {

@@ -85,9 +85,11 @@ impl<'js> JsClass<'js> for Blob {
             kept(&ctx, String::from_utf8_lossy(&own.0.borrow().bytes).into_owned())
         })?;
         function(&proto, "arrayBuffer", |ctx: Ctx<'js>, own: Own<'js>| {
+            sojourn_script::buffers(&ctx)?;
             kept(&ctx, ArrayBuffer::new_copy(ctx.clone(), &own.0.borrow().bytes[..])?)
         })?;
         function(&proto, "bytes", |ctx: Ctx<'js>, own: Own<'js>| {
+            sojourn_script::buffers(&ctx)?;
             kept(&ctx, TypedArray::<u8>::new_copy(ctx.clone(), &own.0.borrow().bytes[..])?)
         })?;
         function(

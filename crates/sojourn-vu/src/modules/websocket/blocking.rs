@@ -171,6 +171,7 @@ impl State {
             }
             Event::Binary(bytes) => {
                 self.session.received(at_ns);
+                sojourn_script::buffers(ctx)?;
                 let buffer = ArrayBuffer::new_copy(ctx.clone(), &bytes[..])?;
                 self.emit(ctx, "binaryMessage", (buffer,))
             }

@@ -183,6 +183,7 @@ impl State {
                 let data = if self.has_blobs.get() {
                     blob::object(ctx, bytes)?
                 } else {
+                    sojourn_script::buffers(ctx)?;
                     ArrayBuffer::new_copy(ctx.clone(), &bytes[..])?.into_value()
                 };
                 self.emit(ctx, object, "message", at_ns, |event| event.set("data", data))

@@ -1,7 +1,7 @@
 //! `k6/ws` and `k6/websockets`: what both have in common, from parameters to samples.
 //!
-//! `blocking` is the first, whose `connect` holds the script until the socket is closed; `events` the
-//! second, whose sockets live in the script's event loop.
+//! `blocking` is the first, whose `connect` holds the script until the socket is closed; `events`
+//! the second, whose sockets live in the script's event loop.
 
 mod blob;
 pub(super) mod blocking;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use sojourn_k6::metrics::{SystemTag, TagSet, builtin};
 use sojourn_script::js::{self, Coerced, Ctx, FromJs, Value};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{Sender, channel};
 use url::Url;
 
 use super::go_error::throw;
@@ -22,7 +23,7 @@ use super::{http, metrics};
 use crate::host::OperationId;
 use crate::sockets::dial::Endpoint;
 use crate::sockets::websocket::{self, Answer, Ask, Order};
-use crate::sockets::{Link, UNSENT_BYTES_MAX};
+use crate::sockets::{Link, ORDERS_MAX, UNSENT_BYTES_MAX};
 use crate::user::User;
 
 /// Most pings whose pongs are waited for.
@@ -89,7 +90,7 @@ struct Session {
     user: Rc<User>,
     operation: OperationId,
     link: Arc<Link>,
-    orders: UnboundedSender<Order>,
+    orders: Sender<Order>,
     tags: RefCell<Arc<TagSet>>,
     began_ns: u64,
     is_over: Cell<bool>,
@@ -113,7 +114,7 @@ impl Session {
         let ask = ask(user, url, params).map_err(|problem| throw(ctx, &problem))?;
         let operation = user.operation();
         let link = user.host.inbox.link(user.index, operation);
-        let (orders, coming) = unbounded_channel();
+        let (orders, coming) = channel(ORDERS_MAX);
         let task = websocket::run(ask, Arc::clone(&link), coming, user.links.traffic());
         user.links
             .start(&user.host.settings.sockets, &link, task)
@@ -137,9 +138,15 @@ impl Session {
             let told = format!("more than {UNSENT_BYTES_MAX} bytes wait to be sent on the socket");
             return Err(throw(ctx, &told));
         }
-        // A task that has ended has said so.
-        self.orders.send(order).ok();
-        Ok(())
+        match self.orders.try_send(order) {
+            Err(TrySendError::Full(order)) => {
+                self.link.written(order.len());
+                let told = format!("more than {ORDERS_MAX} messages wait to be sent on the socket");
+                Err(throw(ctx, &told))
+            }
+            // A task that has ended has said so.
+            Err(TrySendError::Closed(_)) | Ok(()) => Ok(()),
+        }
     }
 
     fn ping(&self, ctx: &Ctx<'_>) -> js::Result<()> {
