@@ -90,13 +90,28 @@ impl Console {
 
     /// An exception that ended an iteration.
     pub(crate) fn exception(&self, error: &ScriptError, shown: Shown<'_>) {
+        if error.is_rejection {
+            let text = format!("Uncaught (in promise) {}\n", error.with_stack());
+            let fields = [("executor", shown.executor), ("scenario", shown.scenario)];
+            return self.line(Level::Error, &text, &fields, None);
+        }
         let fields = [
             ("executor", shown.executor),
+            ("hint", "script exception"),
             ("scenario", shown.scenario),
             ("source", "stacktrace"),
         ];
-        let text = format!("{}\n", error.with_stack());
-        self.line(Level::Error, text.trim_end_matches('\n'), &fields, None);
+        self.line(Level::Error, &format!("{}\n", error.with_stack()), &fields, None);
+    }
+
+    /// What ended the test, or its beginning, with what else is known of it.
+    pub fn failure(&self, text: &str, fields: &[(&str, &str)]) {
+        self.line(Level::Error, text, fields, None);
+    }
+
+    /// A request that came to nothing.
+    pub(crate) fn request_failed(&self, error: &str) {
+        self.line(Level::Warning, "Request Failed", &[("error", error)], None);
     }
 
     /// Something that may be wrong.
@@ -131,8 +146,10 @@ impl Console {
             LogFormat::Text => self.pairs(level, text, fields),
         };
         line.push('\n');
-        let mut sink =
-            elsewhere.unwrap_or(&self.log).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut sink = elsewhere
+            .unwrap_or(&self.log)
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         // Nobody is left to be told that the log can't be written.
         sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).ok();
     }
@@ -161,8 +178,7 @@ impl Console {
     }
 
     fn pairs(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {
-        let mut line =
-            format!("time=\"{}\" level={} msg={}", now(), level.word(), quoted(text));
+        let mut line = format!("time=\"{}\" level={} msg={}", now(), level.word(), quoted(text));
         for (name, value) in fields {
             // Writing to a string can't fail.
             write!(line, " {name}={}", quoted_if_needed(value)).ok();

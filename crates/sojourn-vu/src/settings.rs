@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::metrics::{Registry, SystemTags};
@@ -67,6 +67,12 @@ impl Settings {
         tags.map(|(key, value)| (key.as_str(), value.as_str())).collect()
     }
 
+    /// Nobody gets any more of a scenario's shared iterations; how many were asked for.
+    pub(crate) fn take_all(&self, scenario: usize, shared: u64) -> u64 {
+        let counters = self.counters.get(scenario);
+        counters.map_or(shared, |own| own.taken.fetch_max(shared, Ordering::Relaxed))
+    }
+
     /// How many of a scenario's shared iterations were asked for.
     pub(crate) fn taken(&self, scenario: usize) -> u64 {
         self.counters.get(scenario).map_or(0, |own| own.taken.fetch_add(1, Ordering::Relaxed))
@@ -89,4 +95,16 @@ pub(crate) struct Progress {
     pub(crate) failed: OnceLock<String>,
     /// Exceptions that iterations threw.
     pub(crate) exceptions: AtomicU64,
+    /// When the next request may be sent, ns; only with `rps`.
+    next_request_ns: AtomicU64,
+}
+
+impl Progress {
+    /// When a request may be sent that is asked for now, the next one `distance_ns` later.
+    pub(crate) fn request_turn(&self, now_ns: u64, distance_ns: u64) -> u64 {
+        let later = |next_ns: u64| Some(next_ns.max(now_ns) + distance_ns);
+        let relaxed = Ordering::Relaxed;
+        let before = self.next_request_ns.fetch_update(relaxed, relaxed, later);
+        before.unwrap_or(now_ns).max(now_ns)
+    }
 }

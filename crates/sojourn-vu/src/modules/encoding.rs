@@ -22,11 +22,20 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
             let engine = engine(&ctx, coding.0.flatten().as_deref())?;
             let decoded = engine
                 .decode(input)
-                .map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
+                .map_err(|error| Exception::throw_message(&ctx, &illegal(&error)))?;
             output(&ctx, decoded, format.0.as_deref())
         },
     )?;
     Ok(module)
+}
+
+fn illegal(error: &base64::DecodeError) -> String {
+    let place = match error {
+        base64::DecodeError::InvalidByte(at, _) => *at,
+        base64::DecodeError::InvalidLength(length) => *length,
+        _ => 0,
+    };
+    format!("illegal base64 data at input byte {place}")
 }
 
 fn output<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>, format: Option<&str>) -> js::Result<Value<'js>> {
@@ -48,8 +57,11 @@ fn engine(ctx: &Ctx<'_>, coding: Option<&str>) -> js::Result<GeneralPurpose> {
             return Err(Exception::throw_message(ctx, &told));
         }
     };
-    let padding =
-        if is_padded { DecodePaddingMode::RequireCanonical } else { DecodePaddingMode::RequireNone };
+    let padding = if is_padded {
+        DecodePaddingMode::RequireCanonical
+    } else {
+        DecodePaddingMode::RequireNone
+    };
     let config = GeneralPurposeConfig::new()
         .with_encode_padding(is_padded)
         .with_decode_padding_mode(padding);

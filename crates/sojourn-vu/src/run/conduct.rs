@@ -7,20 +7,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::exit_code::ExitCode;
-use sojourn_k6::metrics::{
-    Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin,
-};
+use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin};
 use sojourn_k6::options::Consolidated;
 use sojourn_k6::thresholds::{Moment, Spec, Thresholds};
+use sojourn_script::ScriptError;
 
+use super::SAMPLES_MAX;
 use super::client;
 use super::collect::Collected;
 use super::outputs::Output;
 use super::threads::{Equipment, Threads};
-use super::SAMPLES_MAX;
 use crate::settings::{Counters, Settings};
 use crate::thread::{Order, Report};
-use crate::user::JobEnd;
+use crate::user::{JobEnd, UNMARSHALLED};
 
 /// How often figures are looked at.
 const VIEW_NS: u64 = SECOND_NS;
@@ -75,6 +74,8 @@ pub struct Ended {
     pub exit: ExitCode,
     /// What to say about that.
     pub reason: Option<String>,
+    /// What else is known of it, as fields of the log line.
+    pub reason_fields: Vec<(&'static str, &'static str)>,
     /// All metrics.
     pub registry: Registry,
     /// What they came to.
@@ -104,11 +105,40 @@ pub struct RunError {
     pub exit: ExitCode,
     /// Why.
     pub message: String,
+    /// What else is known of it, as fields of the log line.
+    pub fields: Vec<(&'static str, &'static str)>,
 }
 
 impl RunError {
     fn new(exit: ExitCode, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, message: message.into(), fields: Vec::new() }
+    }
+
+    /// What the script has thrown outside iterations.
+    pub fn exception(error: &ScriptError) -> Self {
+        if error.message.starts_with(UNMARSHALLED) {
+            return Self::new(ExitCode::Unspecified, &error.message);
+        }
+        let text = format!("{}\n", error.with_stack());
+        if error.is_rejection {
+            let text = format!("Uncaught (in promise) {text}");
+            return Self::new(ExitCode::ScriptException, text);
+        }
+        let fields = vec![("hint", "script exception"), ("source", "stacktrace")];
+        Self { exit: ExitCode::ScriptException, message: text, fields }
+    }
+
+    fn timeout(exit: ExitCode, function: &str, limit_ns: u64) -> Self {
+        let told =
+            format!("{function}() execution timed out after {} seconds", limit_ns / SECOND_NS);
+        let hint = match exit {
+            ExitCode::SetupTimeout => "You can increase the time limit via the setupTimeout option",
+            ExitCode::TeardownTimeout => {
+                "You can increase the time limit via the teardownTimeout option"
+            }
+            _ => "You can increase the time limit via the handleSummaryTimeout option",
+        };
+        Self { exit, message: told, fields: vec![("hint", hint)] }
     }
 }
 
@@ -124,7 +154,8 @@ pub fn conduct(
     summary_data: SummaryData<'_>,
 ) -> Result<Ended, RunError> {
     let mut outputs = plan.outputs;
-    let (settings, thresholds) = settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
+    let (settings, thresholds) =
+        settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
     let registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let samples_max = if outputs.is_empty() { 0 } else { SAMPLES_MAX };
     let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
@@ -208,6 +239,16 @@ struct Conductor<'a> {
     pending: VecDeque<Report>,
 }
 
+/// How `setup`, scenarios and `teardown` went.
+#[derive(Default)]
+struct Course {
+    setup_data: Option<String>,
+    cause: Option<Cause>,
+    /// From the scenarios' start to their end, ns.
+    elapsed_ns: u64,
+    failure: Option<RunError>,
+}
+
 /// Why the scenarios ended before their time.
 enum Cause {
     Signal,
@@ -216,36 +257,27 @@ enum Cause {
 }
 
 impl Conductor<'_> {
-    fn run(
-        &mut self,
-        has_summary: bool,
-        summary_data: SummaryData<'_>,
-    ) -> Result<Ended, RunError> {
+    fn run(&mut self, has_summary: bool, summary_data: SummaryData<'_>) -> Result<Ended, RunError> {
         self.initialise()?;
-        let mut setup_data = None;
-        if self.calls("setup", self.settings.options.no_setup) {
-            let limit_ns = self.settings.options.setup_timeout_or_default().ns();
-            let ended = self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?;
-            setup_data = ended.value;
-        }
-        // Nobody else sets it.
-        self.settings.setup_data.set(setup_data.clone()).ok();
         let start_ns = now_ns() + MILLISECOND_NS;
-        let cause = self.scenarios(start_ns)?;
-        let elapsed_ns = now_ns().saturating_sub(start_ns);
-        let mut failure = None;
-        if self.calls("teardown", self.settings.options.no_teardown) {
-            let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
-            let data = setup_data.clone();
-            failure = self.call("teardown", data, limit_ns, ExitCode::TeardownTimeout).err();
+        let mut course = match self.set_up() {
+            Ok(setup_data) => self.play(setup_data)?,
+            // What `setup` has done before is told all the same.
+            Err(failure) => Course { failure: Some(failure), ..Course::default() },
+        };
+        if course.elapsed_ns == 0 {
+            course.elapsed_ns = now_ns().saturating_sub(start_ns);
         }
+        let Course { setup_data, cause, elapsed_ns, failure } = course;
         self.collect_accounts()?;
         let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
         let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
+        let fields = failure.as_ref().map(|failure| failure.fields.clone()).unwrap_or_default();
         let (exit, reason) = self.verdict(cause, failure, failed);
         let mut ended = Ended {
             exit,
             reason,
+            reason_fields: fields,
             registry: self.registry.clone(),
             totals: self.totals.clone(),
             thresholds: self.thresholds.clone(),
@@ -254,12 +286,46 @@ impl Conductor<'_> {
             scenarios: self.settings.scenarios.clone(),
             setup_data,
             summary: None,
-            outputs_failed: self.outputs.iter().filter_map(|output| Some(output.failure()?.to_string())).collect(),
+            outputs_failed: self
+                .outputs
+                .iter()
+                .filter_map(|output| Some(output.failure()?.to_string()))
+                .collect(),
         };
         if has_summary && self.exports("handleSummary") {
             ended.summary = self.summarise(summary_data(&ended));
         }
         Ok(ended)
+    }
+
+    /// Calls `setup`, if it is to be called; what it returned.
+    fn set_up(&mut self) -> Result<Option<String>, RunError> {
+        if !self.calls("setup", self.settings.options.no_setup) {
+            return Ok(None);
+        }
+        let limit_ns = self.settings.options.setup_timeout_or_default().ns();
+        Ok(self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?.value)
+    }
+
+    /// Scenarios and `teardown`.
+    fn play(&mut self, setup_data: Option<String>) -> Result<Course, RunError> {
+        // Nobody else sets it.
+        self.settings.setup_data.set(setup_data.clone()).ok();
+        let start_ns = now_ns() + MILLISECOND_NS;
+        let cause = self.scenarios(start_ns)?;
+        let elapsed_ns = now_ns().saturating_sub(start_ns);
+        if cause.is_none() && self.settings.progress.completed.load(Ordering::Relaxed) == 0 {
+            let told =
+                "No script iterations fully finished, consider making the test duration longer";
+            self.settings.console.warn(told);
+        }
+        let mut failure = None;
+        if self.calls("teardown", self.settings.options.no_teardown) {
+            let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
+            let data = setup_data.clone();
+            failure = self.call("teardown", data, limit_ns, ExitCode::TeardownTimeout).err();
+        }
+        Ok(Course { setup_data, cause, elapsed_ns, failure })
     }
 
     fn exports(&self, function: &str) -> bool {
@@ -304,13 +370,8 @@ impl Conductor<'_> {
                         ExitCode::ScriptAborted,
                         aborted.cloned().unwrap_or_default(),
                     )),
-                    Some(_) if is_cut => Err(RunError::new(
-                        timeout,
-                        format!("{function}() execution timed out after {} seconds", limit_ns / SECOND_NS),
-                    )),
-                    Some(error) => {
-                        Err(RunError::new(ExitCode::ScriptException, error.with_stack()))
-                    }
+                    Some(_) if is_cut => Err(RunError::timeout(timeout, function, limit_ns)),
+                    Some(error) => Err(RunError::exception(error)),
                     None => Ok(ended),
                 };
             }
@@ -327,7 +388,7 @@ impl Conductor<'_> {
         self.threads.tell_all(|| Order::Start { start_ns });
         let mut cause = None;
         let mut finished = 0;
-        let (mut view_ns, mut thresholds_ns) = (start_ns, start_ns + THRESHOLDS_NS);
+        let (mut view_ns, mut thresholds_ns) = (start_ns + VIEW_NS, start_ns + THRESHOLDS_NS);
         while finished < self.threads.count() {
             let now_ns = now_ns();
             if now_ns >= view_ns {
@@ -354,7 +415,8 @@ impl Conductor<'_> {
                 finished += 1;
             }
         }
-        self.show(now_ns(), start_ns);
+        let shown = self.figures(now_ns().saturating_sub(start_ns));
+        (self.view)(&shown);
         Ok(cause)
     }
 
@@ -382,12 +444,11 @@ impl Conductor<'_> {
 
     fn summarise(&mut self, data: String) -> Option<Vec<(String, Vec<u8>)>> {
         let limit_ns = self.settings.options.handle_summary_timeout_or_default().ns();
-        let called =
-            self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
+        let called = self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
         match called {
             Ok(ended) => files(&ended.value?),
             Err(error) => {
-                self.settings.console.error(&error.message);
+                self.settings.console.failure(&error.message, &error.fields);
                 None
             }
         }
@@ -412,9 +473,7 @@ impl Conductor<'_> {
                 // Told on, for who counts them.
                 Ok(is_whole.then(|| Report::Account { delta: None, samples: Vec::new() }))
             }
-            Some(Report::Failed(message)) => {
-                Err(RunError::new(ExitCode::ScriptException, message))
-            }
+            Some(Report::Failed(message)) => Err(RunError::new(ExitCode::ScriptException, message)),
             other => Ok(other),
         }
     }
@@ -472,15 +531,19 @@ impl Conductor<'_> {
             ),
             (Some(Cause::Aborted(reason)), _) => (ExitCode::ScriptAborted, Some(reason)),
             (Some(Cause::Thresholds(names)), _) => {
-                (ExitCode::ThresholdsFailed, Some(crossed(&names)))
+                let names = names.join(", ");
+                let told = format!(
+                    "thresholds on metrics '{names}' were crossed; at least one has abortOnFail \
+                     enabled, stopping test prematurely"
+                );
+                (ExitCode::ThresholdsFailed, Some(told))
             }
             (None, Some(failure)) => (failure.exit, Some(failure.message)),
             (None, None) if !failed.is_empty() => {
                 (ExitCode::ThresholdsFailed, Some(crossed(&failed)))
             }
             (None, None) if marked.is_some() => {
-                let reason = marked.cloned().unwrap_or_default();
-                (ExitCode::MarkedAsFailed, Some(format!("test run was marked as failed: {reason}")))
+                (ExitCode::MarkedAsFailed, Some("test run was marked as failed".to_owned()))
             }
             (None, None) => (ExitCode::Success, None),
         }
@@ -507,4 +570,3 @@ fn files(json: &str) -> Option<Vec<(String, Vec<u8>)>> {
     };
     Some(parsed.iter().map(|(name, value)| (name.clone(), content(value))).collect())
 }
-

@@ -168,9 +168,7 @@ impl Looping {
 
     /// Whether another iteration is left of those that all share.
     fn take(&self, seats: &Seats) -> bool {
-        self.shared.is_none_or(|shared| {
-            seats.host().settings.taken(self.scenario) < shared
-        })
+        self.shared.is_none_or(|shared| seats.host().settings.taken(self.scenario) < shared)
     }
 
     /// A slot's span ends: what runs may go on until it is cut.
@@ -193,6 +191,12 @@ impl Looping {
 
     /// What a user has not begun in time is dropped.
     fn drop_rest(&mut self, at: usize, seats: &Seats) {
+        if let Some(shared) = self.shared {
+            let begun = seats.host().settings.take_all(self.scenario, shared);
+            if begun < shared {
+                seats.host().drop_iterations(self.scenario, shared - begun);
+            }
+        }
         let slot = &self.slots[at];
         let Some(each) = self.each else { return };
         let begun = slot.done + u64::from(slot.running.is_some());
@@ -229,4 +233,3 @@ impl Looping {
         }
     }
 }
-

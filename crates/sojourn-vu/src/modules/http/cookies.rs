@@ -29,7 +29,8 @@ impl Cookie {
         let mut parts = header.split(';');
         let (name, value) = parts.next()?.split_once('=')?;
         let value = value.trim();
-        let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+        let value =
+            value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
         let name = name.trim();
         if name.is_empty() {
             return None;
@@ -98,9 +99,8 @@ impl Jar {
             seconds => Some(now_s.saturating_add(seconds)),
         };
         let host = if is_host_only { host } else { domain };
-        let is_same = |kept: &Kept| {
-            kept.cookie.name == cookie.name && kept.host == host && kept.path == path
-        };
+        let is_same =
+            |kept: &Kept| kept.cookie.name == cookie.name && kept.host == host && kept.path == path;
         let place = self.kept.iter().position(is_same);
         if until_s.is_some_and(|until_s| until_s <= now_s) {
             if let Some(place) = place {
@@ -121,13 +121,15 @@ impl Jar {
     /// Cookies that go with a request to `url`: longer paths first, then older ones.
     pub(super) fn of(&self, url: &Url, now_s: i64) -> Vec<&Cookie> {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        let is_secure = url.scheme() == "https";
+        let is_secure = url.scheme() == "https" || is_local(&host);
         let mut found: Vec<_> = self
             .kept
             .iter()
             .filter(|kept| kept.until_s.is_none_or(|until_s| until_s > now_s))
             .filter(|kept| is_secure || !kept.cookie.is_secure)
-            .filter(|kept| if kept.is_host_only { host == kept.host } else { is_within(&host, &kept.host) })
+            .filter(|kept| {
+                if kept.is_host_only { host == kept.host } else { is_within(&host, &kept.host) }
+            })
             .filter(|kept| is_below(url.path(), &kept.path))
             .collect();
         found.sort_by_key(|kept| std::cmp::Reverse(kept.path.len()));
@@ -146,8 +148,16 @@ impl Jar {
 
     fn remove(&mut self, url: &Url, is_meant: impl Fn(&Cookie) -> bool) {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        self.kept.retain(|kept| !(is_within(&host, &kept.host) && is_meant(&kept.cookie)));
+        // As in k6, only where the cookie's path is the one that a cookie from `url` has by default.
+        let path = default_path(url.path());
+        let goes = |kept: &Kept| is_within(&host, &kept.host) && kept.path == path;
+        self.kept.retain(|kept| !(goes(kept) && is_meant(&kept.cookie)));
     }
+}
+
+/// Secure cookies go to this machine without TLS, too.
+fn is_local(host: &str) -> bool {
+    host == "localhost" || host == "[::1]" || host.starts_with("127.")
 }
 
 fn is_within(host: &str, domain: &str) -> bool {
@@ -156,9 +166,8 @@ fn is_within(host: &str, domain: &str) -> bool {
 
 /// RFC 6265 §5.1.4.
 fn is_below(path: &str, of: &str) -> bool {
-    path.strip_prefix(of).is_some_and(|rest| {
-        rest.is_empty() || of.ends_with('/') || rest.starts_with('/')
-    })
+    path.strip_prefix(of)
+        .is_some_and(|rest| rest.is_empty() || of.ends_with('/') || rest.starts_with('/'))
 }
 
 fn default_path(path: &str) -> String {
@@ -198,9 +207,13 @@ mod tests {
         assert_eq!(names(&jar, "http://b.example/"), ["wide"]);
         assert_eq!(jar.of(&url("http://b.example/"), 100)[0].value, "2");
         assert!(jar.of(&url("http://a.example/"), 111).iter().all(|cookie| cookie.name != "brief"));
+        jar.delete(&url("http://a.example/x/y"), "wide");
+        assert_eq!(names(&jar, "http://b.example/"), ["wide"], "its path is another");
         jar.delete(&url("http://a.example/"), "wide");
         assert_eq!(names(&jar, "http://b.example/"), Vec::<String>::new());
         jar.clear(&url("http://a.example/"));
+        assert_eq!(names(&jar, "https://a.example/x/y"), ["own"]);
+        jar.clear(&url("http://a.example/x/z"));
         assert_eq!(names(&jar, "https://a.example/x/y"), Vec::<String>::new());
     }
 

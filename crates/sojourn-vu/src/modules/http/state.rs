@@ -9,6 +9,7 @@ use url::Url;
 
 use super::cookies::Jar;
 use super::expected::Expected;
+use super::places;
 use crate::settings::Settings;
 use crate::user::User;
 
@@ -36,6 +37,8 @@ pub(super) struct Target {
     pub(super) path: String,
     /// As it is shown: without user and password.
     pub(super) shown: String,
+    /// Why it may not be asked: an address or a name that the options exclude.
+    pub(super) blocked: Option<String>,
     /// `Authorization` for user and password in the URL.
     pub(super) login: Option<(String, String)>,
 }
@@ -75,9 +78,8 @@ impl HttpState {
     fn parse(&self, user: &User, text: &str) -> Result<Target, String> {
         let mut url = Url::parse(text).map_err(|error| error.to_string())?;
         let origin = Origin::parse(text).map_err(|error| error.to_string())?;
-        let login = (!url.username().is_empty() || url.password().is_some()).then(|| {
-            (decoded(url.username()), decoded(url.password().unwrap_or_default()))
-        });
+        let login = (!url.username().is_empty() || url.password().is_some())
+            .then(|| (decoded(url.username()), decoded(url.password().unwrap_or_default())));
         let mut shown = url.clone();
         if login.is_some() {
             // Both fail only for URLs without a host, which were refused above.
@@ -93,8 +95,10 @@ impl HttpState {
         };
         let host = origin_host_header(&origin);
         let shown = if login.is_some() { shown.to_string() } else { text.to_owned() };
-        let origin = self.origin(user, &origin);
-        Ok(Target { url, origin, host, path, shown, login })
+        let options = &user.host.settings.options;
+        let origin = self.origin(user, &places::of(options, &url).unwrap_or(origin));
+        let blocked = places::blocked(options, &url);
+        Ok(Target { url, origin, host, path, shown, blocked, login })
     }
 
     fn origin(&self, user: &User, origin: &Origin) -> OriginId {
