@@ -11,7 +11,9 @@ use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits};
 
 use crate::console::Console;
+use crate::modules::grpc::Protos;
 use crate::shared_array::SharedArrays;
+use crate::sockets::Sockets;
 
 /// See the module's page.
 pub(crate) struct Settings {
@@ -32,6 +34,9 @@ pub(crate) struct Settings {
     pub(crate) stack_bytes: usize,
     pub(crate) console: Arc<Console>,
     pub(crate) shared_arrays: SharedArrays,
+    pub(crate) sockets: Sockets,
+    /// Descriptors of gRPC services.
+    pub(crate) protos: Protos,
     pub(crate) progress: Progress,
     /// `setup()`'s result, JSON; set before the first iteration.
     pub(crate) setup_data: OnceLock<Option<String>>,

@@ -45,10 +45,12 @@ impl Seen<'_> {
 
     /// A file's text; empty if there is none.
     fn read(&self, name: &str) -> String {
-        match std::fs::read(self.out.join(name)) {
-            Ok(bytes) => self.plain(&String::from_utf8_lossy(&bytes)),
-            Err(_) => String::new(),
-        }
+        self.plain(&self.raw(name))
+    }
+
+    fn raw(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.out.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     fn plain(&self, text: &str) -> String {
@@ -102,9 +104,9 @@ impl Seen<'_> {
     /// Of each metric: type, what it counts, how many samples, and which tags they had.
     fn metrics(&self) -> Value {
         let mut all: BTreeMap<String, Metric> = BTreeMap::new();
-        for line in self.read("samples").lines().filter(|line| !line.is_empty()) {
-            let line: Value = serde_json::from_str(line)
-                .unwrap_or_else(|error| panic!("{}: {error}: {line}", self.script.name));
+        for line in self.raw("samples").lines().filter(|line| !line.is_empty()) {
+            // A run that was killed may have left half a line.
+            let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
             let name = line["metric"].as_str().unwrap_or_default();
             if OURS.contains(&name) {
                 continue;
@@ -113,7 +115,8 @@ impl Seen<'_> {
             if line["type"] == "Metric" {
                 metric.declared = line["data"].clone();
             } else {
-                metric.add(&line["data"]);
+                // Numbers may have a port's digits in them: only texts are made plain.
+                metric.add(&line["data"], |text| self.plain(text));
             }
         }
         all.into_iter().map(|(name, metric)| (name.clone(), metric.value(&name))).collect()
@@ -175,11 +178,11 @@ struct Metric {
 }
 
 impl Metric {
-    fn add(&mut self, data: &Value) {
+    fn add(&mut self, data: &Value, plain: impl Fn(&str) -> String) {
         self.samples += 1;
         for part in ["tags", "metadata"] {
             for (key, value) in data[part].as_object().into_iter().flatten() {
-                let value = value.as_str().unwrap_or_default().to_owned();
+                let value = plain(value.as_str().unwrap_or_default());
                 self.tags.entry(key.clone()).or_default().insert(value);
             }
         }

@@ -42,6 +42,7 @@ fn output<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>, format: Option<&str>) -> js::Resu
     if format == Some("s") {
         return String::from_utf8_lossy(&bytes).into_owned().into_js(ctx);
     }
+    sojourn_script::buffers(ctx)?;
     ArrayBuffer::new(ctx.clone(), bytes).map(ArrayBuffer::into_value)
 }
 

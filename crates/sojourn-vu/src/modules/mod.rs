@@ -4,10 +4,13 @@ pub(crate) mod bytes;
 mod data;
 mod encoding;
 mod execution;
+mod go_error;
+pub(crate) mod grpc;
 pub(crate) mod http;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
+mod websocket;
 
 use std::rc::Rc;
 
@@ -58,6 +61,17 @@ impl Builtins for Modules {
             "k6/execution" => execution::make(ctx, user),
             "k6/encoding" => encoding::make(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
+            "k6/ws" => websocket::blocking::make(ctx, user),
+            "k6/websockets" => websocket::events::make(ctx, user),
+            "k6/experimental/websockets" => {
+                deprecated(user, name, "k6/websockets");
+                websocket::events::make(ctx, user)
+            }
+            "k6/net/grpc" => grpc::make(ctx, user),
+            "k6/experimental/grpc" => {
+                deprecated(user, name, "k6/net/grpc");
+                grpc::make(ctx, user)
+            }
             _ => {
                 let told = refusal(name).unwrap_or_default();
                 Err(Exception::throw_message(ctx, &told))
@@ -67,6 +81,15 @@ impl Builtins for Modules {
 
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
         globals::set(ctx, &self.user)
+    }
+}
+
+/// Warns of a module's old name, once.
+fn deprecated(user: &User, name: &str, new: &str) {
+    if !user.host.settings.bundle_is_frozen() {
+        user.host.settings.console.warn(&format!(
+            "{name} is deprecated and will be removed in a future release. Please use {new} instead."
+        ));
     }
 }
 

@@ -14,7 +14,9 @@ use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
 use crate::console::Console;
 use crate::host::Host;
 use crate::settings::{Progress, Settings};
+use crate::modules::grpc::Protos;
 use crate::shared_array::SharedArrays;
+use crate::sockets::Sockets;
 use crate::user::{self, Outcome, Phase};
 
 /// What a script is run with, whatever its options.
@@ -63,6 +65,8 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         stack_bytes: what.limits.stack_bytes + STACK_BYTES_OWN,
         console: what.console,
         shared_arrays: SharedArrays::default(),
+        sockets: Sockets::default(),
+        protos: Protos::default(),
         progress: Progress::default(),
         setup_data: OnceLock::new(),
         functions: Vec::new(),

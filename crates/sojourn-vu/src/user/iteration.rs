@@ -109,8 +109,10 @@ pub(super) fn account_for_call(user: &User, function: &str) {
 
 fn account_for_bytes(user: &User, now_ns: u64) {
     let tags = Arc::clone(&user.tags.borrow());
-    user.add_tagged(builtin::DATA_SENT, &tags, now_ns, user.bytes_out.take() as f64);
-    user.add_tagged(builtin::DATA_RECEIVED, &tags, now_ns, user.bytes_in.take() as f64);
+    let (sent, received) = user.links.take_traffic();
+    let (sent, received) = (user.bytes_out.take() + sent, user.bytes_in.take() + received);
+    user.add_tagged(builtin::DATA_SENT, &tags, now_ns, sent as f64);
+    user.add_tagged(builtin::DATA_RECEIVED, &tags, now_ns, received as f64);
 }
 
 /// The scenario's own variables, where it has any.

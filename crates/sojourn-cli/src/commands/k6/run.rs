@@ -73,6 +73,7 @@ fn test(
     }
     let mut progress = Progress::new(settings.quiet, &asked.consolidated.scenarios);
     let outputs = outputs(settings, process, system_tags)?;
+    let users = asked.consolidated.requirements().max_vus;
     let plan = Plan {
         collected: asked.collected,
         consolidated: asked.consolidated,
@@ -81,7 +82,7 @@ fn test(
         strict: settings.strict,
         exact: settings.exact_percentiles,
         is_full: settings.summary_mode == SummaryMode::Full,
-        threads: settings.threads.unwrap_or_else(threads),
+        threads: settings.threads.unwrap_or_else(|| threads(users)),
         outputs,
         has_summary: settings.summary_mode != SummaryMode::Disabled,
     };
@@ -135,9 +136,13 @@ fn announce(command: &Run, settings: &Settings, asked: &script::Asked) {
     println!();
 }
 
-/// One core is left to whatever else runs here.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
+/// Users that make another thread worth while.
+const USERS_PER_THREAD: u64 = 100;
+
+/// As many as the users are worth, one a core at most.
+fn threads(users: u64) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    usize::try_from(users / USERS_PER_THREAD).unwrap_or(usize::MAX).clamp(1, cores)
 }
 
 fn outputs(

@@ -14,7 +14,7 @@ use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, 
 use super::environment;
 
 /// What one user may use: memory for values, and stack for calls.
-const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
+pub(super) const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
 
 /// A script and everything that was asked for.
 pub(super) struct Asked {
@@ -92,7 +92,7 @@ pub(super) fn load(
     let (script, entry_text) = entry(name)?;
     let collecting = Collecting {
         script,
-        sources: Sources { entry_text, ..Sources::default() },
+        sources: Sources { entry_text, ..sources() },
         env: environment::of_script(process, settings, is_included),
         limits: LIMITS,
         console: Arc::clone(console),
@@ -129,6 +129,11 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
+}
+
+/// Where modules come from that are no files.
+pub(super) fn sources() -> Sources {
+    Sources::default()
 }
 
 /// The script's path; of `-` the text too.

@@ -1,7 +1,7 @@
 //! `k6/http`: requests.
 //!
-//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account` makes
-//! the samples of each hop, `response` is what the script gets.
+//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account`
+//! makes the samples of each hop, `response` is what the script gets.
 
 mod account;
 mod batch;
@@ -32,6 +32,8 @@ use super::function;
 use crate::host::OperationId;
 use crate::user::{Outcome, User};
 
+pub(crate) use jar::cookies_for;
+pub(crate) use response::canonical;
 pub(crate) use state::HttpState;
 
 /// The code of a URL that is none.

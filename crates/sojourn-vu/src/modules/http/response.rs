@@ -144,6 +144,7 @@ impl Response {
         match self.form {
             Some(ResponseType::Text) => String::from_utf8_lossy(&self.body).into_js(ctx),
             Some(ResponseType::Binary) => {
+                sojourn_script::buffers(ctx)?;
                 ArrayBuffer::new_copy(ctx.clone(), &self.body[..]).map(ArrayBuffer::into_value)
             }
             _ => Ok(Value::new_null(ctx.clone())),
@@ -282,7 +283,7 @@ fn usual_phrase(status: u16) -> &'static str {
 }
 
 /// `content-type` as Go writes it: `Content-Type`.
-fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     let mut starts = true;
     let letter = |letter: char| {
         let shown = if starts { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
