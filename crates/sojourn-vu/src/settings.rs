@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use sojourn_k6::executors::Scenario;
+use sojourn_k6::executors::{Scenario, Stripes};
 use sojourn_k6::metrics::{Registry, SystemTags};
 use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits};
@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     /// `exec.test.options`, JSON.
     pub(crate) options_json: String,
     pub(crate) scenarios: Vec<Scenario>,
+    /// Which users of the whole test are this part's.
+    pub(crate) users: Stripes,
     /// All metrics that the first run of the script's top level declared.
     pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) system_tags: SystemTags,

@@ -26,11 +26,11 @@ impl Seen<'_> {
         all.insert("exit_code".to_owned(), code.into());
         all.insert("log".to_owned(), self.log().into());
         if !is_run || self.script.source.contains("handleSummary") {
-            all.insert("stdout".to_owned(), understood(&self.read("stdout")));
+            all.insert("stdout".to_owned(), self.understood("stdout"));
         }
         if let Some(names) = self.script.directive("Keep") {
             let kept = names.split_whitespace();
-            let kept = kept.map(|name| (name.to_owned(), understood(&self.read(name))));
+            let kept = kept.map(|name| (name.to_owned(), self.understood(name)));
             all.insert("kept".to_owned(), Value::Object(kept.collect()));
         }
         if is_run {
@@ -51,6 +51,29 @@ impl Seen<'_> {
     fn raw(&self, name: &str) -> String {
         let bytes = std::fs::read(self.out.join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// JSON is compared member by member.
+    fn understood(&self, name: &str) -> Value {
+        match serde_json::from_str::<Value>(&self.raw(name)) {
+            Ok(value) if value.is_object() || value.is_array() => self.plain_value(value),
+            _ => self.read(name).into(),
+        }
+    }
+
+    /// The texts within a value made plain; its numbers may have a port's digits in them.
+    fn plain_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => self.plain(&text).into(),
+            Value::Array(items) => items.into_iter().map(|it| self.plain_value(it)).collect(),
+            Value::Object(members) => {
+                let plain = |(name, value): (String, Value)| {
+                    (self.plain(&name), self.plain_value(value))
+                };
+                members.into_iter().map(plain).collect()
+            }
+            other => other,
+        }
     }
 
     fn plain(&self, text: &str) -> String {
@@ -88,7 +111,8 @@ impl Seen<'_> {
 
     /// Checks by path and thresholds that held, of `--summary-export`.
     fn summary(&self) -> Option<(Value, Value)> {
-        let summary: Value = serde_json::from_str(&self.read("summary")).ok()?;
+        let summary: Value = serde_json::from_str(&self.raw("summary")).ok()?;
+        let summary = self.plain_value(summary);
         let mut checks = Vec::new();
         walk(&summary["root_group"], &mut checks);
         let mut thresholds = Map::new();
@@ -201,14 +225,6 @@ impl Metric {
             value["submetrics"] = suffixes.into();
         }
         value
-    }
-}
-
-/// JSON is compared member by member.
-fn understood(text: &str) -> Value {
-    match serde_json::from_str::<Value>(text) {
-        Ok(value) if value.is_object() || value.is_array() => value,
-        _ => text.into(),
     }
 }
 

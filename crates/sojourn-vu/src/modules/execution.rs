@@ -9,7 +9,7 @@ use sojourn_script::js::prelude::Opt;
 use sojourn_script::js::{self, Coerced, Ctx, Exception, Function, Object, Value};
 
 use super::{function, metrics};
-use crate::user::{Phase, User};
+use crate::user::{Iteration, Phase, User};
 
 /// A view of the user's tags (or metadata) that can be read and written like an object.
 const VIEW: &str = r#"
@@ -74,7 +74,12 @@ fn scenario<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     })?;
     add("progress", |user| Shown::Number(progress(user)))?;
     add("iterationInInstance", |user| Shown::Number(user.iteration.get().in_test as f64))?;
-    add("iterationInTest", |user| Shown::Number(user.iteration.get().in_test as f64))?;
+    add("iterationInTest", |user| {
+        let Iteration { scenario, in_test, .. } = user.iteration.get();
+        let stripes = user.host.settings.scenarios.get(scenario).map(|known| &known.stripes);
+        let number = stripes.and_then(|stripes| stripes.number(in_test));
+        Shown::Number(number.unwrap_or(in_test) as f64)
+    })?;
     Ok(object)
 }
 
@@ -155,7 +160,11 @@ fn vu<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
         })
     };
     add("idInInstance", |user| user.counts.id.get() as f64)?;
-    add("idInTest", |user| user.counts.id.get() as f64)?;
+    add("idInTest", |user| {
+        let id = user.counts.id.get();
+        let number = id.checked_sub(1).and_then(|at| user.host.settings.users.number(at));
+        number.map_or(id, |number| number + 1) as f64
+    })?;
     add("iterationInInstance", |user| user.counts.iterations.get() as f64)?;
     let own = Rc::clone(user);
     getter(&object, "iterationInScenario", move |ctx: Ctx<'js>| {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 use sojourn_http::{Client, ClientConfig};
+use sojourn_k6::executors::Stripes;
 use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets};
 use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
@@ -57,6 +58,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         options: Options::default(),
         options_json: "{}".to_owned(),
         scenarios: Vec::new(),
+        users: Stripes::default(),
         registry: Arc::new(Mutex::new(Registry::new())),
         system_tags: SystemTags::default(),
         env: what.env,

@@ -202,6 +202,7 @@ fn settle(
     settings.options = consolidated.options.clone();
     settings.options_json = consolidated.options.to_json().to_string();
     settings.scenarios = consolidated.scenarios.clone();
+    settings.users = consolidated.users.clone();
     settings.system_tags = system_tags;
     settings.counters = settings.scenarios.iter().map(|_| Counters::default()).collect();
     settings.functions = collected.functions;
@@ -397,7 +398,7 @@ impl Conductor<'_> {
             }
             if now_ns >= thresholds_ns {
                 thresholds_ns += THRESHOLDS_NS;
-                self.threads.tell_all(|| Order::HandOver);
+                self.refresh()?;
                 let elapsed_ns = now_ns.saturating_sub(start_ns);
                 let looked = self.thresholds.evaluate(&self.totals, elapsed_ns, Moment::Running);
                 if looked.is_abort && cause.is_none() {
@@ -415,8 +416,14 @@ impl Conductor<'_> {
                 finished += 1;
             }
         }
-        let shown = self.figures(now_ns().saturating_sub(start_ns));
-        (self.view)(&shown);
+        let now_ns = now_ns();
+        if now_ns >= view_ns {
+            // The end came with the second.
+            self.show(now_ns, start_ns);
+        } else {
+            let shown = self.figures(now_ns.saturating_sub(start_ns));
+            (self.view)(&shown);
+        }
         Ok(cause)
     }
 
@@ -429,16 +436,26 @@ impl Conductor<'_> {
 
     /// Takes in what all threads have accounted for.
     fn collect_accounts(&mut self) -> Result<(), RunError> {
-        self.threads.tell_all(|| Order::HandOver);
-        let mut missing = self.threads.count();
-        while missing > 0 {
-            if let Some(Report::Account { .. }) = self.next(SECOND_NS)? {
-                missing -= 1;
-            }
-        }
+        self.refresh()?;
         let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
         self.totals.merge(delta);
         self.write(&samples);
+        Ok(())
+    }
+
+    /// Waits for every thread's account. Whatever else they report meanwhile is kept for later.
+    fn refresh(&mut self) -> Result<(), RunError> {
+        self.threads.tell_all(|| Order::HandOver);
+        let mut missing = self.threads.count();
+        let mut others = Vec::new();
+        while missing > 0 {
+            match self.next(SECOND_NS)? {
+                Some(Report::Account { .. }) => missing -= 1,
+                Some(other) => others.push(other),
+                None => {}
+            }
+        }
+        self.pending.extend(others);
         Ok(())
     }
 

@@ -54,17 +54,13 @@ impl Response {
             timings: completion.timings,
             ..Self::default()
         };
-        match completion.outcome {
-            Ok(answer) => {
-                response.status = answer.status;
-                response.remote = remote(target);
-                response.error_code = error_code::of_status(answer.status);
-                response.head = answer.head;
-                response.body = answer.body;
-                response.form =
-                    Some(request.response_type).filter(|form| *form != ResponseType::None);
-            }
-            Err(_) => {}
+        if let Ok(answer) = completion.outcome {
+            response.status = answer.status;
+            response.remote = remote(target);
+            response.error_code = error_code::of_status(answer.status);
+            response.head = answer.head;
+            response.body = answer.body;
+            response.form = Some(request.response_type).filter(|form| *form != ResponseType::None);
         }
         if let Some(told) = told {
             response.error_code = told.code;
