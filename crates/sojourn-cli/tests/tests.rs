@@ -17,6 +17,8 @@ mod experiment;
 mod follow_up;
 #[cfg(feature = "script")]
 mod k6;
+#[cfg(feature = "script")]
+mod k6_jslib;
 mod labels;
 mod mock;
 mod mock_callbacks;

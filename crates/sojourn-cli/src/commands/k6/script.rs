@@ -92,7 +92,7 @@ pub(super) fn load(
     let (script, entry_text) = entry(name)?;
     let collecting = Collecting {
         script,
-        sources: Sources { entry_text, ..sources() },
+        sources: Sources { entry_text, ..sojourn_vu::sources() },
         env: environment::of_script(process, settings, is_included),
         limits: LIMITS,
         console: Arc::clone(console),
@@ -129,11 +129,6 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
-}
-
-/// Where modules come from that are no files.
-pub(super) fn sources() -> Sources {
-    Sources::default()
 }
 
 /// The script's path; of `-` the text too.

@@ -78,6 +78,11 @@ impl Response {
         self.status == 0
     }
 
+    /// (text, URL) of a page; `None` where there is no body.
+    pub(super) fn page(&self) -> Option<(String, String)> {
+        self.form.map(|_| (String::from_utf8_lossy(&self.body).into_owned(), self.url.clone()))
+    }
+
     /// The object that scripts get.
     pub(super) fn into_value<'js>(self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
         Ok(Class::instance(ctx.clone(), self)?.into_value())
@@ -343,6 +348,7 @@ impl<'js> JsClass<'js> for Response {
         crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| {
             plain(&ctx, &own.0)
         })?;
+        super::page::add(&proto)?;
         Ok(Some(proto))
     }
 
