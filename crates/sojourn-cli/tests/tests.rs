@@ -16,6 +16,8 @@ mod event_queue;
 mod experiment;
 mod follow_up;
 #[cfg(feature = "script")]
+mod k6;
+#[cfg(feature = "script")]
 mod k6_jslib;
 mod labels;
 mod mock;

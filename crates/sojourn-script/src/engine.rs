@@ -121,7 +121,8 @@ impl<'js> Inside<'_, 'js> {
     /// The first promise that was rejected and whose rejection nobody handles; all are forgotten.
     pub fn take_rejection(&self) -> Option<ScriptError> {
         let rejections = std::mem::take(&mut *self.engine.rejections.borrow_mut());
-        rejections.into_iter().next().map(|(_, error)| error)
+        let (_, error) = rejections.into_iter().next()?;
+        Some(ScriptError { is_rejection: true, ..error })
     }
 
     /// What `error` is in the script's words.

@@ -15,11 +15,13 @@ pub struct ScriptError {
     pub stack: String,
     /// It was stopped by its owner, by no fault of its own.
     pub interrupted: bool,
+    /// It rejected a promise that nobody handles.
+    pub is_rejection: bool,
 }
 
 impl ScriptError {
     pub(crate) fn load(message: String) -> Self {
-        Self { message, stack: String::new(), interrupted: false }
+        Self { message, stack: String::new(), interrupted: false, is_rejection: false }
     }
 
     /// What ends a script whose owner does not want it to go on.
@@ -64,7 +66,7 @@ impl ScriptError {
         let message = text(value).unwrap_or_else(|| "an exception without text".to_owned());
         let stack = stack.map(|stack| mapped(&stack, bundle)).unwrap_or_default();
         let interrupted = message.ends_with("interrupted") && message.starts_with("InternalError");
-        Self { message, stack, interrupted }
+        Self { message, stack, interrupted, is_rejection: false }
     }
 
     /// Message and stack, as a log shows them.

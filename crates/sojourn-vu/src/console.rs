@@ -90,10 +90,28 @@ impl Console {
 
     /// An exception that ended an iteration.
     pub(crate) fn exception(&self, error: &ScriptError, shown: Shown<'_>) {
-        let fields =
-            [("executor", shown.executor), ("scenario", shown.scenario), ("source", "stacktrace")];
-        let text = format!("{}\n", error.with_stack());
-        self.line(Level::Error, text.trim_end_matches('\n'), &fields, None);
+        if error.is_rejection {
+            let text = format!("Uncaught (in promise) {}\n", error.with_stack());
+            let fields = [("executor", shown.executor), ("scenario", shown.scenario)];
+            return self.line(Level::Error, &text, &fields, None);
+        }
+        let fields = [
+            ("executor", shown.executor),
+            ("hint", "script exception"),
+            ("scenario", shown.scenario),
+            ("source", "stacktrace"),
+        ];
+        self.line(Level::Error, &format!("{}\n", error.with_stack()), &fields, None);
+    }
+
+    /// What ended the test, or its beginning, with what else is known of it.
+    pub fn failure(&self, text: &str, fields: &[(&str, &str)]) {
+        self.line(Level::Error, text, fields, None);
+    }
+
+    /// A request that came to nothing.
+    pub(crate) fn request_failed(&self, error: &str) {
+        self.line(Level::Warning, "Request Failed", &[("error", error)], None);
     }
 
     /// Something that may be wrong.

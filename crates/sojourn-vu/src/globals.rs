@@ -1,6 +1,6 @@
 //! Globals of every script: `__ENV`, `__VU`, `console`, `open`, timers.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use sojourn_script::js::prelude::{Opt, Rest};
@@ -10,34 +10,47 @@ use crate::console::Level;
 use crate::modules::{function, timers};
 use crate::user::User;
 
-/// How objects are printed: as JSON, functions and cycles named.
+/// How objects are printed: as Node prints them, functions and cycles named. What has no
+/// members of its own that can be listed is `{}`.
 const SHOW: &str = r#"
 (function (value) {
-    const seen = new Set();
+    const above = [];
+    const list = (parts, open, close) =>
+        parts.length ? `${open} ${parts.join(", ")} ${close}` : open + close;
+    const hex = (buffer) =>
+        [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
     const show = (value) => {
         if (typeof value === "function") return "[object Function]";
-        if (value === null || typeof value !== "object") return value;
-        if (seen.has(value)) return "[Circular]";
-        seen.add(value);
-        let shown = value;
-        if (typeof value.toJSON === "function") shown = value.toJSON();
-        else if (value instanceof Error) shown = { ...value };
-        else if (value instanceof Map) shown = Object.fromEntries(value);
-        else if (value instanceof Set) shown = [...value];
-        else if (value instanceof ArrayBuffer) shown = [...new Uint8Array(value)];
-        else if (ArrayBuffer.isView(value)) shown = [...value];
-        if (Array.isArray(shown)) shown = shown.map(show);
-        else if (shown !== null && typeof shown === "object") {
-            const entries = Object.entries(shown).map(([key, inner]) => [key, show(inner)]);
-            shown = Object.fromEntries(entries);
+        if (typeof value === "string") return JSON.stringify(value);
+        if (typeof value === "symbol") return value.description;
+        if (value === undefined) return "null";
+        if (value === null || typeof value !== "object") return String(value);
+        if (above.includes(value)) return "[Circular]";
+        if (value instanceof Date) return JSON.stringify(value);
+        if (value instanceof Error) return String(value);
+        // What is made here has its members on its prototype.
+        if (typeof value.toJSON === "function" && !Object.keys(value).length) value = value.toJSON();
+        if (value === null || typeof value !== "object") return show(value);
+        if (value instanceof ArrayBuffer) {
+            const bytes = `[Uint8Contents]: <${hex(value)}>`;
+            return `ArrayBuffer { ${bytes}, byteLength: ${value.byteLength} }`;
         }
-        seen.delete(value);
+        above.push(value);
+        let shown;
+        if (Array.isArray(value)) {
+            shown = list(Array.from(value, show), "[", "]");
+        } else if (ArrayBuffer.isView(value) && value.length !== undefined) {
+            const name = `${value.constructor.name}(${value.length}) `;
+            shown = name + list(Array.from(value, show), "[", "]");
+        } else {
+            const entries = Object.entries(value);
+            shown = list(entries.map(([key, inner]) => `${key}: ${show(inner)}`), "{", "}");
+        }
+        above.pop();
         return shown;
     };
-    if (typeof value === "object" && value !== null && !(value instanceof Error)) {
-        return JSON.stringify(show(value));
-    }
-    return typeof value === "function" ? "[object Function]" : String(value);
+    if (value === undefined) return "undefined";
+    return typeof value === "bigint" ? String(value) : show(value);
 })
 "#;
 
@@ -107,8 +120,9 @@ fn open<'js>(
     mode: Option<&str>,
 ) -> js::Result<Value<'js>> {
     if user.phase.get() != crate::user::Phase::Init {
-        let told = "the \"open()\" function is only available in the init stage (i.e. the global \
-                    scope)";
+        let told = "the \"open\" function is only available in the init stage (i.e. the global \
+                    scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for \
+                    more information";
         return Err(Exception::throw_message(ctx, told));
     }
     let text = path.and_then(|path| path.as_string()).map(js::String::to_string).transpose()?;
@@ -117,7 +131,13 @@ fn open<'js>(
     };
     let path = absolute(&user.host.settings.folder, &text);
     let content = user.host.settings.bundle.open(&path).map_err(|problem| {
-        Exception::throw_message(ctx, &format!("open {}: {problem}", path.display()))
+        let shown = path.display();
+        let told = if path.exists() {
+            format!("open {shown}: {problem}")
+        } else {
+            format!("stat {shown}: no such file or directory")
+        };
+        Exception::throw_message(ctx, &told)
     })?;
     if mode.is_some_and(|mode| mode.contains('b')) {
         sojourn_script::buffers(ctx)?;
@@ -128,5 +148,14 @@ fn open<'js>(
 
 /// Where a path that a script opens leads to; relative ones begin at the script's folder.
 fn absolute(folder: &Path, text: &str) -> PathBuf {
-    folder.join(text.strip_prefix("file://").unwrap_or(text))
+    let joined = folder.join(text.strip_prefix("file://").unwrap_or(text));
+    let mut path = PathBuf::new();
+    for part in joined.components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => {}
+            other => path.push(other),
+        }
+    }
+    path
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use sojourn_k6::executors::Scenario;
+use sojourn_k6::executors::{Scenario, Stripes};
 use sojourn_k6::metrics::{Registry, SystemTags};
 use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits};
@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     /// `exec.test.options`, JSON.
     pub(crate) options_json: String,
     pub(crate) scenarios: Vec<Scenario>,
+    /// Which users of the whole test are this part's.
+    pub(crate) users: Stripes,
     /// All metrics that the first run of the script's top level declared.
     pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) system_tags: SystemTags,
@@ -72,6 +74,12 @@ impl Settings {
         tags.map(|(key, value)| (key.as_str(), value.as_str())).collect()
     }
 
+    /// Nobody gets any more of a scenario's shared iterations; how many were asked for.
+    pub(crate) fn take_all(&self, scenario: usize, shared: u64) -> u64 {
+        let counters = self.counters.get(scenario);
+        counters.map_or(shared, |own| own.taken.fetch_max(shared, Ordering::Relaxed))
+    }
+
     /// How many of a scenario's shared iterations were asked for.
     pub(crate) fn taken(&self, scenario: usize) -> u64 {
         self.counters.get(scenario).map_or(0, |own| own.taken.fetch_add(1, Ordering::Relaxed))
@@ -94,4 +102,16 @@ pub(crate) struct Progress {
     pub(crate) failed: OnceLock<String>,
     /// Exceptions that iterations threw.
     pub(crate) exceptions: AtomicU64,
+    /// When the next request may be sent, ns; only with `rps`.
+    next_request_ns: AtomicU64,
+}
+
+impl Progress {
+    /// When a request may be sent that is asked for now, the next one `distance_ns` later.
+    pub(crate) fn request_turn(&self, now_ns: u64, distance_ns: u64) -> u64 {
+        let later = |next_ns: u64| Some(next_ns.max(now_ns) + distance_ns);
+        let relaxed = Ordering::Relaxed;
+        let before = self.next_request_ns.fetch_update(relaxed, relaxed, later);
+        before.unwrap_or(now_ns).max(now_ns)
+    }
 }

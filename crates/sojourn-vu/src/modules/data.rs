@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use sojourn_script::js::prelude::This;
+use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{self, Array, Ctx, Exception, Function, Object, Value};
 
 use crate::shared_array::SharedArray;
@@ -12,7 +12,12 @@ use crate::user::User;
 /// How scripts see a shared array: a frozen proxy that asks for elements one by one. The methods of
 /// arrays work on it, since they ask for `length` and elements.
 const WRAP: &str = r#"
-(function (length, get) {
+(function (length, element) {
+    const freeze = (value) => {
+        if (value !== null && typeof value === "object") Object.values(value).forEach(freeze);
+        return Object.freeze(value);
+    };
+    const get = (at) => freeze(element(at));
     const deny = () => { throw new TypeError("SharedArray is immutable") };
     const index = (key) => {
         if (typeof key !== "string") return -1;
@@ -38,20 +43,12 @@ const WRAP: &str = r#"
 })
 "#;
 
-/// Makes an element and everything in it unchangeable.
-const FREEZE: &str = r#"
-(function freeze(value) {
-    if (value !== null && typeof value === "object") Object.values(value).forEach(freeze);
-    return Object.freeze(value);
-})
-"#;
-
 pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let user = Rc::clone(user);
     let construct =
-        move |ctx: Ctx<'js>, _: This<Value<'js>>, name: Value<'js>, make: Value<'js>| {
-            construct(&user, &ctx, &name, &make)
+        move |ctx: Ctx<'js>, _: This<Value<'js>>, name: Value<'js>, make: Opt<Value<'js>>| {
+            construct(&user, &ctx, &name, make.0.as_ref())
         };
     let constructor = Function::new(ctx.clone(), construct)?.with_name("SharedArray")?;
     module.set("SharedArray", constructor.with_constructor(true))?;
@@ -62,34 +59,37 @@ fn construct<'js>(
     user: &User,
     ctx: &Ctx<'js>,
     name: &Value<'js>,
-    make: &Value<'js>,
+    make: Option<&Value<'js>>,
 ) -> js::Result<Value<'js>> {
     user.only_at_init(ctx, "new SharedArray")?;
-    let fail = |told: &str| Exception::throw_type(ctx, told);
+    let fail = |told: &str| Exception::throw_message(ctx, told);
     let name = name.as_string().map(js::String::to_string).transpose()?.unwrap_or_default();
     if name.is_empty() {
         return Err(fail("empty name provided to SharedArray's constructor"));
     }
-    let make = make.as_function().ok_or_else(|| {
-        fail("a function is expected as the second argument of SharedArray's constructor")
-    })?;
+    let make = make.filter(|make| !make.is_null()).and_then(|make| make.as_function()).ok_or_else(
+        || fail("a function is expected as the second argument of SharedArray's constructor"),
+    )?;
     let arrays = &user.host.settings.shared_arrays;
     let array = match arrays.get(&name) {
         Some(known) => known,
         None => arrays.insert(&name, collect(ctx, make)?),
     };
     let length = array.len();
-    let freeze: Function<'js> = ctx.eval(FREEZE)?;
-    let get = move |ctx: Ctx<'js>, index: usize| element(&ctx, &freeze, &array, index);
+    let get = move |ctx: Ctx<'js>, index: usize| element(&ctx, &array, index);
     let wrap: Function<'js> = ctx.eval(WRAP)?;
     wrap.call((length, Function::new(ctx.clone(), get)?))
 }
 
 fn collect<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> js::Result<SharedArray> {
     let made: Value<'js> = make.call(())?;
+    if made.is_promise() {
+        let told = "SharedArray constructor does not support async functions as second argument";
+        return Err(Exception::throw_message(ctx, told));
+    }
     let Some(made) = made.into_array() else {
         let told = "only arrays can be made into SharedArray";
-        return Err(Exception::throw_type(ctx, told));
+        return Err(Exception::throw_message(ctx, told));
     };
     elements(ctx, &made).map(SharedArray::new)
 }
@@ -102,14 +102,9 @@ fn elements<'js>(ctx: &Ctx<'js>, array: &Array<'js>) -> js::Result<Vec<String>> 
     array.iter::<Value<'js>>().map(json).collect()
 }
 
-fn element<'js>(
-    ctx: &Ctx<'js>,
-    freeze: &Function<'js>,
-    array: &Arc<SharedArray>,
-    index: usize,
-) -> js::Result<Value<'js>> {
+fn element<'js>(ctx: &Ctx<'js>, array: &Arc<SharedArray>, index: usize) -> js::Result<Value<'js>> {
     match array.get(index) {
-        Some(json) => freeze.call((ctx.json_parse(json)?,)),
+        Some(json) => ctx.json_parse(json),
         None => Ok(Value::new_undefined(ctx.clone())),
     }
 }

@@ -22,17 +22,27 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
             let engine = engine(&ctx, coding.0.flatten().as_deref())?;
             let decoded = engine
                 .decode(input)
-                .map_err(|error| Exception::throw_message(&ctx, &error.to_string()))?;
+                .map_err(|error| Exception::throw_message(&ctx, &illegal(&error)))?;
             output(&ctx, decoded, format.0.as_deref())
         },
     )?;
     Ok(module)
 }
 
+fn illegal(error: &base64::DecodeError) -> String {
+    let place = match error {
+        base64::DecodeError::InvalidByte(at, _) => *at,
+        base64::DecodeError::InvalidLength(length) => *length,
+        _ => 0,
+    };
+    format!("illegal base64 data at input byte {place}")
+}
+
 fn output<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>, format: Option<&str>) -> js::Result<Value<'js>> {
     if format == Some("s") {
         return String::from_utf8_lossy(&bytes).into_owned().into_js(ctx);
     }
+    sojourn_script::buffers(ctx)?;
     ArrayBuffer::new(ctx.clone(), bytes).map(ArrayBuffer::into_value)
 }
 

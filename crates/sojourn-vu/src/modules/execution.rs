@@ -9,7 +9,7 @@ use sojourn_script::js::prelude::Opt;
 use sojourn_script::js::{self, Coerced, Ctx, Exception, Function, Object, Value};
 
 use super::{function, metrics};
-use crate::user::{Phase, User};
+use crate::user::{Iteration, Phase, User};
 
 /// A view of the user's tags (or metadata) that can be read and written like an object.
 const VIEW: &str = r#"
@@ -74,7 +74,12 @@ fn scenario<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     })?;
     add("progress", |user| Shown::Number(progress(user)))?;
     add("iterationInInstance", |user| Shown::Number(user.iteration.get().in_test as f64))?;
-    add("iterationInTest", |user| Shown::Number(user.iteration.get().in_test as f64))?;
+    add("iterationInTest", |user| {
+        let Iteration { scenario, in_test, .. } = user.iteration.get();
+        let stripes = user.host.settings.scenarios.get(scenario).map(|known| &known.stripes);
+        let number = stripes.and_then(|stripes| stripes.number(in_test));
+        Shown::Number(number.unwrap_or(in_test) as f64)
+    })?;
     Ok(object)
 }
 
@@ -120,7 +125,10 @@ fn instance<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let add = |name: &'static str, of: fn(&User) -> f64| {
         let user = Rc::clone(user);
-        getter(&object, name, move || of(&user))
+        getter(&object, name, move |ctx: Ctx<'js>| {
+            user.not_at_init(&ctx, "getting instance information")?;
+            Ok::<_, js::Error>(of(&user))
+        })
     };
     add("iterationsCompleted", |user| {
         user.host.settings.progress.completed.load(Ordering::Relaxed) as f64
@@ -146,10 +154,17 @@ fn vu<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     let add = |name: &'static str, of: fn(&User) -> f64| {
         let user = Rc::clone(user);
-        getter(&object, name, move || of(&user))
+        getter(&object, name, move |ctx: Ctx<'js>| {
+            user.not_at_init(&ctx, "getting VU information")?;
+            Ok::<_, js::Error>(of(&user))
+        })
     };
     add("idInInstance", |user| user.counts.id.get() as f64)?;
-    add("idInTest", |user| user.counts.id.get() as f64)?;
+    add("idInTest", |user| {
+        let id = user.counts.id.get();
+        let number = id.checked_sub(1).and_then(|at| user.host.settings.users.number(at));
+        number.map_or(id, |number| number + 1) as f64
+    })?;
     add("iterationInInstance", |user| user.counts.iterations.get() as f64)?;
     let own = Rc::clone(user);
     getter(&object, "iterationInScenario", move |ctx: Ctx<'js>| {
@@ -157,12 +172,19 @@ fn vu<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
         let known = own.counts.in_scenario.borrow();
         Ok::<_, js::Error>(known.get(&own.iteration.get().scenario).copied().unwrap_or(0) as f64)
     })?;
-    let tags = tags_view(ctx, user)?;
-    object.set("tags", tags.clone())?;
-    let metrics = Object::new(ctx.clone())?;
-    metrics.set("tags", tags)?;
-    metrics.set("metadata", metadata_view(ctx, user)?)?;
-    object.set("metrics", metrics)?;
+    let own = Rc::clone(user);
+    getter(&object, "tags", move |ctx: Ctx<'js>| {
+        own.not_at_init(&ctx, "getting VU information")?;
+        tags_view(&ctx, &own)
+    })?;
+    let own = Rc::clone(user);
+    getter(&object, "metrics", move |ctx: Ctx<'js>| {
+        own.not_at_init(&ctx, "getting VU information")?;
+        let metrics = Object::new(ctx.clone())?;
+        metrics.set("tags", tags_view(&ctx, &own)?)?;
+        metrics.set("metadata", metadata_view(&ctx, &own)?)?;
+        Ok::<_, js::Error>(metrics)
+    })?;
     Ok(object)
 }
 
@@ -171,6 +193,11 @@ fn tags_view<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Value<'js>> {
     let (remover, lister) = (Rc::clone(user), Rc::clone(user));
     let get = move |key: String| reader.tags.borrow().get(&key).map(str::to_owned);
     let set = move |ctx: Ctx<'js>, key: String, value: Value<'js>| {
+        if value.is_object() {
+            let told = "invalid value for metric tag: only String, Boolean and Number types are \
+                        accepted as a metric tag values";
+            return Err(Exception::throw_type(&ctx, told));
+        }
         let single = Object::new(ctx.clone())?;
         single.set(key, value)?;
         let own = writer.tags.borrow().clone();
@@ -257,10 +284,13 @@ fn test<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     let own = Rc::clone(user);
     function(&object, "fail", move |reason: Opt<Coerced<String>>| {
         let reason = reason.0.map(|reason| reason.0).unwrap_or_default();
+        let console = &own.host.settings.console;
+        console.error(&format!("test marked as failed: {reason}"));
         own.host.settings.progress.failed.set(reason).ok();
     })?;
     let own = Rc::clone(user);
     getter(&object, "options", move |ctx: Ctx<'js>| {
+        own.not_at_init(&ctx, "getting test options")?;
         let parsed = ctx.json_parse(own.host.settings.options_json.as_str())?;
         let freeze: Function<'js> = ctx.globals().get::<_, Object<'js>>("Object")?.get("freeze")?;
         freeze.call::<_, Value<'js>>((parsed,))

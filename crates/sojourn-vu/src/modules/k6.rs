@@ -30,7 +30,7 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
         group(&own, &ctx, &name, &call)
     })?;
     function(&module, "fail", |ctx: Ctx<'js>, reason: Opt<Coerced<String>>| -> js::Result<()> {
-        let reason = reason.0.map_or_else(|| "undefined".to_owned(), |reason| reason.0);
+        let reason = reason.0.map(|reason| reason.0).unwrap_or_default();
         Err(Exception::throw_message(&ctx, &reason))
     })?;
     function(&module, "randomSeed", |ctx: Ctx<'js>, seed: i64| random_seed(&ctx, seed))?;
@@ -38,7 +38,6 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
 }
 
 fn sleep(user: &User, ctx: &Ctx<'_>, seconds: Opt<Coerced<f64>>) -> js::Result<()> {
-    user.not_at_init(ctx, "sleep()")?;
     let seconds = seconds.0.map_or(0.0, |seconds| seconds.0);
     let length_ns = (seconds.max(0.0) * 1e9) as u64;
     let operation = user.operation();
@@ -54,9 +53,9 @@ fn check<'js>(
     sets: &Value<'js>,
     tags: Option<Value<'js>>,
 ) -> js::Result<bool> {
-    user.not_at_init(ctx, "using check() in the init context")?;
+    user.not_at_init(ctx, "Using check()")?;
     let Some(sets) = sets.as_object() else {
-        return Err(Exception::throw_type(ctx, "no checks were provided to check()"));
+        return Err(Exception::throw_message(ctx, "no checks were provided to check()"));
     };
     let own = Arc::clone(&user.tags.borrow());
     let base = metrics::with_tags(user, ctx, &own, tags.as_ref())?;
@@ -67,7 +66,7 @@ fn check<'js>(
         if name.contains(SEPARATOR) {
             return Err(no_separator(ctx));
         }
-        let held = holds(ctx, value, condition);
+        let held = holds(ctx, value, condition)?;
         let tags =
             if has_tag { user.host.tags(&base, &[("check", &name)]) } else { Arc::clone(&base) };
         let passed = matches!(held, Ok(true));
@@ -81,17 +80,29 @@ fn check<'js>(
 }
 
 /// What a condition comes to: a function is called with the value.
-fn holds<'js>(ctx: &Ctx<'js>, value: &Value<'js>, condition: Value<'js>) -> js::Result<bool> {
+///
+/// The outer error is that of a condition that is none; the inner one what a condition has thrown,
+/// which counts as a failed check first.
+fn holds<'js>(
+    ctx: &Ctx<'js>,
+    value: &Value<'js>,
+    condition: Value<'js>,
+) -> js::Result<js::Result<bool>> {
     let result = match condition.as_function() {
-        Some(function) => function.call::<_, Value<'js>>((value.clone(),))?,
+        Some(function) => match function.call::<_, Value<'js>>((value.clone(),)) {
+            Ok(result) => result,
+            Err(thrown) => return Ok(Err(thrown)),
+        },
         None => condition,
     };
     if result.is_promise() {
-        let told = "check() takes no asynchronous conditions: await the value first, or use the \
-                    check() of https://jslib.k6.io/k6-utils";
-        return Err(Exception::throw_type(ctx, told));
+        let told = "the built-in check() does not support async functions as arguments. Use the \
+                    JavaScript utils library as a replacement. Refer to \
+                    https://grafana.com/docs/k6/latest/javascript-api/jslib/utils/check/ for more \
+                    info";
+        return Err(Exception::throw_message(ctx, told));
     }
-    Coerced::<bool>::from_js(ctx, result).map(|held| held.0)
+    Ok(Coerced::<bool>::from_js(ctx, result).map(|held| held.0))
 }
 
 fn no_separator(ctx: &Ctx<'_>) -> js::Error {
@@ -105,15 +116,20 @@ fn group<'js>(
     name: &str,
     call: &Value<'js>,
 ) -> js::Result<Value<'js>> {
-    user.not_at_init(ctx, "Using group() in the init context")?;
+    user.not_at_init(ctx, "Using group()")?;
     if name.contains(SEPARATOR) {
         return Err(no_separator(ctx));
     }
     let Some(call) = call.as_function() else {
-        return Err(Exception::throw_type(ctx, "group() requires a callback as a second argument"));
+        return Err(Exception::throw_message(
+            ctx,
+            "group() requires a callback as a second argument",
+        ));
     };
     let outer_path = user.group.borrow().clone();
-    let path = format!("{outer_path}{SEPARATOR}{name}");
+    // A group without a name is the one it is in.
+    let path =
+        if name.is_empty() { outer_path.clone() } else { format!("{outer_path}{SEPARATOR}{name}") };
     let began_ns = sojourn_clock::now_ns();
     user.host.shard.borrow_mut().enter_group(&path, user.host.unix_ns(began_ns));
     enter(user, path);

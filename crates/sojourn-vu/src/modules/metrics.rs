@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-use sojourn_k6::metrics::{Contains, MetricKind, TagSet};
+use sojourn_k6::metrics::{Contains, MetricKind, Registry, TagSet};
 use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
 
@@ -42,7 +42,11 @@ fn construct<'js>(
     if user.phase.get() != Phase::Init {
         return Err(Exception::throw_message(ctx, "metrics must be declared in the init context"));
     }
-    let name: String = Coerced::<String>::from_js(ctx, name.clone())?.0;
+    let name = if name.is_undefined() {
+        String::new()
+    } else {
+        Coerced::<String>::from_js(ctx, name.clone())?.0
+    };
     let is_time = match is_time {
         Some(value) => Coerced::<bool>::from_js(ctx, value)?.0,
         None => false,
@@ -51,7 +55,8 @@ fn construct<'js>(
     let registry = &user.host.settings.registry;
     let declared = {
         let mut registry = registry.lock().unwrap_or_else(PoisonError::into_inner);
-        if user.host.settings.bundle_is_frozen() && registry.find(&name).is_none() {
+        let is_new = user.host.settings.bundle_is_frozen() && registry.find(&name).is_none();
+        if is_new && Registry::new().declare(&name, kind, contains).is_ok() {
             let told = format!(
                 "the metric \"{name}\" was not declared when the script's top level ran first"
             );
@@ -67,15 +72,16 @@ fn construct<'js>(
         &object,
         "add",
         move |ctx: Ctx<'js>, value: Opt<Value<'js>>, tags: Opt<Value<'js>>| {
-            user.not_at_init(&ctx, "adding to a metric")?;
+            user.not_at_init(&ctx, "Adding to metrics")?;
             let own = Arc::clone(&user.tags.borrow());
-            let tags = with_tags(&user, &ctx, &own, tags.0.as_ref())?;
-            match number(&ctx, value.0)? {
+            let tags = add_tags(&user, &ctx, &own, &name, tags.0.as_ref())?;
+            let given = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+            match number(&ctx, &given)? {
                 Some(value) => {
                     user.add_tagged(metric, &tags, sojourn_clock::now_ns(), value);
                     Ok(true)
                 }
-                None => refuse(&user, &ctx, &name),
+                None => refuse(&user, &ctx, &name, given),
             }
         },
     )?;
@@ -83,25 +89,44 @@ fn construct<'js>(
 }
 
 /// A value to add: booleans are 0 and 1; `None` for what is no number.
-fn number<'js>(ctx: &Ctx<'js>, value: Option<Value<'js>>) -> js::Result<Option<f64>> {
-    let Some(value) = value.filter(|value| !value.is_null() && !value.is_undefined()) else {
+fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Option<f64>> {
+    if value.is_null() || value.is_undefined() {
         return Ok(None);
-    };
+    }
     if let Some(held) = value.as_bool() {
         return Ok(Some(f64::from(u8::from(held))));
     }
-    let number = Coerced::<f64>::from_js(ctx, value)?.0;
+    let number = Coerced::<f64>::from_js(ctx, value.clone())?.0;
     Ok((!number.is_nan()).then_some(number))
 }
 
 /// What is no number is not added: said, or thrown where the option `throw` is on.
-fn refuse(user: &User, ctx: &Ctx<'_>, name: &str) -> js::Result<bool> {
-    let told = format!("'{name}' has been given a value that is no number");
+fn refuse<'js>(user: &User, ctx: &Ctx<'js>, name: &str, given: Value<'js>) -> js::Result<bool> {
+    let given = Coerced::<String>::from_js(ctx, given)?.0;
+    let told = format!(
+        "'{given}' is an invalid value for metric '{name}', a number or a boolean value is expected"
+    );
     if user.host.settings.options.throw == Some(true) {
-        return Err(Exception::throw_type(ctx, &told));
+        return Err(Exception::throw_message(ctx, &told));
     }
     user.host.settings.console.warn(&told);
     Ok(false)
+}
+
+/// The tags of a sample that a script adds.
+fn add_tags<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    base: &Arc<TagSet>,
+    name: &str,
+    tags: Option<&Value<'js>>,
+) -> js::Result<Arc<TagSet>> {
+    with_tags(user, ctx, base, tags).map_err(|error| {
+        let Some(thrown) = ctx.catch().into_exception() else { return error };
+        let problem = thrown.message().unwrap_or_default();
+        let told = format!("cannot add tags for the '{name}' custom metric: {problem}");
+        Exception::throw_message(ctx, &told)
+    })
 }
 
 /// Tags with those that a script gives. Values are strings, numbers or booleans.
@@ -128,15 +153,22 @@ pub(crate) fn pairs<'js>(ctx: &Ctx<'js>, tags: &Value<'js>) -> js::Result<Vec<(S
     if tags.is_null() || tags.is_undefined() {
         return Ok(Vec::new());
     }
-    let Some(tags) = tags.as_object() else {
-        return Err(Exception::throw_type(ctx, "tags must be an object"));
-    };
+    if let Some(text) = tags.as_string() {
+        // As of any other object: a string's members are its letters.
+        let letters = text.to_string()?;
+        let letters = letters.chars().enumerate();
+        return Ok(letters.map(|(at, letter)| (at.to_string(), letter.to_string())).collect());
+    }
+    let Some(tags) = tags.as_object() else { return Ok(Vec::new()) };
     let mut pairs = Vec::new();
     for entry in tags.props::<String, Value<'js>>() {
         let (key, value) = entry?;
         if value.is_object() || value.is_null() || value.is_undefined() {
-            let told = format!("the tag \"{key}\" must be a string, a number or a boolean");
-            return Err(Exception::throw_type(ctx, &told));
+            let told = format!(
+                "invalid value for metric tag '{key}': only String, Boolean and Number types are \
+                 accepted as a metric tag values"
+            );
+            return Err(Exception::throw_message(ctx, &told));
         }
         pairs.push((key, Coerced::<String>::from_js(ctx, value)?.0));
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
 use sojourn_http::{Client, ClientConfig};
+use sojourn_k6::executors::Stripes;
 use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets};
 use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
@@ -42,6 +43,9 @@ pub struct Collected {
     pub(crate) settings: Settings,
 }
 
+/// How long the script's top level may compute, ns.
+const INIT_NS_MAX: u64 = 10 * sojourn_clock::SECOND_NS;
+
 /// Stack of a fiber beyond what scripts may use: calls of ours, and the report of an overflow.
 const STACK_BYTES_OWN: usize = 96 * 1024;
 
@@ -54,6 +58,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         options: Options::default(),
         options_json: "{}".to_owned(),
         scenarios: Vec::new(),
+        users: Stripes::default(),
         registry: Arc::new(Mutex::new(Registry::new())),
         system_tags: SystemTags::default(),
         env: what.env,
@@ -100,9 +105,16 @@ fn run_top_level(settings: &Arc<Settings>) -> Result<Exports, ScriptError> {
     let host = Rc::new(Host::new(Arc::clone(settings), client, shard, sets));
     let stacks = Stacks::new(settings.stack_bytes);
     let (user, mut fiber) = user::spawn(&host, 0, 0, &stacks).map_err(fail)?;
+    let mut computed_ns = 0;
+    let mut is_cut = false;
     loop {
         host.turn_ns.set(sojourn_clock::now_ns());
         fiber.resume();
+        computed_ns += sojourn_clock::now_ns() - host.turn_ns.get();
+        if computed_ns > INIT_NS_MAX {
+            is_cut = true;
+            user.cancelled.set(true);
+        }
         if user.phase.get() != Phase::Init {
             break;
         }
@@ -121,6 +133,11 @@ fn run_top_level(settings: &Arc<Settings>) -> Result<Exports, ScriptError> {
         fiber.resume();
     }
     match failed {
+        Some(_) if is_cut => {
+            let told =
+                "the init stage (the script's top level) has computed for 10 s without an end";
+            Err(ScriptError::other(told))
+        }
         Some(error) => Err(error),
         None => Ok(exports.unwrap_or_default()),
     }

@@ -10,6 +10,7 @@ use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin};
 use sojourn_k6::options::Consolidated;
 use sojourn_k6::thresholds::{Moment, Spec, Thresholds};
+use sojourn_script::ScriptError;
 
 use super::SAMPLES_MAX;
 use super::client;
@@ -18,7 +19,7 @@ use super::outputs::Output;
 use super::threads::{Equipment, Threads};
 use crate::settings::{Counters, Settings};
 use crate::thread::{Order, Report};
-use crate::user::JobEnd;
+use crate::user::{JobEnd, UNMARSHALLED};
 
 /// How often figures are looked at.
 const VIEW_NS: u64 = SECOND_NS;
@@ -73,6 +74,8 @@ pub struct Ended {
     pub exit: ExitCode,
     /// What to say about that.
     pub reason: Option<String>,
+    /// What else is known of it, as fields of the log line.
+    pub reason_fields: Vec<(&'static str, &'static str)>,
     /// All metrics.
     pub registry: Registry,
     /// What they came to.
@@ -102,11 +105,40 @@ pub struct RunError {
     pub exit: ExitCode,
     /// Why.
     pub message: String,
+    /// What else is known of it, as fields of the log line.
+    pub fields: Vec<(&'static str, &'static str)>,
 }
 
 impl RunError {
     fn new(exit: ExitCode, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into() }
+        Self { exit, message: message.into(), fields: Vec::new() }
+    }
+
+    /// What the script has thrown outside iterations.
+    pub fn exception(error: &ScriptError) -> Self {
+        if error.message.starts_with(UNMARSHALLED) {
+            return Self::new(ExitCode::Unspecified, &error.message);
+        }
+        let text = format!("{}\n", error.with_stack());
+        if error.is_rejection {
+            let text = format!("Uncaught (in promise) {text}");
+            return Self::new(ExitCode::ScriptException, text);
+        }
+        let fields = vec![("hint", "script exception"), ("source", "stacktrace")];
+        Self { exit: ExitCode::ScriptException, message: text, fields }
+    }
+
+    fn timeout(exit: ExitCode, function: &str, limit_ns: u64) -> Self {
+        let told =
+            format!("{function}() execution timed out after {} seconds", limit_ns / SECOND_NS);
+        let hint = match exit {
+            ExitCode::SetupTimeout => "You can increase the time limit via the setupTimeout option",
+            ExitCode::TeardownTimeout => {
+                "You can increase the time limit via the teardownTimeout option"
+            }
+            _ => "You can increase the time limit via the handleSummaryTimeout option",
+        };
+        Self { exit, message: told, fields: vec![("hint", hint)] }
     }
 }
 
@@ -170,6 +202,7 @@ fn settle(
     settings.options = consolidated.options.clone();
     settings.options_json = consolidated.options.to_json().to_string();
     settings.scenarios = consolidated.scenarios.clone();
+    settings.users = consolidated.users.clone();
     settings.system_tags = system_tags;
     settings.counters = settings.scenarios.iter().map(|_| Counters::default()).collect();
     settings.functions = collected.functions;
@@ -207,6 +240,16 @@ struct Conductor<'a> {
     pending: VecDeque<Report>,
 }
 
+/// How `setup`, scenarios and `teardown` went.
+#[derive(Default)]
+struct Course {
+    setup_data: Option<String>,
+    cause: Option<Cause>,
+    /// From the scenarios' start to their end, ns.
+    elapsed_ns: u64,
+    failure: Option<RunError>,
+}
+
 /// Why the scenarios ended before their time.
 enum Cause {
     Signal,
@@ -217,30 +260,25 @@ enum Cause {
 impl Conductor<'_> {
     fn run(&mut self, has_summary: bool, summary_data: SummaryData<'_>) -> Result<Ended, RunError> {
         self.initialise()?;
-        let mut setup_data = None;
-        if self.calls("setup", self.settings.options.no_setup) {
-            let limit_ns = self.settings.options.setup_timeout_or_default().ns();
-            let ended = self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?;
-            setup_data = ended.value;
-        }
-        // Nobody else sets it.
-        self.settings.setup_data.set(setup_data.clone()).ok();
         let start_ns = now_ns() + MILLISECOND_NS;
-        let cause = self.scenarios(start_ns)?;
-        let elapsed_ns = now_ns().saturating_sub(start_ns);
-        let mut failure = None;
-        if self.calls("teardown", self.settings.options.no_teardown) {
-            let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
-            let data = setup_data.clone();
-            failure = self.call("teardown", data, limit_ns, ExitCode::TeardownTimeout).err();
+        let mut course = match self.set_up() {
+            Ok(setup_data) => self.play(setup_data)?,
+            // What `setup` has done before is told all the same.
+            Err(failure) => Course { failure: Some(failure), ..Course::default() },
+        };
+        if course.elapsed_ns == 0 {
+            course.elapsed_ns = now_ns().saturating_sub(start_ns);
         }
+        let Course { setup_data, cause, elapsed_ns, failure } = course;
         self.collect_accounts()?;
         let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
         let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
+        let fields = failure.as_ref().map(|failure| failure.fields.clone()).unwrap_or_default();
         let (exit, reason) = self.verdict(cause, failure, failed);
         let mut ended = Ended {
             exit,
             reason,
+            reason_fields: fields,
             registry: self.registry.clone(),
             totals: self.totals.clone(),
             thresholds: self.thresholds.clone(),
@@ -259,6 +297,36 @@ impl Conductor<'_> {
             ended.summary = self.summarise(summary_data(&ended));
         }
         Ok(ended)
+    }
+
+    /// Calls `setup`, if it is to be called; what it returned.
+    fn set_up(&mut self) -> Result<Option<String>, RunError> {
+        if !self.calls("setup", self.settings.options.no_setup) {
+            return Ok(None);
+        }
+        let limit_ns = self.settings.options.setup_timeout_or_default().ns();
+        Ok(self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?.value)
+    }
+
+    /// Scenarios and `teardown`.
+    fn play(&mut self, setup_data: Option<String>) -> Result<Course, RunError> {
+        // Nobody else sets it.
+        self.settings.setup_data.set(setup_data.clone()).ok();
+        let start_ns = now_ns() + MILLISECOND_NS;
+        let cause = self.scenarios(start_ns)?;
+        let elapsed_ns = now_ns().saturating_sub(start_ns);
+        if cause.is_none() && self.settings.progress.completed.load(Ordering::Relaxed) == 0 {
+            let told =
+                "No script iterations fully finished, consider making the test duration longer";
+            self.settings.console.warn(told);
+        }
+        let mut failure = None;
+        if self.calls("teardown", self.settings.options.no_teardown) {
+            let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
+            let data = setup_data.clone();
+            failure = self.call("teardown", data, limit_ns, ExitCode::TeardownTimeout).err();
+        }
+        Ok(Course { setup_data, cause, elapsed_ns, failure })
     }
 
     fn exports(&self, function: &str) -> bool {
@@ -303,16 +371,8 @@ impl Conductor<'_> {
                         ExitCode::ScriptAborted,
                         aborted.cloned().unwrap_or_default(),
                     )),
-                    Some(_) if is_cut => Err(RunError::new(
-                        timeout,
-                        format!(
-                            "{function}() execution timed out after {} seconds",
-                            limit_ns / SECOND_NS
-                        ),
-                    )),
-                    Some(error) => {
-                        Err(RunError::new(ExitCode::ScriptException, error.with_stack()))
-                    }
+                    Some(_) if is_cut => Err(RunError::timeout(timeout, function, limit_ns)),
+                    Some(error) => Err(RunError::exception(error)),
                     None => Ok(ended),
                 };
             }
@@ -329,7 +389,7 @@ impl Conductor<'_> {
         self.threads.tell_all(|| Order::Start { start_ns });
         let mut cause = None;
         let mut finished = 0;
-        let (mut view_ns, mut thresholds_ns) = (start_ns, start_ns + THRESHOLDS_NS);
+        let (mut view_ns, mut thresholds_ns) = (start_ns + VIEW_NS, start_ns + THRESHOLDS_NS);
         while finished < self.threads.count() {
             let now_ns = now_ns();
             if now_ns >= view_ns {
@@ -338,7 +398,7 @@ impl Conductor<'_> {
             }
             if now_ns >= thresholds_ns {
                 thresholds_ns += THRESHOLDS_NS;
-                self.threads.tell_all(|| Order::HandOver);
+                self.refresh()?;
                 let elapsed_ns = now_ns.saturating_sub(start_ns);
                 let looked = self.thresholds.evaluate(&self.totals, elapsed_ns, Moment::Running);
                 if looked.is_abort && cause.is_none() {
@@ -356,7 +416,14 @@ impl Conductor<'_> {
                 finished += 1;
             }
         }
-        self.show(now_ns(), start_ns);
+        let now_ns = now_ns();
+        if now_ns >= view_ns {
+            // The end came with the second.
+            self.show(now_ns, start_ns);
+        } else {
+            let shown = self.figures(now_ns.saturating_sub(start_ns));
+            (self.view)(&shown);
+        }
         Ok(cause)
     }
 
@@ -369,16 +436,26 @@ impl Conductor<'_> {
 
     /// Takes in what all threads have accounted for.
     fn collect_accounts(&mut self) -> Result<(), RunError> {
-        self.threads.tell_all(|| Order::HandOver);
-        let mut missing = self.threads.count();
-        while missing > 0 {
-            if let Some(Report::Account { .. }) = self.next(SECOND_NS)? {
-                missing -= 1;
-            }
-        }
+        self.refresh()?;
         let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
         self.totals.merge(delta);
         self.write(&samples);
+        Ok(())
+    }
+
+    /// Waits for every thread's account. Whatever else they report meanwhile is kept for later.
+    fn refresh(&mut self) -> Result<(), RunError> {
+        self.threads.tell_all(|| Order::HandOver);
+        let mut missing = self.threads.count();
+        let mut others = Vec::new();
+        while missing > 0 {
+            match self.next(SECOND_NS)? {
+                Some(Report::Account { .. }) => missing -= 1,
+                Some(other) => others.push(other),
+                None => {}
+            }
+        }
+        self.pending.extend(others);
         Ok(())
     }
 
@@ -388,7 +465,7 @@ impl Conductor<'_> {
         match called {
             Ok(ended) => files(&ended.value?),
             Err(error) => {
-                self.settings.console.error(&error.message);
+                self.settings.console.failure(&error.message, &error.fields);
                 None
             }
         }
@@ -471,15 +548,19 @@ impl Conductor<'_> {
             ),
             (Some(Cause::Aborted(reason)), _) => (ExitCode::ScriptAborted, Some(reason)),
             (Some(Cause::Thresholds(names)), _) => {
-                (ExitCode::ThresholdsFailed, Some(crossed(&names)))
+                let names = names.join(", ");
+                let told = format!(
+                    "thresholds on metrics '{names}' were crossed; at least one has abortOnFail \
+                     enabled, stopping test prematurely"
+                );
+                (ExitCode::ThresholdsFailed, Some(told))
             }
             (None, Some(failure)) => (failure.exit, Some(failure.message)),
             (None, None) if !failed.is_empty() => {
                 (ExitCode::ThresholdsFailed, Some(crossed(&failed)))
             }
             (None, None) if marked.is_some() => {
-                let reason = marked.cloned().unwrap_or_default();
-                (ExitCode::MarkedAsFailed, Some(format!("test run was marked as failed: {reason}")))
+                (ExitCode::MarkedAsFailed, Some("test run was marked as failed".to_owned()))
             }
             (None, None) => (ExitCode::Success, None),
         }

@@ -124,11 +124,8 @@ impl Arrivals {
             self.borrow(1, seats);
         } else if !self.has_warned {
             self.has_warned = true;
-            let settings = &seats.host().settings;
-            let name = settings.scenarios.get(self.scenario).map_or("", |known| &known.name);
-            settings.console.warn(&format!(
-                "Insufficient VUs, reached {users} active VUs and cannot initialize more; \
-                 scenario \"{name}\" drops iterations"
+            seats.host().settings.console.warn(&format!(
+                "Insufficient VUs, reached {users} active VUs and cannot initialize more"
             ));
         }
     }

@@ -191,6 +191,12 @@ impl Looping {
 
     /// What a user has not begun in time is dropped.
     fn drop_rest(&mut self, at: usize, seats: &Seats) {
+        if let Some(shared) = self.shared {
+            let begun = seats.host().settings.take_all(self.scenario, shared);
+            if begun < shared {
+                seats.host().drop_iterations(self.scenario, shared - begun);
+            }
+        }
         let slot = &self.slots[at];
         let Some(each) = self.each else { return };
         let begun = slot.done + u64::from(slot.running.is_some());

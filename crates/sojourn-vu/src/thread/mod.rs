@@ -172,7 +172,6 @@ impl VuThread {
             }
             State::Running if self.players.iter().all(Player::is_done) => {
                 self.state = State::Finished;
-                self.hand_over(true);
                 self.report(Report::Finished);
             }
             _ => {}

@@ -30,7 +30,7 @@ pub(crate) enum Report {
     Account { delta: Option<Box<Delta>>, samples: Vec<Sample> },
     /// The call has ended.
     Called(JobEnd),
-    /// All scenarios have ended, and the account has been reported.
+    /// All scenarios have ended.
     Finished,
     /// The thread can't go on.
     Failed(String),

@@ -24,7 +24,8 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
     if !settings.options.no_cookies_reset.unwrap_or(false) {
         user.http.reset_cookies();
     }
-    script.inside.ctx.globals().set("__ITER", user.counts.iterations.get()).ok();
+    let number = user.counts.iterations.get();
+    script.inside.ctx.globals().set("__ITER", number).ok();
     set_environment(script, work.scenario);
     let began_ns = sojourn_clock::now_ns();
     user.lag_ns.set(began_ns.saturating_sub(work.due_ns));
@@ -83,6 +84,37 @@ fn set_tags(user: &User, work: Iteration) {
     user.group.borrow_mut().clear();
 }
 
+/// `setup` and `teardown` have tags of the run and a group of their own.
+pub(super) fn set_call_tags(user: &User, function: &str) {
+    let settings = &user.host.settings;
+    let path = format!("::{function}");
+    let mut pairs = settings.run_tags();
+    if settings.system_tags.has(SystemTag::Group) {
+        pairs.push(("group", &path));
+    }
+    let mut sets = user.host.tag_sets.borrow_mut();
+    let empty = Arc::clone(sets.empty());
+    let tags = sets.with(&empty, &pairs);
+    *user.tags.borrow_mut() = tags;
+    *user.group.borrow_mut() = path;
+}
+
+/// Bytes that `setup` or `teardown` has sent and received.
+pub(super) fn account_for_call(user: &User, function: &str) {
+    if function == "handleSummary" {
+        return;
+    }
+    account_for_bytes(user, sojourn_clock::now_ns());
+}
+
+fn account_for_bytes(user: &User, now_ns: u64) {
+    let tags = Arc::clone(&user.tags.borrow());
+    let (sent, received) = user.links.take_traffic();
+    let (sent, received) = (user.bytes_out.take() + sent, user.bytes_in.take() + received);
+    user.add_tagged(builtin::DATA_SENT, &tags, now_ns, sent as f64);
+    user.add_tagged(builtin::DATA_RECEIVED, &tags, now_ns, received as f64);
+}
+
 /// The scenario's own variables, where it has any.
 fn set_environment(script: &Script<'_, '_, '_>, scenario: usize) {
     let settings = &script.user.host.settings;
@@ -114,9 +146,7 @@ fn account(user: &User, began_ns: u64, took_ns: u64, cut: bool) {
     let now_ns = sojourn_clock::now_ns();
     let tags = Arc::clone(&user.tags.borrow());
     let add = |metric, value| user.add_tagged(metric, &tags, now_ns, value);
-    let (sent, received) = user.links.take_traffic();
-    add(builtin::DATA_SENT, (user.bytes_out.take() + sent) as f64);
-    add(builtin::DATA_RECEIVED, (user.bytes_in.take() + received) as f64);
+    account_for_bytes(user, now_ns);
     if !cut {
         add(builtin::ITERATION_DURATION, took_ns as f64 / 1e6);
         add(builtin::ITERATIONS, 1.0);

@@ -137,7 +137,10 @@ impl<'js> Script<'_, '_, 'js> {
             Job::Iterate(work) => iteration::run(self, work),
             Job::Call { function, argument } => {
                 self.user.phase.set(Phase::Call);
-                match self.call(function, argument) {
+                iteration::set_call_tags(self.user, function);
+                let called = self.call(function, argument);
+                iteration::account_for_call(self.user, function);
+                match called {
                     Ok(value) => JobEnd { error: None, value },
                     Err(error) => JobEnd { error: Some(error), value: None },
                 }
@@ -159,8 +162,14 @@ impl<'js> Script<'_, '_, 'js> {
         if name == "handleSummary" {
             return summary_files(&value).map_err(caught);
         }
-        let json = ctx.json_stringify(value).map_err(caught)?;
-        json.map(|json| json.to_string()).transpose().map_err(caught)
+        if value.is_undefined() {
+            return Ok(None);
+        }
+        marshal(ctx, value).map(Some).map_err(|error| {
+            let problem = self.inside.caught(error).message;
+            let problem = problem.strip_prefix("Error: ").unwrap_or(&problem);
+            ScriptError::other(&format!("{UNMARSHALLED}{name}() data to JSON: {problem}"))
+        })
     }
 
     /// The exported function of this name.
@@ -225,6 +234,37 @@ impl<'js> Script<'_, '_, 'js> {
             }
         }
     }
+}
+
+/// How the error begins that says what a script's data can't be.
+pub(crate) const UNMARSHALLED: &str = "error marshaling ";
+
+/// Data as JSON as k6 makes it, which is not `JSON.stringify`: what is undefined becomes null, dates
+/// have no zeros at their end, and functions and infinite numbers are errors.
+const MARSHAL: &str = r#"
+(function (value) {
+    const plain = (value) => {
+        if (value === undefined || value === null) return null;
+        if (typeof value === "function") {
+            throw new Error("json: unsupported type: func(sobek.FunctionCall) sobek.Value");
+        }
+        if (typeof value === "number" && !Number.isFinite(value)) {
+            const name = Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+            throw new Error(`json: unsupported value: ${name}`);
+        }
+        if (typeof value !== "object") return value;
+        if (value instanceof Date) return value.toISOString().replace(/\.?0*Z$/, "Z");
+        if (Array.isArray(value)) return value.map(plain);
+        const entries = Object.entries(value).map(([key, inner]) => [key, plain(inner)]);
+        return Object.fromEntries(entries);
+    };
+    return JSON.stringify(plain(value));
+})
+"#;
+
+fn marshal<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> sojourn_script::js::Result<String> {
+    let marshal: Function<'js> = ctx.eval(MARSHAL)?;
+    marshal.call((value,))
 }
 
 /// What `handleSummary` returns, as JSON from name to text; a buffer is Base64 after `base64:`.

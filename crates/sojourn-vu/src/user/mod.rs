@@ -20,7 +20,7 @@ use crate::modules::http::HttpState;
 use crate::run::Exports;
 use crate::sockets::{Arrival, Links};
 
-pub(crate) use life::spawn;
+pub(crate) use life::{UNMARSHALLED, spawn};
 
 /// What an operation has come to.
 #[derive(Debug)]
@@ -256,7 +256,7 @@ impl User {
         if self.phase.get() == Phase::Init {
             return Err(Exception::throw_message(
                 ctx,
-                &format!("{what} is not supported in the init context"),
+                &format!("{what} in the init context is not supported"),
             ));
         }
         Ok(())

@@ -172,7 +172,7 @@ function written(it) {
 }
 
 const path = join(here, 'golden', script.replace(/\.[jt]s$/, '.json'));
-let golden = { script, row: directive('Row'), ...steady(...runs.map(seen)) };
+let golden = { script, row: directive('Row') ?? '', ...steady(...runs.map(seen)) };
 if (process.env.MERGE && existsSync(path)) {
   const { row, ...earlier } = golden;
   golden = { ...steady(JSON.parse(readFileSync(path, 'utf8')), earlier), script, row };

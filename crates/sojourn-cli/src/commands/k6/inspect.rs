@@ -1,11 +1,14 @@
 //! `sojourn k6 inspect`: a script's options.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use serde_json::json;
-use sojourn_k6::duration::Nanos;
+use serde_json::Value;
 use sojourn_k6::flags::{RunFlags, Settings};
+use sojourn_k6::options::{Environment, Options, Tier};
+use sojourn_vu::Console;
 
+use super::script::Failed;
 use super::{environment, log, script};
 use crate::errors::UsageError;
 
@@ -23,43 +26,37 @@ pub(crate) struct Inspect {
 
 /// Prints them as JSON.
 pub(super) fn run(command: &Inspect) -> Result<u8, UsageError> {
-    match inspect(command) {
-        Ok(text) => {
-            println!("{text}");
-            Ok(0)
-        }
-        Err(failed) => {
-            eprintln!("sojourn k6: {}", failed.message);
-            Ok(failed.exit.code())
-        }
-    }
+    let process = environment::of_process();
+    let settings = Settings::new(&command.flags, &process, &Value::Null);
+    let prepared = settings
+        .map_err(Failed::options)
+        .and_then(|settings| Ok((log::console(&settings, None)?, settings)));
+    Ok(match prepared {
+        Ok((console, settings)) => match inspect(command, &process, &settings, &console) {
+            Ok(text) => {
+                println!("{text}");
+                0
+            }
+            Err(failed) => failed.tell(&console),
+        },
+        Err(failed) => failed.tell(&log::beginning()),
+    })
 }
 
-fn inspect(command: &Inspect) -> Result<String, script::Failed> {
-    let process = environment::of_process();
-    let settings = Settings::new(&command.flags, &process, &serde_json::Value::Null)
-        .map_err(script::Failed::config)?;
-    let console = log::console(&settings, None)?;
-    let asked = script::ask(&command.script, &command.flags, &settings, &process, false, &console)?;
-    let mut shown = if command.execution_requirements {
-        asked.consolidated.options.to_json()
+fn inspect(
+    command: &Inspect,
+    process: &Environment,
+    settings: &Settings,
+    console: &Arc<Console>,
+) -> Result<String, Failed> {
+    let shown = if command.execution_requirements {
+        let asked =
+            script::ask(&command.script, &command.flags, settings, process, false, console)?;
+        asked.consolidated.inspected()
     } else {
-        let (own, _) = sojourn_k6::options::Options::from_json(
-            sojourn_k6::options::Tier::Script,
-            &asked.collected.options,
-        )
-        .map_err(script::Failed::config)?;
-        own.to_json()
+        let collected = script::load(&command.script, settings, process, false, console)?;
+        let own = Options::from_json(Tier::Script, &collected.options).map_err(Failed::options)?.0;
+        Value::Object(own.inspected())
     };
-    if command.execution_requirements
-        && let Some(object) = shown.as_object_mut()
-    {
-        let needed = asked.consolidated.requirements();
-        let longest = needed
-            .max_duration_ns
-            .map(|ns| Nanos(i64::try_from(ns).unwrap_or(i64::MAX)).to_string());
-        object.insert("maxVUs".to_owned(), json!(needed.max_vus));
-        object.insert("totalDuration".to_owned(), json!(longest));
-    }
-    serde_json::to_string_pretty(&shown).map_err(script::Failed::config)
+    serde_json::to_string_pretty(&shown).map_err(Failed::config)
 }

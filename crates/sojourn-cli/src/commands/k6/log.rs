@@ -9,6 +9,12 @@ use sojourn_vu::{Console, LogFormat, LogSink};
 
 use super::script::Failed;
 
+/// The log before it is known what flags ask for.
+pub(super) fn beginning() -> Console {
+    let is_terminal = io::stderr().is_terminal();
+    Console::new(LogFormat::Text, false, is_terminal, Box::new(io::stderr()), None)
+}
+
 /// The log that flags ask for.
 pub(super) fn console(
     settings: &Settings,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings, SummaryMode};
 use sojourn_k6::metrics::SystemTags;
-use sojourn_k6::options::Segment;
+use sojourn_k6::options::{Environment, Segment};
 use sojourn_k6::output::TimeFormat;
 use sojourn_vu::{Console, Ended, Format, Output, Plan, conduct};
 
@@ -32,26 +32,35 @@ pub(crate) struct Run {
 
 /// Runs it.
 pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
-    match test(command) {
-        Ok(exit) => Ok(exit.code()),
-        Err(failed) => {
-            eprintln!("sojourn k6: {}", failed.message);
-            Ok(failed.exit.code())
-        }
-    }
+    let process = environment::of_process();
+    let console = log::beginning();
+    let prepared = script::config_file(&command.flags, &process).and_then(|config| {
+        let settings = Settings::new(&command.flags, &process, &config);
+        let settings = settings.map_err(Failed::options)?;
+        let output = command.flags.console_output.as_ref();
+        let output = output.or_else(|| process.get("K6_CONSOLE_OUTPUT"));
+        let console = log::console(&settings, output.map(String::as_str))?;
+        Ok((settings, console))
+    });
+    Ok(match prepared {
+        Ok((settings, console)) => match test(command, &process, &settings, &console) {
+            Ok(exit) => exit.code(),
+            Err(failed) => failed.tell(&console),
+        },
+        Err(failed) => failed.tell(&console),
+    })
 }
 
-fn test(command: &Run) -> Result<ExitCode, Failed> {
-    let process = environment::of_process();
-    let config = script::config_file(&command.flags, &process)?;
-    let settings = Settings::new(&command.flags, &process, &config).map_err(Failed::config)?;
-    let console_output =
-        command.flags.console_output.clone().or_else(|| process.get("K6_CONSOLE_OUTPUT").cloned());
-    let console = log::console(&settings, console_output.as_deref())?;
+fn test(
+    command: &Run,
+    process: &Environment,
+    settings: &Settings,
+    console: &Arc<Console>,
+) -> Result<ExitCode, Failed> {
     for warning in &settings.warnings {
         console.warn(warning);
     }
-    let asked = script::ask(&command.script, &command.flags, &settings, &process, true, &console)?;
+    let asked = script::ask(&command.script, &command.flags, settings, process, true, console)?;
     let options = &asked.consolidated.options;
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
     let look = summary::Look::new(options, is_coloured)?;
@@ -60,10 +69,10 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
         None => SystemTags::default(),
     };
     if !settings.quiet {
-        announce(command, &settings, &asked);
+        announce(command, settings, &asked);
     }
     let mut progress = Progress::new(settings.quiet, &asked.consolidated.scenarios);
-    let outputs = outputs(&settings, &process, system_tags)?;
+    let outputs = outputs(settings, process, system_tags)?;
     let users = asked.consolidated.requirements().max_vus;
     let plan = Plan {
         collected: asked.collected,
@@ -80,11 +89,11 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
     let stop = signals::stop_script_on_signals();
     let asked_to_stop = || u8::from(stop.graceful()) + u8::from(stop.at_once());
     let ended = conduct(plan, &asked_to_stop, &mut |view| progress.show(view), &|ended| {
-        summary::data(ended, &look, &settings).to_string()
+        summary::data(ended, &look, settings).to_string()
     })
-    .map_err(|error| Failed { exit: error.exit, message: error.message })?;
+    .map_err(Failed::from)?;
     progress.end();
-    tell(&ended, &settings, &look, &console)
+    tell(&ended, settings, &look, console)
 }
 
 fn tell(
@@ -98,7 +107,7 @@ fn tell(
     summary::export(ended, look, settings)
         .map_err(|error| Failed::config(format!("--summary-export: {error}")))?;
     if let Some(reason) = &ended.reason {
-        console.error(reason);
+        console.failure(reason, &ended.reason_fields);
     }
     for problem in &ended.outputs_failed {
         console.error(&format!("an output is incomplete: {problem}"));
@@ -138,7 +147,7 @@ fn threads(users: u64) -> usize {
 
 fn outputs(
     settings: &Settings,
-    process: &sojourn_k6::options::Environment,
+    process: &Environment,
     tags: SystemTags,
 ) -> Result<Vec<Output>, Failed> {
     let mut outputs = Vec::new();
@@ -155,8 +164,8 @@ fn outputs(
                 (Format::Csv(time), named.cloned().unwrap_or_else(|| path.to_owned()))
             }
             other => {
-                let told = format!("--out {other}: it is none of json and csv");
-                return Err(Failed::config(told));
+                let told = format!("invalid output type '{other}', available types are: csv, json");
+                return Err(Failed::new(ExitCode::Unspecified, told));
             }
         };
         let path = if path.is_empty() && kind == "csv" { "file.csv".to_owned() } else { path };

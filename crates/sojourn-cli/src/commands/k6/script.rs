@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings};
-use sojourn_k6::options::{Consolidated, Environment, Options, Tier, Tiers, consolidate};
-use sojourn_vu::{Collected, Collecting, Console, Limits, Sources, collect};
+use sojourn_k6::options::{
+    Consolidated, Environment, Options, OptionsError, Tier, Tiers, consolidate,
+};
+use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Sources, collect};
 
 use super::environment;
 
@@ -24,12 +26,78 @@ pub(super) struct Asked {
 pub(super) struct Failed {
     pub(super) exit: ExitCode,
     pub(super) message: String,
+    /// What else is known of it, as fields of the log line.
+    pub(super) fields: Vec<(&'static str, &'static str)>,
 }
 
 impl Failed {
+    /// Wrong settings.
     pub(super) fn config(message: impl ToString) -> Self {
-        Self { exit: ExitCode::InvalidConfig, message: message.to_string() }
+        Self::new(ExitCode::InvalidConfig, message)
     }
+
+    pub(super) fn new(exit: ExitCode, message: impl ToString) -> Self {
+        Self { exit, message: message.to_string(), fields: Vec::new() }
+    }
+
+    /// Wrong options: of the command line, or of the test.
+    pub(super) fn options(error: OptionsError) -> Self {
+        Self::new(error.exit_code(), error)
+    }
+
+    /// The script's top level failed. What it has thrown is told as it is; what can't be loaded with
+    /// the script's name.
+    fn loading(script: &Path, error: &ScriptError) -> Self {
+        let name = script.display();
+        let url = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());
+        let whole = |text: &str| {
+            let url = url.display();
+            format!("could not initialize '{name}': could not load JS test 'file://{url}': {text}")
+        };
+        let text = error.message.strip_prefix("Error: ").unwrap_or(&error.message);
+        if text == "no exported functions in script" {
+            return Self::new(ExitCode::Unspecified, whole(text));
+        }
+        if text.starts_with("test aborted") {
+            return Self::new(ExitCode::ScriptAborted, whole(text));
+        }
+        if text.starts_with("can't import") || text.starts_with("the module \"") {
+            return Self::new(ExitCode::ScriptException, whole(text));
+        }
+        let error = RunError::exception(error);
+        Self { exit: error.exit, message: error.message, fields: error.fields }
+    }
+
+    /// Says it in the log; the exit code.
+    pub(super) fn tell(&self, console: &Console) -> u8 {
+        console.failure(&self.message, &self.fields);
+        self.exit.code()
+    }
+}
+
+impl From<RunError> for Failed {
+    fn from(error: RunError) -> Self {
+        Self { exit: error.exit, message: error.message, fields: error.fields }
+    }
+}
+
+/// Runs the script's top level.
+pub(super) fn load(
+    name: &Path,
+    settings: &Settings,
+    process: &Environment,
+    is_included: bool,
+    console: &Arc<Console>,
+) -> Result<Collected, Failed> {
+    let (script, entry_text) = entry(name)?;
+    let collecting = Collecting {
+        script,
+        sources: Sources { entry_text, ..sojourn_vu::sources() },
+        env: environment::of_script(process, settings, is_included),
+        limits: LIMITS,
+        console: Arc::clone(console),
+    };
+    collect(collecting).map_err(|error| Failed::loading(name, &error))
 }
 
 /// Runs the script's top level and makes one set of options.
@@ -41,29 +109,22 @@ pub(super) fn ask(
     is_included: bool,
     console: &Arc<Console>,
 ) -> Result<Asked, Failed> {
-    let (script, entry_text) = entry(script)?;
-    let collecting = Collecting {
-        script,
-        sources: Sources { entry_text, ..sojourn_vu::sources() },
-        env: environment::of_script(process, settings, is_included),
-        limits: LIMITS,
-        console: Arc::clone(console),
-    };
-    let collected = collect(collecting)
-        .map_err(|error| Failed { exit: ExitCode::ScriptException, message: error.with_stack() })?;
+    let collected = load(script, settings, process, is_included, console)?;
     let config_file = config_file(flags, process)?;
     let (of_script, unknown) =
-        Options::from_json(Tier::Script, &collected.options).map_err(Failed::config)?;
+        Options::from_json(Tier::Script, &collected.options).map_err(Failed::options)?;
     for key in unknown {
         console.warn(&format!("There is no option \"{key}\" of scripts: it is not used"));
     }
     let tiers = Tiers {
-        config_file: Options::from_json(Tier::ConfigFile, &config_file).map_err(Failed::config)?.0,
+        config_file: Options::from_json(Tier::ConfigFile, &config_file).map_err(Failed::options)?.0,
         script: of_script,
-        environment: Options::from_environment(process).map_err(Failed::config)?,
-        flags: flags.options().map_err(Failed::config)?,
+        environment: Options::from_environment(process).map_err(Failed::options)?,
+        flags: flags.options().map_err(Failed::options)?,
     };
-    let consolidated = consolidate(tiers).map_err(Failed::config)?;
+    let consolidated = consolidate(tiers).map_err(Failed::options)?;
+    let is_exported = |name: &str| collected.functions.iter().any(|known| known == name);
+    consolidated.check_exports(is_exported).map_err(Failed::options)?;
     for warning in &consolidated.warnings {
         console.warn(warning);
     }

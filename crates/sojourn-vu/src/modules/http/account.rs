@@ -3,7 +3,7 @@
 use sojourn_http::Completion;
 use sojourn_k6::metrics::{SystemTag, builtin};
 
-use super::error_code;
+use super::error_code::{self, Told};
 use super::request::Request;
 use super::state::Target;
 use crate::user::User;
@@ -20,16 +20,13 @@ pub(super) fn hop(
     target: &Target,
     method: &str,
     completion: &Completion,
+    told: Option<&Told>,
 ) {
     let system = user.host.settings.system_tags;
     let answer = completion.outcome.as_ref();
     let status = answer.map_or(0, |answer| answer.status);
     let is_expected = request.expected.holds(status);
-    let failure = answer.err();
-    let code = match failure {
-        Some(failure) => error_code::of_failure(failure),
-        None => error_code::of_status(status),
-    };
+    let code = told.map_or_else(|| error_code::of_status(status), |told| told.code);
     // Named requests hide their URLs, which else would be as many as there are numbers in them.
     let name = request.name.as_deref().unwrap_or(&target.shown);
     let url = request.name.as_deref().unwrap_or(&target.shown);
@@ -48,14 +45,18 @@ pub(super) fn hop(
     if let Ok(answer) = answer {
         add(SystemTag::Proto, proto(&answer.head));
     }
+    let remote = super::response::remote(target);
+    if let (Some((address, _)), None) = (&remote, told) {
+        add(SystemTag::Ip, address);
+    }
     if let Some(is_expected) = is_expected {
         add(SystemTag::ExpectedResponse, if is_expected { "true" } else { "false" });
     }
     if code > 0 {
         add(SystemTag::ErrorCode, &code_text);
     }
-    if let Some(failure) = failure {
-        add(SystemTag::Error, &failure.detail);
+    if let Some(told) = told {
+        add(SystemTag::Error, &told.short);
     }
     let tags = user.host.tags(&request.tags, &pairs);
     let at_ns = user.host.unix_ns(completion.ended_ns);
@@ -81,6 +82,7 @@ pub(super) fn hop(
 /// The protocol of an answer's head.
 pub(super) fn proto(head: &[u8]) -> &'static str {
     match head.get(..8) {
+        None => "",
         Some(b"HTTP/1.0") => "HTTP/1.0",
         _ if head.starts_with(b"HTTP/2") => "HTTP/2.0",
         _ => "HTTP/1.1",

@@ -20,7 +20,7 @@ pub(super) fn run<'js>(
     ctx: &Ctx<'js>,
     requests: &Value<'js>,
 ) -> js::Result<Value<'js>> {
-    user.not_at_init(ctx, "Making http requests in the init context")?;
+    user.not_at_init(ctx, "Using batch")?;
     if let Some(array) = requests.as_array() {
         let items: Vec<Value<'js>> = array.iter().collect::<js::Result<_>>()?;
         let answers = all(user, ctx, items)?;
@@ -31,8 +31,8 @@ pub(super) fn run<'js>(
         return Ok(result.into_value());
     }
     let Some(object) = requests.as_object() else {
-        let told = "invalid http.batch() argument: it must be an array or an object";
-        return Err(Exception::throw_type(ctx, told));
+        let told = "invalid http.batch() argument type: it must be an array or an object";
+        return Err(Exception::throw_message(ctx, told));
     };
     let (mut keys, mut items) = (Vec::new(), Vec::new());
     for entry in object.props::<String, Value<'js>>() {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sojourn_script::js::{self, Array, Coerced, Ctx, FromJs, Object, Value};
+use sojourn_script::js::{self, Array, Coerced, Ctx, Exception, FromJs, Object, Value};
 
 use crate::modules::bytes;
 
@@ -48,8 +48,9 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Body> {
         return Ok(Body { bytes, content_type: None });
     }
     let Some(object) = value.as_object() else {
-        let text = Coerced::<String>::from_js(ctx, value.clone())?.0;
-        return Ok(Body { bytes: text.into_bytes(), content_type: None });
+        let kind = if value.is_number() { "int64" } else { value.type_name() };
+        let told = format!("unknown request body type {kind}");
+        return Err(Exception::throw_message(ctx, &told));
     };
     let entries: Vec<(String, Value<'js>)> = object.props().collect::<js::Result<_>>()?;
     if entries.iter().any(|(_, value)| is_file(value)) {
@@ -74,10 +75,18 @@ pub(super) fn of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Body> {
     Ok(Body { bytes: form.finish().into_bytes(), content_type })
 }
 
-/// A form's value; what is no text, number or boolean is empty.
+/// A form's value; null and objects are shown as Go shows them, as in k6.
 fn text<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> js::Result<String> {
-    if value.is_null() || value.is_undefined() || value.is_object() {
-        return Ok(String::new());
+    if value.is_null() || value.is_undefined() {
+        return Ok("<nil>".to_owned());
+    }
+    if let Some(object) = value.as_object().filter(|object| !object.is_array()) {
+        let mut parts = Vec::new();
+        for entry in object.props::<String, Value<'js>>() {
+            let (key, inner) = entry?;
+            parts.push(format!("{key}:{}", text(ctx, inner)?));
+        }
+        return Ok(format!("map[{}]", parts.join(" ")));
     }
     Coerced::<String>::from_js(ctx, value).map(|text| text.0)
 }

@@ -121,7 +121,7 @@ impl Jar {
     /// Cookies that go with a request to `url`: longer paths first, then older ones.
     pub(super) fn of(&self, url: &Url, now_s: i64) -> Vec<&Cookie> {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        let is_secure = url.scheme() == "https";
+        let is_secure = url.scheme() == "https" || is_local(&host);
         let mut found: Vec<_> = self
             .kept
             .iter()
@@ -148,8 +148,16 @@ impl Jar {
 
     fn remove(&mut self, url: &Url, is_meant: impl Fn(&Cookie) -> bool) {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        self.kept.retain(|kept| !(is_within(&host, &kept.host) && is_meant(&kept.cookie)));
+        // As in k6, only where the cookie's path is the one that a cookie from `url` has by default.
+        let path = default_path(url.path());
+        let goes = |kept: &Kept| is_within(&host, &kept.host) && kept.path == path;
+        self.kept.retain(|kept| !(goes(kept) && is_meant(&kept.cookie)));
     }
+}
+
+/// Secure cookies go to this machine without TLS, too.
+fn is_local(host: &str) -> bool {
+    host == "localhost" || host == "[::1]" || host.starts_with("127.")
 }
 
 fn is_within(host: &str, domain: &str) -> bool {
@@ -199,9 +207,13 @@ mod tests {
         assert_eq!(names(&jar, "http://b.example/"), ["wide"]);
         assert_eq!(jar.of(&url("http://b.example/"), 100)[0].value, "2");
         assert!(jar.of(&url("http://a.example/"), 111).iter().all(|cookie| cookie.name != "brief"));
+        jar.delete(&url("http://a.example/x/y"), "wide");
+        assert_eq!(names(&jar, "http://b.example/"), ["wide"], "its path is another");
         jar.delete(&url("http://a.example/"), "wide");
         assert_eq!(names(&jar, "http://b.example/"), Vec::<String>::new());
         jar.clear(&url("http://a.example/"));
+        assert_eq!(names(&jar, "https://a.example/x/y"), ["own"]);
+        jar.clear(&url("http://a.example/x/z"));
         assert_eq!(names(&jar, "https://a.example/x/y"), Vec::<String>::new());
     }
 

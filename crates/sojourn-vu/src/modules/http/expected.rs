@@ -35,10 +35,10 @@ impl Expected {
     pub(super) fn make<'js>(ctx: &Ctx<'js>, statuses: &[Value<'js>]) -> js::Result<Object<'js>> {
         let wrong = || {
             let told = "expectedStatuses() takes numbers and objects {min: number, max: number}";
-            Exception::throw_type(ctx, told)
+            Exception::throw_message(ctx, told)
         };
         if statuses.is_empty() {
-            return Err(Exception::throw_type(ctx, "no arguments"));
+            return Err(Exception::throw_message(ctx, "no arguments"));
         }
         let mut flat = Vec::with_capacity(2 * statuses.len());
         for status in statuses {
@@ -65,8 +65,8 @@ impl Expected {
             None => None,
         };
         let Some(flat) = flat else {
-            let told = "a response callback must be null or come from http.expectedStatuses()";
-            return Err(Exception::throw_type(ctx, told));
+            let told = "unsupported responseCallback";
+            return Err(Exception::throw_message(ctx, told));
         };
         Ok(Self::Ranges(flat.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()))
     }

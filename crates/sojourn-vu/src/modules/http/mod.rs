@@ -11,6 +11,7 @@ mod error_code;
 mod expected;
 mod jar;
 mod page;
+mod places;
 mod request;
 mod response;
 mod selector;
@@ -40,8 +41,7 @@ pub(crate) use state::HttpState;
 const BAD_URL: u16 = 1020;
 
 /// Constants of TLS and of certificates' states.
-const CONSTANTS: [(&str, &str); 21] = [
-    ("SSL_3_0", "ssl3.0"),
+const CONSTANTS: [(&str, &str); 18] = [
     ("TLS_1_0", "tls1.0"),
     ("TLS_1_1", "tls1.1"),
     ("TLS_1_2", "tls1.2"),
@@ -60,8 +60,6 @@ const CONSTANTS: [(&str, &str); 21] = [
     ("OCSP_REASON_REMOVE_FROM_CRL", "remove_from_crl"),
     ("OCSP_REASON_SUPERSEDED", "superseded"),
     ("OCSP_REASON_UNSPECIFIED", "unspecified"),
-    ("AUTH_DIGEST", "digest"),
-    ("AUTH_NTLM", "ntlm"),
 ];
 
 /// Methods without a body: `get(url, params)`.
@@ -80,8 +78,8 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
     let module = Object::new(ctx.clone())?;
     for (name, method) in WITHOUT_BODY {
         let user = Rc::clone(user);
-        function(&module, name, move |ctx: Ctx<'js>, url: Value<'js>, params: Opt<Value<'js>>| {
-            blocking(&user, &ctx, method, &url, None, params.0.as_ref())
+        function(&module, name, move |ctx: Ctx<'js>, arguments: Rest<Value<'js>>| {
+            without_body(&user, &ctx, name, method, &arguments.0)
         })?;
     }
     for (name, method) in WITH_BODY {
@@ -109,11 +107,30 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
         asynchronous(&own, &ctx, &rest.0)
     })?;
     let own = Rc::clone(user);
-    function(&module, "batch", move |ctx: Ctx<'js>, requests: Value<'js>| {
-        batch::run(&own, &ctx, &requests)
+    function(&module, "batch", move |ctx: Ctx<'js>, requests: Opt<Value<'js>>| {
+        let undefined = || Value::new_undefined(ctx.clone());
+        batch::run(&own, &ctx, &requests.0.unwrap_or_else(undefined))
     })?;
     settings(&module, user)?;
     Ok(module)
+}
+
+/// `get(url, params)`; what is given beyond is not used.
+fn without_body<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    name: &str,
+    method: &str,
+    arguments: &[Value<'js>],
+) -> js::Result<Value<'js>> {
+    if arguments.len() > 2 {
+        user.host.settings.console.warn(&format!(
+            "http.{name} only accepts a url and a params argument (2 arguments), but {} were given",
+            arguments.len()
+        ));
+    }
+    let undefined = Value::new_undefined(ctx.clone());
+    blocking(user, ctx, method, arguments.first().unwrap_or(&undefined), None, arguments.get(1))
 }
 
 /// Everything that sends nothing.
@@ -141,7 +158,7 @@ fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
     })?;
     let own = Rc::clone(user);
     function(module, "cookieJar", move |ctx: Ctx<'js>| {
-        own.not_at_init(&ctx, "getting cookie jars in the init context")?;
+        own.not_at_init(&ctx, "Making cookie jars")?;
         let jar = Rc::clone(&own.http.jar.borrow());
         jar::object(&ctx, jar)
     })?;
@@ -153,7 +170,7 @@ fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
 fn method_of<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> js::Result<String> {
     match value {
         Some(value) => Ok(Coerced::<String>::from_js(ctx, value.clone())?.0),
-        None => Err(Exception::throw_type(ctx, "no method was provided")),
+        None => Err(Exception::throw_message(ctx, "no method was provided")),
     }
 }
 
@@ -189,7 +206,7 @@ fn blocking<'js>(
     body: Option<&Value<'js>>,
     params: Option<&Value<'js>>,
 ) -> js::Result<Value<'js>> {
-    user.not_at_init(ctx, "Making http requests in the init context")?;
+    user.not_at_init(ctx, "Making http requests")?;
     let address = Address::read(ctx, url)?;
     let request = match Request::read(user, ctx, method, &address, body, params)? {
         Ok(request) => request,
@@ -211,7 +228,7 @@ fn blocking<'js>(
 /// What the script gets for a request that has ended.
 fn answer<'js>(ctx: &Ctx<'js>, transfer: &Transfer, response: Response) -> js::Result<Value<'js>> {
     if response.is_failed() && transfer.throws() {
-        return Err(Exception::throw_message(ctx, response.error()));
+        return Err(Exception::throw_message(ctx, transfer.failed()));
     }
     response.into_value(ctx)
 }
@@ -222,8 +239,9 @@ fn unsent<'js>(
     address: &Address,
     problem: &str,
 ) -> js::Result<Value<'js>> {
-    user.host.settings.console.warn(&format!("Request Failed: {problem}"));
-    Response::unsent(address.url(), problem.to_owned(), BAD_URL).into_value(ctx)
+    user.host.settings.console.request_failed(problem);
+    let code = if problem.starts_with("invalid URL") { BAD_URL } else { 1000 };
+    Response::unsent(address.url(), problem.to_owned(), code).into_value(ctx)
 }
 
 /// `asyncRequest(method, url, body, params)`: a promise.
@@ -232,7 +250,7 @@ fn asynchronous<'js>(
     ctx: &Ctx<'js>,
     arguments: &[Value<'js>],
 ) -> js::Result<Promise<'js>> {
-    user.not_at_init(ctx, "Making http requests in the init context")?;
+    user.not_at_init(ctx, "Making http requests")?;
     let (promise, resolve, reject) = ctx.promise()?;
     let method = method_of(ctx, arguments.first())?;
     let undefined = Value::new_undefined(ctx.clone());

@@ -36,6 +36,8 @@ pub(super) struct Request {
     pub(super) name: Option<String>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
+    /// The body before it was compressed.
+    pub(super) plain_body: Option<Vec<u8>>,
     /// Cookies of this request alone: replaced or added to the jar's.
     pub(super) cookies: Vec<(String, String, bool)>,
     pub(super) jar: Rc<RefCell<Jar>>,
@@ -91,16 +93,13 @@ impl Request {
                 return Ok(Err(told));
             }
         };
-        let body = match body {
-            Some(body) => body::of(ctx, body)?,
-            None => body::Body::default(),
-        };
         let discards = options.discard_response_bodies == Some(true);
         let mut request = Self {
-            method: method.to_ascii_uppercase(),
+            method: method.to_owned(),
+            plain_body: None,
             name: address.name.clone(),
             headers: Vec::new(),
-            body: body.bytes,
+            body: Vec::new(),
             cookies: Vec::new(),
             jar: Rc::clone(&user.http.jar.borrow()),
             timeout_ns: TIMEOUT_NS,
@@ -111,11 +110,37 @@ impl Request {
             throws: options.throw == Some(true),
             target,
         };
-        if let Some(params) = params.and_then(|params| params.as_object()) {
-            request.read_params(user, ctx, params)?;
+        match request.read_rest(user, ctx, body, params) {
+            Ok(content_type) => {
+                request.add_headers(options.user_agent.as_deref(), content_type);
+                Ok(Ok(request))
+            }
+            Err(error) if request.throws => Err(error),
+            // What can't be understood is a request that failed.
+            Err(error) => match ctx.catch().into_exception() {
+                Some(thrown) => Ok(Err(thrown.message().unwrap_or_default())),
+                None => Err(error),
+            },
         }
-        request.add_headers(options.user_agent.as_deref(), body.content_type);
-        Ok(Ok(request))
+    }
+
+    /// Body and parameters; the body's content type.
+    fn read_rest<'js>(
+        &mut self,
+        user: &User,
+        ctx: &Ctx<'js>,
+        body: Option<&Value<'js>>,
+        params: Option<&Value<'js>>,
+    ) -> js::Result<Option<String>> {
+        let body = match body {
+            Some(body) => body::of(ctx, body)?,
+            None => body::Body::default(),
+        };
+        self.body = body.bytes;
+        if let Some(params) = params.and_then(|params| params.as_object()) {
+            self.read_params(user, ctx, params)?;
+        }
+        Ok(body.content_type)
     }
 
     fn read_params<'js>(
@@ -186,7 +211,11 @@ impl Request {
         ctx: &Ctx<'js>,
         value: &Value<'js>,
     ) -> js::Result<()> {
-        let mut pairs = metrics::pairs(ctx, value)?;
+        let mut pairs = metrics::pairs(ctx, value).map_err(|error| {
+            let Some(thrown) = ctx.catch().into_exception() else { return error };
+            let problem = thrown.message().unwrap_or_default();
+            Exception::throw_message(ctx, &format!("invalid HTTP request metric tags: {problem}"))
+        })?;
         // The name also stands for the URL, see `account`.
         pairs.retain(|(key, value)| {
             let is_name = key == "name";
@@ -205,17 +234,18 @@ impl Request {
 
     fn read_auth<'js>(&mut self, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
         match Coerced::<String>::from_js(ctx, value.clone())?.0.as_str() {
-            "basic" => Ok(()),
-            other => {
+            other @ ("digest" | "ntlm") => {
                 let told = format!("the auth \"{other}\" is not supported: basic is");
                 Err(Exception::throw_message(ctx, &told))
             }
+            _ => Ok(()),
         }
     }
 
     /// Compresses the body, by each coding in turn.
     fn compress<'js>(&mut self, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
         use std::io::Write as _;
+        self.plain_body = Some(self.body.clone());
         let codings = Coerced::<String>::from_js(ctx, value.clone())?.0;
         for coding in codings.split(',').map(str::trim) {
             let level = flate2::Compression::default();
@@ -231,7 +261,8 @@ impl Request {
                 }
                 other => {
                     let told = format!(
-                        "the compression \"{other}\" is not supported: gzip and deflate are"
+                        "unknown compression algorithm {other}, supported algorithms are [gzip \
+                         deflate zstd br]"
                     );
                     return Err(Exception::throw_message(ctx, &told));
                 }
@@ -241,7 +272,7 @@ impl Request {
         Ok(())
     }
 
-    fn has_header(&self, wanted: &str) -> bool {
+    pub(super) fn has_header(&self, wanted: &str) -> bool {
         self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted))
     }
 
@@ -282,11 +313,15 @@ impl Request {
 
 fn timeout_ns<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<u64> {
     let wrong = || Exception::throw_message(ctx, "invalid timeout value");
+    let wrong_text = |text: &str| {
+        let told = format!("invalid timeout value: time: invalid duration \"{text}\"");
+        Exception::throw_message(ctx, &told)
+    };
     if let Some(ms) = value.as_number() {
         return Ok((ms.max(0.0) * 1e6) as u64);
     }
     let text = value.as_string().ok_or_else(wrong)?.to_string()?;
-    let parsed = sojourn_k6::duration::Nanos::parse(&text).map_err(|_| wrong())?;
+    let parsed = sojourn_k6::duration::Nanos::parse(&text).map_err(|_| wrong_text(&text))?;
     Ok(parsed.ns())
 }
 
@@ -296,7 +331,7 @@ fn response_type<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Response
         "binary" => Ok(ResponseType::Binary),
         "none" => Ok(ResponseType::None),
         other => {
-            let told = format!("unknown responseType \"{other}\": text, binary or none");
+            let told = format!("{other} does not belong to ResponseType values");
             Err(Exception::throw_message(ctx, &told))
         }
     }

@@ -11,7 +11,7 @@ use sojourn_script::js::{
 
 use super::account::{self, ms};
 use super::cookies::Cookie;
-use super::error_code;
+use super::error_code::{self, Told};
 use super::request::{Request, ResponseType};
 use super::state::Target;
 
@@ -30,31 +30,41 @@ pub(crate) struct Response {
     timings: Timings,
     error: String,
     error_code: u16,
+    /// The header `Cookie` that was sent.
+    cookies_sent: Option<String>,
+    /// Where the answer came from.
+    remote: Option<(String, u16)>,
 }
 
 impl Response {
-    pub(super) fn new(request: &Request, target: &Target, completion: Completion) -> Self {
+    pub(super) fn new(
+        request: &Request,
+        target: &Target,
+        method: &str,
+        cookies_sent: Option<String>,
+        completion: Completion,
+        told: Option<Told>,
+    ) -> Self {
         let mut response = Self {
             url: target.shown.clone(),
-            method: request.method.clone(),
+            method: method.to_owned(),
             request_headers: request.headers.clone(),
-            request_body: request.body.clone(),
+            request_body: request.plain_body.as_ref().unwrap_or(&request.body).clone(),
+            cookies_sent,
             timings: completion.timings,
             ..Self::default()
         };
-        match completion.outcome {
-            Ok(answer) => {
-                response.status = answer.status;
-                response.error_code = error_code::of_status(answer.status);
-                response.head = answer.head;
-                response.body = answer.body;
-                response.form =
-                    Some(request.response_type).filter(|form| *form != ResponseType::None);
-            }
-            Err(failure) => {
-                response.error_code = error_code::of_failure(&failure);
-                response.error = failure.detail;
-            }
+        if let Ok(answer) = completion.outcome {
+            response.status = answer.status;
+            response.remote = remote(target);
+            response.error_code = error_code::of_status(answer.status);
+            response.head = answer.head;
+            response.body = answer.body;
+            response.form = Some(request.response_type).filter(|form| *form != ResponseType::None);
+        }
+        if let Some(told) = told {
+            response.error_code = told.code;
+            response.error = told.short;
         }
         response
     }
@@ -71,10 +81,6 @@ impl Response {
     /// (text, URL) of a page; `None` where there is no body.
     pub(super) fn page(&self) -> Option<(String, String)> {
         self.form.map(|_| (String::from_utf8_lossy(&self.body).into_owned(), self.url.clone()))
-    }
-
-    pub(super) fn error(&self) -> &str {
-        &self.error
     }
 
     /// The object that scripts get.
@@ -127,7 +133,12 @@ impl Response {
     fn status_text(&self) -> String {
         let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let line = String::from_utf8_lossy(line.trim_ascii());
-        line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ")
+        let phrase = line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ");
+        // HTTP/2 has no phrases: Go adds the usual one.
+        match phrase.parse::<u16>() {
+            Ok(status) => format!("{status} {}", usual_phrase(status)),
+            Err(_) => phrase,
+        }
     }
 
     fn body<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
@@ -163,10 +174,30 @@ impl Response {
         for (name, value) in &self.request_headers {
             headers.set(canonical(name), vec![value.as_str()])?;
         }
+        if let Some(cookies) = &self.cookies_sent {
+            headers.set("Cookie", vec![cookies.as_str()])?;
+        }
         object.set("headers", headers)?;
         object.set("body", String::from_utf8_lossy(&self.request_body).into_js(ctx)?)?;
-        object.set("cookies", Object::new(ctx.clone())?)?;
+        object.set("cookies", self.request_cookies(ctx)?)?;
         Ok(object)
+    }
+
+    /// `{name: [{name, value, replace}]}` of those that were sent.
+    fn request_cookies<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
+        let all = Object::new(ctx.clone())?;
+        for pair in self.cookies_sent.iter().flat_map(|sent| sent.split("; ")) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let known: Option<Array<'js>> = all.get(name)?;
+            let list = known.map_or_else(|| Array::new(ctx.clone()), Ok)?;
+            let cookie = Object::new(ctx.clone())?;
+            cookie.set("name", name)?;
+            cookie.set("value", value)?;
+            cookie.set("replace", false)?;
+            list.set(list.len(), cookie)?;
+            all.set(name, list)?;
+        }
+        Ok(all)
     }
 
     fn json<'js>(&self, ctx: &Ctx<'js>, selector: Option<String>) -> js::Result<Value<'js>> {
@@ -176,10 +207,35 @@ impl Response {
             return Err(Exception::throw_message(ctx, told));
         }
         match selector {
-            None => ctx.json_parse(&self.body[..]),
+            None => super::selector::whole(ctx, &self.body),
             Some(path) => super::selector::select(ctx, &self.body, &path),
         }
     }
+}
+
+/// How k6 shows an instant that is not given: Go's zero time.
+const NO_TIME_MS: f64 = -6_795_364_578_871.0;
+
+/// Address and port of a target that is given by its address.
+pub(super) fn remote(target: &Target) -> Option<(String, u16)> {
+    let address = match target.url.host()? {
+        url::Host::Domain("localhost") => "127.0.0.1".to_owned(),
+        url::Host::Domain(_) => return None,
+        url::Host::Ipv4(address) => address.to_string(),
+        url::Host::Ipv6(address) => address.to_string(),
+    };
+    Some((address, target.url.port_or_known_default()?))
+}
+
+/// What is known of a certificate's state, which is not asked for.
+fn ocsp<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
+    let object = Object::new(ctx.clone())?;
+    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
+        object.set(name, 0)?;
+    }
+    object.set("revocation_reason", "")?;
+    object.set("status", "")?;
+    Ok(object)
 }
 
 fn of_cookie<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> js::Result<Object<'js>> {
@@ -191,8 +247,40 @@ fn of_cookie<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> js::Result<Object<'js>> {
     object.set("http_only", cookie.is_http_only)?;
     object.set("secure", cookie.is_secure)?;
     object.set("max_age", cookie.max_age_s as f64)?;
-    object.set("expires", cookie.expires_s.map_or(0.0, |seconds| seconds as f64 * 1e3))?;
+    object.set("expires", cookie.expires_s.map_or(NO_TIME_MS, |seconds| seconds as f64 * 1e3))?;
     Ok(object)
+}
+
+/// The phrases of RFC 9110 that are seen most.
+fn usual_phrase(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        201 => "Created",
+        202 => "Accepted",
+        204 => "No Content",
+        206 => "Partial Content",
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        304 => "Not Modified",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        409 => "Conflict",
+        410 => "Gone",
+        422 => "Unprocessable Entity",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => "",
+    }
 }
 
 /// `content-type` as Go writes it: `Content-Type`.
@@ -234,6 +322,15 @@ impl<'js> JsClass<'js> for Response {
         getter(&proto, "timings", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().timings(&ctx))?;
         getter(&proto, "cookies", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().cookies(&ctx))?;
         getter(&proto, "request", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().request(&ctx))?;
+        getter(&proto, "remote_ip", |own: Own<'js>| {
+            own.0.borrow().remote.as_ref().map(|(address, _)| address.clone()).unwrap_or_default()
+        })?;
+        getter(&proto, "remote_port", |own: Own<'js>| {
+            own.0.borrow().remote.as_ref().map_or(0, |(_, port)| *port)
+        })?;
+        getter(&proto, "tls_version", || "")?;
+        getter(&proto, "tls_cipher_suite", || "")?;
+        getter(&proto, "ocsp", |ctx: Ctx<'js>| ocsp(&ctx))?;
         getter(&proto, "headers", |ctx: Ctx<'js>, own: Own<'js>| {
             let object = Object::new(ctx)?;
             for (name, value) in own.0.borrow().headers() {
@@ -261,15 +358,20 @@ impl<'js> JsClass<'js> for Response {
 }
 
 /// All properties that `JSON.stringify` shows.
-const SHOWN: [&str; 11] = [
+const SHOWN: [&str; 16] = [
+    "remote_ip",
+    "remote_port",
+    "url",
     "status",
     "status_text",
-    "url",
     "proto",
     "headers",
     "cookies",
     "body",
     "timings",
+    "tls_version",
+    "tls_cipher_suite",
+    "ocsp",
     "error",
     "error_code",
     "request",

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::cookies::Jar;
 use super::expected::Expected;
+use super::places;
 use crate::settings::Settings;
 use crate::user::User;
 
@@ -36,6 +37,8 @@ pub(super) struct Target {
     pub(super) path: String,
     /// As it is shown: without user and password.
     pub(super) shown: String,
+    /// Why it may not be asked: an address or a name that the options exclude.
+    pub(super) blocked: Option<String>,
     /// `Authorization` for user and password in the URL.
     pub(super) login: Option<(String, String)>,
 }
@@ -92,8 +95,10 @@ impl HttpState {
         };
         let host = origin_host_header(&origin);
         let shown = if login.is_some() { shown.to_string() } else { text.to_owned() };
-        let origin = self.origin(user, &origin);
-        Ok(Target { url, origin, host, path, shown, login })
+        let options = &user.host.settings.options;
+        let origin = self.origin(user, &places::of(options, &url).unwrap_or(origin));
+        let blocked = places::blocked(options, &url);
+        Ok(Target { url, origin, host, path, shown, blocked, login })
     }
 
     fn origin(&self, user: &User, origin: &Origin) -> OriginId {

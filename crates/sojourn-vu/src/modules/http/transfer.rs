@@ -2,15 +2,19 @@
 
 use std::rc::Rc;
 
-use sojourn_http::{BodyPolicy, Completion, Exchange, redirected_method, write_request};
+use sojourn_http::{
+    BodyPolicy, Completion, Exchange, Failure, FailureKind, Timings, redirected_method,
+    write_request,
+};
 
 use super::account;
 use super::cookies::Cookie;
+use super::error_code;
 use super::request::{Request, ResponseType};
 use super::response::Response;
 use super::state::Target;
 use crate::host::{OperationId, token};
-use crate::user::User;
+use crate::user::{Outcome, User};
 
 /// Most of a body that is kept, bytes.
 const BODY_BYTES_MAX: usize = 1 << 30;
@@ -25,6 +29,10 @@ pub(super) struct Transfer {
     has_body: bool,
     is_first: bool,
     deadline_ns: u64,
+    /// Where a redirect came from.
+    referer: Option<String>,
+    /// Why it failed, for whoever throws.
+    failed: String,
 }
 
 /// What follows a completion.
@@ -38,11 +46,25 @@ pub(super) enum Next {
 impl Transfer {
     pub(super) fn new(request: Request) -> Self {
         let (target, method) = (Rc::clone(&request.target), request.method.clone());
-        Self { request, target, method, has_body: true, is_first: true, deadline_ns: 0 }
+        Self {
+            request,
+            target,
+            method,
+            has_body: true,
+            is_first: true,
+            deadline_ns: 0,
+            referer: None,
+            failed: String::new(),
+        }
     }
 
     pub(super) fn throws(&self) -> bool {
         self.request.throws
+    }
+
+    /// Why it failed, as the log has it.
+    pub(super) fn failed(&self) -> &str {
+        &self.failed
     }
 
     /// Where it goes first, for limits by host.
@@ -56,6 +78,10 @@ impl Transfer {
         if self.is_first {
             self.deadline_ns = now_ns.saturating_add(self.request.timeout_ns);
         }
+        if let Some(reason) = &self.target.blocked {
+            return Ok(refused(user, now_ns, reason));
+        }
+        wait_for_turn(user);
         let cookies = self.request.cookie_header(&self.target, self.is_first);
         let mut headers: Vec<(&str, &str)> = Vec::with_capacity(self.request.headers.len() + 1);
         for (name, value) in &self.request.headers {
@@ -66,6 +92,11 @@ impl Transfer {
         }
         if let Some(cookies) = &cookies {
             headers.push(("Cookie", cookies));
+        }
+        if let Some(referer) =
+            self.referer.as_deref().filter(|_| !self.request.has_header("referer"))
+        {
+            headers.push(("Referer", referer));
         }
         let body: &[u8] = if self.has_body { &self.request.body } else { &[] };
         let mut bytes = Vec::with_capacity(256 + body.len());
@@ -98,11 +129,22 @@ impl Transfer {
         user.bytes_out.set(user.bytes_out.get() + completion.bytes_out);
         user.bytes_in.set(user.bytes_in.get() + completion.bytes_in);
         self.take_cookies(&completion);
-        account::hop(user, &self.request, &self.target, &self.method, &completion);
+        let failure = completion.outcome.as_ref().err();
+        let told = failure.map(|it| error_code::of_failure(it, &self.method, &self.target));
+        account::hop(user, &self.request, &self.target, &self.method, &completion, told.as_ref());
+        if let Some(told) = &told {
+            self.failed.clone_from(&told.long);
+            if !self.request.throws {
+                user.host.settings.console.request_failed(&told.long);
+            }
+        }
         if let Some(next) = self.redirected(user, &completion) {
             return next;
         }
-        Next::Done(Box::new(Response::new(&self.request, &self.target, completion)))
+        let cookies = self.request.cookie_header(&self.target, self.is_first);
+        let response =
+            Response::new(&self.request, &self.target, &self.method, cookies, completion, told);
+        Next::Done(Box::new(response))
     }
 
     fn take_cookies(&self, completion: &Completion) {
@@ -129,6 +171,7 @@ impl Transfer {
         self.request.redirects_left -= 1;
         self.has_body = self.has_body && matches!(answer.status, 307 | 308);
         self.is_first = false;
+        self.referer = Some(self.target.url.to_string());
         // What identifies the user goes to the host that it was meant for alone.
         if target.url.host_str() != self.target.url.host_str() {
             self.request.headers.retain(|(name, _)| !is_credential(name));
@@ -136,6 +179,35 @@ impl Transfer {
         self.method = method;
         self.target = target;
         self.send(user).ok().map(Next::Hop)
+    }
+}
+
+/// A request that the options exclude fails at once.
+fn refused(user: &User, now_ns: u64, reason: &str) -> OperationId {
+    let operation = user.operation();
+    let completion = Completion {
+        token: token(user.index, operation),
+        began_ns: now_ns,
+        ended_ns: now_ns,
+        timings: Timings::default(),
+        bytes_out: 0,
+        bytes_in: 0,
+        outcome: Err(Failure { kind: FailureKind::Connect, detail: reason.to_owned() }),
+    };
+    user.complete(operation, Outcome::Http(Box::new(completion)));
+    operation
+}
+
+/// The option `rps`: requests of all users keep a distance.
+fn wait_for_turn(user: &User) {
+    let settings = &user.host.settings;
+    let Some(rate) = settings.options.rps.and_then(|rate| u64::try_from(rate).ok()) else { return };
+    let Some(distance_ns) = sojourn_clock::SECOND_NS.checked_div(rate) else { return };
+    let turn_ns = settings.progress.request_turn(sojourn_clock::now_ns(), distance_ns);
+    if turn_ns > sojourn_clock::now_ns() {
+        let operation = user.operation();
+        user.host.set_timer(turn_ns, user.index, operation);
+        user.wait(operation);
     }
 }
 

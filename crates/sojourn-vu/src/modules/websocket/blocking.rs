@@ -43,7 +43,7 @@ fn connect<'js>(
     ctx: &Ctx<'js>,
     arguments: &[Value<'js>],
 ) -> js::Result<Object<'js>> {
-    user.not_at_init(ctx, "using websockets in the init context")?;
+    user.not_at_init(ctx, "using websockets")?;
     let [url, middle @ .., last] = arguments else {
         return Err(throw(ctx, "invalid number of arguments to ws.connect"));
     };

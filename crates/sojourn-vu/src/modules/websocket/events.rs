@@ -48,7 +48,7 @@ fn construct<'js>(
     ctx: &Ctx<'js>,
     arguments: &[Value<'js>],
 ) -> js::Result<Class<'js, Socket>> {
-    user.not_at_init(ctx, "using websockets in the init context")?;
+    user.not_at_init(ctx, "using websockets")?;
     let Some(given) = arguments.first() else {
         return Err(throw(ctx, "WebSocket requires a url"));
     };
