@@ -9,8 +9,11 @@ pub(crate) mod html;
 pub(crate) mod http;
 pub(crate) mod jslib;
 mod k6;
+mod lazy;
 mod metrics;
+mod text;
 pub(crate) mod timers;
+mod webcrypto;
 
 use std::rc::Rc;
 
@@ -62,6 +65,7 @@ impl Builtins for Modules {
             "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
             "k6/html" => html::make(ctx),
+            "k6/experimental/webcrypto" => lazy::webcrypto(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             _ => {
                 let told = refusal(name).unwrap_or_default();
@@ -71,7 +75,8 @@ impl Builtins for Modules {
     }
 
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
-        globals::set(ctx, &self.user)
+        globals::set(ctx, &self.user)?;
+        lazy::set(ctx)
     }
 }
 

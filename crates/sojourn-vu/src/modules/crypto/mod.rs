@@ -61,7 +61,11 @@ fn unknown(ctx: &Ctx<'_>, name: &str) -> js::Error {
 }
 
 fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Vec<u8>> {
-    bytes::required(ctx, value, "the input")
+    bytes::of(value).ok_or_else(|| {
+        let told =
+            format!("invalid type {}, expected string, []byte or ArrayBuffer", value.type_name());
+        Exception::throw_message(ctx, &told)
+    })
 }
 
 fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> {

@@ -41,9 +41,9 @@ impl Sink {
         let id = match child {
             NodeOrText::AppendNode(id) => id,
             NodeOrText::AppendText(text) => {
-                let before = at.checked_sub(1).and_then(|at| {
-                    document.node(parent).children.get(at).copied()
-                });
+                let before = at
+                    .checked_sub(1)
+                    .and_then(|at| document.node(parent).children.get(at).copied());
                 if let Some(before) = before
                     && let Kind::Text(known) = &mut document.node_mut(before).kind
                 {
