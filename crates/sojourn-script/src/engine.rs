@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value};
 
+use crate::intrinsics;
 use crate::loader::{self, Imports, Registry};
 use crate::{Builtins, Bundle, ScriptError};
 
@@ -36,9 +37,9 @@ type Rejections = Rc<RefCell<Vec<(Persistent<Value<'static>>, ScriptError)>>>;
 const REJECTIONS_MAX: usize = 16;
 
 impl Engine {
-    /// An engine for the bundle's script; none of it has run. `interrupt` is asked now and then while
-    /// the script runs: true stops it, with an error that it cannot catch. Fails when there is no
-    /// memory.
+    /// An engine for the bundle's script; none of it has run. `interrupt` is asked now and then
+    /// while the script runs: true stops it, with an error that it cannot catch. Fails when there
+    /// is no memory.
     pub fn new(
         bundle: &Arc<Bundle>,
         builtins: Rc<dyn Builtins>,
@@ -55,7 +56,7 @@ impl Engine {
         runtime.set_loader(Imports, Imports);
         let rejections = Rejections::default();
         track_rejections(&runtime, &rejections, bundle);
-        let context = Context::full(&runtime).map_err(failed)?;
+        let context = intrinsics::context(&runtime).map_err(failed)?;
         let engine = Self { context, rejections, runtime, bundle: Arc::clone(bundle) };
         let globals = Rc::clone(&builtins);
         engine.context.with(|ctx| {
@@ -90,8 +91,9 @@ pub struct Inside<'e, 'js> {
 }
 
 impl<'js> Inside<'_, 'js> {
-    /// Runs the script's top level and gives what it exports (of CommonJS, `module.exports`). `wait` is called while the top level
-    /// awaits something: it returns when something may have come, or false when nothing ever will.
+    /// Runs the script's top level and gives what it exports (of CommonJS, `module.exports`).
+    /// `wait` is called while the top level awaits something: it returns when something may have
+    /// come, or false when nothing ever will.
     pub fn evaluate(&self, wait: &mut dyn FnMut() -> bool) -> Result<Object<'js>, ScriptError> {
         let url = self.engine.bundle.entry().as_str();
         let caught = |error| self.caught(error);

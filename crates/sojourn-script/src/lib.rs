@@ -1,10 +1,10 @@
 //! JavaScript and TypeScript for load: the engine room.
 //!
 //! A script's calls look as if they blocked, as its authors expect (`sleep(1)`, `http.get(url)`),
-//! yet thousands of scripts share a thread. So each runs on a [`Fiber`], a coroutine with a stack of
-//! its own: a function of ours that has to wait suspends it from within, and whoever owns the thread
-//! resumes it later. One fiber has one [`Engine`] (a QuickJS runtime), made on the fiber's own stack,
-//! since the runtime measures how deep it is from where it was made.
+//! yet thousands of scripts share a thread. So each runs on a [`Fiber`], a coroutine with a stack
+//! of its own: a function of ours that has to wait suspends it from within, and whoever owns the
+//! thread resumes it later. One fiber has one [`Engine`] (a QuickJS runtime), made on the fiber's
+//! own stack, since the runtime measures how deep it is from where it was made.
 //!
 //! A [`Bundle`] is what a script consists of: its modules, found, read, translated (TypeScript,
 //! CommonJS, JSON) and compiled once, then shared by all engines as bytecode. The first engine
@@ -19,14 +19,18 @@ mod commonjs;
 mod engine;
 mod error;
 mod fiber;
+mod intrinsics;
 mod loader;
 mod resolve;
 mod source_map;
 mod typescript;
+mod uses;
 
 pub use builtins::Builtins;
 pub use bundle::{Bundle, Fetch, Sources};
 pub use engine::{Engine, Inside, Limits};
 pub use error::ScriptError;
 pub use fiber::{Fiber, StackSlot, Stacks, suspend};
+pub use intrinsics::buffers;
 pub use rquickjs as js;
+pub use uses::{Use, uses};

@@ -7,8 +7,9 @@ use url::Url;
 
 /// Where `specifier`, imported by the module at `base`, is. Built-in names are not asked for here.
 ///
-/// Relative and absolute paths and `file:` and `https:` addresses, as k6 has them; names of packages
-/// are looked for in `node_modules`, as Node does. A path without a file there may lack its ending.
+/// Relative and absolute paths and `file:` and `https:` addresses, as k6 has them; names of
+/// packages are looked for in `node_modules`, as Node does. A path without a file there may lack
+/// its ending.
 pub(crate) fn resolve(base: &Url, specifier: &str) -> Result<Url, String> {
     let is_path = ["./", "../", "/"].iter().any(|start| specifier.starts_with(start))
         || matches!(specifier, "." | "..");

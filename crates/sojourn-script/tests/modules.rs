@@ -71,7 +71,8 @@ fn what_cannot_be_imported_is_told() {
 fn positions_are_those_of_the_source() {
     let scripts = Scripts::new(&[(
         "main.ts",
-        "interface A {\n  b: number\n}\ntype C = A;\nfunction inner(c: C): string {\n  throw new Error('no ' + c.b);\n}\nexport default () => inner({ b: 7 });\n",
+        "interface A {\n  b: number\n}\ntype C = A;\nfunction inner(c: C): string {\n\
+         throw new Error('no ' + c.b);\n}\nexport default () => inner({ b: 7 });\n",
     )]);
     let error = result(&bundle(&scripts.path("main.ts"))).expect_err("it throws");
     assert_eq!(error.message, "Error: no 7");

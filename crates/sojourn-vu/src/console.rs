@@ -1,8 +1,9 @@
 //! What scripts print and what is to be said about them: log lines on standard error.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use sojourn_script::ScriptError;
@@ -34,6 +35,8 @@ pub struct Console {
     log: Mutex<LogSink>,
     /// What `console.log` prints goes here instead.
     script: Option<Mutex<LogSink>>,
+    /// Texts that no line may show.
+    hidden: RwLock<Vec<String>>,
 }
 
 /// How grave a line is.
@@ -80,7 +83,24 @@ impl Console {
     ) -> Self {
         let start_ns = sojourn_clock::now_ns();
         let script = script.map(Mutex::new);
-        Self { format, is_verbose, is_terminal, start_ns, log: Mutex::new(log), script }
+        Self { format, is_verbose, is_terminal, start_ns, log: Mutex::new(log), script, hidden: RwLock::default() }
+    }
+
+    /// From now on no line shows this text.
+    pub(crate) fn hide(&self, secret: &str) {
+        let mut hidden = self.hidden.write().unwrap_or_else(PoisonError::into_inner);
+        if !secret.is_empty() && !hidden.iter().any(|known| known == secret) {
+            hidden.push(secret.to_owned());
+        }
+    }
+
+    /// The text without what is hidden.
+    fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let hidden = self.hidden.read().unwrap_or_else(PoisonError::into_inner);
+        hidden.iter().filter(|secret| text.contains(secret.as_str())).fold(
+            Cow::Borrowed(text),
+            |text, secret| Cow::Owned(text.replace(secret.as_str(), "***SECRET_REDACTED***")),
+        )
     }
 
     /// What a script prints.
@@ -90,11 +110,8 @@ impl Console {
 
     /// An exception that ended an iteration.
     pub(crate) fn exception(&self, error: &ScriptError, shown: Shown<'_>) {
-        let fields = [
-            ("executor", shown.executor),
-            ("scenario", shown.scenario),
-            ("source", "stacktrace"),
-        ];
+        let fields =
+            [("executor", shown.executor), ("scenario", shown.scenario), ("source", "stacktrace")];
         let text = format!("{}\n", error.with_stack());
         self.line(Level::Error, text.trim_end_matches('\n'), &fields, None);
     }
@@ -124,6 +141,7 @@ impl Console {
         if level == Level::Debug && !self.is_verbose {
             return;
         }
+        let text = &*self.shown(text);
         let mut line = match self.format {
             LogFormat::Raw => text.to_owned(),
             LogFormat::Json => self.json(level, text, fields),
@@ -131,8 +149,10 @@ impl Console {
             LogFormat::Text => self.pairs(level, text, fields),
         };
         line.push('\n');
-        let mut sink =
-            elsewhere.unwrap_or(&self.log).lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut sink = elsewhere
+            .unwrap_or(&self.log)
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         // Nobody is left to be told that the log can't be written.
         sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).ok();
     }
@@ -161,8 +181,7 @@ impl Console {
     }
 
     fn pairs(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {
-        let mut line =
-            format!("time=\"{}\" level={} msg={}", now(), level.word(), quoted(text));
+        let mut line = format!("time=\"{}\" level={} msg={}", now(), level.word(), quoted(text));
         for (name, value) in fields {
             // Writing to a string can't fail.
             write!(line, " {name}={}", quoted_if_needed(value)).ok();

@@ -126,6 +126,6 @@ fn open<'js>(
 }
 
 /// Where a path that a script opens leads to; relative ones begin at the script's folder.
-fn absolute(folder: &Path, text: &str) -> PathBuf {
+pub(crate) fn absolute(folder: &Path, text: &str) -> PathBuf {
     folder.join(text.strip_prefix("file://").unwrap_or(text))
 }

@@ -11,6 +11,7 @@ use sojourn_http::{Client, Exchange};
 use sojourn_k6::metrics::{Shard, SystemTag, TagSet, TagSets, builtin};
 
 use crate::settings::Settings;
+use crate::sockets::Inbox;
 
 /// A user's place on its thread.
 pub(crate) type UserIndex = u32;
@@ -21,6 +22,8 @@ pub(crate) type OperationId = u32;
 pub(crate) struct Host {
     pub(crate) settings: Arc<Settings>,
     pub(crate) client: RefCell<Client>,
+    /// What has come of sockets that are not the client's.
+    pub(crate) inbox: Inbox,
     pub(crate) shard: RefCell<Shard>,
     pub(crate) tag_sets: RefCell<TagSets>,
     timers: RefCell<BinaryHeap<Reverse<(u64, UserIndex, OperationId)>>>,
@@ -32,9 +35,15 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(settings: Arc<Settings>, client: Client, shard: Shard, sets: TagSets) -> Self {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        client: Client,
+        shard: Shard,
+        sets: TagSets,
+    ) -> Self {
         Self {
             settings,
+            inbox: Inbox::new(client.waker()),
             client: RefCell::new(client),
             shard: RefCell::new(shard),
             tag_sets: RefCell::new(sets),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::metrics::{Registry, SystemTags};
@@ -11,7 +11,11 @@ use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits};
 
 use crate::console::Console;
+use crate::modules::grpc::Protos;
+use crate::open_files::OpenFiles;
+use crate::secrets::Secrets;
 use crate::shared_array::SharedArrays;
+use crate::sockets::Sockets;
 
 /// See the module's page.
 pub(crate) struct Settings {
@@ -32,6 +36,11 @@ pub(crate) struct Settings {
     pub(crate) stack_bytes: usize,
     pub(crate) console: Arc<Console>,
     pub(crate) shared_arrays: SharedArrays,
+    pub(crate) open_files: OpenFiles,
+    pub(crate) secrets: Secrets,
+    pub(crate) sockets: Sockets,
+    /// Descriptors of gRPC services.
+    pub(crate) protos: Protos,
     pub(crate) progress: Progress,
     /// `setup()`'s result, JSON; set before the first iteration.
     pub(crate) setup_data: OnceLock<Option<String>>,

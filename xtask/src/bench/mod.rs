@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, our mock
-//! beside others, our `report` beside Vegeta's, and the brokers' taps beside bare clients.
+//! beside others, our scripts beside k6's, our `report` beside Vegeta's, and
+//! the brokers' taps beside bare clients.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
@@ -8,6 +9,7 @@
 mod brokers;
 mod cpu;
 mod http;
+mod k6;
 mod mock;
 mod record;
 mod results;
@@ -24,13 +26,14 @@ use crate::{Failure, shell::root};
 type Comparison = fn() -> Result<Vec<Table>, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 8] = [
+const COMPARISONS: [(&str, Comparison); 9] = [
     ("http", http::compare_closed),
     ("paced", http::compare_paced),
     ("connections", http::compare_connections),
     ("http2", http::compare_http2),
     ("soak", http::compare_soak),
     ("mock", mock::compare),
+    ("k6", k6::compare),
     ("results", results::compare),
     ("brokers", brokers::compare),
 ];

@@ -13,7 +13,8 @@ use crate::shell::{cargo, show};
 
 /// Features of the command line that only add crates of the workspace, which are built anyway.
 pub(super) const OF_THE_CLI: &str = "sojourn-cli/amqp,sojourn-cli/mqtt,sojourn-cli/nats,\
-    sojourn-cli/postgres,sojourn-cli/redis,sojourn-cli/sqs,sojourn-cli/wrk";
+    sojourn-cli/postgres,sojourn-cli/redis,sojourn-cli/script,sojourn-cli/sqs,\
+    sojourn-cli/wrk";
 
 /// More failures than this are no accident.
 const SECOND_TRIES_MAX: usize = 8;

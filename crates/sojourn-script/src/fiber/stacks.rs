@@ -106,9 +106,9 @@ impl Drop for StackSlot {
     }
 }
 
-// SAFETY: base and limit are the ends of memory that is mapped as long as the slot lives, aligned to
-// pages and larger than the least stack. The lowest page is a guard where the kernel has them; where
-// not, see the module's page: the engine refuses to go that deep.
+// SAFETY: base and limit are the ends of memory that is mapped as long as the slot lives, aligned
+// to pages and larger than the least stack. The lowest page is a guard where the kernel has them;
+// where not, see the module's page: the engine refuses to go that deep.
 #[allow(unsafe_code)]
 unsafe impl Stack for StackSlot {
     fn base(&self) -> StackPointer {

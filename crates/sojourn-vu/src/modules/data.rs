@@ -49,9 +49,10 @@ const FREEZE: &str = r#"
 pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let user = Rc::clone(user);
-    let construct = move |ctx: Ctx<'js>, _: This<Value<'js>>, name: Value<'js>, make: Value<'js>| {
-        construct(&user, &ctx, &name, &make)
-    };
+    let construct =
+        move |ctx: Ctx<'js>, _: This<Value<'js>>, name: Value<'js>, make: Value<'js>| {
+            construct(&user, &ctx, &name, &make)
+        };
     let constructor = Function::new(ctx.clone(), construct)?.with_name("SharedArray")?;
     module.set("SharedArray", constructor.with_constructor(true))?;
     Ok(module)
@@ -69,14 +70,19 @@ fn construct<'js>(
     if name.is_empty() {
         return Err(fail("empty name provided to SharedArray's constructor"));
     }
-    let make = make
-        .as_function()
-        .ok_or_else(|| fail("a function is expected as the second argument of SharedArray's constructor"))?;
+    let make = make.as_function().ok_or_else(|| {
+        fail("a function is expected as the second argument of SharedArray's constructor")
+    })?;
     let arrays = &user.host.settings.shared_arrays;
     let array = match arrays.get(&name) {
         Some(known) => known,
         None => arrays.insert(&name, collect(ctx, make)?),
     };
+    wrap(ctx, array)
+}
+
+/// The array as scripts see it.
+pub(super) fn wrap<'js>(ctx: &Ctx<'js>, array: Arc<SharedArray>) -> js::Result<Value<'js>> {
     let length = array.len();
     let freeze: Function<'js> = ctx.eval(FREEZE)?;
     let get = move |ctx: Ctx<'js>, index: usize| element(&ctx, &freeze, &array, index);

@@ -48,8 +48,11 @@ fn engine(ctx: &Ctx<'_>, coding: Option<&str>) -> js::Result<GeneralPurpose> {
             return Err(Exception::throw_message(ctx, &told));
         }
     };
-    let padding =
-        if is_padded { DecodePaddingMode::RequireCanonical } else { DecodePaddingMode::RequireNone };
+    let padding = if is_padded {
+        DecodePaddingMode::RequireCanonical
+    } else {
+        DecodePaddingMode::RequireNone
+    };
     let config = GeneralPurposeConfig::new()
         .with_encode_padding(is_padded)
         .with_decode_padding_mode(padding);

@@ -19,10 +19,12 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
     ];
     for (name, kind) in kinds {
         let user = Rc::clone(user);
-        let construct =
-            move |ctx: Ctx<'js>, this: This<Object<'js>>, name: Value<'js>, time: Opt<Value<'js>>| {
-                construct(&user, &ctx, kind, this.0, &name, time.0)
-            };
+        let construct = move |ctx: Ctx<'js>,
+                              this: This<Object<'js>>,
+                              name: Value<'js>,
+                              time: Opt<Value<'js>>| {
+            construct(&user, &ctx, kind, this.0, &name, time.0)
+        };
         let constructor = Function::new(ctx.clone(), construct)?.with_name(name)?;
         module.set(name, constructor.with_constructor(true))?;
     }
@@ -116,15 +118,13 @@ pub(crate) fn with_tags<'js>(
     if pairs.is_empty() {
         return Ok(Arc::clone(base));
     }
-    let borrowed: Vec<_> = pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let borrowed: Vec<_> =
+        pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     Ok(user.host.tags(base, &borrowed))
 }
 
 /// The pairs of an object of tags.
-pub(crate) fn pairs<'js>(
-    ctx: &Ctx<'js>,
-    tags: &Value<'js>,
-) -> js::Result<Vec<(String, String)>> {
+pub(crate) fn pairs<'js>(ctx: &Ctx<'js>, tags: &Value<'js>) -> js::Result<Vec<(String, String)>> {
     if tags.is_null() || tags.is_undefined() {
         return Ok(Vec::new());
     }

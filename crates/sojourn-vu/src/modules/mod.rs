@@ -2,18 +2,25 @@
 
 pub(crate) mod bytes;
 mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod execution;
+mod fs;
+mod go_error;
+pub(crate) mod grpc;
 pub(crate) mod html;
 pub(crate) mod http;
 pub(crate) mod jslib;
 mod k6;
 mod lazy;
 mod metrics;
+mod promise;
+mod secrets;
 mod text;
 pub(crate) mod timers;
 mod webcrypto;
+mod websocket;
 
 use std::rc::Rc;
 
@@ -65,8 +72,22 @@ impl Builtins for Modules {
             "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
             "k6/html" => html::make(ctx),
+            "k6/secrets" => secrets::make(ctx, user),
+            "k6/experimental/csv" => csv::make(ctx, user),
+            "k6/experimental/fs" => fs::make(ctx, user),
             "k6/experimental/webcrypto" => lazy::webcrypto(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
+            "k6/ws" => websocket::blocking::make(ctx, user),
+            "k6/websockets" => websocket::events::make(ctx, user),
+            "k6/experimental/websockets" => {
+                deprecated(user, name, "k6/websockets");
+                websocket::events::make(ctx, user)
+            }
+            "k6/net/grpc" => grpc::make(ctx, user),
+            "k6/experimental/grpc" => {
+                deprecated(user, name, "k6/net/grpc");
+                grpc::make(ctx, user)
+            }
             _ => {
                 let told = refusal(name).unwrap_or_default();
                 Err(Exception::throw_message(ctx, &told))
@@ -77,6 +98,15 @@ impl Builtins for Modules {
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
         globals::set(ctx, &self.user)?;
         lazy::set(ctx)
+    }
+}
+
+/// Warns of a module's old name, once.
+fn deprecated(user: &User, name: &str, new: &str) {
+    if !user.host.settings.bundle_is_frozen() {
+        user.host.settings.console.warn(&format!(
+            "{name} is deprecated and will be removed in a future release. Please use {new} instead."
+        ));
     }
 }
 

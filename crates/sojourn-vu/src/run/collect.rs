@@ -14,7 +14,11 @@ use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
 use crate::console::Console;
 use crate::host::Host;
 use crate::settings::{Progress, Settings};
+use crate::modules::grpc::Protos;
+use crate::open_files::OpenFiles;
+use crate::secrets::Secrets;
 use crate::shared_array::SharedArrays;
+use crate::sockets::Sockets;
 use crate::user::{self, Outcome, Phase};
 
 /// What a script is run with, whatever its options.
@@ -25,6 +29,8 @@ pub struct Collecting {
     pub sources: Sources,
     /// `__ENV`.
     pub env: BTreeMap<String, String>,
+    /// What `k6/secrets` gives.
+    pub secrets: Secrets,
     /// What one user may use.
     pub limits: Limits,
     /// Where lines go.
@@ -60,6 +66,10 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         stack_bytes: what.limits.stack_bytes + STACK_BYTES_OWN,
         console: what.console,
         shared_arrays: SharedArrays::default(),
+        open_files: OpenFiles::default(),
+        secrets: what.secrets,
+        sockets: Sockets::default(),
+        protos: Protos::default(),
         progress: Progress::default(),
         setup_data: OnceLock::new(),
         functions: Vec::new(),

@@ -7,17 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::exit_code::ExitCode;
-use sojourn_k6::metrics::{
-    Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin,
-};
+use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin};
 use sojourn_k6::options::Consolidated;
 use sojourn_k6::thresholds::{Moment, Spec, Thresholds};
 
+use super::SAMPLES_MAX;
 use super::client;
 use super::collect::Collected;
 use super::outputs::Output;
 use super::threads::{Equipment, Threads};
-use super::SAMPLES_MAX;
 use crate::settings::{Counters, Settings};
 use crate::thread::{Order, Report};
 use crate::user::JobEnd;
@@ -124,7 +122,8 @@ pub fn conduct(
     summary_data: SummaryData<'_>,
 ) -> Result<Ended, RunError> {
     let mut outputs = plan.outputs;
-    let (settings, thresholds) = settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
+    let (settings, thresholds) =
+        settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
     let registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let samples_max = if outputs.is_empty() { 0 } else { SAMPLES_MAX };
     let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
@@ -216,11 +215,7 @@ enum Cause {
 }
 
 impl Conductor<'_> {
-    fn run(
-        &mut self,
-        has_summary: bool,
-        summary_data: SummaryData<'_>,
-    ) -> Result<Ended, RunError> {
+    fn run(&mut self, has_summary: bool, summary_data: SummaryData<'_>) -> Result<Ended, RunError> {
         self.initialise()?;
         let mut setup_data = None;
         if self.calls("setup", self.settings.options.no_setup) {
@@ -254,7 +249,11 @@ impl Conductor<'_> {
             scenarios: self.settings.scenarios.clone(),
             setup_data,
             summary: None,
-            outputs_failed: self.outputs.iter().filter_map(|output| Some(output.failure()?.to_string())).collect(),
+            outputs_failed: self
+                .outputs
+                .iter()
+                .filter_map(|output| Some(output.failure()?.to_string()))
+                .collect(),
         };
         if has_summary && self.exports("handleSummary") {
             ended.summary = self.summarise(summary_data(&ended));
@@ -306,7 +305,10 @@ impl Conductor<'_> {
                     )),
                     Some(_) if is_cut => Err(RunError::new(
                         timeout,
-                        format!("{function}() execution timed out after {} seconds", limit_ns / SECOND_NS),
+                        format!(
+                            "{function}() execution timed out after {} seconds",
+                            limit_ns / SECOND_NS
+                        ),
                     )),
                     Some(error) => {
                         Err(RunError::new(ExitCode::ScriptException, error.with_stack()))
@@ -382,8 +384,7 @@ impl Conductor<'_> {
 
     fn summarise(&mut self, data: String) -> Option<Vec<(String, Vec<u8>)>> {
         let limit_ns = self.settings.options.handle_summary_timeout_or_default().ns();
-        let called =
-            self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
+        let called = self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
         match called {
             Ok(ended) => files(&ended.value?),
             Err(error) => {
@@ -412,9 +413,7 @@ impl Conductor<'_> {
                 // Told on, for who counts them.
                 Ok(is_whole.then(|| Report::Account { delta: None, samples: Vec::new() }))
             }
-            Some(Report::Failed(message)) => {
-                Err(RunError::new(ExitCode::ScriptException, message))
-            }
+            Some(Report::Failed(message)) => Err(RunError::new(ExitCode::ScriptException, message)),
             other => Ok(other),
         }
     }
@@ -507,4 +506,3 @@ fn files(json: &str) -> Option<Vec<(String, Vec<u8>)>> {
     };
     Some(parsed.iter().map(|(name, value)| (name.clone(), content(value))).collect())
 }
-

@@ -45,7 +45,8 @@ impl Threads {
         let mut all = Vec::with_capacity(count);
         for thread in 0..count {
             let (order, orders) = bounded(ORDERS_MAX);
-            let client = Client::new(equipment.client.clone()).map_err(|error| error.to_string())?;
+            let client =
+                Client::new(equipment.client.clone()).map_err(|error| error.to_string())?;
             let waker = client.waker();
             let place = Place { thread: thread as u64, of: count as u64 };
             let settings = Arc::clone(&equipment.settings);

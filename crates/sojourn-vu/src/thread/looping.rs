@@ -168,9 +168,7 @@ impl Looping {
 
     /// Whether another iteration is left of those that all share.
     fn take(&self, seats: &Seats) -> bool {
-        self.shared.is_none_or(|shared| {
-            seats.host().settings.taken(self.scenario) < shared
-        })
+        self.shared.is_none_or(|shared| seats.host().settings.taken(self.scenario) < shared)
     }
 
     /// A slot's span ends: what runs may go on until it is cut.
@@ -229,4 +227,3 @@ impl Looping {
         }
     }
 }
-

@@ -12,7 +12,6 @@ mod seats;
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use crossbeam_channel::{Receiver, Sender};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
@@ -105,7 +104,9 @@ impl VuThread {
     fn turn(&mut self) -> bool {
         loop {
             match self.orders.try_recv() {
-                Ok(Order::End) | Err(crossbeam_channel::TryRecvError::Disconnected) => return false,
+                Ok(Order::End) | Err(crossbeam_channel::TryRecvError::Disconnected) => {
+                    return false;
+                }
                 Ok(order) => self.obey(order),
                 Err(crossbeam_channel::TryRecvError::Empty) => break,
             }
@@ -113,6 +114,9 @@ impl VuThread {
         let now_ns = now_ns();
         while let Some((user, operation)) = self.host.take_timer(now_ns) {
             self.seats.complete(user, operation, Outcome::Timer);
+        }
+        while let Some((user, operation, arrival)) = self.host.inbox.take() {
+            self.seats.complete(user, operation, Outcome::Socket(Box::new(arrival)));
         }
         if self.state == State::Running {
             for player in &mut self.players {
@@ -252,9 +256,6 @@ impl VuThread {
 
 impl Drop for VuThread {
     fn drop(&mut self) {
-        // Fibers end by themselves where they can: dropped ones would have to be unwound.
-        self.seats.end_all();
-        let progress = &self.host.settings.progress;
-        progress.initialised.fetch_sub(self.seats.initialised(), Ordering::Relaxed);
+        self.seats.abandon();
     }
 }

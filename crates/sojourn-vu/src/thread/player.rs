@@ -1,9 +1,9 @@
 //! A scenario on one thread.
 
+use super::Place;
 use super::arrivals::Arrivals;
 use super::looping::Looping;
 use super::seats::Seats;
-use super::Place;
 use crate::host::UserIndex;
 use crate::settings::Settings;
 
@@ -12,7 +12,7 @@ pub(super) enum Player {
     /// Users that loop.
     Looping(Looping),
     /// Iterations at instants.
-    Arrivals(Arrivals),
+    Arrivals(Box<Arrivals>),
 }
 
 impl Player {
@@ -24,7 +24,9 @@ impl Player {
             let shifted = shift(place, offset);
             offset += scenario.planned_vus();
             players.push(match scenario.starts() {
-                Some(starts) => Self::Arrivals(Arrivals::new(number, scenario, starts, shifted)),
+                Some(starts) => {
+                    Self::Arrivals(Box::new(Arrivals::new(number, scenario, starts, shifted)))
+                }
                 None => Self::Looping(Looping::new(number, scenario, shifted)),
             });
         }

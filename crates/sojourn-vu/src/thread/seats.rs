@@ -144,10 +144,6 @@ impl Seats {
         self.host.count_ready()
     }
 
-    pub(super) fn initialised(&self) -> u64 {
-        self.seats.iter().filter(|(_, seat)| seat.is_initialised && !seat.is_caller).count() as u64
-    }
-
     pub(super) fn host(&self) -> &Rc<Host> {
         &self.host
     }
@@ -157,12 +153,10 @@ impl Seats {
         self.host.shard.borrow().samples_waiting() > crate::run::SAMPLES_MAX / 2
     }
 
-    /// Ends all users.
-    pub(super) fn end_all(&mut self) {
-        let users: Vec<_> = self.seats.iter().map(|(index, _)| index as UserIndex).collect();
-        for user in users {
-            self.end(user);
-        }
+    /// Leaves all users as they are: the process ends with the test, and freeing thousands of
+    /// engines block by block would only keep people waiting.
+    pub(super) fn abandon(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.seats));
     }
 
     /// Lets a user's fiber run to its end, so that its engine is freed where it was made.

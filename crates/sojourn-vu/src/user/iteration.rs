@@ -114,8 +114,9 @@ fn account(user: &User, began_ns: u64, took_ns: u64, cut: bool) {
     let now_ns = sojourn_clock::now_ns();
     let tags = Arc::clone(&user.tags.borrow());
     let add = |metric, value| user.add_tagged(metric, &tags, now_ns, value);
-    add(builtin::DATA_SENT, user.bytes_out.take() as f64);
-    add(builtin::DATA_RECEIVED, user.bytes_in.take() as f64);
+    let (sent, received) = user.links.take_traffic();
+    add(builtin::DATA_SENT, (user.bytes_out.take() + sent) as f64);
+    add(builtin::DATA_RECEIVED, (user.bytes_in.take() + received) as f64);
     if !cut {
         add(builtin::ITERATION_DURATION, took_ns as f64 / 1e6);
         add(builtin::ITERATIONS, 1.0);
@@ -125,4 +126,3 @@ fn account(user: &User, began_ns: u64, took_ns: u64, cut: bool) {
         }
     }
 }
-

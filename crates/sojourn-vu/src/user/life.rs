@@ -76,10 +76,7 @@ fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
 }
 
 /// What the script exports.
-fn described<'js>(
-    inside: &Inside<'_, 'js>,
-    exports: &Object<'js>,
-) -> Result<Exports, ScriptError> {
+fn described<'js>(inside: &Inside<'_, 'js>, exports: &Object<'js>) -> Result<Exports, ScriptError> {
     let describe = || {
         let mut found = Exports::default();
         for entry in exports.props::<String, Value<'js>>() {
@@ -251,4 +248,3 @@ fn summary_files(value: &Value<'_>) -> sojourn_script::js::Result<Option<String>
     }
     Ok(Some(serde_json::Value::Object(files).to_string()))
 }
-

@@ -18,6 +18,7 @@ use sojourn_script::{ScriptError, suspend};
 use crate::host::{Host, OperationId, UserIndex};
 use crate::modules::http::HttpState;
 use crate::run::Exports;
+use crate::sockets::{Arrival, Links};
 
 pub(crate) use life::spawn;
 
@@ -28,6 +29,8 @@ pub(crate) enum Outcome {
     Timer,
     /// The request has ended.
     Http(Box<Completion>),
+    /// A socket has something to say; it may say more.
+    Socket(Box<Arrival>),
 }
 
 /// What is called with an operation's outcome, from the user's event loop.
@@ -110,6 +113,7 @@ pub(crate) struct User {
     /// The path of groups that the script is in.
     pub(crate) group: RefCell<String>,
     pub(crate) http: HttpState,
+    pub(crate) links: Links,
     /// Bytes since the last iteration's end.
     pub(crate) bytes_out: Cell<u64>,
     pub(crate) bytes_in: Cell<u64>,
@@ -139,6 +143,7 @@ impl User {
             tags: RefCell::new(tags),
             group: RefCell::default(),
             http,
+            links: Links::default(),
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             job: RefCell::default(),
@@ -225,6 +230,7 @@ impl User {
     pub(crate) fn forget_all(&self) {
         self.callbacks.borrow_mut().clear();
         self.results.borrow_mut().clear();
+        self.links.end_all();
     }
 
     /// Accounts for a sample with the user's present tags, taken now.

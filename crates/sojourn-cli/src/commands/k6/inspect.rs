@@ -40,8 +40,7 @@ fn inspect(command: &Inspect) -> Result<String, script::Failed> {
     let settings = Settings::new(&command.flags, &process, &serde_json::Value::Null)
         .map_err(script::Failed::config)?;
     let console = log::console(&settings, None)?;
-    let asked =
-        script::ask(&command.script, &command.flags, &settings, &process, false, &console)?;
+    let asked = script::ask(&command.script, &command.flags, &settings, &process, false, &console)?;
     let mut shown = if command.execution_requirements {
         asked.consolidated.options.to_json()
     } else {
@@ -56,9 +55,9 @@ fn inspect(command: &Inspect) -> Result<String, script::Failed> {
         && let Some(object) = shown.as_object_mut()
     {
         let needed = asked.consolidated.requirements();
-        let longest = needed.max_duration_ns.map(|ns| {
-            Nanos(i64::try_from(ns).unwrap_or(i64::MAX)).to_string()
-        });
+        let longest = needed
+            .max_duration_ns
+            .map(|ns| Nanos(i64::try_from(ns).unwrap_or(i64::MAX)).to_string());
         object.insert("maxVUs".to_owned(), json!(needed.max_vus));
         object.insert("totalDuration".to_owned(), json!(longest));
     }

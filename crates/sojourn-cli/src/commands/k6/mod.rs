@@ -1,5 +1,6 @@
 //! `sojourn k6`: k6's command line.
 
+mod check;
 mod environment;
 mod inspect;
 mod log;
@@ -17,10 +18,11 @@ use crate::errors::UsageError;
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
+  sojourn k6 check script.js                what it uses, what is missing
   sojourn k6 inspect --execution-requirements script.js
 
-Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the script
-threw outside iterations, 108 and 110 it ended or failed the test.")]
+Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the
+script threw outside iterations, 108 and 110 it ended or failed the test.")]
 pub(crate) struct K6 {
     #[command(subcommand)]
     command: Command,
@@ -31,6 +33,8 @@ pub(crate) struct K6 {
 enum Command {
     /// Run a script
     Run(Box<run::Run>),
+    /// List what a script uses and what is missing here, without running it
+    Check(check::Check),
     /// Show a script's options
     Inspect(Box<inspect::Inspect>),
     /// Print the version
@@ -41,6 +45,7 @@ enum Command {
 pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
     match &command.command {
         Command::Run(command) => run::run(command),
+        Command::Check(command) => check::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Version => {
             println!("sojourn {}", env!("CARGO_PKG_VERSION"));

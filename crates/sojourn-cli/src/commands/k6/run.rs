@@ -51,8 +51,7 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
     for warning in &settings.warnings {
         console.warn(warning);
     }
-    let asked =
-        script::ask(&command.script, &command.flags, &settings, &process, true, &console)?;
+    let asked = script::ask(&command.script, &command.flags, &settings, &process, true, &console)?;
     let options = &asked.consolidated.options;
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
     let look = summary::Look::new(options, is_coloured)?;
@@ -65,6 +64,7 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
     }
     let mut progress = Progress::new(settings.quiet, &asked.consolidated.scenarios);
     let outputs = outputs(&settings, &process, system_tags)?;
+    let users = asked.consolidated.requirements().max_vus;
     let plan = Plan {
         collected: asked.collected,
         consolidated: asked.consolidated,
@@ -73,7 +73,7 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
         strict: settings.strict,
         exact: settings.exact_percentiles,
         is_full: settings.summary_mode == SummaryMode::Full,
-        threads: settings.threads.unwrap_or_else(threads),
+        threads: settings.threads.unwrap_or_else(|| threads(users)),
         outputs,
         has_summary: settings.summary_mode != SummaryMode::Disabled,
     };
@@ -82,7 +82,7 @@ fn test(command: &Run) -> Result<ExitCode, Failed> {
     let ended = conduct(plan, &asked_to_stop, &mut |view| progress.show(view), &|ended| {
         summary::data(ended, &look, &settings).to_string()
     })
-        .map_err(|error| Failed { exit: error.exit, message: error.message })?;
+    .map_err(|error| Failed { exit: error.exit, message: error.message })?;
     progress.end();
     tell(&ended, &settings, &look, &console)
 }
@@ -127,9 +127,13 @@ fn announce(command: &Run, settings: &Settings, asked: &script::Asked) {
     println!();
 }
 
-/// One core is left to whatever else runs here.
-fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
+/// Users that make another thread worth while.
+const USERS_PER_THREAD: u64 = 100;
+
+/// As many as the users are worth, one a core at most.
+fn threads(users: u64) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    usize::try_from(users / USERS_PER_THREAD).unwrap_or(usize::MAX).clamp(1, cores)
 }
 
 fn outputs(

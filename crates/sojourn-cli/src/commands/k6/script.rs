@@ -7,12 +7,12 @@ use std::sync::Arc;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{Consolidated, Environment, Options, Tier, Tiers, consolidate};
-use sojourn_vu::{Collected, Collecting, Console, Limits, Sources, collect};
+use sojourn_vu::{Collected, Collecting, Console, Limits, Secrets, Sources, collect};
 
 use super::environment;
 
 /// What one user may use: memory for values, and stack for calls.
-const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
+pub(super) const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
 
 /// A script and everything that was asked for.
 pub(super) struct Asked {
@@ -44,15 +44,14 @@ pub(super) fn ask(
     let (script, entry_text) = entry(script)?;
     let collecting = Collecting {
         script,
-        sources: Sources { entry_text, ..sojourn_vu::sources() },
+        sources: Sources { entry_text, ..sources() },
         env: environment::of_script(process, settings, is_included),
+        secrets: Secrets::read(&settings.secret_sources).map_err(Failed::config)?,
         limits: LIMITS,
         console: Arc::clone(console),
     };
-    let collected = collect(collecting).map_err(|error| Failed {
-        exit: ExitCode::ScriptException,
-        message: error.with_stack(),
-    })?;
+    let collected = collect(collecting)
+        .map_err(|error| Failed { exit: ExitCode::ScriptException, message: error.with_stack() })?;
     let config_file = config_file(flags, process)?;
     let (of_script, unknown) =
         Options::from_json(Tier::Script, &collected.options).map_err(Failed::config)?;
@@ -70,6 +69,11 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
+}
+
+/// Where modules come from that are no files.
+pub(super) fn sources() -> Sources {
+    sojourn_vu::sources()
 }
 
 /// The script's path; of `-` the text too.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use serde_json::Value;
 use sojourn_k6::flags::{Settings, SummaryMode};
 use sojourn_k6::options::Options;
-use serde_json::Value;
 use sojourn_k6::summary::{
     self, Identity, Mode, Source, Terminal, TimeUnit, TrendStat, legacy_text, machine, text,
 };

@@ -8,11 +8,11 @@ use sojourn_script::js::class::{JsClass, Trace, Tracer, Writable};
 use sojourn_script::js::function::Constructor;
 use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{
-    self, ArrayBuffer, Class, Ctx, Exception, IntoJs, JsLifetime, Object, Value,
+    self, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Value,
 };
 
 use self::hash::{Hash, NAMES};
-use super::{bytes, function};
+use super::{bytes, function, go_error};
 
 /// Most random bytes at a time.
 const RANDOM_BYTES_MAX: f64 = (1_u64 << 30) as f64;
@@ -57,20 +57,20 @@ fn keyed<'js>(ctx: &Ctx<'js>, name: &str, key: &Value<'js>) -> js::Result<Hash> 
 }
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> js::Error {
-    Exception::throw_message(ctx, &format!("invalid algorithm: {name}"))
+    go_error::throw(ctx, &format!("invalid algorithm: {name}"))
 }
 
 fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Vec<u8>> {
     bytes::of(value).ok_or_else(|| {
         let told =
             format!("invalid type {}, expected string, []byte or ArrayBuffer", value.type_name());
-        Exception::throw_message(ctx, &told)
+        go_error::throw(ctx, &told)
     })
 }
 
 fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> {
     if !(1.0..=RANDOM_BYTES_MAX).contains(&size) {
-        return Err(Exception::throw_message(ctx, "invalid size"));
+        return Err(go_error::throw(ctx, "invalid size"));
     }
     let mut bytes = vec![0; size as usize];
     fill_random(ctx, &mut bytes)?;
@@ -80,7 +80,7 @@ fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> 
 /// Bytes that nobody can foretell.
 pub(crate) fn fill_random(ctx: &Ctx<'_>, bytes: &mut [u8]) -> js::Result<()> {
     aws_lc_rs::rand::fill(bytes)
-        .map_err(|_| Exception::throw_message(ctx, "the system gives no random bytes"))
+        .map_err(|_| go_error::throw(ctx, "the system gives no random bytes"))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -105,7 +105,7 @@ fn output<'js>(
         "binary" => return ArrayBuffer::new(ctx.clone(), bytes).map(ArrayBuffer::into_value),
         _ => {
             let told = format!("invalid output encoding: {form}");
-            return Err(Exception::throw_message(ctx, &told));
+            return Err(go_error::throw(ctx, &told));
         }
     };
     text.into_js(ctx)

@@ -61,7 +61,10 @@ struct Batch<'js> {
 fn all<'js>(user: &User, ctx: &Ctx<'js>, items: Vec<Value<'js>>) -> js::Result<Vec<Value<'js>>> {
     let options = &user.host.settings.options;
     let bound = |given: Option<i64>, default| {
-        usize::try_from(given.unwrap_or(default)).ok().filter(|most| *most > 0).unwrap_or(usize::MAX)
+        usize::try_from(given.unwrap_or(default))
+            .ok()
+            .filter(|most| *most > 0)
+            .unwrap_or(usize::MAX)
     };
     let mut batch = Batch {
         waiting: Vec::new(),

@@ -86,10 +86,8 @@ fn multipart<'js>(ctx: &Ctx<'js>, entries: Vec<(String, Value<'js>)>) -> js::Res
     let boundary = boundary();
     let mut out = Vec::new();
     for (key, value) in entries {
-        let mut head = format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
-            escaped(&key)
-        );
+        let mut head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", escaped(&key));
         let content = if is_file(&value) {
             let part = Object::from_js(ctx, value)?;
             let name: String = part.get("filename")?;

@@ -29,7 +29,8 @@ impl Cookie {
         let mut parts = header.split(';');
         let (name, value) = parts.next()?.split_once('=')?;
         let value = value.trim();
-        let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+        let value =
+            value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
         let name = name.trim();
         if name.is_empty() {
             return None;
@@ -98,9 +99,8 @@ impl Jar {
             seconds => Some(now_s.saturating_add(seconds)),
         };
         let host = if is_host_only { host } else { domain };
-        let is_same = |kept: &Kept| {
-            kept.cookie.name == cookie.name && kept.host == host && kept.path == path
-        };
+        let is_same =
+            |kept: &Kept| kept.cookie.name == cookie.name && kept.host == host && kept.path == path;
         let place = self.kept.iter().position(is_same);
         if until_s.is_some_and(|until_s| until_s <= now_s) {
             if let Some(place) = place {
@@ -127,7 +127,9 @@ impl Jar {
             .iter()
             .filter(|kept| kept.until_s.is_none_or(|until_s| until_s > now_s))
             .filter(|kept| is_secure || !kept.cookie.is_secure)
-            .filter(|kept| if kept.is_host_only { host == kept.host } else { is_within(&host, &kept.host) })
+            .filter(|kept| {
+                if kept.is_host_only { host == kept.host } else { is_within(&host, &kept.host) }
+            })
             .filter(|kept| is_below(url.path(), &kept.path))
             .collect();
         found.sort_by_key(|kept| std::cmp::Reverse(kept.path.len()));
@@ -156,9 +158,8 @@ fn is_within(host: &str, domain: &str) -> bool {
 
 /// RFC 6265 §5.1.4.
 fn is_below(path: &str, of: &str) -> bool {
-    path.strip_prefix(of).is_some_and(|rest| {
-        rest.is_empty() || of.ends_with('/') || rest.starts_with('/')
-    })
+    path.strip_prefix(of)
+        .is_some_and(|rest| rest.is_empty() || of.ends_with('/') || rest.starts_with('/'))
 }
 
 fn default_path(path: &str) -> String {

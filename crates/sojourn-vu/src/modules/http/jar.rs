@@ -13,6 +13,7 @@ use url::Url;
 
 use super::cookies::{Cookie, Jar, http_date_s};
 use crate::modules::function;
+use crate::user::User;
 
 /// A jar that a script holds.
 pub(super) struct Held {
@@ -24,6 +25,15 @@ pub(super) fn of(value: &Value<'_>) -> Option<Rc<RefCell<Jar>>> {
     let class = Class::<Held>::from_value(value).ok()?;
     let held = class.borrow();
     Some(Rc::clone(&held.jar))
+}
+
+/// The header `Cookie` for a URL, from the jar given or else the user's.
+pub(crate) fn cookies_for(user: &User, jar: Option<&Value<'_>>, url: &Url) -> Option<String> {
+    let jar = jar.and_then(of).unwrap_or_else(|| Rc::clone(&user.http.jar.borrow()));
+    let jar = jar.borrow();
+    let pairs = jar.of(url, now_s());
+    let pairs: Vec<_> = pairs.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
+    (!pairs.is_empty()).then(|| pairs.join("; "))
 }
 
 /// The object for a jar.

@@ -1,7 +1,7 @@
 //! `k6/http`: requests.
 //!
-//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account` makes
-//! the samples of each hop, `response` is what the script gets.
+//! `request` reads what a script asks for, `transfer` carries it over its redirects, `account`
+//! makes the samples of each hop, `response` is what the script gets.
 
 mod account;
 mod batch;
@@ -32,6 +32,8 @@ use super::function;
 use crate::host::OperationId;
 use crate::user::{Outcome, User};
 
+pub(crate) use jar::cookies_for;
+pub(crate) use response::canonical;
 pub(crate) use state::HttpState;
 
 /// The code of a URL that is none.
@@ -87,7 +89,10 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
         function(
             &module,
             name,
-            move |ctx: Ctx<'js>, url: Value<'js>, body: Opt<Value<'js>>, params: Opt<Value<'js>>| {
+            move |ctx: Ctx<'js>,
+                  url: Value<'js>,
+                  body: Opt<Value<'js>>,
+                  params: Opt<Value<'js>>| {
                 blocking(&user, &ctx, method, &url, body.0.as_ref(), params.0.as_ref())
             },
         )?;
@@ -140,9 +145,8 @@ fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
         let jar = Rc::clone(&own.http.jar.borrow());
         jar::object(&ctx, jar)
     })?;
-    let constructor = Function::new(module.ctx().clone(), |ctx: Ctx<'js>| {
-        jar::object(&ctx, Rc::default())
-    })?;
+    let constructor =
+        Function::new(module.ctx().clone(), |ctx: Ctx<'js>| jar::object(&ctx, Rc::default()))?;
     module.set("CookieJar", constructor.with_name("CookieJar")?.with_constructor(true))
 }
 
@@ -192,9 +196,8 @@ fn blocking<'js>(
         Err(problem) => return unsent(user, ctx, &address, &problem),
     };
     let mut transfer = Transfer::new(request);
-    let mut operation = transfer
-        .send(user)
-        .map_err(|problem| Exception::throw_message(ctx, &problem))?;
+    let mut operation =
+        transfer.send(user).map_err(|problem| Exception::throw_message(ctx, &problem))?;
     loop {
         let outcome = user.wait_or_throw(ctx, operation)?;
         let Outcome::Http(completion) = outcome else { continue };
@@ -246,10 +249,8 @@ fn asynchronous<'js>(
     let mut transfer = Transfer::new(request);
     let operation =
         transfer.send(user).map_err(|problem| Exception::throw_message(ctx, &problem))?;
-    let settle = Settle {
-        resolve: Persistent::save(ctx, resolve),
-        reject: Persistent::save(ctx, reject),
-    };
+    let settle =
+        Settle { resolve: Persistent::save(ctx, resolve), reject: Persistent::save(ctx, reject) };
     carry(Rc::clone(user), operation, transfer, settle);
     Ok(promise)
 }

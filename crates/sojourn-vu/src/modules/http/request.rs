@@ -195,7 +195,8 @@ impl Request {
             }
             !is_name
         });
-        let borrowed: Vec<_> = pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let borrowed: Vec<_> =
+            pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         if !borrowed.is_empty() {
             self.tags = user.host.tags(&self.tags, &borrowed);
         }
@@ -229,7 +230,9 @@ impl Request {
                     writer.write_all(&self.body).and_then(|()| writer.finish()).map_err(fail)?
                 }
                 other => {
-                    let told = format!("the compression \"{other}\" is not supported: gzip and deflate are");
+                    let told = format!(
+                        "the compression \"{other}\" is not supported: gzip and deflate are"
+                    );
                     return Err(Exception::throw_message(ctx, &told));
                 }
             };
@@ -269,7 +272,8 @@ impl Request {
         let is_replaced = |cookie: &Cookie| {
             own.iter().any(|(name, _, replaces)| *replaces && *name == cookie.name)
         };
-        let mut pairs: Vec<_> = own.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+        let mut pairs: Vec<_> =
+            own.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
         let others = kept.into_iter().filter(|cookie| !is_replaced(cookie));
         pairs.extend(others.map(|cookie| format!("{}={}", cookie.name, cookie.value)));
         (!pairs.is_empty()).then(|| pairs.join("; "))

@@ -127,8 +127,7 @@ impl Response {
     fn status_text(&self) -> String {
         let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let line = String::from_utf8_lossy(line.trim_ascii());
-        let phrase = line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ");
-        phrase
+        line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ")
     }
 
     fn body<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
@@ -196,11 +195,10 @@ fn of_cookie<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> js::Result<Object<'js>> {
 }
 
 /// `content-type` as Go writes it: `Content-Type`.
-fn canonical(name: &str) -> String {
+pub(crate) fn canonical(name: &str) -> String {
     let mut starts = true;
     let letter = |letter: char| {
-        let shown =
-            if starts { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+        let shown = if starts { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
         starts = letter == '-';
         shown
     };
@@ -249,7 +247,9 @@ impl<'js> JsClass<'js> for Response {
                 own.0.borrow().json(&ctx, selector.0.flatten())
             },
         )?;
-        crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| plain(&ctx, &own.0))?;
+        crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| {
+            plain(&ctx, &own.0)
+        })?;
         super::page::add(&proto)?;
         Ok(Some(proto))
     }
@@ -261,8 +261,17 @@ impl<'js> JsClass<'js> for Response {
 
 /// All properties that `JSON.stringify` shows.
 const SHOWN: [&str; 11] = [
-    "status", "status_text", "url", "proto", "headers", "cookies", "body", "timings", "error",
-    "error_code", "request",
+    "status",
+    "status_text",
+    "url",
+    "proto",
+    "headers",
+    "cookies",
+    "body",
+    "timings",
+    "error",
+    "error_code",
+    "request",
 ];
 
 /// The answer as a plain object.

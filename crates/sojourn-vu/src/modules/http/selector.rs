@@ -1,7 +1,7 @@
 //! Parts of a JSON body by a path: `Response.json("users.0.name")`.
 //!
-//! Keys and indices with dots between; `\.` is a dot in a key. `#` is an array's length at the end of
-//! a path, and elsewhere the rest of the path for each element. `*` and `?` in a key match as in
+//! Keys and indices with dots between; `\.` is a dot in a key. `#` is an array's length at the end
+//! of a path, and elsewhere the rest of the path for each element. `*` and `?` in a key match as in
 //! file names; the first match counts.
 
 use serde_json::Value as Json;

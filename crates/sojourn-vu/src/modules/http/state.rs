@@ -75,9 +75,8 @@ impl HttpState {
     fn parse(&self, user: &User, text: &str) -> Result<Target, String> {
         let mut url = Url::parse(text).map_err(|error| error.to_string())?;
         let origin = Origin::parse(text).map_err(|error| error.to_string())?;
-        let login = (!url.username().is_empty() || url.password().is_some()).then(|| {
-            (decoded(url.username()), decoded(url.password().unwrap_or_default()))
-        });
+        let login = (!url.username().is_empty() || url.password().is_some())
+            .then(|| (decoded(url.username()), decoded(url.password().unwrap_or_default())));
         let mut shown = url.clone();
         if login.is_some() {
             // Both fail only for URLs without a host, which were refused above.

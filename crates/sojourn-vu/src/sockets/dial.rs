@@ -1,0 +1,160 @@
+//! Connecting: a name looked up, TCP, TLS; bytes counted.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use sojourn_k6::options::Options;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// Bytes of a user's sockets, as TCP carries them.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Traffic {
+    /// Sent and received since this was last asked.
+    pub(super) fn take(&self) -> (u64, u64) {
+        (self.sent.swap(0, Ordering::AcqRel), self.received.swap(0, Ordering::AcqRel))
+    }
+}
+
+/// Where to connect.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    /// Name or address, without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Another address that the options name for this host.
+    pub(crate) override_to: Option<SocketAddr>,
+    pub(crate) tls: Option<Arc<ClientConfig>>,
+    /// The name that the certificate must have, where it is not the host.
+    pub(crate) tls_name: Option<String>,
+}
+
+impl Endpoint {
+    /// A host under the test's options.
+    pub(crate) fn new(options: &Options, host: &str, port: u16) -> Self {
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let hosts = options.hosts.as_ref().map(|hosts| &hosts.0);
+        let known = hosts
+            .and_then(|hosts| hosts.get(&format!("{host}:{port}")).or_else(|| hosts.get(&host)));
+        let override_to = known.map(|address| {
+            SocketAddr::new(address.ip, if address.port == 0 { port } else { address.port })
+        });
+        Self { host, port, override_to, tls: None, tls_name: None }
+    }
+}
+
+/// Bytes both ways, whatever carries them.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DialError {
+    /// As `dial tcp 127.0.0.1:1: connect: connection refused`.
+    #[error("{0}")]
+    Tcp(String),
+    #[error("{0}")]
+    Tls(String),
+}
+
+impl Endpoint {
+    pub(crate) async fn dial(&self, traffic: Arc<Traffic>) -> Result<Box<dyn Stream>, DialError> {
+        let tcp = self.tcp().await?;
+        // Small messages are not held back for larger ones; failing that they only come later.
+        tcp.set_nodelay(true).ok();
+        let counted = Counted { inner: tcp, traffic };
+        let Some(tls) = &self.tls else { return Ok(Box::new(counted)) };
+        let name = self.tls_name.clone().unwrap_or_else(|| self.host.clone());
+        let name = ServerName::try_from(name)
+            .map_err(|error| DialError::Tls(format!("tls: the name of the server: {error}")))?;
+        let connector = TlsConnector::from(Arc::clone(tls));
+        let stream = connector.connect(name, counted).await;
+        Ok(Box::new(stream.map_err(|error| DialError::Tls(format!("tls: {error}")))?))
+    }
+
+    async fn tcp(&self) -> Result<TcpStream, DialError> {
+        let addresses = match self.override_to {
+            Some(address) => vec![address],
+            None => {
+                let found = tokio::net::lookup_host((self.host.as_str(), self.port)).await;
+                let none = |_| DialError::Tcp(format!("lookup {}: no such host", self.host));
+                found.map_err(none)?.collect()
+            }
+        };
+        let mut failure = DialError::Tcp(format!("lookup {}: no such host", self.host));
+        for address in addresses {
+            match TcpStream::connect(address).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => {
+                    let why = words(&error);
+                    failure = DialError::Tcp(format!("dial tcp {address}: {why}"));
+                }
+            }
+        }
+        Err(failure)
+    }
+}
+
+/// A failure of `connect` in the words that scripts look for.
+fn words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
+        io::ErrorKind::TimedOut => "i/o timeout".to_owned(),
+        _ => format!("connect: {}", error.to_string().to_lowercase()),
+    }
+}
+
+/// A stream whose bytes are counted.
+struct Counted<S> {
+    inner: S,
+    traffic: Arc<Traffic>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.inner).poll_read(context, buffer);
+        let read = buffer.filled().len() - before;
+        self.traffic.received.fetch_add(read as u64, Ordering::AcqRel);
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.inner).poll_write(context, bytes);
+        if let Poll::Ready(Ok(written)) = &polled {
+            self.traffic.sent.fetch_add(*written as u64, Ordering::AcqRel);
+        }
+        polled
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}

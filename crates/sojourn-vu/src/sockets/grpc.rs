@@ -1,0 +1,3 @@
+//! gRPC (placeholder).
+#[derive(Debug)]
+pub(crate) enum Event {}

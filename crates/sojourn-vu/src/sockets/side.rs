@@ -1,0 +1,72 @@
+//! The side thread: one runtime for the sockets of all users.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+use rustls::ClientConfig;
+use sojourn_http::{TlsOptions, tls_settings};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// The side thread, made when it is first needed, and what its sockets have in common.
+#[derive(Default)]
+pub(crate) struct Sockets {
+    side: OnceLock<Result<Side, String>>,
+    has_warned: AtomicBool,
+    tls: OnceLock<Result<Arc<ClientConfig>, String>>,
+}
+
+struct Side {
+    handle: Handle,
+    /// Dropped, it ends the thread.
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sockets {
+    /// Where tasks run.
+    pub(super) fn side(&self) -> Result<&Handle, String> {
+        let side = self.side.get_or_init(Side::start).as_ref();
+        side.map(|side| &side.handle).map_err(Clone::clone)
+    }
+
+    /// True once: somebody asks for compression, which there is none of.
+    pub(crate) fn warns_of_compression(&self) -> bool {
+        !self.has_warned.swap(true, Ordering::AcqRel)
+    }
+
+    /// TLS of WebSockets.
+    pub(crate) fn tls(&self, insecure: bool) -> Result<Arc<ClientConfig>, String> {
+        let make = || {
+            let options = TlsOptions { insecure, ..TlsOptions::default() };
+            tls_settings(&options, &[b"http/1.1"]).map_err(|error| error.to_string())
+        };
+        self.tls.get_or_init(make).clone()
+    }
+}
+
+impl Side {
+    fn start() -> Result<Self, String> {
+        let wrong = |error: std::io::Error| format!("no thread for sockets: {error}");
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(wrong)?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::Builder::new()
+            .name("sockets".to_owned())
+            // An error says that the sender is gone, which is the same.
+            .spawn(move || drop(runtime.block_on(stopped)))
+            .map_err(wrong)?;
+        Ok(Self { handle, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in a task ends that task alone.
+            thread.join().ok();
+        }
+    }
+}
