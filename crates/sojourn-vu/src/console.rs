@@ -83,7 +83,15 @@ impl Console {
     ) -> Self {
         let start_ns = sojourn_clock::now_ns();
         let script = script.map(Mutex::new);
-        Self { format, is_verbose, is_terminal, start_ns, log: Mutex::new(log), script, hidden: RwLock::default() }
+        Self {
+            format,
+            is_verbose,
+            is_terminal,
+            start_ns,
+            log: Mutex::new(log),
+            script,
+            hidden: RwLock::default(),
+        }
     }
 
     /// From now on no line shows this text.
@@ -97,10 +105,12 @@ impl Console {
     /// The text without what is hidden.
     fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let hidden = self.hidden.read().unwrap_or_else(PoisonError::into_inner);
-        hidden.iter().filter(|secret| text.contains(secret.as_str())).fold(
-            Cow::Borrowed(text),
-            |text, secret| Cow::Owned(text.replace(secret.as_str(), "***SECRET_REDACTED***")),
-        )
+        hidden
+            .iter()
+            .filter(|secret| text.contains(secret.as_str()))
+            .fold(Cow::Borrowed(text), |text, secret| {
+                Cow::Owned(text.replace(secret.as_str(), "***SECRET_REDACTED***"))
+            })
     }
 
     /// What a script prints.

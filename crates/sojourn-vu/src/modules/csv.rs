@@ -135,7 +135,8 @@ impl Rows {
             go_error::throw(ctx, &told)
         };
         if rows.asked.as_objects {
-            rows.names = Some(rows.row(ctx)?.ok_or_else(|| ended("failed to read the first line"))?);
+            rows.names =
+                Some(rows.row(ctx)?.ok_or_else(|| ended("failed to read the first line"))?);
         } else if rows.asked.skips_first_line && rows.asked.from_line == 0 {
             rows.row(ctx)?.ok_or_else(|| ended("failed to skip the first line"))?;
         }

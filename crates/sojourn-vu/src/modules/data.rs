@@ -12,7 +12,12 @@ use crate::user::User;
 /// How scripts see a shared array: a frozen proxy that asks for elements one by one. The methods of
 /// arrays work on it, since they ask for `length` and elements.
 const WRAP: &str = r#"
-(function (length, get) {
+(function (length, parsed) {
+    const freeze = (value) => {
+        if (value !== null && typeof value === "object") Object.values(value).forEach(freeze);
+        return Object.freeze(value);
+    };
+    const get = (at) => freeze(parsed(at));
     const deny = () => { throw new TypeError("SharedArray is immutable") };
     const index = (key) => {
         if (typeof key !== "string") return -1;
@@ -35,14 +40,6 @@ const WRAP: &str = r#"
         },
         set: deny, deleteProperty: deny, defineProperty: deny, setPrototypeOf: deny,
     });
-})
-"#;
-
-/// Makes an element and everything in it unchangeable.
-const FREEZE: &str = r#"
-(function freeze(value) {
-    if (value !== null && typeof value === "object") Object.values(value).forEach(freeze);
-    return Object.freeze(value);
 })
 "#;
 
@@ -84,10 +81,10 @@ fn construct<'js>(
 /// The array as scripts see it.
 pub(super) fn wrap<'js>(ctx: &Ctx<'js>, array: Arc<SharedArray>) -> js::Result<Value<'js>> {
     let length = array.len();
-    let freeze: Function<'js> = ctx.eval(FREEZE)?;
-    let get = move |ctx: Ctx<'js>, index: usize| element(&ctx, &freeze, &array, index);
+    // It must hold no values of the script: the engine would not see them when it looks for cycles.
+    let parsed = move |ctx: Ctx<'js>, index: usize| element(&ctx, &array, index);
     let wrap: Function<'js> = ctx.eval(WRAP)?;
-    wrap.call((length, Function::new(ctx.clone(), get)?))
+    wrap.call((length, Function::new(ctx.clone(), parsed)?))
 }
 
 fn collect<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> js::Result<SharedArray> {
@@ -107,14 +104,9 @@ fn elements<'js>(ctx: &Ctx<'js>, array: &Array<'js>) -> js::Result<Vec<String>> 
     array.iter::<Value<'js>>().map(json).collect()
 }
 
-fn element<'js>(
-    ctx: &Ctx<'js>,
-    freeze: &Function<'js>,
-    array: &Arc<SharedArray>,
-    index: usize,
-) -> js::Result<Value<'js>> {
+fn element<'js>(ctx: &Ctx<'js>, array: &Arc<SharedArray>, index: usize) -> js::Result<Value<'js>> {
     match array.get(index) {
-        Some(json) => freeze.call((ctx.json_parse(json)?,)),
+        Some(json) => ctx.json_parse(json),
         None => Ok(Value::new_undefined(ctx.clone())),
     }
 }

@@ -68,8 +68,7 @@ fn open<'js>(
                 promise::throw(ctx, "NotFoundError", &told)
             }
             io::ErrorKind::IsADirectory => {
-                let told =
-                    format!("cannot open \"{shown}\": opening a directory is not supported");
+                let told = format!("cannot open \"{shown}\": opening a directory is not supported");
                 promise::throw(ctx, "InvalidResourceError", &told)
             }
             _ => Exception::throw_message(ctx, &format!("open \"{shown}\": {error}")),

@@ -27,11 +27,7 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
 }
 
 /// `get(key)`: a promise.
-fn add_get<'js>(
-    object: &Object<'js>,
-    user: &Rc<User>,
-    source: Option<String>,
-) -> js::Result<()> {
+fn add_get<'js>(object: &Object<'js>, user: &Rc<User>, source: Option<String>) -> js::Result<()> {
     let user = Rc::clone(user);
     function(object, "get", move |ctx: Ctx<'js>, key: Coerced<String>| {
         let settings = &user.host.settings;

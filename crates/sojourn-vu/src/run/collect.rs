@@ -13,10 +13,10 @@ use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
 
 use crate::console::Console;
 use crate::host::Host;
-use crate::settings::{Progress, Settings};
 use crate::modules::grpc::Protos;
 use crate::open_files::OpenFiles;
 use crate::secrets::Secrets;
+use crate::settings::{Progress, Settings};
 use crate::shared_array::SharedArrays;
 use crate::sockets::Sockets;
 use crate::user::{self, Outcome, Phase};

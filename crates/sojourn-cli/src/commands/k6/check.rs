@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use sojourn_k6::exit_code::ExitCode;
-use sojourn_vu::{Collecting, Console, LogFormat, ScriptUse, Secrets, Sources, collect, script_uses};
+use sojourn_vu::{
+    Collecting, Console, LogFormat, ScriptUse, Secrets, Sources, collect, script_uses,
+};
 
 use super::script::LIMITS;
 use crate::errors::UsageError;
@@ -94,7 +96,7 @@ export default function () {{}}"
     let silent = Console::new(LogFormat::Raw, false, false, Box::new(io::sink()), None);
     let collected = collect(Collecting {
         script: PathBuf::from("check.js"),
-        sources: Sources { entry_text: Some(text), ..super::script::sources() },
+        sources: Sources { entry_text: Some(text), ..sojourn_vu::sources() },
         env: BTreeMap::new(),
         secrets: Secrets::default(),
         limits: LIMITS,

@@ -7,9 +7,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use sojourn_script::js::class::{JsClass, Trace, Tracer, Writable};
 use sojourn_script::js::function::Constructor;
 use sojourn_script::js::prelude::{Opt, This};
-use sojourn_script::js::{
-    self, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Value,
-};
+use sojourn_script::js::{self, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Type, Value};
 
 use self::hash::{Hash, NAMES};
 use super::{bytes, function, go_error};
@@ -22,7 +20,10 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
     for name in NAMES {
         function(&module, name, move |ctx: Ctx<'js>, input: Value<'js>, form: Opt<Value<'js>>| {
             let mut hash = new_hash(&ctx, name)?;
-            hash.update(&bytes_of(&ctx, &input)?);
+            let bytes = bytes::of(&input).ok_or_else(|| {
+                go_error::throw(&ctx, &format!("{name} failed: {}", wrong_type(&input)))
+            })?;
+            hash.update(&bytes);
             output(&ctx, hash.result(), form.0.as_ref())
         })?;
     }
@@ -61,11 +62,20 @@ fn unknown(ctx: &Ctx<'_>, name: &str) -> js::Error {
 }
 
 fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Vec<u8>> {
-    bytes::of(value).ok_or_else(|| {
-        let told =
-            format!("invalid type {}, expected string, []byte or ArrayBuffer", value.type_name());
-        go_error::throw(ctx, &told)
-    })
+    bytes::of(value).ok_or_else(|| go_error::throw(ctx, &wrong_type(value)))
+}
+
+/// In Go's names of types, which scripts of k6 see.
+fn wrong_type(value: &Value<'_>) -> String {
+    let kind = match value.type_of() {
+        Type::Int => "int64",
+        Type::Float => "float64",
+        Type::Bool => "bool",
+        Type::Array => "[]interface {}",
+        Type::Object => "map[string]interface {}",
+        _ => "<nil>",
+    };
+    format!("invalid type {kind}, expected string, []byte or ArrayBuffer")
 }
 
 fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> {

@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn selectors_find_what_they_mean() {
-        let page = "<div id=a class='x y'><p id=b lang=en-gb>one</p><p id=c>Two<i id=d></i></p></div>\
+        let page = "<div id=a class='x y'><p id=b lang=en-gb>one</p><p id=c>Two<i id=d></i></p>\
+                    </div>\
                     <ul id=e><li id=f>1<li id=g data-k='v w'>2<li id=h>3</ul>\
                     <input id=i disabled><input id=j type=checkbox checked><a id=k href='/z.pdf'>";
         let cases = [

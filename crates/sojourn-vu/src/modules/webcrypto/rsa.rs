@@ -30,7 +30,9 @@ pub(super) fn generate(bits: u32) -> Result<Vec<u8>, Problem> {
         4096 => KeySize::Rsa4096,
         8192 => KeySize::Rsa8192,
         _ => {
-            return Err(Problem::operation("keys of RSA are made of 2048, 3072, 4096 or 8192 bits"));
+            return Err(Problem::operation(
+                "keys of RSA are made of 2048, 3072, 4096 or 8192 bits",
+            ));
         }
     };
     let failed = |_| Problem::operation("no key can be made");
