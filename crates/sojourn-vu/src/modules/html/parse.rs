@@ -94,11 +94,10 @@ impl TreeSink for Sink {
 
     fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name {
         let document = self.document.borrow();
-        let (name, namespace) = document
-            .element(*target)
-            .map(|element| (&*element.name, &*element.namespace))
-            .unwrap_or_default();
-        Name(LocalName::from(name), Namespace::from(namespace))
+        let element = document.element(*target);
+        let parts = element.map(|element| (element.name.clone(), element.namespace.clone()));
+        let (name, namespace) = parts.unwrap_or_default();
+        Name(name, namespace)
     }
 
     fn create_element(
@@ -108,8 +107,8 @@ impl TreeSink for Sink {
         _: ElementFlags,
     ) -> NodeId {
         let element = Element {
-            name: Box::from(&*name.local),
-            namespace: Box::from(&*name.ns),
+            name: name.local,
+            namespace: name.ns,
             attributes: pairs(attributes),
         };
         self.document.borrow_mut().add(Kind::Element(element))
