@@ -41,6 +41,11 @@ impl Modules {
     }
 }
 
+/// Modules that hand out no buffers, or see to those themselves: most users import no others, and
+/// then need no memory for the globals of buffers.
+const WITHOUT_BUFFERS: [&str; 6] =
+    ["k6", "k6/http", "k6/metrics", "k6/data", "k6/execution", "k6/timers"];
+
 /// Modules that there are in k6 and not here, and why.
 fn refusal(name: &str) -> Option<String> {
     let reason = match name {
@@ -63,6 +68,9 @@ impl Builtins for Modules {
 
     fn make<'js>(&self, ctx: &Ctx<'js>, name: &str) -> js::Result<Object<'js>> {
         let user = &self.user;
+        if !WITHOUT_BUFFERS.contains(&name) {
+            sojourn_script::buffers(ctx)?;
+        }
         match name {
             "k6" => k6::make(ctx, user),
             "k6/http" => http::make(ctx, user),

@@ -134,6 +134,7 @@ impl Response {
         match self.form {
             Some(ResponseType::Text) => String::from_utf8_lossy(&self.body).into_js(ctx),
             Some(ResponseType::Binary) => {
+                sojourn_script::buffers(ctx)?;
                 ArrayBuffer::new_copy(ctx.clone(), &self.body[..]).map(ArrayBuffer::into_value)
             }
             _ => Ok(Value::new_null(ctx.clone())),
