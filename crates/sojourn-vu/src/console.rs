@@ -1,8 +1,9 @@
 //! What scripts print and what is to be said about them: log lines on standard error.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use sojourn_script::ScriptError;
@@ -34,6 +35,8 @@ pub struct Console {
     log: Mutex<LogSink>,
     /// What `console.log` prints goes here instead.
     script: Option<Mutex<LogSink>>,
+    /// Texts that no line may show.
+    hidden: RwLock<Vec<String>>,
 }
 
 /// How grave a line is.
@@ -80,7 +83,34 @@ impl Console {
     ) -> Self {
         let start_ns = sojourn_clock::now_ns();
         let script = script.map(Mutex::new);
-        Self { format, is_verbose, is_terminal, start_ns, log: Mutex::new(log), script }
+        Self {
+            format,
+            is_verbose,
+            is_terminal,
+            start_ns,
+            log: Mutex::new(log),
+            script,
+            hidden: RwLock::default(),
+        }
+    }
+
+    /// From now on no line shows this text.
+    pub(crate) fn hide(&self, secret: &str) {
+        let mut hidden = self.hidden.write().unwrap_or_else(PoisonError::into_inner);
+        if !secret.is_empty() && !hidden.iter().any(|known| known == secret) {
+            hidden.push(secret.to_owned());
+        }
+    }
+
+    /// The text without what is hidden.
+    fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let hidden = self.hidden.read().unwrap_or_else(PoisonError::into_inner);
+        hidden
+            .iter()
+            .filter(|secret| text.contains(secret.as_str()))
+            .fold(Cow::Borrowed(text), |text, secret| {
+                Cow::Owned(text.replace(secret.as_str(), "***SECRET_REDACTED***"))
+            })
     }
 
     /// What a script prints.
@@ -139,6 +169,7 @@ impl Console {
         if level == Level::Debug && !self.is_verbose {
             return;
         }
+        let text = &*self.shown(text);
         let mut line = match self.format {
             LogFormat::Raw => text.to_owned(),
             LogFormat::Json => self.json(level, text, fields),

@@ -147,7 +147,7 @@ fn open<'js>(
 }
 
 /// Where a path that a script opens leads to; relative ones begin at the script's folder.
-fn absolute(folder: &Path, text: &str) -> PathBuf {
+pub(crate) fn absolute(folder: &Path, text: &str) -> PathBuf {
     let joined = folder.join(text.strip_prefix("file://").unwrap_or(text));
     let mut path = PathBuf::new();
     for part in joined.components() {

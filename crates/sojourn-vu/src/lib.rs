@@ -25,7 +25,9 @@ mod console;
 mod globals;
 mod host;
 mod modules;
+mod open_files;
 mod run;
+mod secrets;
 mod settings;
 mod shared_array;
 mod sockets;
@@ -38,6 +40,7 @@ pub use run::{
     Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect,
     conduct,
 };
+pub use secrets::{Secrets, SecretsError};
 pub use sojourn_script::{
     Fetch, Limits, ScriptError, Sources, Use as ScriptUse, uses as script_uses,
 };

@@ -12,6 +12,8 @@ use sojourn_script::{Bundle, Limits};
 
 use crate::console::Console;
 use crate::modules::grpc::Protos;
+use crate::open_files::OpenFiles;
+use crate::secrets::Secrets;
 use crate::shared_array::SharedArrays;
 use crate::sockets::Sockets;
 
@@ -36,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) stack_bytes: usize,
     pub(crate) console: Arc<Console>,
     pub(crate) shared_arrays: SharedArrays,
+    pub(crate) open_files: OpenFiles,
+    pub(crate) secrets: Secrets,
     pub(crate) sockets: Sockets,
     /// Descriptors of gRPC services.
     pub(crate) protos: Protos,

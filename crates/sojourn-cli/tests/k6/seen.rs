@@ -67,9 +67,8 @@ impl Seen<'_> {
             Value::String(text) => self.plain(&text).into(),
             Value::Array(items) => items.into_iter().map(|it| self.plain_value(it)).collect(),
             Value::Object(members) => {
-                let plain = |(name, value): (String, Value)| {
-                    (self.plain(&name), self.plain_value(value))
-                };
+                let plain =
+                    |(name, value): (String, Value)| (self.plain(&name), self.plain_value(value));
                 members.into_iter().map(plain).collect()
             }
             other => other,

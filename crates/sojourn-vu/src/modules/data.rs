@@ -12,12 +12,12 @@ use crate::user::User;
 /// How scripts see a shared array: a frozen proxy that asks for elements one by one. The methods of
 /// arrays work on it, since they ask for `length` and elements.
 const WRAP: &str = r#"
-(function (length, element) {
+(function (length, parsed) {
     const freeze = (value) => {
         if (value !== null && typeof value === "object") Object.values(value).forEach(freeze);
         return Object.freeze(value);
     };
-    const get = (at) => freeze(element(at));
+    const get = (at) => freeze(parsed(at));
     const deny = () => { throw new TypeError("SharedArray is immutable") };
     const index = (key) => {
         if (typeof key !== "string") return -1;
@@ -75,10 +75,16 @@ fn construct<'js>(
         Some(known) => known,
         None => arrays.insert(&name, collect(ctx, make)?),
     };
+    wrap(ctx, array)
+}
+
+/// The array as scripts see it.
+pub(super) fn wrap<'js>(ctx: &Ctx<'js>, array: Arc<SharedArray>) -> js::Result<Value<'js>> {
     let length = array.len();
-    let get = move |ctx: Ctx<'js>, index: usize| element(&ctx, &array, index);
+    // It must hold no values of the script: the engine would not see them when it looks for cycles.
+    let parsed = move |ctx: Ctx<'js>, index: usize| element(&ctx, &array, index);
     let wrap: Function<'js> = ctx.eval(WRAP)?;
-    wrap.call((length, Function::new(ctx.clone(), get)?))
+    wrap.call((length, Function::new(ctx.clone(), parsed)?))
 }
 
 fn collect<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> js::Result<SharedArray> {

@@ -2,17 +2,24 @@
 
 pub(crate) mod bytes;
 mod crypto;
+mod csv;
 mod data;
 mod encoding;
 mod execution;
+mod fs;
 mod go_error;
 pub(crate) mod grpc;
 pub(crate) mod html;
 pub(crate) mod http;
 pub(crate) mod jslib;
 mod k6;
+mod lazy;
 mod metrics;
+mod promise;
+mod secrets;
+mod text;
 pub(crate) mod timers;
+mod webcrypto;
 mod websocket;
 
 use std::rc::Rc;
@@ -73,6 +80,10 @@ impl Builtins for Modules {
             "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
             "k6/html" => html::make(ctx),
+            "k6/secrets" => secrets::make(ctx, user),
+            "k6/experimental/csv" => csv::make(ctx, user),
+            "k6/experimental/fs" => fs::make(ctx, user),
+            "k6/experimental/webcrypto" => lazy::webcrypto(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             "k6/ws" => websocket::blocking::make(ctx, user),
             "k6/websockets" => websocket::events::make(ctx, user),
@@ -93,7 +104,8 @@ impl Builtins for Modules {
     }
 
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
-        globals::set(ctx, &self.user)
+        globals::set(ctx, &self.user)?;
+        lazy::set(ctx)
     }
 }
 

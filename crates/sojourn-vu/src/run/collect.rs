@@ -14,8 +14,10 @@ use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
 
 use crate::console::Console;
 use crate::host::Host;
-use crate::settings::{Progress, Settings};
 use crate::modules::grpc::Protos;
+use crate::open_files::OpenFiles;
+use crate::secrets::Secrets;
+use crate::settings::{Progress, Settings};
 use crate::shared_array::SharedArrays;
 use crate::sockets::Sockets;
 use crate::user::{self, Outcome, Phase};
@@ -28,6 +30,8 @@ pub struct Collecting {
     pub sources: Sources,
     /// `__ENV`.
     pub env: BTreeMap<String, String>,
+    /// What `k6/secrets` gives.
+    pub secrets: Secrets,
     /// What one user may use.
     pub limits: Limits,
     /// Where lines go.
@@ -67,6 +71,8 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         stack_bytes: what.limits.stack_bytes + STACK_BYTES_OWN,
         console: what.console,
         shared_arrays: SharedArrays::default(),
+        open_files: OpenFiles::default(),
+        secrets: what.secrets,
         sockets: Sockets::default(),
         protos: Protos::default(),
         progress: Progress::default(),

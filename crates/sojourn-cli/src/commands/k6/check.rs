@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use sojourn_k6::exit_code::ExitCode;
-use sojourn_vu::{Collecting, Console, LogFormat, ScriptUse, Sources, collect, script_uses};
+use sojourn_vu::{
+    Collecting, Console, LogFormat, ScriptUse, Secrets, Sources, collect, script_uses,
+};
 
 use super::script::LIMITS;
 use crate::errors::UsageError;
@@ -96,6 +98,7 @@ export default function () {{}}"
         script: PathBuf::from("check.js"),
         sources: Sources { entry_text: Some(text), ..sojourn_vu::sources() },
         env: BTreeMap::new(),
+        secrets: Secrets::default(),
         limits: LIMITS,
         console: Arc::new(silent),
     });

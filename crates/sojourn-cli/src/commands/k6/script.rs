@@ -9,7 +9,9 @@ use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{
     Consolidated, Environment, Options, OptionsError, Tier, Tiers, consolidate,
 };
-use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Sources, collect};
+use sojourn_vu::{
+    Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, Sources, collect,
+};
 
 use super::environment;
 
@@ -94,6 +96,7 @@ pub(super) fn load(
         script,
         sources: Sources { entry_text, ..sojourn_vu::sources() },
         env: environment::of_script(process, settings, is_included),
+        secrets: Secrets::read(&settings.secret_sources).map_err(Failed::config)?,
         limits: LIMITS,
         console: Arc::clone(console),
     };

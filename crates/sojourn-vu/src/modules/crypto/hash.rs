@@ -8,9 +8,8 @@ use sha2::digest::DynDigest;
 use sha2::{Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 
 /// Algorithms, as scripts name them.
-pub(crate) const NAMES: [&str; 9] = [
-    "md4", "md5", "sha1", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160",
-];
+pub(crate) const NAMES: [&str; 9] =
+    ["md4", "md5", "sha1", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "ripemd160"];
 
 /// A digest or an HMAC under way. The result can be asked for at any time, and it goes on.
 #[derive(Clone)]

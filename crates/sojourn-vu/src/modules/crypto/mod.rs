@@ -7,12 +7,10 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use sojourn_script::js::class::{JsClass, Trace, Tracer, Writable};
 use sojourn_script::js::function::Constructor;
 use sojourn_script::js::prelude::{Opt, This};
-use sojourn_script::js::{
-    self, ArrayBuffer, Class, Ctx, Exception, IntoJs, JsLifetime, Object, Value,
-};
+use sojourn_script::js::{self, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Type, Value};
 
 use self::hash::{Hash, NAMES};
-use super::{bytes, function};
+use super::{bytes, function, go_error};
 
 /// Most random bytes at a time.
 const RANDOM_BYTES_MAX: f64 = (1_u64 << 30) as f64;
@@ -22,7 +20,10 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
     for name in NAMES {
         function(&module, name, move |ctx: Ctx<'js>, input: Value<'js>, form: Opt<Value<'js>>| {
             let mut hash = new_hash(&ctx, name)?;
-            hash.update(&bytes_of(&ctx, &input)?);
+            let bytes = bytes::of(&input).ok_or_else(|| {
+                go_error::throw(&ctx, &format!("{name} failed: {}", wrong_type(&input)))
+            })?;
+            hash.update(&bytes);
             output(&ctx, hash.result(), form.0.as_ref())
         })?;
     }
@@ -57,16 +58,29 @@ fn keyed<'js>(ctx: &Ctx<'js>, name: &str, key: &Value<'js>) -> js::Result<Hash> 
 }
 
 fn unknown(ctx: &Ctx<'_>, name: &str) -> js::Error {
-    Exception::throw_message(ctx, &format!("invalid algorithm: {name}"))
+    go_error::throw(ctx, &format!("invalid algorithm: {name}"))
 }
 
 fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Vec<u8>> {
-    bytes::required(ctx, value, "the input")
+    bytes::of(value).ok_or_else(|| go_error::throw(ctx, &wrong_type(value)))
+}
+
+/// In Go's names of types, which scripts of k6 see.
+fn wrong_type(value: &Value<'_>) -> String {
+    let kind = match value.type_of() {
+        Type::Int => "int64",
+        Type::Float => "float64",
+        Type::Bool => "bool",
+        Type::Array => "[]interface {}",
+        Type::Object => "map[string]interface {}",
+        _ => "<nil>",
+    };
+    format!("invalid type {kind}, expected string, []byte or ArrayBuffer")
 }
 
 fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> {
     if !(1.0..=RANDOM_BYTES_MAX).contains(&size) {
-        return Err(Exception::throw_message(ctx, "invalid size"));
+        return Err(go_error::throw(ctx, "invalid size"));
     }
     let mut bytes = vec![0; size as usize];
     fill_random(ctx, &mut bytes)?;
@@ -76,7 +90,7 @@ fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> 
 /// Bytes that nobody can foretell.
 pub(crate) fn fill_random(ctx: &Ctx<'_>, bytes: &mut [u8]) -> js::Result<()> {
     aws_lc_rs::rand::fill(bytes)
-        .map_err(|_| Exception::throw_message(ctx, "the system gives no random bytes"))
+        .map_err(|_| go_error::throw(ctx, "the system gives no random bytes"))
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -101,7 +115,7 @@ fn output<'js>(
         "binary" => return ArrayBuffer::new(ctx.clone(), bytes).map(ArrayBuffer::into_value),
         _ => {
             let told = format!("invalid output encoding: {form}");
-            return Err(Exception::throw_message(ctx, &told));
+            return Err(go_error::throw(ctx, &told));
         }
     };
     text.into_js(ctx)

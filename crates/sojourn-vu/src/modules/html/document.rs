@@ -1,5 +1,7 @@
 //! A page as a tree: nodes in one list, known by their place in it.
 
+use html5ever::{LocalName, Namespace};
+
 /// A node's place.
 pub(super) type NodeId = u32;
 
@@ -20,8 +22,8 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Element {
     /// Of HTML in lower case.
-    pub(super) name: Box<str>,
-    pub(super) namespace: Box<str>,
+    pub(super) name: LocalName,
+    pub(super) namespace: Namespace,
     /// (name, value) in the order of the source.
     pub(super) attributes: Vec<(Box<str>, Box<str>)>,
 }

@@ -20,8 +20,7 @@ fn fits_all(document: &Document, id: NodeId, parts: &[Simple]) -> bool {
 /// Whether elements around this one fit the parts on its left.
 fn fits_others(document: &Document, id: NodeId, others: &[(Combinator, Vec<Simple>)]) -> bool {
     let Some(((combinator, parts), rest)) = others.split_first() else { return true };
-    let there =
-        |id: NodeId| fits_all(document, id, parts) && fits_others(document, id, rest);
+    let there = |id: NodeId| fits_all(document, id, parts) && fits_others(document, id, rest);
     match combinator {
         Combinator::Child => document.parent_element(id).is_some_and(there),
         Combinator::Next => document.before(id).next().is_some_and(there),
@@ -83,12 +82,7 @@ fn has_word(text: &str, word: &str) -> bool {
     text.split_ascii_whitespace().any(|known| known == word)
 }
 
-fn compare(
-    found: Option<&str>,
-    comparison: Comparison,
-    value: &str,
-    ignores_case: bool,
-) -> bool {
+fn compare(found: Option<&str>, comparison: Comparison, value: &str, ignores_case: bool) -> bool {
     let Some(found) = found else { return comparison == Comparison::IsNot };
     if ignores_case {
         let (found, value) = (found.to_lowercase(), value.to_lowercase());
@@ -160,19 +154,44 @@ mod tests {
 
     #[test]
     fn selectors_find_what_they_mean() {
-        let page = "<div id=a class='x y'><p id=b lang=en-gb>one</p><p id=c>Two<i id=d></i></p></div>\
+        let page = "<div id=a class='x y'><p id=b lang=en-gb>one</p><p id=c>Two<i id=d></i></p>\
+                    </div>\
                     <ul id=e><li id=f>1<li id=g data-k='v w'>2<li id=h>3</ul>\
                     <input id=i disabled><input id=j type=checkbox checked><a id=k href='/z.pdf'>";
         let cases = [
-            ("p", "bc"), ("#a", "a"), (".y.x", "a"), ("div p", "bc"), ("div > i", ""),
-            ("div>p>i", "d"), ("p + p", "c"), ("li ~ li", "gh"), ("p, #e", "bce"),
-            ("[data-k]", "g"), ("[data-k~=w]", "g"), ("[lang|=en]", "b"), ("[href$='.pdf']", "k"),
-            ("[href^=\"/\"]", "k"), ("[href*=z]", "k"), ("li[data-k!='v w']", "fh"),
-            ("li:first-child", "f"), ("li:last-child", "h"), ("li:nth-child(2n+1)", "fh"),
-            ("li:nth-child(even)", "g"), ("li:nth-last-child(1)", "h"), ("li:nth-child(-n+2)", "fg"),
-            ("i:only-child", "d"), ("i:empty", "d"), ("p:not(#b)", "c"), ("div:has(i)", "a"),
-            ("p:contains('two')", "c"), (":input:enabled", "j"), (":disabled", "i"),
-            (":checked", "j"), ("p:is(#b, #c) i", "d"), ("INPUT", "ij"), ("div :nth-of-type(2)", "c"),
+            ("p", "bc"),
+            ("#a", "a"),
+            (".y.x", "a"),
+            ("div p", "bc"),
+            ("div > i", ""),
+            ("div>p>i", "d"),
+            ("p + p", "c"),
+            ("li ~ li", "gh"),
+            ("p, #e", "bce"),
+            ("[data-k]", "g"),
+            ("[data-k~=w]", "g"),
+            ("[lang|=en]", "b"),
+            ("[href$='.pdf']", "k"),
+            ("[href^=\"/\"]", "k"),
+            ("[href*=z]", "k"),
+            ("li[data-k!='v w']", "fh"),
+            ("li:first-child", "f"),
+            ("li:last-child", "h"),
+            ("li:nth-child(2n+1)", "fh"),
+            ("li:nth-child(even)", "g"),
+            ("li:nth-last-child(1)", "h"),
+            ("li:nth-child(-n+2)", "fg"),
+            ("i:only-child", "d"),
+            ("i:empty", "d"),
+            ("p:not(#b)", "c"),
+            ("div:has(i)", "a"),
+            ("p:contains('two')", "c"),
+            (":input:enabled", "j"),
+            (":disabled", "i"),
+            (":checked", "j"),
+            ("p:is(#b, #c) i", "d"),
+            ("INPUT", "ij"),
+            ("div :nth-of-type(2)", "c"),
         ];
         for (selector, expected) in cases {
             assert_eq!(ids(page, selector), expected, "{selector}");
@@ -181,7 +200,9 @@ mod tests {
 
     #[test]
     fn what_is_no_selector_is_said() {
-        for wrong in ["", "p >", "a,,b", "[x", "p:what", ":not(", "..a", "a:nth-child(x)", "'", "a)"] {
+        for wrong in
+            ["", "p >", "a,,b", "[x", "p:what", ":not(", "..a", "a:nth-child(x)", "'", "a)"]
+        {
             assert!(selector::parse(wrong).is_err(), "{wrong}");
         }
         assert!(selector::parse(&":not(".repeat(10_000)).is_err());

@@ -48,7 +48,8 @@ pub(crate) fn functions<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
         return Ok(known);
     }
     let own = Object::new(ctx.clone())?;
-    let sources = [include_str!("element.js"), include_str!("selection.js"), include_str!("form.js")];
+    let sources =
+        [include_str!("element.js"), include_str!("selection.js"), include_str!("form.js")];
     let native = Object::new(ctx.clone())?;
     function(&native, "address", |ctx: Ctx<'js>, url: String, base: String| {
         address(&ctx, &url, &base)
@@ -79,7 +80,8 @@ fn address<'js>(ctx: &Ctx<'js>, url: &str, base: &str) -> js::Result<Value<'js>>
     let parts = Object::new(ctx.clone())?;
     let Ok(url) = read else { return Ok(Value::new_null(ctx.clone())) };
     let prefixed = |sign: &str, text: Option<&str>| {
-        text.filter(|text| !text.is_empty()).map_or_else(String::new, |text| format!("{sign}{text}"))
+        text.filter(|text| !text.is_empty())
+            .map_or_else(String::new, |text| format!("{sign}{text}"))
     };
     let port = url.port().map(|port| port.to_string()).unwrap_or_default();
     let hostname = url.host_str().unwrap_or_default();
@@ -126,12 +128,16 @@ impl<'js> JsClass<'js> for Page {
                 below.filter(|id| matching::fits(document, *id, &list)).collect::<Vec<_>>(),
             )
         })?;
-        function(&proto, "fits", |ctx: Ctx<'js>, own: Own<'js>, ids: Vec<NodeId>, what: String| {
-            let list = read(&ctx, &what)?;
-            let document = &own.0.borrow().0;
-            let fitting = ids.into_iter().filter(|id| matching::fits(document, *id, &list));
-            Ok::<_, js::Error>(fitting.collect::<Vec<_>>())
-        })?;
+        function(
+            &proto,
+            "fits",
+            |ctx: Ctx<'js>, own: Own<'js>, ids: Vec<NodeId>, what: String| {
+                let list = read(&ctx, &what)?;
+                let document = &own.0.borrow().0;
+                let fitting = ids.into_iter().filter(|id| matching::fits(document, *id, &list));
+                Ok::<_, js::Error>(fitting.collect::<Vec<_>>())
+            },
+        )?;
         function(&proto, "type", |own: Own<'js>, id: NodeId| node_type(&own.0.borrow().0, id))?;
         function(&proto, "name", |own: Own<'js>, id: NodeId| name(&own.0.borrow().0, id))?;
         function(&proto, "namespace", |own: Own<'js>, id: NodeId| {
@@ -154,7 +160,8 @@ impl<'js> JsClass<'js> for Page {
         function(&proto, "attributes", |own: Own<'js>, id: NodeId| {
             let page = own.0.borrow();
             let attributes = page.0.element(id).map(|element| &*element.attributes);
-            let pair = |(name, value): &(Box<str>, Box<str>)| vec![name.to_string(), value.to_string()];
+            let pair =
+                |(name, value): &(Box<str>, Box<str>)| vec![name.to_string(), value.to_string()];
             attributes.unwrap_or_default().iter().map(pair).collect::<Vec<_>>()
         })?;
         function(&proto, "parent", |own: Own<'js>, id: NodeId| own.0.borrow().0.parent(id))?;

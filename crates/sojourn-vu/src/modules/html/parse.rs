@@ -41,9 +41,9 @@ impl Sink {
         let id = match child {
             NodeOrText::AppendNode(id) => id,
             NodeOrText::AppendText(text) => {
-                let before = at.checked_sub(1).and_then(|at| {
-                    document.node(parent).children.get(at).copied()
-                });
+                let before = at
+                    .checked_sub(1)
+                    .and_then(|at| document.node(parent).children.get(at).copied());
                 if let Some(before) = before
                     && let Kind::Text(known) = &mut document.node_mut(before).kind
                 {
@@ -94,11 +94,10 @@ impl TreeSink for Sink {
 
     fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name {
         let document = self.document.borrow();
-        let (name, namespace) = document
-            .element(*target)
-            .map(|element| (&*element.name, &*element.namespace))
-            .unwrap_or_default();
-        Name(LocalName::from(name), Namespace::from(namespace))
+        let element = document.element(*target);
+        let parts = element.map(|element| (element.name.clone(), element.namespace.clone()));
+        let (name, namespace) = parts.unwrap_or_default();
+        Name(name, namespace)
     }
 
     fn create_element(
@@ -107,11 +106,8 @@ impl TreeSink for Sink {
         attributes: Vec<Attribute>,
         _: ElementFlags,
     ) -> NodeId {
-        let element = Element {
-            name: Box::from(&*name.local),
-            namespace: Box::from(&*name.ns),
-            attributes: pairs(attributes),
-        };
+        let element =
+            Element { name: name.local, namespace: name.ns, attributes: pairs(attributes) };
         self.document.borrow_mut().add(Kind::Element(element))
     }
 

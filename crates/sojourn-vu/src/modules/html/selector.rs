@@ -43,15 +43,27 @@ pub(super) enum Simple {
     Id(String),
     Class(String),
     Has(String),
-    Attribute { name: String, comparison: Comparison, value: String, ignores_case: bool },
+    Attribute {
+        name: String,
+        comparison: Comparison,
+        value: String,
+        ignores_case: bool,
+    },
     Not(List),
     Is(List),
     HasBelow(List),
     Contains(String),
     ContainsOwn(String),
     /// The `a n + b`-th, from the start or the end, of all or of its type.
-    Nth { a: i64, b: i64, is_from_end: bool, is_of_type: bool },
-    OnlyChild { is_of_type: bool },
+    Nth {
+        a: i64,
+        b: i64,
+        is_from_end: bool,
+        is_of_type: bool,
+    },
+    OnlyChild {
+        is_of_type: bool,
+    },
     Empty,
     Root,
     Input,
@@ -313,8 +325,7 @@ impl Reader<'_> {
     fn nth(&mut self, is_from_end: bool, is_of_type: bool) -> Result<Simple, String> {
         let rest = &self.text[self.at..];
         let end = rest.find(')').unwrap_or(rest.len());
-        let text: String =
-            rest[..end].chars().filter(|letter| !letter.is_whitespace()).collect();
+        let text: String = rest[..end].chars().filter(|letter| !letter.is_whitespace()).collect();
         let text = text.to_ascii_lowercase();
         let number = |text: &str| text.trim_start_matches('+').parse::<i64>().ok();
         let read = match text.as_str() {

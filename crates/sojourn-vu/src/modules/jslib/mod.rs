@@ -24,7 +24,7 @@ const FOLDER: &str = "https://jslib.invalid/";
 
 static KNOWN: LazyLock<Known> = LazyLock::new(Known::read);
 
-/// Where scripts' modules come from that are no files: those that are bundled, else the network, once.
+/// Where scripts' modules come from that are no files: what is bundled, else the network, once.
 pub fn sources() -> Sources {
     let fetch = Arc::new(RemoteModules::new());
     Sources { embedded: Some(embedded), fetch: Some(fetch), entry_text: None }
