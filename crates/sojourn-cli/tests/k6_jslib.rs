@@ -50,7 +50,8 @@ fn scripts_import_them_by_url() {
         import { URL } from 'https://jslib.k6.io/url/1.0.0/index.js';
         import { expect } from 'https://jslib.k6.io/k6chaijs/4.3.4.3/index.js';
         import chai from 'https://jslib.k6.io/k6chaijs/4.5.0.0/index.js';
-        import 'https://jslib.k6.io/k6chaijs-contracts/4.3.4.1/index.js';
+        import { initContractPlugin } from 'https://jslib.k6.io/k6chaijs-contracts/4.3.4.1/index.js';
+        initContractPlugin(chai);
         export const options = { thresholds: { checks: ['rate==1'] } };
         export default function () {
             const wrong = [

@@ -36,7 +36,7 @@ fn holds(document: &Document, id: NodeId, element: &Element, part: &Simple) -> b
     let is_one_of = |names: &[&str]| names.contains(&&*element.name);
     match part {
         Simple::Any => true,
-        Simple::Tag(name) => element.name.eq_ignore_ascii_case(name),
+        Simple::Tag(name) => str::eq_ignore_ascii_case(&element.name, name),
         Simple::Id(value) => element.attribute("id") == Some(value),
         Simple::Class(name) => has_word(element.attribute("class").unwrap_or_default(), name),
         Simple::Has(name) => element.attribute(name).is_some(),
