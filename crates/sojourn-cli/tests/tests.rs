@@ -15,6 +15,8 @@ mod doctor;
 mod event_queue;
 mod experiment;
 mod follow_up;
+#[cfg(feature = "script")]
+mod k6_jslib;
 mod labels;
 mod mock;
 mod mock_callbacks;

@@ -120,6 +120,7 @@ fn open<'js>(
         Exception::throw_message(ctx, &format!("open {}: {problem}", path.display()))
     })?;
     if mode.is_some_and(|mode| mode.contains('b')) {
+        sojourn_script::buffers(ctx)?;
         return ArrayBuffer::new_copy(ctx.clone(), &content[..]).map(ArrayBuffer::into_value);
     }
     String::from_utf8_lossy(&content).into_owned().into_js(ctx)

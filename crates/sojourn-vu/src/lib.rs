@@ -33,6 +33,7 @@ mod thread;
 mod user;
 
 pub use console::{Console, Level, LogFormat, LogSink};
+pub use modules::jslib::sources;
 pub use run::{
     Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect,
     conduct,

@@ -1,12 +1,15 @@
 //! The modules that scripts import.
 
 pub(crate) mod bytes;
+mod crypto;
 mod data;
 mod encoding;
 mod execution;
 mod go_error;
 pub(crate) mod grpc;
+pub(crate) mod html;
 pub(crate) mod http;
+pub(crate) mod jslib;
 mod k6;
 mod metrics;
 pub(crate) mod timers;
@@ -31,6 +34,11 @@ impl Modules {
     }
 }
 
+/// Modules that hand out no buffers, or see to those themselves: most users import no others, and
+/// then need no memory for the globals of buffers.
+const WITHOUT_BUFFERS: [&str; 6] =
+    ["k6", "k6/http", "k6/metrics", "k6/data", "k6/execution", "k6/timers"];
+
 /// Modules that there are in k6 and not here, and why.
 fn refusal(name: &str) -> Option<String> {
     let reason = match name {
@@ -53,13 +61,18 @@ impl Builtins for Modules {
 
     fn make<'js>(&self, ctx: &Ctx<'js>, name: &str) -> js::Result<Object<'js>> {
         let user = &self.user;
+        if !WITHOUT_BUFFERS.contains(&name) {
+            sojourn_script::buffers(ctx)?;
+        }
         match name {
             "k6" => k6::make(ctx, user),
             "k6/http" => http::make(ctx, user),
             "k6/metrics" => metrics::make(ctx, user),
             "k6/data" => data::make(ctx, user),
             "k6/execution" => execution::make(ctx, user),
+            "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
+            "k6/html" => html::make(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             "k6/ws" => websocket::blocking::make(ctx, user),
             "k6/websockets" => websocket::events::make(ctx, user),

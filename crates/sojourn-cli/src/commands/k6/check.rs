@@ -94,7 +94,7 @@ export default function () {{}}"
     let silent = Console::new(LogFormat::Raw, false, false, Box::new(io::sink()), None);
     let collected = collect(Collecting {
         script: PathBuf::from("check.js"),
-        sources: Sources { entry_text: Some(text), ..super::script::sources() },
+        sources: Sources { entry_text: Some(text), ..sojourn_vu::sources() },
         env: BTreeMap::new(),
         limits: LIMITS,
         console: Arc::new(silent),

@@ -44,7 +44,7 @@ pub(super) fn ask(
     let (script, entry_text) = entry(script)?;
     let collecting = Collecting {
         script,
-        sources: Sources { entry_text, ..sources() },
+        sources: Sources { entry_text, ..sojourn_vu::sources() },
         env: environment::of_script(process, settings, is_included),
         limits: LIMITS,
         console: Arc::clone(console),
@@ -68,11 +68,6 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
-}
-
-/// Where modules come from that are no files.
-pub(super) fn sources() -> Sources {
-    Sources::default()
 }
 
 /// The script's path; of `-` the text too.

@@ -10,6 +10,7 @@ mod cookies;
 mod error_code;
 mod expected;
 mod jar;
+mod page;
 mod request;
 mod response;
 mod selector;

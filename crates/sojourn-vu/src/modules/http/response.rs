@@ -68,6 +68,11 @@ impl Response {
         self.status == 0
     }
 
+    /// (text, URL) of a page; `None` where there is no body.
+    pub(super) fn page(&self) -> Option<(String, String)> {
+        self.form.map(|_| (String::from_utf8_lossy(&self.body).into_owned(), self.url.clone()))
+    }
+
     pub(super) fn error(&self) -> &str {
         &self.error
     }
@@ -129,6 +134,7 @@ impl Response {
         match self.form {
             Some(ResponseType::Text) => String::from_utf8_lossy(&self.body).into_js(ctx),
             Some(ResponseType::Binary) => {
+                sojourn_script::buffers(ctx)?;
                 ArrayBuffer::new_copy(ctx.clone(), &self.body[..]).map(ArrayBuffer::into_value)
             }
             _ => Ok(Value::new_null(ctx.clone())),
@@ -245,6 +251,7 @@ impl<'js> JsClass<'js> for Response {
         crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| {
             plain(&ctx, &own.0)
         })?;
+        super::page::add(&proto)?;
         Ok(Some(proto))
     }
 
