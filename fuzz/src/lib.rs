@@ -43,6 +43,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "redis_answers", check: targets::redis_answers::check },
     Target { name: "results", check: targets::results::check },
     Target { name: "run_file", check: targets::run_file::check },
+    Target { name: "script_module", check: targets::script_module::check },
     Target { name: "sse_events", check: targets::sse_events::check },
     Target { name: "target_file", check: targets::target_file::check },
 ];

@@ -22,5 +22,6 @@ pub(crate) mod proxy_reply;
 pub(crate) mod redis_answers;
 pub(crate) mod results;
 pub(crate) mod run_file;
+pub(crate) mod script_module;
 pub(crate) mod sse_events;
 pub(crate) mod target_file;
