@@ -29,7 +29,8 @@ const SHOW: &str = r#"
         if (value instanceof Date) return JSON.stringify(value);
         if (value instanceof Error) return String(value);
         // What is made here has its members on its prototype.
-        if (typeof value.toJSON === "function" && !Object.keys(value).length) value = value.toJSON();
+        const isBare = !Object.keys(value).length;
+        if (typeof value.toJSON === "function" && isBare) value = value.toJSON();
         if (value === null || typeof value !== "object") return show(value);
         if (value instanceof ArrayBuffer) {
             const bytes = `[Uint8Contents]: <${hex(value)}>`;

@@ -11,15 +11,14 @@
 //! ```
 //!
 //! - A **thread** owns a client with its event loop, timers, its share of the users, and its
-//!   account
-//!   of samples. Nothing is shared between threads but counters of iterations.
+//!   account of samples. Nothing is shared between threads but counters of iterations.
 //! - A **user** is a fiber with a JavaScript engine of its own. It runs one iteration at a time; a
-//! call that waits (`sleep`, `http.get`) suspends the fiber until the thread has what it waits for.
+//!   call that waits (`sleep`, `http.get`) suspends the fiber until the thread has what it waits
+//!   for.
 //! - An **operation** is what a user has asked its thread for and waits for, at once or later: a
 //!   timer, a request. It has one result.
 //! - A **scenario** runs on every thread for the users and arrivals that are that thread's; who
-//!   runs
-//!   what is a function of numbers ([`sojourn_k6::executors`]), so threads need not talk.
+//!   runs what is a function of numbers ([`sojourn_k6::executors`]), so threads need not talk.
 
 mod console;
 mod globals;

@@ -239,8 +239,8 @@ impl<'js> Script<'_, '_, 'js> {
 /// How the error begins that says what a script's data can't be.
 pub(crate) const UNMARSHALLED: &str = "error marshaling ";
 
-/// Data as JSON as k6 makes it, which is not `JSON.stringify`: what is undefined becomes null, dates
-/// have no zeros at their end, and functions and infinite numbers are errors.
+/// Data as JSON as k6 makes it, which is not `JSON.stringify`: what is undefined becomes null,
+/// dates have no zeros at their end, and functions and infinite numbers are errors.
 const MARSHAL: &str = r#"
 (function (value) {
     const plain = (value) => {

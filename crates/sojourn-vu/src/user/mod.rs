@@ -233,12 +233,6 @@ impl User {
         self.links.end_all();
     }
 
-    /// Accounts for a sample with the user's present tags, taken now.
-    pub(crate) fn add(&self, metric: MetricId, value: f64) {
-        let tags = Arc::clone(&self.tags.borrow());
-        self.add_tagged(metric, &tags, sojourn_clock::now_ns(), value);
-    }
-
     /// Accounts for a sample of an instant.
     pub(crate) fn add_tagged(
         &self,

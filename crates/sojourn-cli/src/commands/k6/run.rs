@@ -127,7 +127,7 @@ fn announce(command: &Run, settings: &Settings, asked: &script::Asked) {
     println!("\n     execution: local");
     println!("        script: {}", command.script.display());
     println!("        output: {outputs}\n");
-    let segment = asked.consolidated.options.execution_segment.clone().unwrap_or_default();
+    let segment = asked.consolidated.options.execution_segment.unwrap_or_default();
     let segment: &Segment = &segment;
     println!("     {}", needed.line(scenarios.len(), segment));
     for scenario in scenarios {

@@ -47,8 +47,8 @@ impl Failed {
         Self::new(error.exit_code(), error)
     }
 
-    /// The script's top level failed. What it has thrown is told as it is; what can't be loaded with
-    /// the script's name.
+    /// The script's top level failed. What it has thrown is told as it is; what can't be loaded
+    /// with the script's name.
     fn loading(script: &Path, error: &ScriptError) -> Self {
         let name = script.display();
         let url = std::path::absolute(script).unwrap_or_else(|_| script.to_owned());

@@ -126,7 +126,7 @@ fn place(
 
 fn is_empty(document: &Document, id: NodeId) -> bool {
     let counts = |id: &NodeId| matches!(document.node(*id).kind, Kind::Element(_) | Kind::Text(_));
-    !document.node(id).children.iter().any(|child| counts(child))
+    !document.node(id).children.iter().any(counts)
 }
 
 fn own_text(document: &Document, id: NodeId) -> String {

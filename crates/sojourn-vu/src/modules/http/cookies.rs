@@ -148,7 +148,7 @@ impl Jar {
 
     fn remove(&mut self, url: &Url, is_meant: impl Fn(&Cookie) -> bool) {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-        // As in k6, only where the cookie's path is the one that a cookie from `url` has by default.
+        // As in k6, only where the cookie's path is what a cookie from `url` has by default.
         let path = default_path(url.path());
         let goes = |kept: &Kept| is_within(&host, &kept.host) && kept.path == path;
         self.kept.retain(|kept| !(goes(kept) && is_meant(&kept.cookie)));

@@ -124,8 +124,8 @@ fn read<'js>(ctx: &Ctx<'js>, options: &Object<'js>, cookie: &mut Cookie) -> js::
                 if cookie.expires_s.is_none() {
                     let layout = "Mon, 02 Jan 2006 15:04:05 MST";
                     let told = format!(
-                        "unable to parse \"expires\" date string \"{text}\": parsing time \"{text}\" \
-                         as \"{layout}\": cannot parse \"{text}\" as \"Mon\""
+                        "unable to parse \"expires\" date string \"{text}\": parsing time \
+                         \"{text}\" as \"{layout}\": cannot parse \"{text}\" as \"Mon\""
                     );
                     return Err(Exception::throw_message(ctx, &told));
                 }
