@@ -17,6 +17,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "pkg-config", package: "pkg-config", purpose: "OpenSSL is found with it" },
     Tool { program: "nginx", package: "nginx-light", purpose: "the HTTP client is tested on it" },
     Tool { program: "chromium", package: "chromium", purpose: "tests open the HTML report in it" },
+    Tool { program: "node", package: "nodejs", purpose: "peers of the k6 scripts run in it" },
     Tool {
         program: "openssl",
         package: "openssl",

@@ -3,13 +3,15 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use sojourn_clock::now_ns;
 
 use super::script::{Script, folder};
 use super::targets::Targets;
 
 /// What runs longer is killed.
-const LONGEST: Duration = Duration::from_secs(40);
+const LONGEST_NS: u64 = 40_000_000_000;
 
 /// Runs it with everything it leaves in `out`; its exit code.
 pub(super) fn play(script: &Script, targets: &Targets, out: &Path) -> i32 {
@@ -68,12 +70,12 @@ fn signals(script: &Script, child: &mut Child) {
 }
 
 fn wait(child: &mut Child) -> i32 {
-    let until = Instant::now() + LONGEST;
+    let until_ns = now_ns() + LONGEST_NS;
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code().unwrap_or(-1);
         }
-        if Instant::now() > until {
+        if now_ns() > until_ns {
             child.kill().unwrap();
             child.wait().unwrap();
             return -1;

@@ -190,7 +190,7 @@ fn walk(group: &Value, checks: &mut Vec<Value>) {
     for inner in each(&group["groups"]) {
         walk(&inner, checks);
     }
-    checks.sort_by_key(|check| joined(check));
+    checks.sort_by_key(joined);
 }
 
 #[derive(Default)]

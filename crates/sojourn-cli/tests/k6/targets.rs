@@ -1,23 +1,23 @@
-//! What the scripts talk to: mocks on free ports, and a peer for sockets where Node is there.
+//! What the scripts talk to: mocks on free ports, and a peer for sockets, which Node runs.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use sojourn_clock::now_ns;
 
 /// Addresses under the names that scripts find in `__ENV`; their processes end with it.
 pub(super) struct Targets {
     pub(super) addresses: Vec<(&'static str, String)>,
     children: Vec<Child>,
-    /// Whether sockets have a peer.
-    pub(super) has_peers: bool,
 }
 
 impl Targets {
     /// Starts all and waits for their addresses.
     pub(super) fn start(scripts: &Path, folder: &Path) -> Self {
-        let mut targets = Self { addresses: Vec::new(), children: Vec::new(), has_peers: false };
+        let mut targets = Self { addresses: Vec::new(), children: Vec::new() };
         let routes = scripts.join("target.yaml");
         targets.mock("BASE", folder, &["--seed", "1"]);
         targets.mock("ROUTES", folder, &[routes.to_str().unwrap()]);
@@ -41,14 +41,8 @@ impl Targets {
         self.addresses.push((name, address));
     }
 
-    /// A WebSocket and a gRPC service, written for Node, which may not be there.
+    /// A WebSocket and a gRPC service, written for Node.
     fn peers(&mut self, scripts: &Path, folder: &Path) {
-        let has_node = Command::new("node").arg("--version").stdout(Stdio::null()).status().is_ok();
-        if !has_node {
-            self.addresses.push(("WS", "ws://127.0.0.1:1".to_owned()));
-            self.addresses.push(("GRPC", "127.0.0.1:1".to_owned()));
-            return;
-        }
         let mut command = Command::new("node");
         command.arg(scripts.join("peers.mjs"));
         let told = self.spawn(command, &folder.join("peers"), |told| told.contains("GRPC="));
@@ -59,19 +53,22 @@ impl Targets {
                 _ => {}
             }
         }
-        self.has_peers = true;
     }
 
     /// Starts a process and waits until it has printed what is looked for; what it printed.
     fn spawn(&mut self, mut command: Command, path: &Path, is_up: impl Fn(&str) -> bool) -> String {
         let output = File::create(path).unwrap();
         command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
-        self.children.push(command.spawn().unwrap());
-        let until = Instant::now() + Duration::from_secs(20);
+        let program = command.get_program().to_string_lossy().into_owned();
+        let spawned = command.spawn().unwrap_or_else(|error| {
+            panic!("{program}: {error}; `cargo xtask test tools` installs what tests need")
+        });
+        self.children.push(spawned);
+        let until_ns = now_ns() + 20_000_000_000;
         loop {
             let mut told = String::new();
             File::open(path).unwrap().read_to_string(&mut told).unwrap();
-            if is_up(&told) || Instant::now() > until {
+            if is_up(&told) || now_ns() > until_ns {
                 return told;
             }
             std::thread::sleep(Duration::from_millis(10));

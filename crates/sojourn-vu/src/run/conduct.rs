@@ -303,14 +303,19 @@ impl Conductor<'_> {
             let shown = self.figures(now_ns.saturating_sub(start_ns));
             (self.view)(&shown);
         }
-        Ok(cause)
+        // The script may have ended the test in its last iteration.
+        Ok(cause.or_else(|| self.aborted()))
+    }
+
+    fn aborted(&self) -> Option<Cause> {
+        self.settings.progress.aborted.get().cloned().map(Cause::Aborted)
     }
 
     fn early_end(&self) -> Option<Cause> {
         if (self.stop)() > 0 {
             return Some(Cause::Signal);
         }
-        self.settings.progress.aborted.get().cloned().map(Cause::Aborted)
+        self.aborted()
     }
 
     /// Takes in what all threads have accounted for.

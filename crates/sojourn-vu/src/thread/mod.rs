@@ -155,6 +155,11 @@ impl VuThread {
             self.report(Report::Failed(problem));
             return;
         }
+        if self.state == State::Running && self.host.settings.progress.aborted.get().is_some() {
+            // The script has ended the test: no further iteration begins, the coordinator's order
+            // or not.
+            self.stop_players();
+        }
         let now_ns = now_ns();
         for player in &mut self.players {
             if player.is_of(user) {
@@ -213,13 +218,16 @@ impl VuThread {
                 }
             }
             Order::HandOver => self.hand_over(true),
-            Order::Stop => {
-                let now_ns = now_ns();
-                for player in &mut self.players {
-                    player.stop(now_ns, &mut self.seats);
-                }
-            }
+            Order::Stop => self.stop_players(),
             Order::End => {}
+        }
+    }
+
+    /// Ends all scenarios; iterations under way are cut.
+    fn stop_players(&mut self) {
+        let now_ns = now_ns();
+        for player in &mut self.players {
+            player.stop(now_ns, &mut self.seats);
         }
     }
 
