@@ -174,6 +174,18 @@ pub const STAGE_SECOND_BRANCH: &str = "stage.second_branch";
 /// Counter {journey, stage, context}: matched events by the trace they carry: `own` (their
 /// journey's), `other` or `none`; of journeys with a trace.
 pub const STAGE_TRACE: &str = "stage.trace";
+/// A check's name.
+pub const CHECK: &str = "check";
+/// What came of a check: [`CHECK_OK`] or [`CHECK_FAILED`].
+pub const RESULT: &str = "result";
+/// A check that held.
+pub const CHECK_OK: &str = "ok";
+/// A check that did not hold.
+pub const CHECK_FAILED: &str = "failed";
+/// Counter {check, result}: checks and assertions of sessions.
+pub const CHECKS: &str = "checks";
+/// Counter: lines of clients' own log that found no room and were dropped.
+pub const LOG_LINES_DROPPED: &str = "log.lines_dropped";
 /// Counter {journey, step, status}: requests of the step that ended, however they ended.
 pub const STEP_REQUESTS: &str = "step.requests";
 /// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected

@@ -1,0 +1,390 @@
+//! A generator of sessions: clients that walk through a program, each with connections of its own.
+//!
+//! It keeps the same accounts as a generator of journeys, under the same names: a session is a
+//! journey without stages, a client is one such journey, its requests are steps. It makes the
+//! entries itself that the ledger would make, as a generator of an attack does.
+
+mod accounts;
+mod ids;
+mod origins;
+mod redirect;
+mod requests;
+mod seat;
+
+use std::sync::Arc;
+
+use crossbeam_channel::TryRecvError;
+use slab::Slab;
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_http::{Client, Completion};
+use sojourn_ledger::SourceId;
+use sojourn_metrics::{Recorder, Snapshot};
+use sojourn_pace::{Share, random_unit};
+use sojourn_session::{Action, Answer, Client as Walker, Ended, Input, Memory};
+
+use super::{
+    GeneratorSpec,
+    lag_budget::LagBudget,
+    open::OpenStream,
+    outbox::{Outbox, Rhythm},
+    timers::Timers,
+};
+use crate::{
+    health::ThreadHealth,
+    last_word::hand_over,
+    link::{FromGenerator, ToGenerator},
+    sessions::Sessions,
+};
+use accounts::Accounts;
+use origins::Origins;
+use seat::Seat;
+
+/// Clients started or woken in a row before answers are looked at again.
+const STEPS_PER_TURN: usize = 64;
+/// Clients at once of one thread; a further arrival is missed.
+const CLIENTS_MAX: usize = 2_000_000;
+/// Facts are none; the outbox only carries how far this source has seen.
+const FACTS_MAX: usize = 1;
+
+pub(crate) struct SessionGenerator {
+    spec: GeneratorSpec,
+    sessions: Arc<Sessions>,
+    client: Client,
+    recorder: Recorder,
+    accounts: Accounts,
+    outbox: Outbox,
+    open: Vec<OpenStream>,
+    seats: Slab<Seat>,
+    generation: u32,
+    timers: Timers,
+    memory: Memory,
+    origins: Origins,
+    start_ns: u64,
+    last_t0_ns: u64,
+    /// When it was said that there are no further arrivals.
+    arrivals_done_ns: Option<u64>,
+    stopped: bool,
+    health: ThreadHealth,
+    lag_budget: LagBudget,
+}
+
+impl SessionGenerator {
+    pub(crate) fn new(
+        spec: GeneratorSpec,
+        sessions: Arc<Sessions>,
+        client: Client,
+        start_ns: u64,
+    ) -> Self {
+        let plan = Arc::clone(&spec.plan);
+        let share = Share::Stripe { index: spec.index, of: spec.of };
+        let mut recorder = Recorder::new(spec.index);
+        recorder.start_at(start_ns);
+        let health = ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
+            .watch(plan.health.busy_max, &mut recorder);
+        let entries = (0u16..).zip(&plan.load);
+        let open = entries.filter_map(|(entry, load)| {
+            OpenStream::new(entry, load, plan.seed, share, start_ns)
+        });
+        Self {
+            accounts: Accounts::new(&plan, &sessions.program, &mut recorder),
+            outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
+            open: open.collect(),
+            seats: Slab::new(),
+            generation: 0,
+            timers: Timers::default(),
+            memory: Memory::new(plan.seed, spec.index, spec.of),
+            origins: Origins::default(),
+            start_ns,
+            last_t0_ns: start_ns,
+            arrivals_done_ns: None,
+            stopped: false,
+            health,
+            lag_budget: LagBudget::new(spec.options.lag_budget_ns),
+            recorder,
+            client,
+            sessions,
+            spec,
+        }
+    }
+
+    pub(crate) fn run(mut self) -> Result<(), String> {
+        let mut completions: Vec<Completion> = Vec::with_capacity(1024);
+        let mut snapshot_ns = self.start_ns + SECOND_NS;
+        let mut turn_ns = now_ns();
+        while self.obey() {
+            let wake_ns = self.start_due().min(self.wake_due());
+            let now = now_ns();
+            if now >= snapshot_ns {
+                self.report(now);
+                snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
+            }
+            let flush_ns = self.flush(now);
+            self.health.turn(now.saturating_sub(turn_ns));
+            let deadline_ns = wake_ns.min(snapshot_ns).min(flush_ns);
+            self.client
+                .wait_until(deadline_ns, &mut completions)
+                .map_err(|error| format!("event loop failed: {error}"))?;
+            turn_ns = now_ns();
+            for completion in completions.drain(..) {
+                self.complete(&completion);
+            }
+        }
+        self.finish()
+    }
+
+    /// Takes the coordinator's messages; false: end now.
+    fn obey(&mut self) -> bool {
+        loop {
+            match self.spec.control.try_recv() {
+                Ok(ToGenerator::StopArrivals) => {
+                    self.stopped = self.arrivals_done_ns.is_none();
+                    self.open.clear();
+                }
+                Ok(ToGenerator::Amend(amendment)) => {
+                    for open in &mut self.open {
+                        // Phases that are over have nothing left to amend.
+                        let _past = open.amend(amendment, now_ns());
+                    }
+                }
+                Ok(ToGenerator::Abort) | Err(TryRecvError::Disconnected) => return false,
+                Ok(ToGenerator::Start { .. } | ToGenerator::SetVariable { .. }) => {}
+                Err(TryRecvError::Empty) => return true,
+            }
+        }
+    }
+
+    /// Lets in the clients that are due, a bounded number at a time; says when to look again.
+    fn start_due(&mut self) -> u64 {
+        for _ in 0..STEPS_PER_TURN {
+            let next = self.open.iter().enumerate().filter_map(|(at, open)| {
+                open.peek().map(|(k, t0_ns)| (t0_ns, at, k))
+            });
+            let Some((t0_ns, at, k)) = next.min() else {
+                self.tell_when_done(now_ns());
+                return u64::MAX;
+            };
+            let now = now_ns();
+            if t0_ns > now {
+                return t0_ns.saturating_add(self.lag_budget.ns());
+            }
+            if self.client.is_behind() {
+                return now;
+            }
+            let entry = self.open[at].entry;
+            self.lag_budget.note(t0_ns);
+            self.open[at].advance();
+            self.let_in(entry, k, t0_ns, now);
+        }
+        now_ns()
+    }
+
+    fn let_in(&mut self, entry: u16, k: u64, t0_ns: u64, now: u64) {
+        let number = u64::from(entry) << 48 | k;
+        let unit = random_unit(self.spec.plan.seed, u64::from_be_bytes(*b"sessions"), number);
+        let session = self.sessions.mixes.get(usize::from(entry)).map_or(0, |mix| mix.pick(unit));
+        // The plan has as many journeys as the program has sessions: at most as many as numbers.
+        let kind = session as u16;
+        self.last_t0_ns = self.last_t0_ns.max(t0_ns);
+        if self.seats.len() == CLIENTS_MAX {
+            self.accounts.missed(kind, &mut self.recorder);
+            return;
+        }
+        self.generation = self.generation.wrapping_add(1);
+        let walker = Walker::new(&self.sessions.program, session, number);
+        let seat = Seat::new(walker, kind, number, t0_ns, self.generation);
+        self.accounts.arrived(&seat, now, &mut self.recorder);
+        let slot = self.seats.insert(seat);
+        self.go(slot, Input::Go, now);
+    }
+
+    /// Wakes the clients whose pause is over, a bounded number at a time; says when to look again.
+    fn wake_due(&mut self) -> u64 {
+        for _ in 0..STEPS_PER_TURN {
+            let now = now_ns();
+            let Some(token) = self.timers.pop_due(now) else { return self.timers.next_ns() };
+            if let Some(slot) = self.slot_of(token) {
+                self.go(slot, Input::Go, now);
+            }
+        }
+        now_ns()
+    }
+
+    fn slot_of(&self, token: u64) -> Option<usize> {
+        let (slot, generation) = (token as u32 as usize, (token >> 32) as u32);
+        self.seats.get(slot).filter(|seat| seat.generation == generation).map(|_| slot)
+    }
+
+    /// Lets a client go on until it waits for something or ends.
+    fn go(&mut self, slot: usize, mut input: Input<'_>, mut now: u64) {
+        let sessions = Arc::clone(&self.sessions);
+        let program = &*sessions.program;
+        loop {
+            let Some(seat) = self.seats.get_mut(slot) else { return };
+            let ends = self.arrivals_done_ns.is_some() && seat.walker.is_in_forever(program);
+            if ends && seat.asked.is_none() {
+                self.leave(slot, Ended::Completed, now);
+                return;
+            }
+            self.memory.set_unix_ms(self.spec.anchor.unix_ns_at(now) / 1_000_000);
+            match seat.walker.step(program, &mut self.memory, input) {
+                Action::Request(outgoing) => {
+                    let step = sessions.steps.get(outgoing.number()).copied().unwrap_or(0);
+                    let late_ns = now.saturating_sub(seat.due_ns);
+                    let mut tools = requests::Tools {
+                        client: &mut self.client,
+                        origins: &mut self.origins,
+                        sessions: &sessions,
+                        seed: self.spec.plan.seed,
+                        unix_ms: self.spec.anchor.unix_ns_at(now) / 1_000_000,
+                        now_ns: now,
+                        token: u64::from(seat.generation) << 32 | slot as u64,
+                    };
+                    match tools.send(seat, &outgoing, step) {
+                        Ok(()) => {
+                            self.accounts.begun(late_ns, &mut self.recorder);
+                            return;
+                        }
+                        Err(why) => {
+                            self.accounts.not_sent(seat.kind, step, &why, &mut self.recorder);
+                            input = Input::Failed;
+                        }
+                    }
+                }
+                Action::Denied { number, .. } => {
+                    let step = sessions.steps.get(number).copied().unwrap_or(0);
+                    self.accounts.denied(seat.kind, step, &mut self.recorder);
+                    input = Input::Failed;
+                }
+                Action::Wait { ns } => {
+                    // From when it could go on, not from when we came to look at it.
+                    seat.due_ns = seat.due_ns.saturating_add(ns);
+                    let token = u64::from(seat.generation) << 32 | slot as u64;
+                    self.timers.push(seat.due_ns, token);
+                    return;
+                }
+                Action::Check { check, is_ok } => {
+                    self.accounts.check(check, is_ok, &mut self.recorder);
+                    input = Input::Go;
+                }
+                Action::Log(line) => {
+                    if let Some(log) = &sessions.log
+                        && log.try_send(line.to_owned()).is_err()
+                    {
+                        self.accounts.log_dropped(&mut self.recorder);
+                    }
+                    input = Input::Go;
+                }
+                // Plans with such steps are refused before a run.
+                Action::Publish(_) => input = Input::Go,
+                Action::Expect { .. } => input = Input::Missed,
+                Action::Done(ended) => {
+                    self.leave(slot, ended, now);
+                    return;
+                }
+            }
+            now = now_ns();
+        }
+    }
+
+    fn leave(&mut self, slot: usize, ended: Ended, now: u64) {
+        let mut seat = self.seats.remove(slot);
+        seat.leave(&mut self.origins, &mut self.client);
+        let tools = (&*self.sessions.program, &mut self.recorder);
+        self.accounts.ended(&seat, ended, now, tools);
+    }
+
+    /// An answer has come, or none will.
+    fn complete(&mut self, completion: &Completion) {
+        let Some(slot) = self.slot_of(completion.token) else { return };
+        let seat = &mut self.seats[slot];
+        let Some(asked) = seat.asked else { return };
+        let mut refused = None;
+        if let Ok(response) = &completion.outcome
+            && (300..400).contains(&response.status)
+        {
+            let mut tools = requests::Tools {
+                client: &mut self.client,
+                origins: &mut self.origins,
+                sessions: &self.sessions,
+                seed: self.spec.plan.seed,
+                unix_ms: self.spec.anchor.unix_ns_at(completion.ended_ns) / 1_000_000,
+                now_ns: now_ns(),
+                token: completion.token,
+            };
+            match tools.follow(seat, asked, completion, response) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(why) => refused = Some(why),
+            }
+        }
+        let recorder = &mut self.recorder;
+        let of = (seat.kind, seat.due_ns);
+        self.accounts.answered(of, &asked, completion, refused.as_deref(), recorder);
+        seat.answered();
+        // What comes next is due from here on.
+        seat.due_ns = completion.ended_ns;
+        match &completion.outcome {
+            Ok(response) => {
+                let headers = requests::headers(response);
+                let answer =
+                    Answer { status: response.status, headers: &headers, body: &response.body };
+                self.go(slot, Input::Answer(answer), now_ns());
+            }
+            Err(_) => self.go(slot, Input::Failed, now_ns()),
+        }
+    }
+
+    fn tell_when_done(&mut self, now: u64) {
+        if self.arrivals_done_ns.is_some() || self.open.iter().any(|open| !open.is_over(now)) {
+            return;
+        }
+        let ends_ns = self.open.iter().filter_map(OpenStream::end_ns).max();
+        let message = FromGenerator::ArrivalsDone {
+            last_t0_ns: self.last_t0_ns,
+            load_end_ns: match self.stopped {
+                true => now,
+                false => ends_ns.unwrap_or(0).max(self.last_t0_ns),
+            },
+            at_ns: now,
+        };
+        // Tried again at the next turn when the channel is full.
+        if self.spec.reports.try_send((self.spec.index, message)).is_ok() {
+            self.arrivals_done_ns = Some(now);
+        }
+    }
+
+    /// Says how far this source has seen: not past the end of the arrivals while clients are under
+    /// way, which is what the coordinator waits for. Returns when to say it again.
+    fn flush(&mut self, now: u64) -> u64 {
+        let watermark_ns = match self.arrivals_done_ns {
+            Some(done_ns) if !self.seats.is_empty() => done_ns,
+            _ => now,
+        };
+        self.outbox.flush_in(Rhythm::FACTLESS, now, watermark_ns)
+    }
+
+    /// Hands over this second's figures.
+    fn report(&mut self, now: u64) {
+        let snapshot = self.snapshot(now);
+        // A lost one shows as a gap in their numbers, which makes the run void.
+        let _ignored =
+            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
+    }
+
+    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
+        self.accounts.levels(&mut self.recorder);
+        self.health.measure(now, &mut self.recorder);
+        let levels = (self.client.connections(), self.lag_budget.ns());
+        self.health.levels(levels, &mut self.recorder);
+        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
+        Box::new(self.recorder.take(now, spare))
+    }
+
+    /// Hands over everything that is left.
+    fn finish(mut self) -> Result<(), String> {
+        self.accounts.finish(&mut self.recorder);
+        self.outbox.finish(now_ns());
+        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
+        hand_over(&self.spec.reports, (self.spec.index, last))
+    }
+}

@@ -1,0 +1,26 @@
+//! Sessions beside their plan: the program that clients walk through.
+
+use std::sync::Arc;
+
+use crossbeam_channel::Sender;
+use sojourn_session::{Mix, Program};
+
+/// What the generators of sessions need besides their plan. In the plan every session is a journey
+/// without stages, whose steps are its requests by their names.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    /// What clients do.
+    pub program: Arc<Program>,
+    /// Of each of the plan's load entries: which sessions its clients take.
+    pub mixes: Vec<Mix>,
+    /// Of each of the program's requests: its step in its session's journey.
+    pub steps: Vec<usize>,
+    /// Longest time from a request's beginning to its answer's end, nanoseconds.
+    pub timeout_ns: u64,
+    /// Most redirects followed; those to hosts that are no targets are not.
+    pub redirects_max: u32,
+    /// What requests call themselves where the script does not say.
+    pub user_agent: String,
+    /// Where clients' own log goes; `None`: nowhere. Lines that find it full are counted.
+    pub log: Option<Sender<String>>,
+}
