@@ -42,7 +42,8 @@ pub(crate) fn identity(
     }
 }
 
-fn journey_shape(plan: &Plan, journey: &sojourn_plan::Journey) -> JourneyShape {
+/// A journey's outline.
+pub(crate) fn journey_shape(plan: &Plan, journey: &sojourn_plan::Journey) -> JourneyShape {
     let root_steps = journey.steps.iter().filter(|step| step.after.is_none()).count();
     let mut steps: Vec<_> = journey.steps.iter().collect();
     steps.sort_by_key(|step| step.after.is_some());

@@ -24,6 +24,7 @@ mod coordinator;
 pub mod doctor;
 mod error;
 mod fire;
+mod follow;
 mod generator;
 mod health;
 mod identity;
@@ -54,9 +55,12 @@ pub use attack::{
     Attack, Framing, Look, ResultSink, ResultWriter, Script, Scripted, ScriptedThread, Targets,
     Wants,
 };
-pub use coordinator::{Ended, attack, attack_room, run};
+pub use coordinator::{Ended, Following, attack, attack_room, follow, run};
 pub use error::RunError;
 pub use fire::{Fired, fire};
+pub use follow::{
+    Begun, EARLY_WAIT_NS, EndedJourney, Expected, FollowSource, KINDS_MAX, Kinds, Listener,
+};
 pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;

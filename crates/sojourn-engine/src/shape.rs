@@ -51,7 +51,8 @@ fn early_wait_ns(plan: &Plan) -> u64 {
     longest_ns.unwrap_or(EARLY_WAIT_NS).max(least_ns)
 }
 
-fn journey_spec(journey: &Journey, trace: TraceSeed) -> JourneySpec {
+/// The ledger's view of a journey.
+pub(crate) fn journey_spec(journey: &Journey, trace: TraceSeed) -> JourneySpec {
     JourneySpec {
         within_ns: journey.within_ns,
         linger_ns: journey.linger_ns,

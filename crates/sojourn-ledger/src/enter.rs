@@ -6,7 +6,7 @@ use crate::hash::KeyHash;
 use crate::journey::{Extra, Flags, Journey};
 use crate::ledger::{Start, split};
 use crate::slab::{Links, NONE};
-use crate::{Decision, FinishClass, Finished, JourneyId, Key, Ledger, Reason, StepSpan};
+use crate::{Decision, FinishClass, Finished, Followed, JourneyId, Key, Ledger, Reason, StepSpan};
 
 /// Most keys of a journey beyond its first.
 const ALIASES_MAX: usize = 15;
@@ -62,6 +62,26 @@ impl Ledger {
         }
     }
 
+    /// A journey begins in hindsight: what has come of it already may complete it at once.
+    pub(crate) fn follow_up_on(
+        &mut self,
+        followed: Followed,
+        stamp_ns: u64,
+        out: &mut Vec<Decision>,
+    ) {
+        let Followed { journey, kind, phase, t0_ns, t1_ns, key, label } = followed;
+        if let Some(label) = label {
+            self.label(journey, label);
+        }
+        let t1_ns = t1_ns.min(stamp_ns);
+        let known = self.index.by_id(&self.journeys, journey).is_some();
+        self.start(Start { journey, kind, phase, t0_ns, t1_ns }, Some(key), out);
+        let is_there = !known && self.index.by_id(&self.journeys, journey).is_some();
+        if is_there {
+            self.complete_root(journey, t1_ns, out);
+        }
+    }
+
     /// Makes a key name a journey, and matches the events back that waited for it.
     ///
     /// A key still in flight stays with its journey: the second one ends as `class`. A key of a
@@ -78,7 +98,7 @@ impl Ledger {
         let journey = &self.journeys[slot];
         let (id, kind, is_open) = (journey.id, journey.kind, journey.is_open());
         let phase = journey.phase();
-        let hash = KeyHash::of(&key).of_kind(kind);
+        let hash = KeyHash::of(&key).of_kind(if self.common_stages.is_some() { 0 } else { kind });
         if is_open && journey.key_or_took == NONE {
             let place = self.keys.insert(key);
             self.journeys[slot].key_or_took = place;

@@ -30,17 +30,24 @@ pub(crate) struct Fit {
 }
 
 impl Event {
-    /// `is_known` says whether the plan has such a stage; others are left out.
+    /// `is_known` says whether the plan has such a stage; others are left out. Of
+    /// `common_stages`, where there are any, kinds choose theirs later, and a key names a journey of
+    /// any kind.
     pub(crate) fn new(
         stamp_ns: u64,
         observation: &mut Observation,
+        common_stages: Option<u8>,
         mut is_known: impl FnMut(u16, u8) -> bool,
     ) -> Self {
         let mut hashed: Option<(&[u8], KeyHash)> = None;
         let mut fits = SmallVec::new();
         let mut more = Vec::new();
         for candidate in &mut observation.candidates {
-            if !is_known(candidate.kind, candidate.stage) {
+            let is_known = match common_stages {
+                Some(stages) => candidate.stage < stages,
+                None => is_known(candidate.kind, candidate.stage),
+            };
+            if !is_known {
                 continue;
             }
             // Candidates of one event mostly share their key.
@@ -51,7 +58,7 @@ impl Event {
             };
             hashed = Some((key, hash));
             fits.push(Fit {
-                hash: hash.of_kind(candidate.kind),
+                hash: hash.of_kind(if common_stages.is_some() { 0 } else { candidate.kind }),
                 member: candidate.member.unwrap_or(0),
                 kind: candidate.kind,
                 stage: candidate.stage,
@@ -69,6 +76,14 @@ impl Event {
             fits,
             more,
         }
+    }
+
+    /// The same as seen by a journey that some keys name: only these fits are left, and each is of
+    /// the stage that the journey's kind has chosen. What was taken besides is dropped.
+    pub(crate) fn seen_by(mut self, own: impl Fn(&Fit) -> Option<Fit>) -> Self {
+        self.fits = self.fits.iter().filter_map(own).collect();
+        self.more.clear();
+        self
     }
 
     /// What it holds for one of its fits.

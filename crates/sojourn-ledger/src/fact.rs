@@ -74,6 +74,8 @@ pub enum Fact {
         /// The key, when the client makes it: registered before the request is sent.
         key: Option<Key>,
     },
+    /// A journey that had begun before anybody asked for it (stamp: when it was asked for).
+    Followed(Box<Followed>),
     /// An HTTP step of the journey began (stamp: its t1): what the next stage's hop counts from
     /// when that stage follows a step. Not sent for the first step, whose t1 is [`Fact::Started`]'s
     /// stamp.
@@ -146,6 +148,26 @@ pub enum Fact {
     },
     /// A tap saw an event (stamp: taken in the receive callback).
     Observed(Box<Observation>),
+}
+
+/// A journey of which the ledger hears in hindsight: whoever began it said only later what must
+/// come of it. There is no root to wait for, so its root counts as completed when it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// Its number.
+    pub journey: JourneyId,
+    /// Index into [`crate::LedgerSpec::journeys`], or the number of a kind added since.
+    pub kind: u16,
+    /// Phase of `t0_ns`.
+    pub phase: Phase,
+    /// Scheduled instant.
+    pub t0_ns: u64,
+    /// When it began, not after the fact's stamp: what its first hop counts from.
+    pub t1_ns: u64,
+    /// The key; events under it that came before are matched back.
+    pub key: Key,
+    /// Whose it is, where that is said.
+    pub label: Option<Key>,
 }
 
 /// Why a step was refused or not answered, as its generator has it.

@@ -32,6 +32,8 @@ pub(crate) struct Kind {
     /// For each stage, those whose hop counts from it.
     successors: Vec<u32>,
     waiting: Vec<Waiting>,
+    /// Of each stage, which of the common ones it is; empty where there are none.
+    chosen: Vec<u8>,
 }
 
 /// Journeys that wait for a stage.
@@ -74,7 +76,19 @@ impl Kind {
             waiting: vec![Waiting::default(); stages],
             groups,
             spec,
+            chosen: Vec::new(),
         }
+    }
+
+    /// The same with stages chosen from common ones.
+    pub(crate) fn choosing(self, chosen: &[u8]) -> Self {
+        Self { chosen: chosen.to_vec(), ..self }
+    }
+
+    /// Which of its stages a common one is; `None` where it has not chosen that.
+    pub(crate) fn chosen(&self, common: u8) -> Option<u8> {
+        let at = self.chosen.iter().position(|&chosen| chosen == common)?;
+        u8::try_from(at).ok()
     }
 
     pub(crate) fn open(&self) -> &List {

@@ -11,14 +11,16 @@ use crate::kind::Kind;
 use crate::limits::Limits;
 use crate::slab::{List, Slab};
 use crate::{
-    Balance, Decision, Fact, JourneyId, Key, LedgerSpec, LimitFigures, LimitSpec, Observation,
-    Stamped,
+    Balance, Decision, Fact, JourneyId, JourneySpec, Key, LedgerSpec, LimitFigures, LimitSpec,
+    Observation, Stamped,
 };
 
 /// The book of journeys and events; see the crate's page.
 #[derive(Debug)]
 pub struct Ledger {
     pub(crate) kinds: Vec<Kind>,
+    /// How many stages there are that all kinds choose theirs from; `None` where each has its own.
+    pub(crate) common_stages: Option<u8>,
     /// In flight and remembered.
     pub(crate) journeys: Slab<Journey>,
     pub(crate) index: Index,
@@ -63,6 +65,7 @@ impl Ledger {
         let remembered_max = spec.journeys_max.saturating_add(spec.tombstones_max);
         Self {
             kinds: spec.journeys.into_iter().map(Kind::new).collect(),
+            common_stages: None,
             journeys: Slab::new(),
             index: Index::new(remembered_max),
             keys: Slab::new(),
@@ -93,6 +96,23 @@ impl Ledger {
         Self { limits: Limits::new(limits), ..self }
     }
 
+    /// The same with so many stages that kinds to come choose theirs from: there must be none yet.
+    #[must_use]
+    pub fn with_common_stages(self, stages: u8) -> Self {
+        Self { common_stages: Some(stages), ..self }
+    }
+
+    /// Adds a kind, before the first fact of it, and returns its number: one more than the last
+    /// one's. Its stage `i` is the common stage `chosen[i]`. `None` when there are as many kinds as
+    /// numbers, or the stages are not as many as were chosen.
+    pub fn add_kind(&mut self, spec: JourneySpec, chosen: &[u8]) -> Option<u16> {
+        let number = u16::try_from(self.kinds.len()).ok()?;
+        (spec.stages.len() == chosen.len()).then(|| {
+            self.kinds.push(Kind::new(spec).choosing(chosen));
+            number
+        })
+    }
+
     /// What came of the limits so far, in their order.
     pub fn limits(&self) -> impl Iterator<Item = LimitFigures> {
         self.limits.figures()
@@ -113,6 +133,7 @@ impl Ledger {
                 let start = Start { journey, kind, phase, t0_ns, t1_ns: stamp_ns };
                 self.start(start, key, decisions);
             }
+            Fact::Followed(followed) => self.follow_up_on(*followed, stamp_ns, decisions),
             Fact::StepBegan { journey, step } => self.begin_step(journey, step, stamp_ns),
             Fact::StepEnded { journey } => self.end_step(journey, stamp_ns),
             Fact::Keyed { journey, key } => {
@@ -141,15 +162,16 @@ impl Ledger {
             Fact::Polled { journey, stage } => self.poll(journey, stage, stamp_ns, decisions),
             Fact::Observed(mut observation) => {
                 let mut strangers = 0;
-                let event = Event::new(stamp_ns, &mut observation, |kind, stage| {
-                    let known = self.has_stage(kind, stage);
-                    strangers += u64::from(!known);
-                    known
-                });
+                let event =
+                    Event::new(stamp_ns, &mut observation, self.common_stages, |kind, stage| {
+                        let known = self.has_stage(kind, stage);
+                        strangers += u64::from(!known);
+                        known
+                    });
                 self.book.refusals.contradictions += strangers;
                 let before = decisions.len();
                 self.see(event, observation.undecodable, decisions);
-                name_again(&mut decisions[before..], &observation);
+                self.name_again(&mut decisions[before..], &observation);
             }
         }
         if !self.yielded.is_empty() {
@@ -234,21 +256,24 @@ impl Ledger {
         (&mut self.kinds[usize::from(journey.kind)], journey)
     }
 
+    /// Gives a duplicate the key that its event came under: an event is known by its keys' hashes.
+    #[inline]
+    fn name_again(&self, decisions: &mut [Decision], observation: &Observation) {
+        for decision in decisions {
+            let Decision::Again(again) = decision else { continue };
+            let kind = self.kinds.get(usize::from(again.kind));
+            let is_its = |it: &&crate::Candidate| match self.common_stages {
+                None => it.kind == again.kind && it.stage == again.stage,
+                Some(_) => kind.and_then(|kind| kind.chosen(it.stage)) == Some(again.stage),
+            };
+            let own = observation.candidates.iter().find(is_its);
+            again.key = own.map(|candidate| candidate.key.clone());
+        }
+    }
+
     /// Something will expire then.
     pub(crate) fn due(&mut self, at_ns: u64) {
         self.next_due_ns = self.next_due_ns.min(at_ns);
-    }
-}
-
-/// Gives a duplicate the key that its event came under: an event is known by its keys' hashes.
-#[inline]
-fn name_again(decisions: &mut [Decision], observation: &Observation) {
-    for decision in decisions {
-        if let Decision::Again(again) = decision {
-            let mut candidates = observation.candidates.iter();
-            let own = candidates.find(|it| it.kind == again.kind && it.stage == again.stage);
-            again.key = own.map(|candidate| candidate.key.clone());
-        }
     }
 }
 

@@ -18,7 +18,7 @@ impl Ledger {
         } else if event.fits.is_empty() {
             self.give_up(&event, out);
         } else if let Some(slot) = self.journey_of(&event) {
-            self.attribute(slot, &event, out);
+            self.hand_to(slot, event, out);
         } else if event.marker == Marker::Foreign {
             self.classify(&event, EventClass::Foreign, None, out);
         } else {
@@ -36,7 +36,7 @@ impl Ledger {
     /// Matches an event back whose key has become known.
     pub(crate) fn place(&mut self, event: Event, out: &mut Vec<Decision>) {
         match self.journey_of(&event) {
-            Some(slot) => self.attribute(slot, &event, out),
+            Some(slot) => self.hand_to(slot, event, out),
             // Its journey failed and was evicted in the same instant.
             None => self.give_up(&event, out),
         }
@@ -88,7 +88,30 @@ impl Ledger {
         finished
     }
 
-    /// The event is this journey's.
+    /// The event is this journey's. Of common stages only those matter that its kind has chosen.
+    #[inline]
+    fn hand_to(&mut self, slot: u32, event: Event, out: &mut Vec<Decision>) {
+        if self.common_stages.is_none() {
+            return self.attribute(slot, &event, out);
+        }
+        let journey = &self.journeys[slot];
+        let kind = &self.kinds[usize::from(journey.kind)];
+        let event = event.seen_by(|fit| {
+            let stage = kind.chosen(fit.stage)?;
+            let is_own = self.named(fit.hash) == Some(slot);
+            is_own.then_some(Fit { kind: journey.kind, stage, ..*fit })
+        });
+        if !event.fits.is_empty() {
+            return self.attribute(slot, &event, out);
+        }
+        let class = match journey.is_open() || journey.has_completed() {
+            true => EventClass::Matched,
+            false => EventClass::AfterFailure,
+        };
+        self.classify(&event, class, None, out);
+    }
+
+    /// The event is this journey's, and fits one of its stages at least.
     fn attribute(&mut self, slot: u32, event: &Event, out: &mut Vec<Decision>) {
         // Most events fit one stage, and then it is known that its key names this journey.
         let alone = event.fits.len() == 1;

@@ -9,6 +9,8 @@ mod again;
 mod bounds;
 /// Alternatives, one of which is needed.
 mod branches;
+/// Kinds that choose their stages from common ones.
+mod common_stages;
 /// Deadlines to the nanosecond.
 mod deadlines;
 /// Where an event ends up.

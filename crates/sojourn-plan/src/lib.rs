@@ -53,7 +53,9 @@ pub use load::{Load, Model, Think, Until, UserStage};
 pub use plan::{HealthLimits, Plan, Refresh};
 pub use poison::Poison;
 pub use read::units::{bytes, duration_ns, fraction, rate_per_s, show_rate};
-pub use read::{Files, Overrides, PlanError, PlanErrors, read, read_channels, schema};
+pub use read::{
+    Files, Overrides, PlanError, PlanErrors, read, read_channels, schema, usual_linger_ns,
+};
 pub use resource::{Prometheus, Resource, ResourceSource};
 pub use retry::{Retry, RetryOn};
 pub use selector::{Check, JsonPath, PathStep, Selector, Test};

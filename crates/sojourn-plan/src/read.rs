@@ -48,6 +48,7 @@ use crate::{Action, Channel, Connector, Plan, StageSource};
 pub(crate) use conditions::OPERATORS;
 use fields::Fields;
 use journeys::Weighted;
+pub use journeys::usual_linger_ns;
 use node::Node;
 use origin::Origin;
 use problems::Problems;

@@ -9,16 +9,16 @@ mod row;
 pub(crate) use packed::{pack, unpack};
 pub(crate) use row::{read_row, write_row};
 
-use std::{collections::HashMap, rc::Rc};
+use std::{collections::HashMap, sync::Arc};
 
 use sojourn_metrics::{Figure, Kind, SeriesKey, SeriesPhase, Store, varint};
 
 /// Numbers of the series of a file being written.
 #[derive(Debug, Default)]
 pub(crate) struct SeriesTable {
-    numbers: HashMap<Rc<SeriesKey>, u32>,
+    numbers: HashMap<Arc<SeriesKey>, u32>,
     /// By number.
-    keys: Vec<(Rc<SeriesKey>, Kind)>,
+    keys: Vec<(Arc<SeriesKey>, Kind)>,
     /// How many of them stand in the file for good.
     kept: usize,
 }
@@ -28,8 +28,8 @@ impl SeriesTable {
     pub(crate) fn add(&mut self, store: &Store) {
         for (key, kind) in store.series() {
             if !self.numbers.contains_key(key) {
-                let key = Rc::new(key.clone());
-                self.numbers.insert(Rc::clone(&key), self.keys.len() as u32);
+                let key = Arc::new(key.clone());
+                self.numbers.insert(Arc::clone(&key), self.keys.len() as u32);
                 self.keys.push((key, kind));
             }
         }

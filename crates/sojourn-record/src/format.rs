@@ -46,6 +46,8 @@ pub(crate) enum RecordType {
     Duplicate = 9,
     /// How many journeys were kept and were not, JSON; the last one counts.
     Kept = 10,
+    /// The outline of a journey that came into being during the run, JSON.
+    Shape = 11,
 }
 
 impl RecordType {
@@ -61,6 +63,7 @@ impl RecordType {
             Self::Amendment,
             Self::Duplicate,
             Self::Kept,
+            Self::Shape,
         ]
         .into_iter()
         .find(|&kind| kind as u8 == number)

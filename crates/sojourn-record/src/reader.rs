@@ -15,7 +15,7 @@ use crate::{AmendmentRecord, Identity, Interval, JourneyRecord, KeptRecord, Summ
 /// A run file's content.
 #[derive(Clone, Debug, Default)]
 pub struct RunFile {
-    /// Which run.
+    /// Which run; its journeys include those that came into being while it went on.
     pub identity: Identity,
     /// All series, merged to the last whole interval.
     pub store: Store,

@@ -9,7 +9,8 @@ use std::{
 use sojourn_metrics::{Snapshot, Store};
 
 use crate::{
-    AmendmentRecord, DuplicateRecord, Identity, IntervalRow, JourneyRecord, KeptRecord, Summary,
+    AmendmentRecord, DuplicateRecord, Identity, IntervalRow, JourneyRecord, JourneyShape,
+    KeptRecord, Summary,
     codec::{SeriesTable, pack, write_figures, write_row},
     format::{Header, MAGIC, RecordType},
 };
@@ -83,6 +84,11 @@ impl RunWriter {
     /// Appends how many journeys were kept and were not.
     pub fn kept(&mut self, record: &KeptRecord) -> io::Result<()> {
         self.append(|writer| writer.output.stage_json(RecordType::Kept, record))
+    }
+
+    /// Appends the outline of a journey that the identity does not have: it came into being since.
+    pub fn shape(&mut self, shape: &JourneyShape) -> io::Result<()> {
+        self.append(|writer| writer.output.stage_json(RecordType::Shape, shape))
     }
 
     /// Appends a change of rate.

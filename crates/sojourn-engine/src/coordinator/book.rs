@@ -176,6 +176,12 @@ impl Book {
             FromObserver::Again(record) => {
                 let _ignored = self.writer.as_mut().map(|writer| writer.duplicate(&record));
             }
+            FromObserver::Shape(shape) => {
+                if let Some(Err(error)) = self.writer.as_mut().map(|it| it.shape(&shape)) {
+                    self.defects
+                        .push(format!("journey {} is not in its file: {error}", shape.name));
+                }
+            }
             FromObserver::Void(why) => self.defects.push(why),
             FromObserver::Closed { balance, kept } => {
                 self.notes.extend(notes::of_book(&balance, &kept));

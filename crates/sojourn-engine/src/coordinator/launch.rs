@@ -1,6 +1,7 @@
 //! Making the threads of a run and the channels between them.
 
 mod beside;
+mod following;
 
 use std::{
     sync::{
@@ -21,11 +22,12 @@ use sojourn_plan::Plan;
 use super::{
     book::Book,
     panic::{self, Panic, Role},
-    taps::open_taps,
+    taps::{is_only_published_to, open_taps},
 };
 use crate::{
     Attack, RunError, RunOptions,
     client_error::client_error,
+    follow::{FollowedKinds, Listener},
     generator::{self, GeneratorSpec, Publishers},
     link::{FromGenerator, ToGenerator},
     observer::{
@@ -36,6 +38,8 @@ use crate::{
     refresh::{self, RefreshSpec},
     steps::Latest,
 };
+
+pub(super) use following::{FollowedLaunch, launch_following};
 
 /// Batches on their way to the ledger, of all sources together.
 const BATCHES_MAX: usize = 16_384;
@@ -81,6 +85,10 @@ pub(super) struct Launched {
     panics: Sender<Panic>,
     from_panics: Receiver<Panic>,
     threads: Vec<JoinHandle<()>>,
+    /// Who hears of events besides the ledger.
+    listener: Option<Arc<dyn Listener>>,
+    /// Where journeys come from that others begin.
+    followed: Option<FollowedKinds>,
 }
 
 /// Opens the taps, then makes every thread; nothing is sent before [`Launched::start`].
@@ -91,45 +99,17 @@ pub(super) fn launch(
     registry: &Registry,
     variables: &Latest,
 ) -> Result<Launched, RunError> {
-    let (taps, channels) = open_taps(plan, registry)?;
-    let (batches_sender, batches) = bounded(BATCHES_MAX);
-    let (generator_sender, from_generators) = bounded(REPORTS_MAX);
-    let (observer_sender, from_observer) = bounded(KEPT_MAX);
-    let (tap_sender, from_taps) = bounded(REPORTS_MAX);
-    let (poller_sender, from_poller) = bounded(REPORTS_MAX);
-    let (note_sender, from_others) = bounded(NOTES_MAX);
-    let (panics, from_panics) = bounded(NOTES_MAX);
-    let mut launched = Launched {
-        options: options.clone(),
-        start_ns: 0,
-        anchor: Anchor::now(),
-        ledger: Arc::default(),
-        channels,
-        resources: Vec::new(),
-        stop: StopOnDrop::default(),
-        sources: Vec::new(),
-        to_generators: Vec::new(),
-        wakers: Vec::new(),
-        ios: Vec::new(),
-        spares: Vec::new(),
-        taps: 0,
-        rings: MessageRing::of_channels(plan.channels.len(), options.keep),
-        starts: Vec::new(),
-        from_generators,
-        from_observer,
-        from_taps,
-        from_poller,
-        from_others,
-        panics,
-        from_panics,
-        threads: Vec::new(),
-    };
+    let (taps, channels) = open_taps(plan, registry, |index| !is_only_published_to(plan, index))?;
+    let (mut launched, far) = Launched::new(plan, options, channels);
+    let FarEnds { batches_sender, batches, generator_sender, observer_sender, tap_sender, .. } =
+        far;
+    let (poller_sender, note_sender) = (far.poller_sender, far.note_sender);
     let (polls, hand_over) = poller::channel(plan);
     let ends = launched.generators_of(
         plan,
         attack.map(Arc::new),
         &variables.values(),
-        &FarEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
+        &GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
         registry,
     )?;
     for (index, tap, decoder) in taps {
@@ -154,8 +134,19 @@ pub(super) fn launch(
     Ok(launched)
 }
 
-/// The far ends of the generators' channels.
+/// The far ends of the channels that every run has, and the batches that the observer reads.
 struct FarEnds {
+    batches_sender: Sender<Batch>,
+    batches: Receiver<Batch>,
+    generator_sender: Sender<(u32, FromGenerator)>,
+    observer_sender: Sender<FromObserver>,
+    tap_sender: Sender<TapReport>,
+    poller_sender: Sender<Box<Snapshot>>,
+    note_sender: Sender<String>,
+}
+
+/// The far ends of the generators' channels.
+struct GeneratorEnds {
     facts: Sender<Batch>,
     reports: Sender<(u32, FromGenerator)>,
     polls: PollSender,
@@ -182,6 +173,54 @@ impl Drop for StopOnDrop {
 }
 
 impl Launched {
+    /// Without any thread, and the far ends of its channels.
+    fn new(plan: &Plan, options: &RunOptions, channels: Vec<(String, String)>) -> (Self, FarEnds) {
+        let (batches_sender, batches) = bounded(BATCHES_MAX);
+        let (generator_sender, from_generators) = bounded(REPORTS_MAX);
+        let (observer_sender, from_observer) = bounded(KEPT_MAX);
+        let (tap_sender, from_taps) = bounded(REPORTS_MAX);
+        let (poller_sender, from_poller) = bounded(REPORTS_MAX);
+        let (note_sender, from_others) = bounded(NOTES_MAX);
+        let (panics, from_panics) = bounded(NOTES_MAX);
+        let launched = Self {
+            options: options.clone(),
+            start_ns: 0,
+            anchor: Anchor::now(),
+            ledger: Arc::default(),
+            channels,
+            resources: Vec::new(),
+            stop: StopOnDrop::default(),
+            sources: Vec::new(),
+            to_generators: Vec::new(),
+            wakers: Vec::new(),
+            ios: Vec::new(),
+            spares: Vec::new(),
+            taps: 0,
+            rings: MessageRing::of_channels(plan.channels.len(), options.keep),
+            starts: Vec::new(),
+            from_generators,
+            from_observer,
+            from_taps,
+            from_poller,
+            from_others,
+            panics,
+            from_panics,
+            threads: Vec::new(),
+            listener: None,
+            followed: None,
+        };
+        let far = FarEnds {
+            batches_sender,
+            batches,
+            generator_sender,
+            observer_sender,
+            tap_sender,
+            poller_sender,
+            note_sender,
+        };
+        (launched, far)
+    }
+
     /// Sets the run's start a moment from now, and returns it.
     pub(super) fn set_start(&mut self) -> u64 {
         self.start_ns = now_ns() + SETTLE_NS;
@@ -204,10 +243,11 @@ impl Launched {
     }
 
     pub(super) fn tell_generators(&self, message: &ToGenerator) {
-        for (generator, waker) in self.to_generators.iter().zip(&self.wakers) {
+        for (index, generator) in self.to_generators.iter().enumerate() {
             // One that has ended is told nothing.
             let _ignored = generator.send(message.clone());
-            waker.wake();
+            // Threads that only follow journeys look by themselves.
+            self.wakers.get(index).into_iter().for_each(sojourn_http::Waker::wake);
         }
     }
 
@@ -295,7 +335,7 @@ impl Launched {
         plan: &Arc<Plan>,
         attack: Option<Arc<Attack>>,
         variables: &[Option<Box<str>>],
-        far: &FarEnds,
+        far: &GeneratorEnds,
         registry: &Registry,
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         let mut ends = Vec::new();
@@ -372,6 +412,7 @@ impl Launched {
             start,
             narrator: self.options.narrator.clone(),
             ring: self.rings.get(index).cloned(),
+            listener: self.listener.clone(),
         };
         self.spawn(Role::Tap, &format!("tap-{index}"), move || run_tap(spec))
     }
@@ -430,6 +471,7 @@ impl Launched {
             reports,
             generators,
             poll_ends,
+            followed: self.followed.take(),
             state: Arc::clone(&self.ledger),
         };
         self.spawn(Role::Observer, "observer", move || {

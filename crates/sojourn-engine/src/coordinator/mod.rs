@@ -5,6 +5,7 @@
 //! verdict.
 
 mod book;
+mod following;
 mod launch;
 mod levels;
 mod notes;
@@ -22,9 +23,12 @@ use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
 
+pub use following::{Following, follow};
+
 use crate::{
     Attack, Progress, RunError, RunOptions, Stop, Stretch,
     attack::room,
+    follow::Kinds,
     link::ToGenerator,
     machine::Machine,
     once::once,
@@ -120,8 +124,15 @@ fn conduct(
         .and_then(|()| launch::launch(plan, options, attack, registry, &latest))
         .and_then(|mut launched| {
             let book = begin(plan, options, &mut launched)?;
-            let coordinator =
-                Coordinator { plan, is_attack, launched, book, stop, stop_told: false };
+            let coordinator = Coordinator {
+                plan,
+                is_attack,
+                kinds: None,
+                launched,
+                book,
+                stop,
+                stop_told: false,
+            };
             coordinator.conduct(progress)
         });
     // Whatever failed: what was set up is taken down again.
@@ -178,6 +189,8 @@ struct Coordinator<'a> {
     plan: &'a Plan,
     /// The generators keep the whole book themselves.
     is_attack: bool,
+    /// Where journeys come from that others begin.
+    kinds: Option<Arc<Kinds>>,
     launched: Launched,
     book: Book,
     stop: &'a Stop,
@@ -188,7 +201,6 @@ impl Coordinator<'_> {
     fn conduct(mut self, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Measured, RunError> {
         self.launched.start();
         let planned_ns = planned_ns(self.plan);
-        let drain_ns = self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0);
         let warmup_ns = self.plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
         let start_ns = self.launched.start_ns;
         // A little after the sources' own seconds, so that each second's figures are all there.
@@ -226,7 +238,7 @@ impl Coordinator<'_> {
             self.amend(now, drain_until_ns.is_some() || self.stop_told)?;
             if drain_until_ns.is_none() && self.book.arrivals_done(self.launched.generators()) {
                 self.book.checkpoint()?;
-                drain_until_ns = Some(now.max(start_ns) + drain_ns);
+                drain_until_ns = Some(now.max(start_ns) + self.drain_ns());
             }
             let is_drained = drain_until_ns.is_some() && self.is_drained();
             let is_cut_off = drain_until_ns.is_some_and(|until_ns| now >= until_ns);
@@ -237,6 +249,14 @@ impl Coordinator<'_> {
         let drained = self.is_drained();
         self.shut_down();
         self.summarise(drained, aborted)
+    }
+
+    /// How long the drain may take; of journeys that others begin, until the last one is given up.
+    fn drain_ns(&self) -> u64 {
+        match &self.kinds {
+            Some(kinds) => kinds.observed_ns_max().saturating_add(SECOND_NS),
+            None => self.plan.load.iter().map(|load| load.drain_ns).max().unwrap_or(0),
+        }
     }
 
     /// Decides on what was asked of the rate: from an instant that every generator will hear of in

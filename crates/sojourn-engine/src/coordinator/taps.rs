@@ -26,11 +26,15 @@ pub(crate) fn is_only_published_to(plan: &Plan, index: usize) -> bool {
 /// A tap for each channel that is listened to, with the channel's index and its decoder.
 type Taps = Vec<(usize, Box<dyn Tap>, OpenDecoder)>;
 
-pub(super) fn open_taps(plan: &Plan, registry: &Registry) -> Result<(Taps, Listening), RunError> {
+pub(super) fn open_taps(
+    plan: &Plan,
+    registry: &Registry,
+    is_listened_to: impl Fn(usize) -> bool,
+) -> Result<(Taps, Listening), RunError> {
     let mut taps = Vec::new();
     let mut channels = Vec::new();
     for (index, channel) in plan.channels.iter().enumerate() {
-        if is_only_published_to(plan, index) {
+        if !is_listened_to(index) {
             let word = channel.connector.word();
             channels.push((channel.name.clone(), format!("{word}, published to")));
             continue;

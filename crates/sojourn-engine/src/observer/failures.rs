@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sojourn_ledger::{FinishClass, Finished, Reason};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
-use sojourn_plan::Plan;
+use sojourn_plan::Journey;
 
 /// Most texts told apart per journey; further ones are counted together.
 const TEXTS_MAX: usize = 50;
@@ -12,6 +12,7 @@ const TEXTS_MAX: usize = 50;
 const OTHER: &str = "other reasons";
 
 /// Counters of failed journeys.
+#[derive(Default)]
 pub(super) struct FailureSeries {
     journeys: Vec<Names>,
     known: HashMap<Cause, [SeriesId; 2]>,
@@ -41,13 +42,13 @@ enum What {
 }
 
 impl FailureSeries {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let names = |journey: &sojourn_plan::Journey| Names {
+    /// Takes a further journey in.
+    pub(super) fn add(&mut self, journey: &Journey) {
+        self.journeys.push(Names {
             journey: journey.name.clone(),
             stages: journey.stages.iter().map(|stage| stage.name.clone()).collect(),
             texts: Vec::new(),
-        };
-        Self { journeys: plan.journeys.iter().map(names).collect(), known: HashMap::new() }
+        });
     }
 
     /// Counts a journey, if it failed.
@@ -115,7 +116,8 @@ mod tests {
     #[test]
     fn reasons_beyond_the_bound_are_counted_together() {
         let mut recorder = Recorder::new(0);
-        let mut failures = FailureSeries::new(&plan(PAYMENT, "http://127.0.0.1:1"));
+        let mut failures = FailureSeries::default();
+        plan(PAYMENT, "http://127.0.0.1:1").journeys.iter().for_each(|it| failures.add(it));
         let fails = |number: u64, said: Option<String>| Finished {
             class: FinishClass::Failed,
             reason: Some(Reason::Stage(0)),

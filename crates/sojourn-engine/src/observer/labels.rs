@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sojourn_ledger::{FinishClass, Finished, Key};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, names};
-use sojourn_plan::Plan;
+use sojourn_plan::{Journey, Plan};
 
 use super::series::PHASES;
 
@@ -29,6 +29,11 @@ impl LabelSeries {
     pub(super) fn new(plan: &Plan) -> Self {
         let names = plan.journeys.iter().map(|journey| journey.name.clone());
         Self { journeys: names.collect(), known: HashMap::new() }
+    }
+
+    /// Takes a further journey in.
+    pub(super) fn add(&mut self, journey: &Journey) {
+        self.journeys.push(journey.name.clone());
     }
 
     /// Counts an ended journey under its label. Labels beyond the bound are one together.

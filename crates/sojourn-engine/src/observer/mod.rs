@@ -3,6 +3,7 @@
 //! Batches of facts come in from generators, taps and the poller; decisions go out: figures to the
 //! coordinator, wake-ups to the generators, kept journeys to the run file.
 
+mod adopt;
 mod audit;
 mod clocks;
 mod failures;
@@ -26,9 +27,10 @@ use sojourn_ledger::{
 };
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_plan::Plan;
-use sojourn_record::{DuplicateRecord, JourneyRecord, KeptRecord};
+use sojourn_record::{DuplicateRecord, JourneyRecord, JourneyShape, KeptRecord};
 
 use crate::{
+    follow::FollowedKinds,
     generator::hears_of_end,
     health::ThreadHealth,
     last_word::hand_over,
@@ -59,6 +61,8 @@ pub(crate) enum FromObserver {
     Kept(Box<JourneyRecord>),
     /// A duplicate of a journey told of before.
     Again(Box<DuplicateRecord>),
+    /// The outline of a journey that came into being.
+    Shape(Box<JourneyShape>),
     /// Something that makes the run void, in words.
     Void(String),
     /// The book is closed.
@@ -110,6 +114,8 @@ pub(crate) struct ObserverSpec {
     pub(crate) generators: Vec<GeneratorEnd>,
     /// Where the poller hears which journeys have ended.
     pub(crate) poll_ends: Option<Sender<Ended>>,
+    /// Where journeys come from that others begin.
+    pub(crate) followed: Option<FollowedKinds>,
     pub(crate) state: Arc<LedgerState>,
 }
 
@@ -136,6 +142,7 @@ pub(crate) struct Observer {
     decisions: Vec<Decision>,
     wake_ups_refused: u64,
     kept_refused: u64,
+    ends_refused: u64,
     silent_told: bool,
     void_told: bool,
 }
@@ -157,8 +164,11 @@ impl Observer {
             })
             .collect();
         Self {
-            ledger: Ledger::new(ledger_spec(plan, &spec.options.run_id))
-                .with_limits(limit_specs(plan)),
+            ledger: match &spec.followed {
+                Some(followed) => followed.ledger(ledger_spec(plan, &spec.options.run_id)),
+                None => Ledger::new(ledger_spec(plan, &spec.options.run_id))
+                    .with_limits(limit_specs(plan)),
+            },
             sequencer: Sequencer::new(&sources, HELD_MAX),
             health: ThreadHealth::new("observer", &mut recorder),
             series: ObserverSeries::new(plan, &mut recorder),
@@ -174,6 +184,7 @@ impl Observer {
             decisions: Vec::new(),
             wake_ups_refused: 0,
             kept_refused: 0,
+            ends_refused: 0,
             silent_told: false,
             void_told: false,
             spec,
@@ -239,8 +250,10 @@ impl Observer {
             self.ledger.cut_off(cutoff_ns);
         }
         while let Some(stamped) = self.sequencer.pop() {
-            if let Fact::Started { kind, .. } = stamped.fact {
-                self.in_flight[usize::from(kind)] += 1;
+            match &stamped.fact {
+                Fact::Started { kind, .. } => self.in_flight[usize::from(*kind)] += 1,
+                Fact::Followed(followed) => self.count_followed(usize::from(followed.kind)),
+                _ => {}
             }
             self.ledger.apply(stamped, &mut self.decisions);
             self.decide();
@@ -304,6 +317,9 @@ impl Observer {
         };
         counter.fetch_add(1, Ordering::Relaxed);
         state.last_end_ns.fetch_max(finished.end_ns, Ordering::Relaxed);
+        if let Some(followed) = &self.spec.followed {
+            self.ends_refused += u64::from(followed.tell(finished).is_err());
+        }
         if self.tells_end[usize::from(finished.kind)] {
             let journey = finished.journey.0;
             self.wake(journey, ToActor::Ended { journey });
@@ -371,6 +387,7 @@ impl Observer {
         };
         refused("wake-ups to generators and poller", &mut self.wake_ups_refused);
         refused("journeys to keep", &mut self.kept_refused);
+        refused("ends of journeys", &mut self.ends_refused);
         self.spec.state.started.store(self.ledger.balance().journeys.started, Ordering::Relaxed);
         Box::new(self.recorder.take(now, None))
     }
@@ -432,6 +449,7 @@ mod tests {
             reports,
             generators: Vec::new(),
             poll_ends: None,
+            followed: None,
             state: Arc::default(),
         };
         Observer::new(spec, start_ns).run();

@@ -66,61 +66,41 @@ pub(super) const PHASES: [SeriesPhase; 2] = [SeriesPhase::WarmUp, SeriesPhase::S
 
 impl ObserverSeries {
     pub(crate) fn new(plan: &Plan, recorder: &mut Recorder) -> Self {
-        let journeys = plan
-            .journeys
-            .iter()
-            .map(|journey| PHASES.map(|phase| JourneySeries::new(&journey.name, phase, recorder)))
-            .collect();
-        let stages = plan
-            .journeys
-            .iter()
-            .map(|journey| {
-                journey
-                    .stages
-                    .iter()
-                    .map(|stage| {
-                        let tags = [("journey", &*journey.name), ("stage", &*stage.name)];
-                        let of = (journey, stage);
-                        PHASES.map(|phase| StageSeries::new(of, &tags, phase, recorder))
-                    })
-                    .collect()
-            })
-            .collect();
         let channels = plan
             .channels
             .iter()
             .map(|channel| ChannelSeries::new(&channel.name, recorder))
             .collect();
-        let mut gauge = |metric: &str, tags: &[(&str, &str)]| {
-            recorder.series(Kind::Gauge, SeriesKey::new(metric, tags, SeriesPhase::Any))
-        };
-        let levels = plan
-            .journeys
-            .iter()
-            .map(|journey| {
-                let of = [("journey", &*journey.name)];
-                let in_flight = gauge(names::JOURNEYS_IN_FLIGHT, &of);
-                let oldest_age_ms = gauge(names::JOURNEYS_OLDEST_AGE_MS, &of);
-                let stages = journey
-                    .stages
-                    .iter()
-                    .map(|stage| {
-                        let tags = [("journey", &*journey.name), ("stage", &*stage.name)];
-                        gauge(names::STAGE_IN_FLIGHT, &tags)
-                    })
-                    .collect();
-                LevelSeries { in_flight, oldest_age_ms, stages }
-            })
-            .collect();
-        Self {
-            journeys,
-            stages,
+        let mut series = Self {
+            journeys: Vec::new(),
+            stages: Vec::new(),
             channels,
-            levels,
-            failures: FailureSeries::new(plan),
+            levels: Vec::new(),
+            failures: FailureSeries::default(),
             poison: PoisonSeries::new(plan, recorder),
-            groups: groups(plan),
-        }
+            groups: Vec::new(),
+        };
+        plan.journeys.iter().for_each(|journey| series.add(journey, PHASES, recorder));
+        series
+    }
+
+    /// Takes a further journey in. `phases`: those that its warm-up and its steady phase go to.
+    pub(crate) fn add(
+        &mut self,
+        journey: &Journey,
+        phases: [SeriesPhase; 2],
+        recorder: &mut Recorder,
+    ) {
+        let of_phase = |phase| JourneySeries::new(&journey.name, phase, recorder);
+        self.journeys.push(phases.map(of_phase));
+        let mut of_stage = |stage: &Stage| {
+            let tags = [("journey", &*journey.name), ("stage", &*stage.name)];
+            phases.map(|phase| StageSeries::new((journey, stage), &tags, phase, recorder))
+        };
+        self.stages.push(journey.stages.iter().map(&mut of_stage).collect());
+        self.levels.push(LevelSeries::new(journey, recorder));
+        self.failures.add(journey);
+        self.groups.push(groups_of(journey));
     }
 
     /// Counts a decision.
@@ -251,6 +231,23 @@ impl ObserverSeries {
     }
 }
 
+impl LevelSeries {
+    fn new(journey: &Journey, recorder: &mut Recorder) -> Self {
+        let mut gauge = |metric: &str, tags: &[(&str, &str)]| {
+            recorder.series(Kind::Gauge, SeriesKey::new(metric, tags, SeriesPhase::Any))
+        };
+        let of = ("journey", &*journey.name);
+        let in_flight = gauge(names::JOURNEYS_IN_FLIGHT, &[of]);
+        let oldest_age_ms = gauge(names::JOURNEYS_OLDEST_AGE_MS, &[of]);
+        let stages = journey
+            .stages
+            .iter()
+            .map(|stage| gauge(names::STAGE_IN_FLIGHT, &[of, ("stage", &*stage.name)]))
+            .collect();
+        Self { in_flight, oldest_age_ms, stages }
+    }
+}
+
 impl JourneySeries {
     fn new(journey: &str, phase: SeriesPhase, recorder: &mut Recorder) -> Self {
         let mut series = |kind: Kind, metric: &str| {
@@ -343,16 +340,13 @@ impl ChannelSeries {
     }
 }
 
-/// Of each journey, the stages of each group of alternatives.
-pub(super) fn groups(plan: &Plan) -> Vec<Vec<Vec<usize>>> {
-    let of_journey = |journey: &sojourn_plan::Journey| {
-        let of_group = |group: u8| {
-            let is_of = |&at: &usize| journey.stages[at].kind == StageKind::Branch(group);
-            (0..journey.stages.len()).filter(is_of).collect::<Vec<_>>()
-        };
-        (0..=u8::MAX).map(of_group).filter(|group| !group.is_empty()).collect()
+/// Of a journey, the stages of each group of alternatives.
+pub(super) fn groups_of(journey: &Journey) -> Vec<Vec<usize>> {
+    let of_group = |group: u8| {
+        let is_of = |&at: &usize| journey.stages[at].kind == StageKind::Branch(group);
+        (0..journey.stages.len()).filter(is_of).collect::<Vec<_>>()
     };
-    plan.journeys.iter().map(of_journey).collect()
+    (0..=u8::MAX).map(of_group).filter(|group| !group.is_empty()).collect()
 }
 
 fn class_index(class: FinishClass) -> usize {

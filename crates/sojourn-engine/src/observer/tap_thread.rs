@@ -15,7 +15,12 @@ use sojourn_ledger::{Batch, Fact, SourceId};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, Snapshot, names};
 
 use super::MessageRing;
-use crate::{generator::Outbox, health::ThreadHealth, options::narrate};
+use crate::{
+    follow::{self, Listener},
+    generator::Outbox,
+    health::ThreadHealth,
+    options::narrate,
+};
 
 /// Facts that wait for a place in the ledger's channel.
 const FACTS_MAX: usize = 1_000_000;
@@ -34,6 +39,8 @@ pub(crate) struct TapSpec {
     pub(crate) narrator: Option<Sender<String>>,
     /// Where messages are held for kept journeys, where that was asked for.
     pub(crate) ring: Option<MessageRing>,
+    /// Who hears of events besides the ledger.
+    pub(crate) listener: Option<Arc<dyn Listener>>,
 }
 
 /// What a tap thread says to the coordinator.
@@ -53,6 +60,7 @@ struct ToLedger {
     outbox: Outbox,
     narrator: Option<Sender<String>>,
     ring: Option<MessageRing>,
+    listener: Option<Arc<dyn Listener>>,
     /// The run's start, once it is known; before it, events are residual backlog of earlier runs.
     start_ns: Option<u64>,
     residual: u64,
@@ -85,6 +93,9 @@ impl Sink for ToLedger {
             if let (Some(ring), false) = (&self.ring, observation.candidates.is_empty()) {
                 ring.hold(self.last_ns, message);
             }
+            if let (Some(listener), false) = (&self.listener, observation.candidates.is_empty()) {
+                follow::tell(&**listener, self.last_ns, &observation.candidates, message);
+            }
             self.outbox.push(self.last_ns, Fact::Observed(Box::new(observation)));
         }
     }
@@ -102,11 +113,17 @@ impl Sink for ToLedger {
 
 /// The thread's body: from the tap's opening until `stop`, or until the tap is lost.
 pub(crate) fn run_tap(spec: TapSpec) {
-    let TapSpec { channel, mut tap, router, source, facts, reports, stop, start, narrator, ring } =
-        spec;
-    let outbox = Outbox::new(source, facts, FACTS_MAX);
-    let mut sink =
-        ToLedger { router, outbox, narrator, ring, start_ns: None, residual: 0, last_ns: 0 };
+    let TapSpec { channel, mut tap, source, reports, stop, start, .. } = spec;
+    let mut sink = ToLedger {
+        router: spec.router,
+        outbox: Outbox::new(source, spec.facts, FACTS_MAX),
+        narrator: spec.narrator,
+        ring: spec.ring,
+        listener: spec.listener,
+        start_ns: None,
+        residual: 0,
+        last_ns: 0,
+    };
     let mut figures = Figures::new(&channel, source);
     let mut lost = None;
     while !stop.load(Ordering::Relaxed) {

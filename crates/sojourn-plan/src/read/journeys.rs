@@ -18,6 +18,12 @@ use super::templates::Scope;
 /// The least time a journey is watched beyond its deadline.
 const LINGER_LEAST_NS: u64 = 10_000_000_000;
 
+/// How long a journey with this deadline is watched beyond it unless its file says otherwise,
+/// nanoseconds.
+pub fn usual_linger_ns(within_ns: u64) -> u64 {
+    LINGER_LEAST_NS.max(within_ns / 2)
+}
+
 /// A journey and its share of load entries that name none.
 pub(super) struct Weighted {
     pub(super) journey: Journey,
@@ -61,7 +67,7 @@ impl Reader<'_> {
         }
         let within_ns = self.within(key, &fields, &steps, &stages);
         let usual_linger_ns = match within_ns {
-            Some(within_ns) if !stages.is_empty() => LINGER_LEAST_NS.max(within_ns / 2),
+            Some(within_ns) if !stages.is_empty() => usual_linger_ns(within_ns),
             _ => 0,
         };
         let linger_ns =

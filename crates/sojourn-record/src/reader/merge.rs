@@ -25,6 +25,13 @@ pub(super) fn merge(mut runs: Vec<RunFile>) -> Result<RunFile, String> {
         merged.identity.start_monotonic_ns.saturating_sub(earlier_ns);
     for run in &runs {
         merged.store.merge(&run.store);
+        let known = &mut merged.identity.journeys;
+        // Kinds of journeys may have come into being in some runs and not in others.
+        for shape in &run.identity.journeys {
+            if !known.iter().any(|journey| journey.name == shape.name) {
+                known.push(shape.clone());
+            }
+        }
     }
     merged.summary = summary(&runs, &merged.store, start_unix_ns);
     let cut_off: Vec<_> = runs

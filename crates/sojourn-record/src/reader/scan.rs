@@ -176,6 +176,10 @@ impl Scan {
                 let record = serde_json::from_slice(payload).ok()?;
                 self.add_duplicate(record);
             }
+            RecordType::Shape => {
+                let shape = serde_json::from_slice(payload).ok()?;
+                self.run.identity.journeys.push(shape);
+            }
             RecordType::Kept => self.run.kept = Some(serde_json::from_slice(payload).ok()?),
             RecordType::Summary => self.run.summary = Some(serde_json::from_slice(payload).ok()?),
             RecordType::Amendment => {

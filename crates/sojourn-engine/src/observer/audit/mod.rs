@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use smallvec::SmallVec;
 use sojourn_ledger::{Again, FinishClass, Finished, JourneyId, Ledger, Phase};
 use sojourn_pace::random_u64;
-use sojourn_plan::Plan;
+use sojourn_plan::{Journey, Plan};
 use sojourn_record::{DuplicateRecord, JourneyRecord, KEPT_AS_ALL, KeptAs, KeptRecord};
 
 use crate::RunOptions;
@@ -51,6 +51,8 @@ pub(crate) struct Audit {
     keep_all: bool,
     counts: Counts,
     kinds: Vec<KindAudit>,
+    /// Slowest journeys kept, of each kind.
+    slowest_max: usize,
     /// Duplicates of journeys in flight.
     repeats: HashMap<JourneyId, Repeats>,
     /// Journeys handed out; bounded by the caps of all classes.
@@ -64,6 +66,17 @@ struct KindAudit {
     is_poisoned: bool,
 }
 
+impl KindAudit {
+    fn new(journey: &Journey, slowest_max: usize) -> Self {
+        Self {
+            slowest: Slowest::new(slowest_max),
+            sample: Vec::new(),
+            seen: 0,
+            is_poisoned: journey.poison.is_some(),
+        }
+    }
+}
+
 impl Audit {
     /// `rings`: of each channel, the messages that its tap holds; empty where none does.
     pub(crate) fn new(
@@ -72,21 +85,23 @@ impl Audit {
         options: &RunOptions,
         rings: Vec<MessageRing>,
     ) -> Self {
-        let kind = |journey: &sojourn_plan::Journey| KindAudit {
-            slowest: Slowest::new(options.keep.slowest),
-            sample: Vec::new(),
-            seen: 0,
-            is_poisoned: journey.poison.is_some(),
-        };
+        let slowest_max = options.keep.slowest;
         Self {
             records: Records::new(plan, start_ns, &options.run_id, rings),
             seed: plan.seed,
             keep_all: options.keep_all,
             counts: Counts::new(options.keep.each_max),
-            kinds: plan.journeys.iter().map(kind).collect(),
+            kinds: plan.journeys.iter().map(|it| KindAudit::new(it, slowest_max)).collect(),
+            slowest_max,
             repeats: HashMap::new(),
             written: HashSet::new(),
         }
+    }
+
+    /// Takes a further journey in.
+    pub(crate) fn add(&mut self, journey: &Journey) {
+        self.records.add(journey);
+        self.kinds.push(KindAudit::new(journey, self.slowest_max));
     }
 
     /// Looks at a finished journey; returns it when it is to be kept at once.

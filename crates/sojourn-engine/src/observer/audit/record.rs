@@ -5,14 +5,14 @@ use std::sync::Arc;
 use sojourn_ledger::{
     Again, DuplicateKind, FinishClass, Finished, Key, Phase, Reason, TraceId, TraceSeed,
 };
-use sojourn_plan::{Plan, Selector, StageKind, StageSource, Step, Test};
+use sojourn_plan::{Journey, Plan, Selector, StageKind, StageSource, Step, Test};
 use sojourn_record::{
     DuplicateInstant, DuplicateRecord, JourneyRecord, KeptAs, MessageSample, StageInstant,
     StepInstant,
 };
 
 use super::MessageRing;
-use crate::observer::series::groups;
+use crate::observer::series::groups_of;
 
 /// A duplicate, as the ledger told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,7 @@ pub(super) struct Records {
     start_ns: u64,
     /// Of each channel, the messages that its tap holds; empty where none does.
     rings: Vec<MessageRing>,
+    trace: TraceSeed,
 }
 
 /// What a record needs of the plan.
@@ -85,15 +86,21 @@ struct StageShape {
 impl Records {
     pub(super) fn new(plan: &Plan, start_ns: u64, run_id: &str, rings: Vec<MessageRing>) -> Self {
         let trace = TraceSeed::of(plan.seed, run_id);
-        let shapes = plan.journeys.iter().zip(groups(plan)).map(|(journey, groups)| Shape {
-            trace: journey.trace.then_some(trace),
-            groups,
+        let mut records = Self { shapes: Vec::new(), start_ns, rings, trace };
+        plan.journeys.iter().for_each(|journey| records.add(journey));
+        records
+    }
+
+    /// Takes a further journey in.
+    pub(super) fn add(&mut self, journey: &Journey) {
+        self.shapes.push(Shape {
+            trace: journey.trace.then_some(self.trace),
+            groups: groups_of(journey),
             journey: journey.name.clone(),
             steps: journey.steps.iter().map(StepShape::of).collect(),
             first_step: journey.steps.iter().position(|step| step.after.is_none()).unwrap_or(0),
             stages: journey.stages.iter().map(StageShape::of).collect(),
         });
-        Self { shapes: shapes.collect(), start_ns, rings }
     }
 
     /// The record of a journey, kept for the first of `kept_as` and for the others besides.
@@ -197,6 +204,9 @@ impl Records {
     }
 
     fn steps(&self, finished: &Finished, shape: &Shape) -> Vec<StepInstant> {
+        if shape.steps.is_empty() {
+            return Vec::new();
+        }
         let relative = |instant_ns: u64| self.relative(instant_ns);
         let spans =
             std::iter::once((shape.first_step, finished.t1_ns, finished.first_step_ended_ns))

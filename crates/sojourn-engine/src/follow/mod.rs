@@ -1,0 +1,95 @@
+//! Following journeys that others begin: virtual users of scripts.
+//!
+//! ```text
+//!  users' threads ── FollowSource: what must come of it ──> observer <── taps
+//!                                                           (ledger)
+//! ```
+//!
+//! The threads of users take the place of generators: each is a source of facts with a watermark,
+//! counts what it begins, and is asked to end. Taps, observer, run file and verdict are a run's own.
+//! What events are meant is known beforehand, as stages of one pattern; which of them a journey
+//! must reach, and by when, is said when a journey is first expected: a kind comes into being.
+
+mod kinds;
+mod source;
+
+use std::sync::Arc;
+
+use crossbeam_channel::Sender;
+use sojourn_broker::RawMessage;
+use sojourn_clock::SECOND_NS;
+use sojourn_ledger::{Candidate, FinishClass, Finished, Ledger, LedgerSpec};
+
+pub(crate) use kinds::Kind;
+pub use kinds::{Expected, KINDS_MAX, Kinds};
+pub(crate) use source::SourceEnds;
+pub use source::{Begun, FollowSource};
+
+/// How long an event waits for somebody to expect its journey.
+pub const EARLY_WAIT_NS: u64 = 60 * SECOND_NS;
+/// How long a finished journey is remembered: its duplicates are told for that long.
+const TOMBSTONE_TTL_NS: u64 = 120 * SECOND_NS;
+
+/// Hears of every event that fits a stage, on the thread of its tap: must be quick.
+pub trait Listener: Send + Sync {
+    /// An event, the stages of the pattern that it fits, and its key for each.
+    fn event(&self, stamp_ns: u64, fits: &[(u8, &[u8])], message: &RawMessage<'_>);
+}
+
+/// A journey that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedJourney {
+    /// The number of its kind, see [`Kinds::name`].
+    pub kind: u16,
+    /// Everything expected has come, in time or late.
+    pub is_complete: bool,
+    /// It came after the deadline.
+    pub is_late: bool,
+    /// It has not come until the journey was given up.
+    pub is_lost: bool,
+    /// From its scheduled instant to its end, nanoseconds.
+    pub took_ns: u64,
+    /// When it ended, CLOCK_MONOTONIC nanoseconds.
+    pub end_ns: u64,
+}
+
+/// The observer's side: which kinds there are, and who hears of ends.
+pub(crate) struct FollowedKinds {
+    pub(crate) kinds: Arc<Kinds>,
+    pub(crate) ends: Sender<EndedJourney>,
+}
+
+impl FollowedKinds {
+    /// A ledger whose kinds choose their stages from the pattern's.
+    pub(crate) fn ledger(&self, spec: LedgerSpec) -> Ledger {
+        let early_wait_ns = EARLY_WAIT_NS;
+        let tombstone_ttl_ns = TOMBSTONE_TTL_NS;
+        let spec = LedgerSpec { early_wait_ns, tombstone_ttl_ns, ..spec };
+        Ledger::new(spec).with_common_stages(self.kinds.stages())
+    }
+
+    /// Tells of an end; errs when nobody has taken the ends before it.
+    pub(crate) fn tell(&self, finished: &Finished) -> Result<(), ()> {
+        let ended = EndedJourney {
+            kind: finished.kind,
+            is_complete: matches!(finished.class, FinishClass::Completed | FinishClass::Late),
+            is_late: finished.class == FinishClass::Late,
+            is_lost: finished.class == FinishClass::Lost,
+            took_ns: finished.end_ns.saturating_sub(finished.t0_ns),
+            end_ns: finished.end_ns,
+        };
+        self.ends.try_send(ended).map_err(|_| ())
+    }
+}
+
+/// Tells a listener of an event.
+pub(crate) fn tell(
+    listener: &dyn Listener,
+    stamp_ns: u64,
+    candidates: &[Candidate],
+    message: &RawMessage<'_>,
+) {
+    let fits: Vec<(u8, &[u8])> =
+        candidates.iter().map(|candidate| (candidate.stage, candidate.key.as_bytes())).collect();
+    listener.event(stamp_ns, &fits, message);
+}
