@@ -44,18 +44,20 @@ mod refresh;
 mod refusals;
 mod resources;
 mod run_file;
+mod sessions;
 mod shape;
 mod steps;
 mod stop;
 #[cfg(test)]
 mod testing;
 mod verdict;
+mod work;
 
 pub use attack::{
     Attack, Framing, Look, ResultSink, ResultWriter, Script, Scripted, ScriptedThread, Targets,
     Wants,
 };
-pub use coordinator::{Ended, Following, attack, attack_room, follow, run};
+pub use coordinator::{Ended, Following, attack, attack_room, follow, run, run_sessions};
 pub use error::RunError;
 pub use fire::{Fired, fire};
 pub use follow::{
@@ -64,5 +66,6 @@ pub use follow::{
 pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;
+pub use sessions::Sessions;
 pub use stop::Stop;
 pub use verdict::exit_code;

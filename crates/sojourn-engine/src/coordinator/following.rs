@@ -107,7 +107,7 @@ impl Following {
         let body = move || {
             let coordinator = Coordinator {
                 plan: &plan,
-                is_attack: false,
+                keeps_the_book: false,
                 kinds: Some(kinds),
                 launched,
                 book,

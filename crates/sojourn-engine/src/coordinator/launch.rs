@@ -25,7 +25,7 @@ use super::{
     taps::{is_only_published_to, open_taps},
 };
 use crate::{
-    Attack, RunError, RunOptions,
+    RunError, RunOptions,
     client_error::client_error,
     follow::{FollowedKinds, Listener},
     generator::{self, GeneratorSpec, Publishers},
@@ -37,6 +37,7 @@ use crate::{
     poller::{self, PollSender, PollerSpec},
     refresh::{self, RefreshSpec},
     steps::Latest,
+    work::Work,
 };
 
 pub(super) use following::{FollowedLaunch, launch_following};
@@ -95,7 +96,7 @@ pub(super) struct Launched {
 pub(super) fn launch(
     plan: &Arc<Plan>,
     options: &RunOptions,
-    attack: Option<Attack>,
+    work: Work,
     registry: &Registry,
     variables: &Latest,
 ) -> Result<Launched, RunError> {
@@ -107,7 +108,7 @@ pub(super) fn launch(
     let (polls, hand_over) = poller::channel(plan);
     let ends = launched.generators_of(
         plan,
-        attack.map(Arc::new),
+        &work,
         &variables.values(),
         &GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
         registry,
@@ -333,7 +334,7 @@ impl Launched {
     fn generators_of(
         &mut self,
         plan: &Arc<Plan>,
-        attack: Option<Arc<Attack>>,
+        work: &Work,
         variables: &[Option<Box<str>>],
         far: &GeneratorEnds,
         registry: &Registry,
@@ -351,7 +352,7 @@ impl Launched {
                 of: self.options.threads,
                 plan: Arc::clone(plan),
                 options: self.options.clone(),
-                attack: attack.clone(),
+                work: work.clone(),
                 anchor: self.anchor,
                 variables: variables.to_vec(),
                 facts: far.facts.clone(),

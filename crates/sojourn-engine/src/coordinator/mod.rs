@@ -26,7 +26,7 @@ use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
 pub use following::{Following, follow};
 
 use crate::{
-    Attack, Progress, RunError, RunOptions, Stop, Stretch,
+    Attack, Progress, RunError, RunOptions, Sessions, Stop, Stretch,
     attack::room,
     follow::Kinds,
     link::ToGenerator,
@@ -37,6 +37,7 @@ use crate::{
     rate::RateRequest,
     run_file::check_writable,
     steps::{Latest, StepRunner},
+    work::Work,
 };
 use book::Book;
 use launch::Launched;
@@ -62,7 +63,7 @@ pub fn run(
     let plan = Arc::new(if options.once { once(plan, |_| true) } else { plan.clone() });
     preflight::raise_descriptors();
     preflight::reach_targets(&plan, &options.client)?;
-    Ok(conduct(&plan, options, None, registry, stop, progress)?.summary)
+    Ok(conduct(&plan, options, Work::Journeys, registry, stop, progress)?.summary)
 }
 
 /// The smallest run: one journey of each kind, but for poisoned ones. Targets are not tried first.
@@ -73,7 +74,7 @@ pub(crate) fn probe(
     stop: &Stop,
 ) -> Result<Ended, RunError> {
     let plan = Arc::new(once(plan, |journey| journey.poison.is_none()));
-    conduct(&plan, options, None, registry, stop, &mut |_| {})
+    conduct(&plan, options, Work::Journeys, registry, stop, &mut |_| {})
 }
 
 /// A run that has ended.
@@ -94,8 +95,21 @@ pub fn attack(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Ended, RunError> {
-    let registry = Registry::default();
-    conduct(&Arc::new(plan.clone()), options, Some(attack), &registry, stop, progress)
+    let work = Work::Attack(Arc::new(attack));
+    conduct(&Arc::new(plan.clone()), options, work, &Registry::default(), stop, progress)
+}
+
+/// Lets clients walk through their sessions: like [`run`], of a plan made of a session script.
+pub fn run_sessions(
+    plan: &Plan,
+    options: &RunOptions,
+    sessions: Sessions,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress<'_>),
+) -> Result<Ended, RunError> {
+    preflight::raise_descriptors();
+    let work = Work::Sessions(Arc::new(sessions));
+    conduct(&Arc::new(plan.clone()), options, work, &Registry::default(), stop, progress)
 }
 
 /// Before an attack: whether this machine has descriptors, ports and memory for it. Warnings, or a
@@ -112,21 +126,21 @@ pub fn attack_room(
 fn conduct(
     plan: &Arc<Plan>,
     options: &RunOptions,
-    attack: Option<Attack>,
+    work: Work,
     registry: &Registry,
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Ended, RunError> {
-    let is_attack = attack.is_some();
+    let keeps_the_book = work.keeps_the_book();
     check_writable(options.run_file.as_deref())?;
     let latest = Latest::new(vec![None; plan.variables.len()]);
     let measured = setup(plan, options, &latest)
-        .and_then(|()| launch::launch(plan, options, attack, registry, &latest))
+        .and_then(|()| launch::launch(plan, options, work, registry, &latest))
         .and_then(|mut launched| {
             let book = begin(plan, options, &mut launched)?;
             let coordinator = Coordinator {
                 plan,
-                is_attack,
+                keeps_the_book,
                 kinds: None,
                 launched,
                 book,
@@ -188,7 +202,7 @@ struct Measured {
 struct Coordinator<'a> {
     plan: &'a Plan,
     /// The generators keep the whole book themselves.
-    is_attack: bool,
+    keeps_the_book: bool,
     /// Where journeys come from that others begin.
     kinds: Option<Arc<Kinds>>,
     launched: Launched,
@@ -386,7 +400,7 @@ impl Coordinator<'_> {
     ) -> Progress<'_> {
         let state = &self.launched.ledger;
         let started = self.book.started();
-        let (completed, failed, in_flight) = match self.is_attack {
+        let (completed, failed, in_flight) = match self.keeps_the_book {
             true => self.book.hits(),
             false => (
                 state.completed.load(Ordering::Relaxed),

@@ -17,6 +17,7 @@ mod prepared;
 mod publishers;
 mod redirect;
 mod series;
+mod session;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use crate::{
     health::ThreadHealth,
     last_word::hand_over,
     link::{FromGenerator, ToActor, ToGenerator},
+    work::Work,
 };
 use acting::Acting;
 pub(crate) use actor::Scratch;
@@ -56,6 +58,7 @@ pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of
 pub(crate) use publishers::{Message, Publishers};
 pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
+use session::SessionGenerator;
 pub(crate) use spec::GeneratorSpec;
 use timers::Timers;
 use turn::vouched_ns;
@@ -87,10 +90,13 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io
     let _first = spec.waker.set(client.waker());
     let _ignored = ready.send(Ok((client.waker(), client.io())));
     let ended = match spec.control.recv() {
-        Ok(ToGenerator::Start { at_ns }) => match spec.attack.clone() {
-            None => Generator::new(spec, client, at_ns).run(),
-            Some(attack) => {
+        Ok(ToGenerator::Start { at_ns }) => match spec.work.clone() {
+            Work::Journeys => Generator::new(spec, client, at_ns).run(),
+            Work::Attack(attack) => {
                 AttackGenerator::new(spec, attack, client, at_ns).and_then(AttackGenerator::run)
+            }
+            Work::Sessions(sessions) => {
+                SessionGenerator::new(spec, sessions, client, at_ns).run()
             }
         },
         _ => Ok(()),

@@ -10,11 +10,12 @@ use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
 
 use crate::{
-    attack::{Attack, Targets},
+    attack::Targets,
     generator::Publishers,
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
     poller::PollSender,
+    work::Work,
 };
 
 /// What a generator thread is made with.
@@ -23,8 +24,7 @@ pub(crate) struct GeneratorSpec {
     pub(crate) of: u32,
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
-    /// Targets instead of the plan's journeys.
-    pub(crate) attack: Option<Arc<Attack>>,
+    pub(crate) work: Work,
     pub(crate) anchor: Anchor,
     pub(crate) variables: Vec<Option<Box<str>>>,
     pub(crate) facts: Sender<Batch>,
@@ -46,7 +46,7 @@ impl GeneratorSpec {
     pub(super) fn client(&self) -> ClientConfig {
         let mut config = self.options.client.clone();
         config.punctual &= self.options.lag_budget_ns.unwrap_or(0) < LAX_NS;
-        let Some(Targets::Scripted(scripted)) = self.attack.as_ref().map(|attack| &attack.targets)
+        let Some(Targets::Scripted(scripted)) = self.work.attack().map(|attack| &attack.targets)
         else {
             return config;
         };
