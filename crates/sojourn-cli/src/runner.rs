@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_engine::{KeepBounds, RunOptions, Stop, exit_code};
+use sojourn_engine::{KeepBounds, Progress, RunError, RunOptions, Stop, exit_code};
 use sojourn_plan::Plan;
+use sojourn_record::Summary;
 
 use crate::{
     connectors::registry,
@@ -175,8 +176,26 @@ pub(crate) struct Made {
 pub(crate) fn make(
     plan: &Plan,
     flags: &RunFlags,
-    (once, debug): (bool, bool),
+    told: (bool, bool),
     stop: &Stop,
+) -> Result<Made, UsageError> {
+    make_with(plan, flags, told, &mut |options, progress| {
+        sojourn_engine::run(plan, options, &registry(), stop, progress)
+    })
+}
+
+/// What makes a run: its options, and who is told how it goes.
+pub(crate) type Conduct<'a> = &'a mut dyn FnMut(
+    &RunOptions,
+    &mut dyn FnMut(&Progress<'_>),
+) -> Result<Summary, RunError>;
+
+/// The same of a run that `conduct` makes.
+pub(crate) fn make_with(
+    plan: &Plan,
+    flags: &RunFlags,
+    (once, debug): (bool, bool),
+    conduct: Conduct<'_>,
 ) -> Result<Made, UsageError> {
     for path in &flags.report {
         RunFormat::check_name(path)?;
@@ -191,8 +210,7 @@ pub(crate) fn make(
         eprintln!("warning: {warning}");
     }
     let mut line = ProgressLine::new(flags.machine.quiet || debug);
-    let summary =
-        sojourn_engine::run(plan, &options, &registry(), stop, &mut |progress| line.show(progress));
+    let summary = conduct(&options, &mut |progress| line.show(progress));
     line.end();
     drop(options);
     if let Some(thread) = narration {

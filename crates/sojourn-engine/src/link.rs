@@ -43,6 +43,9 @@ pub(crate) enum FromGenerator {
         /// When this was said: every start has an earlier stamp.
         at_ns: u64,
     },
+    /// All that came of its arrivals has ended: said once after [`Self::ArrivalsDone`], by
+    /// generators that keep the book themselves.
+    Idle,
     /// The thread has ended; why, if not as asked.
     Ended(Result<(), String>),
 }
@@ -103,6 +106,7 @@ mod tests {
             any::<[u64; 3]>().prop_map(|[last_t0_ns, load_end_ns, at_ns]| {
                 FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns }
             }),
+            Just(FromGenerator::Idle),
             any::<Result<(), String>>().prop_map(FromGenerator::Ended),
         ]
     }

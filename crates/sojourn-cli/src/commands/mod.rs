@@ -22,12 +22,16 @@ mod report;
 pub(crate) mod run;
 mod schema;
 mod search;
+#[cfg(feature = "script")]
+mod session;
 mod sweep;
 mod watch;
 #[cfg(feature = "wrk")]
 mod wrk;
 #[cfg(not(feature = "script"))]
 use no_script as k6;
+#[cfg(not(feature = "script"))]
+use no_script as session;
 #[cfg(not(feature = "wrk"))]
 use no_wrk as wrk;
 
@@ -56,6 +60,8 @@ pub(crate) enum Command {
     Init(init::Init),
     /// Run k6 scripts: k6's command line
     K6(k6::K6),
+    /// Run session scripts: tests in JavaScript that cost nothing per request
+    Session(session::Session),
     /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
     Wrk(wrk::Wrk),
     /// A server that stands in for others: holds answers as long as you say, and fails as you say
@@ -90,6 +96,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Watch(command) => watch::run(&command),
         Command::Init(command) => init::run(&command),
         Command::K6(command) => k6::run(&command),
+        Command::Session(command) => session::run(&command),
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),

@@ -1,4 +1,4 @@
-//! `sojourn k6` in a build without scripts.
+//! `sojourn k6` and `sojourn session` in a build without scripts.
 
 use std::ffi::OsString;
 
@@ -12,6 +12,8 @@ pub(crate) struct K6 {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     words: Vec<OsString>,
 }
+
+pub(crate) use K6 as Session;
 
 /// Says how to have it.
 pub(crate) fn run(_command: &K6) -> Result<u8, UsageError> {

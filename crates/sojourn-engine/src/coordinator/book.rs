@@ -38,6 +38,7 @@ pub(super) struct Book {
     started_until_ns: u64,
     /// Per generator that has reached its last arrival.
     arrivals_done: Vec<ArrivalsDone>,
+    generators_idle: usize,
     generators_ended: usize,
     taps_ended: usize,
     defects: Vec<String>,
@@ -86,6 +87,7 @@ impl Book {
             seconds: 0,
             started_until_ns: launched.start_ns,
             arrivals_done: Vec::new(),
+            generators_idle: 0,
             generators_ended: 0,
             taps_ended: 0,
             defects: Vec::new(),
@@ -110,6 +112,7 @@ impl Book {
             FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns } => {
                 self.arrivals_done.push(ArrivalsDone { last_t0_ns, load_end_ns, at_ns });
             }
+            FromGenerator::Idle => self.generators_idle += 1,
             FromGenerator::Ended(result) => {
                 self.generators_ended += 1;
                 if let Err(why) = result {
@@ -274,6 +277,11 @@ impl Book {
     /// Whether every generator has reached the last of its arrivals.
     pub(super) fn arrivals_done(&self, generators: usize) -> bool {
         self.arrivals_done.len() >= generators || self.generators_ended >= generators
+    }
+
+    /// Whether nothing is under way any more where generators keep the book themselves.
+    pub(super) fn generators_idle(&self, generators: usize) -> bool {
+        self.generators_idle.max(self.generators_ended) >= generators
     }
 
     /// The last arrival's scheduled instant, or the start where there was none.

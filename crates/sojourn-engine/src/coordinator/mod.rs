@@ -305,6 +305,9 @@ impl Coordinator<'_> {
 
     /// Whether the ledger has applied everything up to the last arrival and nothing is in flight.
     fn is_drained(&self) -> bool {
+        if self.keeps_the_book {
+            return self.book.generators_idle(self.launched.generators());
+        }
         let state = &self.launched.ledger;
         let watermark_ns = state.watermark_ns.load(Ordering::SeqCst);
         watermark_ns > self.book.arrivals_done_ns() && state.in_flight.load(Ordering::SeqCst) == 0

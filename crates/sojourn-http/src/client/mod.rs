@@ -227,6 +227,16 @@ impl Client {
         self.driver.io()
     }
 
+    /// Closes the connections of an origin that carry no request.
+    pub fn close_idle(&mut self, origin: OriginId) {
+        let place = origin.0 as usize;
+        while let Some(slot) = self.pools.get_mut(place).and_then(Pool::take_idle) {
+            if let Some(id) = self.connection_id(slot) {
+                self.close(id);
+            }
+        }
+    }
+
     /// Requests taken up and not completed.
     pub fn in_flight(&self) -> usize {
         self.exchanges.len()

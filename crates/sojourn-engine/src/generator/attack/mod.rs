@@ -84,8 +84,10 @@ pub(crate) struct AttackGenerator {
     start_ns: u64,
     load_end_ns: u64,
     last_t0_ns: u64,
-    /// When it was said that there are no further arrivals.
-    arrivals_done_ns: Option<u64>,
+    /// It was said that there are no further arrivals.
+    arrivals_done: bool,
+    /// It was said that nothing is under way any more.
+    idle_told: bool,
     stopped: bool,
     /// Why the attack cannot go on.
     broken: Option<String>,
@@ -144,7 +146,8 @@ impl AttackGenerator {
             start_ns,
             load_end_ns,
             last_t0_ns: start_ns,
-            arrivals_done_ns: None,
+            arrivals_done: false,
+            idle_told: false,
             stopped: false,
             broken: None,
             lag_budget: LagBudget::new(spec.options.lag_budget_ns),
@@ -211,7 +214,7 @@ impl AttackGenerator {
     /// No further arrivals; those that are due already and found no worker are missed.
     fn stop(&mut self) {
         let now = now_ns();
-        self.stopped = self.arrivals_done_ns.is_none();
+        self.stopped = !self.arrivals_done;
         self.miss_due(now);
         if let Some(answers) = &mut self.answers {
             answers.load_ends(now, &mut self.recorder);
@@ -425,7 +428,7 @@ impl AttackGenerator {
     fn tell_when_done(&mut self, now: u64) {
         let goes_on = self.closed.as_ref().is_some_and(|closed| !closed.is_over(now))
             || self.open.as_ref().is_some_and(|open| !open.is_over(now));
-        if self.arrivals_done_ns.is_some() || goes_on {
+        if self.arrivals_done || goes_on {
             return;
         }
         let of_open = self.open.as_ref().and_then(OpenStream::end_ns);
@@ -439,24 +442,22 @@ impl AttackGenerator {
             at_ns: now,
         };
         // Tried again at the next turn when the channel is full.
-        if self.spec.reports.try_send((self.spec.index, message)).is_ok() {
-            self.arrivals_done_ns = Some(now);
-        }
+        self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
     }
 
-    /// Says how far this source has seen: not past the end of the arrivals while hits are under
-    /// way, which is what the coordinator waits for. Returns when to say it again.
+    /// Says how far this source has seen, and once that the last hit has ended, which is what the
+    /// coordinator waits for. Returns when to say it again.
     fn flush(&mut self, now: u64) -> u64 {
-        let watermark_ns = match self.arrivals_done_ns {
-            Some(done_ns) if !self.hits.is_empty() => done_ns,
-            _ => now,
-        };
+        if self.arrivals_done && self.hits.is_empty() && !self.idle_told {
+            let reports = &self.spec.reports;
+            self.idle_told = reports.try_send((self.spec.index, FromGenerator::Idle)).is_ok();
+        }
         if let Some(results) = &mut self.results
             && !results.flush(now)
         {
             self.broken = Some(results.why());
         }
-        self.outbox.flush_in(Rhythm::FACTLESS, now, watermark_ns)
+        self.outbox.flush_in(Rhythm::FACTLESS, now, now)
     }
 
     /// Hands over this second's figures.

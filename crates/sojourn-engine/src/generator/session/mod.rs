@@ -61,8 +61,10 @@ pub(crate) struct SessionGenerator {
     origins: Origins,
     start_ns: u64,
     last_t0_ns: u64,
-    /// When it was said that there are no further arrivals.
-    arrivals_done_ns: Option<u64>,
+    /// It was said that there are no further arrivals.
+    arrivals_done: bool,
+    /// It was said that nobody is under way any more.
+    idle_told: bool,
     stopped: bool,
     health: ThreadHealth,
     lag_budget: LagBudget,
@@ -96,7 +98,8 @@ impl SessionGenerator {
             origins: Origins::default(),
             start_ns,
             last_t0_ns: start_ns,
-            arrivals_done_ns: None,
+            arrivals_done: false,
+            idle_told: false,
             stopped: false,
             health,
             lag_budget: LagBudget::new(spec.options.lag_budget_ns),
@@ -137,7 +140,7 @@ impl SessionGenerator {
         loop {
             match self.spec.control.try_recv() {
                 Ok(ToGenerator::StopArrivals) => {
-                    self.stopped = self.arrivals_done_ns.is_none();
+                    self.stopped = !self.arrivals_done;
                     self.open.clear();
                 }
                 Ok(ToGenerator::Amend(amendment)) => {
@@ -220,7 +223,7 @@ impl SessionGenerator {
         let program = &*sessions.program;
         loop {
             let Some(seat) = self.seats.get_mut(slot) else { return };
-            let ends = self.arrivals_done_ns.is_some() && seat.walker.is_in_forever(program);
+            let ends = self.arrivals_done && seat.walker.is_in_endless_loop(program);
             if ends && seat.asked.is_none() {
                 self.leave(slot, Ended::Completed, now);
                 return;
@@ -335,7 +338,7 @@ impl SessionGenerator {
     }
 
     fn tell_when_done(&mut self, now: u64) {
-        if self.arrivals_done_ns.is_some() || self.open.iter().any(|open| !open.is_over(now)) {
+        if self.arrivals_done || self.open.iter().any(|open| !open.is_over(now)) {
             return;
         }
         let ends_ns = self.open.iter().filter_map(OpenStream::end_ns).max();
@@ -348,19 +351,17 @@ impl SessionGenerator {
             at_ns: now,
         };
         // Tried again at the next turn when the channel is full.
-        if self.spec.reports.try_send((self.spec.index, message)).is_ok() {
-            self.arrivals_done_ns = Some(now);
-        }
+        self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
     }
 
-    /// Says how far this source has seen: not past the end of the arrivals while clients are under
-    /// way, which is what the coordinator waits for. Returns when to say it again.
+    /// Says how far this source has seen, and once that the last client has ended, which is what
+    /// the coordinator waits for. Returns when to say it again.
     fn flush(&mut self, now: u64) -> u64 {
-        let watermark_ns = match self.arrivals_done_ns {
-            Some(done_ns) if !self.seats.is_empty() => done_ns,
-            _ => now,
-        };
-        self.outbox.flush_in(Rhythm::FACTLESS, now, watermark_ns)
+        if self.arrivals_done && self.seats.is_empty() && !self.idle_told {
+            let reports = &self.spec.reports;
+            self.idle_told = reports.try_send((self.spec.index, FromGenerator::Idle)).is_ok();
+        }
+        self.outbox.flush_in(Rhythm::FACTLESS, now, now)
     }
 
     /// Hands over this second's figures.
