@@ -2,6 +2,7 @@
 
 mod backlog;
 mod batch;
+mod check;
 mod clock;
 mod facts;
 mod figures;
@@ -66,6 +67,7 @@ impl ReportModel {
             backlogs: backlog::rows(&lookup),
             resources,
             limits: limit::rows(&lookup),
+            checks: check::rows(&lookup),
             clocks: clock::reports(&lookup),
             conclusions,
             journeys,

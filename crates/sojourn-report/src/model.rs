@@ -7,6 +7,7 @@
 
 mod backlog;
 mod batch;
+mod check;
 mod clock;
 mod figure;
 mod health;
@@ -22,6 +23,7 @@ mod timeline;
 
 pub use backlog::BacklogRow;
 pub use batch::BatchReport;
+pub use check::CheckRow;
 pub use clock::{Between, ClockDuration, ClockReport, Contradiction};
 pub use figure::{Bin, Distribution, Quantile};
 pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
@@ -64,6 +66,8 @@ pub struct ReportModel {
     pub resources: Vec<ResourceReport>,
     /// Limits that the system is said to keep, and what came of them.
     pub limits: Vec<LimitRow>,
+    /// Checks and assertions of sessions, and how often they held.
+    pub checks: Vec<CheckRow>,
     /// Clocks of the system's own, as its identifiers show them.
     pub clocks: Vec<ClockReport>,
     /// Sentences drawn from the figures, the gravest first.

@@ -65,6 +65,7 @@ fn the_last_figures_wait_for_a_place_in_a_full_queue() {
     for (_, report) in &told {
         kinds.push(match report {
             FromGenerator::ArrivalsDone { .. } => "filler",
+            FromGenerator::Idle => "idle",
             FromGenerator::Snapshot(_) => "snapshot",
             FromGenerator::Ended(Ok(())) => "ended",
             FromGenerator::Ended(Err(_)) => "broken",

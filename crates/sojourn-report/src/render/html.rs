@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 14] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
@@ -41,6 +41,7 @@ const TEMPLATES: [(&str, &str); 14] = [
     ("batch.html", include_str!("../../assets/batch.html")),
     ("labels.html", include_str!("../../assets/labels.html")),
     ("clocks.html", include_str!("../../assets/clocks.html")),
+    ("checks.html", include_str!("../../assets/checks.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
     ("poison.html", include_str!("../../assets/poison.html")),
     ("resources.html", include_str!("../../assets/resources.html")),

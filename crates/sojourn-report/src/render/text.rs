@@ -4,6 +4,7 @@ pub(crate) mod audit;
 mod backlog;
 mod batch;
 pub(super) mod capacity;
+mod check;
 mod clock;
 mod details;
 pub(super) mod doctor;
@@ -39,6 +40,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     backlog::backlog(&mut out, &model.backlogs, &paint);
     resource::resources(&mut out, &model.resources, &paint);
     limit::limits(&mut out, &model.limits, &paint);
+    check::checks(&mut out, &model.checks, &paint);
     clock::clocks(&mut out, &model.clocks, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
