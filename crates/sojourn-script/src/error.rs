@@ -2,7 +2,7 @@
 
 use rquickjs::{CaughtError, Coerced, Ctx, Error, FromJs, Value};
 
-use crate::Bundle;
+use crate::{Bundle, commonjs};
 
 /// A script that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,7 +94,10 @@ fn mapped_line(line: &str, bundle: &Bundle) -> Option<String> {
     let (rest, column) = place.rsplit_once(':')?;
     let (url, row) = rest.rsplit_once(':')?;
     let (row, column): (u32, u32) = (row.parse().ok()?, column.parse().ok()?);
-    let map = bundle.module(url)?.map?;
+    let module = bundle.module(url)?;
+    let is_wrapped = module.is_commonjs && row == 1;
+    let column = if is_wrapped { commonjs::first_column(column) } else { column };
+    let Some(map) = module.map else { return Some(format!("{head}({url}:{row}:{column})")) };
     let (row, column) = map.source(row.checked_sub(1)?, column.checked_sub(1)?)?;
     Some(format!("{head}({url}:{}:{})", row + 1, column + 1))
 }

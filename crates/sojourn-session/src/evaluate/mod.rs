@@ -1,0 +1,128 @@
+//! From a script to a [`Definition`]: the script runs once, and what it declared is read.
+
+mod calls;
+mod host;
+mod misuse;
+mod places;
+mod raw;
+mod read;
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use sojourn_plan::{PlanError, PlanErrors};
+use sojourn_script::js::Function;
+use sojourn_script::{Bundle, Engine, Fiber, Inside, Limits, ScriptError, Sources, Stacks};
+
+use crate::definition::Definition;
+use crate::text::Markers;
+use host::Host;
+use places::Places;
+
+/// What a script may use while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Memory for its values, bytes.
+    pub memory_bytes: usize,
+    /// Stack, bytes.
+    pub stack_bytes: usize,
+    /// How often the engine may ask whether to go on, which it does after some ten thousand
+    /// operations each. Counted rather than timed, so that the outcome is the same on any machine.
+    pub asks_max: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { memory_bytes: 256 << 20, stack_bytes: 512 << 10, asks_max: 20_000 }
+    }
+}
+
+/// Stack beyond what scripts may use: calls of ours, and the report of an overflow.
+const STACK_BYTES_OWN: usize = 96 * 1024;
+
+/// Runs a script once and reads what it declares. The script is a file, or a name only if `sources`
+/// has its text; its imports are read from disk. Errs with all that is wrong, each at its place in
+/// the script.
+pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Definition, PlanErrors> {
+    let given = script.display().to_string();
+    let whole = |message: &str| {
+        let (file, hint) = (given.clone(), None);
+        let message = message.to_owned();
+        PlanErrors(vec![PlanError { file, line: 1, column: 1, message, hint }])
+    };
+    let text = sources.entry_text.clone();
+    let bundle = Bundle::new(script, sources).map_err(|error| whole(&error.message))?;
+    let nonce = nonce(bundle.entry().as_str(), text.as_deref());
+    let places = Rc::new(RefCell::new(Places::new(bundle.entry(), &given, text.as_deref())));
+    let told = run(&bundle, &nonce, &places, budget).map_err(|message| whole(&message))?;
+    let places = places.borrow();
+    let misused = misuse::find(&bundle, text.as_deref(), &places);
+    let raw = match told {
+        Ok(raw) => raw,
+        Err(error) => {
+            let mut errors = misused.errors;
+            errors.push(places.error(&error));
+            return Err(read::sorted(errors));
+        }
+    };
+    let raw = serde_json::from_str(&raw).map_err(|error| {
+        whole(&format!("the script has changed what JavaScript brings: {error}"))
+    })?;
+    read::definition(raw, Markers::new(nonce), &places, misused)
+}
+
+/// Runs the script to its end; the outer error is a lack of memory.
+fn run(
+    bundle: &Arc<Bundle>,
+    nonce: &str,
+    places: &Rc<RefCell<Places>>,
+    budget: Budget,
+) -> Result<Result<String, ScriptError>, String> {
+    let host = Rc::new(Host {
+        bundle: Arc::clone(bundle),
+        nonce: nonce.to_owned(),
+        places: Rc::clone(places),
+    });
+    let told = Rc::new(RefCell::new(None));
+    let tell = Rc::clone(&told);
+    let bundle = Arc::clone(bundle);
+    let stacks = Stacks::new(budget.stack_bytes + STACK_BYTES_OWN);
+    let stack = stacks.take().map_err(|error| format!("no memory for the script: {error}"))?;
+    let mut fiber = Fiber::new(stack, move || {
+        let mut asked = 0;
+        let interrupt = move || {
+            asked += 1;
+            asked > budget.asks_max
+        };
+        let limits = Limits { memory_bytes: budget.memory_bytes, stack_bytes: budget.stack_bytes };
+        let result =
+            Engine::new(&bundle, host, limits, interrupt).and_then(|engine| engine.enter(declared));
+        *tell.borrow_mut() = Some(result);
+    });
+    while !fiber.resume() {}
+    told.take().ok_or_else(|| "the script has not ended".to_owned())
+}
+
+/// Runs the script's top level and gives what it declared.
+fn declared(inside: &Inside<'_, '_>) -> Result<String, ScriptError> {
+    inside.evaluate(&mut || false)?;
+    if let Some(rejection) = inside.take_rejection() {
+        return Err(rejection);
+    }
+    let finish = || {
+        let finish: Function<'_> = inside.ctx.globals().get(host::FINISH)?;
+        finish.call::<_, String>(())
+    };
+    finish().map_err(|error| inside.caught(error))
+}
+
+/// Letters that no script has by chance, the same for the same script.
+fn nonce(address: &str, text: Option<&str>) -> String {
+    let bytes = address.bytes().chain(text.unwrap_or_default().bytes());
+    let hash = bytes.fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    format!("{hash:016x}")
+}

@@ -1,0 +1,49 @@
+//! Session scripts: tests written in JavaScript that cost nothing per request.
+//!
+//! A script runs once. What it declares is a [`Definition`]: targets, arrival phases, and sessions
+//! as trees of steps, in which values that are known only while a client runs are placeholders in
+//! text. A definition and its files become a [`Program`], one flat list of instructions. A
+//! [`Client`] is a place in it, counters and variables: a state machine that says what is to be
+//! done next and is told what came of it.
+//!
+//! [`nfr`] reads files of requirements and says which of them figures meet. [`har_script`] makes a
+//! script of a browser's recording, [`curl_commands`] shows what a session would ask.
+//!
+//! Nothing in here reads a clock, opens a socket or starts a thread; randomness is a function of a
+//! seed and a client's number. `docs/session-dsl.md` tells what every call means.
+
+mod answer;
+mod client;
+mod compare;
+mod curl;
+mod data;
+mod definition;
+mod evaluate;
+mod extract;
+mod generator;
+mod har;
+mod mix;
+pub mod nfr;
+mod params;
+mod program;
+mod target;
+mod text;
+
+pub use answer::Answer;
+pub use client::{Action, Client, Ended, Fault, Input, Memory, Outgoing, OutgoingMessage};
+pub use compare::Comparison;
+pub use curl::curl_commands;
+pub use data::{Data, Table, TableError};
+pub use definition::{
+    Action as StepAction, Check, Column, Condition, Definition, Expect, Extraction, Items, List,
+    Payload, Phase, Pick, Place, Placeholder, PlaceholderKind, Publish, Request, SIZINGS, Session,
+    Source, SourceKind, Step, TestOptions, Wait,
+};
+pub use evaluate::{Budget, evaluate};
+pub use extract::Extractor;
+pub use generator::Generator;
+pub use har::{HarError, har_script};
+pub use mix::{Mix, MixError};
+pub use program::Program;
+pub use target::{Target, TargetError, Targets};
+pub use text::{Escape, Part, Text};
