@@ -185,10 +185,8 @@ pub(crate) fn make(
 }
 
 /// What makes a run: its options, and who is told how it goes.
-pub(crate) type Conduct<'a> = &'a mut dyn FnMut(
-    &RunOptions,
-    &mut dyn FnMut(&Progress<'_>),
-) -> Result<Summary, RunError>;
+pub(crate) type Conduct<'a> =
+    &'a mut dyn FnMut(&RunOptions, &mut dyn FnMut(&Progress<'_>)) -> Result<Summary, RunError>;
 
 /// The same of a run that `conduct` makes.
 pub(crate) fn make_with(

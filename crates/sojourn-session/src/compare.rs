@@ -1,7 +1,7 @@
 //! What comparisons of conditions, checks and assertions mean.
 //!
-//! Two sides that both are decimals (`-12`, `4.50`, `1e3`) are compared as numbers, exactly, however
-//! many digits they have. Otherwise they are compared as text, byte by byte.
+//! Two sides that both are decimals (`-12`, `4.50`, `1e3`) are compared as numbers, exactly,
+//! however many digits they have. Otherwise they are compared as text, byte by byte.
 
 use std::cmp::Ordering;
 
@@ -225,13 +225,17 @@ mod tests {
             for sign in ["=", "!=", ">", ">=", "<", "<="] {
                 let comparison = Comparison::of_sign(sign).unwrap();
                 let expected = comparison.accepts(left_value.cmp(&right_value));
-                prop_assert_eq!(comparison.holds(&left, &right), expected, "{} {} {}", left, sign, right);
+                let holds = comparison.holds(&left, &right);
+                prop_assert_eq!(holds, expected, "{} {} {}", left, sign, right);
             }
         }
 
         #[test]
-        fn powers_of_ten_move_the_point(digits in 1_u64..1_000_000, power in -5_i32..5, other in 1_u64..1_000_000) {
-            let scale = |number: u64, power: i32| u128::from(number) * 10_u128.pow((power + 5) as u32);
+        fn powers_of_ten_move_the_point(
+            digits in 1_u64..1_000_000, power in -5_i32..5, other in 1_u64..1_000_000,
+        ) {
+            let ten = |power: i32| 10_u128.pow((power + 5) as u32);
+            let scale = |number: u64, power| u128::from(number) * ten(power);
             let expected = scale(digits, power).cmp(&scale(other, 0));
             let left = format!("{digits}e{power}");
             prop_assert_eq!(Comparison::Above.holds(&left, &other.to_string()), expected.is_gt());

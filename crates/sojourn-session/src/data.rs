@@ -42,7 +42,8 @@ pub struct TableError {
 }
 
 impl Data {
-    /// Reads all files of a definition. Errs with all that can't be read, where the script names it.
+    /// Reads all files of a definition. Errs with all that can't be read, each where the script
+    /// names it.
     pub fn load(definition: &Definition, files: &dyn Files) -> Result<Self, PlanErrors> {
         let (mut sources, mut errors) = (Vec::new(), Vec::new());
         for source in &definition.sources {
@@ -71,8 +72,8 @@ fn read(path: &Path, kind: &SourceKind, files: &dyn Files) -> Result<Content, St
 
 impl Table {
     /// Reads rows, quoted as CSV has it. `fields` names the columns where no header does; with both
-    /// `fields` count. Errs when lines have different numbers of cells, where the text is not UTF-8,
-    /// and when there is no row.
+    /// `fields` count. Errs when lines have different numbers of cells, when the text is not
+    /// UTF-8, and when there is no row.
     pub fn parse(
         bytes: &[u8],
         delimiter: u8,

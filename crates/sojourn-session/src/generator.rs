@@ -159,7 +159,7 @@ mod tests {
         for wanted in ["1", "2", "3"] {
             let count = values.iter().filter(|value| *value == wanted).count() as f64;
             // Three deviations of a binomial count of 30,000 by a third.
-            let deviation = (30_000.0 * (1.0 / 3.0) * (2.0 / 3.0) as f64).sqrt();
+            let deviation = (30_000.0_f64 * (1.0 / 3.0) * (2.0 / 3.0)).sqrt();
             assert!((count - 10_000.0).abs() < 3.0 * deviation, "{wanted}: {count}");
         }
         assert!(values.iter().all(|value| ["1", "2", "3"].contains(&value.as_str())));

@@ -3,8 +3,8 @@
 //! A script runs once. What it declares is a [`Definition`]: targets, arrival phases, and sessions
 //! as trees of steps, in which values that are known only while a client runs are placeholders in
 //! text. A definition and its files become a [`Program`], one flat list of instructions. A
-//! [`Client`] is a place in it, counters and variables: a state machine that says what is to be done
-//! next and is told what came of it.
+//! [`Client`] is a place in it, counters and variables: a state machine that says what is to be
+//! done next and is told what came of it.
 //!
 //! [`nfr`] reads files of requirements and says which of them figures meet. [`har_script`] makes a
 //! script of a browser's recording, [`curl_commands`] shows what a session would ask.
@@ -26,6 +26,7 @@ mod har;
 mod load;
 mod mix;
 pub mod nfr;
+#[cfg(feature = "evaluate")]
 mod params;
 mod program;
 mod target;
@@ -45,8 +46,8 @@ pub use definition::{
 pub use evaluate::{Budget, evaluate};
 pub use extract::Extractor;
 pub use generator::Generator;
-pub use load::{SessionLoad, session_load};
 pub use har::{HarError, har_script};
+pub use load::{SessionLoad, session_load};
 pub use mix::{Mix, MixError};
 pub use program::Program;
 pub use target::{Target, TargetError, Targets};

@@ -55,7 +55,7 @@ impl Mix {
         let at = self.cumulative.partition_point(|&reached| reached <= unit);
         // Only rounding could lead behind the last one that has a share.
         let last = self.cumulative.iter().position(|&reached| reached >= 1.0);
-        at.min(last.unwrap_or(self.cumulative.len().saturating_sub(1)))
+        at.min(last.unwrap_or_else(|| self.cumulative.len().saturating_sub(1)))
     }
 
     /// How many sessions there are.

@@ -1,8 +1,9 @@
 //! `params`: `:name` in the path and query of a URL is replaced by text, as it is.
 //!
-//! A name is a letter or `_` and what letters, digits and `_` follow: `:8080` and `::` are none, and
-//! `:idx` is not `:id` followed by an `x`. Nothing is encoded, names that have no parameter stay,
-//! and what was put in is not looked through again. The authority of an absolute URL has no names.
+//! A name is a letter or `_` and what letters, digits and `_` follow: `:8080` and `::` are none,
+//! and `:idx` is not `:id` followed by an `x`. Nothing is encoded, names that have no parameter
+//! stay, and what was put in is not looked through again. The authority of an absolute URL has no
+//! names.
 
 use crate::text::{Part, Text};
 
@@ -127,7 +128,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_naive_replacement_agrees(path in "/[a-c:_0-2/?&=]{0,24}", a in "[a-c:%]{0,3}", b in "[^a]{0,3}") {
+        fn a_naive_replacement_agrees(
+            path in "/[a-c:_0-2/?&=]{0,24}", a in "[a-c:%]{0,3}", b in "[^a]{0,3}",
+        ) {
             let params = [("a", a.as_str()), ("bc", b.as_str()), ("_1", ":a")];
             prop_assert_eq!(filled(&path, &params).0, naive(&path, &params));
         }

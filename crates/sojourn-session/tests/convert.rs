@@ -4,10 +4,11 @@ use sojourn_session::{curl_commands, har_script};
 
 use crate::util::{Reply, defined, play, program, script};
 
-const HAR: &str = r#"{"log": {"version": "1.2", "entries": [
+const HAR: &str = r##"{"log": {"version": "1.2", "entries": [
     {"startedDateTime": "2026-01-05T10:00:00.000Z", "_resourceType": "document",
      "request": {"method": "GET", "url": "https://shop.example/?q=it's \"x\"#top", "headers": [
-        {"name": ":method", "value": "GET"}, {"name": "Accept", "value": "text/html"}, {"name": "Cookie", "value": "id=s3cret"},
+        {"name": ":method", "value": "GET"}, {"name": "Accept", "value": "text/html"}, 
+        {"name": "Cookie", "value": "id=s3cret"},
         {"name": "sec-ch-ua", "value": "x"}, {"name": "Host", "value": "shop.example"}]},
      "response": {"content": {"mimeType": "text/html"}}},
     {"startedDateTime": "2026-01-05T10:00:00.120Z",
@@ -18,10 +19,11 @@ const HAR: &str = r#"{"log": {"version": "1.2", "entries": [
     {"startedDateTime": "2026-01-05T10:00:02.620Z",
      "request": {"method": "POST", "url": "https://u:s3cret@shop.example/cart",
         "headers": [{"name": "Content-Type", "value": "application/json"}],
-        "postData": {"mimeType": "application/json", "text": "{\"id\": 7, \"note\": \"a\u2028b\\n\"}"}}, "response": {"content": {}}},
+        "postData": {"mimeType": "application/json", "text": "{\"id\": 7, \"note\": \"a\u2028b\\n\"}"}},
+     "response": {"content": {}}},
     {"request": {"method": "GET", "url": "data:image/png;base64,AAAA", "headers": []}, "response": {}},
     {"request": {"method": "CONNECT", "url": "https://shop.example/", "headers": []}, "response": {}}
-]}}"#;
+]}}"##;
 
 #[test]
 fn a_recording_becomes_a_script_that_asks_the_same() {
@@ -29,7 +31,8 @@ fn a_recording_becomes_a_script_that_asks_the_same() {
     assert!(!text.contains("s3cret"), "{text}");
     let definition = defined(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
     assert_eq!(definition.warnings, []);
-    let hosts: Vec<_> = definition.targets.all().iter().map(|target| target.host.as_str()).collect();
+    let hosts: Vec<_> =
+        definition.targets.all().iter().map(|target| target.host.as_str()).collect();
     assert_eq!(hosts, ["shop.example", "static.example"]);
     let program = program(&text);
     let story = play(&program, 0, 0, 100, |_| Some(Reply::ok("")));
@@ -63,7 +66,9 @@ fn sessions_are_shown_as_commands() {
     let steps = r#"session.setAuthentication({ username: "ann", password: "s3cret" });
         session.get("/a?x=" + session.getVar("x"), { gzip: true, headers: { "X-A": "it's" } });
         session.if(session.lastHttpStatus(), "=", 200, (s) => {
-          s.post("https://a.example/b", { payload: session.json({ n: session.ds.generate("random_number", { range: [1, 2] }) }),
+          s.post("https://a.example/b", { 
+             payload: session.json({ n: s.ds.generate("random_number", { range: [1, 2] }) }),
+             
             headers: { Authorization: "Bearer s3cret", "Content-Type": "application/json" } });
         });
         session.put("c", { payload: { a: 1 } });

@@ -6,7 +6,8 @@ use crate::util::{Disk, defined, lines, play, program, script};
 
 #[test]
 fn a_row_is_picked_once_and_its_fields_go_together() {
-    let steps = "const row = session.ds.pickFrom(session.dataSources.loadStructured('stations.csv'));
+    let steps =
+        "const row = session.ds.pickFrom(session.dataSources.loadStructured('stations.csv'));
         session.times(3, (s) => s.log(row.get('id') + ' ' + row.get(1)));";
     let program = program(&script(steps));
     let mut seen = std::collections::BTreeSet::new();
@@ -69,10 +70,7 @@ fn every_kind_of_value_is_generated() {
     let lines = lines(steps);
     let lengths: Vec<_> = lines[..3].iter().map(|line| line.len() - 4).collect();
     assert_eq!(lengths, [8, 4, 36]);
-    assert_eq!(
-        lines[3..],
-        ["log 1700000000000", "log 1700000000", "log 5", "log 7", "log -3"]
-    );
+    assert_eq!(lines[3..], ["log 1700000000000", "log 1700000000", "log 5", "log 7", "log -3"]);
 }
 
 #[test]
@@ -83,15 +81,16 @@ fn what_a_file_lacks_is_told_at_its_place() {
             Ok(data) => data,
             Err(errors) => return errors.to_string(),
         };
-        Program::compile(&definition, &data).map_or_else(|errors| errors.to_string(), |_| String::new())
+        Program::compile(&definition, &data)
+            .map_or_else(|errors| errors.to_string(), |_| String::new())
     };
     let row = "const row = session.ds.pickFrom(session.ds.loadStructured('stations.csv'));\n";
     assert_eq!(
         compiled(&format!("{row}session.log(row.get('nam'));")),
-        "script.js:5:20: `stations.csv` has no column `nam`\n  hint: did you mean `name`?"
+        "script.js:5:17: `stations.csv` has no column `nam`\n  hint: did you mean `name`?"
     );
     let beyond = compiled(&format!("{row}session.log(row.get(2));"));
     assert!(beyond.contains("no column `2`") && beyond.contains("there are 2, from 0"), "{beyond}");
     let missing = compiled("session.ds.loadStructured('none.csv'); session.log('');");
-    assert!(missing.starts_with("script.js:4:26: the file `none.csv`: no such file"), "{missing}");
+    assert!(missing.starts_with("script.js:4:12: the file `none.csv`: no such file"), "{missing}");
 }

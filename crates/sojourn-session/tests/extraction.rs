@@ -10,7 +10,8 @@ const JSON: &str = r#"{"null field": null, "empty": [], "none": {}, "single": [{
 const ARRAY: &str = r#"[{"id":1,"name":"cup"},{"id":2,"name":"saucer"}]"#;
 const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<set><item id=\"1\" rate=\"5%\"><name>cup</name></item>\
     <item id=\"2\"><name>100 % tea &amp; more</name></item></set>";
-const HTML: &str = "<!doctype html><html><head><title>Tea</title></head><body><ul><li class=item>cup<li class=item>pot</ul>\
+const HTML: &str = "<!doctype html><html><head><title>Tea</title></head><body>\
+    <ul><li class=item>cup<li class=item>pot</ul>\
     <a href=\"/next?a=1&amp;b=%20\">next</a><img src=x><form><input name=csrf value=c0ffee></form></body></html>";
 
 /// What an expression finds in a body.

@@ -12,7 +12,8 @@ fn blocks_nest_and_count() {
         });
         session.times(0, (s) => s.log('never'));
         session.log('end');";
-    let expected: Vec<_> = "a b b b a b b b end".split(' ').map(|word| format!("log {word}")).collect();
+    let expected: Vec<_> =
+        "a b b b a b b b end".split(' ').map(|word| format!("log {word}")).collect();
     assert_eq!(lines(steps), expected);
 }
 
@@ -44,7 +45,8 @@ fn conditions_choose() {
 
 #[test]
 fn lists_are_gone_through() {
-    let steps = "session.forEach(['a', 1, session.lastHttpStatus()], (s, item) => s.log('<' + item + '>'));
+    let steps =
+        "session.forEach(['a', 1, session.lastHttpStatus()], (s, item) => s.log('<' + item + '>'));
         session.get('/l', { extraction: { jsonpath: { list: '$.l' } } });
         session.forEach(session.getVar('list'), (s, outer) => {
           s.forEach(outer, (s, inner) => s.log(inner));
@@ -53,7 +55,8 @@ fn lists_are_gone_through() {
         session.forEach(session.getVar('none'), (s, item) => s.log(item));
         session.forEach([], (s, item) => s.log(item));";
     let program = program(&script(steps));
-    let story = play(&program, 0, 0, 100, |_| Some(Reply::ok("{\"l\": [[1, \"b\"], {\"c\": 2}, 3]}")));
+    let story =
+        play(&program, 0, 0, 100, |_| Some(Reply::ok("{\"l\": [[1, \"b\"], {\"c\": 2}, 3]}")));
     let expected = [
         "log <a>",
         "log <1>",
@@ -186,6 +189,9 @@ fn a_variable_that_is_not_found_becomes_empty() {
     let program = program(&script(steps));
     let log = |reply: Option<Reply>| play(&program, 0, 0, 10, |_| reply.clone()).lines.pop();
     assert_eq!(log(Some(Reply::ok("{}"))).as_deref(), Some("log <> 200"));
-    assert_eq!(log(Some(Reply { status: 503, ..Reply::ok("{\"b\":1}") })).as_deref(), Some("log <1> 503"));
+    assert_eq!(
+        log(Some(Reply { status: 503, ..Reply::ok("{\"b\":1}") })).as_deref(),
+        Some("log <1> 503")
+    );
     assert_eq!(log(None).as_deref(), Some("log <> 0"));
 }

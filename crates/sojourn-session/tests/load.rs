@@ -29,15 +29,22 @@ fn weights_of_three_to_one_are_kept_over_ten_thousand_clients() {
     assert!((counts[0] as f64 - 7_500.0).abs() < 3.0 * 43.3, "{counts:?}");
     assert_eq!((counts[0] + counts[1], counts[2]), (10_000, 0));
     assert_eq!(picked(&phases[1].mix, 1_000), [0, 0, 1_000]);
-    assert_eq!((phases[0].rate_per_s, phases[1].clients_max, phases[2].clients_max), (0.0, Some(5), Some(7)));
+    assert_eq!(
+        (phases[0].rate_per_s, phases[1].clients_max, phases[2].clients_max),
+        (0.0, Some(5), Some(7))
+    );
     assert_eq!(phases[2].mix, phases[0].mix);
 }
 
 #[test]
 fn probabilities_must_be_a_hundred() {
     let with = |shares: &str| {
-        let text = format!("{SESSIONS}definition.setArrivalPhases([{{ duration: 1, rate: 1 }}]);\n{shares}");
-        defined(&text).map(|definition| definition.phases[0].mix.clone()).map_err(|errors| errors.to_string())
+        let text = format!(
+            "{SESSIONS}definition.setArrivalPhases([{{ duration: 1, rate: 1 }}]);\n{shares}"
+        );
+        defined(&text)
+            .map(|definition| definition.phases[0].mix.clone())
+            .map_err(|errors| errors.to_string())
     };
     let mix = with("definition.setSessionProbabilities({ a: 10, b: 90 });").unwrap();
     assert_eq!((mix.share(0), mix.share(1), mix.share(2)), (0.1, 0.9, 0.0));
@@ -49,7 +56,8 @@ fn probabilities_must_be_a_hundred() {
     assert!(error.contains("there is no session `d`"), "{error}");
     let error = with("definition.setSessionWeights({ a: -1 });").unwrap_err();
     assert!(error.contains("the share of `a` must be a number of at least 0"), "{error}");
-    let mix = with("definition.addSessionWeight('a', 0); definition.addSessionWeight('b', 0);").unwrap();
+    let mix =
+        with("definition.addSessionWeight('a', 0); definition.addSessionWeight('b', 0);").unwrap();
     assert_eq!(mix.share(2), 1.0);
 }
 

@@ -15,8 +15,14 @@ struct Known {
 impl Known {
     fn new() -> Self {
         let response = |k: u32| {
-            let status = if k % 100 == 0 { 500 } else if k % 10 == 0 { 404 } else { 200 };
-            (status, if k % 2 == 0 { "even" } else { "odd" }, f64::from(k))
+            let status = if k.is_multiple_of(100) {
+                500
+            } else if k.is_multiple_of(10) {
+                404
+            } else {
+                200
+            };
+            (status, if k.is_multiple_of(2) { "even" } else { "odd" }, f64::from(k))
         };
         let check = |k: u32| (if k < 2 { "first" } else { "later" }, k != 0);
         Self {
@@ -28,7 +34,8 @@ impl Known {
     }
 
     fn latencies(&self, filter: &Filter) -> Vec<f64> {
-        let accepted = self.responses.iter().filter(|(status, tag, _)| filter.accepts(*status, Some(tag)));
+        let accepted =
+            self.responses.iter().filter(|(status, tag, _)| filter.accepts(*status, Some(tag)));
         accepted.map(|(.., ms)| *ms).collect()
     }
 }
@@ -62,7 +69,9 @@ impl Figures for Known {
             Statistic::Average => return Some(all.iter().sum::<f64>() / all.len() as f64),
             Statistic::Minimum => 0,
             Statistic::Maximum => all.len() - 1,
-            Statistic::Percentile(percent) => ((all.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1,
+            Statistic::Percentile(percent) => {
+                ((all.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1
+            }
         };
         self.has_latency.then(|| all[at])
     }
@@ -81,7 +90,8 @@ impl Figures for Known {
 /// The lines that come of a list of requirements.
 fn lines(list: &str, figures: &Known) -> Vec<String> {
     let text = format!("version: \"0.1\"\nrequirements:\n{list}");
-    let requirements = Requirements::read("nfr.yaml", &text).unwrap_or_else(|errors| panic!("{errors}"));
+    let requirements =
+        Requirements::read("nfr.yaml", &text).unwrap_or_else(|errors| panic!("{errors}"));
     requirements.evaluate(figures).iter().map(ToString::to_string).collect()
 }
 
@@ -125,8 +135,12 @@ fn every_type_in_short_and_long_form() {
     ];
     let mut found = lines(list, &Known::new());
     // The odd ones of 500: the 495th is 989.
-    assert_eq!(found.remove(11), "✓ http.latency percentile 99 (status < 400, tag odd): 989 ms, wanted < 990");
-    let expected: Vec<_> = expected.iter().enumerate().filter(|(at, _)| *at != 11).map(|(_, line)| *line).collect();
+    assert_eq!(
+        found.remove(11),
+        "✓ http.latency percentile 99 (status < 400, tag odd): 989 ms, wanted < 990"
+    );
+    let expected: Vec<_> =
+        expected.iter().enumerate().filter(|(at, _)| *at != 11).map(|(_, line)| *line).collect();
     assert_eq!(found, expected);
 }
 
@@ -172,29 +186,62 @@ fn a_validation_needs_no_file() {
 #[test]
 fn slips_are_told_with_their_place() {
     for (list, expected) in [
-        ("- http.latncy: { test: ['<', 1] }", "nfr.yaml:2:3: unknown requirement `http.latncy`\n  hint: did you mean `http.latency`?"),
-        ("- http.latency: ['<', 1]", "nfr.yaml:2:17: `http.latency` without `select`\n  hint: there is average"),
-        ("- http.latency: { select: p99, test: ['<', 1] }", "nfr.yaml:2:27: `p99` can't be selected of `http.latency`"),
-        ("- http.latency: { select: { type: percentile, value: 101 }, test: 1 }", "nfr.yaml:2:27: `percentile` can't be selected"),
+        (
+            "- http.latncy: { test: ['<', 1] }",
+            "nfr.yaml:2:3: unknown requirement `http.latncy`\n  hint: did you mean `http.latency`?",
+        ),
+        (
+            "- http.latency: ['<', 1]",
+            "nfr.yaml:2:17: `http.latency` without `select`\n  hint: there is average",
+        ),
+        (
+            "- http.latency: { select: p99, test: ['<', 1] }",
+            "nfr.yaml:2:27: `p99` can't be selected of `http.latency`",
+        ),
+        (
+            "- http.latency: { select: { type: percentile, value: 101 }, test: 1 }",
+            "nfr.yaml:2:27: `percentile` can't be selected",
+        ),
         ("- checks: { select: success_rate }", "nfr.yaml:2:11: a requirement without `test`"),
-        ("- checks: { tst: 1 }", "nfr.yaml:2:13: unknown field `tst` in a requirement\n  hint: did you mean `test`?"),
+        (
+            "- checks: { tst: 1 }",
+            "nfr.yaml:2:13: unknown field `tst` in a requirement\n  hint: did you mean `test`?",
+        ),
         ("- checks: ['==', 1]", "nfr.yaml:2:12: `==` is not one of the choices"),
         ("- checks: ['=', 1, 2]", "nfr.yaml:2:11: a test of 3 items"),
         ("- checks: ['=', x]", "nfr.yaml:2:17: `x` is not a number"),
         ("- test.completed: 7", "nfr.yaml:2:19: `7` is neither true nor false"),
-        ("- test.duration: { where: { tag: a }, test: ['>', 1] }", "nfr.yaml:2:27: `tag` means nothing to `test.duration`"),
-        ("- http.latency: { select: average, where: { status: [1, 2, 3] }, test: 1 }", "nfr.yaml:2:53: this is no test of a status"),
-        ("- http.latency: { select: average, where: { status: 5000 }, test: 1 }", "nfr.yaml:2:53: `5000` is out of range"),
-        ("- { checks: 1, test.completed: true }", "nfr.yaml:2:3: an item must have exactly one name"),
+        (
+            "- test.duration: { where: { tag: a }, test: ['>', 1] }",
+            "nfr.yaml:2:27: `tag` means nothing to `test.duration`",
+        ),
+        (
+            "- http.latency: { select: average, where: { status: [1, 2, 3] }, test: 1 }",
+            "nfr.yaml:2:53: this is no test of a status",
+        ),
+        (
+            "- http.latency: { select: average, where: { status: 5000 }, test: 1 }",
+            "nfr.yaml:2:53: `5000` is out of range",
+        ),
+        (
+            "- { checks: 1, test.completed: true }",
+            "nfr.yaml:2:3: an item must have exactly one name",
+        ),
         ("- checks", "nfr.yaml:2:3: expected a mapping, found text"),
-        ("- checks: { enabled: maybe, test: 1 }", "nfr.yaml:2:22: `maybe` is neither true nor false"),
+        (
+            "- checks: { enabled: maybe, test: 1 }",
+            "nfr.yaml:2:22: `maybe` is neither true nor false",
+        ),
     ] {
         let text = format!("requirements:\n{list}\n");
         let found = Requirements::read("nfr.yaml", &text).unwrap_err().to_string();
         assert!(found.starts_with(expected), "{list}\n{found}");
     }
     let found = |text: &str| Requirements::read("nfr.yaml", text).unwrap_err().to_string();
-    assert!(found("version: \"0.2\"\nrequirements: []").starts_with("nfr.yaml:1:10: `0.2` is no version"));
+    assert!(
+        found("version: \"0.2\"\nrequirements: []")
+            .starts_with("nfr.yaml:1:10: `0.2` is no version")
+    );
     assert!(found("version: \"0.1\"").contains("without `requirements`"));
     assert!(found("requirements: [").starts_with("nfr.yaml:1:"));
 }

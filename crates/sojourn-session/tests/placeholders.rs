@@ -4,7 +4,7 @@ use crate::util::{defined, lines, script};
 
 /// The only error of a session's steps, without its hint.
 fn error(steps: &str) -> String {
-    match defined(&script(steps)) {
+    match defined(&script(&format!("{steps}\nsession.log('end');"))) {
         Ok(_) => "no error".to_owned(),
         Err(errors) => errors.0[0].to_string().lines().next().unwrap_or_default().to_owned(),
     }
@@ -46,7 +46,8 @@ fn json_quotes_them_and_the_old_way_around_works() {
         const g = session.ds.generate("random_number", { range: [7, 7] });
         session.log(JSON.stringify({ a: [g, "x" + g] }));
         session.setVar("t", 'a "b"');
-        session.log(session.json({ id: n, t: session.getVar("t"), m: `<${session.getVar("t")}>`, g, l: [1, true, null] }));"#;
+        session.log(session.json({ id: n, t: session.getVar("t"), m: `<${session.getVar("t")}>`, g,
+           l: [1, true, null] }));"#;
     let expected = [
         r#"log {"id":"4555666777888999"}"#,
         r#"log {"id":4555666777888999}"#,
@@ -69,7 +70,10 @@ fn arithmetic_and_properties_are_errors_at_their_place() {
         ("const x = session.lastHttpStatus();\nif (x == 200) {}", "script.js:5:5: a comparison on"),
         ("session.log(`${session.getVar('x')}`.toUpperCase());", "script.js:4:9: text was cut"),
         ("session.log(`${session.getVar('x')}`.slice(3, -3));", "script.js:4:9: text was cut"),
-        ("session.times(`${session.getVar('x')}`, () => {});", "script.js:4:9: the count of times()"),
+        (
+            "session.times(`${session.getVar('x')}`, () => {});",
+            "script.js:4:9: the count of times()",
+        ),
     ] {
         let found = error(steps);
         assert!(found.starts_with(expected), "{steps}\n{found}");

@@ -25,13 +25,20 @@ fn every_verb_asks() {
 
 #[test]
 fn parameters_are_text_in_path_and_query() {
-    let steps = "session.get('/:a/:b?x=:a&p=:8080&t=12:30&u=::a', { params: { a: 'ä/%41', c: 1 } });";
-    assert_eq!(lines(steps), ["GET http://a.example/%C3%A4/%41/:b?x=%C3%A4/%41&p=:8080&t=12:30&u=:%C3%A4/%41"]);
+    let steps =
+        "session.get('/:a/:b?x=:a&p=:8080&t=12:30&u=::a', { params: { a: 'ä/%41', c: 1 } });";
+    assert_eq!(
+        lines(steps),
+        ["GET http://a.example/%C3%A4/%41/:b?x=%C3%A4/%41&p=:8080&t=12:30&u=:%C3%A4/%41"]
+    );
     let warnings: Vec<_> = defined(&script(steps)).unwrap().warnings;
     let messages: Vec<_> = warnings.iter().map(|warning| warning.message.as_str()).collect();
     assert_eq!(
         messages,
-        ["`:b` in the URL has no parameter and is sent as it stands", "the parameter `c` is not in the URL"]
+        [
+            "the parameter `c` is not in the URL",
+            "`:b` in the URL has no parameter and is sent as it stands"
+        ]
     );
 }
 
@@ -60,15 +67,20 @@ fn bodies_are_text_or_forms_or_files() {
 #[test]
 fn gzip_authentication_and_defaults() {
     assert_eq!(field("session.get('/');", "accept-encoding"), None);
-    assert_eq!(field("session.get('/', { gzip: true });", "accept-encoding").as_deref(), Some("gzip"));
+    assert_eq!(
+        field("session.get('/', { gzip: true });", "accept-encoding").as_deref(),
+        Some("gzip")
+    );
     let defaults = "session.defaults.setGzip(true); session.defaults.setHeader('X-A', '1');
         session.defaults.setHeader('x-b', 'b'); session.defaults.setHeader('x-a', '2');";
-    let steps = format!("{defaults} session.get('/', {{ headers: {{ 'X-B': 'own' }}, gzip: false }});");
+    let steps =
+        format!("{defaults} session.get('/', {{ headers: {{ 'X-B': 'own' }}, gzip: false }});");
     let expected = [("x-a".to_owned(), "2".to_owned()), ("X-B".to_owned(), "own".to_owned())];
     assert_eq!(fields(&steps), expected);
     let steps = format!("{defaults} session.get('/');");
     assert_eq!(fields(&steps).len(), 3);
-    let basic = "session.get('/', { authentication: { username: 'Aladdin', password: 'open sesame' } });";
+    let basic =
+        "session.get('/', { authentication: { username: 'Aladdin', password: 'open sesame' } });";
     // The example of RFC 7617.
     let expected = Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     assert_eq!(field(basic, "authorization").as_deref(), expected);
@@ -92,18 +104,26 @@ fn no_value_can_add_a_line() {
 #[test]
 fn targets_replace_or_add() {
     let with = |targets: &str| {
-        defined(&format!("{targets}\n{}", script("session.get('/');").replacen("definition.setTarget", "(() => {})", 1)))
+        defined(&format!(
+            "{targets}\n{}",
+            script("session.get('/');").replacen("definition.setTarget", "(() => {})", 1)
+        ))
     };
     let origins = |targets: &str| -> Vec<String> {
         with(targets).unwrap().targets.all().iter().map(|target| target.origin.clone()).collect()
     };
     let text = "definition.addTarget('a'); definition.addTarget('b'); definition.setTarget('https://c:8443/path');";
     assert_eq!(origins(text), ["https://c:8443"]);
-    let both = with("definition.setTarget('a'); definition.addTarget('b');").unwrap_err().to_string();
+    let both =
+        with("definition.setTarget('a'); definition.addTarget('b');").unwrap_err().to_string();
     assert!(both.contains("`/` is relative, but there are 2 targets"), "{both}");
     assert!(with("").unwrap_err().to_string().contains("no target is set"));
-    assert!(with("definition.setTargets([])").unwrap_err().to_string().contains("no target is given"));
-    assert!(with("definition.setTarget()").unwrap_err().to_string().contains("a target must be text"));
+    assert!(
+        with("definition.setTargets([])").unwrap_err().to_string().contains("no target is given")
+    );
+    assert!(
+        with("definition.setTarget()").unwrap_err().to_string().contains("a target must be text")
+    );
 }
 
 #[test]
@@ -125,6 +145,12 @@ fn hosts_that_are_no_targets_are_denied() {
     let warnings = defined(&script(steps)).unwrap().warnings;
     assert_eq!(warnings.len(), 1);
     assert_eq!(warnings[0].message, "`other.example` is no target: requests to it are denied");
-    assert_eq!(lines("session.get('http://a.example/x'); session.log(session.lastHttpStatus())")[1], "log 200");
-    assert_eq!(lines("session.get('http://b/x'); session.log(session.lastHttpStatus())")[1], "log 0");
+    assert_eq!(
+        lines("session.get('http://a.example/x'); session.log(session.lastHttpStatus())")[1],
+        "log 200"
+    );
+    assert_eq!(
+        lines("session.get('http://b/x'); session.log(session.lastHttpStatus())")[1],
+        "log 0"
+    );
 }

@@ -10,7 +10,7 @@ use sojourn_session::{
 };
 
 /// Files that scripts name.
-pub struct Disk;
+pub(crate) struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<String> {
@@ -28,13 +28,13 @@ impl Files for Disk {
 }
 
 /// Evaluates a script.
-pub fn defined(text: &str) -> Result<Definition, PlanErrors> {
+pub(crate) fn defined(text: &str) -> Result<Definition, PlanErrors> {
     let sources = Sources { entry_text: Some(text.to_owned()), ..Sources::default() };
     evaluate(Path::new("script.js"), sources, Budget::default())
 }
 
 /// A whole script around the steps of one session.
-pub fn script(steps: &str) -> String {
+pub(crate) fn script(steps: &str) -> String {
     format!(
         "definition.setTarget('http://a.example');\n\
          definition.setArrivalPhases([{{ duration: 1, rate: 1 }}]);\n\
@@ -43,40 +43,40 @@ pub fn script(steps: &str) -> String {
 }
 
 /// The program of a whole script.
-pub fn program(text: &str) -> Program {
+pub(crate) fn program(text: &str) -> Program {
     let definition = defined(text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
-    let data = Data::load(&definition, &Disk).unwrap();
-    Program::compile(&definition, &data).unwrap()
+    let data = Data::load(&definition, &Disk).expect("its files are there");
+    Program::compile(&definition, &data).expect("it compiles")
 }
 
 /// An answer from memory.
 #[derive(Clone, Debug, Default)]
-pub struct Reply {
-    pub status: u16,
-    pub headers: Vec<(&'static str, &'static str)>,
-    pub body: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+    pub(crate) body: String,
 }
 
 impl Reply {
-    pub fn ok(body: &str) -> Self {
+    pub(crate) fn ok(body: &str) -> Self {
         Self { status: 200, headers: Vec::new(), body: body.to_owned() }
     }
 }
 
 /// What a client did, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Story {
+pub(crate) struct Story {
     /// A line for each action: `GET http://… body`, `wait 1.5`, `check name ok`, …
-    pub lines: Vec<String>,
-    pub waited_s: f64,
-    pub ended: Option<Ended>,
+    pub(crate) lines: Vec<String>,
+    pub(crate) waited_s: f64,
+    pub(crate) ended: Option<Ended>,
     /// The header fields of each request.
-    pub headers: Vec<Vec<(String, String)>>,
+    pub(crate) headers: Vec<Vec<(String, String)>>,
 }
 
 /// Plays client `number` of a session to its end, at most `actions_max` actions. No answer where
 /// `answer` gives none; events come as `answer` says to their stage's name.
-pub fn play(
+pub(crate) fn play(
     program: &Program,
     session: usize,
     number: u64,
@@ -144,6 +144,6 @@ pub fn play(
 }
 
 /// What the first client of a one-session script does; every request is answered by `{}`.
-pub fn lines(steps: &str) -> Vec<String> {
+pub(crate) fn lines(steps: &str) -> Vec<String> {
     play(&program(&script(steps)), 0, 0, 1_000, |_| Some(Reply::ok("{}"))).lines
 }

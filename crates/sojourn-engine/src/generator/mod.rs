@@ -95,9 +95,7 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io
             Work::Attack(attack) => {
                 AttackGenerator::new(spec, attack, client, at_ns).and_then(AttackGenerator::run)
             }
-            Work::Sessions(sessions) => {
-                SessionGenerator::new(spec, sessions, client, at_ns).run()
-            }
+            Work::Sessions(sessions) => SessionGenerator::new(spec, sessions, client, at_ns).run(),
         },
         _ => Ok(()),
     };

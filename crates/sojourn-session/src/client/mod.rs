@@ -105,9 +105,9 @@ impl Client {
         }
     }
 
-    /// Goes on to what is next. `memory` is lent by all clients of a thread in turn; what the action
-    /// shows stands in it until the next step. An input that the client did not wait for counts as
-    /// none.
+    /// Goes on to what is next. `memory` is lent by all clients of a thread in turn; what the
+    /// action shows stands in it until the next step. An input that the client did not wait for
+    /// counts as none.
     pub fn step<'a>(
         &mut self,
         program: &'a Program,
@@ -230,9 +230,8 @@ impl Client {
         match instruction {
             Instruction::Jump(to) => self.at = to,
             Instruction::Unless { left, compare, right, to } => {
-                if !self.holds(program, memory, left, compare, right)? {
-                    self.at = to;
-                }
+                let holds = self.holds(program, memory, left, compare, right)?;
+                self.at = if holds { self.at } else { to };
             }
             Instruction::Times { counter, count, behind } => {
                 let count = self.count(program, memory, count)?;

@@ -43,10 +43,10 @@ impl Builtins for Host {
         let native = Object::new(ctx.clone())?;
         native.set("nonce", self.nonce.as_str())?;
         let (bundle, places) = (Arc::clone(&self.bundle), Rc::clone(&self.places));
-        let place = move |ctx: Ctx<'js>, error: Value<'js>| {
+        let place = move |ctx: Ctx<'js>, error: Value<'js>, called: String| {
             let stack = ScriptError::of_value(&ctx, &bundle, error).stack;
             // Never more than the prelude's own bounds of steps and values.
-            places.borrow_mut().add(&stack) as u32
+            places.borrow_mut().add(&stack, &called) as u32
         };
         native.set("place", Function::new(ctx.clone(), place)?)?;
         let suggest = |wrong: String, known: Vec<String>| {

@@ -1,6 +1,8 @@
 //! From a script to a [`Definition`]: the script runs once, and what it declared is read.
 
+mod calls;
 mod host;
+mod markers;
 mod misuse;
 mod places;
 mod raw;
@@ -16,8 +18,8 @@ use sojourn_script::js::Function;
 use sojourn_script::{Bundle, Engine, Fiber, Inside, Limits, ScriptError, Sources, Stacks};
 
 use crate::definition::Definition;
-use crate::text::Markers;
 use host::Host;
+use markers::Markers;
 use places::Places;
 
 /// What a script may use while it runs.
@@ -54,14 +56,21 @@ pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Defin
     let text = sources.entry_text.clone();
     let bundle = Bundle::new(script, sources).map_err(|error| whole(&error.message))?;
     let nonce = nonce(bundle.entry().as_str(), text.as_deref());
-    let places = Rc::new(RefCell::new(Places::new(bundle.entry(), &given)));
+    let places = Rc::new(RefCell::new(Places::new(bundle.entry(), &given, text.as_deref())));
     let told = run(&bundle, &nonce, &places, budget).map_err(|message| whole(&message))?;
     let places = places.borrow();
-    let raw = told.map_err(|error| PlanErrors(vec![places.error(&error)]))?;
+    let misused = misuse::find(&bundle, text.as_deref(), &places);
+    let raw = match told {
+        Ok(raw) => raw,
+        Err(error) => {
+            let mut errors = misused.errors;
+            errors.push(places.error(&error));
+            return Err(read::sorted(errors));
+        }
+    };
     let raw = serde_json::from_str(&raw).map_err(|error| {
         whole(&format!("the script has changed what JavaScript brings: {error}"))
     })?;
-    let misused = misuse::find(&bundle, text.as_deref(), &places);
     read::definition(raw, Markers::new(nonce), &places, misused)
 }
 

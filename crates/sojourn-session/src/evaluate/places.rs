@@ -6,23 +6,33 @@ use sojourn_plan::PlanError;
 use sojourn_script::ScriptError;
 use url::Url;
 
+use super::calls::Calls;
 use crate::definition::Place;
 
 /// The places that a script called from.
 pub(super) struct Places {
     /// Address of the script's file, and how it was given.
     entry: (String, Arc<str>),
+    calls: Calls,
     known: Vec<Place>,
 }
 
 impl Places {
-    pub(super) fn new(entry: &Url, given: &str) -> Self {
-        Self { entry: (entry.to_string(), given.into()), known: Vec::new() }
+    pub(super) fn new(entry: &Url, given: &str, entry_text: Option<&str>) -> Self {
+        let calls = Calls::new(entry.as_str(), entry_text);
+        Self { entry: (entry.to_string(), given.into()), calls, known: Vec::new() }
     }
 
-    /// Remembers the place that a stack leads to; gives its number.
-    pub(super) fn add(&mut self, stack: &str) -> usize {
-        let place = self.of_stack(stack);
+    /// Remembers the place that a stack leads to, within a call of this name if it is not empty;
+    /// gives its number.
+    pub(super) fn add(&mut self, stack: &str, called: &str) -> usize {
+        let place = match of_stack(stack) {
+            Some((address, line, column)) => {
+                let (line, column) = self.calls.start(address, line, column, called);
+                Place { file: self.file(address), line, column }
+            }
+            None => self.whole(),
+        };
         self.known.push(place);
         self.known.len() - 1
     }
@@ -46,18 +56,6 @@ impl Places {
         path.map_or_else(|| address.into(), |path| path.display().to_string().into())
     }
 
-    /// The first line of a stack that lies in a file.
-    fn of_stack(&self, stack: &str) -> Place {
-        let found = stack.lines().find_map(|line| {
-            let start = line.find("file://").or_else(|| line.find("https://"))?;
-            let (rest, column) = line[start..].trim_end_matches(')').rsplit_once(':')?;
-            let (address, row) = rest.rsplit_once(':')?;
-            let (row, column) = (row.parse().ok()?, column.parse().ok()?);
-            Some(Place { file: self.file(address), line: row, column })
-        });
-        found.unwrap_or_else(|| self.whole())
-    }
-
     /// What went wrong in the script, at its place.
     pub(super) fn error(&self, error: &ScriptError) -> PlanError {
         if error.interrupted {
@@ -73,7 +71,18 @@ impl Places {
             Some((message, hint)) => (message, Some(hint.to_owned())),
             None => (message, None),
         };
-        self.of_stack(&error.stack).error(shortened(message), hint)
+        let (message, at) = match message.rsplit_once("\nat: ") {
+            Some((message, at)) => (message, at.parse().ok()),
+            None => (message, None),
+        };
+        let place = match (at, of_stack(&error.stack)) {
+            (Some(at), _) => self.get(at),
+            (None, Some((address, line, column))) => {
+                Place { file: self.file(address), line, column }
+            }
+            (None, None) => self.whole(),
+        };
+        place.error(shortened(message), hint)
     }
 
     /// `SyntaxError: ADDRESS: line 1, column 2: what`: the translator's own words.
@@ -86,6 +95,16 @@ impl Places {
         let place = Place { file: self.file(address), line, column };
         Some(place.error(format!("syntax error: {}", shortened(what)), None))
     }
+}
+
+/// Address, line and column of the first line of a stack that lies in a file.
+fn of_stack(stack: &str) -> Option<(&str, u32, u32)> {
+    stack.lines().find_map(|line| {
+        let start = line.find("file://").or_else(|| line.find("https://"))?;
+        let (rest, column) = line[start..].trim_end_matches(')').rsplit_once(':')?;
+        let (address, row) = rest.rsplit_once(':')?;
+        Some((address, row.parse().ok()?, column.parse().ok()?))
+    })
 }
 
 /// Most characters of what a script throws.

@@ -40,6 +40,10 @@ impl JsonPath {
                     None if is_first && !text.trim().starts_with('$') => rest,
                     None => return Err(format!("`.` or `[` is missing before `{rest}`")),
                 };
+                if name.len() < rest.len() && name.starts_with('[') {
+                    rest = name;
+                    continue;
+                }
                 let end = name.find(['.', '[']).unwrap_or(name.len());
                 match &name[..end] {
                     "" => return Err("a name is missing after `.`; `..` is not known".to_owned()),
@@ -221,8 +225,9 @@ mod tests {
 
     #[test]
     fn paths_lead_to_the_text_as_written() {
-        let body = r#"{"a":{"b c":[1,2.50,{"d":null}],"n":4555666777888999,"big":99999999999999999999},
-            "l":[{"id":1,"x":{"y":"p"},"v":"%41"},{"id":2,"v":"é\n"},{"id":1,"v":"w"}],"t":true,"a":{"z":7}}"#;
+        let body = r#"{"a":{"b c":[1,2.50,{"d":null}],"n":4555666777888999},
+            "l":[{"id":1,"x":{"y":"p"},"v":"%41"},{"id":2,"v":"é\n"},{"id":1,"v":"w"}],
+            "t":true,"a":{"z":7}}"#;
         for (path, expected) in [
             ("$.a.z", Some("7")),
             ("t", Some("true")),

@@ -149,8 +149,9 @@ impl<'a> Reader<'a> {
         } else if self.rest.starts_with('<') && starts_name(&self.rest[1..]) {
             self.start();
         } else {
-            let end = self.rest[1..].find('<').map_or(self.rest.len(), |at| at + 1);
-            // The first character may be longer than a byte, but then it is no `<`.
+            let first = self.rest.chars().next().map_or(1, char::len_utf8);
+            let more = &self.rest[first..];
+            let end = first + more.find('<').unwrap_or(more.len());
             let text = decoded(&self.rest[..end]);
             self.add(Kind::Text(text));
             self.rest = &self.rest[end..];
@@ -352,14 +353,16 @@ mod tests {
 
     #[test]
     fn xml_is_read_as_it_is() {
-        let text = "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY x 'y'>]><A b='1 &lt; 2'>5 % <![CDATA[<&>]]><!-- no --><c/>&#x41;&#66;&x;</A>";
+        let text = "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY x 'y'>]>\
+                    <A b='1 &lt; 2'>5 % <![CDATA[<&>]]><!-- no --><c/>&#x41;&#66;&x;</A>";
         assert_eq!(shown(text), "(A b=1 < 2(5 % <&>c()AB&x;))");
     }
 
     #[test]
     fn html_is_tolerated() {
         let text = "<!doctype html><HTML><ul><li class=x>a<li>b</ul><br>1 < 2<p>c<div>d</div>\
-                    <script>if (a < b) '<p>'</SCRIPT><a href=\"/x?a=1&amp;b=2\" disabled>l</a></i></html>";
+                    <script>if (a < b) '<p>'</SCRIPT>\
+                    <a href=\"/x?a=1&amp;b=2\" disabled>l</a></i></html>";
         assert_eq!(
             shown(text),
             "(html(ul(li class=x(a)li(b))br()1 < 2p(c)div(d)script(if (a < b) '<p>')\

@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn paths_lead_to_text() {
-        let text = "<set kind='tea'><item id='1'><name>cup</name><price cur='GBP'>4.50</price></item>\
+        let text = "<set kind='tea'>\
+                    <item id='1'><name>cup</name><price cur='GBP'>4.50</price></item>\
                     <item id='2'><name>100 %</name><price cur='GBP'>2.75</price></item>\
                     <box><item id='3'><name>pot</name></item></box></set>";
         let markup = Markup::read(text, None);

@@ -51,9 +51,10 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
             "take them out, or write the journey as a journey file",
         ));
     }
-    let name = command.script.file_stem().map_or_else(String::new, |stem| {
-        stem.to_string_lossy().into_owned()
-    });
+    let name = command
+        .script
+        .file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let load = session_load(&name, text, &definition, &program, command.timeout);
     let SessionLoad { mut plan, mixes, steps } = load;
     plan.seed = command.seed;
@@ -67,11 +68,12 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
         log: None,
     };
     let stop = signals::stop_on_signals();
-    let made = runner::make_with(&plan, &command.flags, (false, false), &mut |options, progress| {
-        let ended =
-            sojourn_engine::run_sessions(&plan, options, sessions.clone(), &stop, progress)?;
-        Ok(ended.summary)
-    })?;
+    let made =
+        runner::make_with(&plan, &command.flags, (false, false), &mut |options, progress| {
+            let ended =
+                sojourn_engine::run_sessions(&plan, options, sessions.clone(), &stop, progress)?;
+            Ok(ended.summary)
+        })?;
     runner::say_where(&made);
     Ok(made.code)
 }

@@ -84,9 +84,8 @@ impl SessionGenerator {
         let health = ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
             .watch(plan.health.busy_max, &mut recorder);
         let entries = (0u16..).zip(&plan.load);
-        let open = entries.filter_map(|(entry, load)| {
-            OpenStream::new(entry, load, plan.seed, share, start_ns)
-        });
+        let open = entries
+            .filter_map(|(entry, load)| OpenStream::new(entry, load, plan.seed, share, start_ns));
         Self {
             accounts: Accounts::new(&plan, &sessions.program, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
@@ -159,9 +158,11 @@ impl SessionGenerator {
     /// Lets in the clients that are due, a bounded number at a time; says when to look again.
     fn start_due(&mut self) -> u64 {
         for _ in 0..STEPS_PER_TURN {
-            let next = self.open.iter().enumerate().filter_map(|(at, open)| {
-                open.peek().map(|(k, t0_ns)| (t0_ns, at, k))
-            });
+            let next = self
+                .open
+                .iter()
+                .enumerate()
+                .filter_map(|(at, open)| open.peek().map(|(k, t0_ns)| (t0_ns, at, k)));
             let Some((t0_ns, at, k)) = next.min() else {
                 self.tell_when_done(now_ns());
                 return u64::MAX;

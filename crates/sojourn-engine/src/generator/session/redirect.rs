@@ -1,6 +1,8 @@
 //! The request that a redirect asks for, made from the message that was answered by it.
 
-use sojourn_http::{Origin, RequestError, Response, next_location, redirected_method, write_request};
+use sojourn_http::{
+    Origin, RequestError, Response, next_location, redirected_method, write_request,
+};
 
 use crate::generator::redirect::is_secret_header;
 

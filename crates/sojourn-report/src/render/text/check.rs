@@ -21,8 +21,7 @@ pub(super) fn checks(out: &mut String, rows: &[CheckRow], paint: &Paint) {
             0 => String::new(),
             failed => format!(" · {} did not hold", words::count(failed)),
         };
-        let text =
-            format!("{}: {share} of {} held{failed}", clean(&row.name), words::count(all));
+        let text = format!("{}: {share} of {} held{failed}", clean(&row.name), words::count(all));
         let text = wrap(&text, &format!("  {mark} "), 4, WIDTH);
         line(out, &if row.failed > 0 { paint.red(&text) } else { text });
     }

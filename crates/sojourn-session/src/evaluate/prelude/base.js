@@ -7,15 +7,33 @@
   const WARNINGS_MAX = 200;
   const MARK = `{{sojourn:${native.nonce}:`;
 
+  // Our own functions stand above the script's line.
+  Error.stackTraceLimit = 40;
+
   class DefinitionError extends Error {}
   Object.defineProperty(DefinitionError.prototype, "name", { value: "DefinitionError" });
 
-  own.fail = (message, hint) => {
-    throw new DefinitionError(hint ? `${message}\nhint: ${hint}` : message);
-  };
+  // Names of our functions that the script has called and that have not returned; "" while it runs
+  // a function that it has given us.
+  const calls = [];
 
   // The number of the place at which the script called us.
-  own.at = () => native.place(new Error());
+  own.at = () => native.place(new Error(), calls.at(-1) ?? "");
+
+  own.fail = (message, hint) => {
+    const at = own.at();
+    throw new DefinitionError(`${message}\nat: ${at}${hint ? `\nhint: ${hint}` : ""}`);
+  };
+
+  // Calls a function, known by the name under which it was called.
+  own.within = (name, call, ...given) => {
+    calls.push(name);
+    try {
+      return call(...given);
+    } finally {
+      calls.pop();
+    }
+  };
 
   own.warnings = [];
   own.warn = (message, hint) => {
@@ -177,7 +195,13 @@
   // An object whose unknown names are errors rather than `undefined`.
   own.guarded = (what, parts) => {
     const names = Object.keys(parts);
-    const target = Object.freeze(Object.assign(Object.create(null), parts));
+    const target = Object.create(null);
+    for (const name of names) {
+      const part = parts[name];
+      target[name] =
+        typeof part === "function" ? (...given) => own.within(name, part, ...given) : part;
+    }
+    Object.freeze(target);
     return new Proxy(target, {
       get: (_, name) => {
         if (name in target) return target[name];

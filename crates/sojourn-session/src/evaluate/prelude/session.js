@@ -39,7 +39,7 @@
     const inner = [];
     current.blocks.push(inner);
     try {
-      const result = declare(own.session, ...given);
+      const result = own.within("", declare, own.session, ...given);
       if (typeof result?.then === "function" && !own.isPlaceholder(result)) {
         own.fail(`the function of ${what} is async, but steps are declared at once`);
       }

@@ -7,6 +7,7 @@ mod steps;
 use sojourn_plan::reading::suggestion;
 use sojourn_plan::{PlanError, PlanErrors};
 
+use super::markers::Markers;
 use super::misuse::Misused;
 use super::places::Places;
 use super::raw::{
@@ -18,7 +19,7 @@ use crate::definition::{
 };
 use crate::mix::Mix;
 use crate::target::{Target, Targets};
-use crate::text::{Markers, Text};
+use crate::text::Text;
 
 /// Reads a definition; errs with all that is wrong, in the order of the script.
 pub(super) fn definition(
@@ -36,15 +37,18 @@ pub(super) fn definition(
         warnings: misused.warnings,
     };
     let definition = reader.definition(raw);
-    let Reader { mut errors, mut warnings, .. } = reader;
+    let Reader { errors, warnings, .. } = reader;
     if !errors.is_empty() {
-        errors.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
-        errors.dedup();
-        return Err(PlanErrors(errors));
+        return Err(sorted(errors));
     }
-    warnings.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
-    warnings.dedup();
-    Ok(Definition { warnings, ..definition })
+    Ok(Definition { warnings: sorted(warnings).0, ..definition })
+}
+
+/// In the order of the script, each once.
+pub(super) fn sorted(mut all: Vec<PlanError>) -> PlanErrors {
+    all.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+    all.dedup();
+    PlanErrors(all)
 }
 
 struct Reader<'a> {
