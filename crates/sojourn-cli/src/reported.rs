@@ -64,6 +64,13 @@ impl Reported {
         Ok(())
     }
 
+    /// Prints to standard output what came of journeys that a script began: its own summary has
+    /// been printed.
+    #[cfg(feature = "script")]
+    pub(crate) fn print_journeys(&self) {
+        outputs::print(&render::journeys_text(&self.model, outputs::wants_colour()));
+    }
+
     /// Writes a report in the format that the file's name asks for.
     pub(crate) fn write(&self, path: &Path) -> Result<(), UsageError> {
         outputs::write(path, &self.render(RunFormat::check_name(path)?, false)?)

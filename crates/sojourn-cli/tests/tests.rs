@@ -18,6 +18,8 @@ mod follow_up;
 #[cfg(feature = "script")]
 mod k6;
 #[cfg(feature = "script")]
+mod k6_journeys;
+#[cfg(feature = "script")]
 mod k6_jslib;
 mod labels;
 mod mock;

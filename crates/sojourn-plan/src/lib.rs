@@ -54,7 +54,7 @@ pub use plan::{HealthLimits, Plan, Refresh};
 pub use poison::Poison;
 pub use read::units::{bytes, duration_ns, fraction, rate_per_s, show_rate};
 pub use read::{
-    Files, Overrides, PlanError, PlanErrors, read, read_channels, schema, usual_linger_ns,
+    Files, Overrides, PlanError, PlanErrors, is_name, read, read_channels, schema, usual_linger_ns,
 };
 pub use resource::{Prometheus, Resource, ResourceSource};
 pub use retry::{Retry, RetryOn};

@@ -49,6 +49,7 @@ pub(crate) use conditions::OPERATORS;
 use fields::Fields;
 use journeys::Weighted;
 pub use journeys::usual_linger_ns;
+pub use names::is_name;
 use node::Node;
 use origin::Origin;
 use problems::Problems;

@@ -267,4 +267,28 @@ mod tests {
         assert_eq!(run.intervals.len(), 2);
         assert_eq!(run.store, store);
     }
+
+    #[test]
+    fn a_journey_that_came_into_being_is_one_of_the_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let shape = |name: &str| JourneyShape { name: name.to_owned(), ..JourneyShape::default() };
+        let open = |file: &str, later: &str| {
+            let path = dir.path().join(file);
+            let identity = Identity { journeys: vec![shape("first")], ..Identity::default() };
+            let mut writer = RunWriter::create(&path, &identity).unwrap();
+            writer.shape(&shape(later)).unwrap();
+            drop(writer);
+            RunFile::open(&path).unwrap()
+        };
+        let names = |run: &RunFile| -> Vec<String> {
+            run.identity.journeys.iter().map(|journey| journey.name.clone()).collect()
+        };
+        let (a, b) = (open("a.sojourn", "second"), open("b.sojourn", "third"));
+        assert_eq!(names(&a), ["first", "second"]);
+        let merged = RunFile::merge(vec![a, b]);
+        assert_eq!(
+            merged.map(|run| names(&run)),
+            Ok(["first", "second", "third"].map(String::from).to_vec())
+        );
+    }
 }

@@ -24,6 +24,11 @@ pub fn text(model: &ReportModel, colour: bool) -> String {
     text::report(model, colour)
 }
 
+/// The same of journeys that a script began, whose thresholds and load are told elsewhere.
+pub fn journeys_text(model: &ReportModel, colour: bool) -> String {
+    text::journeys(model, colour)
+}
+
 /// The model's serialisation, indented; the shape is that of [`crate::model`].
 pub fn json(model: &ReportModel) -> Result<String, RenderError> {
     Ok(serde_json::to_string_pretty(model)?)

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use sojourn_clock::Anchor;
+use sojourn_engine::FollowSource;
 use sojourn_http::{Client, Exchange};
 use sojourn_k6::metrics::{Shard, SystemTag, TagSet, TagSets, builtin};
 
+use crate::journeys::Answers;
 use crate::settings::Settings;
 use crate::sockets::Inbox;
 
@@ -24,6 +26,10 @@ pub(crate) struct Host {
     pub(crate) client: RefCell<Client>,
     /// What has come of sockets that are not the client's.
     pub(crate) inbox: Inbox,
+    /// What other threads have answered.
+    pub(crate) answers: Answers,
+    /// Where journeys are handed over that are to be followed.
+    pub(crate) follow: RefCell<Option<FollowSource>>,
     pub(crate) shard: RefCell<Shard>,
     pub(crate) tag_sets: RefCell<TagSets>,
     timers: RefCell<BinaryHeap<Reverse<(u64, UserIndex, OperationId)>>>,
@@ -44,6 +50,8 @@ impl Host {
         Self {
             settings,
             inbox: Inbox::new(client.waker()),
+            answers: Answers::new(client.waker()),
+            follow: RefCell::default(),
             client: RefCell::new(client),
             shard: RefCell::new(shard),
             tag_sets: RefCell::new(sets),

@@ -23,6 +23,7 @@
 mod console;
 mod globals;
 mod host;
+mod journeys;
 mod modules;
 mod open_files;
 mod run;
@@ -34,6 +35,7 @@ mod thread;
 mod user;
 
 pub use console::{Console, Level, LogFormat, LogSink};
+pub use journeys::Journeys;
 pub use modules::jslib::sources;
 pub use run::{
     Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect,

@@ -11,6 +11,7 @@ use sojourn_k6::options::Options;
 use sojourn_script::{Bundle, Limits};
 
 use crate::console::Console;
+use crate::journeys::Shared;
 use crate::modules::grpc::Protos;
 use crate::open_files::OpenFiles;
 use crate::secrets::Secrets;
@@ -41,6 +42,7 @@ pub(crate) struct Settings {
     pub(crate) open_files: OpenFiles,
     pub(crate) secrets: Secrets,
     pub(crate) sockets: Sockets,
+    pub(crate) journeys: Shared,
     /// Descriptors of gRPC services.
     pub(crate) protos: Protos,
     pub(crate) progress: Progress,

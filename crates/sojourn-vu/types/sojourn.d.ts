@@ -136,36 +136,59 @@ export type Where = Record<string, Condition>;
 /** A channel that is listened to, or published to: one for all users. */
 export interface Tap {
   readonly name: string;
+  /**
+   * Declares which of its messages are meant by a stage. At init only, like the tap itself. All
+   * taps together have at most 32 stages, those of the taps' own names included.
+   */
+  stage(
+    name: string,
+    which?: {
+      /** Which messages; all of the tap's by default. */
+      where?: Where;
+      /** Where they have the key, if not where the tap says. */
+      key?: string;
+    },
+  ): Stage;
 }
+
+/** A point that a journey may have to reach: messages of a tap, told apart by `where`. */
+export interface Stage {
+  readonly name: string;
+  /** The tap's name. */
+  readonly tap: string;
+}
+
+/** A stage, a tap that has a key (all of its messages are meant), or the name of one. */
+export type StageLike = Stage | Tap | string;
 
 /**
- * Declares a tap. At init only; all users declare the same one, which is made once.
- * `key` says where a message has the key of its journey: `$.orderId` or `header.order-id`.
+ * Declares a tap. At init only; all users declare the same one, which is opened once, before
+ * `setup`. `key` says where a message has the key of its journey: `$.orderId`, `header.order-id`,
+ * or `key` for the message's own. A tap without a key and without stages is only published to.
  */
 export function tap(name: string, channel: Channel & { key?: string }): Tap;
-
-/** A point that a journey must reach. */
-export interface Stage {
-  /** The stage's name in the report; the tap's by default. */
-  stage?: string;
-  /** Where its event comes by: a tap, or its name; the stage's name by default. */
-  tap?: Tap | string;
-  /** Where its messages have the key, if not where the tap says. */
-  key?: string;
-  /** Which messages of the tap are meant. */
-  where?: Where;
-  /** Its own deadline, from the journey's start. */
-  within?: Duration;
-}
 
 export interface Journey {
   readonly key: string;
   /**
-   * What must come of it. Returns at once: the ledger follows the journey and counts it as
-   * completed, late, lost or failed. Its time begins with the iteration, at its scheduled start
-   * where it has one.
+   * What must come of the iteration. Returns at once: the ledger follows the journey and counts it
+   * as completed, late or lost. Its time begins with the iteration, at its scheduled start where it
+   * has one, and ends with the last of the stages. Events that came before the call count too, for
+   * a minute. Hops are counted in the order given; stages may be reached in any.
+   *
+   * In iterations only, once for each key.
    */
-  expect(stages: Stage[], options: { within: Duration; name?: string; label?: string }): void;
+  expect(
+    stages: StageLike[],
+    options: {
+      /** The deadline, from the journey's start. */
+      within: Duration;
+      /** The kind of journey, for reports and tags: not which one. The stages' names by default. */
+      name?: string;
+      /** Whose it is, such as a tenant; told apart in reports. */
+      label?: string | number;
+    },
+  ): void;
 }
 
 /** A journey by its key, which its events carry too. */
@@ -183,28 +206,29 @@ export interface Event {
 
 export interface Events {
   /**
-   * Waits for a message with this key, or for which the conditions hold, that came since the
-   * iteration began. Throws when there is none within `timeout` (30 s by default).
+   * Waits for the first message with this key that came since the iteration (or `setup`) began,
+   * seen already or not. Throws when there is none within `timeout` (30 s by default). The latest
+   * 64 MiB of messages are held; the error says when older ones had to go.
    */
-  wait(
-    tap: Tap | string,
-    which: { key: string | number; where?: Where; timeout?: Duration },
-  ): Event;
-  wait(tap: Tap | string, which: { where: Where; timeout?: Duration }): Event;
+  wait(stage: StageLike, which: { key: string | number; timeout?: Duration }): Event;
 }
 
 export const events: Events;
 
 export interface Message {
   key?: string | number;
-  /** A text, bytes, or an object that is sent as JSON. */
-  body?: string | ArrayBuffer | object;
+  /** A text, bytes, or anything else, which is sent as JSON. */
+  body?: string | ArrayBuffer | ArrayBufferView | object;
+  /** `sojourn-run`, the run's id, is added unless it is there. */
   headers?: Record<string, string | number>;
-  /** Topic, subject, routing key, stream or queue, where the channel names several. */
+  /** Topic, subject, routing key, stream or queue; the first that the channel names by default. */
   topic?: string;
   /** How long the acknowledgement is waited for; 10 s by default. */
   timeout?: Duration;
 }
 
-/** Publishes a message and waits for the broker's acknowledgement; throws where there is none. */
-export function publish(channel: Tap | string, message: Message): void;
+/**
+ * Publishes a message and waits for the broker's acknowledgement; throws where there is none.
+ * In iterations, `setup` and `teardown`.
+ */
+export function publish(tap: Tap | string, message: Message): void;

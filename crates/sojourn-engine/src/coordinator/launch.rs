@@ -35,7 +35,6 @@ use crate::{
         TapSpec, run_tap,
     },
     poller::{self, PollSender, PollerSpec},
-    refresh::{self, RefreshSpec},
     steps::Latest,
     work::Work,
 };
@@ -481,29 +480,6 @@ impl Launched {
                 Observer::new(spec, start_ns).run();
             }
         })
-    }
-
-    fn refresh(
-        &mut self,
-        plan: &Arc<Plan>,
-        variables: &Latest,
-        notes: Sender<String>,
-    ) -> Result<(), RunError> {
-        if plan.refresh.is_empty() {
-            return Ok(());
-        }
-        let (start_sender, start) = bounded(1);
-        self.starts.push(start_sender);
-        let spec = RefreshSpec {
-            plan: Arc::clone(plan),
-            options: self.options.clone(),
-            variables: variables.clone(),
-            generators: self.to_generators.clone(),
-            notes,
-            start,
-            stop: Arc::clone(&self.stop.0),
-        };
-        self.spawn(Role::Other, "refresh", move || refresh::run(&spec))
     }
 
     fn spawn(

@@ -43,8 +43,6 @@ pub struct EndedJourney {
     pub kind: u16,
     /// Everything expected has come, in time or late.
     pub is_complete: bool,
-    /// It came after the deadline.
-    pub is_late: bool,
     /// It has not come until the journey was given up.
     pub is_lost: bool,
     /// From its scheduled instant to its end, nanoseconds.
@@ -68,12 +66,14 @@ impl FollowedKinds {
         Ledger::new(spec).with_common_stages(self.kinds.stages())
     }
 
-    /// Tells of an end; errs when nobody has taken the ends before it.
+    /// Tells of an end, unless it is the run's own; errs when nobody has taken the ends before it.
     pub(crate) fn tell(&self, finished: &Finished) -> Result<(), ()> {
+        if finished.class == FinishClass::InFlightAtCutoff {
+            return Ok(());
+        }
         let ended = EndedJourney {
             kind: finished.kind,
             is_complete: matches!(finished.class, FinishClass::Completed | FinishClass::Late),
-            is_late: finished.class == FinishClass::Late,
             is_lost: finished.class == FinishClass::Lost,
             took_ns: finished.end_ns.saturating_sub(finished.t0_ns),
             end_ns: finished.end_ns,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
@@ -113,6 +114,10 @@ impl FollowSource {
     /// Has a journey followed from now on, with what has come of it already. Errs when its key is
     /// empty, or when nothing is followed any more.
     pub fn follow(&mut self, kind: u16, begun: &Begun<'_>) -> Result<(), String> {
+        if self.state == State::Waiting {
+            // The run has begun; its word of that is under way.
+            self.start(Duration::from_secs(5));
+        }
         if self.state != State::Going {
             return Err("journeys are not followed any more".to_owned());
         }
@@ -141,7 +146,7 @@ impl FollowSource {
     pub fn turn(&mut self, now_ns: u64) -> u64 {
         match self.state {
             State::Ended => return u64::MAX,
-            State::Waiting => self.start(),
+            State::Waiting => self.start(Duration::ZERO),
             State::Going | State::Over => {}
         }
         while let Ok(message) = self.ends.control.try_recv() {
@@ -170,8 +175,8 @@ impl FollowSource {
         next_ns.min(self.snapshot_ns)
     }
 
-    fn start(&mut self) {
-        let Ok(message) = self.ends.control.try_recv() else { return };
+    fn start(&mut self, wait: Duration) {
+        let Ok(message) = self.ends.control.recv_timeout(wait) else { return };
         let ToGenerator::Start { at_ns } = message else {
             return self.end();
         };

@@ -193,6 +193,13 @@ pub struct RunFlags {
     /// Percentiles of all samples instead of histograms, for small runs.
     #[arg(long)]
     pub exact_percentiles: bool,
+    /// Run file for journeys (`tap`, `journey`); reports/NAME-RUNID.sojourn unless given.
+    #[arg(long, value_name = "FILE")]
+    pub run_file: Option<String>,
+    /// Further reports of journeys, by ending: .html, .json, .ndjson, .txt; may be given several
+    /// times.
+    #[arg(long, value_name = "FILE")]
+    pub report: Vec<String>,
     /// How many threads run the script; as many as processors unless given.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,

@@ -68,6 +68,10 @@ pub struct Settings {
     pub strict: bool,
     /// Whether percentiles are those of all samples.
     pub exact_percentiles: bool,
+    /// Where the run file of journeys goes.
+    pub run_file: Option<String>,
+    /// Further reports of journeys.
+    pub reports: Vec<String>,
     /// How many threads run the script.
     pub threads: Option<usize>,
     /// What to warn of.
@@ -114,6 +118,8 @@ impl Settings {
             secret_sources: flags.secret_source.clone(),
             strict: flags.strict,
             exact_percentiles: flags.exact_percentiles,
+            run_file: flags.run_file.clone(),
+            reports: flags.report.clone(),
             threads: flags.threads,
             ..Self::default()
         };

@@ -7,11 +7,16 @@ use super::problems::{Problems, suggestion};
 use super::templates::{BUILT_IN, Scope};
 use crate::VariableId;
 
+/// Whether a text can name a channel, a stage or a journey: letters, digits, `_` and `-`.
+pub fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    !text.is_empty() && text.len() <= 100 && text.chars().all(fits)
+}
+
 impl Problems<'_> {
     /// A name that can stand in a threshold and a report: letters, digits, `_` and `-`.
     pub(super) fn check_name(&mut self, byte: usize, name: &str, what: &str) -> Option<()> {
-        let fits = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) {
+        if is_name(name) {
             return Some(());
         }
         self.at_byte(

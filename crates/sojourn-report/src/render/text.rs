@@ -55,6 +55,22 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     out
 }
 
+pub(super) fn journeys(model: &ReportModel, colour: bool) -> String {
+    let paint = Paint { colour };
+    let mut out = String::new();
+    heading(&mut out, "JOURNEYS", &paint);
+    head(&mut out, model, &paint);
+    health::health(&mut out, &model.health, &paint);
+    ledger::ledger(&mut out, &model.ledger, &paint);
+    backlog::backlog(&mut out, &model.backlogs, &paint);
+    for journey in &model.journeys {
+        journey::journey(&mut out, journey, &paint);
+    }
+    audit::summary(&mut out, &model.kept, &paint);
+    conclusions(&mut out, model, &paint);
+    out
+}
+
 /// A section's heading.
 fn heading(out: &mut String, text: &str, paint: &Paint) {
     out.push('\n');

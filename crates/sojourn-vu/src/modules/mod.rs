@@ -11,6 +11,7 @@ mod go_error;
 pub(crate) mod grpc;
 pub(crate) mod html;
 pub(crate) mod http;
+mod journeys;
 pub(crate) mod jslib;
 mod k6;
 mod lazy;
@@ -43,8 +44,8 @@ impl Modules {
 
 /// Modules that hand out no buffers, or see to those themselves: most users import no others, and
 /// then need no memory for the globals of buffers.
-const WITHOUT_BUFFERS: [&str; 6] =
-    ["k6", "k6/http", "k6/metrics", "k6/data", "k6/execution", "k6/timers"];
+const WITHOUT_BUFFERS: [&str; 7] =
+    ["k6", "k6/http", "k6/metrics", "k6/data", "k6/execution", "k6/timers", "sojourn"];
 
 /// Modules that there are in k6 and not here, and why.
 fn refusal(name: &str) -> Option<String> {
@@ -63,7 +64,7 @@ fn refusal(name: &str) -> Option<String> {
 
 impl Builtins for Modules {
     fn has(&self, name: &str) -> bool {
-        name == "k6" || name.starts_with("k6/")
+        name == "k6" || name.starts_with("k6/") || name == "sojourn"
     }
 
     fn make<'js>(&self, ctx: &Ctx<'js>, name: &str) -> js::Result<Object<'js>> {
@@ -80,6 +81,7 @@ impl Builtins for Modules {
             "k6/crypto" => crypto::make(ctx),
             "k6/encoding" => encoding::make(ctx),
             "k6/html" => html::make(ctx),
+            "sojourn" => journeys::make(ctx, user),
             "k6/secrets" => secrets::make(ctx, user),
             "k6/experimental/csv" => csv::make(ctx, user),
             "k6/experimental/fs" => fs::make(ctx, user),

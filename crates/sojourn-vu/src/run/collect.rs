@@ -14,6 +14,7 @@ use sojourn_script::{Bundle, Limits, ScriptError, Sources, Stacks};
 
 use crate::console::Console;
 use crate::host::Host;
+use crate::journeys::Shared;
 use crate::modules::grpc::Protos;
 use crate::open_files::OpenFiles;
 use crate::secrets::Secrets;
@@ -47,6 +48,13 @@ pub struct Collected {
     pub(crate) settings: Settings,
 }
 
+impl Collected {
+    /// Whether the script declares taps: then its journeys are followed.
+    pub fn declares_taps(&self) -> bool {
+        !self.settings.journeys.declared().is_empty()
+    }
+}
+
 /// How long the script's top level may compute, ns.
 const INIT_NS_MAX: u64 = 10 * sojourn_clock::SECOND_NS;
 
@@ -74,6 +82,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         open_files: OpenFiles::default(),
         secrets: what.secrets,
         sockets: Sockets::default(),
+        journeys: Shared::default(),
         protos: Protos::default(),
         progress: Progress::default(),
         setup_data: OnceLock::new(),

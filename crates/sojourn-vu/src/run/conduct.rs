@@ -2,21 +2,21 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_k6::exit_code::ExitCode;
-use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets, Totals, builtin};
-use sojourn_k6::options::Consolidated;
-use sojourn_k6::thresholds::{Moment, Spec, Thresholds};
+use sojourn_k6::metrics::{Registry, Shard, ShardOptions, TagSets, Totals, builtin};
+use sojourn_k6::thresholds::{Moment, Thresholds};
 
 use super::SAMPLES_MAX;
 use super::client;
-use super::collect::Collected;
+use super::journeys::Journeying;
 use super::outputs::Output;
+use super::settle::settle;
 use super::test::{Ended, Plan, RunError, SummaryData, View};
 use super::threads::{Equipment, Threads};
-use crate::settings::{Counters, Settings};
+use crate::settings::Settings;
 use crate::thread::{Order, Report};
 use crate::user::JobEnd;
 
@@ -35,6 +35,8 @@ pub fn conduct(
     let mut outputs = plan.outputs;
     let (settings, thresholds) =
         settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
+    let count = plan.threads.max(1);
+    let (journeys, sources) = Journeying::prepare(&settings, plan.journeys, count)?;
     let registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let samples_max = if outputs.is_empty() { 0 } else { SAMPLES_MAX };
     let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
@@ -45,7 +47,7 @@ pub fn conduct(
         shard,
     };
     let wrong = |message: String| RunError::new(ExitCode::GenericTimeout, message);
-    let threads = Threads::start(plan.threads.max(1), &equipment).map_err(wrong)?;
+    let threads = Threads::start(count, &equipment, sources).map_err(wrong)?;
     let mut conductor = Conductor {
         sets: TagSets::new(registry.matcher()),
         shard: Shard::new(shard),
@@ -53,6 +55,7 @@ pub fn conduct(
         anchor: Anchor::now(),
         is_strict: plan.strict,
         settings,
+        journeys,
         threads,
         thresholds,
         registry,
@@ -64,45 +67,10 @@ pub fn conduct(
     conductor.run(plan.has_summary, summary_data)
 }
 
-/// Options into settings, thresholds into submetrics.
-fn settle(
-    collected: Collected,
-    consolidated: &Consolidated,
-    system_tags: SystemTags,
-    no_thresholds: bool,
-) -> Result<(Arc<Settings>, Thresholds), RunError> {
-    let invalid = |message: String| RunError::new(ExitCode::InvalidConfig, message);
-    for name in consolidated.exec_names() {
-        if !collected.functions.iter().any(|known| known == name) {
-            return Err(invalid(format!("function '{name}' not found in exports")));
-        }
-    }
-    let mut settings = collected.settings;
-    settings.options = consolidated.options.clone();
-    settings.options_json = consolidated.options.to_json().to_string();
-    settings.scenarios = consolidated.scenarios.clone();
-    settings.users = consolidated.users.clone();
-    settings.system_tags = system_tags;
-    settings.counters = settings.scenarios.iter().map(|_| Counters::default()).collect();
-    settings.functions = collected.functions;
-    let given = consolidated.options.thresholds.iter().flat_map(|given| &given.0);
-    let specs = given.filter(|_| !no_thresholds).map(|(metric, conditions)| {
-        let spec = |condition: &sojourn_k6::options::ThresholdOption| Spec {
-            text: condition.threshold.clone(),
-            abort_on_fail: condition.abort_on_fail,
-            delay_abort_ns: condition.delay_abort_eval.map_or(0, |delay| delay.ns()),
-        };
-        (metric.clone(), conditions.iter().map(spec).collect())
-    });
-    let mut registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let thresholds =
-        Thresholds::new(&mut registry, specs).map_err(|error| invalid(error.to_string()))?;
-    settings.registry = Arc::new(Mutex::new(registry));
-    Ok((Arc::new(settings), thresholds))
-}
-
 struct Conductor<'a> {
     settings: Arc<Settings>,
+    /// Dropped before the threads, which it asks for their last words.
+    journeys: Option<Journeying>,
     threads: Threads,
     totals: Totals,
     thresholds: Thresholds,
@@ -139,6 +107,9 @@ enum Cause {
 impl Conductor<'_> {
     fn run(&mut self, has_summary: bool, summary_data: SummaryData<'_>) -> Result<Ended, RunError> {
         self.initialise()?;
+        if let Some(journeys) = &mut self.journeys {
+            journeys.begin()?;
+        }
         let start_ns = now_ns() + MILLISECOND_NS;
         let mut course = match self.set_up() {
             Ok(setup_data) => self.play(setup_data)?,
@@ -149,6 +120,7 @@ impl Conductor<'_> {
             course.elapsed_ns = now_ns().saturating_sub(start_ns);
         }
         let Course { setup_data, cause, elapsed_ns, failure } = course;
+        let journeys = self.finish_journeys()?;
         self.collect_accounts()?;
         let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
         let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
@@ -166,6 +138,7 @@ impl Conductor<'_> {
             scenarios: self.settings.scenarios.clone(),
             setup_data,
             summary: None,
+            journeys,
             outputs_failed: self
                 .outputs
                 .iter()
@@ -176,6 +149,36 @@ impl Conductor<'_> {
             ended.summary = self.summarise(summary_data(&ended));
         }
         Ok(ended)
+    }
+
+    /// Waits until nothing is in flight; what came of the journeys.
+    fn finish_journeys(
+        &mut self,
+    ) -> Result<Option<Result<sojourn_engine::Ended, String>>, RunError> {
+        let Some(journeys) = self.journeys.take() else { return Ok(None) };
+        journeys.over();
+        while !journeys.has_ended() {
+            if (self.stop)() > 1 {
+                journeys.give_up();
+            }
+            self.account_for_journeys(&journeys);
+            // Threads go on meanwhile, and may have something to say.
+            self.next(20 * MILLISECOND_NS)?;
+        }
+        self.account_for_journeys(&journeys);
+        Ok(Some(journeys.finish()))
+    }
+
+    /// Samples of the journeys that have ended.
+    fn account_for_journeys(&mut self, journeys: &Journeying) {
+        let pairs = self.settings.run_tags();
+        journeys.samples(|journey, metric, instant_ns, value| {
+            let mut pairs = pairs.clone();
+            pairs.push(("journey", journey));
+            let empty = Arc::clone(self.sets.empty());
+            let tags = self.sets.with(&empty, &pairs);
+            self.shard.add(metric, &tags, self.anchor.unix_ns_at(instant_ns), value);
+        });
     }
 
     /// Calls `setup`, if it is to be called; what it returned.
@@ -390,6 +393,10 @@ impl Conductor<'_> {
 
     /// Samples of the users' number, and the caller's view.
     fn show(&mut self, now_ns: u64, start_ns: u64) {
+        if let Some(journeys) = self.journeys.take() {
+            self.account_for_journeys(&journeys);
+            self.journeys = Some(journeys);
+        }
         let shown = self.figures(now_ns.saturating_sub(start_ns));
         let pairs = self.settings.run_tags();
         let empty = Arc::clone(self.sets.empty());

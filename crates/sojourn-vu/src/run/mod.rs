@@ -2,12 +2,15 @@
 //!
 //! `collect` runs the script's top level once to learn what it exports; `conduct` runs the test;
 //! `test` is what goes into one and comes out; `threads` starts threads and speaks with them;
-//! `outputs` writes samples.
+//! `settle` makes settings of options; `outputs` writes samples; `journeys` follows what the
+//! script expects.
 
 mod client;
 mod collect;
 mod conduct;
+mod journeys;
 mod outputs;
+mod settle;
 mod test;
 mod threads;
 

@@ -10,6 +10,7 @@ use sojourn_script::ScriptError;
 
 use super::collect::Collected;
 use super::outputs::Output;
+use crate::journeys::Journeys;
 use crate::user::UNMARSHALLED;
 
 /// A test, everything decided.
@@ -34,6 +35,8 @@ pub struct Plan {
     pub outputs: Vec<Output>,
     /// Whether `handleSummary` is called.
     pub has_summary: bool,
+    /// What journeys are followed with; needed by scripts that declare taps.
+    pub journeys: Option<Journeys>,
 }
 
 /// How the test goes.
@@ -79,6 +82,8 @@ pub struct Ended {
     pub setup_data: Option<String>,
     /// What `handleSummary` returned: (name, content); `None` where it is to be the usual one.
     pub summary: Option<Vec<(String, Vec<u8>)>>,
+    /// How the journeys went, where the script declares taps; or why that is not known.
+    pub journeys: Option<Result<sojourn_engine::Ended, String>>,
     /// What outputs could not write, a text each.
     pub outputs_failed: Vec<String>,
 }

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use sojourn_engine::FollowSource;
 use sojourn_http::{Client, ClientConfig, Waker};
 use sojourn_k6::metrics::{Matcher, Shard, ShardOptions, TagSets};
 
@@ -40,7 +41,13 @@ pub(super) struct Equipment {
 
 impl Threads {
     /// Starts so many threads. Fails when the system gives no thread or no socket.
-    pub(super) fn start(count: usize, equipment: &Equipment) -> Result<Self, String> {
+    /// Each gets one of the sources of journeys, if there are any.
+    pub(super) fn start(
+        count: usize,
+        equipment: &Equipment,
+        sources: Vec<FollowSource>,
+    ) -> Result<Self, String> {
+        let mut sources = sources.into_iter();
         let (report, reports) = bounded(REPORTS_MAX);
         let mut all = Vec::with_capacity(count);
         for thread in 0..count {
@@ -52,9 +59,11 @@ impl Threads {
             let settings = Arc::clone(&equipment.settings);
             let (matcher, shard) = (Arc::clone(&equipment.matcher), equipment.shard);
             let report = report.clone();
+            let source = sources.next();
             let body = move || {
                 let sets = TagSets::new(matcher);
                 let host = Rc::new(Host::new(settings, client, Shard::new(shard), sets));
+                *host.follow.borrow_mut() = source;
                 VuThread::new(host, place, orders, report).run();
             };
             let thread = std::thread::Builder::new()

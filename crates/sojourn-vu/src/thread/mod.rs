@@ -118,6 +118,9 @@ impl VuThread {
         while let Some((user, operation, arrival)) = self.host.inbox.take() {
             self.seats.complete(user, operation, Outcome::Socket(Box::new(arrival)));
         }
+        while let Some((user, operation, answer)) = self.host.answers.take() {
+            self.seats.complete(user, operation, Outcome::Answer(answer));
+        }
         if self.state == State::Running {
             for player in &mut self.players {
                 player.tick(now_ns, &mut self.seats);
@@ -185,12 +188,14 @@ impl VuThread {
 
     fn wait(&mut self) {
         let now_ns = now_ns();
+        // Whatever else there is to do: the ledger's time goes by what each thread says.
+        let follow_ns = self.host.follow.borrow_mut().as_mut().map(|source| source.turn(now_ns));
         let until_ns = if self.host.has_ready() {
             0
         } else {
             let players = self.players.iter().filter_map(|player| player.next_ns());
             let players = players.filter(|_| self.state == State::Running);
-            let soonest = players.chain(self.host.next_timer_ns()).min();
+            let soonest = players.chain(self.host.next_timer_ns()).chain(follow_ns).min();
             soonest.unwrap_or(u64::MAX).min(now_ns + WAIT_NS_MAX)
         };
         let waited = self.host.client.borrow_mut().wait_until(until_ns, &mut self.completions);

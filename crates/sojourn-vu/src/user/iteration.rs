@@ -29,6 +29,7 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
     set_environment(script, work.scenario);
     let began_ns = sojourn_clock::now_ns();
     user.lag_ns.set(began_ns.saturating_sub(work.due_ns));
+    user.journeys.begin(began_ns);
     let result = match script.function(&scenario.exec) {
         Some(function) => {
             let data = script.setup_data();

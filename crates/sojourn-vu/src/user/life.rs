@@ -137,6 +137,7 @@ impl<'js> Script<'_, '_, 'js> {
             Job::Iterate(work) => iteration::run(self, work),
             Job::Call { function, argument } => {
                 self.user.phase.set(Phase::Call);
+                self.user.journeys.begin(sojourn_clock::now_ns());
                 iteration::set_call_tags(self.user, function);
                 let called = self.call(function, argument);
                 iteration::account_for_call(self.user, function);

@@ -16,6 +16,7 @@ use sojourn_script::js::{self, Ctx, Exception};
 use sojourn_script::{ScriptError, suspend};
 
 use crate::host::{Host, OperationId, UserIndex};
+use crate::journeys::{Answer, JourneyState};
 use crate::modules::http::HttpState;
 use crate::run::Exports;
 use crate::sockets::{Arrival, Links};
@@ -31,6 +32,8 @@ pub(crate) enum Outcome {
     Http(Box<Completion>),
     /// A socket has something to say; it may say more.
     Socket(Box<Arrival>),
+    /// Another thread has answered.
+    Answer(Answer),
 }
 
 /// What is called with an operation's outcome, from the user's event loop.
@@ -114,6 +117,7 @@ pub(crate) struct User {
     pub(crate) group: RefCell<String>,
     pub(crate) http: HttpState,
     pub(crate) links: Links,
+    pub(crate) journeys: JourneyState,
     /// Bytes since the last iteration's end.
     pub(crate) bytes_out: Cell<u64>,
     pub(crate) bytes_in: Cell<u64>,
@@ -144,6 +148,7 @@ impl User {
             group: RefCell::default(),
             http,
             links: Links::default(),
+            journeys: JourneyState::default(),
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             job: RefCell::default(),

@@ -3,6 +3,7 @@
 mod check;
 mod environment;
 mod inspect;
+mod journeys;
 mod log;
 mod progress;
 mod run;

@@ -11,6 +11,7 @@ use sojourn_k6::options::{Environment, Segment};
 use sojourn_k6::output::TimeFormat;
 use sojourn_vu::{Console, Ended, Format, Output, Plan, conduct};
 
+use super::journeys::Journeys;
 use super::progress::Progress;
 use super::script::{self, Failed};
 use super::{environment, log, summary};
@@ -74,6 +75,8 @@ fn test(
     let mut progress = Progress::new(settings.quiet, &asked.consolidated.scenarios);
     let outputs = outputs(settings, process, system_tags)?;
     let users = asked.consolidated.requirements().max_vus;
+    let journeys = asked.collected.declares_taps();
+    let journeys = journeys.then(|| Journeys::prepare(&command.script, settings)).transpose()?;
     let plan = Plan {
         collected: asked.collected,
         consolidated: asked.consolidated,
@@ -85,6 +88,7 @@ fn test(
         threads: settings.threads.unwrap_or_else(|| threads(users)),
         outputs,
         has_summary: settings.summary_mode != SummaryMode::Disabled,
+        journeys: journeys.as_ref().map(Journeys::followed_with),
     };
     let stop = signals::stop_script_on_signals();
     let asked_to_stop = || u8::from(stop.graceful()) + u8::from(stop.at_once());
@@ -93,7 +97,11 @@ fn test(
     })
     .map_err(Failed::from)?;
     progress.end();
-    tell(&ended, settings, &look, console)
+    let exit = tell(&ended, settings, &look, console)?;
+    match journeys {
+        Some(journeys) => journeys.tell(&ended, exit, settings, console),
+        None => Ok(exit),
+    }
 }
 
 fn tell(

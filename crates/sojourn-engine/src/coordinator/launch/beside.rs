@@ -1,4 +1,4 @@
-//! Threads beside the load that read, once a second, what others say.
+//! Threads beside the load that read, once a second, what others say, and that renew variables.
 
 use std::sync::Arc;
 
@@ -11,7 +11,9 @@ use crate::{
     RunError,
     backlog::{self, BacklogSpec},
     observer::TapReport,
+    refresh::{self, RefreshSpec},
     resources::{self, Resources, ResourcesSpec},
+    steps::Latest,
 };
 
 impl Launched {
@@ -55,5 +57,29 @@ impl Launched {
         let stop = Arc::clone(&self.stop.0);
         let spec = ResourcesSpec { resources, number, reports, notes, start, stop };
         self.spawn(Role::Other, "resources", move || resources::run(spec))
+    }
+
+    /// Whoever renews variables, where the plan says so.
+    pub(super) fn refresh(
+        &mut self,
+        plan: &Arc<Plan>,
+        variables: &Latest,
+        notes: Sender<String>,
+    ) -> Result<(), RunError> {
+        if plan.refresh.is_empty() {
+            return Ok(());
+        }
+        let (start_sender, start) = bounded(1);
+        self.starts.push(start_sender);
+        let spec = RefreshSpec {
+            plan: Arc::clone(plan),
+            options: self.options.clone(),
+            variables: variables.clone(),
+            generators: self.to_generators.clone(),
+            notes,
+            start,
+            stop: Arc::clone(&self.stop.0),
+        };
+        self.spawn(Role::Other, "refresh", move || refresh::run(&spec))
     }
 }

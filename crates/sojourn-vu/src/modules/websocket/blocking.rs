@@ -157,7 +157,7 @@ impl State {
         match outcome {
             Outcome::Timer => self.fire(ctx, operation),
             Outcome::Socket(arrival) => self.on_arrival(ctx, *arrival),
-            Outcome::Http(_) => Ok(()),
+            Outcome::Http(_) | Outcome::Answer(_) => Ok(()),
         }
     }
 
