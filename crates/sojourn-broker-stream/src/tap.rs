@@ -99,7 +99,10 @@ impl<S: Stream> Tap for StreamTap<S> {
             State::Away { reconnecting, why } => match reconnecting.wait(timeout) {
                 None => {}
                 Some(Ok(stream)) => {
-                    let (from_ns, to_ns) = (reconnecting.lost_ns(), now_ns());
+                    // Nothing is known of what came after all had been read, though the loss may
+                    // have been noticed later.
+                    let from_ns = self.watermark_ns.min(reconnecting.lost_ns());
+                    let to_ns = now_ns();
                     self.gaps.push(Gap { from_ns, to_ns, recovery: Recovery::Missed });
                     self.state = State::Open(stream);
                 }

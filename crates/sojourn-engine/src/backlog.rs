@@ -1,25 +1,20 @@
 //! What waits in the brokers for the system's own consumers, read once a second beside the load.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use crossbeam_channel::{Receiver, Sender};
 use sojourn_broker::{Backlog, BrokerError, Reading, Registry};
-use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_clock::now_ns;
 use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, names};
 use sojourn_plan::{Channel, Plan};
 
-use crate::{RunError, observer::TapReport};
+use crate::{RunError, every_second::every_second, observer::TapReport};
 
 /// Longest wait for all the answers of one second.
 const TIMEOUT: Duration = Duration::from_millis(800);
-/// How long to sleep between two looks at the clock and at the stop.
-const NAP: Duration = Duration::from_millis(20);
 
 /// A channel whose backlog the plan asks for.
 pub(crate) struct Reader {
@@ -68,22 +63,15 @@ pub(crate) fn run(spec: BacklogSpec) {
     };
     let mut recorder = Recorder::new(number);
     recorder.start_at(start_ns);
-    let mut due_ns = start_ns;
-    while !stop.load(Ordering::Relaxed) {
-        let now = now_ns();
-        if now < due_ns {
-            std::thread::sleep(NAP.min(Duration::from_nanos(due_ns - now)));
-            continue;
-        }
-        let timeout = TIMEOUT / u32::try_from(readers.len()).unwrap_or(u32::MAX).max(1);
+    let timeout = TIMEOUT / u32::try_from(readers.len()).unwrap_or(u32::MAX).max(1);
+    every_second(start_ns, &stop, |_| {
         for reader in &mut readers {
             read(reader, timeout, &mut recorder, &notes);
         }
-        due_ns += SECOND_NS * (1 + (now - due_ns) / SECOND_NS);
         // A lost snapshot shows as a gap in their numbers.
         let snapshot = Box::new(recorder.take(now_ns(), None));
         let _ignored = reports.try_send(TapReport::Snapshot(snapshot));
-    }
+    });
 }
 
 fn read(reader: &mut Reader, timeout: Duration, recorder: &mut Recorder, notes: &Sender<String>) {

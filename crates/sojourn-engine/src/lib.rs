@@ -23,6 +23,7 @@ mod client_error;
 mod coordinator;
 pub mod doctor;
 mod error;
+mod every_second;
 mod fire;
 mod follow;
 mod generator;

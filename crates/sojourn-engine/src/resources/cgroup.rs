@@ -158,7 +158,8 @@ fn rates(before: &Counted, now: &Counted) -> Vec<Figure> {
 
 /// The least of the quotas of a group and those that it is in; `None`: there is none.
 pub(super) fn quota_cores_above(folder: &Path) -> Option<f64> {
-    let quotas = folder.ancestors().map_while(|it| fs::read_to_string(it.join("cpu.max")).ok());
+    // A group whose parent does not hand it the controller has no such file; those above may.
+    let quotas = folder.ancestors().filter_map(|it| fs::read_to_string(it.join("cpu.max")).ok());
     quotas.filter_map(|text| quota_cores(&text)).reduce(f64::min)
 }
 
@@ -212,6 +213,9 @@ mod tests {
         assert_eq!(value(&figures, names::THREADS), Some(3.0));
         // One and a half cores are no limit on a machine with one.
         assert_eq!(Cgroup::open(&inner, 1.0).unwrap().0.limit_cores(), None);
+        let deeper = inner.join("without/controller");
+        fs::create_dir_all(&deeper).unwrap();
+        assert_eq!(quota_cores_above(&deeper), Some(1.5));
         fs::remove_dir_all(&inner).unwrap();
         assert!(matches!(group.read(&mut Vec::new()), Err(Trouble::Ended)));
     }

@@ -7,13 +7,7 @@ mod process;
 mod prometheus;
 mod tree;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::{Arc, atomic::AtomicBool};
 
 use crossbeam_channel::{Receiver, Sender};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
@@ -21,7 +15,7 @@ use sojourn_http::TlsOptions;
 use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, names};
 use sojourn_plan::{Plan, Resource, ResourceSource};
 
-use crate::{RunError, observer::TapReport};
+use crate::{RunError, every_second::every_second, observer::TapReport};
 use cgroup::Cgroup;
 use process::Process;
 use prometheus::Server;
@@ -30,8 +24,6 @@ use prometheus::Server;
 const TIMEOUT_NS: u64 = 800 * MILLISECOND_NS;
 /// Longest wait for the first answer, before the run.
 const FIRST_TIMEOUT_NS: u64 = 5 * SECOND_NS;
-/// How long to sleep between two looks at the clock and at the stop.
-const NAP: Duration = Duration::from_millis(20);
 
 /// A figure's name and its value.
 type Figure = (&'static str, f64);
@@ -237,22 +229,15 @@ pub(crate) fn run(spec: ResourcesSpec) {
         return;
     };
     let mut recorder = Recorder::new(number);
-    let mut due_ns = start_ns;
     let mut has_begun = false;
-    while !stop.load(Ordering::Relaxed) {
-        let now = now_ns();
-        if now < due_ns {
-            std::thread::sleep(NAP.min(Duration::from_nanos(due_ns - now)));
-            continue;
-        }
-        due_ns += SECOND_NS * (1 + (now - due_ns) / SECOND_NS);
+    every_second(start_ns, &stop, |now| {
         let at_s = (now - start_ns) as f64 / 1e9;
         if !has_begun {
             // What rates count from; levels at this instant are of no second.
             has_begun = true;
             resources.read_local(at_s, &mut Recorder::new(number), &notes);
             recorder.start_at(start_ns);
-            continue;
+            return;
         }
         resources.read_local(at_s, &mut recorder, &notes);
         hand_over(&mut recorder, &reports);
@@ -260,7 +245,7 @@ pub(crate) fn run(spec: ResourcesSpec) {
             resources.ask(&mut recorder, &notes);
             hand_over(&mut recorder, &reports);
         }
-    }
+    });
 }
 
 fn hand_over(recorder: &mut Recorder, reports: &Sender<TapReport>) {
