@@ -30,6 +30,8 @@ mod resources;
 mod results;
 mod retries;
 mod rows;
+#[cfg(feature = "script")]
+mod session;
 mod several;
 mod theory;
 mod truth;
