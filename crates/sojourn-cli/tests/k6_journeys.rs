@@ -242,8 +242,12 @@ fn counts_equal_the_systems_own_log() {
     assert_eq!(seen(names::EVENTS_MATCHED), posted.len() as u64 - doubled);
     assert_eq!(seen(names::EVENTS_UNATTRIBUTED), 0);
 
-    // Of the journeys that were kept, every instant is one at which the system had that event on
-    // its way, and none is missing.
+    assert_instants_are_true(&file, &posted);
+}
+
+/// Of the journeys that were kept, every instant is one at which the system had that event on its
+/// way, and none is missing.
+fn assert_instants_are_true(file: &RunFile, posted: &[Posted]) {
     let start_ns = file.identity.start_monotonic_ns;
     let mut looked_at = 0;
     for journey in &file.journeys {

@@ -30,9 +30,8 @@ pub(crate) struct Fit {
 }
 
 impl Event {
-    /// `is_known` says whether the plan has such a stage; others are left out. Of
-    /// `common_stages`, where there are any, kinds choose theirs later, and a key names a journey of
-    /// any kind.
+    /// `is_known` says whether the plan has such a stage; others are left out. Of `common_stages`,
+    /// where there are any, kinds choose theirs later, and a key names a journey of any kind.
     pub(crate) fn new(
         stamp_ns: u64,
         observation: &mut Observation,

@@ -39,10 +39,10 @@
 //! finished one. Within it the event belongs to the first candidate not yet reached, else to the
 //! first; shared stages among the candidates are reached besides.
 //!
-//! *Common stages* ([`Ledger::with_common_stages`]). Candidates then name stages that all kinds choose
-//! theirs from, and no kind: a key names one journey of whichever kind, and kinds may be added while
-//! facts come ([`Ledger::add_kind`]). An event that fits only stages that its journey's kind has not
-//! chosen is matched, each time, and reaches nothing.
+//! *Common stages* ([`Ledger::with_common_stages`]). Candidates then name stages that all kinds
+//! choose theirs from, and no kind: a key names one journey of whichever kind, and kinds may be
+//! added while facts come ([`Ledger::add_kind`]). An event that fits only stages that its journey's
+//! kind has not chosen is matched, each time, and reaches nothing.
 //!
 //! *After the end.* A completed journey may still reach optional stages: matched, with its hop
 //! where the predecessor is known, and counted where not. A failure stage then is matched and

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! The threads of users take the place of generators: each is a source of facts with a watermark,
-//! counts what it begins, and is asked to end. Taps, observer, run file and verdict are a run's own.
-//! What events are meant is known beforehand, as stages of one pattern; which of them a journey
-//! must reach, and by when, is said when a journey is first expected: a kind comes into being.
+//! counts what it begins, and is asked to end. Taps, observer, run file and verdict are those of
+//! any run. What events are meant is known beforehand, as stages of one pattern; which of them a
+//! journey must reach, and by when, is said when a journey is first expected: a kind comes into
+//! being.
 
 mod kinds;
 mod source;

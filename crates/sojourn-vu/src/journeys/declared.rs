@@ -1,7 +1,7 @@
 //! Taps and stages that a script declares.
 //!
-//! A declaration is read by the reader of journey files, JSON being YAML: as the one channel and the
-//! one stage of a file of its own, so that what is wrong is said in the same words.
+//! A declaration is read by the reader of journey files, JSON being YAML: as the one channel and
+//! the one stage of a file of its own, so that what is wrong is said in the same words.
 
 use serde_json::{Map, Value, json};
 use sojourn_plan::{Channel, HealthLimits, Journey, Overrides, Plan, Stage, StageSource};
@@ -46,8 +46,8 @@ impl Declared {
         self.taps.is_empty()
     }
 
-    /// Declares a tap and, where it has a key, the stage of its name. Declared again as before it is
-    /// the same; `is_frozen`: nothing new can come. Errs in words.
+    /// Declares a tap and, where it has a key, the stage of its name. Declared again as before it
+    /// is the same; `is_frozen`: nothing new can come. Errs in words.
     pub(crate) fn tap(
         &mut self,
         name: &str,
