@@ -25,6 +25,7 @@ mod globals;
 mod host;
 mod modules;
 mod open_files;
+mod private_key;
 mod run;
 mod secrets;
 mod settings;

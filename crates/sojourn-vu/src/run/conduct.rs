@@ -18,7 +18,7 @@ use super::test::{Ended, Plan, RunError, SummaryData, View};
 use super::threads::{Equipment, Threads};
 use crate::settings::{Counters, Settings};
 use crate::thread::{Order, Report};
-use crate::user::JobEnd;
+use crate::user::{JobEnd, UNFIT_SUMMARY};
 
 /// How often figures are looked at.
 const VIEW_NS: u64 = SECOND_NS;
@@ -40,7 +40,7 @@ pub fn conduct(
     let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
     let equipment = Equipment {
         settings: Arc::clone(&settings),
-        client: client::config(&settings.options),
+        client: client::config(&settings.options, &settings.tls),
         matcher: registry.matcher(),
         shard,
     };
@@ -79,6 +79,7 @@ fn settle(
     }
     let mut settings = collected.settings;
     settings.options = consolidated.options.clone();
+    settings.tls = client::tls(&settings.options).map_err(invalid)?;
     settings.options_json = consolidated.options.to_json().to_string();
     settings.scenarios = consolidated.scenarios.clone();
     settings.users = consolidated.users.clone();
@@ -348,6 +349,12 @@ impl Conductor<'_> {
         let called = self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
         match called {
             Ok(ended) => files(&ended.value?),
+            // Nothing of it is written, and the usual summary is not told either.
+            Err(error) if error.message.starts_with(UNFIT_SUMMARY) => {
+                let told = "failed to handle the end-of-test summary";
+                self.settings.console.failure(told, &[("error", &error.message)]);
+                Some(Vec::new())
+            }
             Err(error) => {
                 self.settings.console.failure(&error.message, &error.fields);
                 None
