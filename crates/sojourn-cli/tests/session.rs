@@ -50,7 +50,8 @@ impl Responder for Target {
                 response(200, "application/json", body.as_bytes())
             }
             ("/to", url) => {
-                let head = format!("HTTP/1.1 302 Found\r\nLocation: {url}\r\nContent-Length: 0\r\n\r\n");
+                let head =
+                    format!("HTTP/1.1 302 Found\r\nLocation: {url}\r\nContent-Length: 0\r\n\r\n");
                 head.into_bytes()
             }
             ("/fail", _) => response(503, "text/plain", b"no"),
@@ -252,10 +253,8 @@ definition.session("never", function (session) { session.get("/never"); });
     let spread = (count * 0.75 * 0.25).sqrt();
     assert!((of_a - 0.75 * count).abs() < 3.5 * spread, "{of_a} of {count}");
     assert_eq!(played.count("/never"), 0);
-    let gaps: Vec<f64> = early
-        .windows(2)
-        .map(|pair| (pair[1].arrival_ns - pair[0].arrival_ns) as f64)
-        .collect();
+    let gaps: Vec<f64> =
+        early.windows(2).map(|pair| (pair[1].arrival_ns - pair[0].arrival_ns) as f64).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
     let variation = variance.sqrt() / mean;

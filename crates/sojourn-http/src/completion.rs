@@ -1,6 +1,6 @@
 //! What came of a request.
 
-use crate::Failure;
+use crate::{Failure, PeerId};
 
 /// A finished request: answered, failed or timed out. Every [`crate::Client::send`] yields one.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Completion {
     pub bytes_out: u64,
     /// Bytes read for it: heads, body and framing before decoding; under TLS after decryption.
     pub bytes_in: u64,
+    /// Whom it went to, for [`crate::Client::peer`].
+    pub peer: PeerId,
     /// The answer or the failure.
     pub outcome: Result<Response, Failure>,
 }

@@ -4,6 +4,7 @@ mod http2;
 
 use rustix::io::Errno;
 
+use crate::PeerId;
 use crate::cause::Cause;
 use crate::codec::KnownHeads;
 use crate::dialling::Dialling;
@@ -24,6 +25,8 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// It has answered a request before.
     pub(crate) reused: bool,
+    /// The other end; once it is up, what was agreed upon with it too.
+    pub(crate) peer: PeerId,
     /// When it was begun to be opened; once it is up, when it last answered.
     pub(crate) since_ns: u64,
     /// It is an attempt of the connection in that slot, at another address.
@@ -101,6 +104,7 @@ impl Connection {
             origin,
             phase: Phase::Resolving,
             reused: false,
+            peer: PeerId::default(),
             since_ns: now_ns,
             leader: None,
             dialling: None,

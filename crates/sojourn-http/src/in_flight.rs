@@ -4,7 +4,7 @@ use crate::cause::Cause;
 use crate::codec::h2::{UnfitRequest, unframe};
 use crate::codec::{Body, Coding, KnownHeads, Piece, ResponseParser};
 use crate::pipeline::{Pipeline, Whole};
-use crate::{BodyPolicy, Completion, Exchange, Response, Timings};
+use crate::{BodyPolicy, Completion, Exchange, PeerId, Response, Timings};
 
 /// A request in flight: its bytes, how far it has come, when it got there.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct InFlight {
     pub(crate) origin: u32,
     /// The connection it is bound to; none while it waits for one.
     pub(crate) connection: Option<u32>,
+    /// The other end of that.
+    pub(crate) peer: PeerId,
     /// Its connection is being made.
     pub(crate) dialling: bool,
     /// Its stream on a connection that speaks HTTP/2, else zero.
@@ -80,6 +82,7 @@ impl InFlight {
             token: 0,
             origin: 0,
             connection: None,
+            peer: PeerId::default(),
             dialling: false,
             stream: 0,
             retries: 0,
@@ -116,6 +119,7 @@ impl InFlight {
         self.token = exchange.token;
         self.origin = exchange.origin.0;
         self.connection = None;
+        self.peer = PeerId::default();
         self.dialling = false;
         self.stream = 0;
         self.retries = 0;
@@ -267,6 +271,7 @@ impl InFlight {
     pub(crate) fn rewind(&mut self) {
         self.retries += 1;
         self.connection = None;
+        self.peer = PeerId::default();
         self.stream = 0;
         self.bytes.truncate(self.bytes.len() - self.unframed);
         self.unframed = 0;
@@ -339,6 +344,7 @@ impl InFlight {
                 timings: self.timings(0, ended_ns),
                 bytes_out: 0,
                 bytes_in: 0,
+                peer: self.peer,
                 outcome: Err(failure),
             });
         }
@@ -365,6 +371,7 @@ impl InFlight {
             timings: self.timings(first_read_ns, ended_ns),
             bytes_out,
             bytes_in,
+            peer: self.peer,
             outcome,
         }
     }

@@ -37,6 +37,7 @@ pub mod foreign;
 mod in_flight;
 mod local_addresses;
 mod origin;
+mod peer;
 mod pipeline;
 mod pool;
 mod proxy;
@@ -56,9 +57,14 @@ pub use connect_to::{ConnectTo, HostPort, HostPortError};
 pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
+pub use peer::{Peer, PeerId, TlsAgreed};
 pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind};
 pub use redirect::{RedirectError, next_location, redirected_method};
 pub use render::{RequestError, write_request};
 pub use request::{BodyPolicy, Exchange, OriginId};
-pub use resolver::{DnsCache, DnsOptions, DnsServerError, parse_dns_server};
-pub use tls::{ClientCertificate, TlsOptions, tls_settings};
+pub use resolver::{
+    DnsCache, DnsFamilies, DnsOptions, DnsSelect, DnsServerError, parse_dns_server,
+};
+pub use tls::{
+    ClientCertificate, HostCertificate, TlsOptions, TlsVersion, tls_settings, tls_settings_for,
+};

@@ -1,6 +1,7 @@
 //! An origin's connections and the requests that wait for one.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 
 use rustls::pki_types::ServerName;
 
@@ -19,6 +20,8 @@ pub(crate) struct Pool {
     pub(crate) label: String,
     /// Where its connections go.
     pub(crate) route: Route,
+    /// Where its connections come from, if that is its own.
+    pub(crate) local: Option<IpAddr>,
     /// Connections open or being opened.
     pub(crate) open: usize,
     /// Of which being opened.
@@ -49,7 +52,12 @@ pub(crate) struct Waiting {
 }
 
 impl Pool {
-    pub(crate) fn new(origin: &Origin, route: Route, config: &ClientConfig) -> Self {
+    pub(crate) fn new(
+        origin: &Origin,
+        route: Route,
+        config: &ClientConfig,
+        local: Option<IpAddr>,
+    ) -> Self {
         let address = HostPort { host: origin.host.clone(), port: origin.port };
         let is_forwarded =
             route.amendment.as_ref().is_some_and(|amendment| amendment.absolute.is_some());
@@ -59,6 +67,7 @@ impl Pool {
             origin: origin.clone(),
             label: format!("{address}{}", route.via),
             route,
+            local,
             open: 0,
             dialling: 0,
             http2,
@@ -205,7 +214,7 @@ mod tests {
         let mut names = Names::new(&DnsOptions::default(), Waker::new().expect("a descriptor"));
         let config = ClientConfig::default();
         let route = Route::new(&config, None, &origin, &mut names);
-        Pool::new(&origin, route, &config)
+        Pool::new(&origin, route, &config, None)
     }
 
     #[test]

@@ -129,6 +129,8 @@ mod tests {
         (request.written, request.bytes_out, request.connection) = (9, 9, Some(3));
         (request.first_sent_ns, request.sent_ns, request.dialled.tls_ns) = (2, 2, 1);
         (request.retries, request.stream) = (1, 5);
+        request.peer = crate::peer::Peers::new()
+            .id(crate::Peer { address: Some(([127, 0, 0, 1], 9).into()), tls: None });
         (request.is_probe, request.probes_tls) = (true, true);
         assert!(request.absorb(answer, known, 5).is_ok_and(|left| left == Some(0)));
         let mut completions = Vec::new();

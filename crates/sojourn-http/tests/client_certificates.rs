@@ -8,7 +8,9 @@ use rcgen::{CertificateParams, CertifiedIssuer, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{HandshakeKind, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
-use sojourn_http::{Client, ClientCertificate, ClientConfig, FailureKind, Origin, TlsOptions};
+use sojourn_http::{
+    Client, ClientCertificate, ClientConfig, FailureKind, HostCertificate, Origin, TlsOptions,
+};
 
 use crate::dialling::answer_all;
 use crate::peers::{Load, Server};
@@ -21,7 +23,12 @@ struct Authority {
 
 impl Authority {
     fn new() -> Self {
+        Self::of_the_name("an authority")
+    }
+
+    fn of_the_name(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.distinguished_name.push(rcgen::DnType::CommonName, name);
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, key()).expect("its own key");
         Self { issuer, folder: tempfile::tempdir().expect("a folder") }
@@ -208,4 +215,39 @@ fn sessions_are_resumed_when_wanted() {
         let resumed = kinds.iter().filter(|kind| **kind == HandshakeKind::Resumed).count();
         assert_eq!(resumed, if resumption { 3 } else { 0 }, "{kinds:?}");
     }
+}
+
+#[test]
+fn of_several_certificates_a_server_is_shown_one_that_it_takes() {
+    let ours = Authority::of_the_name("ours");
+    let theirs = Authority::of_the_name("theirs");
+    let (server, _) = ours.server(true);
+    let own = |authority: &Authority, domains: &[&str]| {
+        let (certificate, key) = authority.sign("client");
+        HostCertificate {
+            certificate: certificate.pem(),
+            key: key.serialize_pem(),
+            domains: domains.iter().map(|domain| (*domain).to_owned()).collect(),
+        }
+    };
+    let tls = |host_certificates| TlsOptions {
+        ca_file: Some(ours.root_file()),
+        host_certificates,
+        ..TlsOptions::default()
+    };
+    // Whatever their order, and wherever else it is meant for.
+    for list in [
+        vec![own(&ours, &[])],
+        vec![own(&theirs, &[]), own(&ours, &[])],
+        vec![own(&theirs, &["127.0.0.1"]), own(&ours, &["elsewhere.example"])],
+    ] {
+        assert_eq!(load(&server, tls(list), true).answer().body, b"ok");
+    }
+    let failure = load(&server, tls(vec![own(&theirs, &[])]), true).failure();
+    assert_eq!(failure.kind, FailureKind::Tls, "{failure}");
+    let mut broken = own(&ours, &[]);
+    broken.key = own(&ours, &[]).key;
+    let config = ClientConfig { tls: tls(vec![broken]), ..ClientConfig::default() };
+    let error = Client::new(config).expect_err("a key of another certificate").to_string();
+    assert!(error.contains("the client certificate 1"), "{error}");
 }

@@ -13,7 +13,7 @@ use crate::frames::config;
 use crate::peers::{KEEP, Load};
 
 /// The h2 crate's server on a thread of its own; it ends with the test's process.
-fn h2_server(builder: h2::server::Builder) -> SocketAddr {
+pub(crate) fn h2_server(builder: h2::server::Builder) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.set_nonblocking(true).expect("a socket");
     let address = listener.local_addr().expect("bound");

@@ -16,7 +16,7 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 /// A connection for each request, names from these servers.
 fn config(servers: &[&DnsServer], cache: DnsCache) -> ClientConfig {
     let servers = servers.iter().map(|server| server.address).collect();
-    let dns = DnsOptions { cache, servers };
+    let dns = DnsOptions { cache, servers, ..DnsOptions::default() };
     ClientConfig { dns, keep_alive: false, ..ClientConfig::default() }
 }
 
@@ -364,7 +364,7 @@ fn localhost_is_known_without_asking() {
 #[test]
 fn addresses_need_no_server() {
     let server = Server::answering(OK);
-    let dns = DnsOptions { cache: DnsCache::Off, servers: vec![nobody()] };
+    let dns = DnsOptions { cache: DnsCache::Off, servers: vec![nobody()], ..DnsOptions::default() };
     let mut load =
         load("127.0.0.1", server.address.port(), ClientConfig { dns, ..ClientConfig::default() });
     let completion = load.get();

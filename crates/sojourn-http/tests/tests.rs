@@ -28,6 +28,8 @@ mod http2_peers;
 mod http2_uploads;
 /// HTTP/2 against servers that break its rules.
 mod http2_violations;
+/// Who was at the other end.
+mod met;
 /// Names: where they are looked up, for how long, and which address is taken.
 mod names;
 /// Several requests in one message.

@@ -32,7 +32,9 @@
 //! - [`executors`]: [`executors::Scenario`] has `spans(slot)` and `wanted(at_ns)` where users loop,
 //!   `starts()` where arrivals are due, and k6's words for both.
 //! - [`exit_code`]: what the process ends with.
+//! - [`archive`]: a script and all that it needs in one file.
 
+pub mod archive;
 pub mod duration;
 pub mod executors;
 pub mod exit_code;

@@ -1,6 +1,6 @@
 //! A script and everything it imports, compiled once and shared by all engines.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -24,6 +24,8 @@ pub struct Sources {
     pub fetch: Option<Arc<dyn Fetch>>,
     /// Text of the entry that is not read from a file (standard input).
     pub entry_text: Option<String>,
+    /// Content by address, of an archive: nothing is read from anywhere else then.
+    pub archived: Option<Arc<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl std::fmt::Debug for Sources {
@@ -66,7 +68,7 @@ impl Bundle {
         let missing = |problem: &dyn std::fmt::Display| {
             ScriptError::load(format!("{}: {problem}", entry.display()))
         };
-        let absolute = if sources.entry_text.is_some() {
+        let absolute = if sources.entry_text.is_some() || sources.archived.is_some() {
             std::path::absolute(entry).map_err(|error| missing(&error))?
         } else {
             entry.canonicalize().map_err(|error| missing(&error))?
@@ -96,16 +98,79 @@ impl Bundle {
                         opened them too"
                 .to_owned());
         }
-        let content: Arc<[u8]> = std::fs::read(path).map_err(|error| error.to_string())?.into();
+        let content: Arc<[u8]> = self.read_file(path)?.into();
         self.write().files.insert(path.to_owned(), Arc::clone(&content));
         Ok(content)
     }
 
-    /// The files and modules collected, for archives: (address, source's or file's path).
-    pub fn modules(&self) -> Vec<String> {
-        let mut names: Vec<_> = self.read().modules.keys().cloned().collect();
-        names.sort_unstable();
-        names
+    /// Whether all comes from an archive.
+    pub fn is_archived(&self) -> bool {
+        self.sources.archived.is_some()
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, String> {
+        let Some(archived) = &self.sources.archived else {
+            return std::fs::read(path).map_err(|error| error.to_string());
+        };
+        let address =
+            Url::from_file_path(path).map_err(|()| "it is no path of a file".to_owned())?;
+        let content = archived.get(address.as_str());
+        content.cloned().ok_or_else(|| "it is not in the archive".to_owned())
+    }
+
+    /// Whether there is a file at this path, in the archive if there is one.
+    pub(crate) fn is_file(&self, path: &Path) -> bool {
+        match &self.sources.archived {
+            None => path.is_file(),
+            Some(archived) => Url::from_file_path(path)
+                .is_ok_and(|address| archived.contains_key(address.as_str())),
+        }
+    }
+
+    /// The text of a module.
+    pub(crate) fn text(&self, url: &str) -> Result<String, String> {
+        let sources = &self.sources;
+        if let Some(archived) = &sources.archived {
+            let content = archived.get(url).ok_or("it is not in the archive")?;
+            let text = std::str::from_utf8(content).map_err(|_| "it is no text")?;
+            return Ok(text.to_owned());
+        }
+        if let Some(text) = &sources.entry_text
+            && url == self.entry.as_str()
+        {
+            return Ok(text.clone());
+        }
+        if let Some(text) = sources.embedded.and_then(|embedded| embedded(url)) {
+            return Ok(text.to_owned());
+        }
+        let path = Url::parse(url).ok().and_then(|url| url.to_file_path().ok());
+        match (path, &sources.fetch) {
+            (Some(path), _) => std::fs::read_to_string(&path)
+                .map_err(|error| format!("{}: {error}", path.display())),
+            (None, Some(fetch)) => fetch.fetch(url),
+            (None, None) => Err("remote modules are not fetched here".to_owned()),
+        }
+    }
+
+    /// Everything that was imported and opened, by address, for an archive. Fails for what an
+    /// archive can't carry: a package, which is found by its name.
+    pub fn contents(&self) -> Result<BTreeMap<String, Vec<u8>>, String> {
+        let inner = self.read();
+        let is_address =
+            |specifier: &str| specifier.starts_with(['.', '/']) || Url::parse(specifier).is_ok();
+        if let Some((_, name)) = inner.resolved.keys().find(|(_, name)| !is_address(name)) {
+            return Err(format!("archives can't carry packages of node_modules: \"{name}\""));
+        }
+        let mut all = BTreeMap::new();
+        for url in inner.modules.keys() {
+            all.insert(url.clone(), self.text(url)?.into_bytes());
+        }
+        for (path, content) in &inner.files {
+            let address = Url::from_file_path(path);
+            let address = address.map_err(|()| format!("{}: it is no path", path.display()))?;
+            all.insert(address.into(), content.to_vec());
+        }
+        Ok(all)
     }
 
     /// Whether collecting has ended.

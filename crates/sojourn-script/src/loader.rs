@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -54,31 +55,12 @@ impl Registry {
             return Ok(known);
         }
         let url = Url::parse(base).unwrap_or_else(|_| self.bundle.entry().clone());
-        let found = resolve::resolve(&url, specifier).map(String::from)?;
+        let is_file = |path: &Path| self.bundle.is_file(path);
+        let found = resolve::resolve(&url, specifier, &is_file).map(String::from)?;
         if !self.bundle.is_frozen() {
             self.bundle.add_resolved(base, specifier, &found);
         }
         Ok(found)
-    }
-
-    /// The text of a module that is not yet part of the bundle.
-    fn text(&self, url: &str) -> std::result::Result<String, String> {
-        let sources = &self.bundle.sources;
-        if let Some(text) = &sources.entry_text
-            && url == self.bundle.entry().as_str()
-        {
-            return Ok(text.clone());
-        }
-        if let Some(text) = sources.embedded.and_then(|embedded| embedded(url)) {
-            return Ok(text.to_owned());
-        }
-        let path = Url::parse(url).ok().and_then(|url| url.to_file_path().ok());
-        match (path, &sources.fetch) {
-            (Some(path), _) => std::fs::read_to_string(&path)
-                .map_err(|error| format!("{}: {error}", path.display())),
-            (None, Some(fetch)) => fetch.fetch(url),
-            (None, None) => Err("remote modules are not fetched here".to_owned()),
-        }
     }
 
     fn load<'js>(&self, ctx: &Ctx<'js>, url: &str) -> Result<Module<'js, Declared>> {
@@ -110,7 +92,7 @@ impl Registry {
                            imported later";
             return Err(fail(problem));
         }
-        let text = self.text(url).map_err(|problem| fail(&problem))?;
+        let text = self.bundle.text(url).map_err(|problem| fail(&problem))?;
         let (code, map, is_commonjs) = if url.ends_with(".json") {
             (format!("export default ({text}\n);"), None, true)
         } else {

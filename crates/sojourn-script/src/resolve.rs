@@ -8,17 +8,21 @@ use url::Url;
 /// Where `specifier`, imported by the module at `base`, is. Built-in names are not asked for here.
 ///
 /// Relative and absolute paths and `file:` and `https:` addresses, as k6 has them; names of
-/// packages are looked for in `node_modules`, as Node does. A path without a file there may lack
-/// its ending.
-pub(crate) fn resolve(base: &Url, specifier: &str) -> Result<Url, String> {
+/// packages are looked for in `node_modules`, as Node does. A path without a file there, which
+/// `is_file` tells, may lack its ending.
+pub(crate) fn resolve(
+    base: &Url,
+    specifier: &str,
+    is_file: &dyn Fn(&Path) -> bool,
+) -> Result<Url, String> {
     let is_path = ["./", "../", "/"].iter().any(|start| specifier.starts_with(start))
         || matches!(specifier, "." | "..");
     if is_path {
         let joined = base.join(specifier).map_err(|error| error.to_string())?;
-        return Ok(existing(joined));
+        return Ok(existing(joined, is_file));
     }
     match Url::parse(specifier) {
-        Ok(url) if url.scheme() == "file" => Ok(existing(url)),
+        Ok(url) if url.scheme() == "file" => Ok(existing(url, is_file)),
         Ok(url) if url.scheme() == "https" => Ok(url),
         Ok(url) => Err(format!(
             "modules come from files and https addresses, not from \"{}:\"",
@@ -29,15 +33,15 @@ pub(crate) fn resolve(base: &Url, specifier: &str) -> Result<Url, String> {
 }
 
 /// The file itself, or the one with an ending that scripts leave out.
-fn existing(url: Url) -> Url {
+fn existing(url: Url, is_file: &dyn Fn(&Path) -> bool) -> Url {
     let Ok(path) = url.to_file_path() else { return url };
-    if path.is_file() {
+    if is_file(&path) {
         return url;
     }
     let with = |ending: &str| {
         let mut longer = path.clone().into_os_string();
         longer.push(ending);
-        Path::new(&longer).is_file().then(|| Url::from_file_path(&longer).ok()).flatten()
+        is_file(Path::new(&longer)).then(|| Url::from_file_path(&longer).ok()).flatten()
     };
     [".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts"]
         .iter()
@@ -82,7 +86,7 @@ mod tests {
         touch(&root.join("node_modules/left/dist/l.js"), "");
         let base = Url::from_file_path(root.join("main.js")).expect("url");
         let path = |specifier: &str| {
-            resolve(&base, specifier).map(|url| url.to_file_path().expect("a file"))
+            resolve(&base, specifier, &Path::is_file).map(|url| url.to_file_path().expect("a file"))
         };
         assert_eq!(path("./lib/a.js"), Ok(root.join("lib/a.js")));
         assert_eq!(path("./lib/a"), Ok(root.join("lib/a.js")));
@@ -90,8 +94,12 @@ mod tests {
         assert_eq!(path("left"), Ok(root.join("node_modules/left/dist/l.js")));
         assert!(path("right").is_err_and(|error| error.contains("no module \"right\"")));
         assert!(path("http://a/b.js").is_err_and(|error| error.contains("http:")));
-        let remote = resolve(&base, "https://a.example/x/b.js").expect("an address");
-        assert_eq!(resolve(&remote, "../c.js").expect("beside").as_str(), "https://a.example/c.js");
-        assert!(resolve(&remote, "left").is_err());
+        let remote =
+            resolve(&base, "https://a.example/x/b.js", &Path::is_file).expect("an address");
+        assert_eq!(
+            resolve(&remote, "../c.js", &Path::is_file).expect("beside").as_str(),
+            "https://a.example/c.js"
+        );
+        assert!(resolve(&remote, "left", &Path::is_file).is_err());
     }
 }

@@ -46,7 +46,7 @@ pub fn uses(entry: &Path) -> Result<BTreeSet<Use>, String> {
         }
         for used in of_text(&text) {
             let is_path = used.module.starts_with(['.', '/']) || used.module.starts_with("file:");
-            match resolve::resolve(&url, &used.module) {
+            match resolve::resolve(&url, &used.module, &Path::is_file) {
                 Ok(next) if next.scheme() == "file" && (is_path || !is_builtin(&used.module)) => {
                     waiting.push(next);
                 }

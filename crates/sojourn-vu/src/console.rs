@@ -144,6 +144,11 @@ impl Console {
         self.line(Level::Warning, "Request Failed", &[("error", error)], None);
     }
 
+    /// A request or an answer in full.
+    pub(crate) fn http_debug(&self, text: &str, fields: &[(&str, &str)]) {
+        self.line(Level::Info, text, fields, None);
+    }
+
     /// Something that may be wrong.
     pub fn warn(&self, text: &str) {
         self.line(Level::Warning, text, &[], None);

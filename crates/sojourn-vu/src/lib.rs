@@ -26,6 +26,7 @@ mod host;
 mod journeys;
 mod modules;
 mod open_files;
+mod private_key;
 mod run;
 mod secrets;
 mod settings;

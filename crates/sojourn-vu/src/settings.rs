@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use sojourn_http::TlsOptions;
 use sojourn_k6::executors::{Scenario, Stripes};
 use sojourn_k6::metrics::{Registry, SystemTags};
 use sojourn_k6::options::Options;
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) bundle: Arc<Bundle>,
     /// Consolidated.
     pub(crate) options: Options,
+    /// TLS of all connections.
+    pub(crate) tls: TlsOptions,
     /// `exec.test.options`, JSON.
     pub(crate) options_json: String,
     pub(crate) scenarios: Vec<Scenario>,

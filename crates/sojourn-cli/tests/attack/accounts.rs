@@ -71,8 +71,7 @@ fn a_stall_is_in_the_response_time_whole() {
 #[test]
 fn answers_long_after_the_last_arrival_make_nothing_void() {
     let server = Server::start(Slow(1_700_000_000)).unwrap();
-    let made =
-        attack_to("out.sojourn", &["-rate", "20", "-duration", "1s", &server.url("/")], "");
+    let made = attack_to("out.sojourn", &["-rate", "20", "-duration", "1s", &server.url("/")], "");
     let run = made.run_file();
     assert_eq!(total(&run, names::JOURNEYS_COMPLETED), 20, "{}", made.output);
     assert_eq!(run.summary.unwrap().verdict, Verdict::Pass, "{}", made.output);

@@ -7,12 +7,14 @@
 
 #![allow(clippy::print_stdout, reason = "the table is what a reader of its output looks for")]
 
+mod archives;
 mod compare;
 mod lists;
 mod page;
 mod play;
 mod script;
 mod seen;
+mod starter;
 mod targets;
 
 use std::collections::{BTreeMap, VecDeque};

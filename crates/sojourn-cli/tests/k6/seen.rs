@@ -86,6 +86,8 @@ impl Seen<'_> {
             .replace(bare("TLS"), "@TLS@")
             .replace(bare("WS"), "@WS@")
             .replace(bare("GRPC"), "@GRPC@")
+            .replace(bare("SECURE"), "@SECURE@")
+            .replace(bare("GRPCS"), "@GRPCS@")
             .replace(port("BASE"), "@PORT@")
             .replace(port("ROUTES"), "@PORT@");
         let mut parts = text.split("->").map(without_client).collect::<Vec<_>>();

@@ -41,16 +41,18 @@ impl Targets {
         self.addresses.push((name, address));
     }
 
-    /// A WebSocket and a gRPC service, written for Node.
+    /// A WebSocket and a gRPC service, with and without TLS, written for Node.
     fn peers(&mut self, scripts: &Path, folder: &Path) {
         let mut command = Command::new("node");
         command.arg(scripts.join("peers.mjs"));
-        let told = self.spawn(command, &folder.join("peers"), |told| told.contains("GRPC="));
+        let told = self.spawn(command, &folder.join("peers"), |told| {
+            told.contains("GRPCS=") && told.ends_with('\n')
+        });
         for word in told.split_whitespace() {
-            match word.split_once('=') {
-                Some(("WS", address)) => self.addresses.push(("WS", address.to_owned())),
-                Some(("GRPC", address)) => self.addresses.push(("GRPC", address.to_owned())),
-                _ => {}
+            for name in ["WS", "GRPC", "SECURE", "GRPCS"] {
+                if let Some((_, address)) = word.split_once('=').filter(|(own, _)| *own == name) {
+                    self.addresses.push((name, address.to_owned()));
+                }
             }
         }
     }

@@ -83,6 +83,7 @@ load: { rate: 1/s, steady: 1s }
             timings,
             bytes_out: 0,
             bytes_in: 0,
+            peer: sojourn_http::PeerId::default(),
             outcome: Ok(Response::default()),
         };
         let face = Face::of(rule, &Answer::new(&response), &completion, (2, 90), 201);

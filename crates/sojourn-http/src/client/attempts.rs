@@ -5,6 +5,7 @@
 use rustix::io::Errno;
 
 use super::Client;
+use crate::Peer;
 use crate::cause::{Cause, is_local_limit};
 use crate::connection::Phase;
 use crate::deadlines::{Deadline, Due};
@@ -16,9 +17,10 @@ impl Client {
     /// Begins to connect to the next address that takes the attempt; fails when there is none left
     /// and nothing under way.
     pub(super) fn try_next_address(&mut self, id: ConnectionId) {
+        let own = self.pools[self.connections[id.slot as usize].origin as usize].local;
         while let Some(remote) = self.dialling(id).and_then(|dialling| dialling.untried.pop()) {
             let local = match &remote {
-                Remote::Tcp(address) => self.local_addresses.next(&address.ip()),
+                Remote::Tcp(address) => own.or_else(|| self.local_addresses.next(&address.ip())),
                 Remote::Unix(_) => None,
             };
             let connection = &self.connections[id.slot as usize];
@@ -119,6 +121,9 @@ impl Client {
         connection.since_ns = since_ns;
         connection.leader = None;
         connection.dialling = dialling;
+        if let Remote::Tcp(address) = &attempt.remote {
+            connection.peer = self.peers.id(Peer { address: Some(*address), tls: None });
+        }
         self.connected(id);
     }
 

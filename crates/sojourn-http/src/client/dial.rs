@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use slab::Slab;
 
-use super::Client;
+use super::{Client, ClientConfig};
+use crate::Peer;
 use crate::cause::Cause;
 use crate::connection::{Connection, Phase};
 use crate::deadlines::{Deadline, Due};
@@ -12,7 +13,7 @@ use crate::dialling::Dialling;
 use crate::driver::{ConnectionId, Remote};
 use crate::resolver::Found;
 use crate::route::Target;
-use crate::tls::{TlsSession, tls_config};
+use crate::tls::TlsSession;
 
 impl Client {
     /// Opens a connection for a request.
@@ -109,9 +110,18 @@ impl Client {
         connection.phase = Phase::Connecting;
         let Some(dialling) = &mut connection.dialling else { return };
         let Target::Tcp { name, port } = dialling.target else { return };
+        let own = self.pools[connection.origin as usize].local;
         let local = &self.local_addresses;
         let order = self.names.order(name);
-        let reached = order.iter().rev().filter(|address| local.reach(address));
+        if order.is_empty() {
+            let host = self.names.host(name).to_owned();
+            let error = "it has no address of the families that are allowed".to_owned();
+            return self.broken(id, Cause::Dns { host, error });
+        }
+        let reached = order.iter().rev().filter(|address| match own {
+            Some(own) => own.is_ipv4() == address.is_ipv4(),
+            None => local.reach(address),
+        });
         dialling
             .untried
             .extend(reached.map(|address| Remote::Tcp(SocketAddr::new(*address, port))));
@@ -164,16 +174,12 @@ impl Client {
     }
 
     fn new_session(&mut self, origin: u32) -> Result<TlsSession, String> {
-        let name = self.pools[origin as usize].server_name()?;
-        let config = match &self.tls {
-            Some(config) => config,
-            None => {
-                let config = tls_config(&self.config.tls, &self.tls_files, self.config.http2)
-                    .map_err(|error| error.to_string())?;
-                self.tls.insert(config)
-            }
-        };
-        TlsSession::new(config.clone(), name).map_err(|error| error.to_string())
+        let pool = &self.pools[origin as usize];
+        let name = pool.server_name()?;
+        let ClientConfig { tls, http2, .. } = &self.config;
+        let config = self.tls.of(tls, &self.tls_files, *http2, &pool.origin.host);
+        let session = config.and_then(|config| TlsSession::new(config, name));
+        session.map_err(|error| error.to_string())
     }
 
     /// Sends the handshake's messages as far as they go.
@@ -199,16 +205,23 @@ impl Client {
     fn ready_to_send(&mut self, id: ConnectionId) {
         let connection = &mut self.connections[id.slot as usize];
         let pool = &mut self.pools[connection.origin as usize];
+        if let Some(agreed) = connection.tls.as_deref().and_then(TlsSession::agreed) {
+            let address = self.peers.get(connection.peer).address;
+            connection.peer = self.peers.id(Peer { address, tls: Some(agreed) });
+        }
         match pool.speaks_http2(connection.tls.as_deref()) {
             Ok(true) => return self.share(id),
             Ok(false) => {}
             Err(refusal) => return self.broken(id, Cause::Tls(refusal)),
         }
+        let peer = connection.peer;
         pool.dialling -= 1;
         connection.phase = Phase::Sending;
         let origin = connection.origin;
         if let Some(slot) = connection.exchange {
-            self.exchanges[slot as usize].dialling = false;
+            let exchange = &mut self.exchanges[slot as usize];
+            exchange.dialling = false;
+            exchange.peer = peer;
         }
         self.mark_to_serve(origin);
         self.transmit(id, self.now_ns);

@@ -18,7 +18,7 @@ pub use reach::Greeting;
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use slab::Slab;
@@ -30,13 +30,14 @@ use crate::connection::{Connection, Ending, Phase};
 use crate::deadlines::{Deadline, Deadlines, Due};
 use crate::driver::{ConnectionId, Driver, Punctual, Ready, Remote};
 use crate::local_addresses::LocalAddresses;
+use crate::peer::Peers;
 use crate::pipeline::Pipeline;
 use crate::pool::{Pool, Waiting};
 use crate::requests::Requests;
 use crate::resolver::Names;
 use crate::route::Route;
-use crate::tls::TlsFiles;
-use crate::{Completion, Exchange, Io, Origin, OriginId, Waker};
+use crate::tls::{TlsConfigs, TlsFiles};
+use crate::{Completion, Exchange, Io, Origin, OriginId, Peer, PeerId, Waker};
 
 /// A client; see the crate's page. Not `Sync`: one thread's own. It can be made on one thread and
 /// used on another, but once used it stays there (on a ring every later call fails elsewhere).
@@ -73,8 +74,8 @@ pub struct Client {
     /// After how long a silence the kernel asks after a peer.
     keep_alive: Option<Duration>,
     tls_files: TlsFiles,
-    /// Made for the first TLS connection.
-    tls: Option<Arc<rustls::ClientConfig>>,
+    tls: TlsConfigs,
+    peers: Peers,
     /// Until when the certificate is valid that the last origin greeted has shown.
     certificate_ends: Option<String>,
     counters: ClientCounters,
@@ -117,7 +118,8 @@ impl Client {
             unix_socket: unix_socket(&config)?,
             keep_alive: whole_seconds(config.tcp_keep_alive_ns),
             tls_files,
-            tls: None,
+            tls: TlsConfigs::default(),
+            peers: Peers::new(),
             config: ClientConfig { connections_max, ..config },
             driver,
             punctual: Punctual::default(),
@@ -137,15 +139,21 @@ impl Client {
 
     /// Registers an origin under a number of its own: its connections are nobody else's.
     pub fn own_origin(&mut self, origin: &Origin) -> OriginId {
-        if origin.tls && self.tls.is_none() {
+        self.own_origin_from(origin, None)
+    }
+
+    /// The same; its connections come from this local address, if there is one, instead of those of
+    /// [`ClientConfig::local_addresses`].
+    pub fn own_origin_from(&mut self, origin: &Origin, local: Option<IpAddr>) -> OriginId {
+        if origin.tls {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
-            let http2 = self.config.http2;
-            self.tls = crate::tls::tls_config(&self.config.tls, &self.tls_files, http2).ok();
+            let ClientConfig { tls, http2, .. } = &self.config;
+            self.tls.of(tls, &self.tls_files, *http2, &origin.host).ok();
         }
         let unix_socket = self.unix_socket.as_ref();
         let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
-        self.pools.push(Pool::new(origin, route, &self.config));
+        self.pools.push(Pool::new(origin, route, &self.config, local));
         OriginId((self.pools.len() - 1) as u32)
     }
 
@@ -227,13 +235,23 @@ impl Client {
         self.driver.io()
     }
 
-    /// Closes the connections of an origin that carry no request.
+    /// Who was at the other end of a completed request's connection.
+    pub fn peer(&self, id: PeerId) -> Peer {
+        self.peers.get(id)
+    }
+
+    /// Closes the connections of an origin that carry no request; those that do close when they
+    /// have carried it, where they speak HTTP/2.
     pub fn close_idle(&mut self, origin: OriginId) {
         let place = origin.0 as usize;
         while let Some(slot) = self.pools.get_mut(place).and_then(Pool::take_idle) {
             if let Some(id) = self.connection_id(slot) {
                 self.close(id);
             }
+        }
+        while let Some(slot) = self.pools.get(place).and_then(Pool::shared) {
+            self.pools[place].forget_shared(slot);
+            self.drain(slot);
         }
     }
 

@@ -22,7 +22,10 @@ impl Client {
         connection.exchange = Some(exchange_slot);
         connection.phase = Phase::Sending;
         let id = ConnectionId { slot: connection_slot, generation: connection.generation };
-        self.exchanges[exchange_slot as usize].connection = Some(connection_slot);
+        let peer = connection.peer;
+        let exchange = &mut self.exchanges[exchange_slot as usize];
+        exchange.connection = Some(connection_slot);
+        exchange.peer = peer;
         self.transmit(id, now_ns);
     }
 

@@ -42,6 +42,7 @@ impl Client {
             return self.fail(exchange_slot, Cause::Http2(Http2Cause::Unfit(unfit)));
         }
         exchange.connection = Some(connection_slot);
+        exchange.peer = connection.peer;
         if !self.config.keep_alive {
             http2.drain();
         }
@@ -275,6 +276,16 @@ impl Client {
                 pool.forget_shared(slot);
             }
         }
+    }
+
+    /// The connection, which is on no list any more, takes no further request.
+    pub(super) fn drain(&mut self, slot: u32) {
+        let Some(id) = self.connection_id(slot) else { return };
+        if let Some(http2) = &mut self.connections[slot as usize].http2 {
+            http2.is_listed = false;
+            http2.drain();
+        }
+        self.close_if_finished(id);
     }
 
     /// Closes a connection that carries nothing and will carry nothing more.

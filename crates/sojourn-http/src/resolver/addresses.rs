@@ -3,6 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::{DnsFamilies, DnsSelect};
+
 /// Most addresses of a family that are kept.
 const KEPT_MAX: usize = 64;
 
@@ -32,13 +34,36 @@ impl Addresses {
         self.v4.is_empty() && self.v6.is_empty()
     }
 
-    /// The addresses to try, those of both families by turns. Each family begins at a random one,
-    /// and goes on from there.
-    pub(super) fn order(&self, v4_first: bool, random: &mut Random) -> Vec<IpAddr> {
-        let v4 = from_random(&self.v4, random).map(IpAddr::V4);
-        let v6 = from_random(&self.v6, random).map(IpAddr::V6);
-        if v4_first { by_turns(v4, v6) } else { by_turns(v6, v4) }
+    /// The addresses to try. Each family begins at the one selected, and goes on from there.
+    pub(super) fn order(&self, how: Order, random: &mut Random) -> Vec<IpAddr> {
+        let Order { families, v4_first, .. } = how;
+        if families == DnsFamilies::Any {
+            let all = self.v4.iter().copied().map(IpAddr::V4);
+            let all: Vec<_> = all.chain(self.v6.iter().copied().map(IpAddr::V6)).collect();
+            return from_selected(&all, how, random).take(TRIED_MAX).collect();
+        }
+        let v4 = from_selected(&self.v4, how, random).map(IpAddr::V4);
+        let v6 = from_selected(&self.v6, how, random).map(IpAddr::V6);
+        match families {
+            DnsFamilies::V4Only => v4.take(TRIED_MAX).collect(),
+            DnsFamilies::V6Only => v6.take(TRIED_MAX).collect(),
+            DnsFamilies::V4First => v4.chain(v6).take(TRIED_MAX).collect(),
+            DnsFamilies::V6First => v6.chain(v4).take(TRIED_MAX).collect(),
+            _ if v4_first => by_turns(v4, v6),
+            _ => by_turns(v6, v4),
+        }
     }
+}
+
+/// In which order addresses are tried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Order {
+    pub(super) families: DnsFamilies,
+    /// IPv4 won last time.
+    pub(super) v4_first: bool,
+    pub(super) select: DnsSelect,
+    /// Connections before this one.
+    pub(super) turn: usize,
 }
 
 fn push_new<A: PartialEq>(addresses: &mut Vec<A>, address: A) {
@@ -47,11 +72,17 @@ fn push_new<A: PartialEq>(addresses: &mut Vec<A>, address: A) {
     }
 }
 
-fn from_random<'a, A: Copy>(
+fn from_selected<'a, A: Copy>(
     addresses: &'a [A],
+    how: Order,
     random: &mut Random,
 ) -> impl Iterator<Item = A> + use<'a, A> {
-    let (before, after) = addresses.split_at(random.below(addresses.len()));
+    let first = match how.select {
+        DnsSelect::Random => random.below(addresses.len()),
+        DnsSelect::First => 0,
+        DnsSelect::RoundRobin => how.turn.checked_rem(addresses.len()).unwrap_or(0),
+    };
+    let (before, after) = addresses.split_at(first);
     after.iter().chain(before).copied()
 }
 
@@ -97,6 +128,31 @@ impl Random {
 mod tests {
     use super::*;
 
+    const V4: Order =
+        Order { families: DnsFamilies::Raced, v4_first: true, select: DnsSelect::Random, turn: 0 };
+
+    #[test]
+    fn selection_and_families_are_as_asked() {
+        let known = addresses(&["10.0.0.1", "::1", "10.0.0.2", "::2"]);
+        let mut random = Random::new();
+        let mut check = |families, select, turn, expected: &str| {
+            let order = known.order(Order { families, v4_first: true, select, turn }, &mut random);
+            let shown: Vec<_> = order.iter().map(IpAddr::to_string).collect();
+            assert_eq!(shown.join(" "), expected, "{families:?} {select:?} {turn}");
+        };
+        use {DnsFamilies as Of, DnsSelect as By};
+        check(Of::V4Only, By::First, 7, "10.0.0.1 10.0.0.2");
+        check(Of::V6Only, By::RoundRobin, 1, "::2 ::1");
+        check(Of::V6Only, By::RoundRobin, 2, "::1 ::2");
+        check(Of::V4First, By::First, 0, "10.0.0.1 10.0.0.2 ::1 ::2");
+        check(Of::V6First, By::RoundRobin, 1, "::2 ::1 10.0.0.2 10.0.0.1");
+        check(Of::Any, By::RoundRobin, 3, "::2 10.0.0.1 10.0.0.2 ::1");
+        check(Of::Raced, By::First, 0, "10.0.0.1 ::1 10.0.0.2 ::2");
+        let only_v4 = addresses(&["10.0.0.1"]);
+        let how = Order { families: Of::V6Only, ..Order::default() };
+        assert_eq!(only_v4.order(how, &mut random), Vec::<IpAddr>::new());
+    }
+
     fn addresses(texts: &[&str]) -> Addresses {
         let parsed: Vec<IpAddr> = texts.iter().map(|text| text.parse().expect(text)).collect();
         Addresses::new(&parsed)
@@ -107,17 +163,17 @@ mod tests {
         let known = addresses(&["10.0.0.1", "::1", "10.0.0.2", "10.0.0.3", "10.0.0.1"]);
         let mut random = Random::new();
         for _ in 0..20 {
-            let order = known.order(false, &mut random);
+            let order = known.order(Order::default(), &mut random);
             assert!(order[0].is_ipv6() && order[1].is_ipv4(), "{order:?}");
             let mut sorted = order.clone();
             sorted.sort_unstable();
             sorted.dedup();
             assert_eq!((order.len(), sorted.len()), (4, 4), "{order:?}");
-            let order = known.order(true, &mut random);
+            let order = known.order(V4, &mut random);
             assert!(order[0].is_ipv4() && order[1].is_ipv6(), "{order:?}");
         }
         assert!(addresses(&[]).is_empty());
-        assert_eq!(addresses(&[]).order(true, &mut random), Vec::<IpAddr>::new());
+        assert_eq!(addresses(&[]).order(V4, &mut random), Vec::<IpAddr>::new());
     }
 
     #[test]
@@ -127,7 +183,7 @@ mod tests {
         let mut random = Random(1);
         let mut counts = [0_usize; 3];
         for _ in 0..DIALS {
-            let IpAddr::V4(first) = known.order(true, &mut random)[0] else { panic!("v4 only") };
+            let IpAddr::V4(first) = known.order(V4, &mut random)[0] else { panic!("v4 only") };
             counts[usize::from(first.octets()[3]) - 1] += 1;
         }
         // Binomial: five standard deviations of 82.
@@ -139,6 +195,6 @@ mod tests {
         let many: Vec<IpAddr> = (0..10_000_u32).map(|n| Ipv4Addr::from_bits(n).into()).collect();
         let known = Addresses::new(&many);
         assert_eq!(known.v4.len(), KEPT_MAX);
-        assert_eq!(known.order(true, &mut Random::new()).len(), TRIED_MAX);
+        assert_eq!(known.order(V4, &mut Random::new()).len(), TRIED_MAX);
     }
 }

@@ -14,4 +14,4 @@ mod stub;
 mod threads;
 
 pub(crate) use names::{Found, NameId, Names};
-pub use options::{DnsCache, DnsOptions, DnsServerError, parse_dns_server};
+pub use options::{DnsCache, DnsFamilies, DnsOptions, DnsSelect, DnsServerError, parse_dns_server};

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use super::addresses::{Addresses, Random};
+use super::addresses::{Addresses, Order, Random};
 use super::stub::Stub;
 use super::threads::{Answer, Threads};
-use super::{DnsCache, DnsOptions};
+use super::{DnsCache, DnsFamilies, DnsOptions, DnsSelect};
 use crate::driver::{ConnectionId, Waker};
 
 /// The least time between two look-ups of a name in the background.
@@ -22,6 +22,8 @@ pub(crate) struct NameId(u32);
 #[derive(Debug)]
 pub(crate) struct Names {
     cache: DnsCache,
+    select: DnsSelect,
+    families: DnsFamilies,
     names: Vec<Name>,
     random: Random,
     threads: Threads,
@@ -37,6 +39,8 @@ struct Name {
     addresses: Addresses,
     /// Who connected last did so by IPv4.
     v4_first: bool,
+    /// How many connections have asked for it.
+    turns: usize,
     /// A look-up is under way.
     is_asked: bool,
     /// Connections that wait for it; those given up are recognised by their generation.
@@ -61,6 +65,8 @@ impl Names {
     pub(crate) fn new(options: &DnsOptions, waker: Waker) -> Self {
         Self {
             cache: options.cache,
+            select: options.select,
+            families: options.families,
             names: Vec::new(),
             random: Random::new(),
             threads: Threads::new(Stub::new(&options.servers), waker),
@@ -78,6 +84,7 @@ impl Names {
                 is_literal: literal.is_some(),
                 addresses: Addresses::new(literal.as_slice()),
                 v4_first: false,
+                turns: 0,
                 is_asked: false,
                 waiting: Vec::new(),
                 sweep_length: SWEEP_LENGTH_MIN,
@@ -119,10 +126,19 @@ impl Names {
         Ok(())
     }
 
-    /// The addresses to try, in order; empty while the name is not known.
+    /// The addresses to try, in order; empty while the name is not known, and where it has none of
+    /// the families that are allowed.
     pub(crate) fn order(&mut self, name: NameId) -> Vec<IpAddr> {
-        let known = &self.names[name.0 as usize];
-        known.addresses.order(known.v4_first, &mut self.random)
+        let known = &mut self.names[name.0 as usize];
+        let families = match self.families {
+            // What is an address itself is meant.
+            _ if known.is_literal => DnsFamilies::Any,
+            chosen => chosen,
+        };
+        let order =
+            Order { families, v4_first: known.v4_first, select: self.select, turn: known.turns };
+        known.turns = known.turns.wrapping_add(1);
+        known.addresses.order(order, &mut self.random)
     }
 
     /// A connection to this address of the name came up: its family goes first from now on.

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 ///
 /// Each connection goes to a random one of a name's addresses, of IPv6 and of IPv4. Both families
 /// are raced (RFC 8305): the one that won last time goes first, to begin with IPv6; the next
-/// address follows after 250 ms, or at once when one fails.
+/// address follows after 250 ms, or at once when one fails. `select` and `families` say otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct DnsOptions {
     /// How long addresses are good for.
@@ -15,6 +15,40 @@ pub struct DnsOptions {
     /// The hosts file and `localhost` still come first; names are taken as absolute (no search
     /// list).
     pub servers: Vec<SocketAddr>,
+    /// Which of a family's addresses a connection tries first; the others follow.
+    pub select: DnsSelect,
+    /// Which families are tried, and which of them first.
+    pub families: DnsFamilies,
+}
+
+/// Which of several addresses is tried first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DnsSelect {
+    /// Any.
+    #[default]
+    Random,
+    /// The first that the answer has.
+    First,
+    /// The next one for each connection.
+    RoundRobin,
+}
+
+/// Which families of addresses are tried, and which first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DnsFamilies {
+    /// Both by turns, at first IPv6, then whichever came up last.
+    #[default]
+    Raced,
+    /// IPv4, then IPv6.
+    V4First,
+    /// IPv6, then IPv4.
+    V6First,
+    /// IPv4 alone.
+    V4Only,
+    /// IPv6 alone.
+    V6Only,
+    /// Both as one list.
+    Any,
 }
 
 /// How long a name's addresses are good for. Failures are never kept.

@@ -4,18 +4,18 @@ use std::io;
 use std::sync::Arc;
 
 use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::crypto::aws_lc_rs;
 use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, RootCertStore};
 
+use super::configs::{preferred, showing};
 use super::insecure::AcceptAll;
 use super::named::AcceptNamed;
-use super::{TlsFiles, TlsOptions};
+use super::{TlsFiles, TlsOptions, suites};
 use crate::client::Http2;
 
 /// The settings of every TLS connection of a client: trust and identity, and which version of HTTP
 /// by ALPN.
-pub(crate) fn tls_config(
+pub(super) fn tls_config(
     options: &TlsOptions,
     files: &TlsFiles,
     http2: Http2,
@@ -38,6 +38,23 @@ pub fn tls_settings(options: &TlsOptions, protocols: &[&[u8]]) -> io::Result<Arc
     settings(options, &files, protocols).map(Arc::new).map_err(io::Error::other)
 }
 
+/// The same for connections to one host, which may be shown a certificate of its own.
+///
+/// # Errors
+/// As [`tls_settings`].
+pub fn tls_settings_for(
+    options: &TlsOptions,
+    protocols: &[&[u8]],
+    host: &str,
+) -> io::Result<Arc<ClientConfig>> {
+    let files = TlsFiles::read(options)?;
+    let common = settings(options, &files, protocols).map_err(io::Error::other)?;
+    Ok(match preferred(options, host) {
+        Some(place) => showing(&common, &files, place),
+        None => Arc::new(common),
+    })
+}
+
 /// Whom to trust (the system's roots, or Mozilla's where there are none, unless the files say
 /// otherwise), and who to be.
 fn settings(
@@ -45,9 +62,10 @@ fn settings(
     files: &TlsFiles,
     protocols: &[&[u8]],
 ) -> Result<ClientConfig, rustls::Error> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let (provider, versions) = suites::chosen(options)?;
+    let provider = Arc::new(provider);
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()?;
+        .with_protocol_versions(&versions)?;
     let builder = if options.insecure {
         builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAll::new(provider)))
     } else {

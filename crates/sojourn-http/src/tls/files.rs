@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, RootCertStore};
 
-use super::{ClientCertificate, TlsOptions};
+use super::{ClientCertificate, HostCertificate, TlsOptions};
 
 /// What the files of [`TlsOptions`] hold, known to be of use.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct TlsFiles {
     pub(super) roots: Option<Vec<CertificateDer<'static>>>,
     pub(super) extra_roots: Vec<CertificateDer<'static>>,
     pub(super) identity: Option<Arc<CertifiedKey>>,
+    /// Those of [`TlsOptions::host_certificates`], in their order.
+    pub(super) of_hosts: Vec<Arc<CertifiedKey>>,
 }
 
 impl TlsFiles {
@@ -28,9 +30,16 @@ impl TlsFiles {
         for file in &options.root_certs {
             roots.append(&mut read_roots(file)?);
         }
+        for (place, text) in options.root_texts.iter().enumerate() {
+            roots.append(&mut roots_of_text(place, text)?);
+        }
         let extra_roots = options.ca_file.as_deref().map_or(Ok(Vec::new()), read_roots)?;
         let identity = options.client_certificate.as_ref().map(read_identity).transpose()?;
-        Ok(Self { roots: (!roots.is_empty()).then_some(roots), extra_roots, identity })
+        let of_hosts = options.host_certificates.iter().enumerate();
+        let of_hosts =
+            of_hosts.map(|(place, own)| host_identity(place, own)).collect::<Result<_, _>>()?;
+        let roots = (!roots.is_empty()).then_some(roots);
+        Ok(Self { roots, extra_roots, identity, of_hosts })
     }
 }
 
@@ -42,6 +51,24 @@ fn read_roots(file: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
         store.add(certificate.clone()).map_err(|error| invalid("certificates of", file, &error))?;
     }
     Ok(certificates)
+}
+
+/// The roots in the text that stands at this place of their list.
+fn roots_of_text(place: usize, text: &str) -> io::Result<Vec<CertificateDer<'static>>> {
+    let wrong = |problem: &dyn Display| {
+        let message = format!("trusted certificate {}: {problem}", place + 1);
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    };
+    let parsed = CertificateDer::pem_slice_iter(text.as_bytes());
+    let roots: Vec<_> = parsed.collect::<Result<_, _>>().map_err(|error| wrong(&words(&error)))?;
+    if roots.is_empty() {
+        return Err(wrong(&"there is none in it (PEM is expected)"));
+    }
+    let mut store = RootCertStore::empty();
+    for root in &roots {
+        store.add(root.clone()).map_err(|error| wrong(&error))?;
+    }
+    Ok(roots)
 }
 
 fn read_identity(identity: &ClientCertificate) -> io::Result<Arc<CertifiedKey>> {
@@ -66,6 +93,24 @@ fn read_identity(identity: &ClientCertificate) -> io::Result<Arc<CertifiedKey>> 
         invalid("private key of", key, &error)
     })?;
     Ok(Arc::new(certified))
+}
+
+/// The certificate for certain hosts that stands at this place of their list.
+fn host_identity(place: usize, own: &HostCertificate) -> io::Result<Arc<CertifiedKey>> {
+    let wrong = |what: &str, problem: &dyn Display| {
+        let message = format!("{what} of the client certificate {}: {problem}", place + 1);
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    };
+    let chain = CertificateDer::pem_slice_iter(own.certificate.as_bytes());
+    let chain: Vec<_> =
+        chain.collect::<Result<_, _>>().map_err(|error| wrong("the text", &words(&error)))?;
+    let key = PrivateKeyDer::from_pem_slice(own.key.as_bytes()).map_err(|error| match error {
+        PemError::NoItemsFound => wrong("the key", &"there is none in it (PEM is expected)"),
+        error => wrong("the key", &words(&error)),
+    })?;
+    let provider = aws_lc_rs::default_provider();
+    let certified = CertifiedKey::from_der(chain, key, &provider);
+    certified.map(Arc::new).map_err(|error| wrong("the key", &error))
 }
 
 fn read_certificates(file: &Path) -> io::Result<Vec<CertificateDer<'static>>> {

@@ -7,7 +7,9 @@ use rustix::io::Errno;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
+use super::suites;
 use super::validity::not_after;
+use crate::TlsAgreed;
 use crate::driver::{Driver, Socket};
 
 /// A session. It never touches the socket by itself: ciphertext is handed to it, and sent by
@@ -45,6 +47,11 @@ impl TlsSession {
     /// The handshake is done, and HTTP/2 was agreed upon in it.
     pub(crate) fn speaks_http2(&self) -> bool {
         !self.connection.is_handshaking() && self.connection.alpn_protocol() == Some(b"h2")
+    }
+
+    /// Version and cipher suite, once the handshake is done.
+    pub(crate) fn agreed(&self) -> Option<TlsAgreed> {
+        suites::agreed(&self.connection)
     }
 
     /// Until when the other end's certificate is valid, once it has shown one that says so.

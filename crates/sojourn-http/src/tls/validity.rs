@@ -1,4 +1,5 @@
-//! Until when a certificate is valid: the one field of X.509 that people ask for.
+//! Until when a certificate is valid, and who vouches for it: the fields of X.509 that are asked
+//! for.
 //!
 //! Walks the DER of RFC 5280, section 4.1, up to `tbsCertificate.validity.notAfter`; everything
 //! before it is skipped by its length.
@@ -11,19 +12,31 @@ const GENERALIZED_TIME: u8 = 0x18;
 /// A certificate's `notAfter` in UTC, to the minute: `2031-05-06 23:59`. `None` where the bytes are
 /// no certificate that says it.
 pub(crate) fn not_after(der: &[u8]) -> Option<String> {
+    let (_, _, rest) = next(from_issuer(der)?)?;
+    let (validity, _) = element(rest, SEQUENCE)?;
+    let (_, _, not_after) = next(validity)?;
+    let (tag, content, _) = next(not_after)?;
+    time(tag, std::str::from_utf8(content).ok()?)
+}
+
+/// The distinguished name of who has signed it, DER.
+pub(super) fn issuer(der: &[u8]) -> Option<&[u8]> {
+    let from = from_issuer(der)?;
+    let (_, _, rest) = next(from)?;
+    from.get(..from.len() - rest.len())
+}
+
+/// What follows serial number and signature algorithm.
+fn from_issuer(der: &[u8]) -> Option<&[u8]> {
     let (certificate, _) = element(der, SEQUENCE)?;
     let (mut rest, _) = element(certificate, SEQUENCE)?;
     if rest.first() == Some(&EXPLICIT_VERSION) {
         rest = next(rest)?.2;
     }
-    // Serial number, signature algorithm, issuer.
-    for _ in 0..3 {
+    for _ in 0..2 {
         rest = next(rest)?.2;
     }
-    let (validity, _) = element(rest, SEQUENCE)?;
-    let (_, _, not_after) = next(validity)?;
-    let (tag, content, _) = next(not_after)?;
-    time(tag, std::str::from_utf8(content).ok()?)
+    Some(rest)
 }
 
 /// `YYMMDDHHMMSSZ` of 1950 to 2049, or `YYYYMMDDHHMMSSZ` (RFC 5280, sections 4.1.2.5.1 and 2).

@@ -26,6 +26,8 @@ pub struct Tiers {
 pub struct Consolidated {
     /// All options, shortcuts made scenarios.
     pub options: Options,
+    /// The same with the shortcuts as they were given.
+    pub written: Options,
     /// The plans, by start time, then by name.
     pub scenarios: Vec<Scenario>,
     /// Which users are this process's, of those of all segments: its `n`-th user (from 1) has the
@@ -105,9 +107,10 @@ pub fn consolidate(tiers: Tiers) -> Result<Consolidated, OptionsError> {
         options.overlay(stronger);
     }
     check_conflicts(&options)?;
+    let written = options.clone();
     derive_scenarios(&mut options, &mut warnings)?;
     let (scenarios, users) = plans(&options)?;
-    Ok(Consolidated { options, scenarios, users, warnings })
+    Ok(Consolidated { options, written, scenarios, users, warnings })
 }
 
 fn tells_what_runs(options: &Options) -> bool {

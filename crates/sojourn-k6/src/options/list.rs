@@ -6,6 +6,7 @@ use crate::{
     duration::Nanos,
     options::{
         error::{OptionsError, Tier},
+        local_ips::LocalIps,
         network::{Dns, HostPatterns, Hosts, Networks},
         scenario::Scenarios,
         segment::{Segment, SegmentSequence},
@@ -108,7 +109,7 @@ table! {
         /// File for `console`.
         console_output: String = "consoleOutput";
         /// Addresses from which requests are sent.
-        local_ips: String = "localIPs";
+        local_ips: LocalIps = "localIPs";
     }
 }
 

@@ -60,20 +60,25 @@ fn open<'js>(
         return Err(failed(ctx, "open", "path cannot be empty"));
     }
     let path = globals::absolute(&user.host.settings.folder, &text);
-    let file = user.host.settings.open_files.open(&path).map_err(|error| {
-        let shown = path.display();
-        match error.kind() {
-            io::ErrorKind::NotFound => {
-                let told = format!("no such file or directory \"{shown}\"");
-                promise::throw(ctx, "NotFoundError", &told)
-            }
-            io::ErrorKind::IsADirectory => {
-                let told = format!("cannot open \"{shown}\": opening a directory is not supported");
-                promise::throw(ctx, "InvalidResourceError", &told)
-            }
-            _ => Exception::throw_message(ctx, &format!("open \"{shown}\": {error}")),
-        }
-    })?;
+    let file =
+        user.host.settings.open_files.open(&path, Some(&user.host.settings.bundle)).map_err(
+            |error| {
+                let shown = path.display();
+                match error.kind() {
+                    io::ErrorKind::NotFound => {
+                        let told = format!("no such file or directory \"{shown}\"");
+                        promise::throw(ctx, "NotFoundError", &told)
+                    }
+                    io::ErrorKind::IsADirectory => {
+                        let told = format!(
+                            "cannot open \"{shown}\": opening a directory is not supported"
+                        );
+                        promise::throw(ctx, "InvalidResourceError", &told)
+                    }
+                    _ => Exception::throw_message(ctx, &format!("open \"{shown}\": {error}")),
+                }
+            },
+        )?;
     Class::instance(ctx.clone(), FileHandle(Place { file, at: Rc::default() }))
 }
 

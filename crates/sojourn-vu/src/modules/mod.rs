@@ -20,7 +20,7 @@ mod promise;
 mod secrets;
 mod text;
 pub(crate) mod timers;
-mod webcrypto;
+pub(crate) mod webcrypto;
 mod websocket;
 
 use std::rc::Rc;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
-use sojourn_http::{Client, ClientConfig};
+use sojourn_http::{Client, ClientConfig, TlsOptions};
 use sojourn_k6::executors::Stripes;
 use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets};
 use sojourn_k6::options::Options;
@@ -53,6 +53,24 @@ impl Collected {
     pub fn declares_taps(&self) -> bool {
         !self.settings.journeys.declared().is_empty()
     }
+
+    /// The script's address.
+    pub fn entry(&self) -> String {
+        self.settings.bundle.entry().to_string()
+    }
+
+    /// Everything that was imported and opened, by address. The error says what an archive can't
+    /// carry, or what can't be read any more.
+    pub fn contents(&self) -> Result<BTreeMap<String, Vec<u8>>, String> {
+        let mut all = self.settings.bundle.contents()?;
+        for path in self.settings.open_files.paths() {
+            let wrong = |problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());
+            let address = url::Url::from_file_path(&path).map_err(|()| wrong(&"it is no path"))?;
+            let content = std::fs::read(&path).map_err(|error| wrong(&error))?;
+            all.insert(address.into(), content);
+        }
+        Ok(all)
+    }
 }
 
 /// How long the script's top level may compute, ns.
@@ -68,6 +86,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
     let settings = Arc::new(Settings {
         bundle: Arc::clone(&bundle),
         options: Options::default(),
+        tls: TlsOptions::default(),
         options_json: "{}".to_owned(),
         scenarios: Vec::new(),
         users: Stripes::default(),

@@ -18,7 +18,7 @@ use super::test::{Ended, Plan, RunError, SummaryData, View};
 use super::threads::{Equipment, Threads};
 use crate::settings::Settings;
 use crate::thread::{Order, Report};
-use crate::user::JobEnd;
+use crate::user::{JobEnd, UNFIT_SUMMARY};
 
 /// How often figures are looked at.
 const VIEW_NS: u64 = SECOND_NS;
@@ -42,7 +42,7 @@ pub fn conduct(
     let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
     let equipment = Equipment {
         settings: Arc::clone(&settings),
-        client: client::config(&settings.options),
+        client: client::config(&settings.options, &settings.tls),
         matcher: registry.matcher(),
         shard,
     };
@@ -351,6 +351,12 @@ impl Conductor<'_> {
         let called = self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
         match called {
             Ok(ended) => files(&ended.value?),
+            // Nothing of it is written, and the usual summary is not told either.
+            Err(error) if error.message.starts_with(UNFIT_SUMMARY) => {
+                let told = "failed to handle the end-of-test summary";
+                self.settings.console.failure(told, &[("error", &error.message)]);
+                Some(Vec::new())
+            }
             Err(error) => {
                 self.settings.console.failure(&error.message, &error.fields);
                 None

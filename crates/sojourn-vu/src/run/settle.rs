@@ -7,6 +7,7 @@ use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::Consolidated;
 use sojourn_k6::thresholds::{Spec, Thresholds};
 
+use super::client;
 use super::collect::Collected;
 use super::journeys;
 use super::test::RunError;
@@ -28,6 +29,7 @@ pub(super) fn settle(
     }
     let mut settings = collected.settings;
     settings.options = consolidated.options.clone();
+    settings.tls = client::tls(&settings.options).map_err(invalid)?;
     settings.options_json = consolidated.options.to_json().to_string();
     settings.scenarios = consolidated.scenarios.clone();
     settings.users = consolidated.users.clone();

@@ -11,7 +11,7 @@ use sojourn_script::ScriptError;
 use super::collect::Collected;
 use super::outputs::Output;
 use crate::journeys::Journeys;
-use crate::user::UNMARSHALLED;
+use crate::user::{UNFIT_SUMMARY, UNMARSHALLED};
 
 /// A test, everything decided.
 pub struct Plan {
@@ -107,7 +107,7 @@ impl RunError {
 
     /// What the script has thrown outside iterations.
     pub fn exception(error: &ScriptError) -> Self {
-        if error.message.starts_with(UNMARSHALLED) {
+        if [UNMARSHALLED, UNFIT_SUMMARY].iter().any(|start| error.message.starts_with(start)) {
             return Self::new(ExitCode::Unspecified, &error.message);
         }
         let text = format!("{}\n", error.with_stack());

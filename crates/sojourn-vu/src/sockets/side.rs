@@ -1,11 +1,12 @@
 //! The side thread: one runtime for the sockets of all users.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use rustls::ClientConfig;
-use sojourn_http::{TlsOptions, tls_settings};
+use sojourn_http::{TlsOptions, tls_settings_for};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
@@ -14,9 +15,12 @@ use tokio::sync::oneshot;
 pub(crate) struct Sockets {
     side: OnceLock<Result<Side, String>>,
     has_warned: AtomicBool,
-    tls: OnceLock<Result<Arc<ClientConfig>, String>>,
-    tls_of_grpc: OnceLock<Result<Arc<ClientConfig>, String>>,
+    tls: Mutex<HashMap<TlsFor, Arc<ClientConfig>>>,
 }
+
+/// What the settings of a TLS connection depend on: what is spoken over it, and the host where that
+/// may be shown a certificate of its own.
+type TlsFor = (&'static [u8], String);
 
 struct Side {
     handle: Handle,
@@ -38,20 +42,41 @@ impl Sockets {
     }
 
     /// TLS of WebSockets.
-    pub(crate) fn tls(&self, insecure: bool) -> Result<Arc<ClientConfig>, String> {
-        self.tls.get_or_init(|| config(insecure, b"http/1.1")).clone()
+    pub(crate) fn tls(
+        &self,
+        options: &TlsOptions,
+        host: &str,
+    ) -> Result<Arc<ClientConfig>, String> {
+        self.config(options, b"http/1.1", host)
     }
 
     /// TLS of connections for gRPC.
-    pub(crate) fn tls_of_grpc(&self, insecure: bool) -> Result<Arc<ClientConfig>, String> {
-        self.tls_of_grpc.get_or_init(|| config(insecure, b"h2")).clone()
+    pub(crate) fn tls_of_grpc(
+        &self,
+        options: &TlsOptions,
+        host: &str,
+    ) -> Result<Arc<ClientConfig>, String> {
+        self.config(options, b"h2", host)
     }
-}
 
-/// Read once, since the system's certificates are many.
-fn config(insecure: bool, protocol: &[u8]) -> Result<Arc<ClientConfig>, String> {
-    let options = TlsOptions { insecure, ..TlsOptions::default() };
-    tls_settings(&options, &[protocol]).map_err(|error| error.to_string())
+    /// Made once, since the system's certificates are many.
+    fn config(
+        &self,
+        options: &TlsOptions,
+        protocol: &'static [u8],
+        host: &str,
+    ) -> Result<Arc<ClientConfig>, String> {
+        let host = if options.host_certificates.is_empty() { "" } else { host };
+        let mut known = self.tls.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = (protocol, host.to_owned());
+        if let Some(known) = known.get(&wanted) {
+            return Ok(Arc::clone(known));
+        }
+        let made = tls_settings_for(options, &[protocol], host);
+        let made = made.map_err(|error| error.to_string())?;
+        known.insert(wanted, Arc::clone(&made));
+        Ok(made)
+    }
 }
 
 impl Side {

@@ -26,6 +26,8 @@ pub(super) struct Arrivals {
     users_planned: u64,
     users_max: u64,
     idle: Vec<UserIndex>,
+    /// A user was missing, and is being made.
+    is_growing: bool,
     /// Users that run an iteration; true once it is cut.
     busy: HashMap<UserIndex, bool>,
     stage: Stage,
@@ -62,6 +64,7 @@ impl Arrivals {
             duration_ns: scenario.duration_ns(),
             cut_ns: scenario.cut_ns(),
             idle: Vec::new(),
+            is_growing: false,
             busy: HashMap::new(),
             stage: Stage::Waiting,
             has_warned: false,
@@ -103,6 +106,7 @@ impl Arrivals {
         {
             let following = number + self.place.of;
             self.next = self.starts.at(following).map(|at_ns| (following, at_ns));
+            self.take_grown(seats);
             let settings = &seats.host().settings;
             let Some(user) = self.idle.pop() else {
                 seats.host().drop_iterations(self.scenario, 1);
@@ -121,12 +125,27 @@ impl Arrivals {
     fn grow(&mut self, seats: &mut Seats) {
         let users = (self.idle.len() + self.busy.len()) as u64;
         if users < self.users_max {
-            self.borrow(1, seats);
+            self.is_growing = true;
+            self.take_grown(seats);
+            if self.is_growing && !seats.is_initialising() {
+                // Without memory for another one the next attempt may have it.
+                seats.add().ok();
+            }
         } else if !self.has_warned {
             self.has_warned = true;
             seats.host().settings.console.warn(&format!(
                 "Insufficient VUs, reached {users} active VUs and cannot initialize more"
             ));
+        }
+    }
+
+    /// Takes the user that was missing, if it is there by now.
+    fn take_grown(&mut self, seats: &mut Seats) {
+        if self.is_growing
+            && let Some(user) = seats.borrow()
+        {
+            self.is_growing = false;
+            self.idle.push(user);
         }
     }
 

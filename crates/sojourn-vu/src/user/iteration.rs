@@ -42,6 +42,9 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
     if !cut {
         pad(user, &settings.options, took_ns);
     }
+    if settings.options.no_vu_connection_reuse == Some(true) {
+        user.http.close_connections(&mut user.host.client.borrow_mut());
+    }
     count(user, work.scenario);
     let progress = &settings.progress;
     let counter = if cut { &progress.interrupted } else { &progress.completed };

@@ -161,7 +161,9 @@ impl<'js> Script<'_, '_, 'js> {
         };
         let value = self.call_and_settle(&function, (argument,))?;
         if name == "handleSummary" {
-            return summary_files(&value).map_err(caught);
+            return summary_files(&value)
+                .map_err(caught)?
+                .map_err(|told| ScriptError::other(&told));
         }
         if value.is_undefined() {
             return Ok(None);
@@ -269,9 +271,10 @@ fn marshal<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> sojourn_script::js::Result
 }
 
 /// What `handleSummary` returns, as JSON from name to text; a buffer is Base64 after `base64:`.
-fn summary_files(value: &Value<'_>) -> sojourn_script::js::Result<Option<String>> {
+/// The inner error says which member is neither.
+fn summary_files(value: &Value<'_>) -> sojourn_script::js::Result<Result<Option<String>, String>> {
     use base64::Engine as _;
-    let Some(object) = value.as_object() else { return Ok(None) };
+    let Some(object) = value.as_object() else { return Ok(Ok(None)) };
     let mut files = serde_json::Map::new();
     for entry in object.props::<String, Value<'_>>() {
         let (name, content) = entry?;
@@ -282,10 +285,31 @@ fn summary_files(value: &Value<'_>) -> sojourn_script::js::Result<Option<String>
             }
             _ => match content.as_string() {
                 Some(text) => format!("text:{}", text.to_string()?),
-                None => String::new(),
+                None => {
+                    let kind = go_type(&content);
+                    return Ok(Err(format!(
+                        "{UNFIT_SUMMARY}{name}: invalid type {kind}, it needs to be a string or \
+                         ArrayBuffer"
+                    )));
+                }
             },
         };
         files.insert(name, text.into());
     }
-    Ok(Some(serde_json::Value::Object(files).to_string()))
+    Ok(Ok(Some(serde_json::Value::Object(files).to_string())))
+}
+
+/// How the error begins that says what `handleSummary` may not return.
+pub(crate) const UNFIT_SUMMARY: &str = "error handling summary object ";
+
+/// What Go calls the type of a value.
+fn go_type(value: &Value<'_>) -> &'static str {
+    match value {
+        _ if value.is_null() || value.is_undefined() => "<nil>",
+        _ if value.is_bool() => "bool",
+        _ if value.as_number().is_some_and(|number| number.fract() == 0.0) => "int64",
+        _ if value.is_number() => "float64",
+        _ if value.is_array() => "[]interface {}",
+        _ => "map[string]interface {}",
+    }
 }

@@ -21,7 +21,7 @@ use crate::modules::http::HttpState;
 use crate::run::Exports;
 use crate::sockets::{Arrival, Links};
 
-pub(crate) use life::{UNMARSHALLED, spawn};
+pub(crate) use life::{UNFIT_SUMMARY, UNMARSHALLED, spawn};
 
 /// What an operation has come to.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ const directive = (name) => (source.match(new RegExp(`^// ${name}: (.*)$`, 'm'))
 
 /** Addresses and folders that are other ones each time become names. */
 function plain(text, folder) {
-  const { BASE, ROUTES, TLS, WS, GRPC } = process.env;
+  const { BASE, ROUTES, TLS, WS, GRPC, SECURE, GRPCS } = process.env;
   const bare = (url) => url.replace(/^\w+:\/\//, '');
   return text
     .replaceAll(folder, '@OUT@')
@@ -19,6 +19,8 @@ function plain(text, folder) {
     .replaceAll(bare(TLS), '@TLS@')
     .replaceAll(bare(WS), '@WS@')
     .replaceAll(GRPC, '@GRPC@')
+    .replaceAll(bare(SECURE), '@SECURE@')
+    .replaceAll(GRPCS, '@GRPCS@')
     .replaceAll(bare(BASE).split(':')[1], '@PORT@')
     .replaceAll(bare(ROUTES).split(':')[1], '@PORT@')
     .replace(/127\.0\.0\.1:\d{5}->/g, '@CLIENT@->');

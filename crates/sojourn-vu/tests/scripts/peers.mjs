@@ -1,5 +1,10 @@
-// Peers of the scripts in sockets/: a WebSocket echo and a gRPC service, without dependencies.
-//   node peers.mjs        prints their addresses, `WS=… GRPC=…`, and serves until it is ended
+// Peers of the scripts: a WebSocket echo and a gRPC service, also with TLS, without dependencies.
+//   node peers.mjs        prints their addresses, `WS=… GRPC=… SECURE=… GRPCS=…`, and serves
+//                         until it is ended
+//
+// HTTP, at the same ports as WebSockets: /address tells where a request comes from, /certificate
+// the name in the client's certificate (of those that certificates/two.crt has signed),
+// /coded/NAME answers in that coding.
 //
 // WebSocket: what comes goes back; the text `close` closes with 1001 and the reason `asked`; `ping`
 // sends a ping; `head:NAME` tells a header of the upgrade; `binary` sends the bytes 1, 2, 3. A path
@@ -8,11 +13,45 @@
 // gRPC, as in lib/hello.proto. Names: `fail` is NOT_FOUND with the text `nobody of that name`;
 // `slow` waits 2 s. Metadata `x-echo` comes back as a header and as the trailer `x-echo-trailer`.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import http2 from 'node:http2';
+import https from 'node:https';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-const web = createServer((request, response) => response.writeHead(426).end());
-web.on('upgrade', (request, socket) => {
+const file = (name) => readFileSync(new URL(`lib/certificates/${name}`, import.meta.url));
+const identity = { key: file('server.key'), cert: file('server.crt') };
+
+const text = Buffer.from('in any coding');
+// A frame of one block that is not compressed (RFC 8878, section 3.1.1).
+const zstd = Buffer.concat([
+  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, text.length, (text.length << 3) | 1, 0, 0]),
+  text,
+]);
+const coded = {
+  br: brotliCompressSync(text),
+  zstd,
+  'gzip, br': brotliCompressSync(gzipSync(text)),
+  unheard: text,
+};
+
+function respond(request, response) {
+  const path = decodeURIComponent(request.url);
+  const coding = path.slice('/coded/'.length);
+  if (path === '/address') response.end(request.socket.remoteAddress);
+  else if (path === '/certificate')
+    response.end(String(request.socket.getPeerCertificate().subject?.CN));
+  else if (path.startsWith('/coded/'))
+    response.setHeader('content-encoding', coding).end(coded[coding]);
+  else response.writeHead(426).end();
+}
+
+const web = createServer(respond);
+const secure = https.createServer(
+  { ...identity, requestCert: true, rejectUnauthorized: false, ca: [file('two.crt')] },
+  respond,
+);
+const upgrade = (request, socket) => {
   if (request.url.startsWith('/refuse')) {
     socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
     return;
@@ -34,7 +73,9 @@ web.on('upgrade', (request, socket) => {
     }
   });
   socket.on('error', () => {});
-});
+};
+web.on('upgrade', upgrade);
+secure.on('upgrade', upgrade);
 
 /** The first frame (RFC 6455, section 5.2), unmasked; undefined if it is not all there. */
 function next(bytes) {
@@ -100,7 +141,8 @@ const framed = (message) => {
 };
 
 const grpc = http2.createServer();
-grpc.on('stream', (stream, headers) => {
+const grpcSecure = http2.createSecureServer(identity);
+const call = (stream, headers) => {
   const method = headers[':path'].split('/').pop();
   let status = 0;
   let message = '';
@@ -153,10 +195,12 @@ grpc.on('stream', (stream, headers) => {
     if (method === 'Sum') stream.end(framed(numberField(sum)));
     if (method === 'Chat') stream.end();
   });
-});
+};
+grpc.on('stream', call);
+grpcSecure.on('stream', call);
 
-web.listen(0, '127.0.0.1', () =>
-  grpc.listen(0, '127.0.0.1', () => {
-    console.log(`WS=ws://127.0.0.1:${web.address().port} GRPC=127.0.0.1:${grpc.address().port}`);
-  }),
-);
+const listen = (server) =>
+  new Promise((done) => server.listen(0, '127.0.0.1', () => done(server.address().port)));
+const ports = await Promise.all([web, grpc, secure, grpcSecure].map(listen));
+const starts = ['WS=ws://', 'GRPC=', 'SECURE=https://', 'GRPCS='];
+console.log(starts.map((start, at) => `${start}127.0.0.1:${ports[at]}`).join(' '));

@@ -87,7 +87,11 @@ impl Connections {
             keep_alive: self.keepalive,
             tls: self.tls()?,
             tcp_keep_alive_ns: TCP_KEEP_ALIVE_NS,
-            dns: DnsOptions { cache: self.dns_cache()?, servers: self.dns_servers()? },
+            dns: DnsOptions {
+                cache: self.dns_cache()?,
+                servers: self.dns_servers()?,
+                ..DnsOptions::default()
+            },
             connect_to: self.connect_to()?,
             local_addresses: self.local_addresses()?,
             unix_socket: self.unix_socket.clone(),
@@ -122,6 +126,7 @@ impl Connections {
             roots_only: false,
             resumption: self.session_tickets,
             insecure: self.insecure,
+            ..TlsOptions::default()
         })
     }
 

@@ -1,13 +1,16 @@
 //! `sojourn k6`: k6's command line.
 
+mod archive;
 mod check;
 mod environment;
 mod inspect;
 mod journeys;
 mod log;
+mod new;
 mod progress;
 mod run;
 mod script;
+mod source;
 mod summary;
 
 use crate::errors::UsageError;
@@ -21,6 +24,7 @@ use crate::errors::UsageError;
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
   sojourn k6 check script.js                what it uses, what is missing
   sojourn k6 inspect --execution-requirements script.js
+  sojourn k6 archive script.js              all in one file, which k6 runs too
 
 Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the
 script threw outside iterations, 108 and 110 it ended or failed the test.")]
@@ -38,6 +42,10 @@ enum Command {
     Check(check::Check),
     /// Show a script's options
     Inspect(Box<inspect::Inspect>),
+    /// Pack a script and all that it needs into one file
+    Archive(Box<archive::Archive>),
+    /// Write a script to begin with
+    New(new::New),
     /// Print the version
     Version,
 }
@@ -48,6 +56,8 @@ pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
         Command::Run(command) => run::run(command),
         Command::Check(command) => check::run(command),
         Command::Inspect(command) => inspect::run(command),
+        Command::Archive(command) => archive::run(command),
+        Command::New(command) => new::run(command),
         Command::Version => {
             println!("sojourn {}", env!("CARGO_PKG_VERSION"));
             Ok(0)

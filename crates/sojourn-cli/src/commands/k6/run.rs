@@ -110,8 +110,13 @@ fn tell(
     look: &summary::Look,
     console: &Arc<Console>,
 ) -> Result<ExitCode, Failed> {
-    summary::tell(ended, settings, look)
+    let problems = summary::tell(ended, settings, look)
         .map_err(|error| Failed::config(format!("the summary can't be written: {error}")))?;
+    if !problems.is_empty() {
+        let mut told = "Could not save some summary information:".to_owned();
+        problems.iter().for_each(|problem| told.push_str(&format!("\n\t- {problem}")));
+        console.failure("failed to handle the end-of-test summary", &[("error", &told)]);
+    }
     summary::export(ended, look, settings)
         .map_err(|error| Failed::config(format!("--summary-export: {error}")))?;
     if let Some(reason) = &ended.reason {

@@ -1,7 +1,6 @@
 //! From flags to a script's options: what `run` and `inspect` share.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use sojourn_k6::exit_code::ExitCode;
@@ -9,11 +8,9 @@ use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{
     Consolidated, Environment, Options, OptionsError, Tier, Tiers, consolidate,
 };
-use sojourn_vu::{
-    Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, Sources, collect,
-};
+use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, collect};
 
-use super::environment;
+use super::{environment, source};
 
 /// What one user may use: memory for values, and stack for calls.
 pub(super) const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
@@ -91,16 +88,22 @@ pub(super) fn load(
     is_included: bool,
     console: &Arc<Console>,
 ) -> Result<Collected, Failed> {
-    let (script, entry_text) = entry(name)?;
+    let source = source::of(name, settings)?;
+    let mut env = source.env;
+    env.extend(environment::of_script(process, settings, is_included));
     let collecting = Collecting {
-        script,
-        sources: Sources { entry_text, ..sojourn_vu::sources() },
-        env: environment::of_script(process, settings, is_included),
+        script: source.script,
+        sources: source.sources,
+        env,
         secrets: Secrets::read(&settings.secret_sources).map_err(Failed::config)?,
         limits: LIMITS,
         console: Arc::clone(console),
     };
-    collect(collecting).map_err(|error| Failed::loading(name, &error))
+    let mut collected = collect(collecting).map_err(|error| Failed::loading(name, &error))?;
+    if let Some(options) = source.options {
+        collected.options = options;
+    }
+    Ok(collected)
 }
 
 /// Runs the script's top level and makes one set of options.
@@ -132,18 +135,6 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
-}
-
-/// The script's path; of `-` the text too.
-fn entry(script: &Path) -> Result<(PathBuf, Option<String>), Failed> {
-    if script != Path::new("-") {
-        return Ok((script.to_owned(), None));
-    }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| Failed::config(format!("standard input: {error}")))?;
-    Ok((PathBuf::from("-"), Some(text)))
 }
 
 /// The JSON of `-c` or `K6_CONFIG`; null without.

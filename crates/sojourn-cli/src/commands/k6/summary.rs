@@ -77,8 +77,9 @@ pub(super) fn export(ended: &Ended, look: &Look, settings: &Settings) -> io::Res
     fs::write(path, format!("{value:#}"))
 }
 
-/// Prints or writes the summary.
-pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Result<()> {
+/// Prints or writes the summary; what could not be written, a text for each file.
+pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Result<Vec<String>> {
+    let mut problems = Vec::new();
     let mut out = io::stdout().lock();
     match &ended.summary {
         Some(files) => {
@@ -86,7 +87,13 @@ pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Resul
                 match name.as_str() {
                     "stdout" => out.write_all(content)?,
                     "stderr" => io::stderr().write_all(content)?,
-                    path => fs::write(path, content)?,
+                    path => {
+                        if let Err(error) = fs::write(path, content) {
+                            let reason = reason(&error);
+                            problems
+                                .push(format!("could not open '{path}': open {path}: {reason}"));
+                        }
+                    }
                 }
             }
         }
@@ -101,5 +108,12 @@ pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Resul
             out.write_all(text.as_bytes())?;
         }
     }
-    out.flush()
+    out.flush()?;
+    Ok(problems)
+}
+
+/// Why a file can't be written, in the system's own words.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string().to_lowercase();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -110,6 +110,7 @@ mod tests {
             timings: Timings::default(),
             bytes_in: 0,
             bytes_out: 0,
+            peer: sojourn_http::PeerId::default(),
             outcome,
         };
         let failed = |kind| ended(Err(Failure { kind, detail: String::new() }));

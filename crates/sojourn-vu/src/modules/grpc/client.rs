@@ -167,9 +167,8 @@ impl State {
         let port = port.parse().map_err(|_| dialing(&format!("invalid port \"{port}\"")))?;
         let mut endpoint = Endpoint::new(options, host, port);
         if !params.is_plaintext {
-            let insecure = options.insecure_skip_tls_verify.unwrap_or(false);
-            let base = settings.sockets.tls_of_grpc(insecure)?;
-            endpoint.tls = Some(super::tls::config(base, params.tls.as_ref(), insecure)?);
+            let base = settings.sockets.tls_of_grpc(&settings.tls, host)?;
+            endpoint.tls = Some(super::tls::config(base, params.tls.as_ref(), &settings.tls)?);
             endpoint.tls_name = params
                 .authority
                 .as_deref()

@@ -27,13 +27,19 @@ pub(super) struct ConnectParams {
     pub(super) tls: Option<TlsParams>,
 }
 
-/// PEM texts.
-#[derive(Debug, Default)]
+/// PEM texts, and the password of an encrypted key.
+#[derive(Default)]
 pub(super) struct TlsParams {
     pub(super) cert: Option<String>,
     pub(super) key: Option<String>,
-    pub(super) has_password: bool,
+    pub(super) password: Option<String>,
     pub(super) roots: Vec<String>,
+}
+
+impl std::fmt::Debug for TlsParams {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("TlsParams").field("cert", &self.cert).finish_non_exhaustive()
+    }
 }
 
 impl ConnectParams {
@@ -241,7 +247,7 @@ fn tls(value: &Value<'_>) -> js::Result<Result<Option<TlsParams>, String>> {
         (Ok(cert), Ok(key), Ok(password)) => {
             params.cert = cert;
             params.key = key;
-            params.has_password = password.is_some_and(|password| !password.is_empty());
+            params.password = password;
         }
         (Err(problem), ..) | (_, Err(problem), _) | (.., Err(problem)) => return Ok(Err(problem)),
     }

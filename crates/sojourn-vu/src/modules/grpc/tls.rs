@@ -2,34 +2,33 @@
 
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{ClientConfig, RootCertStore};
+use sojourn_http::{TlsOptions, tls_settings};
 
 use super::params::TlsParams;
+use crate::private_key;
 
-/// `base` with what the script gives. The error says what can't be used.
+/// `base`, which `tls` has made, with what the script gives. The error says what can't be used.
 pub(super) fn config(
     base: Arc<ClientConfig>,
     params: Option<&TlsParams>,
-    insecure: bool,
+    tls: &TlsOptions,
 ) -> Result<Arc<ClientConfig>, String> {
     let Some(params) = params else { return Ok(base) };
-    let mut config = if params.roots.is_empty() || insecure {
+    let mut config = if params.roots.is_empty() || tls.insecure {
         ClientConfig::clone(&base)
     } else {
-        trusting(&base, &params.roots)?
+        trusting(tls, &params.roots)?
     };
     match (&params.cert, &params.key) {
         (Some(cert), Some(key)) => {
-            if params.has_password {
-                return Err("encrypted keys can't be read here: decrypt the key first, for \
-                            example with `openssl pkey`"
-                    .to_owned());
-            }
-            config.client_auth_cert_resolver = Arc::new(identity(cert, key)?);
+            let key = private_key::decrypted(key, params.password.as_deref());
+            let key = key.map_err(|problem| format!("tls key: {problem}"))?;
+            config.client_auth_cert_resolver = Arc::new(identity(cert, &key)?);
         }
         (None, None) => {}
         _ => return Err("tls: `cert` and `key` need each other".to_owned()),
@@ -37,26 +36,15 @@ pub(super) fn config(
     Ok(Arc::new(config))
 }
 
-/// Trusts these roots and no others.
-fn trusting(base: &ClientConfig, roots: &[String]) -> Result<ClientConfig, String> {
-    let mut store = RootCertStore::empty();
-    for pem in roots {
-        for certificate in certificates(pem, "cacerts")? {
-            store.add(certificate).map_err(|error| format!("tls cacerts: {error}"))?;
-        }
-    }
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| format!("tls: {error}"))?
-        .with_root_certificates(store)
-        .with_no_client_auth();
-    config.alpn_protocols.clone_from(&base.alpn_protocols);
-    Ok(config)
+/// Trusts these roots and no others; a server's own certificate too when it is one of them.
+fn trusting(tls: &TlsOptions, roots: &[String]) -> Result<ClientConfig, String> {
+    let tls = TlsOptions { root_texts: roots.to_vec(), ..tls.clone() };
+    let made = tls_settings(&tls, &[b"h2"]).map_err(|error| format!("tls cacerts: {error}"))?;
+    Ok(Arc::unwrap_or_clone(made))
 }
 
 fn identity(cert: &str, key: &str) -> Result<SingleCertAndKey, String> {
-    let chain = certificates(cert, "cert")?;
+    let chain = certificates(cert)?;
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes())
         .map_err(|error| format!("tls key: it is no PEM of a private key: {error}"))?;
     let certified = CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider());
@@ -64,11 +52,11 @@ fn identity(cert: &str, key: &str) -> Result<SingleCertAndKey, String> {
     Ok(SingleCertAndKey::from(certified))
 }
 
-fn certificates(pem: &str, what: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
-    let all = all.map_err(|error| format!("tls {what}: it is no PEM of certificates: {error}"))?;
+    let all = all.map_err(|error| format!("tls cert: it is no PEM of certificates: {error}"))?;
     if all.is_empty() {
-        return Err(format!("tls {what}: there is no certificate in it (PEM is expected)"));
+        return Err("tls cert: there is no certificate in it (PEM is expected)".to_owned());
     }
     Ok(all)
 }

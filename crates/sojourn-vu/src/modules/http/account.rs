@@ -1,6 +1,6 @@
 //! The samples of one hop.
 
-use sojourn_http::Completion;
+use sojourn_http::{Completion, Peer, TlsVersion};
 use sojourn_k6::metrics::{SystemTag, builtin};
 
 use super::error_code::{self, Told};
@@ -13,26 +13,33 @@ pub(super) fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// Accounts for a request that was answered or failed.
-pub(super) fn hop(
-    user: &User,
-    request: &Request,
-    target: &Target,
-    method: &str,
-    completion: &Completion,
-    told: Option<&Told>,
-) {
+/// A request that was answered or failed.
+pub(super) struct Hop<'a> {
+    pub(super) request: &'a Request,
+    pub(super) target: &'a Target,
+    pub(super) method: &'a str,
+    pub(super) completion: &'a Completion,
+    pub(super) peer: &'a Peer,
+    /// What went wrong.
+    pub(super) told: Option<&'a Told>,
+    /// The server asked who this is, and is going to be told: nothing is amiss.
+    pub(super) is_challenge: bool,
+}
+
+/// Accounts for it.
+pub(super) fn hop(user: &User, hop: &Hop<'_>) {
+    let Hop { request, target, method, completion, peer, told, is_challenge } = *hop;
     let system = user.host.settings.system_tags;
     let answer = completion.outcome.as_ref();
     let status = answer.map_or(0, |answer| answer.status);
-    let is_expected = request.expected.holds(status);
+    let is_expected = request.expected.holds(status).map(|held| held || is_challenge);
     let code = told.map_or_else(|| error_code::of_status(status), |told| told.code);
     // Named requests hide their URLs, which else would be as many as there are numbers in them.
     let name = request.name.as_deref().unwrap_or(&target.shown);
     let url = request.name.as_deref().unwrap_or(&target.shown);
     let status = itoa(status);
     let code_text = itoa(code);
-    let mut pairs: Vec<(&str, &str)> = Vec::with_capacity(9);
+    let mut pairs: Vec<(&str, &str)> = Vec::with_capacity(12);
     let mut add = |tag: SystemTag, value| {
         if system.has(tag) {
             pairs.push((tag.as_str(), value));
@@ -45,9 +52,14 @@ pub(super) fn hop(
     if let Ok(answer) = answer {
         add(SystemTag::Proto, proto(&answer.head));
     }
-    let remote = super::response::remote(target);
-    if let (Some((address, _)), None) = (&remote, told) {
+    let address = peer.address.filter(|_| told.is_none() && system.has(SystemTag::Ip));
+    let address = address.map(|address| address.ip().to_string());
+    if let Some(address) = &address {
         add(SystemTag::Ip, address);
+    }
+    if let (Some(agreed), Ok(_)) = (peer.tls, answer) {
+        add(SystemTag::TlsVersion, tls_version(agreed.version));
+        add(SystemTag::OcspStatus, "unknown");
     }
     if let Some(is_expected) = is_expected {
         add(SystemTag::ExpectedResponse, if is_expected { "true" } else { "false" });
@@ -77,6 +89,14 @@ pub(super) fn hop(
         add(builtin::HTTP_REQ_FAILED, f64::from(u8::from(!is_expected)));
     }
     add(builtin::HTTP_REQ_RESPONSE, ms(response_ns));
+}
+
+/// A version of TLS in k6's words.
+pub(super) fn tls_version(version: TlsVersion) -> &'static str {
+    match version {
+        TlsVersion::Tls12 => "tls1.2",
+        TlsVersion::Tls13 => "tls1.3",
+    }
 }
 
 /// The protocol of an answer's head.

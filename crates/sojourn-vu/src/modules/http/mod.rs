@@ -6,15 +6,19 @@
 mod account;
 mod batch;
 mod body;
+mod coding;
 mod cookies;
+mod debug;
+mod digest;
 mod error_code;
 mod expected;
 mod jar;
+mod json;
 mod page;
+mod path;
 mod places;
 mod request;
 mod response;
-mod selector;
 mod state;
 mod transfer;
 

@@ -10,6 +10,7 @@ use sojourn_k6::metrics::TagSet;
 use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Object, Value};
 
 use super::body;
+use super::coding;
 use super::cookies::{Cookie, Jar};
 use super::expected::Expected;
 use super::state::Target;
@@ -47,6 +48,8 @@ pub(super) struct Request {
     pub(super) response_type: ResponseType,
     pub(super) expected: Rc<Expected>,
     pub(super) throws: bool,
+    /// Answers a server's challenge, instead of telling user and password at once.
+    pub(super) is_digest: bool,
 }
 
 /// A URL as scripts give it: a string, or what http.url`…` makes of one.
@@ -108,6 +111,7 @@ impl Request {
             response_type: if discards { ResponseType::None } else { ResponseType::Text },
             expected: Rc::clone(&user.http.expected.borrow()),
             throws: options.throw == Some(true),
+            is_digest: false,
             target,
         };
         match request.read_rest(user, ctx, body, params) {
@@ -234,9 +238,18 @@ impl Request {
 
     fn read_auth<'js>(&mut self, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
         match Coerced::<String>::from_js(ctx, value.clone())?.0.as_str() {
-            other @ ("digest" | "ntlm") => {
-                let told = format!("the auth \"{other}\" is not supported: basic is");
-                Err(Exception::throw_message(ctx, &told))
+            "digest" => {
+                self.is_digest = true;
+                if self.target.login.is_some() {
+                    let mut target = Target::clone(&self.target);
+                    target.shown = target.url.to_string();
+                    self.target = Rc::new(target);
+                }
+                Ok(())
+            }
+            "ntlm" => {
+                let told = "the auth \"ntlm\" is not supported: basic and digest are";
+                Err(Exception::throw_message(ctx, told))
             }
             _ => Ok(()),
         }
@@ -244,30 +257,10 @@ impl Request {
 
     /// Compresses the body, by each coding in turn.
     fn compress<'js>(&mut self, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
-        use std::io::Write as _;
-        self.plain_body = Some(self.body.clone());
         let codings = Coerced::<String>::from_js(ctx, value.clone())?.0;
-        for coding in codings.split(',').map(str::trim) {
-            let level = flate2::Compression::default();
-            let fail = |_| Exception::throw_message(ctx, "the body can't be compressed");
-            self.body = match coding {
-                "gzip" => {
-                    let mut writer = flate2::write::GzEncoder::new(Vec::new(), level);
-                    writer.write_all(&self.body).and_then(|()| writer.finish()).map_err(fail)?
-                }
-                "deflate" => {
-                    let mut writer = flate2::write::ZlibEncoder::new(Vec::new(), level);
-                    writer.write_all(&self.body).and_then(|()| writer.finish()).map_err(fail)?
-                }
-                other => {
-                    let told = format!(
-                        "unknown compression algorithm {other}, supported algorithms are [gzip \
-                         deflate zstd br]"
-                    );
-                    return Err(Exception::throw_message(ctx, &told));
-                }
-            };
-        }
+        let compressed = coding::compress(&codings, &self.body);
+        let body = compressed.map_err(|told| Exception::throw_message(ctx, &told))?;
+        self.plain_body = Some(std::mem::replace(&mut self.body, body));
         self.headers.push(("Content-Encoding".to_owned(), codings));
         Ok(())
     }
@@ -287,6 +280,7 @@ impl Request {
             self.headers.push(("Content-Type".to_owned(), content_type));
         }
         if let Some((name, password)) = &self.target.login
+            && !self.is_digest
             && !self.has_header("authorization")
         {
             let coded = STANDARD.encode(format!("{name}:{password}"));

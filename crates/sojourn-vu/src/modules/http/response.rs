@@ -1,6 +1,6 @@
 //! An answer as scripts see it. What they do not look at is not made.
 
-use sojourn_http::{Completion, Timings};
+use sojourn_http::{Completion, Peer, Timings};
 use sojourn_script::js::class::{JsClass, Readable, Trace, Tracer};
 use sojourn_script::js::function::{Constructor, IntoJsFunc};
 use sojourn_script::js::object::Accessor;
@@ -33,7 +33,7 @@ pub(crate) struct Response {
     /// The header `Cookie` that was sent.
     cookies_sent: Option<String>,
     /// Where the answer came from.
-    remote: Option<(String, u16)>,
+    peer: Peer,
 }
 
 impl Response {
@@ -42,7 +42,7 @@ impl Response {
         target: &Target,
         method: &str,
         cookies_sent: Option<String>,
-        completion: Completion,
+        (completion, peer): (Completion, Peer),
         told: Option<Told>,
     ) -> Self {
         let mut response = Self {
@@ -56,7 +56,7 @@ impl Response {
         };
         if let Ok(answer) = completion.outcome {
             response.status = answer.status;
-            response.remote = remote(target);
+            response.peer = peer;
             response.error_code = error_code::of_status(answer.status);
             response.head = answer.head;
             response.body = answer.body;
@@ -130,17 +130,6 @@ impl Response {
         Ok(all)
     }
 
-    fn status_text(&self) -> String {
-        let line = self.head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let line = String::from_utf8_lossy(line.trim_ascii());
-        let phrase = line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ");
-        // HTTP/2 has no phrases: Go adds the usual one.
-        match phrase.parse::<u16>() {
-            Ok(status) => format!("{status} {}", usual_phrase(status)),
-            Err(_) => phrase,
-        }
-    }
-
     fn body<'js>(&self, ctx: &Ctx<'js>) -> js::Result<Value<'js>> {
         match self.form {
             Some(ResponseType::Text) => String::from_utf8_lossy(&self.body).into_js(ctx),
@@ -207,8 +196,8 @@ impl Response {
             return Err(Exception::throw_message(ctx, told));
         }
         match selector {
-            None => super::selector::whole(ctx, &self.body),
-            Some(path) => super::selector::select(ctx, &self.body, &path),
+            None => super::json::whole(ctx, &self.body),
+            Some(path) => super::json::select(ctx, &self.body, &path),
         }
     }
 }
@@ -216,25 +205,14 @@ impl Response {
 /// How k6 shows an instant that is not given: Go's zero time.
 const NO_TIME_MS: f64 = -6_795_364_578_871.0;
 
-/// Address and port of a target that is given by its address.
-pub(super) fn remote(target: &Target) -> Option<(String, u16)> {
-    let address = match target.url.host()? {
-        url::Host::Domain("localhost") => "127.0.0.1".to_owned(),
-        url::Host::Domain(_) => return None,
-        url::Host::Ipv4(address) => address.to_string(),
-        url::Host::Ipv6(address) => address.to_string(),
-    };
-    Some((address, target.url.port_or_known_default()?))
-}
-
 /// What is known of a certificate's state, which is not asked for.
-fn ocsp<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
+fn ocsp<'js>(ctx: &Ctx<'js>, has_tls: bool) -> js::Result<Object<'js>> {
     let object = Object::new(ctx.clone())?;
     for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
         object.set(name, 0)?;
     }
     object.set("revocation_reason", "")?;
-    object.set("status", "")?;
+    object.set("status", if has_tls { "unknown" } else { "" })?;
     Ok(object)
 }
 
@@ -249,6 +227,18 @@ fn of_cookie<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> js::Result<Object<'js>> {
     object.set("max_age", cookie.max_age_s as f64)?;
     object.set("expires", cookie.expires_s.map_or(NO_TIME_MS, |seconds| seconds as f64 * 1e3))?;
     Ok(object)
+}
+
+/// Status and phrase of a head.
+pub(super) fn status_text(head: &[u8]) -> String {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line.trim_ascii());
+    let phrase = line.splitn(3, ' ').skip(1).collect::<Vec<_>>().join(" ");
+    // HTTP/2 has no phrases: Go adds the usual one.
+    match phrase.parse::<u16>() {
+        Ok(status) => format!("{status} {}", usual_phrase(status)),
+        Err(_) => phrase,
+    }
 }
 
 /// The phrases of RFC 9110 that are seen most.
@@ -314,7 +304,7 @@ impl<'js> JsClass<'js> for Response {
         let proto = Object::new(ctx.clone())?;
         getter(&proto, "url", |own: Own<'js>| own.0.borrow().url.clone())?;
         getter(&proto, "status", |own: Own<'js>| own.0.borrow().status)?;
-        getter(&proto, "status_text", |own: Own<'js>| own.0.borrow().status_text())?;
+        getter(&proto, "status_text", |own: Own<'js>| status_text(&own.0.borrow().head))?;
         getter(&proto, "proto", |own: Own<'js>| account::proto(&own.0.borrow().head))?;
         getter(&proto, "error", |own: Own<'js>| own.0.borrow().error.clone())?;
         getter(&proto, "error_code", |own: Own<'js>| own.0.borrow().error_code)?;
@@ -323,14 +313,20 @@ impl<'js> JsClass<'js> for Response {
         getter(&proto, "cookies", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().cookies(&ctx))?;
         getter(&proto, "request", |ctx: Ctx<'js>, own: Own<'js>| own.0.borrow().request(&ctx))?;
         getter(&proto, "remote_ip", |own: Own<'js>| {
-            own.0.borrow().remote.as_ref().map(|(address, _)| address.clone()).unwrap_or_default()
+            own.0.borrow().peer.address.map(|address| address.ip().to_string()).unwrap_or_default()
         })?;
         getter(&proto, "remote_port", |own: Own<'js>| {
-            own.0.borrow().remote.as_ref().map_or(0, |(_, port)| *port)
+            own.0.borrow().peer.address.map_or(0, |address| address.port())
         })?;
-        getter(&proto, "tls_version", || "")?;
-        getter(&proto, "tls_cipher_suite", || "")?;
-        getter(&proto, "ocsp", |ctx: Ctx<'js>| ocsp(&ctx))?;
+        getter(&proto, "tls_version", |own: Own<'js>| {
+            own.0.borrow().peer.tls.map_or("", |agreed| account::tls_version(agreed.version))
+        })?;
+        getter(&proto, "tls_cipher_suite", |own: Own<'js>| {
+            own.0.borrow().peer.tls.map_or("", |agreed| agreed.suite)
+        })?;
+        getter(&proto, "ocsp", |ctx: Ctx<'js>, own: Own<'js>| {
+            ocsp(&ctx, own.0.borrow().peer.tls.is_some())
+        })?;
         getter(&proto, "headers", |ctx: Ctx<'js>, own: Own<'js>| {
             let object = Object::new(ctx)?;
             for (name, value) in own.0.borrow().headers() {

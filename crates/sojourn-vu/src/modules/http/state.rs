@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use sojourn_http::{Origin, OriginId, origin_host_header};
+use sojourn_http::{Client, Origin, OriginId, origin_host_header};
 use url::Url;
 
 use super::cookies::Jar;
@@ -28,14 +28,14 @@ pub(crate) struct HttpState {
 }
 
 /// What a URL means.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) url: Url,
     pub(super) origin: OriginId,
     pub(super) host: String,
     /// Path and query.
     pub(super) path: String,
-    /// As it is shown: without user and password.
+    /// As it is shown: user and password hidden.
     pub(super) shown: String,
     /// Why it may not be asked: an address or a name that the options exclude.
     pub(super) blocked: Option<String>,
@@ -59,6 +59,11 @@ impl HttpState {
     pub(crate) fn reset_cookies(&self) {
         // A jar that the script still holds stays as it is.
         *self.jar.borrow_mut() = Rc::default();
+    }
+
+    /// Closes the connections that no request uses.
+    pub(crate) fn close_connections(&self, client: &mut Client) {
+        self.origins.borrow().values().for_each(|origin| client.close_idle(*origin));
     }
 
     /// What a URL means, and where its connections are. The error says what is wrong with it.
@@ -106,7 +111,9 @@ impl HttpState {
         if let Some(known) = origins.get(origin) {
             return *known;
         }
-        let id = user.host.client.borrow_mut().own_origin(origin);
+        let local = user.host.settings.options.local_ips.as_ref();
+        let local = local.map(|ips| ips.of(user.counts.id.get()));
+        let id = user.host.client.borrow_mut().own_origin_from(origin, local);
         origins.insert(origin.clone(), id);
         id
     }

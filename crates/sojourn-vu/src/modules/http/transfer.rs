@@ -3,17 +3,18 @@
 use std::rc::Rc;
 
 use sojourn_http::{
-    BodyPolicy, Completion, Exchange, Failure, FailureKind, Timings, redirected_method,
+    BodyPolicy, Completion, Exchange, Failure, FailureKind, PeerId, Timings, redirected_method,
     write_request,
 };
 
-use super::account;
 use super::cookies::Cookie;
 use super::error_code;
 use super::request::{Request, ResponseType};
 use super::response::Response;
 use super::state::Target;
+use super::{account, coding, debug, digest};
 use crate::host::{OperationId, token};
+use crate::modules::crypto;
 use crate::user::{Outcome, User};
 
 /// Most of a body that is kept, bytes.
@@ -31,6 +32,10 @@ pub(super) struct Transfer {
     deadline_ns: u64,
     /// Where a redirect came from.
     referer: Option<String>,
+    /// The answer to a challenge, once there was one.
+    authorization: Option<String>,
+    /// The present hop's number on the log.
+    debugged: u64,
     /// Why it failed, for whoever throws.
     failed: String,
 }
@@ -54,6 +59,8 @@ impl Transfer {
             is_first: true,
             deadline_ns: 0,
             referer: None,
+            authorization: None,
+            debugged: 0,
             failed: String::new(),
         }
     }
@@ -98,15 +105,21 @@ impl Transfer {
         {
             headers.push(("Referer", referer));
         }
+        if let Some(authorization) = &self.authorization {
+            headers.push(("Authorization", authorization));
+        }
         let body: &[u8] = if self.has_body { &self.request.body } else { &[] };
         let mut bytes = Vec::with_capacity(256 + body.len());
         let (path, host) = (&self.target.path, &self.target.host);
         write_request(&self.method, path, host, &headers, body, &mut bytes)
             .map_err(|error| error.to_string())?;
         let operation = user.operation();
+        debug::request(user, &bytes, operation.into());
+        self.debugged = operation.into();
         let keeps = self.request.response_type != ResponseType::None;
         let policy = if keeps {
-            BodyPolicy::Keep { bytes_max: BODY_BYTES_MAX }
+            // Codings that the client does not know are left for `coding`.
+            BodyPolicy::Truncate { bytes_max: BODY_BYTES_MAX }
         } else {
             BodyPolicy::Truncate { bytes_max: 0 }
         };
@@ -128,35 +141,91 @@ impl Transfer {
     pub(super) fn on_completion(&mut self, user: &User, completion: Completion) -> Next {
         user.bytes_out.set(user.bytes_out.get() + completion.bytes_out);
         user.bytes_in.set(user.bytes_in.get() + completion.bytes_in);
-        self.take_cookies(&completion);
+        let mut completion = completion;
+        if self.take_cookies(&completion) {
+            decode(&mut completion.outcome);
+        }
+        let peer = user.host.client.borrow().peer(completion.peer);
+        let challenge = self.challenge(&completion);
+        if let Ok(answer) = &completion.outcome {
+            debug::answer(user, answer, self.debugged);
+        }
         let failure = completion.outcome.as_ref().err();
         let told = failure.map(|it| error_code::of_failure(it, &self.method, &self.target));
-        account::hop(user, &self.request, &self.target, &self.method, &completion, told.as_ref());
+        let hop = account::Hop {
+            request: &self.request,
+            target: &self.target,
+            method: &self.method,
+            completion: &completion,
+            peer: &peer,
+            told: told.as_ref(),
+            is_challenge: challenge.is_some(),
+        };
+        account::hop(user, &hop);
         if let Some(told) = &told {
             self.failed.clone_from(&told.long);
             if !self.request.throws {
                 user.host.settings.console.request_failed(&told.long);
             }
         }
+        if challenge.is_some() {
+            self.authorization = challenge;
+            if let Ok(next) = self.send(user) {
+                return Next::Hop(next);
+            }
+        }
         if let Some(next) = self.redirected(user, &completion) {
             return next;
         }
         let cookies = self.request.cookie_header(&self.target, self.is_first);
-        let response =
-            Response::new(&self.request, &self.target, &self.method, cookies, completion, told);
+        let response = Response::new(
+            &self.request,
+            &self.target,
+            &self.method,
+            cookies,
+            (completion, peer),
+            told,
+        );
         Next::Done(Box::new(response))
     }
 
-    fn take_cookies(&self, completion: &Completion) {
-        let Ok(answer) = &completion.outcome else { return };
+    /// The answer to a server's challenge, if this is one that has not been answered.
+    fn challenge(&self, completion: &Completion) -> Option<String> {
+        let answer = completion.outcome.as_ref().ok()?;
+        if !self.request.is_digest || self.authorization.is_some() || answer.status != 401 {
+            return None;
+        }
+        let (name, password) = self.target.login.clone().unwrap_or_default();
+        let asked = digest::Asked {
+            user: &name,
+            password: &password,
+            method: &self.method,
+            path: &self.target.path,
+            body: if self.has_body { &self.request.body } else { &[] },
+        };
+        let mut random = [0; 16];
+        aws_lc_rs::rand::fill(&mut random).ok()?;
+        let nonce = crypto::hex(&random);
+        let challenges =
+            answer.headers().filter(|(name, _)| name.eq_ignore_ascii_case(b"www-authenticate"));
+        let mut texts = challenges.map(|(_, value)| String::from_utf8_lossy(value));
+        texts.find_map(|text| digest::answer(&text, &asked, &nonce))
+    }
+
+    /// Takes the answer's cookies; whether its body has a coding.
+    fn take_cookies(&self, completion: &Completion) -> bool {
+        let Ok(answer) = &completion.outcome else { return false };
+        let mut is_coded = false;
         let now_s = jiff::Timestamp::now().as_second();
         for (name, value) in answer.headers() {
+            is_coded |= name.eq_ignore_ascii_case(b"content-encoding");
             if name.eq_ignore_ascii_case(b"set-cookie")
                 && let Some(cookie) = Cookie::parse(&String::from_utf8_lossy(value))
             {
                 self.request.jar.borrow_mut().set(&self.target.url, cookie, now_s);
             }
         }
+        is_coded || answer.body_bytes > BODY_BYTES_MAX as u64
     }
 
     fn redirected(&mut self, user: &User, completion: &Completion) -> Option<Next> {
@@ -171,6 +240,7 @@ impl Transfer {
         self.request.redirects_left -= 1;
         self.has_body = self.has_body && matches!(answer.status, 307 | 308);
         self.is_first = false;
+        self.authorization = None;
         self.referer = Some(self.target.url.to_string());
         // What identifies the user goes to the host that it was meant for alone.
         if target.url.host_str() != self.target.url.host_str() {
@@ -179,6 +249,29 @@ impl Transfer {
         self.method = method;
         self.target = target;
         self.send(user).ok().map(Next::Hop)
+    }
+}
+
+/// Takes off what the client has left of a body's codings, which is all but gzip or deflate alone;
+/// an answer whose body can't be decoded, or was longer than what is kept, has failed.
+fn decode(outcome: &mut Result<sojourn_http::Response, Failure>) {
+    let Ok(answer) = outcome else { return };
+    if answer.body_bytes > BODY_BYTES_MAX as u64 {
+        let detail = format!("a body longer than the {BODY_BYTES_MAX} bytes that may be kept");
+        *outcome = Err(Failure { kind: FailureKind::BodyTooLarge, detail });
+        return;
+    }
+    let codings = answer.header("content-encoding").unwrap_or_default();
+    let codings = String::from_utf8_lossy(codings).into_owned();
+    let is_decoded = ["gzip", "x-gzip", "deflate", "identity"];
+    if answer.body.is_empty() || is_decoded.iter().any(|it| it.eq_ignore_ascii_case(codings.trim()))
+    {
+        return;
+    }
+    match coding::decompress(&codings, &answer.body, BODY_BYTES_MAX) {
+        Ok(Some(body)) => answer.body = body,
+        Ok(None) => {}
+        Err(detail) => *outcome = Err(Failure { kind: FailureKind::Encoding, detail }),
     }
 }
 
@@ -192,6 +285,7 @@ fn refused(user: &User, now_ns: u64, reason: &str) -> OperationId {
         timings: Timings::default(),
         bytes_out: 0,
         bytes_in: 0,
+        peer: PeerId::default(),
         outcome: Err(Failure { kind: FailureKind::Connect, detail: reason.to_owned() }),
     };
     user.complete(operation, Outcome::Http(Box::new(completion)));

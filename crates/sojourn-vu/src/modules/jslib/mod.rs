@@ -27,7 +27,7 @@ static KNOWN: LazyLock<Known> = LazyLock::new(Known::read);
 /// Where scripts' modules come from that are no files: what is bundled, else the network, once.
 pub fn sources() -> Sources {
     let fetch = Arc::new(RemoteModules::new());
-    Sources { embedded: Some(embedded), fetch: Some(fetch), entry_text: None }
+    Sources { embedded: Some(embedded), fetch: Some(fetch), ..Sources::default() }
 }
 
 /// The source of the module at this URL, if it is bundled.

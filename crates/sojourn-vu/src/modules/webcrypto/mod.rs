@@ -20,6 +20,11 @@ use super::crypto::fill_random;
 use super::crypto::hash::{self, Hash};
 use super::{bytes, function};
 
+/// What AES in CBC makes of a text; `None` where key, start or padding do not fit.
+pub(crate) fn opened_by_aes_cbc(key: &[u8], iv: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+    aes::decrypt_cbc(key, iv, sealed).ok()
+}
+
 /// What can't be done: the name of a `DOMException`, and words.
 #[derive(Debug)]
 struct Problem {

@@ -241,8 +241,7 @@ fn ask(user: &User, url: &Url, params: Params<'_>) -> Result<Ask, String> {
     let port = url.port_or_known_default().unwrap_or(if is_secure { 443 } else { 80 });
     let mut endpoint = Endpoint::new(options, host, port);
     if is_secure {
-        let insecure = options.insecure_skip_tls_verify.unwrap_or(false);
-        endpoint.tls = Some(settings.sockets.tls(insecure)?);
+        endpoint.tls = Some(settings.sockets.tls(&settings.tls, host)?);
     }
     let Params { mut headers, jar, protocols, .. } = params;
     let has = |headers: &[(String, String)], wanted: &str| {

@@ -30,7 +30,9 @@ const modules = {
 export default function () {
   for (const name of Object.keys(modules)) {
     const it = modules[name].default || modules[name];
-    console.log(`${name}: ${Object.keys(modules[name]).sort().join(' ')}`);
+    // k6 leaves the default export out of namespaces.
+    const names = Object.keys(modules[name]).filter((key) => key !== 'default');
+    console.log(`${name}: ${names.sort().join(' ')}`);
     console.log(`${name}, default: ${Object.keys(it).sort().join(' ')}`);
   }
 }
