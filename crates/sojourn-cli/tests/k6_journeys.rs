@@ -289,7 +289,7 @@ const orders = tap('orders', {
 const big = orders.stage('big', { where: { '$.amount': { greater: 10 } } });
 const hooks = tap('hooks', { webhook: { listen: `127.0.0.1:${__ENV.PORT}` } });
 
-export const options = { vus: 3, iterations: 30, thresholds: { checks: ['rate==1'] } };
+export const options = { vus: 3, iterations: 30, thresholds: { checks: ['rate==1'], journeys_lost: ['count==0'] } };
 
 const thrown = (call) => {
   try {
@@ -345,11 +345,14 @@ fn messages_are_published_waited_for_and_followed_through_kafka() {
     cluster.create_topic("orders", 3, 1).unwrap();
     let kafka = format!("KAFKA={}", cluster.bootstrap_servers());
     let port = format!("PORT={}", free_port().unwrap());
-    let arguments = ["-e", &kafka, "-e", &port, "--report", "r.json", "--report", "r.html"];
+    let arguments =
+        ["-e", &kafka, "-e", &port, "--report", "r.json", "--report", "r.html", "--strict"];
     let (output, folder) = run(QUEUE, &arguments);
-    assert_eq!(output.code, Some(0), "{output}");
     let file = opened(&folder);
     assert_sound(&file);
+    let is_void = file.summary.as_ref().is_some_and(|it| it.verdict == Verdict::Void);
+    // Thresholds held, and nothing was lost: only a machine too busy fails a strict run then.
+    assert_eq!(output.code, Some(if is_void { 109 } else { 0 }), "{output}");
     let orders = |metric| count(&file, metric, &[("journey", "orders")]);
     let started = orders(names::JOURNEYS_STARTED);
     assert!((15..=25).contains(&started), "{started}");
