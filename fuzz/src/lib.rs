@@ -37,6 +37,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mock_wishes", check: targets::mock_wishes::check },
     Target { name: "mqtt_packets", check: targets::mqtt_packets::check },
     Target { name: "nats_frames", check: targets::nats_frames::check },
+    Target { name: "nfr", check: targets::nfr::check },
     Target { name: "postgres_messages", check: targets::postgres_messages::check },
     Target { name: "protobuf_data", check: targets::protobuf_data::check },
     Target { name: "proxy_reply", check: targets::proxy_reply::check },
@@ -44,6 +45,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "results", check: targets::results::check },
     Target { name: "run_file", check: targets::run_file::check },
     Target { name: "script_module", check: targets::script_module::check },
+    Target { name: "session_script", check: targets::session_script::check },
     Target { name: "sse_events", check: targets::sse_events::check },
     Target { name: "target_file", check: targets::target_file::check },
 ];

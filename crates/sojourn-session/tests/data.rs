@@ -31,6 +31,13 @@ fn a_pick_within_a_loop_picks_each_time() {
 }
 
 #[test]
+fn a_row_that_was_not_picked_has_empty_fields() {
+    let steps = "let row; session.if(1, '=', 2, (s) => { row = s.ds.pickFrom(s.ds.loadStructured('stations.csv')); });
+        session.log(`<${row.get('id')}>`);";
+    assert_eq!(lines(steps), ["log <>"]);
+}
+
+#[test]
 fn files_without_a_header_have_numbers_or_given_names() {
     let steps = "const row = session.ds.pickFrom(session.ds.loadStructured('numbers.tsv', { header: false }));
         session.log(row.get(0) + row.get(1));

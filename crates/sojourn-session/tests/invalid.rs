@@ -228,3 +228,28 @@ fn typescript_and_modules_have_places_too() {
         .to_string();
     assert!(found.starts_with("/none/x.js:1:1: "), "{found}");
 }
+
+#[test]
+fn deep_nesting_is_an_error_and_no_crash() {
+    let deep = 20_000;
+    for text in [
+        "[".repeat(deep),
+        format!("{}1{}", "(".repeat(deep), ")".repeat(deep)),
+        format!("const x = {}1;", "!".repeat(deep)),
+        format!("const x = 1{};", "+1".repeat(deep)),
+        format!("const f = {}1;", "a=>".repeat(deep)),
+        format!("{}{}", "{".repeat(deep), "}".repeat(deep)),
+    ] {
+        assert!(defined(&text).is_err());
+    }
+    // As deep as a script may be.
+    for text in [
+        format!("const x = {}1{};", "[".repeat(300), "]".repeat(300)),
+        format!("const x = {}1;", "!".repeat(9_900)),
+        format!("const x = 1{};", "+1".repeat(4_900)),
+        format!("const f = {}1;", "a=>".repeat(3_200)),
+        format!("const f = 1{};", "?1:1".repeat(2_400)),
+    ] {
+        assert!(defined(&text).is_err());
+    }
+}

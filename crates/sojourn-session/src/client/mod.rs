@@ -93,13 +93,16 @@ impl Client {
         let code = program.sessions.get(session);
         let count = |of: fn(&crate::program::SessionCode) -> u16| code.map_or(0, of);
         let (counters, rows) = (count(|code| code.counters), count(|code| code.rows));
+        let mut numbers = vec![0; usize::from(counters)];
+        // No table has such a row: fields of a row that was not picked are empty.
+        numbers.resize(numbers.len() + usize::from(rows), u32::MAX);
         Self {
             number,
             at: code.map_or(0, |code| code.start),
             drawn: 0,
             status: 0,
             state: if code.is_some() { State::Ready } else { State::Over(Over::Told) },
-            numbers: vec![0; usize::from(counters) + usize::from(rows)].into(),
+            numbers: numbers.into(),
             counters,
             variables: vec![Box::default(); code.map_or(0, |code| code.variables.len())].into(),
         }

@@ -1,6 +1,7 @@
 //! From a script to a [`Definition`]: the script runs once, and what it declared is read.
 
 mod calls;
+mod depth;
 mod host;
 mod markers;
 mod misuse;
@@ -17,9 +18,10 @@ use sojourn_plan::{PlanError, PlanErrors};
 use sojourn_script::js::Function;
 use sojourn_script::{Bundle, Engine, Fiber, Inside, Limits, ScriptError, Sources, Stacks};
 
-use crate::definition::Definition;
+use crate::definition::{Definition, Place};
 use host::Host;
 use markers::Markers;
+use misuse::Misused;
 use places::Places;
 
 /// What a script may use while it runs.
@@ -40,8 +42,9 @@ impl Default for Budget {
     }
 }
 
-/// Stack beyond what scripts may use: calls of ours, and the report of an overflow.
-const STACK_BYTES_OWN: usize = 96 * 1024;
+/// Stack beyond what scripts may use: calls of ours, the report of an overflow, and most of all
+/// reading sources as deep as [`depth`] lets them be. Only what is touched takes memory.
+const STACK_BYTES_OWN: usize = 32 << 20;
 
 /// Runs a script once and reads what it declares. The script is a file, or a name only if `sources`
 /// has its text; its imports are read from disk. Errs with all that is wrong, each at its place in
@@ -55,11 +58,16 @@ pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Defin
     };
     let text = sources.entry_text.clone();
     let bundle = Bundle::new(script, sources).map_err(|error| whole(&error.message))?;
+    let written = text.clone().or_else(|| std::fs::read_to_string(script).ok());
+    if let Some((line, column)) = written.as_deref().and_then(depth::too_deep) {
+        let place = Place { file: given.as_str().into(), line, column };
+        return Err(PlanErrors(vec![place.error("the script is nested too deep", None)]));
+    }
     let nonce = nonce(bundle.entry().as_str(), text.as_deref());
     let places = Rc::new(RefCell::new(Places::new(bundle.entry(), &given, text.as_deref())));
-    let told = run(&bundle, &nonce, &places, budget).map_err(|message| whole(&message))?;
+    let script = Script { bundle, text, nonce: nonce.clone(), places: Rc::clone(&places) };
+    let (told, misused) = script.run(budget).map_err(|message| whole(&message))?;
     let places = places.borrow();
-    let misused = misuse::find(&bundle, text.as_deref(), &places);
     let raw = match told {
         Ok(raw) => raw,
         Err(error) => {
@@ -74,36 +82,45 @@ pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Defin
     read::definition(raw, Markers::new(nonce), &places, misused)
 }
 
-/// Runs the script to its end; the outer error is a lack of memory.
-fn run(
-    bundle: &Arc<Bundle>,
-    nonce: &str,
-    places: &Rc<RefCell<Places>>,
-    budget: Budget,
-) -> Result<Result<String, ScriptError>, String> {
-    let host = Rc::new(Host {
-        bundle: Arc::clone(bundle),
-        nonce: nonce.to_owned(),
-        places: Rc::clone(places),
-    });
-    let told = Rc::new(RefCell::new(None));
-    let tell = Rc::clone(&told);
-    let bundle = Arc::clone(bundle);
-    let stacks = Stacks::new(budget.stack_bytes + STACK_BYTES_OWN);
-    let stack = stacks.take().map_err(|error| format!("no memory for the script: {error}"))?;
-    let mut fiber = Fiber::new(stack, move || {
+/// A script that is about to run.
+struct Script {
+    bundle: Arc<Bundle>,
+    text: Option<String>,
+    nonce: String,
+    places: Rc<RefCell<Places>>,
+}
+
+impl Script {
+    /// Runs the script to its end and looks through its sources, on a stack that is large enough
+    /// for either. The outer error is a lack of memory.
+    fn run(self, budget: Budget) -> Result<(Result<String, ScriptError>, Misused), String> {
+        let told = Rc::new(RefCell::new(None));
+        let tell = Rc::clone(&told);
+        let stacks = Stacks::new(budget.stack_bytes + STACK_BYTES_OWN);
+        let stack = stacks.take().map_err(|error| format!("no memory for the script: {error}"))?;
+        let mut fiber = Fiber::new(stack, move || {
+            let result = self.result(budget);
+            let misused = misuse::find(&self.bundle, self.text.as_deref(), &self.places.borrow());
+            *tell.borrow_mut() = Some((result, misused));
+        });
+        while !fiber.resume() {}
+        told.take().ok_or_else(|| "the script has not ended".to_owned())
+    }
+
+    fn result(&self, budget: Budget) -> Result<String, ScriptError> {
+        let host = Rc::new(Host {
+            bundle: Arc::clone(&self.bundle),
+            nonce: self.nonce.clone(),
+            places: Rc::clone(&self.places),
+        });
         let mut asked = 0;
         let interrupt = move || {
             asked += 1;
             asked > budget.asks_max
         };
         let limits = Limits { memory_bytes: budget.memory_bytes, stack_bytes: budget.stack_bytes };
-        let result =
-            Engine::new(&bundle, host, limits, interrupt).and_then(|engine| engine.enter(declared));
-        *tell.borrow_mut() = Some(result);
-    });
-    while !fiber.resume() {}
-    told.take().ok_or_else(|| "the script has not ended".to_owned())
+        Engine::new(&self.bundle, host, limits, interrupt)?.enter(declared)
+    }
 }
 
 /// Runs the script's top level and gives what it declared.

@@ -1,22 +1,22 @@
 //! From a definition's steps to instructions.
 
+mod texts;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sojourn_plan::reading::suggestion;
 use sojourn_plan::{PlanError, PlanErrors};
 
 use super::{
-    Base, Body, Expectation, Instruction, Message, Piece, Program, Request, SessionCode, Template,
-    TemplateId,
+    Base, Body, Expectation, Instruction, Message, Program, Request, SessionCode, TemplateId,
 };
 use crate::data::{Content, Data};
 use crate::definition::{
-    Action, Check, Column, Condition, Definition, Expect, Extraction, Items, List, Payload, Place,
-    PlaceholderKind, Publish, Session, Step, Wait,
+    Action, Check, Condition, Definition, Expect, Extraction, Items, List, Payload, Place, Publish,
+    Session, Step, Wait,
 };
 use crate::target::{host_of, is_absolute};
-use crate::text::{Part, Text};
+use crate::text::Text;
 
 /// Most instructions of a program.
 const INSTRUCTIONS_MAX: usize = 1_000_000;
@@ -420,66 +420,6 @@ impl<'a> Compiler<'a> {
         let slot = self.slots.len().min(usize::from(u16::MAX)) as u16;
         self.slots.insert(name.to_owned(), slot);
         slot
-    }
-
-    fn template(&mut self, text: &Text) -> TemplateId {
-        let mut parts = Vec::with_capacity(text.parts.len());
-        for part in &text.parts {
-            match part {
-                Part::Literal(text) => parts.push(Piece::Literal(text.as_str().into())),
-                Part::Value { placeholder, escape } => {
-                    let Some(it) = self.definition.placeholders.get(*placeholder as usize) else {
-                        continue;
-                    };
-                    let escape = *escape;
-                    parts.push(match &it.kind {
-                        PlaceholderKind::Variable(name) => {
-                            Piece::Variable { slot: self.slot(name), escape }
-                        }
-                        PlaceholderKind::Generated(generator) => {
-                            Piece::Generated { generator: *generator, escape }
-                        }
-                        PlaceholderKind::Status => Piece::Status,
-                        PlaceholderKind::Cell { pick, column } => {
-                            let Some((table, column)) = self.column(*pick, column, &it.place)
-                            else {
-                                continue;
-                            };
-                            Piece::Cell { row: self.row(*pick), table, column, escape }
-                        }
-                    });
-                }
-            }
-        }
-        self.program.templates.push(Template { parts: parts.into() });
-        // Fewer than the script's texts, which are fewer than 4 GiB.
-        self.program.templates.len() as u32 - 1
-    }
-
-    fn column(&mut self, pick: u32, column: &Column, place: &Place) -> Option<(u32, u32)> {
-        let source = self.definition.picks.get(pick as usize)?.source;
-        let number = self.table(source)?;
-        let table = &self.program.tables[number as usize];
-        let found = match column {
-            Column::Index(index) => (*index < table.width()).then_some(*index),
-            Column::Name(name) => table.columns().iter().position(|known| known == name),
-        };
-        if found.is_none() {
-            let (shown, hint) = match column {
-                Column::Index(index) => {
-                    (index.to_string(), Some(format!("there are {}, from 0", table.width())))
-                }
-                Column::Name(name) => {
-                    (name.clone(), suggestion(name, table.columns().iter().map(String::as_str)))
-                }
-            };
-            let path = &self.definition.sources[source as usize].path;
-            let error = place.error(format!("`{path}` has no column `{shown}`"), hint);
-            if !self.errors.contains(&error) {
-                self.errors.push(error);
-            }
-        }
-        found.map(|column| (number, column as u32))
     }
 }
 
