@@ -19,6 +19,8 @@ mod follow_up;
 mod k6;
 #[cfg(feature = "script")]
 mod k6_jslib;
+#[cfg(all(feature = "script", feature = "kafka"))]
+mod k6_kafka;
 mod labels;
 mod mock;
 mod mock_callbacks;

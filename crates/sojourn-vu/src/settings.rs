@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) open_files: OpenFiles,
     pub(crate) secrets: Secrets,
     pub(crate) sockets: Sockets,
+    #[cfg(feature = "kafka")]
+    pub(crate) kafka: crate::modules::kafka::Kafka,
     /// Descriptors of gRPC services.
     pub(crate) protos: Protos,
     pub(crate) progress: Progress,

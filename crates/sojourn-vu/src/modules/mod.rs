@@ -13,6 +13,8 @@ pub(crate) mod html;
 pub(crate) mod http;
 pub(crate) mod jslib;
 mod k6;
+#[cfg(feature = "kafka")]
+pub(crate) mod kafka;
 mod lazy;
 mod metrics;
 mod promise;
@@ -52,6 +54,7 @@ fn refusal(name: &str) -> Option<String> {
         "k6/browser" | "k6/experimental/browser" => {
             "browsers are not driven here; load the pages' requests instead"
         }
+        "k6/x/kafka" => "this build has no Kafka: build sojourn with `--features script,kafka`",
         _ if name.starts_with("k6/x/") => {
             "it is an extension of k6 written in Go, which has no equivalent here"
         }
@@ -92,6 +95,8 @@ impl Builtins for Modules {
                 websocket::events::make(ctx, user)
             }
             "k6/net/grpc" => grpc::make(ctx, user),
+            #[cfg(feature = "kafka")]
+            "k6/x/kafka" => kafka::make(ctx, user),
             "k6/experimental/grpc" => {
                 deprecated(user, name, "k6/net/grpc");
                 grpc::make(ctx, user)

@@ -46,6 +46,8 @@ pub fn conduct(
     };
     let wrong = |message: String| RunError::new(ExitCode::GenericTimeout, message);
     let threads = Threads::start(plan.threads.max(1), &equipment).map_err(wrong)?;
+    #[cfg(feature = "kafka")]
+    let whole = Arc::clone(&settings);
     let mut conductor = Conductor {
         sets: TagSets::new(registry.matcher()),
         shard: Shard::new(shard),
@@ -61,7 +63,10 @@ pub fn conduct(
         view,
         pending: VecDeque::new(),
     };
-    conductor.run(plan.has_summary, summary_data)
+    let ended = conductor.run(plan.has_summary, summary_data);
+    #[cfg(feature = "kafka")]
+    whole.kafka.leave_groups();
+    ended
 }
 
 /// Options into settings, thresholds into submetrics.
