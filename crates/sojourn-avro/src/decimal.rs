@@ -45,9 +45,58 @@ pub(crate) fn text(bytes: &[u8], scale: u32) -> Result<String, &'static str> {
     Ok(text)
 }
 
+/// The bytes of `-12.50` at scale 2: the fewest, or so many. Up to 38 digits.
+pub(crate) fn bytes(text: &str, scale: u32, size: Option<usize>) -> Result<Vec<u8>, String> {
+    let wrong = || format!("`{text}` is no decimal of {scale} places and up to 38 digits");
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let places = usize::try_from(scale).map_err(|_| wrong())?;
+    // Zeros at the end say nothing.
+    let fraction = fraction.trim_end_matches('0');
+    let is_digits = fraction.bytes().all(|digit| digit.is_ascii_digit());
+    if whole.is_empty() || fraction.len() > places || places > 38 || !is_digits {
+        return Err(wrong());
+    }
+    let number: i128 = format!("{whole}{fraction:0<places$}").parse().map_err(|_| wrong())?;
+    let all = number.to_be_bytes();
+    let sign = if number < 0 { 0xff } else { 0 };
+    let mut first = 0;
+    // A byte that only repeats the sign of the next is not needed.
+    while first < all.len() - 1 && all[first] == sign && (all[first + 1] ^ sign) < 0x80 {
+        first += 1;
+    }
+    let fewest = &all[first..];
+    match size {
+        None => Ok(fewest.to_vec()),
+        Some(size) if size < fewest.len() => Err(format!("{} does not fit {size} bytes", wrong())),
+        Some(size) => {
+            let mut padded = vec![sign; size - fewest.len()];
+            padded.extend(fewest);
+            Ok(padded)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::text;
+    use super::{bytes, text};
+
+    #[test]
+    fn texts_become_their_bytes() {
+        for (given, scale, size, expected) in [
+            ("0", 2, None, &[0][..]),
+            ("12.50", 2, None, &[0x04, 0xe2]),
+            ("-12.5", 2, None, &[0xfb, 0x1e]),
+            ("-128", 0, None, &[0x80]),
+            ("128", 0, None, &[0, 0x80]),
+            ("-1", 0, Some(4), &[0xff; 4]),
+        ] {
+            assert_eq!(bytes(given, scale, size).unwrap(), expected, "{given}");
+        }
+        for wrong in ["1.234", "x", "", "1.2.3", "1.-2", "1e2"] {
+            assert!(bytes(wrong, 2, None).is_err(), "{wrong}");
+        }
+        assert!(bytes("256", 0, Some(1)).is_err());
+    }
 
     #[test]
     fn numbers_are_exact() {
@@ -66,6 +115,13 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn there_and_back(number: i64, scale in 0_u32..9) {
+            let shown = text(&number.to_be_bytes(), scale).unwrap();
+            let written = bytes(&shown, scale, None).unwrap();
+            proptest::prop_assert_eq!(text(&written, scale).unwrap(), shown);
+        }
+
         #[test]
         fn as_an_integer_of_the_machine(number: i128) {
             proptest::prop_assert_eq!(text(&number.to_be_bytes(), 0).unwrap(), number.to_string());

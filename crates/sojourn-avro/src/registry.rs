@@ -25,6 +25,7 @@ pub(crate) const SCHEMA_NS_MAX: u64 = 3 * TIMEOUT_NS;
 const UNDER_WAY_MAX: usize = 8;
 /// Versions of a subject that are read at the beginning, the latest of them.
 pub(crate) const VERSIONS_MAX: usize = 50;
+const MEDIA_TYPE_SENT: &str = "application/vnd.schemaregistry.v1+json";
 const MEDIA_TYPES: &str = "application/vnd.schemaregistry.v1+json, application/json";
 
 /// Why schemas could not be had, in words without secrets.
@@ -42,8 +43,8 @@ impl OpenError {
     }
 }
 
-/// A registry.
-pub(crate) struct Registry {
+/// A registry, asked by whoever may wait for its answers.
+pub struct Registry {
     client: Client,
     origin: OriginId,
     host: String,
@@ -66,7 +67,7 @@ pub(crate) struct Registered {
 
 /// Why there is no answer of use.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Miss {
+pub enum Miss {
     /// There is no such thing.
     Missing,
     /// The user or the password is wrong.
@@ -87,7 +88,7 @@ impl fmt::Display for Miss {
 
 impl Registry {
     /// Nothing is connected yet. Errs when the settings of TLS cannot be used.
-    pub(crate) fn new(server: &Server) -> Result<Self, OpenError> {
+    pub fn new(server: &Server) -> Result<Self, OpenError> {
         let place = format!("schema registry {}", server.address());
         let config = ClientConfig {
             connect_timeout_ns: TIMEOUT_NS,
@@ -176,6 +177,34 @@ impl Registry {
         }
     }
 
+    /// The JSON at a path of the registry's, as `/subjects/orders-value/versions/latest`. Blocks
+    /// for some seconds at most.
+    pub fn fetch(&mut self, path: &str) -> Result<Value, Miss> {
+        self.get(path, now_ns() + TIMEOUT_NS)
+    }
+
+    /// Sends JSON to a path of the registry's; its answer. Blocks for some seconds at most.
+    pub fn send(&mut self, path: &str, body: &Value) -> Result<Value, Miss> {
+        let deadline_ns = now_ns() + TIMEOUT_NS;
+        let token = self.ask(path, Some(body), deadline_ns)?;
+        loop {
+            // The request has a completion, at the latest when its time is up.
+            let waited = self.client.wait_until(now_ns() + SECOND_NS, &mut self.completions);
+            waited.map_err(|error| Miss::Failed(error.to_string()))?;
+            for completion in std::mem::take(&mut self.completions) {
+                if completion.token == token {
+                    return self.answer(completion);
+                }
+            }
+        }
+    }
+
+    /// The schema of an answer, with those that it refers to, which are asked for.
+    pub fn resolve(&mut self, answer: &Value) -> Result<Schema, Miss> {
+        let references = self.references(std::slice::from_ref(answer), now_ns() + SCHEMA_NS_MAX);
+        references.schema(answer).map_err(Miss::Failed)
+    }
+
     fn get(&mut self, path: &str, deadline_ns: u64) -> Result<Value, Miss> {
         let answer = self.get_all(&[path.to_owned()], deadline_ns).pop();
         answer.unwrap_or_else(|| Err(Miss::Failed("it has not been asked".to_owned())))
@@ -196,7 +225,7 @@ impl Registry {
             while under_way.len() < UNDER_WAY_MAX
                 && let Some((place, path)) = paths.next()
             {
-                match self.ask(path, deadline_ns) {
+                match self.ask(path, None, deadline_ns) {
                     Ok(token) => under_way.push((token, place)),
                     Err(miss) => answers[place] = Err(miss),
                 }
@@ -221,7 +250,7 @@ impl Registry {
     }
 
     /// Sends a request; its completion has the token.
-    fn ask(&mut self, path: &str, deadline_ns: u64) -> Result<u64, Miss> {
+    fn ask(&mut self, path: &str, body: Option<&Value>, deadline_ns: u64) -> Result<u64, Miss> {
         let now = now_ns();
         let timeout_ns = TIMEOUT_NS.min(deadline_ns.saturating_sub(now));
         if timeout_ns == 0 {
@@ -229,9 +258,13 @@ impl Registry {
         }
         let mut headers = vec![("accept", MEDIA_TYPES)];
         headers.extend(self.authorization.iter().map(|value| ("authorization", value.reveal())));
+        headers.extend(body.map(|_| ("content-type", MEDIA_TYPE_SENT)));
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let body = body.map(Value::to_string).unwrap_or_default();
         let target = format!("{}{path}", self.base);
         let mut bytes = Vec::new();
-        sojourn_http::write_request("GET", &target, &self.host, &headers, b"", &mut bytes)
+        let (host, sent) = (&self.host, body.as_bytes());
+        sojourn_http::write_request(method, &target, host, &headers, sent, &mut bytes)
             .map_err(|_| Miss::Failed("its URL holds characters that cannot be sent".to_owned()))?;
         let token = self.next_token;
         self.next_token += 1;

@@ -10,6 +10,10 @@ pub struct Schema {
     /// Nodes name each other by index, so that a schema may contain itself.
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: usize,
+    /// Full names of named types, by their places.
+    pub(crate) names: HashMap<usize, String>,
+    /// What fields are that data leave out: by the record's place and the field's number.
+    pub(crate) defaults: HashMap<(usize, usize), Value>,
 }
 
 /// What stands in one place.
@@ -64,7 +68,7 @@ impl Schema {
     /// of the data.
     pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Self, String> {
         let nodes: Vec<Node> = PRIMITIVES.iter().map(|(_, node)| node.clone()).collect();
-        let mut parser = Parser { nodes, names: HashMap::new() };
+        let mut parser = Parser { nodes, names: HashMap::new(), defaults: HashMap::new() };
         let mut root = None;
         for text in texts {
             let text = text.as_ref();
@@ -78,7 +82,8 @@ impl Schema {
             root = Some(parser.node(&json, "")?);
         }
         let root = root.ok_or("no schema")?;
-        Ok(Self { nodes: parser.nodes, root })
+        let names = parser.names.into_iter().map(|(name, place)| (place, name)).collect();
+        Ok(Self { nodes: parser.nodes, root, names, defaults: parser.defaults })
     }
 
     /// The full name of the record that the data are, where they can be no other.
@@ -103,6 +108,7 @@ struct Parser {
     nodes: Vec<Node>,
     /// Named types by their full names.
     names: HashMap<String, usize>,
+    defaults: HashMap<(usize, usize), Value>,
 }
 
 impl Parser {
@@ -178,6 +184,9 @@ impl Parser {
             let kind = self.inner(field, "type", namespace);
             let kind =
                 kind.map_err(|error| format!("field `{field_name}` of `{name}`: {error}"))?;
+            if let Some(default) = field.get("default") {
+                self.defaults.insert((place, fields.len()), default.clone());
+            }
             fields.push((field_name.to_owned(), kind));
         }
         self.nodes[place] = Node::Record { name: name.clone(), fields };

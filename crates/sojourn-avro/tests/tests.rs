@@ -6,3 +6,4 @@ mod any_bytes;
 mod registry;
 mod server;
 mod vectors;
+mod write;

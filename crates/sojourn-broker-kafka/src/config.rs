@@ -133,6 +133,20 @@ pub(crate) fn backlog_config(kafka: &KafkaChannel, group: &str) -> ClientConfig 
     config
 }
 
+/// The configuration of a consumer that a script drives: of a group, or, without its name, of
+/// partitions that it assigns itself. `reset`: `earliest` or `latest`.
+pub(crate) fn reader_config(
+    kafka: &KafkaChannel,
+    group: Option<&str>,
+    reset: &str,
+) -> ClientConfig {
+    // librdkafka wants a name before it assigns partitions; no group is joined under it.
+    let mut config = consumer_config(kafka, group.unwrap_or("sojourn-reader"), reset);
+    // Tells that a partition's end was reached, and so that the broker answers.
+    config.set("enable.partition.eof", "true");
+    config
+}
+
 /// A publisher's librdkafka configuration, with a queue of at most `queue_max` messages.
 pub(crate) fn publisher_config(kafka: &KafkaChannel, queue_max: usize) -> ClientConfig {
     let mut config = with_properties(kafka, &PUBLISHER_DEFAULTS);

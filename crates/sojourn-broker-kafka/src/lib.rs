@@ -3,10 +3,11 @@
 //! [`KafkaTap`] assigns itself every partition of its topics at the end that the broker reports
 //! while it opens. It joins no group, commits nothing and takes nothing from the system's own
 //! consumers. [`KafkaPublisher`] sends messages and returns the broker's acknowledgements by token.
-//! [`KafkaConsumer`] is the opposite of a tap: a member of a group that commits what it took. All
-//! are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
+//! [`KafkaConsumer`] is the opposite of a tap: a member of a group that commits what it took.
+//! [`client`] is what scripts drive. All are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
 
 mod backlog;
+pub mod client;
 mod config;
 mod connection;
 mod consume;

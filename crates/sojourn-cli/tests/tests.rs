@@ -21,6 +21,8 @@ mod k6;
 mod k6_journeys;
 #[cfg(feature = "script")]
 mod k6_jslib;
+#[cfg(all(feature = "script", feature = "kafka"))]
+mod k6_kafka;
 mod labels;
 mod mock;
 mod mock_callbacks;

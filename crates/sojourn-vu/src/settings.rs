@@ -46,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) secrets: Secrets,
     pub(crate) sockets: Sockets,
     pub(crate) journeys: Shared,
+    #[cfg(feature = "kafka")]
+    pub(crate) kafka: crate::modules::kafka::Kafka,
     /// Descriptors of gRPC services.
     pub(crate) protos: Protos,
     pub(crate) progress: Progress,

@@ -14,6 +14,8 @@ pub(crate) mod http;
 mod journeys;
 pub(crate) mod jslib;
 mod k6;
+#[cfg(feature = "kafka")]
+pub(crate) mod kafka;
 mod lazy;
 mod metrics;
 mod promise;
@@ -53,6 +55,7 @@ fn refusal(name: &str) -> Option<String> {
         "k6/browser" | "k6/experimental/browser" => {
             "browsers are not driven here; load the pages' requests instead"
         }
+        "k6/x/kafka" => "this build has no Kafka: build sojourn with `--features script,kafka`",
         _ if name.starts_with("k6/x/") => {
             "it is an extension of k6 written in Go, which has no equivalent here"
         }
@@ -94,6 +97,8 @@ impl Builtins for Modules {
                 websocket::events::make(ctx, user)
             }
             "k6/net/grpc" => grpc::make(ctx, user),
+            #[cfg(feature = "kafka")]
+            "k6/x/kafka" => kafka::make(ctx, user),
             "k6/experimental/grpc" => {
                 deprecated(user, name, "k6/net/grpc");
                 grpc::make(ctx, user)

@@ -76,6 +76,9 @@ impl Collected {
 /// How long the script's top level may compute, ns.
 const INIT_NS_MAX: u64 = 10 * sojourn_clock::SECOND_NS;
 
+/// Longest wait in one go, so that a lost wake-up delays nothing for long.
+const WAIT_NS_MAX: u64 = 100 * sojourn_clock::MILLISECOND_NS;
+
 /// Stack of a fiber beyond what scripts may use: calls of ours, and the report of an overflow.
 const STACK_BYTES_OWN: usize = 96 * 1024;
 
@@ -102,6 +105,8 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         secrets: what.secrets,
         sockets: Sockets::default(),
         journeys: Shared::default(),
+        #[cfg(feature = "kafka")]
+        kafka: crate::modules::kafka::Kafka::default(),
         protos: Protos::default(),
         progress: Progress::default(),
         setup_data: OnceLock::new(),
@@ -152,12 +157,18 @@ fn run_top_level(settings: &Arc<Settings>) -> Result<Exports, ScriptError> {
         if user.phase.get() != Phase::Init {
             break;
         }
-        // Only timers can be waited for at the top level.
-        if let Some(at_ns) = host.next_timer_ns() {
-            sojourn_clock::sleep_until(at_ns);
-        }
+        // Only timers, and what other threads do, can be waited for at the top level.
+        let until_ns = match host.take_ready() {
+            Some(_) => 0,
+            None => host.next_timer_ns().unwrap_or(u64::MAX),
+        };
+        let until_ns = until_ns.min(sojourn_clock::now_ns() + WAIT_NS_MAX);
+        host.client.borrow_mut().wait_until(until_ns, &mut Vec::new()).map_err(fail)?;
         while let Some((_, operation)) = host.take_timer(sojourn_clock::now_ns()) {
             user.complete(operation, Outcome::Timer);
+        }
+        while let Some((_, operation, arrival)) = host.inbox.take() {
+            user.complete(operation, Outcome::Socket(Box::new(arrival)));
         }
     }
     let failed = user.ended.borrow_mut().take().and_then(|ended| ended.error);

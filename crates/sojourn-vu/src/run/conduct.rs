@@ -48,6 +48,8 @@ pub fn conduct(
     };
     let wrong = |message: String| RunError::new(ExitCode::GenericTimeout, message);
     let threads = Threads::start(count, &equipment, sources).map_err(wrong)?;
+    #[cfg(feature = "kafka")]
+    let whole = Arc::clone(&settings);
     let mut conductor = Conductor {
         sets: TagSets::new(registry.matcher()),
         shard: Shard::new(shard),
@@ -64,7 +66,10 @@ pub fn conduct(
         view,
         pending: VecDeque::new(),
     };
-    conductor.run(plan.has_summary, summary_data)
+    let ended = conductor.run(plan.has_summary, summary_data);
+    #[cfg(feature = "kafka")]
+    whole.kafka.leave_groups();
+    ended
 }
 
 struct Conductor<'a> {

@@ -1,4 +1,5 @@
-//! Sockets that are not HTTP's: WebSockets and connections for gRPC.
+//! Sockets that are not HTTP's, WebSockets and connections for gRPC, and whatever else is done on
+//! threads that are not the users'.
 //!
 //! ```text
 //!  users' thread                     side thread (one of the process)
@@ -52,6 +53,9 @@ pub(crate) const UNSENT_BYTES_MAX: usize = 64 << 20;
 pub(crate) enum Event {
     WebSocket(websocket::Event),
     Grpc(grpc::Event),
+    /// What a module's own thread has come to; the module knows its type.
+    #[cfg(feature = "kafka")]
+    Answer(Box<dyn std::any::Any + Send>),
 }
 
 /// An event on its way to its user.
@@ -140,6 +144,19 @@ impl Link {
         self.waker.wake();
     }
 
+    /// Tells the user, from a thread that may wait: a link that tells one thing at a time never
+    /// does for long.
+    #[cfg(feature = "kafka")]
+    pub(crate) fn tell_now(self: &Arc<Self>, event: Event) {
+        let at_ns = sojourn_clock::now_ns();
+        // A link of one answer has its place.
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else { return };
+        let arrival = Arrival { event, at_ns, link: Arc::clone(self), _place: place };
+        // A thread that is gone wants nothing.
+        self.to.blocking_send(arrival).ok();
+        self.waker.wake();
+    }
+
     /// Takes room for bytes that are to be sent; false when too many wait already.
     pub(crate) fn reserve(&self, bytes: usize) -> bool {
         let before = self.unsent_bytes.fetch_add(bytes, Ordering::AcqRel);
@@ -159,7 +176,7 @@ impl Link {
 /// A user's links.
 #[derive(Default)]
 pub(crate) struct Links {
-    open: RefCell<HashMap<OperationId, (Arc<Link>, AbortHandle)>>,
+    open: RefCell<HashMap<OperationId, (Arc<Link>, Option<AbortHandle>)>>,
     traffic: OnceCell<Arc<Traffic>>,
 }
 
@@ -182,8 +199,14 @@ impl Links {
         task: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), String> {
         let abort = sockets.side()?.spawn(task).abort_handle();
-        self.open.borrow_mut().insert(link.operation, (Arc::clone(link), abort));
+        self.open.borrow_mut().insert(link.operation, (Arc::clone(link), Some(abort)));
         Ok(())
+    }
+
+    /// A link whose task is somebody else's: it can be ended, its task goes on.
+    #[cfg(feature = "kafka")]
+    pub(crate) fn watch(&self, link: &Arc<Link>) {
+        self.open.borrow_mut().insert(link.operation, (Arc::clone(link), None));
     }
 
     /// Ends a link: what it still has to say is dropped, its task ends.
@@ -207,9 +230,11 @@ impl Links {
     }
 }
 
-fn end((link, abort): &(Arc<Link>, AbortHandle)) {
+fn end((link, abort): &(Arc<Link>, Option<AbortHandle>)) {
     link.is_dropped.store(true, Ordering::Release);
-    abort.abort();
+    if let Some(abort) = abort {
+        abort.abort();
+    }
 }
 
 impl Drop for Links {

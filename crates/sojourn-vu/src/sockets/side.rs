@@ -36,6 +36,13 @@ impl Sockets {
         side.map(|side| &side.handle).map_err(Clone::clone)
     }
 
+    /// Does what blocks, on one of the threads for that. Fails when there is no side thread.
+    #[cfg(feature = "kafka")]
+    pub(crate) fn block(&self, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+        drop(self.side()?.spawn_blocking(work));
+        Ok(())
+    }
+
     /// True once: somebody asks for compression, which there is none of.
     pub(crate) fn warns_of_compression(&self) -> bool {
         !self.has_warned.swap(true, Ordering::AcqRel)

@@ -1,14 +1,22 @@
 // The module `k6/x/kafka`: producing and consuming, by the interfaces of its versions 1 and 2.
 
-export type Headers = Record<string, string>;
+/** What a header is given as. */
+export type Headers = Record<string, string | number | Uint8Array | number[]>;
+
+/** Bytes, however a script has them; a string is sent as UTF-8. */
+export type Bytes = string | Uint8Array | ArrayBuffer | number[];
+
+/** A number of nanoseconds, or a text such as `500ms`. */
+export type Duration = number | string;
 
 export interface SaslConfig {
   username?: string;
   password?: string;
   algorithm?: string;
-  awsProfileName?: string;
+  awsProfile?: string;
 }
 
+/** Certificates and keys are PEM: the text itself, or the file that has it. */
 export interface TlsConfig {
   enableTls?: boolean;
   insecureSkipTlsVerify?: boolean;
@@ -18,28 +26,44 @@ export interface TlsConfig {
   serverCaPem?: string;
 }
 
+/** A message to be sent. */
 export interface Message {
   topic?: string;
+  /** Where it goes; by the balancer otherwise. */
   partition?: number;
   offset?: number;
-  key?: Uint8Array | number[];
-  value?: Uint8Array | number[] | null;
+  key?: Bytes | null;
+  value?: Bytes | null;
   headers?: Headers;
-  time?: Date | string;
-  highWaterMark?: number;
+  time?: Date | string | number;
+}
+
+/** A message that was read. */
+export interface ConsumedMessage {
+  topic: string;
+  partition: number;
+  offset: number;
+  key: Uint8Array | null;
+  value: Uint8Array | null;
+  /** Bytes, which as a text are what they say. */
+  headers: Record<string, Uint8Array>;
+  /** RFC 3339. */
+  time: string;
+  highWaterMark: number;
+  highwaterMark: number;
 }
 
 export interface WriterConfig {
   brokers: string[];
   topic?: string;
   autoCreateTopic?: boolean;
-  balancer?: string | ((key: Uint8Array, partitionCount: number) => number);
+  balancer?: string | ((key: Uint8Array | null, partitionCount: number) => number);
   maxAttempts?: number;
   batchSize?: number;
   batchBytes?: number;
-  batchTimeout?: number;
-  readTimeout?: number;
-  writeTimeout?: number;
+  batchTimeout?: Duration;
+  readTimeout?: Duration;
+  writeTimeout?: Duration;
   requiredAcks?: number;
   compression?: string;
   connectLogger?: boolean;
@@ -47,41 +71,65 @@ export interface WriterConfig {
   tls?: TlsConfig;
 }
 
-/** Produces; version 1. */
-export class Writer {
+/** Produces. */
+export class Producer {
   constructor(config: WriterConfig);
+  /** Waits for the acknowledgements; throws where a message has none. */
   produce(config: { messages: Message[] }): void;
+  /** Waits for those of all users with the same settings. */
+  flush(): void;
+  stats(): { pending: number };
   close(): void;
 }
+
+/** The name that `Producer` has in version 1. */
+export class Writer extends Producer {}
 
 export interface ReaderConfig {
   brokers: string[];
   topic?: string;
   partition?: number;
   groupId?: string;
+  groupID?: string;
   groupTopics?: string[];
   offset?: number;
   minBytes?: number;
   maxBytes?: number;
-  maxWait?: number | string;
+  /** How long is waited for messages; 200 ms by default. */
+  maxWait?: Duration;
   startOffset?: number | string;
   isolationLevel?: string;
   groupBalancers?: string[];
-  commitInterval?: number;
-  sessionTimeout?: number;
-  maxAttempts?: number;
+  heartbeatInterval?: Duration;
+  sessionTimeout?: Duration;
   connectLogger?: boolean;
   sasl?: SaslConfig;
   tls?: TlsConfig;
   [option: string]: unknown;
 }
 
-/** Consumes; version 1. */
-export class Reader {
+export interface ConsumeConfig {
+  limit?: number;
+  /** The same as `limit`. */
+  maxMessages?: number;
+  nanoPrecision?: boolean;
+  /** What has come within `maxWait` is enough. */
+  expectTimeout?: boolean;
+}
+
+/** Consumes. */
+export class Consumer {
   constructor(config: ReaderConfig);
-  consume(config: { limit: number; nanoPrecision?: boolean; expectTimeout?: boolean }): Message[];
+  consume(config?: ConsumeConfig): ConsumedMessage[];
+  seek(partition: number, offset: number): void;
+  position(partition?: number): number;
+  commitOffsets(): void;
+  stats(): { assignments: number };
   close(): void;
 }
+
+/** The name that `Consumer` has in version 1. */
+export class Reader extends Consumer {}
 
 export interface TopicConfig {
   topic: string;
@@ -93,10 +141,51 @@ export interface TopicConfig {
 
 /** Manages topics; version 1. */
 export class Connection {
-  constructor(config: { address: string; sasl?: SaslConfig; tls?: TlsConfig });
+  constructor(config: {
+    address?: string;
+    brokers?: string[];
+    sasl?: SaslConfig;
+    tls?: TlsConfig;
+  });
   createTopic(config: TopicConfig): void;
   deleteTopic(topic: string): void;
   listTopics(): string[];
+  getMetadata(topic: string): TopicMetadata;
+  close(): void;
+}
+
+export interface TopicInfo {
+  topic: string;
+  partitions: number;
+  error: string | null;
+}
+
+export interface PartitionInfo {
+  id: number;
+  leader: number;
+  replicas: number[];
+  isrs: number[];
+  error: string | null;
+}
+
+export interface TopicMetadata {
+  topic: string;
+  partitions: PartitionInfo[];
+  error: string | null;
+}
+
+/** Manages topics; version 2. */
+export class AdminClient {
+  constructor(config: {
+    brokers?: string[];
+    address?: string;
+    sasl?: SaslConfig;
+    tls?: TlsConfig;
+  });
+  createTopic(config: TopicConfig): void;
+  deleteTopic(topic: string): void;
+  listTopics(): TopicInfo[];
+  getMetadata(topic: string): TopicMetadata;
   close(): void;
 }
 
@@ -126,49 +215,10 @@ export class SchemaRegistry {
     schema: string;
   }): string;
   serialize(container: { data: unknown; schema?: Schema; schemaType: string }): Uint8Array;
-  deserialize(container: { data: Uint8Array | number[]; schema?: Schema; schemaType: string }): any;
+  deserialize(container: { data: Bytes; schema?: Schema; schemaType: string }): any;
 }
 
-/** Produces; version 2. */
-export class Producer {
-  constructor(config: { brokers: string[]; topic?: string; [option: string]: unknown });
-  produce(config: { messages: Message[] }): void;
-  flush(timeoutMs?: number): number;
-  stats(): Record<string, number>;
-  close(): void;
-}
-
-/** Consumes; version 2. */
-export class Consumer {
-  constructor(config: {
-    brokers: string[];
-    topic?: string;
-    groupId?: string;
-    [option: string]: unknown;
-  });
-  consume(config: {
-    maxMessages?: number;
-    limit?: number;
-    timeout?: number | string;
-    expectTimeout?: boolean;
-  }): Message[];
-  seek(config: { topic?: string; partition: number; offset: number }): void;
-  position(config?: { topic?: string; partition?: number }): number;
-  commitOffsets(offsets?: { topic: string; partition: number; offset: number }[]): void;
-  stats(): Record<string, number>;
-  close(): void;
-}
-
-/** Manages topics; version 2. */
-export class AdminClient {
-  constructor(config: { brokers: string[]; [option: string]: unknown });
-  createTopic(config: TopicConfig): void;
-  deleteTopic(topic: string): void;
-  listTopics(): string[];
-  getMetadata(topic?: string): any;
-  close(): void;
-}
-
+/** Throws: Java's key stores can't be read here; the message says what to do. */
 export function LoadJKS(config: {
   path: string;
   password: string;
@@ -190,12 +240,14 @@ export const CODEC_GZIP: string;
 export const CODEC_SNAPPY: string;
 export const CODEC_LZ4: string;
 export const CODEC_ZSTD: string;
+export const NONE: string;
 export const SASL_NONE: string;
 export const SASL_PLAIN: string;
 export const SASL_SCRAM_SHA256: string;
 export const SASL_SCRAM_SHA512: string;
 export const SASL_SSL: string;
 export const SASL_AWS_IAM: string;
+export const SASL_AZURE_ENTRA: string;
 export const TLS_1_0: string;
 export const TLS_1_1: string;
 export const TLS_1_2: string;
@@ -212,11 +264,18 @@ export const ISOLATION_LEVEL_READ_UNCOMMITTED: string;
 export const ISOLATION_LEVEL_READ_COMMITTED: string;
 export const FIRST_OFFSET: string;
 export const LAST_OFFSET: string;
+export const START_OFFSETS_FIRST_OFFSET: string;
+export const START_OFFSETS_LAST_OFFSET: string;
+export const NANOSECOND: number;
+export const MICROSECOND: number;
+export const MILLISECOND: number;
 export const SECOND: number;
 export const MINUTE: number;
 export const HOUR: number;
 export const KEY: string;
 export const VALUE: string;
+export const ELEMENT_TYPE_KEY: string;
+export const ELEMENT_TYPE_VALUE: string;
 
 declare const kafka: typeof import('./kafka');
 export default kafka;

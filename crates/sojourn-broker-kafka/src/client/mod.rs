@@ -1,0 +1,16 @@
+//! Clients that scripts drive: producers that many share, readers, and the management of topics.
+//!
+//! They take librdkafka's properties as a channel of the plan does, and hide their secrets likewise.
+//! A [`Producer`] never blocks. A [`Reader`] has a thread of its own, which answers by a callback. An
+//! [`Admin`] blocks whoever asks.
+
+mod admin;
+mod producer;
+mod reader;
+mod reading;
+mod watermarks;
+
+pub use admin::{Admin, Partition, Topic, TopicPlan};
+pub use producer::{Batch, Delivered, Producer, Record, Refused};
+pub use reader::{Answer, Begin, Handle, Order, Reader, ReaderSettings, Reply, Source};
+pub use reading::{Message, ReadError, Taking};
