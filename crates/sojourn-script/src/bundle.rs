@@ -173,6 +173,13 @@ impl Bundle {
         Ok(all)
     }
 
+    /// Addresses of the modules collected, in their order.
+    pub fn modules(&self) -> Vec<String> {
+        let mut names: Vec<_> = self.read().modules.keys().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Whether collecting has ended.
     pub fn is_frozen(&self) -> bool {
         self.read().frozen

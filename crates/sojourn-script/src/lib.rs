@@ -16,6 +16,7 @@
 mod builtins;
 mod bundle;
 mod commonjs;
+mod depth;
 mod engine;
 mod error;
 mod fiber;
@@ -28,6 +29,7 @@ mod uses;
 
 pub use builtins::Builtins;
 pub use bundle::{Bundle, Fetch, Sources};
+pub use depth::{Depth, too_deep};
 pub use engine::{Engine, Inside, Limits};
 pub use error::ScriptError;
 pub use fiber::{Fiber, StackSlot, Stacks, suspend};

@@ -9,6 +9,7 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
+use crate::depth::{Depth, too_deep};
 use crate::source_map::SourceMap;
 
 /// A source, ready to be compiled.
@@ -20,10 +21,28 @@ pub(crate) struct Translated {
     pub(crate) is_commonjs: bool,
 }
 
+/// Stack for reading a source: what reads it calls itself for each level of its tree, and fibers
+/// have little. Taken from the system as far as it is used.
+const STACK_BYTES: usize = 256 << 20;
+/// Levels that such a stack has room for: 10 KB each, twice what was measured.
+const DEPTH: Depth = Depth { brackets_max: 5_000, run_max: 25_000 };
+
 /// Makes JavaScript of the text of a module. TypeScript loses its types, by its address's ending or
 /// where `text` is no JavaScript. Types are not checked. The error says line, column and what is
 /// wrong.
 pub(crate) fn translate(address: &str, text: &str) -> Result<Translated, String> {
+    if let Some((line, column)) = too_deep(text, DEPTH) {
+        return Err(format!("line {line}, column {column}: nested too deep"));
+    }
+    let no_memory = |error: std::io::Error| format!("no memory to read it: {error}");
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = reader.spawn_scoped(scope, || read(address, text)).map_err(no_memory)?;
+        thread.join().unwrap_or_else(|_| Err("it could not be read: this is a defect".to_owned()))
+    })
+}
+
+fn read(address: &str, text: &str) -> Result<Translated, String> {
     let allocator = Allocator::default();
     if !is_typescript(address) {
         let parsed = Parser::new(&allocator, text, SourceType::unambiguous()).parse();

@@ -98,3 +98,27 @@ fn top_level_await_waits() {
     let error = result(&bundle(&scripts.path("never.js"))).expect_err("never");
     assert!(error.message.contains("never comes"), "{error:?}");
 }
+
+/// Whatever a script looks like, reading it ends in an error at worst.
+#[test]
+fn deep_scripts_are_no_crash() {
+    let nested = |start: &str, end: &str, times| {
+        format!("export default () => {}1{}", start.repeat(times), end.repeat(times))
+    };
+    for text in [
+        nested("[", "]", 4_900),
+        nested("(", ")", 4_900),
+        nested("!", "", 20_000),
+        nested("1+", "", 20_000),
+        nested("a ? 1 : ", "", 8_000),
+        nested("(() => ", ")", 4_000),
+    ] {
+        let folder = Scripts::new(&[("main.js", &text), ("typed.ts", &text)]);
+        for name in ["main.js", "typed.ts"] {
+            // The engine's own stack may well be too small for it; that is an error like any other.
+            let _told = result(&bundle(&folder.path(name)));
+        }
+    }
+    let message = failure(&nested("[", "]", 30_000));
+    assert!(message.contains("line 1, column 5021: nested too deep"), "{message}");
+}

@@ -1,7 +1,6 @@
 //! From a script to a [`Definition`]: the script runs once, and what it declared is read.
 
 mod calls;
-mod depth;
 mod host;
 mod markers;
 mod misuse;
@@ -16,7 +15,9 @@ use std::sync::Arc;
 
 use sojourn_plan::{PlanError, PlanErrors};
 use sojourn_script::js::Function;
-use sojourn_script::{Bundle, Engine, Fiber, Inside, Limits, ScriptError, Sources, Stacks};
+use sojourn_script::{
+    Bundle, Depth, Engine, Fiber, Inside, Limits, ScriptError, Sources, Stacks, too_deep,
+};
 
 use crate::definition::{Definition, Place};
 use host::Host;
@@ -42,6 +43,8 @@ impl Default for Budget {
     }
 }
 
+/// What walks through a script's tree has the stack of its caller.
+const DEPTH: Depth = Depth { brackets_max: 300, run_max: 10_000 };
 /// Stack beyond what scripts may use: calls of ours, the report of an overflow, and most of all
 /// reading sources as deep as [`depth`] lets them be. Only what is touched takes memory.
 const STACK_BYTES_OWN: usize = 32 << 20;
@@ -59,7 +62,7 @@ pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Defin
     let text = sources.entry_text.clone();
     let bundle = Bundle::new(script, sources).map_err(|error| whole(&error.message))?;
     let written = text.clone().or_else(|| std::fs::read_to_string(script).ok());
-    if let Some((line, column)) = written.as_deref().and_then(depth::too_deep) {
+    if let Some((line, column)) = written.as_deref().and_then(|text| too_deep(text, DEPTH)) {
         let place = Place { file: given.as_str().into(), line, column };
         return Err(PlanErrors(vec![place.error("the script is nested too deep", None)]));
     }

@@ -5,13 +5,17 @@
 //! words and signs that follow one another without `;`, `,` or braces, of which each may be a
 //! level.
 
-/// Most open brackets.
-const BRACKETS_MAX: usize = 300;
-/// Most words and signs in a row.
-const RUN_MAX: usize = 10_000;
+/// How deep a script may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depth {
+    /// Most open brackets.
+    pub brackets_max: usize,
+    /// Most words and signs in a row.
+    pub run_max: usize,
+}
 
-/// Line and column, from 1, at which a script becomes too deep.
-pub(super) fn too_deep(text: &str) -> Option<(u32, u32)> {
+/// Line and column, from 1, at which a script becomes deeper than it may be.
+pub fn too_deep(text: &str, depth: Depth) -> Option<(u32, u32)> {
     let (mut brackets, mut run, mut is_word) = (0_usize, 0_usize, false);
     let mut quote = None;
     for (at, letter) in text.char_indices() {
@@ -30,7 +34,7 @@ pub(super) fn too_deep(text: &str) -> Option<(u32, u32)> {
             _ if letter.is_whitespace() || (is_word && was_word) => {}
             _ => run += 1,
         }
-        if brackets > BRACKETS_MAX || run > RUN_MAX {
+        if brackets > depth.brackets_max || run > depth.run_max {
             let before = &text[..at];
             let line = before.matches('\n').count() as u32 + 1;
             let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) as u32;
@@ -46,6 +50,8 @@ mod tests {
 
     #[test]
     fn deep_scripts_are_told_from_long_ones() {
+        let depth = Depth { brackets_max: 300, run_max: 10_000 };
+        let too_deep = |text: &str| too_deep(text, depth);
         assert_eq!(too_deep(&"f(1, [2]);\n".repeat(50_000)), None);
         assert_eq!(too_deep(&format!("x('{}')", "<a b=\"1\"/>".repeat(20_000))), None);
         assert_eq!(too_deep(&"a += 1;\n".repeat(50_000)), None);
