@@ -98,7 +98,7 @@ impl Journeying {
                 add(&name, self.duration, end_ns, took_ns as f64 / 1e6);
             }
             add(&name, self.completed, end_ns, f64::from(u8::from(is_complete)));
-            // A sample of each, so that a threshold on a run that lost none has something to look at.
+            // Of each, so that a threshold on a run that lost none has something to look at.
             add(&name, self.lost, end_ns, f64::from(u8::from(is_lost)));
         }
     }
