@@ -1,6 +1,7 @@
 //! Avro: schemas, payloads to JSON, and the schema registry.
 //!
-//! A [`Schema`] reads bare Avro data, and writes it. An [`Avro`] is what a channel reads its messages with: one
+//! A [`Schema`] reads bare Avro data, and writes it. An [`Avro`] is what a channel reads its
+//! messages with: one
 //! schema from a file, or those of a registry, which messages name by an id in front of their data.
 //!
 //! This is a reader of our own because a library's would have to survive any bytes: `apache-avro`

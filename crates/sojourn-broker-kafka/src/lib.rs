@@ -4,7 +4,8 @@
 //! while it opens. It joins no group, commits nothing and takes nothing from the system's own
 //! consumers. [`KafkaPublisher`] sends messages and returns the broker's acknowledgements by token.
 //! [`KafkaConsumer`] is the opposite of a tap: a member of a group that commits what it took.
-//! [`client`] is what scripts drive. All are librdkafka clients; its logs go nowhere, and no property's value is ever printed.
+//! [`client`] is what scripts drive. All are librdkafka clients; its logs go nowhere,
+//! and no property's value is ever printed.
 
 mod backlog;
 pub mod client;

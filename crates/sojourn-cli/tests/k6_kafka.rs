@@ -175,7 +175,8 @@ const REGISTRY: &str = r#"
 routes:
   - { route: "POST /subjects/orders-value/versions", json: { id: 7 } }
   - { route: "POST /subjects/orders-value", json: { subject: orders-value, id: 7, version: 3, schema: "{}" } }
-  - { route: "GET /subjects/orders-key/versions/latest", json: { subject: orders-key, id: 258, version: 1, schema: '"string"' } }
+  - route: GET /subjects/orders-key/versions/latest
+    json: { subject: orders-key, id: 258, version: 1, schema: '"string"' }
   - { route: "*", status: 404, json: { error_code: 40401, message: "Subject not found." } }
 "#;
 

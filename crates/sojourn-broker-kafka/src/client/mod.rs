@@ -1,8 +1,8 @@
 //! Clients that scripts drive: producers that many share, readers, and the management of topics.
 //!
-//! They take librdkafka's properties as a channel of the plan does, and hide their secrets likewise.
-//! A [`Producer`] never blocks. A [`Reader`] has a thread of its own, which answers by a callback. An
-//! [`Admin`] blocks whoever asks.
+//! They take librdkafka's properties as a channel of the plan does, and hide their secrets
+//! likewise. A [`Producer`] never blocks. A [`Reader`] has a thread of its own, which answers by a
+//! callback. An [`Admin`] blocks whoever asks.
 
 mod admin;
 mod producer;

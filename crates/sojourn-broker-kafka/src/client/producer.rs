@@ -106,8 +106,8 @@ impl Producer {
         lock(&self.topics).get(topic).copied()
     }
 
-    /// Asks the broker for its topics, unless this one is known; `None` when there is no such topic.
-    /// It comes into no being by this. Blocks for ten seconds at most.
+    /// Asks the broker for its topics, unless this one is known; `None` when there is no such
+    /// topic. It comes into no being by this. Blocks for ten seconds at most.
     pub fn partitions(&self, topic: &str) -> Result<Option<usize>, String> {
         // Whoever asks at the same time waits, and finds the answer.
         let mut topics = lock(&self.topics);

@@ -1,7 +1,7 @@
 //! The offset behind a partition's newest message, as the last answer of the broker told it.
 //!
-//! The crate's own function asks the broker each time; librdkafka's that remembers is only among its
-//! bindings.
+//! The crate's own function asks the broker each time; librdkafka's that remembers is only among
+//! its bindings.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
