@@ -106,7 +106,7 @@ mod tests {
             any::<[u64; 3]>().prop_map(|[last_t0_ns, load_end_ns, at_ns]| {
                 FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns }
             }),
-            Just(FromGenerator::Idle),
+            any::<()>().prop_map(|()| FromGenerator::Idle),
             any::<Result<(), String>>().prop_map(FromGenerator::Ended),
         ]
     }

@@ -30,7 +30,7 @@ fn spec(plan: Plan, reports_max: usize) -> (GeneratorSpec, Ends) {
         index: 0,
         of: 1,
         options: RunOptions::new(None, "test".to_owned()),
-        attack: None,
+        work: Work::Journeys,
         anchor: Anchor::now(),
         variables: Vec::new(),
         facts,

@@ -1,5 +1,8 @@
 //! What is said before anything is read, and what is read of this very process.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
 use crossbeam_channel::bounded;
 use sojourn_plan::Resource;
 

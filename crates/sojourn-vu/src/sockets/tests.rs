@@ -64,7 +64,7 @@ impl Here {
     fn next_event(&mut self) -> Event {
         match self.next().event {
             Any::WebSocket(event) => event,
-            Any::Grpc(other) => panic!("{other:?}"),
+            other => panic!("{other:?}"),
         }
     }
 }
@@ -306,7 +306,7 @@ mod grpc {
     fn next(here: &mut Here) -> Event {
         match here.next().event {
             Any::Grpc(event) => event,
-            Any::WebSocket(other) => panic!("{other:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
