@@ -10,8 +10,8 @@ use sojourn_clock::{SECOND_NS, now_ns};
 /// How long to sleep between two looks at the clock and at the stop.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Calls `work` with the instant at `start_ns` and at every whole second from there, until `stop`. A
-/// second that passes while `work` is busy is left out.
+/// Calls `work` with the instant at `start_ns` and at every whole second from there, until `stop`.
+/// A second that passes while `work` is busy is left out.
 pub(crate) fn every_second(start_ns: u64, stop: &AtomicBool, mut work: impl FnMut(u64)) {
     let mut due_ns = start_ns;
     while !stop.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! How placeholders stand in the texts that a script makes: markers that survive whatever scripts do
-//! with text, and come out as a [`Text`].
+//! How placeholders stand in the texts that a script makes: markers that survive whatever scripts
+//! do with text, and come out as a [`Text`].
 
 use crate::text::{Escape, Part, Text};
 

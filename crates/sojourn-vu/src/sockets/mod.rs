@@ -173,10 +173,13 @@ impl Link {
     }
 }
 
+/// A link, and what aborts its task.
+type Open = (Arc<Link>, Option<AbortHandle>);
+
 /// A user's links.
 #[derive(Default)]
 pub(crate) struct Links {
-    open: RefCell<HashMap<OperationId, (Arc<Link>, Option<AbortHandle>)>>,
+    open: RefCell<HashMap<OperationId, Open>>,
     traffic: OnceCell<Arc<Traffic>>,
 }
 

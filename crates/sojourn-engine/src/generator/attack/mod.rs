@@ -433,15 +433,13 @@ impl AttackGenerator {
         }
         let of_open = self.open.as_ref().and_then(OpenStream::end_ns);
         let ends_ns = of_open.or_else(|| self.closed.as_ref().and_then(ClosedStream::end_ns));
+        let ends_ns = ends_ns.unwrap_or(0).max(self.last_t0_ns);
         let message = FromGenerator::ArrivalsDone {
             last_t0_ns: self.last_t0_ns,
-            load_end_ns: match self.stopped {
-                true => now,
-                false => ends_ns.unwrap_or(0).max(self.last_t0_ns),
-            },
+            load_end_ns: if self.stopped { now } else { ends_ns },
             at_ns: now,
         };
-        // Tried again at the next turn when the channel is full.
+        // When the channel is full: tried again at the next turn.
         self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
     }
 
@@ -449,8 +447,8 @@ impl AttackGenerator {
     /// coordinator waits for. Returns when to say it again.
     fn flush(&mut self, now: u64) -> u64 {
         if self.arrivals_done && self.hits.is_empty() && !self.idle_told {
-            let reports = &self.spec.reports;
-            self.idle_told = reports.try_send((self.spec.index, FromGenerator::Idle)).is_ok();
+            let idle = (self.spec.index, FromGenerator::Idle);
+            self.idle_told = self.spec.reports.try_send(idle).is_ok();
         }
         if let Some(results) = &mut self.results
             && !results.flush(now)

@@ -138,9 +138,10 @@ impl Writer {
                 return Ok(());
             }
         };
-        for topic in sending.topics.keys().cloned().collect::<Vec<_>>() {
-            if let Err(problem) = self.look_up(ctx, &producer, &topic)? {
-                sending.refused.insert(topic, problem);
+        let Sending { topics, refused, .. } = &mut *sending;
+        for topic in topics.keys() {
+            if let Err(problem) = self.look_up(ctx, &producer, topic)? {
+                refused.insert(topic.clone(), problem);
             }
         }
         let deadline_ns = now_ns().saturating_add(self.config.write_timeout_ns());
