@@ -143,7 +143,8 @@ definition.session("watch", function (session) {
     extraction: { jsonpath: { token: "$.token", big: "$.big" } },
   });
   session.assert("token", session.getVar("token"), "!=", "");
-  var rounds = session.ds.generate("random_number", { range: [2, 4] });
+  session.setVar("rounds", session.ds.generate("random_number", { range: [2, 4] }));
+  var rounds = session.getVar("rounds");
   session.times(rounds, function (ctx) {
     ctx.get("/ping/:token?n=:n&unknown=:unknown", {
       tag: "ping",

@@ -120,5 +120,5 @@ fn deep_scripts_are_no_crash() {
         }
     }
     let message = failure(&nested("[", "]", 30_000));
-    assert!(message.contains("line 1, column 5021: nested too deep"), "{message}");
+    assert!(message.contains("line 1, column 5022: nested too deep"), "{message}");
 }

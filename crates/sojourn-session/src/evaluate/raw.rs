@@ -59,6 +59,16 @@ pub(super) enum MixKind {
     Probabilities,
 }
 
+impl MixKind {
+    /// Shares of so many sessions before any is given.
+    pub(super) fn base(self, sessions: usize) -> Vec<f64> {
+        match self {
+            Self::Weights => vec![1.0; sessions],
+            Self::Probabilities => vec![0.0; sessions],
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct RawMix {
     pub(super) kind: MixKind,

@@ -60,6 +60,8 @@ pub(crate) struct SessionGenerator {
     memory: Memory,
     origins: Origins,
     start_ns: u64,
+    /// When the last phase ends: loops that go on until then end too.
+    load_end_ns: u64,
     last_t0_ns: u64,
     /// It was said that there are no further arrivals.
     arrivals_done: bool,
@@ -83,6 +85,7 @@ impl SessionGenerator {
         recorder.start_at(start_ns);
         let health = ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
             .watch(plan.health.busy_max, &mut recorder);
+        let steady_ns = plan.load.iter().map(|load| load.steady_ns).max().unwrap_or(0);
         let entries = (0u16..).zip(&plan.load);
         let open = entries
             .filter_map(|(entry, load)| OpenStream::new(entry, load, plan.seed, share, start_ns));
@@ -96,6 +99,7 @@ impl SessionGenerator {
             memory: Memory::new(plan.seed, spec.index, spec.of),
             origins: Origins::default(),
             start_ns,
+            load_end_ns: start_ns.saturating_add(steady_ns),
             last_t0_ns: start_ns,
             arrivals_done: false,
             idle_told: false,
@@ -163,10 +167,7 @@ impl SessionGenerator {
                 .iter()
                 .enumerate()
                 .filter_map(|(at, open)| open.peek().map(|(k, t0_ns)| (t0_ns, at, k)));
-            let Some((t0_ns, at, k)) = next.min() else {
-                self.tell_when_done(now_ns());
-                return u64::MAX;
-            };
+            let Some((t0_ns, at, k)) = next.min() else { return self.tell_when_done(now_ns()) };
             let now = now_ns();
             if t0_ns > now {
                 return t0_ns.saturating_add(self.lag_budget.ns());
@@ -224,8 +225,8 @@ impl SessionGenerator {
         let program = &*sessions.program;
         loop {
             let Some(seat) = self.seats.get_mut(slot) else { return };
-            let ends = self.arrivals_done && seat.walker.is_in_endless_loop(program);
-            if ends && seat.asked.is_none() {
+            let is_over = self.stopped || now >= self.load_end_ns;
+            if is_over && seat.walker.is_in_endless_loop(program) {
                 self.leave(slot, Ended::Completed, now);
                 return;
             }
@@ -338,21 +339,23 @@ impl SessionGenerator {
         }
     }
 
-    fn tell_when_done(&mut self, now: u64) {
-        if self.arrivals_done || self.open.iter().any(|open| !open.is_over(now)) {
-            return;
+    /// Says once that there are no further arrivals, when the last phase is over; returns when to
+    /// look again.
+    fn tell_when_done(&mut self, now: u64) -> u64 {
+        if self.arrivals_done {
+            return u64::MAX;
         }
-        let ends_ns = self.open.iter().filter_map(OpenStream::end_ns).max();
+        if now < self.load_end_ns && !self.stopped {
+            return self.load_end_ns;
+        }
         let message = FromGenerator::ArrivalsDone {
             last_t0_ns: self.last_t0_ns,
-            load_end_ns: match self.stopped {
-                true => now,
-                false => ends_ns.unwrap_or(0).max(self.last_t0_ns),
-            },
+            load_end_ns: if self.stopped { now } else { self.load_end_ns },
             at_ns: now,
         };
         // Tried again at the next turn when the channel is full.
         self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
+        u64::MAX
     }
 
     /// Says how far this source has seen, and once that the last client has ended, which is what

@@ -75,8 +75,9 @@ impl Reader<'_> {
             let hint = "definition.session(\"name\", function (session) { … })";
             self.error(&self.places.whole(), "no session is declared", Some(hint));
         }
+        let general = general_shares(raw.mix.as_ref(), &names);
         let mix = self.mix(raw.mix, &names);
-        let phases = self.phases(raw.phases, &names, &mix);
+        let phases = self.phases(raw.phases, &names, (&mix, &general));
         let placeholders = raw.placeholders.into_iter();
         let placeholders = placeholders
             .map(|raw| Placeholder { place: self.places.get(raw.at), kind: kind_of(raw.kind) })
@@ -144,7 +145,8 @@ impl Reader<'_> {
             None => Mix::of_weights(&equal),
             Some(raw) => {
                 let place = self.places.get(raw.at);
-                return self.shares(raw.kind, &raw.shares, names, &place);
+                let base = raw.kind.base(names.len());
+                return self.shares(raw.kind, &raw.shares, (names, base), &place);
             }
         };
         made.unwrap_or_else(|_| fallback())
@@ -154,13 +156,9 @@ impl Reader<'_> {
         &mut self,
         kind: MixKind,
         given: &[(String, f64)],
-        names: &[&str],
+        (names, mut shares): (&[&str], Vec<f64>),
         place: &Place,
     ) -> Mix {
-        let mut shares = match kind {
-            MixKind::Weights => vec![1.0; names.len()],
-            MixKind::Probabilities => vec![0.0; names.len()],
-        };
         for (name, share) in given {
             match names.iter().position(|known| known == name) {
                 Some(at) => shares[at] = *share,
@@ -184,7 +182,13 @@ impl Reader<'_> {
         })
     }
 
-    fn phases(&mut self, raw: Vec<RawPhase>, names: &[&str], mix: &Mix) -> Vec<Phase> {
+    /// The phases; `general` are the shares that a phase's own weights are laid over.
+    fn phases(
+        &mut self,
+        raw: Vec<RawPhase>,
+        names: &[&str],
+        (mix, general): (&Mix, &[f64]),
+    ) -> Vec<Phase> {
         if raw.is_empty() {
             let hint = "definition.setArrivalPhases([{ duration: 60, rate: 1 }])";
             self.error(&self.places.whole(), "no arrival phase is set", Some(hint));
@@ -198,7 +202,9 @@ impl Reader<'_> {
                 self.error(&place, message, Some("at most 32 are shown"));
             }
             let mix = match &phase.weights {
-                Some(weights) => self.shares(MixKind::Weights, weights, names, &place),
+                Some(weights) => {
+                    self.shares(MixKind::Weights, weights, (names, general.to_vec()), &place)
+                }
                 None => mix.clone(),
             };
             phases.push(Phase {
@@ -241,6 +247,18 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The shares that a script gives all phases; of a session that does not exist elsewhere an error.
+fn general_shares(raw: Option<&RawMix>, names: &[&str]) -> Vec<f64> {
+    let Some(raw) = raw else { return MixKind::Weights.base(names.len()) };
+    let mut shares = raw.kind.base(names.len());
+    for (name, share) in &raw.shares {
+        if let Some(at) = names.iter().position(|known| known == name) {
+            shares[at] = *share;
+        }
+    }
+    shares
 }
 
 /// Stands for a mix that can't be made, which is reported.
