@@ -10,6 +10,7 @@ use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, consumer_config};
+use crate::final_errors::never_mends;
 use crate::headers::headers;
 
 /// Takes messages as a member of a group, and commits them when asked.
@@ -60,17 +61,9 @@ impl KafkaConsumer {
     fn judge(&self, error: &KafkaError) -> Result<(), BrokerError> {
         use RDKafkaErrorCode as Code;
         match error.rdkafka_error_code() {
-            Some(
-                Code::Authentication
-                | Code::AutoOffsetReset
-                | Code::Fatal
-                | Code::GroupAuthorizationFailed
-                | Code::InconsistentGroupProtocol
-                | Code::NotImplemented
-                | Code::TopicAuthorizationFailed
-                | Code::UnknownTopic
-                | Code::UnknownTopicOrPartition,
-            ) => Err(self.failed(error)),
+            // A system's topics are there before it runs.
+            Some(Code::UnknownTopic | Code::UnknownTopicOrPartition) => Err(self.failed(error)),
+            Some(code) if never_mends(code) => Err(self.failed(error)),
             _ => Ok(()),
         }
     }

@@ -12,6 +12,7 @@ pub mod client;
 mod config;
 mod connection;
 mod consume;
+mod final_errors;
 mod headers;
 mod judge;
 mod links;

@@ -61,6 +61,34 @@ pub struct Step {
 }
 
 impl Step {
+    /// A step as reports and thresholds know it, where what is sent comes from elsewhere: a
+    /// target's file, a session's program.
+    pub fn named(name: String, timeout_ns: u64) -> Self {
+        let action = HttpAction {
+            method: "GET".to_owned(),
+            tls: false,
+            host: String::new(),
+            port: 0,
+            path: Template::literal("/"),
+            headers: Vec::new(),
+            body: None,
+            timeout_ns,
+            redirects_max: 0,
+            body_max: 0,
+        };
+        Self {
+            name,
+            after: None,
+            action: Action::Http(action),
+            expect: Vec::new(),
+            extract: Vec::new(),
+            key: None,
+            retry: None,
+            batch: None,
+            clock: None,
+        }
+    }
+
     /// The longest it can take, nanoseconds: every attempt's timeout and the pauses between them.
     pub fn time_max_ns(&self) -> u64 {
         let timeout_ns = match &self.action {

@@ -1,7 +1,7 @@
 //! The load of a definition: a plan, as all runs have one.
 
 use sojourn_pace::{Arrivals, Profile, Segment};
-use sojourn_plan::{Action, HttpAction, Journey, Load, Model, Plan, Step, Template};
+use sojourn_plan::{Journey, Load, Model, Plan, Step};
 
 use crate::definition::{Definition, Phase};
 use crate::mix::Mix;
@@ -45,7 +45,7 @@ pub fn session_load(
         if steps.len() <= STEPS_MAX {
             let is_last = steps.len() == STEPS_MAX;
             let name = if is_last { OTHERS.to_owned() } else { request };
-            steps.push(step(name, timeout_ns));
+            steps.push(Step::named(name, timeout_ns));
         }
         steps.len() - 1
     });
@@ -106,31 +106,5 @@ fn journey(session: &str, timeout_ns: u64) -> Journey {
         trace: false,
         label: None,
         poison: None,
-    }
-}
-
-/// A step as reports know it; what is sent is the program's.
-fn step(name: String, timeout_ns: u64) -> Step {
-    Step {
-        name,
-        after: None,
-        action: Action::Http(HttpAction {
-            method: "GET".to_owned(),
-            tls: false,
-            host: String::new(),
-            port: 0,
-            path: Template::literal("/"),
-            headers: Vec::new(),
-            body: None,
-            timeout_ns,
-            redirects_max: 0,
-            body_max: 0,
-        }),
-        expect: Vec::new(),
-        extract: Vec::new(),
-        key: None,
-        retry: None,
-        batch: None,
-        clock: None,
     }
 }

@@ -13,6 +13,7 @@ use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 
 use super::reader::{Context, Source};
 use super::watermarks;
+use crate::final_errors::never_mends;
 use crate::headers::headers;
 
 /// How long a reader may take until the broker answers for its partitions.
@@ -257,20 +258,10 @@ impl Reading {
 /// ago.
 fn is_final(error: &KafkaError) -> bool {
     use RDKafkaErrorCode as Code;
-    matches!(
-        error.rdkafka_error_code(),
-        Some(
-            Code::Authentication
-                | Code::AutoOffsetReset
-                | Code::Fatal
-                | Code::GroupAuthorizationFailed
-                | Code::InconsistentGroupProtocol
-                | Code::InvalidSessionTimeout
-                | Code::NotImplemented
-                | Code::OffsetOutOfRange
-                | Code::TopicAuthorizationFailed
-        )
-    )
+    match error.rdkafka_error_code() {
+        Some(Code::InvalidSessionTimeout | Code::OffsetOutOfRange) => true,
+        code => code.is_some_and(never_mends),
+    }
 }
 
 fn owned(consumer: &BaseConsumer<Context>, message: &BorrowedMessage<'_>, at_ns: u64) -> Message {

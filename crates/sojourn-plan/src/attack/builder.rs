@@ -6,9 +6,7 @@ use sojourn_metrics::Threshold;
 use sojourn_pace::Arrivals;
 
 use super::{pace::Pace, pace::PaceError, target::Target};
-use crate::{
-    Action, HttpAction, Journey, Load, Model, Plan, Step, Template, Think, Until, UserStage,
-};
+use crate::{Journey, Load, Model, Plan, Step, Think, Until, UserStage};
 
 /// Targets told apart in reports; further ones are one step together.
 const STEPS_MAX: usize = 100;
@@ -101,33 +99,7 @@ fn steps(targets: &[Target], timeout_ns: u64) -> Vec<Step> {
     let is_folded = labels.is_empty() || labels.len() > STEPS_MAX;
     labels.truncate(STEPS_MAX);
     labels.extend(is_folded.then(|| OTHERS.to_owned()));
-    labels.into_iter().map(|label| step(label, timeout_ns)).collect()
-}
-
-/// A step as reports and thresholds know it; what is sent is the target's.
-fn step(name: String, timeout_ns: u64) -> Step {
-    Step {
-        name,
-        after: None,
-        action: Action::Http(HttpAction {
-            method: "GET".to_owned(),
-            tls: false,
-            host: String::new(),
-            port: 0,
-            path: Template::literal("/"),
-            headers: Vec::new(),
-            body: None,
-            timeout_ns,
-            redirects_max: 0,
-            body_max: 0,
-        }),
-        expect: Vec::new(),
-        extract: Vec::new(),
-        key: None,
-        retry: None,
-        batch: None,
-        clock: None,
-    }
+    labels.into_iter().map(|label| Step::named(label, timeout_ns)).collect()
 }
 
 fn length_ns(profile: &sojourn_pace::Profile, duration_ns: Option<u64>) -> u64 {

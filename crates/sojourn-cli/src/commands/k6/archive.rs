@@ -12,7 +12,7 @@ use sojourn_k6::options::Environment;
 use sojourn_vu::Console;
 
 use super::script::Failed;
-use super::{environment, log, script};
+use super::script;
 use crate::errors::UsageError;
 
 /// Pack a script, its imports, the files that it opens and its options into one file
@@ -36,18 +36,9 @@ pub(crate) struct Archive {
 
 /// Writes it.
 pub(super) fn run(command: &Archive) -> Result<u8, UsageError> {
-    let process = environment::of_process();
-    let settings = Settings::new(&command.flags, &process, &Value::Null);
-    let prepared = settings
-        .map_err(Failed::options)
-        .and_then(|settings| Ok((log::console(&settings, None)?, settings)));
-    Ok(match prepared {
-        Ok((console, settings)) => match write(command, &process, &settings, &console) {
-            Ok(()) => 0,
-            Err(failed) => failed.tell(&console),
-        },
-        Err(failed) => failed.tell(&log::beginning()),
-    })
+    Ok(script::with_settings(&command.flags, |process, settings, console| {
+        write(command, process, settings, console)
+    }))
 }
 
 fn write(

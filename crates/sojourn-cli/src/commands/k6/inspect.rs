@@ -9,7 +9,7 @@ use sojourn_k6::options::{Environment, Options, Tier};
 use sojourn_vu::Console;
 
 use super::script::Failed;
-use super::{environment, log, script};
+use super::script;
 use crate::errors::UsageError;
 
 /// Show a script's options
@@ -26,21 +26,10 @@ pub(crate) struct Inspect {
 
 /// Prints them as JSON.
 pub(super) fn run(command: &Inspect) -> Result<u8, UsageError> {
-    let process = environment::of_process();
-    let settings = Settings::new(&command.flags, &process, &Value::Null);
-    let prepared = settings
-        .map_err(Failed::options)
-        .and_then(|settings| Ok((log::console(&settings, None)?, settings)));
-    Ok(match prepared {
-        Ok((console, settings)) => match inspect(command, &process, &settings, &console) {
-            Ok(text) => {
-                println!("{text}");
-                0
-            }
-            Err(failed) => failed.tell(&console),
-        },
-        Err(failed) => failed.tell(&log::beginning()),
-    })
+    Ok(script::with_settings(&command.flags, |process, settings, console| {
+        println!("{}", inspect(command, process, settings, console)?);
+        Ok(())
+    }))
 }
 
 fn inspect(

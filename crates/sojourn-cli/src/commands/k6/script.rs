@@ -1,8 +1,9 @@
-//! From flags to a script's options: what `run` and `inspect` share.
+//! From flags to a script's options: what `run`, `inspect` and `archive` share.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Value;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{
@@ -10,7 +11,7 @@ use sojourn_k6::options::{
 };
 use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, collect};
 
-use super::{environment, source};
+use super::{environment, log, source};
 
 /// What one user may use: memory for values, and stack for calls.
 pub(super) const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
@@ -77,6 +78,24 @@ impl Failed {
 impl From<RunError> for Failed {
     fn from(error: RunError) -> Self {
         Self { exit: error.exit, message: error.message, fields: error.fields }
+    }
+}
+
+/// Settles what flags and variables ask for, without a configuration file, and does `work` with
+/// that; the exit code. What goes wrong is said in the log.
+pub(super) fn with_settings(
+    flags: &RunFlags,
+    work: impl FnOnce(&Environment, &Settings, &Arc<Console>) -> Result<(), Failed>,
+) -> u8 {
+    let process = environment::of_process();
+    let settings = Settings::new(flags, &process, &Value::Null).map_err(Failed::options);
+    let prepared = settings.and_then(|settings| Ok((log::console(&settings, None)?, settings)));
+    match prepared {
+        Ok((console, settings)) => match work(&process, &settings, &console) {
+            Ok(()) => 0,
+            Err(failed) => failed.tell(&console),
+        },
+        Err(failed) => failed.tell(&log::beginning()),
     }
 }
 
