@@ -11,8 +11,8 @@ use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::Environment;
 use sojourn_vu::Console;
 
-use super::script::Failed;
-use super::script;
+use super::environment;
+use super::script::{self, Failed};
 use crate::errors::UsageError;
 
 /// Pack a script, its imports, the files that it opens and its options into one file

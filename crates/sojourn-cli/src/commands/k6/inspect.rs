@@ -8,8 +8,7 @@ use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{Environment, Options, Tier};
 use sojourn_vu::Console;
 
-use super::script::Failed;
-use super::script;
+use super::script::{self, Failed};
 use crate::errors::UsageError;
 
 /// Show a script's options
