@@ -74,6 +74,12 @@ impl From<sojourn_engine::RunError> for UsageError {
     }
 }
 
+impl From<UsageError> for sojourn_engine::RunError {
+    fn from(error: UsageError) -> Self {
+        Self { message: error.message, hint: error.hint }
+    }
+}
+
 impl From<sojourn_plan::PlanErrors> for UsageError {
     fn from(errors: sojourn_plan::PlanErrors) -> Self {
         Self { message: errors.to_string(), hint: None, is_runtime: false }

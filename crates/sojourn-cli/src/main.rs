@@ -16,6 +16,7 @@ mod go_words;
 mod live;
 mod outputs;
 mod plan_flags;
+mod process_flags;
 mod rehearsal;
 mod reported;
 mod resource_flags;
@@ -25,6 +26,7 @@ mod script_words;
 mod several;
 mod signals;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -62,9 +64,7 @@ struct Cli {
 
 fn main() -> ExitCode {
     // A reader that stops reading (`| head`) ends the output, not the program with a panic.
-    let words = script_words::rewrite(std::env::args_os().collect());
-    let words = go_flags::rewrite(words, Cli::command());
-    let cli = Cli::parse_from(words);
+    let cli = Cli::parse_from(rewritten(std::env::args_os().collect()));
     match no_profile(cli.profile.as_deref()).and_then(|()| commands::dispatch(cli.command)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
@@ -72,6 +72,16 @@ fn main() -> ExitCode {
             ExitCode::from(error.code())
         }
     }
+}
+
+/// A command line as clap reads it.
+fn rewritten(words: Vec<OsString>) -> Vec<OsString> {
+    go_flags::rewrite(script_words::rewrite(words), Cli::command())
+}
+
+/// The command of another process's command line.
+fn parse(words: Vec<OsString>) -> Result<Command, clap::Error> {
+    Cli::try_parse_from(rewritten(words)).map(|cli| cli.command)
 }
 
 /// Go's profiles of its own processor time and memory: there is no Go here.

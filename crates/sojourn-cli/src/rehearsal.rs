@@ -7,7 +7,7 @@ use sojourn_plan::Plan;
 
 use crate::{
     errors::UsageError,
-    runner::{self, RunFlags},
+    runner::{self, How, RunFlags},
 };
 
 /// A share of the load: 0.1 is a tenth.
@@ -65,7 +65,7 @@ pub(crate) fn rehearse(
         eprintln!("rehearsal {} of {}: {percent}% of the load", place + 1, plans.len());
         let is_last = place + 1 == plans.len();
         let own = if is_last { flags.clone() } else { apart(flags, *percent) };
-        let made = runner::make(scaled, &own, (false, false), stop)?;
+        let made = runner::make(scaled, &own, How::default(), stop)?;
         runner::say_where(&made);
         if made.code != 0 || is_last {
             if !is_last {

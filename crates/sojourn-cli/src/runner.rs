@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_engine::{KeepBounds, Progress, RunError, RunOptions, Stop, exit_code};
+use sojourn_engine::{KeepBounds, Processes, Progress, RunError, RunOptions, Stop, exit_code};
 use sojourn_plan::Plan;
 use sojourn_record::Summary;
 
@@ -66,8 +66,8 @@ pub(crate) struct MachineFlags {
 }
 
 impl MachineFlags {
-    /// Options of a run that leaves this run file.
-    pub(crate) fn options(&self, run_file: PathBuf, run_id: String) -> RunOptions {
+    /// Options of a run that leaves this run file, if any.
+    pub(crate) fn options(&self, run_file: Option<PathBuf>, run_id: String) -> RunOptions {
         let mut options = RunOptions::new(run_file, run_id);
         options.threads = self.threads;
         options.client.connections_max = self.connections;
@@ -165,6 +165,17 @@ impl Format {
     }
 }
 
+/// What is special about a run.
+#[derive(Debug, Default)]
+pub(crate) struct How {
+    /// One journey of each kind instead of the load.
+    pub(crate) once: bool,
+    /// Everything is told on standard error.
+    pub(crate) debug: bool,
+    /// Generators in processes of their own.
+    pub(crate) processes: Option<Processes>,
+}
+
 /// What became of a run.
 pub(crate) struct Made {
     pub(crate) code: u8,
@@ -172,14 +183,14 @@ pub(crate) struct Made {
     pub(crate) reports: Vec<PathBuf>,
 }
 
-/// Makes a run and its reports; `once` and `debug` are the flags of these names.
+/// Makes a run and its reports.
 pub(crate) fn make(
     plan: &Plan,
     flags: &RunFlags,
-    told: (bool, bool),
+    how: How,
     stop: &Stop,
 ) -> Result<Made, UsageError> {
-    make_with(plan, flags, told, &mut |options, progress| {
+    make_with(plan, flags, how, &mut |options, progress| {
         sojourn_engine::run(plan, options, &registry(), stop, progress)
     })
 }
@@ -192,7 +203,7 @@ pub(crate) type Conduct<'a> =
 pub(crate) fn make_with(
     plan: &Plan,
     flags: &RunFlags,
-    (once, debug): (bool, bool),
+    how: How,
     conduct: Conduct<'_>,
 ) -> Result<Made, UsageError> {
     for path in &flags.report {
@@ -200,14 +211,15 @@ pub(crate) fn make_with(
     }
     let run_id = run_id();
     let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
-    let mut options = flags.machine.options(run_file.clone(), run_id);
-    options.once = once;
+    let mut options = flags.machine.options(Some(run_file.clone()), run_id);
+    options.once = how.once;
+    options.processes = how.processes;
     flags.keep.apply(&mut options);
-    let narration = debug.then(|| narrate(&mut options));
+    let narration = how.debug.then(|| narrate(&mut options));
     for warning in &plan.warnings {
         eprintln!("warning: {warning}");
     }
-    let mut line = ProgressLine::new(flags.machine.quiet || debug);
+    let mut line = ProgressLine::new(flags.machine.quiet || how.debug);
     let summary = conduct(&options, &mut |progress| line.show(progress));
     line.end();
     drop(options);

@@ -85,7 +85,7 @@ impl<'a> Several<'a> {
         let run_id = run_id();
         let file =
             self.folder.path.join(format!("{}-{:02}-{run_id}.sojourn", self.name, self.made));
-        let options = self.flags.machine.options(file.clone(), run_id);
+        let options = self.flags.machine.options(Some(file.clone()), run_id);
         let mut line = ProgressLine::of(self.flags.machine.quiet, format!("{of}  "));
         // Its own, since ending one run early is not stopping them all.
         let own = Stop::default();

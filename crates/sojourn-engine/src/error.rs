@@ -11,6 +11,11 @@ pub struct RunError {
 }
 
 impl RunError {
+    /// With a hint or without.
+    pub fn with(message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { message: message.into(), hint }
+    }
+
     pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()) }
     }

@@ -43,6 +43,7 @@ mod progress;
 mod rate;
 mod refresh;
 mod refusals;
+pub mod remote;
 mod resources;
 mod run_file;
 mod sessions;
@@ -67,6 +68,7 @@ pub use follow::{
 pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;
+pub use remote::{Joined, Processes};
 pub use sessions::Sessions;
 pub use stop::Stop;
 pub use verdict::exit_code;

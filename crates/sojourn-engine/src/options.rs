@@ -6,7 +6,7 @@ use crossbeam_channel::Sender;
 use sojourn_http::ClientConfig;
 use sojourn_record::JourneyRecord;
 
-use crate::RateControl;
+use crate::{Processes, RateControl};
 
 /// Options of one run.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct RunOptions {
     pub run_id: String,
     /// Generator threads.
     pub threads: u32,
+    /// Generators in processes of their own, each with so many threads; `None`: in this one.
+    pub processes: Option<Processes>,
     /// How each generator's HTTP client connects. An unverified certificate is said in the report.
     pub client: ClientConfig,
     /// How late arrivals may begin so that several begin at one wake-up, nanoseconds: saves
@@ -49,6 +51,7 @@ impl RunOptions {
             run_file: run_file.into(),
             run_id,
             threads: 1,
+            processes: None,
             client: ClientConfig::default(),
             lag_budget_ns: None,
             once: false,

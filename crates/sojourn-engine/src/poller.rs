@@ -86,7 +86,7 @@ pub(crate) struct HandOver {
 /// Both sides of the hand-over; nothing to hand over to when the plan polls nothing.
 pub(crate) fn channel(plan: &Plan) -> (PollSender, Option<(HandOver, Sender<Ended>)>) {
     if !plan.journeys.iter().any(is_polled) {
-        return (PollSender(None), None);
+        return (PollSender::nowhere(), None);
     }
     let (sender, tasks) = crossbeam_channel::bounded(HAND_OVER_MAX);
     let (ended_sender, ended) = crossbeam_channel::bounded(ENDS_MAX);
@@ -99,6 +99,11 @@ pub(crate) fn is_polled(journey: &sojourn_plan::Journey) -> bool {
 }
 
 impl PollSender {
+    /// For plans that poll nothing.
+    pub(crate) fn nowhere() -> Self {
+        Self(None)
+    }
+
     /// Begins to poll a journey's stage; false when the bounded hand-over is full, which the caller
     /// counts as refused.
     #[must_use]

@@ -1,19 +1,20 @@
-//! What happened: the ledger's only input.
+//! What happened: the ledger's only input. It is plain data: sources may be other processes.
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use crate::{Key, Reading, Shown, TraceId};
 
 /// A journey's number, unique in the run (a generator's index in the top 16 bits).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct JourneyId(pub u64);
 
 /// A source of facts: one generator or one tap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SourceId(pub u16);
 
 /// The phase a journey belongs to: that of its scheduled instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Phase {
     /// Real load, counted apart.
@@ -23,7 +24,7 @@ pub enum Phase {
 }
 
 /// Facts of one source, in its own order, and how far it has seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Batch {
     /// Who saw them.
     pub source: SourceId,
@@ -36,7 +37,7 @@ pub struct Batch {
 }
 
 /// A fact and the instant it happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stamped {
     /// CLOCK_MONOTONIC, nanoseconds.
     pub stamp_ns: u64,
@@ -45,7 +46,7 @@ pub struct Stamped {
 }
 
 /// Something that happened to a journey, or on a channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Fact {
     /// An arrival that was never started (stamp: its scheduled instant).
     Missed {
@@ -152,7 +153,7 @@ pub enum Fact {
 
 /// A journey of which the ledger hears in hindsight: whoever began it said only later what must
 /// come of it. There is no root to wait for, so its root counts as completed when it began.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Followed {
     /// Its number.
     pub journey: JourneyId,
@@ -171,7 +172,7 @@ pub struct Followed {
 }
 
 /// Why a step was refused or not answered, as its generator has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The answer's status; `None` where there was no answer.
     pub status: Option<u16>,
@@ -180,7 +181,7 @@ pub struct Refusal {
 }
 
 /// One event as a tap saw it, matched against the plan's stages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Observation {
     /// Index of the channel.
     pub channel: u16,
@@ -195,7 +196,7 @@ pub struct Observation {
 }
 
 /// A stage that an event fits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Candidate {
     /// Index of the journey's spec.
     pub kind: u16,
@@ -212,7 +213,7 @@ pub struct Candidate {
 }
 
 /// What some stages take from their events beside the key.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct More {
     /// Why the journey failed, in the system's own words, where the stage is a failure.
     pub reason: Option<Box<str>>,
@@ -228,7 +229,7 @@ pub struct More {
 }
 
 /// What an event says of the run that caused it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Marker {
     /// This run's marker.
     Ours,

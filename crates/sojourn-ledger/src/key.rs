@@ -1,5 +1,7 @@
 //! The business key that identifies a journey.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// A key's bytes, kept inline up to 46 of them: a prefixed UUID costs no allocation.
 #[derive(Clone)]
 pub struct Key(Repr);
@@ -31,6 +33,19 @@ impl Key {
             Repr::Inline { length, bytes } => &bytes[..usize::from(*length)],
             Repr::Heap(bytes) => bytes,
         }
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_bytes().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        Self::new(&bytes).ok_or_else(|| serde::de::Error::custom("a key is never empty"))
     }
 }
 

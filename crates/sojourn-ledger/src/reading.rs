@@ -1,9 +1,11 @@
 //! Readings of foreign clocks, kept with their journey.
 
+use serde::{Deserialize, Serialize};
+
 use crate::journey::Journey;
 
 /// What one answer or event of a journey showed of a foreign clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// The source's number for the clock.
     pub clock: u8,
@@ -17,7 +19,7 @@ pub struct Reading {
 }
 
 /// What a foreign clock showed in an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shown {
     /// The source's number for the clock.
     pub clock: u8,
@@ -26,7 +28,7 @@ pub struct Shown {
 }
 
 /// Why a foreign clock could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unread {
     /// There was no value.
     Missing,
@@ -35,7 +37,7 @@ pub enum Unread {
 }
 
 /// Where a foreign clock was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Where {
     /// In the answer to a step.
     Answer {

@@ -4,6 +4,8 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use crate::JourneyId;
 
 /// What a run's trace ids are drawn from: the plan's seed and the run.
@@ -11,7 +13,7 @@ use crate::JourneyId;
 pub struct TraceSeed(u64);
 
 /// The trace of one journey.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceId(u128);
 
 /// Whose trace an event belongs to, as far as it says.

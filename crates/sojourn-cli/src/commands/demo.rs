@@ -12,7 +12,7 @@ use super::carrier;
 use crate::{
     errors::UsageError,
     files::read_text,
-    runner::{self, Made, RunFlags},
+    runner::{self, How, Made, RunFlags},
     signals,
 };
 
@@ -142,7 +142,7 @@ pub(crate) fn run(command: &Demo) -> Result<u8, UsageError> {
         PathBuf::new(),
         &overrides(command, &target, &brokers),
     )?;
-    let made = runner::make(&plan, &command.flags, (false, false), &signals::stop_on_signals());
+    let made = runner::make(&plan, &command.flags, How::default(), &signals::stop_on_signals());
     stop(system);
     let made = made?;
     runner::say_where(&made);

@@ -9,6 +9,7 @@ mod discover;
 mod doctor;
 mod dump;
 mod encode;
+mod generator;
 mod init;
 #[cfg(feature = "script")]
 mod k6;
@@ -77,6 +78,9 @@ pub(crate) enum Command {
     /// Refused: it has become `encode`
     #[command(hide = true)]
     Dump(dump::Dump),
+    /// What a run with --generators starts
+    #[command(hide = true)]
+    Generator,
     /// Print the JSON Schema of journey files, for editors
     Schema,
     /// Print shell completions
@@ -104,6 +108,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Encode(command) => encode::run(&command),
         Command::Plot(command) => plot::run(&command),
         Command::Dump(command) => dump::run(&command),
+        Command::Generator => generator::run(),
         Command::Schema => schema::run(),
         Command::Completions(command) => completions::run(&command),
     }

@@ -1,10 +1,14 @@
 //! `sojourn run`: a journey file, as it is or one journey only.
 
+use sojourn_engine::Joined;
+
 use crate::{
+    connectors::registry,
     errors::UsageError,
     plan_flags::PlanFlags,
+    process_flags::ProcessFlags,
     rehearsal::{self, Share},
-    runner::{self, RunFlags},
+    runner::{self, How, RunFlags},
     signals,
 };
 
@@ -14,6 +18,7 @@ use crate::{
   sojourn run journey.yaml
   sojourn run journey.yaml --target http://127.0.0.1:8080 --label git=$(git rev-parse --short HEAD)
   sojourn run journey.yaml --once --debug
+  sojourn run journey.yaml --generators 4
   sojourn run journey.yaml --rehearse 10%,50%,100%
   sojourn run journey.yaml --report ci.json --report page.html
   sojourn run journey.yaml --keep-messages 16MB --report audit.ndjson    telling journeys, whole
@@ -27,14 +32,16 @@ pub(crate) struct Run {
     #[arg(long)]
     once: bool,
     /// Tell every request, event and decision on standard error
-    #[arg(long)]
+    #[arg(long, conflicts_with = "generators")]
     debug: bool,
     /// First shares of the load, one run each, such as 10%,50%,100%; ends at the first that fails
     #[arg(long, value_name = "SHARES", value_delimiter = ',', value_parser = rehearsal::share)]
-    #[arg(conflicts_with_all = ["once", "debug"])]
+    #[arg(conflicts_with_all = ["once", "debug", "generators"])]
     rehearse: Vec<Share>,
     #[command(flatten)]
     flags: RunFlags,
+    #[command(flatten)]
+    spread: ProcessFlags,
 }
 
 /// Makes the run.
@@ -44,7 +51,21 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
     if !command.rehearse.is_empty() {
         return rehearsal::rehearse(&plan, &command.rehearse, &command.flags, &stop);
     }
-    let made = runner::make(&plan, &command.flags, (command.once, command.debug), &stop)?;
+    let how =
+        How { once: command.once, debug: command.debug, processes: command.spread.processes()? };
+    let made = runner::make(&plan, &command.flags, how, &stop)?;
     runner::say_where(&made);
     Ok(made.code)
+}
+
+/// Makes the load of the same run for the process that coordinates it.
+pub(crate) fn join(command: &Run, joined: Joined) {
+    match command.plan.read() {
+        Ok(plan) => {
+            let mut options = command.flags.machine.options(None, joined.run_id().to_owned());
+            options.once = command.once;
+            joined.serve(&plan, &options, &registry());
+        }
+        Err(error) => joined.refuse(&error.into()),
+    }
 }

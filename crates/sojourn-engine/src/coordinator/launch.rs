@@ -2,10 +2,11 @@
 
 mod beside;
 mod following;
+mod processes;
 
 use std::{
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
@@ -26,9 +27,8 @@ use super::{
 };
 use crate::{
     RunError, RunOptions,
-    client_error::client_error,
     follow::{FollowedKinds, Listener},
-    generator::{self, GeneratorSpec, Publishers},
+    generator::{GeneratorThread, Shared},
     link::{FromGenerator, ToGenerator},
     observer::{
         FromObserver, GeneratorEnd, LedgerState, MessageRing, Observer, ObserverSpec, TapReport,
@@ -49,8 +49,6 @@ const REPORTS_MAX: usize = 4_096;
 const KEPT_MAX: usize = 65_536;
 /// Remarks of refresh and poller: more would only repeat them.
 const NOTES_MAX: usize = 100;
-/// Wake-ups on their way to a generator.
-const WAKE_UPS_MAX: usize = 262_144;
 /// From the moment everything stands to the first arrival: taps look for what earlier runs left.
 const SETTLE_NS: u64 = 250 * MILLISECOND_NS;
 
@@ -70,7 +68,7 @@ pub(super) struct Launched {
     to_generators: Vec<Sender<ToGenerator>>,
     wakers: Vec<sojourn_http::Waker>,
     /// What the generators wait with.
-    ios: Vec<sojourn_http::Io>,
+    ios: Vec<String>,
     spares: Vec<Sender<Box<Snapshot>>>,
     taps: usize,
     rings: Vec<MessageRing>,
@@ -105,13 +103,11 @@ pub(super) fn launch(
         far;
     let (poller_sender, note_sender) = (far.poller_sender, far.note_sender);
     let (polls, hand_over) = poller::channel(plan);
-    let ends = launched.generators_of(
-        plan,
-        &work,
-        &variables.values(),
-        &GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
-        registry,
-    )?;
+    let far = GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls };
+    let ends = match &options.processes {
+        Some(processes) => launched.processes(processes, plan, &work, &variables.values(), &far)?,
+        None => launched.generators_of(plan, &work, &variables.values(), &far, registry)?,
+    };
     for (index, tap, decoder) in taps {
         launched.tap(plan, index, (tap, decoder), batches_sender.clone(), tap_sender.clone())?;
     }
@@ -262,7 +258,7 @@ impl Launched {
 
     /// What the generators wait with, in words.
     pub(super) fn io(&self) -> String {
-        let mut names: Vec<&str> = self.ios.iter().map(|io| io.name()).collect();
+        let mut names = self.ios.clone();
         names.sort_unstable();
         names.dedup();
         names.join(", ")
@@ -338,44 +334,28 @@ impl Launched {
         far: &GeneratorEnds,
         registry: &Registry,
     ) -> Result<Vec<GeneratorEnd>, RunError> {
+        let shared = Shared {
+            of: self.options.threads,
+            plan: Arc::clone(plan),
+            options: self.options.clone(),
+            work: work.clone(),
+            anchor: self.anchor,
+            variables: variables.to_vec(),
+            facts: far.facts.clone(),
+            reports: far.reports.clone(),
+            polls: far.polls.clone(),
+        };
         let mut ends = Vec::new();
         for index in 0..self.options.threads {
             self.source(format!("generator {index}"));
-            let (control_sender, control) = bounded(1_024);
-            let (actors_sender, actors) = bounded(WAKE_UPS_MAX);
-            let (spare_sender, spares) = bounded(2);
-            let (ready_sender, ready) = bounded(1);
-            let waker = Arc::new(OnceLock::new());
-            let spec = GeneratorSpec {
-                index,
-                of: self.options.threads,
-                plan: Arc::clone(plan),
-                options: self.options.clone(),
-                work: work.clone(),
-                anchor: self.anchor,
-                variables: variables.to_vec(),
-                facts: far.facts.clone(),
-                reports: far.reports.clone(),
-                control,
-                actors,
-                spares,
-                polls: far.polls.clone(),
-                publishers: Publishers::new(plan, registry, &waker)?,
-                waker,
-            };
-            let role = Role::Generator;
-            self.spawn(role, &format!("generator-{index}"), move || {
-                generator::run(spec, &ready_sender);
+            let thread = GeneratorThread::start(index, &shared, registry, |body| {
+                self.spawn(Role::Generator, &format!("generator-{index}"), body)
             })?;
-            let (waker, io) = ready
-                .recv()
-                .unwrap_or_else(|_| Err(std::io::Error::other("its thread ended before it began")))
-                .map_err(|error| client_error(&error))?;
-            self.wakers.push(waker.clone());
-            self.ios.push(io);
-            self.to_generators.push(control_sender);
-            self.spares.push(spare_sender);
-            ends.push(GeneratorEnd { actors: actors_sender, waker });
+            self.wakers.push(thread.waker.clone());
+            self.ios.push(thread.io.name().to_owned());
+            self.to_generators.push(thread.control);
+            self.spares.push(thread.spares);
+            ends.push(GeneratorEnd { actors: thread.actors, waker: Some(thread.waker) });
         }
         Ok(ends)
     }

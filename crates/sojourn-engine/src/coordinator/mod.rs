@@ -372,6 +372,10 @@ impl Coordinator<'_> {
         let mut notes = self.book.notes(self.plan);
         notes
             .extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));
+        notes.extend(self.launched.options.processes.as_ref().map(|processes| {
+            let threads = self.launched.options.threads;
+            format!("the load came from {} processes of {threads} threads each", processes.count)
+        }));
         notes.extend(
             self.launched
                 .options

@@ -21,6 +21,7 @@ mod session;
 mod spec;
 #[cfg(test)]
 mod tests;
+mod thread;
 mod timers;
 mod turn;
 
@@ -60,6 +61,7 @@ pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
 use session::SessionGenerator;
 pub(crate) use spec::GeneratorSpec;
+pub(crate) use thread::{GeneratorThread, Shared, WAKE_UPS_MAX, WORDS_MAX};
 use timers::Timers;
 use turn::vouched_ns;
 

@@ -95,7 +95,8 @@ pub(crate) struct LedgerState {
 /// A generator's two ends: wake-ups for its actors, and its waker.
 pub(crate) struct GeneratorEnd {
     pub(crate) actors: Sender<ToActor>,
-    pub(crate) waker: Waker,
+    /// None where whoever passes the wake-ups on waits for them.
+    pub(crate) waker: Option<Waker>,
 }
 
 /// What the observer thread is made with.
@@ -341,7 +342,7 @@ impl Observer {
             return;
         };
         if generator.actors.try_send(message).is_ok() {
-            generator.waker.wake();
+            generator.waker.iter().for_each(Waker::wake);
         } else {
             self.wake_ups_refused += 1;
         }

@@ -3,6 +3,8 @@
 mod read;
 mod run;
 
+use sojourn_engine::Joined;
+
 use crate::errors::UsageError;
 
 /// Run session scripts: tests written in JavaScript for many thousands of clients
@@ -15,6 +17,13 @@ pub(crate) struct Session {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Run(Box<run::Run>),
+}
+
+/// Makes the load of the same run for the process that coordinates it.
+pub(crate) fn join(command: &Session, joined: Joined) {
+    match &command.what {
+        What::Run(command) => run::join(command, joined),
+    }
 }
 
 /// Does what is asked.

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sojourn_engine::Sessions;
+use sojourn_engine::{Joined, Sessions};
+use sojourn_plan::Plan;
 use sojourn_session::{SessionLoad, session_load};
 
 use super::read::{Script, read};
 use crate::{
     errors::UsageError,
-    runner::{self, RunFlags},
+    process_flags::ProcessFlags,
+    runner::{self, How, RunFlags},
     signals,
 };
 
@@ -23,7 +25,8 @@ const REDIRECTS_MAX: u32 = 10;
 #[command(after_help = "Examples:
   sojourn run test.js                          a session script is recognised
   sojourn session run test.js --report page.html
-  sojourn session run test.js --strict --seed 7")]
+  sojourn session run test.js --strict --seed 7
+  sojourn session run test.js --generators 4   as many clients as four processes may have")]
 pub(crate) struct Run {
     /// Session script (JavaScript or TypeScript)
     #[arg(value_name = "FILE")]
@@ -40,40 +43,59 @@ pub(crate) struct Run {
     timeout: u64,
     #[command(flatten)]
     flags: RunFlags,
+    #[command(flatten)]
+    spread: ProcessFlags,
 }
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    let Script { definition, program, text } = read(&command.script, command.strict)?;
-    if program.has_events() {
-        return Err(UsageError::new(
-            "session.publish and session.expect are not run yet",
-            "take them out, or write the journey as a journey file",
-        ));
-    }
-    let name = command
-        .script
-        .file_stem()
-        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let load = session_load(&name, text, &definition, &program, command.timeout);
-    let SessionLoad { mut plan, mixes, steps } = load;
-    plan.seed = command.seed;
-    let sessions = Sessions {
-        program: Arc::new(program),
-        mixes,
-        steps,
-        timeout_ns: command.timeout,
-        redirects_max: REDIRECTS_MAX,
-        user_agent: concat!("sojourn/", env!("CARGO_PKG_VERSION")).to_owned(),
-        log: None,
-    };
+    let (plan, sessions) = command.load()?;
     let stop = signals::stop_on_signals();
-    let made =
-        runner::make_with(&plan, &command.flags, (false, false), &mut |options, progress| {
-            let ended =
-                sojourn_engine::run_sessions(&plan, options, sessions.clone(), &stop, progress)?;
-            Ok(ended.summary)
-        })?;
+    let how = How { processes: command.spread.processes()?, ..How::default() };
+    let made = runner::make_with(&plan, &command.flags, how, &mut |options, progress| {
+        let ended =
+            sojourn_engine::run_sessions(&plan, options, sessions.clone(), &stop, progress)?;
+        Ok(ended.summary)
+    })?;
     runner::say_where(&made);
     Ok(made.code)
+}
+
+/// Makes the load of the same run for the process that coordinates it.
+pub(super) fn join(command: &Run, joined: Joined) {
+    match command.load() {
+        Ok((plan, sessions)) => {
+            let options = command.flags.machine.options(None, joined.run_id().to_owned());
+            joined.serve_sessions(&plan, &options, sessions);
+        }
+        Err(error) => joined.refuse(&error.into()),
+    }
+}
+
+impl Run {
+    /// The script as a plan, and what its clients do.
+    fn load(&self) -> Result<(Plan, Sessions), UsageError> {
+        let Script { definition, program, text } = read(&self.script, self.strict)?;
+        if program.has_events() {
+            return Err(UsageError::new(
+                "session.publish and session.expect are not run yet",
+                "take them out, or write the journey as a journey file",
+            ));
+        }
+        let name = self.script.file_stem();
+        let name = name.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let load = session_load(&name, text, &definition, &program, self.timeout);
+        let SessionLoad { mut plan, mixes, steps } = load;
+        plan.seed = self.seed;
+        let sessions = Sessions {
+            program: Arc::new(program),
+            mixes,
+            steps,
+            timeout_ns: self.timeout,
+            redirects_max: REDIRECTS_MAX,
+            user_agent: concat!("sojourn/", env!("CARGO_PKG_VERSION")).to_owned(),
+            log: None,
+        };
+        Ok((plan, sessions))
+    }
 }

@@ -1,0 +1,76 @@
+//! Making the generators of a run in processes of their own.
+
+use std::sync::Arc;
+
+use crossbeam_channel::bounded;
+use sojourn_plan::Plan;
+
+use super::{GeneratorEnds, Launched};
+use crate::{
+    RunError,
+    coordinator::panic::Role,
+    generator::{WAKE_UPS_MAX, WORDS_MAX},
+    observer::GeneratorEnd,
+    poller::is_polled,
+    remote::{Assignment, Process, Processes, fingerprint},
+    work::Work,
+};
+
+impl Launched {
+    /// Starts the processes, which make their plans at the same time, and the threads that link
+    /// them to this one.
+    pub(super) fn processes(
+        &mut self,
+        processes: &Processes,
+        plan: &Arc<Plan>,
+        work: &Work,
+        variables: &[Option<Box<str>>],
+        far: &GeneratorEnds,
+    ) -> Result<Vec<GeneratorEnd>, RunError> {
+        if let Some(journey) = plan.journeys.iter().find(|journey| is_polled(journey)) {
+            return Err(RunError::new(
+                format!("journey {} has a polled stage, which one process must do", journey.name),
+                "leave --generators out, or use more --threads",
+            ));
+        }
+        let (threads, fingerprint) = (self.options.threads, fingerprint(plan, work));
+        let mut begun = Vec::new();
+        for process in 0..processes.count {
+            begun.push(Process::begin(Assignment {
+                words: processes.words.clone(),
+                fingerprint,
+                run_id: self.options.run_id.clone(),
+                generators: process * threads..(process + 1) * threads,
+                of: processes.count * threads,
+                anchor_ns: (self.anchor.monotonic_ns, self.anchor.unix_ns),
+                variables: variables.to_vec(),
+            })?);
+        }
+        let mut ends = Vec::new();
+        for (number, mut process) in begun.into_iter().enumerate() {
+            let ios = process.ready()?;
+            let link = process.link()?;
+            for io in ios {
+                let index = ends.len() as u32;
+                self.source(format!("generator {index}"));
+                let (control_sender, control) = bounded(WORDS_MAX);
+                let (actors_sender, actors) = bounded(WAKE_UPS_MAX);
+                let (to_control, to_actors) = (link.clone(), link.clone());
+                self.spawn(Role::Other, &format!("link-{index}"), move || {
+                    to_control.control(index, &control);
+                })?;
+                self.spawn(Role::Other, &format!("actors-{index}"), move || {
+                    to_actors.actors(index, &actors);
+                })?;
+                self.to_generators.push(control_sender);
+                self.ios.push(io);
+                ends.push(GeneratorEnd { actors: actors_sender, waker: None });
+            }
+            let (reports, facts) = (far.reports.clone(), far.facts.clone());
+            self.spawn(Role::Other, &format!("process-{number}"), move || {
+                process.hear(&reports, &facts);
+            })?;
+        }
+        Ok(ends)
+    }
+}

@@ -1,0 +1,259 @@
+//! A process's side of its link.
+
+use std::{
+    io::BufReader,
+    net::Shutdown,
+    os::{fd::AsFd, unix::net::UnixStream},
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
+};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::Serialize;
+use sojourn_broker::Registry;
+use sojourn_ledger::Batch;
+use sojourn_metrics::Snapshot;
+use sojourn_plan::Plan;
+
+use super::{Assignment, FromProcess, ToProcess, fingerprint, wire};
+use crate::{
+    RunError, RunOptions, Sessions,
+    coordinator::panic,
+    generator::{GeneratorThread, Shared},
+    link::FromGenerator,
+    once::once,
+    poller::PollSender,
+    preflight,
+    work::Work,
+};
+
+/// Facts and reports on their way to the coordinator, of all generators of the process.
+const MESSAGES_MAX: usize = 4_096;
+
+/// A process that was started to generate load for another one's run.
+#[derive(Debug)]
+pub struct Joined {
+    assignment: Assignment,
+    socket: UnixStream,
+    from: BufReader<UnixStream>,
+}
+
+impl Joined {
+    /// Takes the assignment from standard input, where the coordinator's socket is.
+    pub fn from_standard_input() -> Result<Self, RunError> {
+        let failed = |error: std::io::Error| {
+            RunError::new(
+                format!("standard input is no coordinator ({error})"),
+                "use --generators with a run: it starts these processes itself",
+            )
+        };
+        let input = std::io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
+        let socket = UnixStream::from(input);
+        let mut from = BufReader::new(socket.try_clone().map_err(failed)?);
+        match wire::read(&mut from).map_err(failed)? {
+            Some(ToProcess::Begin(assignment)) => {
+                Ok(Self { assignment: *assignment, socket, from })
+            }
+            _ => Err(failed(std::io::ErrorKind::UnexpectedEof.into())),
+        }
+    }
+
+    /// The command line that plan and work are made of.
+    pub fn words(&self) -> &[String] {
+        &self.assignment.words
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> &str {
+        &self.assignment.run_id
+    }
+
+    /// Tells the coordinator why there will be no load.
+    pub fn refuse(mut self, error: &RunError) {
+        // A coordinator that has gone needs no words.
+        let refused = FromProcess::Refused(error.message.clone(), error.hint.clone());
+        let _ignored = wire::write(&mut self.socket, &refused);
+    }
+
+    /// Makes the load of a plan's journeys until the coordinator ends it.
+    pub fn serve(self, plan: &Plan, options: &RunOptions, registry: &Registry) {
+        let plan = if options.once { once(plan, |_| true) } else { plan.clone() };
+        self.work(plan, options, Work::Journeys, registry);
+    }
+
+    /// The same of clients that walk through sessions.
+    pub fn serve_sessions(self, plan: &Plan, options: &RunOptions, sessions: Sessions) {
+        let work = Work::Sessions(Arc::new(sessions));
+        self.work(plan.clone(), options, work, &Registry::default());
+    }
+
+    fn work(self, plan: Plan, options: &RunOptions, work: Work, registry: &Registry) {
+        if fingerprint(&plan, &work) != self.assignment.fingerprint {
+            return self.refuse(&RunError::new(
+                "a process of generators made another plan of the same command line",
+                "leave the files of a run as they are while it starts",
+            ));
+        }
+        preflight::raise_descriptors();
+        let (reports, heard_reports) = bounded(MESSAGES_MAX);
+        let (facts, heard_facts) = bounded(MESSAGES_MAX);
+        let shared = Shared {
+            of: self.assignment.of,
+            plan: Arc::new(plan),
+            options: options.clone(),
+            work,
+            anchor: self.assignment.anchor(),
+            variables: self.assignment.variables.clone(),
+            facts,
+            reports,
+            polls: PollSender::nowhere(),
+        };
+        let threads = match Threads::start(self.assignment.generators.clone(), &shared, registry) {
+            Ok(threads) => threads,
+            Err(error) => return self.refuse(&error),
+        };
+        // From here on only the threads have its senders: the links end when they do.
+        drop(shared);
+        self.link(threads, heard_reports, heard_facts);
+    }
+
+    /// Passes messages on, both ways, until the threads have ended.
+    fn link(
+        self,
+        threads: Threads,
+        reports: Receiver<(u32, FromGenerator)>,
+        facts: Receiver<Batch>,
+    ) {
+        let Self { assignment, mut socket, mut from } = self;
+        let first = assignment.generators.start;
+        let ios = threads.threads.iter().map(|thread| thread.io.name().to_owned()).collect();
+        if wire::write(&mut socket, &FromProcess::Ready(ios)).is_err() {
+            return threads.end();
+        }
+        let socket = Arc::new(Mutex::new(socket));
+        let spares: Vec<_> = threads.threads.iter().map(|thread| thread.spares.clone()).collect();
+        let report = |(index, report)| FromProcess::Report(index, report);
+        let links = [
+            pass(&socket, reports, report, move |message| give_back(&spares, first, message)),
+            pass(&socket, facts, FromProcess::Facts, drop),
+        ];
+        let closing = std::thread::spawn(move || {
+            links.into_iter().for_each(|link| drop(link.join()));
+            let socket = socket.lock().unwrap_or_else(PoisonError::into_inner);
+            // Ends the reading below, if the coordinator has not done so.
+            let _ignored = socket.shutdown(Shutdown::Both);
+        });
+        while let Ok(Some(message)) = wire::read(&mut from) {
+            // One that has ended is told nothing.
+            match message {
+                ToProcess::Generator(index, message) => {
+                    threads.get(index, first).into_iter().for_each(|thread| {
+                        let _ignored = thread.control.send(message.clone());
+                        thread.waker.wake();
+                    });
+                }
+                ToProcess::Actor(index, message) => {
+                    threads.get(index, first).into_iter().for_each(|thread| {
+                        let _ignored = thread.actors.send(message);
+                        thread.waker.wake();
+                    });
+                }
+                ToProcess::Begin(_) => {}
+            }
+        }
+        threads.end();
+        let _ignored = closing.join();
+    }
+}
+
+/// Hands a snapshot that has been told back to its generator, to be written to again.
+fn give_back(spares: &[Sender<Box<Snapshot>>], first: u32, message: FromProcess) {
+    if let FromProcess::Report(index, FromGenerator::Snapshot(mut snapshot)) = message
+        && let Some(spares) = spares.get(index.wrapping_sub(first) as usize)
+    {
+        snapshot.recycle();
+        // A generator that has spares already needs no further one.
+        let _ignored = spares.try_send(snapshot);
+    }
+}
+
+/// The generator threads of this process.
+struct Threads {
+    threads: Vec<GeneratorThread>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    fn start(
+        indexes: std::ops::Range<u32>,
+        shared: &Shared,
+        registry: &Registry,
+    ) -> Result<Self, RunError> {
+        let (mut threads, mut handles) = (Vec::new(), Vec::new());
+        for index in indexes {
+            let reports = shared.reports.clone();
+            let thread = GeneratorThread::start(index, shared, registry, |body| {
+                let thread = std::thread::Builder::new()
+                    .name(format!("generator-{index}"))
+                    .spawn(move || guarded(index, body, &reports));
+                handles.push(thread.map_err(|error| {
+                    RunError::new(format!("cannot make a thread: {error}"), "check ulimit -u")
+                })?);
+                Ok(())
+            })?;
+            threads.push(thread);
+        }
+        Ok(Self { threads, handles })
+    }
+
+    /// The thread of this number, where the first one has that.
+    fn get(&self, index: u32, first: u32) -> Option<&GeneratorThread> {
+        self.threads.get(index.checked_sub(first)? as usize)
+    }
+
+    /// Ends those that still run, and waits for them.
+    fn end(self) {
+        for GeneratorThread { control, waker, .. } in self.threads {
+            drop(control);
+            waker.wake();
+        }
+        for handle in self.handles {
+            // Panics are caught in the thread and told.
+            let _ignored = handle.join();
+        }
+    }
+}
+
+/// A generator's body, whose panic is told as its end.
+fn guarded(index: u32, body: impl FnOnce(), reports: &Sender<(u32, FromGenerator)>) {
+    if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
+        let why = format!("panicked: {}", panic::message(payload.as_ref()));
+        // Without a coordinator nobody needs to know.
+        let _ignored = reports.send((index, FromGenerator::Ended(Err(why))));
+    }
+}
+
+/// Passes a channel's messages on, by a thread of its own, until its senders are gone or the
+/// coordinator is.
+fn pass<M: Serialize + Send + 'static>(
+    socket: &Arc<Mutex<UnixStream>>,
+    messages: Receiver<M>,
+    wrap: impl Fn(M) -> FromProcess + Send + 'static,
+    done: impl Fn(FromProcess) + Send + 'static,
+) -> JoinHandle<()> {
+    let socket = Arc::clone(socket);
+    std::thread::spawn(move || {
+        for message in messages {
+            let message = wrap(message);
+            let written = {
+                let mut socket = socket.lock().unwrap_or_else(PoisonError::into_inner);
+                wire::write(&mut *socket, &message)
+            };
+            if written.is_err() {
+                return;
+            }
+            done(message);
+        }
+    })
+}

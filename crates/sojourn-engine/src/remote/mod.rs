@@ -1,0 +1,88 @@
+//! Generators in processes of their own, for what one process may not have: descriptors, mostly.
+//!
+//! ```text
+//!   coordinator ──ToProcess───> socket ──> generator threads of a process
+//!   book, ledger <──FromProcess─ socket <── their reports and facts
+//! ```
+//!
+//! Their threads are the same as those of a run in one process and say the same; links carry it.
+//! Generator `i` of `n` has the same share of the arrivals wherever it is. All processes are on
+//! this machine, so that CLOCK_MONOTONIC is one clock. A process makes its plan itself, of the same
+//! words on the command line, and compares it with the coordinator's. Its socket is its standard
+//! input: when that ends, so does the process. A process that is gone makes the run void.
+
+mod far;
+mod fingerprint;
+mod near;
+mod wire;
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use sojourn_clock::Anchor;
+use sojourn_ledger::Batch;
+
+use crate::link::{FromGenerator, ToActor, ToGenerator};
+
+pub use far::Joined;
+pub(crate) use fingerprint::fingerprint;
+pub(crate) use near::Process;
+
+/// The subcommand that a process of generators is started with.
+pub const SUBCOMMAND: &str = "generator";
+
+/// Generators in processes of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Processes {
+    /// How many processes, each with as many threads as the run's options say.
+    pub count: u32,
+    /// The command line of this run, without the program's name: what each makes its plan of.
+    pub words: Vec<String>,
+}
+
+/// What a process of generators is to do.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Assignment {
+    pub(crate) words: Vec<String>,
+    /// Of the coordinator's plan and work.
+    pub(crate) fingerprint: u64,
+    pub(crate) run_id: String,
+    /// Its own generators' numbers…
+    pub(crate) generators: Range<u32>,
+    /// …of so many in the run.
+    pub(crate) of: u32,
+    /// When the run's wall time was read, CLOCK_MONOTONIC nanoseconds, and what it was.
+    pub(crate) anchor_ns: (u64, u64),
+    /// What setup steps left.
+    pub(crate) variables: Vec<Option<Box<str>>>,
+}
+
+impl Assignment {
+    fn anchor(&self) -> Anchor {
+        Anchor { monotonic_ns: self.anchor_ns.0, unix_ns: self.anchor_ns.1 }
+    }
+}
+
+/// Coordinator to process.
+#[derive(Debug, Serialize, Deserialize)]
+enum ToProcess {
+    /// First and once.
+    Begin(Box<Assignment>),
+    /// To the generator of this number.
+    Generator(u32, ToGenerator),
+    /// To an actor of the generator of this number.
+    Actor(u32, ToActor),
+}
+
+/// Process to coordinator.
+#[derive(Debug, Serialize, Deserialize)]
+enum FromProcess {
+    /// Its generators stand; what each waits with.
+    Ready(Vec<String>),
+    /// It cannot do what it should: why, and what to do.
+    Refused(String, Option<String>),
+    /// Of the generator of this number.
+    Report(u32, FromGenerator),
+    /// Of one of its generators.
+    Facts(Batch),
+}

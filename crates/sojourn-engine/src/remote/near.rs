@@ -1,0 +1,167 @@
+//! The coordinator's side of a link.
+
+use std::{
+    collections::BTreeSet,
+    io::BufReader,
+    net::Shutdown,
+    ops::Range,
+    os::{
+        fd::OwnedFd,
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crossbeam_channel::{Receiver, Sender};
+use serde::Serialize;
+use sojourn_ledger::Batch;
+
+use super::{Assignment, FromProcess, SUBCOMMAND, ToProcess, wire};
+use crate::{
+    RunError,
+    link::{FromGenerator, ToActor, ToGenerator},
+};
+
+/// A process of generators that has been started.
+pub(crate) struct Process {
+    generators: Range<u32>,
+    child: Child,
+    socket: UnixStream,
+    from: BufReader<UnixStream>,
+    /// It reads what it is told, and ends when there is nothing more to read.
+    is_linked: bool,
+}
+
+/// The writing side of a link, which several threads share. The process hears of its end when the
+/// last of them is gone.
+#[derive(Clone)]
+pub(crate) struct Link(Arc<Writer>);
+
+struct Writer(Mutex<UnixStream>);
+
+impl Process {
+    /// Starts a process and tells it what to do. It has its own process group, so that Ctrl-C
+    /// reaches the coordinator alone.
+    pub(crate) fn begin(assignment: Assignment) -> Result<Self, RunError> {
+        let failed = |error: std::io::Error| {
+            RunError::new(
+                format!("cannot start a process of generators: {error}"),
+                "check ulimit -u and the memory that is left",
+            )
+        };
+        let generators = assignment.generators.clone();
+        let (near, far) = UnixStream::pair().map_err(failed)?;
+        let program = std::env::current_exe().map_err(failed)?;
+        let child = Command::new(program)
+            .arg(SUBCOMMAND)
+            .stdin(Stdio::from(OwnedFd::from(far)))
+            .stdout(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let from = BufReader::new(near.try_clone().map_err(failed)?);
+        let mut process = Self { generators, child, socket: near, from, is_linked: false };
+        let told = wire::write(&mut process.socket, &ToProcess::Begin(Box::new(assignment)));
+        told.map_err(failed)?;
+        Ok(process)
+    }
+
+    /// Waits until its generators stand; what each of them waits with.
+    pub(crate) fn ready(&mut self) -> Result<Vec<String>, RunError> {
+        let generators = &self.generators;
+        match wire::read(&mut self.from) {
+            Ok(Some(FromProcess::Ready(ios))) if ios.len() == generators.len() => Ok(ios),
+            Ok(Some(FromProcess::Refused(message, hint))) => Err(RunError { message, hint }),
+            answer => Err(RunError::new(
+                format!(
+                    "the process of generators {} to {} did not begin ({})",
+                    generators.start,
+                    generators.end,
+                    answer.err().map_or("it ended".to_owned(), |error| error.to_string())
+                ),
+                "look at what it said on standard error",
+            )),
+        }
+    }
+
+    /// The side that tells it things.
+    pub(crate) fn link(&mut self) -> Result<Link, RunError> {
+        let socket = self.socket.try_clone().map_err(|error| {
+            RunError::new(format!("cannot open a further descriptor: {error}"), "raise ulimit -n")
+        })?;
+        self.is_linked = true;
+        Ok(Link(Arc::new(Writer(Mutex::new(socket)))))
+    }
+
+    /// The body of the thread that hears it, until it has ended. Whichever of its generators has
+    /// not ended by then is said to have failed.
+    pub(crate) fn hear(mut self, reports: &Sender<(u32, FromGenerator)>, facts: &Sender<Batch>) {
+        let mut running: BTreeSet<u32> = self.generators.clone().collect();
+        let broken = loop {
+            match wire::read(&mut self.from) {
+                Ok(Some(FromProcess::Report(index, report))) => {
+                    if matches!(report, FromGenerator::Ended(_)) {
+                        running.remove(&index);
+                    }
+                    // A coordinator that is gone needs no reports.
+                    let _ignored = reports.send((index, report));
+                }
+                Ok(Some(FromProcess::Facts(batch))) => {
+                    let _ignored = facts.send(batch);
+                }
+                Ok(Some(FromProcess::Ready(_) | FromProcess::Refused(..))) => {}
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        // Nothing more comes of it: it has ended or will, since its socket is closed.
+        let _ignored = self.socket.shutdown(Shutdown::Both);
+        let status = self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
+        let why = broken.unwrap_or_else(|| format!("its process ended early ({status})"));
+        for index in running {
+            let _ignored = reports.send((index, FromGenerator::Ended(Err(why.clone()))));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.is_linked {
+            // It was started and never told to make load.
+            let _ignored = self.socket.shutdown(Shutdown::Both);
+            let _ignored = self.child.kill();
+        }
+        let _ignored = self.child.wait();
+    }
+}
+
+impl Link {
+    /// The body of a thread that passes on what a generator is told.
+    pub(crate) fn control(self, index: u32, messages: &Receiver<ToGenerator>) {
+        self.pass(messages, |message| ToProcess::Generator(index, message));
+    }
+
+    /// The body of a thread that passes on what a generator's actors are told.
+    pub(crate) fn actors(self, index: u32, messages: &Receiver<ToActor>) {
+        self.pass(messages, |message| ToProcess::Actor(index, message));
+    }
+
+    fn pass<M, W: Serialize>(&self, messages: &Receiver<M>, wrap: impl Fn(M) -> W) {
+        for message in messages {
+            let mut socket = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if wire::write(&mut *socket, &wrap(message)).is_err() {
+                // It has gone; whoever hears it says so.
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let socket = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // A process that has gone needs no word.
+        let _ignored = socket.shutdown(Shutdown::Write);
+    }
+}
