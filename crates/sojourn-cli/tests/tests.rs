@@ -15,6 +15,7 @@ mod doctor;
 mod event_queue;
 mod experiment;
 mod follow_up;
+mod generators;
 #[cfg(feature = "script")]
 mod k6;
 #[cfg(feature = "script")]

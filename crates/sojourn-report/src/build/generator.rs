@@ -23,8 +23,10 @@ pub(super) fn verdict(lookup: &Lookup<'_>, refused: &[Refusal]) -> Option<Genera
         lag_ns_max: lag.and_then(|lag| lag.quantile(1.0)).map(|ns| ns as f64),
         descriptors: left(names::HEALTH_DESCRIPTORS_LEFT)
             .map(|left| level((descriptors - left).max(0.0), descriptors)),
-        // All connections go to one target at worst.
-        ports: connections_max(lookup).map(|taken| level(taken, limits.ports as f64)),
+        // All connections go to one target at worst, as far as that has so many ports.
+        ports: connections_max(lookup)
+            .map(|taken| level(taken, limits.ports as f64))
+            .filter(|level| level.used <= level.limit),
         taps_ms: taps_ms(lookup, &limits),
         refused: refused.iter().map(|refusal| (refusal.queue.clone(), refusal.count)).collect(),
         failed_here: failed_here(lookup),

@@ -5,6 +5,7 @@
 //! entries itself that the ledger would make, as a generator of an attack does.
 
 mod accounts;
+mod ending;
 mod ids;
 mod origins;
 mod redirect;
@@ -68,6 +69,8 @@ pub(crate) struct SessionGenerator {
     /// It was said that nobody is under way any more.
     idle_told: bool,
     stopped: bool,
+    /// Places whose client has been looked at since the last phase ended.
+    loops_ended: usize,
     health: ThreadHealth,
     lag_budget: LagBudget,
 }
@@ -104,6 +107,7 @@ impl SessionGenerator {
             arrivals_done: false,
             idle_told: false,
             stopped: false,
+            loops_ended: 0,
             health,
             lag_budget: LagBudget::new(spec.options.lag_budget_ns),
             recorder,
@@ -120,6 +124,7 @@ impl SessionGenerator {
         while self.obey() {
             let wake_ns = self.start_due().min(self.wake_due());
             let now = now_ns();
+            let wake_ns = wake_ns.min(self.end_loops(now));
             if now >= snapshot_ns {
                 self.report(now);
                 snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
