@@ -1,9 +1,15 @@
 //! `sojourn session`: tests written in the session DSL.
 
+mod curl;
+mod figures;
+mod log;
 mod read;
 mod run;
+mod validate;
+mod writer;
 
 use crate::errors::UsageError;
+pub(crate) use read::ScriptFolder;
 
 /// Run session scripts: tests written in JavaScript for many thousands of clients
 #[derive(Debug, clap::Args)]
@@ -15,11 +21,13 @@ pub(crate) struct Session {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Run(Box<run::Run>),
+    Curl(curl::Curl),
 }
 
 /// Does what is asked.
 pub(crate) fn run(command: &Session) -> Result<u8, UsageError> {
     match &command.what {
         What::Run(command) => run::run(command),
+        What::Curl(command) => curl::run(command),
     }
 }
