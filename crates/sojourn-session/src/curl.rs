@@ -1,6 +1,7 @@
 //! A session as commands of curl: what it would ask, for a person to read and to try.
 
 use crate::definition::{Action, Column, Definition, Payload, PlaceholderKind, Request, visit};
+use crate::target::is_absolute;
 use crate::text::{Escape, Part, Text};
 use crate::trace::is_secret_name;
 
@@ -62,7 +63,7 @@ fn command(definition: &Definition, request: &Request) -> String {
     }
     let url = shown(definition, &request.url);
     let base = match definition.targets.base(&url) {
-        Ok(origin) if !url.contains("://") && !url.starts_with("{{") => {
+        Ok(origin) if !is_absolute(&url) && !url.starts_with("{{") => {
             let slash = if url.starts_with('/') { "" } else { "/" };
             format!("{origin}{slash}")
         }

@@ -10,7 +10,7 @@ use crate::util::{Disk, script};
 
 fn defined(text: &str, given: &[&str]) -> Result<Definition, PlanErrors> {
     let sources = Sources { entry_text: Some(text.to_owned()), ..Sources::default() };
-    let defines = Defines::parse(given).unwrap();
+    let defines = Defines::parse(given).expect("they are identifiers");
     sojourn_session::evaluate_with(Path::new("script.js"), sources, Budget::default(), &defines)
 }
 
@@ -18,8 +18,8 @@ fn defined(text: &str, given: &[&str]) -> Result<Definition, PlanErrors> {
 fn logged(text: &str, given: &[&str]) -> String {
     let definition = defined(text, given).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
     assert_eq!(definition.warnings, [], "{text}");
-    let data = Data::load(&definition, &Disk).unwrap();
-    let program = Program::compile(&definition, &data).unwrap();
+    let data = Data::load(&definition, &Disk).expect("its files are there");
+    let program = Program::compile(&definition, &data).expect("it compiles");
     let mut memory = Memory::new(1, 0, 1);
     let mut client = Client::new(&program, 0, 0);
     match client.step(&program, &mut memory, Input::Go) {
@@ -62,8 +62,8 @@ fn identifiers_have_the_given_values() {
 
 #[test]
 fn a_name_that_the_script_does_not_ask_for_is_probably_a_slip() {
-    let text = script("session.log(typeof env);");
-    let definition = defined(&text, &["env=prod", "evn=prod", "a.b=1"]).unwrap();
+    let text = script("defines = {}; session.log(typeof env + defines.other);");
+    let definition = defined(&text, &["env=prod", "evn=prod", "a.b=1", "other=2"]).unwrap();
     let warnings: Vec<_> = definition.warnings.iter().map(|it| it.message.as_str()).collect();
     let expected = [
         "`evn` is given a value, but the script does not ask for it",
@@ -71,4 +71,6 @@ fn a_name_that_the_script_does_not_ask_for_is_probably_a_slip() {
     ];
     assert_eq!(warnings, expected);
     assert_eq!(defined(&text, &[]).unwrap().warnings, []);
+    let all = script("session.log(JSON.stringify(defines));");
+    assert_eq!(logged(&all, &["b=1", "c.d=2", "defines.e=3"]), r#"{"b":1,"e":3}"#);
 }

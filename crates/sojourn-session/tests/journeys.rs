@@ -23,7 +23,7 @@ impl Files for Beside {
 
 fn made(text: &str) -> JourneyFile {
     let definition = defined(text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
-    let data = Data::load(&definition, &Disk).unwrap();
+    let data = Data::load(&definition, &Disk).expect("its files are there");
     journey_file("test", &definition, &data).unwrap_or_else(|| panic!("{text}"))
 }
 

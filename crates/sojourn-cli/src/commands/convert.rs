@@ -21,7 +21,7 @@ use crate::{errors::UsageError, outputs, script_words::is_session};
   sojourn convert k6-script.js                        what stands in the way, and what to write
 
 What comes out can be tried without load: sojourn run test.js --validate, and sojourn run
-journey.yaml --once. Files that a journey file names are looked for where it is run.
+journey.yaml --once. Files that a journey file names are looked for beside it.
 
 Exit codes: 0 converted (a k6 script: nothing stands in the way), 2 not.")]
 pub(crate) struct Convert {

@@ -218,7 +218,10 @@ definition.session('s', (s) => { s.get('/' + (defines.env || 'staging')); });";
         assert_eq!(output.code, Some(2), "{output}");
         assert!(output.stderr.contains(said), "{output}");
     }
-    let output = desk.run("run test.js --strict --define evn=prod");
+    let plain = script.replace("(defines.env || 'staging')", "'x'");
+    std::fs::write(desk.folder.path().join("plain.js"), plain).unwrap();
+    let output = desk.run("run plain.js --strict --define evn=prod");
+    assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("`evn` is given a value"), "{output}");
 }
 

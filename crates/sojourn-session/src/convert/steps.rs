@@ -298,7 +298,8 @@ impl<'a> Walk<'a> {
             Some(tag) => tag.clone(),
             None => {
                 let url = request.url.start();
-                let path = url.find("://").map_or(url, |at| &url[at + 3..]);
+                let at = if is_absolute(url) { url.find("://").map_or(0, |at| at + 3) } else { 0 };
+                let path = &url[at..];
                 format!("{} {}", request.verb.to_lowercase(), path.split('?').next().unwrap_or(""))
             }
         };

@@ -41,22 +41,38 @@
 
   const used = (name) => {
     for (const known of unused) {
-      if (name === "defines" || known === name || known.startsWith(`${name}.`)) unused.delete(known);
+      if (known === name || known.startsWith(`${name}.`)) unused.delete(known);
     }
+  };
+
+  // `defines` itself tells nothing, its fields do.
+  const watched = (name, value) => {
+    if (name !== "defines" || !isObject(value)) return value;
+    return new Proxy(value, {
+      get: (_, field) => {
+        if (typeof field === "string") [field, `defines.${field}`].forEach(used);
+        return value[field];
+      },
+      ownKeys: () => {
+        unused.clear();
+        return Reflect.ownKeys(value);
+      },
+    });
   };
 
   for (const [name, { isWhole, whole, members }] of roots) {
     let value = isWhole ? (isObject(whole) ? laid(whole, members) : whole) : laid({}, members);
     if (isWhole && Array.isArray(whole)) value = whole;
+    value = watched(name, value);
     Object.defineProperty(globalThis, name, {
       configurable: false,
       enumerable: true,
       get: () => {
-        used(name);
+        if (name !== "defines") used(name);
         return value;
       },
       set: (given) => {
-        if (!isWhole) value = isObject(given) ? laid(given, members) : given;
+        if (!isWhole) value = watched(name, isObject(given) ? laid(given, members) : given);
       },
     });
   }
