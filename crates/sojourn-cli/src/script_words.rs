@@ -21,7 +21,7 @@ pub(crate) fn rewrite(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Whether a script's text declares sessions: it speaks of `definition` and exports nothing.
-fn is_session(text: &str) -> bool {
+pub(crate) fn is_session(text: &str) -> bool {
     let lines = || text.lines().map(str::trim_start);
     lines().any(|line| line.starts_with("definition."))
         && !lines().any(|line| line.starts_with("export "))

@@ -1,5 +1,7 @@
 //! Session scripts as a process: what a target saw of their clients.
 
+mod tools;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

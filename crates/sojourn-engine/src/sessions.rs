@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crossbeam_channel::Sender;
-use sojourn_session::{Mix, Program};
+use sojourn_session::{LogLine, Mix, Program, Traced};
 
 /// What the generators of sessions need besides their plan. In the plan every session is a journey
 /// without stages, whose steps are its requests by their names.
@@ -22,5 +22,7 @@ pub struct Sessions {
     /// What requests call themselves where the script does not say.
     pub user_agent: String,
     /// Where clients' own log goes; `None`: nowhere. Lines that find it full are counted.
-    pub log: Option<Sender<String>>,
+    pub log: Option<Sender<LogLine>>,
+    /// Who looks on at all that clients do; `None`: nobody, as it should be under load.
+    pub trace: Option<Sender<Traced>>,
 }

@@ -1,11 +1,14 @@
 //! A session as commands of curl: what it would ask, for a person to read and to try.
 
 use crate::definition::{Action, Column, Definition, Payload, PlaceholderKind, Request, visit};
+use crate::target::is_absolute;
 use crate::text::{Escape, Part, Text};
+use crate::trace::is_secret_name;
 
 /// The requests of one session, each as a command, in the order in which they stand in the script;
 /// branches and loops are not shown. Values that are known only while a client runs are shown as
-/// `{{name}}`. Passwords and the values of `Authorization` are left out.
+/// `{{name}}`. Passwords and the values of header fields whose
+/// names sound secret are left out.
 pub fn curl_commands(definition: &Definition, session: usize) -> Vec<String> {
     let mut commands = Vec::new();
     if let Some(session) = definition.sessions.get(session) {
@@ -36,9 +39,7 @@ fn command(definition: &Definition, request: &Request) -> String {
         add("--compressed", "");
     }
     for (name, value) in &request.headers {
-        let is_secret = ["authorization", "cookie", "proxy-authorization"]
-            .contains(&name.to_ascii_lowercase().as_str());
-        let value = if is_secret { "***".to_owned() } else { shown(definition, value) };
+        let value = if is_secret_name(name) { "***".to_owned() } else { shown(definition, value) };
         add("-H", &format!("{name}: {value}"));
     }
     if let Some((name, _)) = &request.authentication {
@@ -62,7 +63,7 @@ fn command(definition: &Definition, request: &Request) -> String {
     }
     let url = shown(definition, &request.url);
     let base = match definition.targets.base(&url) {
-        Ok(origin) if !url.contains("://") && !url.starts_with("{{") => {
+        Ok(origin) if !is_absolute(&url) && !url.starts_with("{{") => {
             let slash = if url.starts_with('/') { "" } else { "/" };
             format!("{origin}{slash}")
         }

@@ -7,7 +7,9 @@
 //! done next and is told what came of it.
 //!
 //! [`nfr`] reads files of requirements and says which of them figures meet. [`har_script`] makes a
-//! script of a browser's recording, [`curl_commands`] shows what a session would ask.
+//! script of a browser's recording, [`journey_file`] a journey file of a definition,
+//! [`k6_obstacles`] lists what stands between a k6 script and a session, and [`curl_commands`]
+//! shows what a session would ask. A [`Dump`] tells what clients did, client by client.
 //!
 //! Nothing in here reads a clock, opens a socket or starts a thread; randomness is a function of a
 //! seed and a client's number. `docs/session-dsl.md` tells what every call means.
@@ -15,6 +17,7 @@
 mod answer;
 mod client;
 mod compare;
+mod convert;
 mod curl;
 mod data;
 mod definition;
@@ -24,6 +27,7 @@ mod extract;
 mod generator;
 mod har;
 mod load;
+mod log;
 mod mix;
 pub mod nfr;
 #[cfg(feature = "evaluate")]
@@ -31,10 +35,14 @@ mod params;
 mod program;
 mod target;
 mod text;
+mod trace;
 
 pub use answer::Answer;
 pub use client::{Action, Client, Ended, Fault, Input, Memory, Outgoing, OutgoingMessage};
 pub use compare::Comparison;
+pub use convert::{JourneyFile, journey_file};
+#[cfg(feature = "evaluate")]
+pub use convert::{Obstacles, k6_obstacles};
 pub use curl::curl_commands;
 pub use data::{Data, Table, TableError};
 pub use definition::{
@@ -43,12 +51,14 @@ pub use definition::{
     Source, SourceKind, Step, TestOptions, Wait,
 };
 #[cfg(feature = "evaluate")]
-pub use evaluate::{Budget, evaluate};
+pub use evaluate::{Budget, DefineError, Defines, evaluate, evaluate_with};
 pub use extract::Extractor;
 pub use generator::Generator;
 pub use har::{HarError, har_script};
-pub use load::{SessionLoad, session_load};
+pub use load::{SessionLoad, session_load, validation_load};
+pub use log::{LogLine, client_name, one_line};
 pub use mix::{Mix, MixError};
 pub use program::Program;
 pub use target::{Target, TargetError, Targets};
 pub use text::{Escape, Part, Text};
+pub use trace::{Dump, SHOWN_BYTES_MAX, Shown, Trace, Traced};

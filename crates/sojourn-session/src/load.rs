@@ -1,7 +1,9 @@
 //! The load of a definition: a plan, as all runs have one.
 
+use std::sync::Arc;
+
 use sojourn_pace::{Arrivals, Profile, Segment};
-use sojourn_plan::{Journey, Load, Model, Plan, Step};
+use sojourn_plan::{HealthLimits, Journey, Load, Model, Plan, Step};
 
 use crate::definition::{Definition, Phase};
 use crate::mix::Mix;
@@ -35,6 +37,51 @@ pub fn session_load(
     program: &Program,
     timeout_ns: u64,
 ) -> SessionLoad {
+    let (journeys, steps) = journeys(program, timeout_ns);
+    let mut from_ns = 0;
+    let mut load = Vec::new();
+    for phase in &definition.phases {
+        load.push(entry(phase, from_ns));
+        from_ns = load.last().map_or(from_ns, |entry: &Load| entry.steady_ns);
+    }
+    let plan = Plan { name: name.to_owned(), seed: 1, journeys, load, text, ..Plan::default() };
+    let mixes = definition.phases.iter().map(|phase| phase.mix.clone()).collect();
+    SessionLoad { plan, mixes, steps }
+}
+
+/// The load of a validation: one client of each session at once, whatever phases and weights say.
+/// Its figures are no measurements, so nothing that is slow makes it void.
+pub fn validation_load(
+    name: &str,
+    text: String,
+    program: &Program,
+    timeout_ns: u64,
+) -> SessionLoad {
+    let (journeys, steps) = journeys(program, timeout_ns);
+    let sessions = journeys.len();
+    let load = (0..sessions).map(|session| Load {
+        journeys: vec![(session, 1.0)],
+        model: Model::Open {
+            profile: Profile::default(),
+            arrivals: Arrivals::Replay(Arc::from([0])),
+            limit: Some(1),
+        },
+        warmup_ns: 0,
+        steady_ns: 0,
+        drain_ns: DRAIN_NS,
+        declared: format!("one client of {}", journeys[session].name),
+    });
+    let load = load.collect();
+    let health =
+        HealthLimits { lag_p99_max_ns: DRAIN_NS, busy_for_ns: DRAIN_NS, ..HealthLimits::default() };
+    let mut plan = Plan { name: name.to_owned(), seed: 1, load, text, health, ..Plan::default() };
+    plan.journeys = journeys;
+    let mixes = (0..sessions).map(|session| Mix::only(session, sessions)).collect();
+    SessionLoad { plan, mixes, steps }
+}
+
+/// The sessions as journeys, and of each of the program's requests its step.
+fn journeys(program: &Program, timeout_ns: u64) -> (Vec<Journey>, Vec<usize>) {
     let mut journeys: Vec<Journey> =
         program.sessions().map(|session| journey(session, timeout_ns)).collect();
     let steps = program.request_names().into_iter().map(|(session, request)| {
@@ -50,15 +97,7 @@ pub fn session_load(
         steps.len() - 1
     });
     let steps = steps.collect();
-    let mut from_ns = 0;
-    let mut load = Vec::new();
-    for phase in &definition.phases {
-        load.push(entry(phase, from_ns));
-        from_ns = load.last().map_or(from_ns, |entry: &Load| entry.steady_ns);
-    }
-    let plan = Plan { name: name.to_owned(), seed: 1, journeys, load, text, ..Plan::default() };
-    let mixes = definition.phases.iter().map(|phase| phase.mix.clone()).collect();
-    SessionLoad { plan, mixes, steps }
+    (journeys, steps)
 }
 
 /// A phase after so much time: nothing arrives before.

@@ -50,6 +50,12 @@ impl Mix {
         Self { cumulative: vec![1.0] }
     }
 
+    /// Of so many sessions this one and no other.
+    pub fn only(session: usize, sessions: usize) -> Self {
+        let reached = |at| if at < session { 0.0 } else { 1.0 };
+        Self { cumulative: (0..sessions).map(reached).collect() }
+    }
+
     /// The session for a draw that is uniform in [0, 1). One of share 0 is never chosen.
     pub fn pick(&self, unit: f64) -> usize {
         let at = self.cumulative.partition_point(|&reached| reached <= unit);
@@ -82,6 +88,8 @@ mod tests {
             (0.0, 0.75, 0.25, 0.0)
         );
         assert_eq!((mix.pick(0.0), mix.pick(0.7499), mix.pick(0.75), mix.pick(1.0)), (1, 1, 2, 2));
+        let only = Mix::only(1, 3);
+        assert_eq!((only.pick(0.0), only.pick(0.999), only.share(1)), (1, 1, 1.0));
         assert_eq!(Mix::of_weights(&[0.0]), Err(MixError::AllZero));
         assert!(Mix::of_probabilities(&[33.3, 33.3, 33.4]).is_ok());
         assert_eq!(Mix::of_probabilities(&[99.9]), Err(MixError::NotHundred(99.9)));

@@ -77,7 +77,6 @@ impl Text {
     }
 
     /// Appends another text.
-    #[cfg(feature = "evaluate")]
     pub(crate) fn append(&mut self, other: &Self) {
         for part in &other.parts {
             match part {

@@ -71,6 +71,7 @@ fn sessions_are_shown_as_commands() {
              
             headers: { Authorization: "Bearer s3cret", "Content-Type": "application/json" } });
         });
+        session.get("/to?http://b.example/");
         session.put("c", { payload: { a: 1 } });
         session.patch("/d", { payload: "text" });
         session.head(session.getVar("url"));
@@ -79,6 +80,7 @@ fn sessions_are_shown_as_commands() {
         "curl --compressed -H 'X-A: it'\\''s' -u 'ann:***' 'http://a.example/a?x={{x}}'",
         "curl -X POST -H 'Authorization: ***' -H 'Content-Type: application/json' -u 'ann:***' \
          --data-raw '{\"n\":\"{{generated}}\"}' 'https://a.example/b'",
+        "curl -u 'ann:***' 'http://a.example/to?http://b.example/'",
         "curl -X PUT -u 'ann:***' --data-raw 'a=1' 'http://a.example/c'",
         "curl -X PATCH -u 'ann:***' -H 'Content-Type:' --data-raw 'text' 'http://a.example/d'",
         "curl --head -u 'ann:***' '{{url}}'",

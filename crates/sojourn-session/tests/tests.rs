@@ -2,12 +2,16 @@
 
 mod convert;
 mod data;
+mod defines;
 mod extraction;
 mod flow;
 mod invalid;
+mod journeys;
+mod k6;
 mod load;
 mod nfr;
 mod placeholders;
 mod reference;
 mod requests;
+mod trace;
 mod util;

@@ -4,6 +4,8 @@ mod attack;
 mod carrier;
 mod compare;
 mod completions;
+#[cfg(feature = "script")]
+mod convert;
 mod demo;
 mod discover;
 mod doctor;
@@ -33,6 +35,8 @@ mod wrk;
 use no_script as k6;
 #[cfg(not(feature = "script"))]
 use no_script as session;
+#[cfg(not(feature = "script"))]
+use no_script as convert;
 #[cfg(not(feature = "wrk"))]
 use no_wrk as wrk;
 
@@ -63,6 +67,8 @@ pub(crate) enum Command {
     K6(k6::K6),
     /// Run session scripts: tests in JavaScript that cost nothing per request
     Session(session::Session),
+    /// Make scripts and journey files of recordings and of one another
+    Convert(convert::Convert),
     /// Load a URL as wrk and wrk2 do, with their words, Lua scripts and output
     Wrk(wrk::Wrk),
     /// A server that stands in for others: holds answers as long as you say, and fails as you say
@@ -101,6 +107,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Init(command) => init::run(&command),
         Command::K6(command) => k6::run(&command),
         Command::Session(command) => session::run(&command),
+        Command::Convert(command) => convert::run(&command),
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Report(command) => report::run(&command),

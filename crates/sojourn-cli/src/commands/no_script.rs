@@ -1,4 +1,4 @@
-//! `sojourn k6` and `sojourn session` in a build without scripts.
+//! `sojourn k6`, `sojourn session` and `sojourn convert` in a build without scripts.
 
 use std::ffi::OsString;
 
@@ -13,6 +13,7 @@ pub(crate) struct K6 {
     words: Vec<OsString>,
 }
 
+pub(crate) use K6 as Convert;
 pub(crate) use K6 as Session;
 
 /// Says how to have it.

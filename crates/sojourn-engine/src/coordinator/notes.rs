@@ -10,7 +10,19 @@ pub(super) fn of_figures(plan: &Plan, store: &Store, steady_ns: u64) -> Vec<Stri
     let mut notes = unsettled(plan, store);
     notes.extend(closed(plan));
     notes.extend(little(plan, store, steady_ns));
+    notes.extend(log_dropped(store));
     notes
+}
+
+/// Lines of the user's log that were not written.
+fn log_dropped(store: &Store) -> Option<String> {
+    let lines = store.sum(names::LOG_LINES_DROPPED, &[], SeriesPhase::Any);
+    (lines > 0).then(|| {
+        format!(
+            "{lines} lines of session.log were dropped: they came faster than they could be \
+             written; log less often, or to a file by --log"
+        )
+    })
 }
 
 /// What the closed book leaves unsaid.
@@ -111,9 +123,24 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use sojourn_metrics::{Kind, Recorder};
     use sojourn_record::KeptCount;
 
     use super::*;
+
+    #[test]
+    fn lines_that_were_dropped_are_noted() {
+        let mut recorder = Recorder::new(0);
+        let key = SeriesKey::new(names::LOG_LINES_DROPPED, &[], SeriesPhase::Any);
+        let dropped = recorder.series(Kind::Counter, key);
+        let mut store = Store::new();
+        store.apply(&recorder.take(0, None)).unwrap();
+        assert_eq!(log_dropped(&store), None);
+        recorder.add(dropped, 7);
+        store.apply(&recorder.take(0, None)).unwrap();
+        let note = log_dropped(&store).unwrap();
+        assert!(note.starts_with("7 lines of session.log were dropped"), "{note}");
+    }
 
     #[test]
     fn what_the_book_leaves_unsaid_is_noted_with_its_number() {

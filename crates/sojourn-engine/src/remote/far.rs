@@ -69,6 +69,12 @@ impl Joined {
         &self.assignment.run_id
     }
 
+    /// The process's number among those of the run, from 0.
+    pub fn number(&self) -> u32 {
+        let generators = &self.assignment.generators;
+        generators.start / generators.len().max(1) as u32
+    }
+
     /// Tells the coordinator why there will be no load.
     pub fn refuse(mut self, error: &RunError) {
         // A coordinator that has gone needs no words.

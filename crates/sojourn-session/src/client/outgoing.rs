@@ -71,6 +71,22 @@ pub enum Ended {
     Faulted(Fault, u32),
 }
 
+impl Ended {
+    /// Why it did not do all its steps, in words; `None` where it did.
+    pub fn why(&self, program: &Program) -> Option<String> {
+        Some(match *self {
+            Self::Completed => return None,
+            Self::Aborted => "aborted by its script".to_owned(),
+            Self::AssertionFailed => "an assertion did not hold".to_owned(),
+            Self::EventMissed => "an event did not come".to_owned(),
+            Self::Faulted(fault, at) => match program.place(at) {
+                Some(place) => format!("{}:{}: {fault}", place.file, place.line),
+                None => fault.to_string(),
+            },
+        })
+    }
+}
+
 /// Why a step could not be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {

@@ -11,22 +11,25 @@ use sojourn_script::js::object::Property;
 use sojourn_script::js::{self, Ctx, Function, Object, Value};
 use sojourn_script::{Builtins, Bundle, ScriptError};
 
+use super::defines::Defines;
 use super::places::Places;
 
 /// A hidden global: the function that gives what was declared.
 pub(super) const FINISH: &str = "__sojourn_session";
 
-const PRELUDE: [(&str, &str); 4] = [
+const PRELUDE: [(&str, &str); 5] = [
     ("sojourn:session/base.js", include_str!("prelude/base.js")),
     ("sojourn:session/sources.js", include_str!("prelude/sources.js")),
     ("sojourn:session/session.js", include_str!("prelude/session.js")),
     ("sojourn:session/definition.js", include_str!("prelude/definition.js")),
+    ("sojourn:session/defines.js", include_str!("prelude/defines.js")),
 ];
 
 /// See the module's page.
 pub(super) struct Host {
     pub(super) bundle: Arc<Bundle>,
     pub(super) nonce: String,
+    pub(super) defines: Defines,
     pub(super) places: Rc<RefCell<Places>>,
 }
 
@@ -42,6 +45,7 @@ impl Builtins for Host {
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
         let native = Object::new(ctx.clone())?;
         native.set("nonce", self.nonce.as_str())?;
+        native.set("defines", self.defines.to_json())?;
         let (bundle, places) = (Arc::clone(&self.bundle), Rc::clone(&self.places));
         let place = move |ctx: Ctx<'js>, error: Value<'js>, called: String| {
             let stack = ScriptError::of_value(&ctx, &bundle, error).stack;
@@ -62,8 +66,6 @@ impl Builtins for Host {
         }
         let globals = ctx.globals();
         globals.set("definition", own.get::<_, Value<'js>>("definition")?)?;
-        // Scripts begin with `defines = {}`, which strict code may do only if the name is there.
-        globals.set("defines", Value::new_undefined(ctx.clone()))?;
         let finish: Function<'js> = own.get("finish")?;
         globals.prop(FINISH, Property::from(finish))
     }

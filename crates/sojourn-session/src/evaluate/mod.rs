@@ -1,6 +1,7 @@
 //! From a script to a [`Definition`]: the script runs once, and what it declared is read.
 
 mod calls;
+mod defines;
 mod host;
 mod markers;
 mod misuse;
@@ -20,6 +21,7 @@ use sojourn_script::{
 };
 
 use crate::definition::{Definition, Place};
+pub use defines::{DefineError, Defines};
 use host::Host;
 use markers::Markers;
 use misuse::Misused;
@@ -53,6 +55,16 @@ const STACK_BYTES_OWN: usize = 32 << 20;
 /// has its text; its imports are read from disk. Errs with all that is wrong, each at its place in
 /// the script.
 pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Definition, PlanErrors> {
+    evaluate_with(script, sources, budget, &Defines::default())
+}
+
+/// The same of a script in which these identifiers have values.
+pub fn evaluate_with(
+    script: &Path,
+    sources: Sources,
+    budget: Budget,
+    defines: &Defines,
+) -> Result<Definition, PlanErrors> {
     let given = script.display().to_string();
     let whole = |message: &str| {
         let (file, hint) = (given.clone(), None);
@@ -68,7 +80,8 @@ pub fn evaluate(script: &Path, sources: Sources, budget: Budget) -> Result<Defin
     }
     let nonce = nonce(bundle.entry().as_str(), text.as_deref());
     let places = Rc::new(RefCell::new(Places::new(bundle.entry(), &given, text.as_deref())));
-    let script = Script { bundle, text, nonce: nonce.clone(), places: Rc::clone(&places) };
+    let (defines, given_places) = (defines.clone(), Rc::clone(&places));
+    let script = Script { bundle, text, nonce: nonce.clone(), defines, places: given_places };
     let (told, misused) = script.run(budget).map_err(|message| whole(&message))?;
     let places = places.borrow();
     let raw = match told {
@@ -90,6 +103,7 @@ struct Script {
     bundle: Arc<Bundle>,
     text: Option<String>,
     nonce: String,
+    defines: Defines,
     places: Rc<RefCell<Places>>,
 }
 
@@ -114,6 +128,7 @@ impl Script {
         let host = Rc::new(Host {
             bundle: Arc::clone(&self.bundle),
             nonce: self.nonce.clone(),
+            defines: self.defines.clone(),
             places: Rc::clone(&self.places),
         });
         let mut asked = 0;

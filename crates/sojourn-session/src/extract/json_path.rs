@@ -60,6 +60,32 @@ impl JsonPath {
         Ok(Self(steps))
     }
 
+    /// The same path as RFC 9535 has it; `None` where that has no such path.
+    pub(super) fn standard(&self) -> Option<String> {
+        let mut path = "$".to_owned();
+        let mut is_filtered = false;
+        for step in &self.0 {
+            match step {
+                Step::Key(key) => path.push_str(&member(key)),
+                // There it would be an index into each of the matches.
+                Step::Index(_) if is_filtered => return None,
+                Step::Index(index) => path.push_str(&format!("[{index}]")),
+                Step::Filter { path: inner, value } => {
+                    let inner: String = inner.iter().map(|key| member(key)).collect();
+                    let is_literal = serde_json::from_str::<serde_json::Value>(value)
+                        .is_ok_and(|value| value.is_number() || value.is_boolean());
+                    let or = match is_literal {
+                        true => format!(" || @{inner}=={value}"),
+                        false => String::new(),
+                    };
+                    path.push_str(&format!("[?@{inner}=={}{or}]", in_quotes(value)));
+                }
+            }
+            is_filtered = matches!(step, Step::Filter { .. });
+        }
+        Some(path)
+    }
+
     /// The text of the first value that the path leads to. Lists and objects are given as JSON,
     /// `null` as empty text.
     pub(super) fn find(&self, body: &[u8]) -> Option<String> {
@@ -213,6 +239,18 @@ impl Visitor<'_> for KeyIs<'_> {
     fn visit_str<E>(self, name: &str) -> Result<bool, E> {
         Ok(name == self.0)
     }
+}
+
+/// A name in a path of RFC 9535.
+fn member(key: &str) -> String {
+    let is_first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let is_plain = key.starts_with(is_first)
+        && key.chars().all(|letter| is_first(letter) || letter.is_ascii_digit());
+    if is_plain { format!(".{key}") } else { format!("[{}]", in_quotes(key)) }
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 #[cfg(test)]

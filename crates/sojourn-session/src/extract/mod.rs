@@ -52,6 +52,16 @@ impl Extractor {
         }
     }
 
+    /// What journey files call it; `None` where they have nothing of its kind.
+    pub(crate) fn selector(&self) -> Option<String> {
+        match self {
+            Self::JsonPath(path) => path.0.standard(),
+            Self::XPath(_) => None,
+            Self::Regexp(pattern) => Some(format!("regex:{}", pattern.as_str())),
+            Self::Header(name) => Some(format!("header.{name}")),
+        }
+    }
+
     /// Whether the body is looked into.
     pub fn needs_body(&self) -> bool {
         !matches!(self, Self::Header(_))

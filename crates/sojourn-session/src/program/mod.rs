@@ -226,6 +226,29 @@ impl Program {
         self.code.len()
     }
 
+    /// Whether there is a request.
+    pub fn has_requests(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// Whether clients write to the user's log.
+    pub fn has_log(&self) -> bool {
+        self.code.iter().any(|instruction| matches!(instruction, Instruction::Log(_)))
+    }
+
+    /// Lets loops that go on until the test ends go around once and end the client then, for a
+    /// test that has no end of its own. How many there are.
+    pub fn end_endless_loops(&mut self) -> usize {
+        let endless = std::mem::take(&mut self.endless);
+        for within in &endless {
+            // The jump back is a loop's last instruction.
+            if let Some(last) = self.code.get_mut(within.end.saturating_sub(1) as usize) {
+                *last = Instruction::End;
+            }
+        }
+        endless.len()
+    }
+
     /// Bytes that a client of a session takes, but for the texts of its variables: itself, four
     /// bytes for each loop within loops and each picked row, sixteen for each variable.
     pub fn client_bytes(&self, session: usize) -> usize {

@@ -1,11 +1,17 @@
 //! `sojourn session`: tests written in the session DSL.
 
+mod curl;
+mod figures;
+mod log;
 mod read;
 mod run;
+mod validate;
+mod writer;
 
-use sojourn_engine::Joined;
+use sojourn_engine::{Joined, RunError};
 
 use crate::errors::UsageError;
+pub(crate) use read::ScriptFolder;
 
 /// Run session scripts: tests written in JavaScript for many thousands of clients
 #[derive(Debug, clap::Args)]
@@ -17,12 +23,15 @@ pub(crate) struct Session {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Run(Box<run::Run>),
+    Curl(curl::Curl),
 }
 
 /// Makes the load of the same run for the process that coordinates it.
 pub(crate) fn join(command: &Session, joined: Joined) {
     match &command.what {
         What::Run(command) => run::join(command, joined),
+        // No coordinator reads such words.
+        What::Curl(_) => joined.refuse(&RunError::with("session curl makes no load", None)),
     }
 }
 
@@ -30,5 +39,6 @@ pub(crate) fn join(command: &Session, joined: Joined) {
 pub(crate) fn run(command: &Session) -> Result<u8, UsageError> {
     match &command.what {
         What::Run(command) => run::run(command),
+        What::Curl(command) => curl::run(command),
     }
 }

@@ -3,11 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sojourn_engine::{Joined, Sessions};
+use crossbeam_channel::Sender;
+use sojourn_engine::{Joined, RunError, Sessions};
 use sojourn_plan::Plan;
-use sojourn_session::{SessionLoad, session_load};
+use sojourn_session::{LogLine, Mix, Program, SessionLoad, session_load};
 
-use super::read::{Script, read};
+use super::{
+    log,
+    read::{Script, ScriptFlags},
+    validate::validate,
+    writer::Writer,
+};
 use crate::{
     errors::UsageError,
     process_flags::ProcessFlags,
@@ -26,36 +32,60 @@ const REDIRECTS_MAX: u32 = 10;
   sojourn run test.js                          a session script is recognised
   sojourn session run test.js --report page.html
   sojourn session run test.js --strict --seed 7
-  sojourn session run test.js --generators 4   as many clients as four processes may have")]
+  sojourn session run test.js --generators 4   as many clients as four processes may have
+  sojourn session run test.js --define env=prod
+  sojourn session run test.js --log clients.txt
+  sojourn session run test.js --validate       one client of each session, told in full
+  sojourn session run test.js --validate --dump traffic.txt --show-secrets")]
 pub(crate) struct Run {
-    /// Session script (JavaScript or TypeScript)
-    #[arg(value_name = "FILE")]
-    script: PathBuf,
-    /// What is probably a slip (an unused parameter, a placeholder that nothing fills) is an error
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    pub(super) script: ScriptFlags,
+    /// One client of each session instead of the load, with all that it sent, got and checked;
+    /// exit code 0 if checks held and no answer was an error, else 99. Endless loops go around once
+    #[arg(long, conflicts_with = "generators")]
+    pub(super) validate: bool,
+    /// Where --validate tells the traffic [default: standard output]
+    #[arg(long, value_name = "FILE", requires = "validate")]
+    pub(super) dump: Option<PathBuf>,
+    /// Tell header fields such as Authorization and Cookie as they are, not as ***
+    #[arg(long, requires = "validate")]
+    pub(super) show_secrets: bool,
+    /// Where lines of session.log go [default: standard error]; with --generators to a file for
+    /// each process, whose names are this one and a number
+    #[arg(long, value_name = "FILE")]
+    pub(super) log: Option<PathBuf>,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Longest time from a request's beginning to its answer's end
     #[arg(long, value_name = "D", default_value = TIMEOUT)]
     #[arg(value_parser = sojourn_plan::duration_ns)]
-    timeout: u64,
+    pub(super) timeout: u64,
     #[command(flatten)]
-    flags: RunFlags,
+    pub(super) flags: RunFlags,
     #[command(flatten)]
-    spread: ProcessFlags,
+    pub(super) spread: ProcessFlags,
 }
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    let (plan, sessions) = command.load()?;
-    let stop = signals::stop_on_signals();
+    let script = command.script.read()?;
+    if command.validate {
+        return validate(command, script);
+    }
+    let (plan, sessions) = command.load(script)?;
     let how = How { processes: command.spread.processes()?, ..How::default() };
+    // Whoever makes the load writes its log.
+    let mut log = match how.processes {
+        None => command.log(&sessions.program, command.log.clone())?,
+        Some(_) => None,
+    };
+    let stop = signals::stop_on_signals();
     let made = runner::make_with(&plan, &command.flags, how, &mut |options, progress| {
-        let ended =
-            sojourn_engine::run_sessions(&plan, options, sessions.clone(), &stop, progress)?;
-        Ok(ended.summary)
+        let ended = logged(log.take(), sessions.clone(), |sessions| {
+            sojourn_engine::run_sessions(&plan, options, sessions, &stop, progress)
+        });
+        Ok(ended?.summary)
     })?;
     runner::say_where(&made);
     Ok(made.code)
@@ -63,39 +93,75 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
 
 /// Makes the load of the same run for the process that coordinates it.
 pub(super) fn join(command: &Run, joined: Joined) {
-    match command.load() {
-        Ok((plan, sessions)) => {
+    let numbered = |path: &PathBuf| {
+        let mut name = path.clone().into_os_string();
+        name.push(format!(".{}", joined.number()));
+        PathBuf::from(name)
+    };
+    let loaded = command.script.read().and_then(|script| {
+        let (plan, sessions) = command.load(script)?;
+        let log = command.log(&sessions.program, command.log.as_ref().map(numbered))?;
+        Ok((plan, sessions, log))
+    });
+    match loaded {
+        Ok((plan, sessions, log)) => {
             let options = command.flags.machine.options(None, joined.run_id().to_owned());
-            joined.serve_sessions(&plan, &options, sessions);
+            logged(log, sessions, |sessions| joined.serve_sessions(&plan, &options, sessions));
         }
-        Err(error) => joined.refuse(&error.into()),
+        Err(error) => joined.refuse(&RunError::from(error)),
     }
+}
+
+/// What writes the log, and its only sender.
+type Log = (Sender<LogLine>, Writer);
+
+/// Lets `work` run with a log, which ends with it.
+fn logged<T>(log: Option<Log>, sessions: Sessions, work: impl FnOnce(Sessions) -> T) -> T {
+    let Some((sender, writer)) = log else { return work(sessions) };
+    let done = work(Sessions { log: Some(sender), ..sessions });
+    writer.finish();
+    done
 }
 
 impl Run {
     /// The script as a plan, and what its clients do.
-    fn load(&self) -> Result<(Plan, Sessions), UsageError> {
-        let Script { definition, program, text } = read(&self.script, self.strict)?;
+    fn load(&self, script: Script) -> Result<(Plan, Sessions), UsageError> {
+        let Script { name, definition, program, text } = script;
         if program.has_events() {
             return Err(UsageError::new(
                 "session.publish and session.expect are not run yet",
                 "take them out, or write the journey as a journey file",
             ));
         }
-        let name = self.script.file_stem();
-        let name = name.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let load = session_load(&name, text, &definition, &program, self.timeout);
         let SessionLoad { mut plan, mixes, steps } = load;
         plan.seed = self.seed;
-        let sessions = Sessions {
-            program: Arc::new(program),
-            mixes,
-            steps,
-            timeout_ns: self.timeout,
-            redirects_max: REDIRECTS_MAX,
-            user_agent: concat!("sojourn/", env!("CARGO_PKG_VERSION")).to_owned(),
-            log: None,
-        };
-        Ok((plan, sessions))
+        Ok((plan, sessions(self, &Arc::new(program), mixes, steps)))
+    }
+
+    /// Starts the log, where the script or the command line asks for one.
+    fn log(&self, program: &Program, path: Option<PathBuf>) -> Result<Option<Log>, UsageError> {
+        let is_asked_for = program.has_log() || path.is_some();
+        let names = || program.sessions().map(str::to_owned).collect();
+        is_asked_for.then(|| log::start(path.as_ref(), names())).transpose()
+    }
+}
+
+/// What generators need besides a plan, without log and onlooker.
+pub(super) fn sessions(
+    command: &Run,
+    program: &Arc<Program>,
+    mixes: Vec<Mix>,
+    steps: Vec<usize>,
+) -> Sessions {
+    Sessions {
+        program: Arc::clone(program),
+        mixes,
+        steps,
+        timeout_ns: command.timeout,
+        redirects_max: REDIRECTS_MAX,
+        user_agent: concat!("sojourn/", env!("CARGO_PKG_VERSION")).to_owned(),
+        log: None,
+        trace: None,
     }
 }

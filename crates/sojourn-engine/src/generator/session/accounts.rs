@@ -78,9 +78,9 @@ impl Accounts {
         }
     }
 
-    /// A line of a client's log found no room.
-    pub(super) fn log_dropped(&mut self, recorder: &mut Recorder) {
-        recorder.add(self.log_dropped, 1);
+    /// A client wrote to the user's log, where there was room for the line or not.
+    pub(super) fn logged(&mut self, has_room: bool, recorder: &mut Recorder) {
+        recorder.add(self.log_dropped, u64::from(!has_room));
     }
 
     /// A request begins, so much later than it was due.
@@ -146,18 +146,9 @@ impl Accounts {
         let ends = &mut self.ends[usize::from(seat.kind)];
         ends.clients -= 1;
         recorder.record(ends.duration, now_ns.saturating_sub(seat.t0_ns));
-        let why = match ended {
-            Ended::Completed => {
-                recorder.add(ends.completed, 1);
-                return;
-            }
-            Ended::Aborted => "aborted by its script".to_owned(),
-            Ended::AssertionFailed => "an assertion did not hold".to_owned(),
-            Ended::EventMissed => "an event did not come".to_owned(),
-            Ended::Faulted(fault, at) => match program.place(at) {
-                Some(place) => format!("{}:{}: {fault}", place.file, place.line),
-                None => fault.to_string(),
-            },
+        let Some(why) = ended.why(program) else {
+            recorder.add(ends.completed, 1);
+            return;
         };
         recorder.add(ends.failed, 1);
         let of_reason = ends.reason(why, recorder);

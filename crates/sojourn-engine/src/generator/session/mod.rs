@@ -11,6 +11,7 @@ mod origins;
 mod redirect;
 mod requests;
 mod seat;
+mod tracing;
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use sojourn_http::{Client, Completion};
 use sojourn_ledger::SourceId;
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Share, random_unit};
-use sojourn_session::{Action, Answer, Client as Walker, Ended, Input, Memory};
+use sojourn_session::{Action, Answer, Client as Walker, Ended, Input, Memory, Trace};
 
 use super::{
     GeneratorSpec,
@@ -38,7 +39,9 @@ use crate::{
 };
 use accounts::Accounts;
 use origins::Origins;
+use requests::Moment;
 use seat::Seat;
+use tracing::{refused, tell};
 
 /// Clients started or woken in a row before answers are looked at again.
 const STEPS_PER_TURN: usize = 64;
@@ -224,18 +227,29 @@ impl SessionGenerator {
         self.seats.get(slot).filter(|seat| seat.generation == generation).map(|_| slot)
     }
 
+    /// What sending takes of this instant.
+    fn moment(&self, now_ns: u64) -> Moment {
+        Moment {
+            seed: self.spec.plan.seed,
+            unix_ms: self.spec.anchor.unix_ns_at(now_ns) / 1_000_000,
+            at_ns: now_ns.saturating_sub(self.start_ns),
+            now_ns,
+        }
+    }
+
     /// Lets a client go on until it waits for something or ends.
     fn go(&mut self, slot: usize, mut input: Input<'_>, mut now: u64) {
         let sessions = Arc::clone(&self.sessions);
         let program = &*sessions.program;
         loop {
+            let moment = self.moment(now);
             let Some(seat) = self.seats.get_mut(slot) else { return };
             let is_over = self.stopped || now >= self.load_end_ns;
             if is_over && seat.walker.is_in_endless_loop(program) {
                 self.leave(slot, Ended::Completed, now);
                 return;
             }
-            self.memory.set_unix_ms(self.spec.anchor.unix_ns_at(now) / 1_000_000);
+            self.memory.set_unix_ms(moment.unix_ms);
             match seat.walker.step(program, &mut self.memory, input) {
                 Action::Request(outgoing) => {
                     let step = sessions.steps.get(outgoing.number()).copied().unwrap_or(0);
@@ -244,9 +258,7 @@ impl SessionGenerator {
                         client: &mut self.client,
                         origins: &mut self.origins,
                         sessions: &sessions,
-                        seed: self.spec.plan.seed,
-                        unix_ms: self.spec.anchor.unix_ns_at(now) / 1_000_000,
-                        now_ns: now,
+                        moment,
                         token: u64::from(seat.generation) << 32 | slot as u64,
                     };
                     match tools.send(seat, &outgoing, step) {
@@ -256,16 +268,19 @@ impl SessionGenerator {
                         }
                         Err(why) => {
                             self.accounts.not_sent(seat.kind, step, &why, &mut self.recorder);
+                            tell(&sessions, seat, moment.at_ns, |_| refused(outgoing.url(), &why));
                             input = Input::Failed;
                         }
                     }
                 }
-                Action::Denied { number, .. } => {
+                Action::Denied { number, url, .. } => {
                     let step = sessions.steps.get(number).copied().unwrap_or(0);
                     self.accounts.denied(seat.kind, step, &mut self.recorder);
+                    tell(&sessions, seat, moment.at_ns, |_| refused(url, "its host is no target"));
                     input = Input::Failed;
                 }
                 Action::Wait { ns } => {
+                    tell(&sessions, seat, moment.at_ns, |_| Trace::Waits { ns });
                     // From when it could go on, not from when we came to look at it.
                     seat.due_ns = seat.due_ns.saturating_add(ns);
                     let token = u64::from(seat.generation) << 32 | slot as u64;
@@ -274,14 +289,12 @@ impl SessionGenerator {
                 }
                 Action::Check { check, is_ok } => {
                     self.accounts.check(check, is_ok, &mut self.recorder);
+                    tell(&sessions, seat, moment.at_ns, |_| Trace::Checked { check, is_ok });
                     input = Input::Go;
                 }
                 Action::Log(line) => {
-                    if let Some(log) = &sessions.log
-                        && log.try_send(line.to_owned()).is_err()
-                    {
-                        self.accounts.log_dropped(&mut self.recorder);
-                    }
+                    let has_room = tracing::log(&sessions, seat, moment.at_ns, line);
+                    self.accounts.logged(has_room, &mut self.recorder);
                     input = Input::Go;
                 }
                 // Plans with such steps are refused before a run.
@@ -298,6 +311,8 @@ impl SessionGenerator {
 
     fn leave(&mut self, slot: usize, ended: Ended, now: u64) {
         let mut seat = self.seats.remove(slot);
+        let at_ns = now.saturating_sub(self.start_ns);
+        tell(&self.sessions, &mut seat, at_ns, |_| Trace::Ended(ended));
         seat.leave(&mut self.origins, &mut self.client);
         let tools = (&*self.sessions.program, &mut self.recorder);
         self.accounts.ended(&seat, ended, now, tools);
@@ -306,9 +321,12 @@ impl SessionGenerator {
     /// An answer has come, or none will.
     fn complete(&mut self, completion: &Completion) {
         let Some(slot) = self.slot_of(completion.token) else { return };
+        let moment = self.moment(now_ns());
         let seat = &mut self.seats[slot];
         let Some(asked) = seat.asked else { return };
-        let mut refused = None;
+        let at_ns = completion.ended_ns.saturating_sub(self.start_ns);
+        tell(&self.sessions, seat, at_ns, |_| tracing::of_completion(completion));
+        let mut denied = None;
         if let Ok(response) = &completion.outcome
             && (300..400).contains(&response.status)
         {
@@ -316,20 +334,23 @@ impl SessionGenerator {
                 client: &mut self.client,
                 origins: &mut self.origins,
                 sessions: &self.sessions,
-                seed: self.spec.plan.seed,
-                unix_ms: self.spec.anchor.unix_ns_at(completion.ended_ns) / 1_000_000,
-                now_ns: now_ns(),
+                moment,
                 token: completion.token,
             };
             match tools.follow(seat, asked, completion, response) {
                 Ok(true) => return,
                 Ok(false) => {}
-                Err(why) => refused = Some(why),
+                Err(why) => {
+                    let location = response.header("location").unwrap_or_default();
+                    let url = String::from_utf8_lossy(location);
+                    tell(&self.sessions, seat, at_ns, |_| refused(&url, &why));
+                    denied = Some(why);
+                }
             }
         }
         let recorder = &mut self.recorder;
         let of = (seat.kind, seat.due_ns);
-        self.accounts.answered(of, &asked, completion, refused.as_deref(), recorder);
+        self.accounts.answered(of, &asked, completion, denied.as_deref(), recorder);
         seat.answered();
         // What comes next is due from here on.
         seat.due_ns = completion.ended_ns;

@@ -4,27 +4,36 @@ use smallvec::SmallVec;
 use sojourn_http::{
     BodyPolicy, Client, Completion, Exchange, Response, origin_host_header, write_request,
 };
-use sojourn_session::Outgoing;
+use sojourn_session::{Outgoing, SHOWN_BYTES_MAX, Shown, Trace};
 
 use super::{
     ids::ulid,
     origins::Origins,
     redirect::redirected,
     seat::{Asked, Seat},
+    tracing::tell,
 };
 use crate::sessions::Sessions;
 
 /// Most of a body that is kept, bytes; a longer one is a failure.
 const BODY_BYTES_MAX: usize = 64 << 20;
 
+/// When something is sent, and what is drawn for it.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) seed: u64,
+    pub(super) unix_ms: u64,
+    /// Since the run's start, nanoseconds.
+    pub(super) at_ns: u64,
+    pub(super) now_ns: u64,
+}
+
 /// What sending takes, lent for one request.
 pub(super) struct Tools<'a> {
     pub(super) client: &'a mut Client,
     pub(super) origins: &'a mut Origins,
     pub(super) sessions: &'a Sessions,
-    pub(super) seed: u64,
-    pub(super) unix_ms: u64,
-    pub(super) now_ns: u64,
+    pub(super) moment: Moment,
     /// Comes back in the completion.
     pub(super) token: u64,
 }
@@ -38,7 +47,7 @@ impl Tools<'_> {
         step: usize,
     ) -> Result<(), String> {
         let (origin, path) = self.origins.of(outgoing.url())?;
-        let id = ulid(self.unix_ms, self.seed, seat.number, seat.requests);
+        let id = ulid(self.moment.unix_ms, self.moment.seed, seat.number, seat.requests);
         let mut fields: SmallVec<[(&str, &[u8]); 8]> = SmallVec::new();
         let mut names_itself = false;
         for (name, value) in outgoing.headers() {
@@ -68,7 +77,7 @@ impl Tools<'_> {
             origin,
             redirects: 0,
             needs_body: outgoing.needs_body(),
-            began_ns: self.now_ns,
+            began_ns: self.moment.now_ns,
             bytes_before: (0, 0),
         };
         self.put(seat, asked, self.sessions.timeout_ns);
@@ -97,7 +106,7 @@ impl Tools<'_> {
             return Err(format!("denied: redirected to {host}, which is no target"));
         }
         let left_ns = (asked.began_ns.saturating_add(self.sessions.timeout_ns))
-            .saturating_sub(self.now_ns)
+            .saturating_sub(self.moment.now_ns)
             .max(1);
         let (sent, received) = asked.bytes_before;
         let asked = Asked {
@@ -115,8 +124,17 @@ impl Tools<'_> {
         let origin = seat.origin(asked.origin, self.origins, self.client);
         let body = match asked.needs_body {
             true => BodyPolicy::Keep { bytes_max: BODY_BYTES_MAX },
+            false if self.sessions.trace.is_some() => {
+                BodyPolicy::Truncate { bytes_max: SHOWN_BYTES_MAX }
+            }
             false => BodyPolicy::Discard,
         };
+        tell(self.sessions, seat, self.moment.at_ns, |seat| {
+            let scheme = if self.origins.origin(asked.origin).tls { "https" } else { "http" };
+            let host = self.origins.host_header(asked.origin);
+            let message = Shown::of(&seat.message);
+            Trace::Sent { origin: format!("{scheme}://{host}"), message }
+        });
         seat.asked = Some(asked);
         seat.requests += 1;
         let exchange = Exchange {
@@ -127,7 +145,7 @@ impl Tools<'_> {
             timeout_ns,
             body,
         };
-        self.client.send(self.now_ns, exchange);
+        self.client.send(self.moment.now_ns, exchange);
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Seat {
     pub(super) due_ns: u64,
     /// How many requests it has sent, redirects included.
     pub(super) requests: u32,
+    /// How many things were told of it.
+    pub(super) told: u32,
     /// Its request under way.
     pub(super) asked: Option<Asked>,
     /// The message of the request under way: a redirect asks for it again.
@@ -57,6 +59,7 @@ impl Seat {
             t0_ns,
             due_ns: t0_ns,
             requests: 0,
+            told: 0,
             asked: None,
             message: Vec::new(),
             origins: SmallVec::new(),
