@@ -6,6 +6,7 @@ mod extraction;
 mod flow;
 mod invalid;
 mod load;
+mod measured;
 mod nfr;
 mod placeholders;
 mod reference;
