@@ -18,6 +18,7 @@ mod outputs;
 mod plan_flags;
 mod rehearsal;
 mod reported;
+mod requirements;
 mod resource_flags;
 mod results;
 mod runner;

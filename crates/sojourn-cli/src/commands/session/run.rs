@@ -23,7 +23,8 @@ const REDIRECTS_MAX: u32 = 10;
 #[command(after_help = "Examples:
   sojourn run test.js                          a session script is recognised
   sojourn session run test.js --report page.html
-  sojourn session run test.js --strict --seed 7")]
+  sojourn session run test.js --strict --seed 7
+  sojourn session run test.js --nfr nfr.yaml   requirements; 99 if it misses one")]
 pub(crate) struct Run {
     /// Session script (JavaScript or TypeScript)
     #[arg(value_name = "FILE")]
