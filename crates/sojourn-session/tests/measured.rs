@@ -35,7 +35,7 @@ fn run(requests: &[Request]) -> RunFile {
         recorder.add(id, 1);
     }
     let mut store = Store::new();
-    store.apply(&recorder.take(1, None)).unwrap();
+    store.apply(&recorder.take(1, None)).expect("the store takes it");
     let shape = |name: &str| JourneyShape {
         name: name.to_owned(),
         steps: TAGS.map(str::to_owned).to_vec(),
@@ -49,7 +49,7 @@ fn run(requests: &[Request]) -> RunFile {
 fn filter(text: &str) -> Filter {
     let text =
         format!("requirements:\n- http.latency: {{ select: average, where: {text}, test: 1 }}");
-    let mut list = Requirements::read("nfr.yaml", &text).unwrap().list;
+    let mut list = Requirements::read("nfr.yaml", &text).expect("a filter").list;
     list.remove(0).filter
 }
 
