@@ -83,8 +83,8 @@ pub(super) fn bins(histogram: Option<&Histogram>) -> Vec<Bin> {
         .collect()
 }
 
-/// Bins between the round figures 1, 2, 5, 10 and so on, from the one of the least sample to that of
-/// the greatest, empty ones too.
+/// Bins between the round figures 1, 2, 5, 10 and so on, from the one of the least sample to that
+/// of the greatest, empty ones too.
 pub(super) fn steps(histogram: &Histogram) -> Vec<Bin> {
     let totals = histogram.totals();
     if totals.count == 0 {
