@@ -19,6 +19,7 @@ mod plan_flags;
 mod process_flags;
 mod rehearsal;
 mod reported;
+mod requirements;
 mod resource_flags;
 mod results;
 mod runner;

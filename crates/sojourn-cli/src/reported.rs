@@ -2,10 +2,15 @@
 
 use std::path::Path;
 
+use sojourn_engine::exit_code;
 use sojourn_record::RunFile;
 use sojourn_report::{ReportModel, audit::AuditReport, render};
+use sojourn_session::nfr::Requirements;
 
-use crate::{errors::UsageError, outputs, runner::Format};
+use crate::{errors::UsageError, outputs, requirements, runner::Format};
+
+/// The exit code of a run file without an end: as of a run whose figures may not be believed.
+const CUT_OFF: u8 = 3;
 
 /// A format of one run's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -53,9 +58,29 @@ pub(crate) struct Reported {
 
 impl Reported {
     pub(crate) fn open(path: &Path) -> Result<Self, UsageError> {
+        Self::held_against(path, None)
+    }
+
+    /// The same of a run that is held against requirements.
+    pub(crate) fn held_against(
+        path: &Path,
+        wanted: Option<&Requirements>,
+    ) -> Result<Self, UsageError> {
         let run = RunFile::open(path)?;
-        let model = ReportModel::from_run(&run);
+        let rows = wanted.map_or_else(Vec::new, |wanted| requirements::judge(wanted, &run));
+        let model = ReportModel::held_against(&run, rows);
         Ok(Self { run, model })
+    }
+
+    /// The exit code of a run that ended with this one, its requirements looked at.
+    pub(crate) fn code(&self, code: u8) -> u8 {
+        requirements::code(code, &self.model.requirements)
+    }
+
+    /// The exit code of the run as it was stored, its requirements looked at: one that was cut off
+    /// has no verdict.
+    pub(crate) fn stored_code(&self) -> u8 {
+        self.code(self.run.summary.as_ref().map_or(CUT_OFF, exit_code))
     }
 
     /// Prints a report to standard output.

@@ -12,6 +12,7 @@ use crate::{
     live::ProgressLine,
     outputs,
     reported::{Reported, RunFormat},
+    requirements,
 };
 
 /// Flags of a run.
@@ -27,6 +28,10 @@ pub(crate) struct RunFlags {
     /// What goes to standard output
     #[arg(long, value_enum, default_value_t = RunFormat::Text)]
     pub(crate) format: RunFormat,
+    /// Requirements (YAML) that the run must meet; if it does not, the exit code is that of a
+    /// threshold that fails
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nfr: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) keep: KeepFlags,
     #[command(flatten)]
@@ -209,6 +214,7 @@ pub(crate) fn make_with(
     for path in &flags.report {
         RunFormat::check_name(path)?;
     }
+    let wanted = flags.nfr.as_deref().map(requirements::read).transpose()?;
     let run_id = run_id();
     let run_file = outputs::run_file(flags.output.as_deref(), &plan.name, &run_id)?;
     let mut options = flags.machine.options(Some(run_file.clone()), run_id);
@@ -228,14 +234,14 @@ pub(crate) fn make_with(
         let _ignored = thread.join();
     }
     let summary = summary?;
-    let reported = Reported::open(&run_file)?;
+    let reported = Reported::held_against(&run_file, wanted.as_ref())?;
     reported.print(flags.format)?;
     let reports =
         if flags.report.is_empty() { vec![beside(&run_file)] } else { flags.report.clone() };
     for report in &reports {
         reported.write(report)?;
     }
-    Ok(Made { code: exit_code(&summary), run_file, reports })
+    Ok(Made { code: reported.code(exit_code(&summary)), run_file, reports })
 }
 
 /// Says where everything is.

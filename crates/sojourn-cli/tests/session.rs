@@ -1,5 +1,8 @@
 //! Session scripts as a process: what a target saw of their clients.
 
+mod acceptance;
+mod fixtures;
+mod requirements;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -93,6 +96,11 @@ impl Played {
     /// A busy machine may make a run void; what was sent and counted is true all the same.
     fn assert_ran(&self) {
         assert!(matches!(self.output.code, Some(0 | 3)), "{}", self.output);
+    }
+
+    /// How late the generator was, nanoseconds.
+    fn lag_p99_ns(&self) -> u64 {
+        self.report["health"]["lag_ns"]["p99"].as_u64().expect("a lag")
     }
 
     fn paths(&self) -> Vec<&str> {
@@ -234,7 +242,7 @@ fn clients_arrive_as_a_poisson_process_by_phases() {
     let script = r#"
 definition.setTarget("BASE");
 definition.setArrivalPhases([
-  { duration: 3, rate: 400 },
+  { duration: 8, rate: 400 },
   { duration: 1, rate: 0 },
   { duration: 1, rate: 300, max_clients: 5, session_weights: { b: 1, a: 0 } },
 ]);
@@ -246,12 +254,12 @@ definition.session("never", function (session) { session.get("/never"); });
     let played = Played::of(script, &[], &["--seed", "7"]);
     played.assert_ran();
     let first_ns = played.seen[0].arrival_ns;
-    let late = |seen: &&Seen| seen.arrival_ns > first_ns + 3_500_000_000;
+    let late = |seen: &&Seen| seen.arrival_ns > first_ns + 8_500_000_000;
     let tail: Vec<&Seen> = played.seen.iter().filter(late).collect();
     assert_eq!((tail.len(), tail.iter().all(|seen| seen.path == "/b")), (5, true));
     let early = &played.seen[..played.seen.len() - 5];
     let count = early.len() as f64;
-    assert!((count - 1_200.0).abs() < 3.0 * 1_200_f64.sqrt(), "{count}");
+    assert!((count - 3_200.0).abs() < 3.0 * 3_200_f64.sqrt(), "{count}");
     let of_a = early.iter().filter(|seen| seen.path == "/a").count() as f64;
     let spread = (count * 0.75 * 0.25).sqrt();
     assert!((of_a - 0.75 * count).abs() < 3.5 * spread, "{of_a} of {count}");
@@ -261,7 +269,10 @@ definition.session("never", function (session) { session.get("/never"); });
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
     let variation = variance.sqrt() / mean;
-    assert!((0.85..1.15).contains(&variation), "coefficient of variation {variation}");
+    // A machine that others use lets several in at once: then the target sees another process.
+    if played.lag_p99_ns() < 500_000 {
+        assert!((0.9..1.1).contains(&variation), "coefficient of variation {variation}");
+    }
 }
 
 #[test]

@@ -14,12 +14,35 @@ pub(crate) struct ThreadHealth {
     name: String,
     cpu: SeriesId,
     run_queue: SeriesId,
-    /// Open connections and lag budget; generators only.
-    levels: Option<[SeriesId; 2]>,
+    /// Connections and lag budget; generators only.
+    levels: Option<Levels>,
     watched: Option<Watched>,
     folded: Told,
     misused: Told,
     last: Option<(u64, ThreadCpu)>,
+}
+
+/// What a generator says of its client.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Connections {
+    /// Connections that are open.
+    pub(crate) open: usize,
+    /// Connections begun since the client was made.
+    pub(crate) opened: u64,
+}
+
+impl Connections {
+    pub(crate) fn of(client: &sojourn_http::Client) -> Self {
+        Self { open: client.connections(), opened: client.counters().connections_opened }
+    }
+}
+
+/// Series of what a generator says of its client and of its arrivals.
+#[derive(Debug)]
+struct Levels {
+    open: SeriesId,
+    opened: Told,
+    budget: SeriesId,
 }
 
 /// A count of the recorder's own, and how much of it has been told.
@@ -138,17 +161,26 @@ impl ThreadHealth {
         }
     }
 
-    /// Sets the number of open connections, and how late arrivals may begin, nanoseconds.
-    pub(crate) fn levels(&mut self, (open, budget_ns): (usize, u64), recorder: &mut Recorder) {
+    /// Tells of connections, and how late arrivals may begin, nanoseconds.
+    pub(crate) fn levels(
+        &mut self,
+        connections: Connections,
+        budget_ns: u64,
+        recorder: &mut Recorder,
+    ) {
         let tags = [(names::GENERATOR, self.name.as_str())];
-        let [connections, budget] = *self.levels.get_or_insert_with(|| {
-            [names::HEALTH_CONNECTIONS, names::HEALTH_LAG_BUDGET_MS].map(|metric| {
-                let key = SeriesKey::new(metric, &tags, SeriesPhase::Any);
-                recorder.series(Kind::Gauge, key)
-            })
+        let levels = self.levels.get_or_insert_with(|| {
+            let key = |metric: &str| SeriesKey::new(metric, &tags, SeriesPhase::Any);
+            let opened = key(names::HEALTH_CONNECTIONS_OPENED);
+            Levels {
+                open: recorder.series(Kind::Gauge, key(names::HEALTH_CONNECTIONS)),
+                opened: Told { series: recorder.series(Kind::Counter, opened), told: 0 },
+                budget: recorder.series(Kind::Gauge, key(names::HEALTH_LAG_BUDGET_MS)),
+            }
         });
-        recorder.set(connections, open as f64);
-        recorder.set(budget, budget_ns as f64 / 1e6);
+        recorder.set(levels.open, connections.open as f64);
+        levels.opened.tell(connections.opened, recorder);
+        recorder.set(levels.budget, budget_ns as f64 / 1e6);
     }
 }
 

@@ -116,6 +116,13 @@ impl Histogram {
         })
     }
 
+    /// How many samples are at most this value, with all those of the bucket that holds it: they
+    /// are at most 0.1 % above.
+    pub fn count_at_most(&self, value: u64) -> u64 {
+        let within = self.buckets().take_while(|(least, ..)| *least <= value);
+        within.map(|(.., count)| count).sum()
+    }
+
     /// Empties it, keeping its pages.
     pub fn clear(&mut self) {
         if self.totals.count > 0 {

@@ -7,6 +7,7 @@
 //!
 //! No I/O, no clock: instants are handed in.
 
+mod apdex;
 mod distribution;
 mod figure;
 mod histogram;
@@ -19,6 +20,7 @@ mod tally;
 mod threshold;
 pub mod varint;
 
+pub use apdex::apdex;
 pub use distribution::Distribution;
 pub use figure::{Figure, Levels};
 pub use histogram::{Histogram, IntervalHistogram, Totals, nearest_rank};

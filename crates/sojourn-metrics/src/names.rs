@@ -184,10 +184,14 @@ pub const CHECK_OK: &str = "ok";
 pub const CHECK_FAILED: &str = "failed";
 /// Counter {check, result}: checks and assertions of sessions.
 pub const CHECKS: &str = "checks";
+/// Gauge, phase Any: clients of sessions at once.
+pub const CLIENTS: &str = "clients";
 /// Counter: lines of clients' own log that found no room and were dropped.
 pub const LOG_LINES_DROPPED: &str = "log.lines_dropped";
 /// Counter {journey, step, status}: requests of the step that ended, however they ended.
 pub const STEP_REQUESTS: &str = "step.requests";
+/// Status of a request that could not be written, or must not be sent.
+pub const NOT_SENT: &str = "not sent";
 /// Counter {journey, step, reason}: requests of the step that failed: no answer, or an unexpected
 /// one.
 pub const STEP_FAILED: &str = "step.failed";
@@ -255,6 +259,9 @@ pub const STEP_RESPONSE: &str = "step.response";
 pub const STEP_RESPONSE_OK: &str = "step.response_ok";
 /// Trend {journey, step}: given up or refused − scheduled, of requests that failed.
 pub const STEP_RESPONSE_FAILED: &str = "step.response_failed";
+/// Trend {journey, step, status}: completed − due of requests that were answered, by status; of
+/// sessions.
+pub const STEP_RESPONSE_BY_STATUS: &str = "step.response_by_status";
 /// Trend {journey, step}: completed − begun.
 pub const STEP_SERVICE: &str = "step.service";
 /// Trend {journey, step}: first byte sent − begun: waiting for a connection, DNS, connect, TLS.
@@ -332,6 +339,8 @@ pub const HEALTH_RUN_QUEUE: &str = "health.run_queue";
 pub const HEALTH_TAP_BEHIND_MS: &str = "health.tap_behind_ms";
 /// Gauge {generator}, phase Any: open connections.
 pub const HEALTH_CONNECTIONS: &str = "health.connections";
+/// Counter {generator}, phase Any: connections begun, whether or not they came up.
+pub const HEALTH_CONNECTIONS_OPENED: &str = "health.connections_opened";
 /// Gauge {generator}, phase Any: how late arrivals may begin, so that several do at one wake-up.
 pub const HEALTH_LAG_BUDGET_MS: &str = "health.lag_budget_ms";
 

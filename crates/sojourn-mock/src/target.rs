@@ -71,12 +71,13 @@ pub(crate) struct DataFile {
 const JSON: &str = "application/json";
 const SEARCH: &str = include_str!("target/search.json");
 
-static DATA: [DataFile; 7] = [
+static DATA: [DataFile; 8] = [
     file("/data/test.json", 200, JSON, include_str!("target/test.json")),
     file("/data/test_array.json", 200, JSON, include_str!("target/test_array.json")),
     file("/data/test.xml", 200, "application/xml", include_str!("target/test.xml")),
     file("/data/test.html", 200, "text/html; charset=utf-8", include_str!("target/test.html")),
     file("/data/register.json", 200, JSON, include_str!("target/register.json")),
+    file("/data/token.json", 200, JSON, include_str!("target/register.json")),
     file("/data/search.json", 200, JSON, SEARCH),
     file("/data/error_bad_request.json", 200, JSON, "{\"error\":\"bad request\"}\n"),
 ];

@@ -90,6 +90,7 @@ fn data_files_and_the_shop() {
         ("/data/test.xml", "application/xml"),
         ("/data/test.html", "text/html; charset=utf-8"),
         ("/data/register.json", "application/json"),
+        ("/data/token.json", "application/json"),
         ("/data/search.json", "application/json"),
         ("/data/error_bad_request.json", "application/json"),
     ] {

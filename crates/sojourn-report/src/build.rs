@@ -22,6 +22,8 @@ mod resource;
 mod step;
 mod thresholds;
 mod timeline;
+mod traffic;
+pub(crate) mod traffic_timeline;
 mod verdict;
 
 use sojourn_analysis::conclusion;
@@ -29,13 +31,18 @@ use sojourn_record::{AmendmentRecord, RunFile};
 
 use crate::{
     audit::AuditReport,
-    model::{AmendmentRow, ReportModel, RunIdentity, SCHEMA},
+    model::{AmendmentRow, ReportModel, RequirementRow, RunIdentity, SCHEMA},
 };
 use lookup::Lookup;
 
 impl ReportModel {
     /// Everything that can be said of a run, whole or cut off.
     pub fn from_run(run: &RunFile) -> Self {
+        Self::held_against(run, Vec::new())
+    }
+
+    /// The same of a run that was held against requirements: one that was not met fails it.
+    pub fn held_against(run: &RunFile, requirements: Vec<RequirementRow>) -> Self {
         let lookup = Lookup::new(run);
         let identity = identity(&lookup);
         let ledger = ledger::ledger(&lookup);
@@ -55,19 +62,22 @@ impl ReportModel {
         conclusions.extend(resource::conclusions(&resources));
         conclusions.sort_by_key(|conclusion| conclusion.weight);
         let thresholds = thresholds::rows(run);
-        let verdict = verdict::report(run, &thresholds, &ledger, &journeys, &poison);
+        let wanted = (thresholds.as_slice(), requirements.as_slice());
+        let verdict = verdict::report(run, wanted, &ledger, &journeys, &poison);
         let notes = run.summary.as_ref().map_or_else(Vec::new, |summary| summary.notes.clone());
         Self {
             schema: SCHEMA,
             identity,
             verdict,
             thresholds,
+            requirements,
             health: health::health(&lookup),
             ledger,
             backlogs: backlog::rows(&lookup),
             resources,
             limits: limit::rows(&lookup),
             checks: check::rows(&lookup),
+            traffic: traffic::report(&lookup),
             clocks: clock::reports(&lookup),
             conclusions,
             journeys,

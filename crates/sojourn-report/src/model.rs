@@ -17,9 +17,11 @@ mod label;
 mod ledger;
 mod limit;
 mod poison;
+mod requirement;
 mod resource;
 mod step;
 mod timeline;
+mod traffic;
 
 pub use backlog::BacklogRow;
 pub use batch::BatchReport;
@@ -35,9 +37,11 @@ pub use label::{LabelReport, LabelRow};
 pub use ledger::{EventCounts, EventLine, JourneyCounts, JourneyLine, Ledger};
 pub use limit::LimitRow;
 pub use poison::PoisonReport;
+pub use requirement::{RequirementOutcome, RequirementRow, requirements_met};
 pub use resource::{ResourceReport, Values};
 pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
+pub use traffic::{TagRow, TrafficReport};
 
 use serde::Serialize;
 use sojourn_analysis::{conclusion::Conclusion, words};
@@ -56,6 +60,8 @@ pub struct ReportModel {
     pub verdict: VerdictReport,
     /// Thresholds and what became of them, in the order of the plan.
     pub thresholds: Vec<ThresholdRow>,
+    /// Requirements of a file that the run was held against, in the file's order.
+    pub requirements: Vec<RequirementRow>,
     /// Whether the generator kept up: read this before anything else.
     pub health: Health,
     /// The book of journeys and events.
@@ -68,6 +74,8 @@ pub struct ReportModel {
     pub limits: Vec<LimitRow>,
     /// Checks and assertions of sessions, and how often they held.
     pub checks: Vec<CheckRow>,
+    /// Clients, connections and requests of all journeys together; `None` without requests.
+    pub traffic: Option<TrafficReport>,
     /// Clocks of the system's own, as its identifiers show them.
     pub clocks: Vec<ClockReport>,
     /// Sentences drawn from the figures, the gravest first.
@@ -171,9 +179,9 @@ pub struct VerdictReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Every threshold held.
+    /// Every threshold held, every requirement was met.
     Pass,
-    /// A threshold failed.
+    /// A threshold failed, or a requirement was not met.
     Fail,
     /// The numbers may not be believed.
     Void,

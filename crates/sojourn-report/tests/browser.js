@@ -5,7 +5,13 @@ const boxes = [...document.querySelectorAll(".canvas > svg, .fall svg")].map((sv
 report.svgs = boxes.length;
 report.flat = boxes.filter((box) => box.width < 20 || box.height < 8).length;
 report.overflow = document.documentElement.scrollWidth > innerWidth;
-const canvas = document.querySelector(".canvas[tabindex]");
+const traffic = document.querySelector("#traffic .canvas[tabindex]");
+if (traffic) {
+  const { left, top, width } = traffic.getBoundingClientRect();
+  traffic.dispatchEvent(new PointerEvent("pointermove", { clientX: left + width * 0.3, clientY: top + 9, bubbles: true, pointerId: 1, pointerType: "mouse" }));
+  report.traffic = traffic.querySelector(".tip").textContent;
+}
+const canvas = document.querySelector(".journey .canvas[tabindex]");
 if (canvas) {
   const box = canvas.getBoundingClientRect();
   const at = (part) => ({ clientX: box.left + box.width * part, clientY: box.top + 9, bubbles: true, pointerId: 1, pointerType: "mouse", button: 0 });

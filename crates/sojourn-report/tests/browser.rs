@@ -84,6 +84,7 @@ fn charts_are_drawn_and_work() {
         let report = check(&payments::model(), width);
         assert!(report["svgs"].as_u64() > Some(20), "{report}");
         assert!(report["tip"].as_str().is_some_and(|tip| tip.contains("waiting for initiated: ")));
+        assert!(report["traffic"].as_str().is_some_and(|tip| tip.contains("at once: ")));
         assert_eq!(report["zoomed"], "250 0 500 240");
         assert_eq!(report["stepped"], true);
         assert_eq!(report["reset"], "0 0 1000 240");

@@ -12,7 +12,7 @@ use crate::program::Program;
 /// Requests of a session that are told apart; further ones are one step together.
 const STEPS_MAX: usize = 100;
 /// The step of those beyond.
-const OTHERS: &str = "other requests";
+pub(crate) const OTHERS: &str = "other requests";
 /// How long clients are waited for after the last phase: the test ends with the last of them.
 const DRAIN_NS: u64 = 7 * 24 * 3_600 * SECOND_NS;
 const SECOND_NS: u64 = 1_000_000_000;

@@ -9,6 +9,7 @@ mod invalid;
 mod journeys;
 mod k6;
 mod load;
+mod measured;
 mod nfr;
 mod placeholders;
 mod reference;

@@ -14,6 +14,7 @@ use crate::{
     audit,
     errors::UsageError,
     reported::{Reported, RunFormat},
+    requirements,
     results::{self, Output, Reader},
 };
 
@@ -26,6 +27,7 @@ use crate::{
   sojourn report reports/payments-….sojourn
   sojourn report run.sojourn --format json | jq .verdict
   sojourn report run.sojourn --output page.html
+  sojourn report run.sojourn --nfr nfr.yaml          held against requirements; 99 if it misses one
   sojourn report run.sojourn --report audit.ndjson   the kept journeys, one JSON object a line
   sojourn report run.sojourn --journey pay:4711      one journey's whole timeline
   sojourn report *.sojourn --journey pay:47 --output pay.html   from several runs, by its beginning
@@ -51,6 +53,10 @@ pub(crate) struct Report {
     /// nothing is printed, unless a --format is given
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
+    /// Of a run file: requirements (YAML) that the run must meet; then the exit code is the run's,
+    /// with these requirements
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["layout", "journey"])]
+    nfr: Option<PathBuf>,
     /// Of results, or of a run file with response time, blocked, service time and lag side by side:
     /// text, json, hist[0,1ms,…] or hdrplot
     #[arg(long = "type", value_name = "TYPE")]
@@ -75,6 +81,10 @@ pub(crate) fn run(command: &Report) -> Result<u8, UsageError> {
     }
     match run_file(&command.files)? {
         Some(path) => render(command, &path),
+        None if command.nfr.is_some() => Err(UsageError::new(
+            "results are held against no requirements",
+            "give a run file, or use `sojourn attack -fail-if`",
+        )),
         None => sum_up(command).map(|()| 0),
     }
 }
@@ -111,7 +121,8 @@ fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
     for report in &command.report {
         RunFormat::check_name(report)?;
     }
-    let reported = Reported::open(path)?;
+    let wanted = command.nfr.as_deref().map(requirements::read).transpose()?;
+    let reported = Reported::held_against(path, wanted.as_ref())?;
     for report in &command.report {
         reported.write(report)?;
     }
@@ -121,7 +132,7 @@ fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
         true => reported.print(format)?,
         false => reported.write(Path::new(&command.output))?,
     }
-    Ok(0)
+    Ok(if wanted.is_some() { reported.stored_code() } else { 0 })
 }
 
 /// A run file in one of the layouts of results, with the times side by side.

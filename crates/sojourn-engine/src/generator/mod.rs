@@ -36,7 +36,7 @@ use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Amendment, Share};
 
 use crate::{
-    health::ThreadHealth,
+    health::{Connections, ThreadHealth},
     last_word::hand_over,
     link::{FromGenerator, ToActor, ToGenerator},
     work::Work,
@@ -482,8 +482,8 @@ impl Generator {
     fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.health.measure(now, &mut self.recorder);
         self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
-        let levels = (self.client.connections(), self.lag_budget.ns());
-        self.health.levels(levels, &mut self.recorder);
+        let connections = Connections::of(&self.client);
+        self.health.levels(connections, self.lag_budget.ns(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         Box::new(self.recorder.take(now, spare))
     }

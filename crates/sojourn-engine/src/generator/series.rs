@@ -46,6 +46,8 @@ pub(crate) struct StepSeries {
     pub(crate) sent_bytes: SeriesId,
     /// By HTTP status, interned when first seen: a run has few.
     statuses: Vec<(u16, SeriesId)>,
+    /// The times of responses by status, likewise; of sessions.
+    responses: Vec<(u16, SeriesId)>,
     /// By reason, likewise.
     reasons: Vec<(String, SeriesId)>,
     /// Of a step that may be tried again: its attempts by number, from the first.
@@ -67,8 +69,7 @@ struct JourneyNames {
     steps: Vec<String>,
 }
 
-/// The status of a request that could not be written.
-pub(crate) const NOT_SENT: &str = "not sent";
+pub(crate) use sojourn_metrics::names::NOT_SENT;
 
 /// Reasons told apart per step; further ones count as `other`.
 const REASONS_MAX: usize = 50;
@@ -153,6 +154,32 @@ impl Series {
         let text = status.to_string();
         let id = requests_series(&names.journey, &names.steps[step], &text, phase, recorder);
         series.statuses.push((status, id));
+        id
+    }
+
+    /// The response times of a status.
+    pub(crate) fn response_by_status(
+        &mut self,
+        recorder: &mut Recorder,
+        kind: u16,
+        step: usize,
+        phase: Phase,
+        status: u16,
+    ) -> SeriesId {
+        let names = &self.names[usize::from(kind)];
+        let series = &mut self.steps[usize::from(kind)][step][phase as usize];
+        if let Some((_, id)) = series.responses.iter().find(|(known, _)| *known == status) {
+            return *id;
+        }
+        let text = status.to_string();
+        let tags = [
+            (names::JOURNEY, &*names.journey),
+            (names::STEP, &*names.steps[step]),
+            (names::STATUS, &*text),
+        ];
+        let key = SeriesKey::new(names::STEP_RESPONSE_BY_STATUS, &tags, series_phase(phase));
+        let id = recorder.series(Kind::Trend, key);
+        series.responses.push((status, id));
         id
     }
 
@@ -321,6 +348,7 @@ impl StepSeries {
             received_bytes: trend(names::STEP_RECEIVED_BYTES),
             sent_bytes: trend(names::STEP_SENT_BYTES),
             statuses: Vec::new(),
+            responses: Vec::new(),
             reasons: Vec::new(),
             attempts: Vec::new(),
             retries: Vec::new(),

@@ -32,6 +32,19 @@ fn interval_of(samples: &[u64]) -> IntervalHistogram {
 }
 
 #[test]
+fn what_is_at_most_a_value_is_counted_within_a_thousandth() {
+    proptest!(|(samples in any_samples(), value in any_value())| {
+        let histogram = of(&samples);
+        let count = |most: u64| samples.iter().filter(|sample| **sample <= most).count() as u64;
+        let high = value.saturating_add(value / 1_000);
+        let found = histogram.count_at_most(value);
+        prop_assert!((count(value)..=count(high)).contains(&found), "{found} at most {value}");
+    });
+    assert_eq!(of(&[500_000_000; 7]).count_at_most(500_000_000), 7);
+    assert_eq!(of(&[1, 2, 3]).count_at_most(2), 2);
+}
+
+#[test]
 fn ranks_are_those_of_decimal_quantiles() {
     let check = |q, count, rank| assert_eq!(nearest_rank(q, count), rank, "{q} of {count}");
     check(0.99, 100, 99);

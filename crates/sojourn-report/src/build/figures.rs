@@ -83,6 +83,30 @@ pub(super) fn bins(histogram: Option<&Histogram>) -> Vec<Bin> {
         .collect()
 }
 
+/// Bins between the round figures 1, 2, 5, 10 and so on, from the one of the least sample to that
+/// of the greatest, empty ones too.
+pub(super) fn steps(histogram: &Histogram) -> Vec<Bin> {
+    let totals = histogram.totals();
+    if totals.count == 0 {
+        return Vec::new();
+    }
+    let decades = (0..20).map(|power| 10u64.pow(power));
+    let edges: Vec<u64> =
+        decades.flat_map(|ten| [1, 2, 5].map(|factor| ten.saturating_mul(factor))).collect();
+    let first = edges.iter().rposition(|edge| *edge < totals.min).unwrap_or(0);
+    let mut below = 0;
+    let mut bins = Vec::new();
+    for pair in edges[first..].windows(2) {
+        let up_to = histogram.count_at_most(pair[1]);
+        bins.push(Bin { low_ns: pair[0] as f64, high_ns: pair[1] as f64, count: up_to - below });
+        below = up_to;
+        if up_to == totals.count {
+            break;
+        }
+    }
+    bins
+}
+
 /// Negative samples first, the greatest magnitude leading.
 struct Ranked<'a> {
     positive: Option<&'a Histogram>,
@@ -151,6 +175,18 @@ mod tests {
         assert_eq!(distribution(None), None);
         assert!(bins(None).is_empty());
         assert!(journey_quantiles(None, 0, 30).is_empty());
+    }
+
+    #[test]
+    fn steps_reach_from_the_least_to_the_greatest_and_hold_all() {
+        let mut histogram = Histogram::new();
+        for (value, count) in [(2_000_000, 3), (2_100_000, 4), (40_000_000, 1)] {
+            histogram.record_n(value, count);
+        }
+        let found: Vec<(f64, u64)> =
+            steps(&histogram).iter().map(|bin| (bin.high_ns / 1e6, bin.count)).collect();
+        assert_eq!(found, [(2.0, 3), (5.0, 4), (10.0, 0), (20.0, 0), (50.0, 1)]);
+        assert!(steps(&Histogram::new()).is_empty());
     }
 
     #[test]

@@ -4,18 +4,22 @@ use sojourn_analysis::{conclusion, share, words};
 use sojourn_record::{RunFile, Verdict};
 
 use crate::model::{
-    Cause, JourneyCounts, JourneyReport, Ledger, Outcome, PoisonReport, Quantile, ThresholdRow,
-    VerdictReport,
+    Cause, JourneyCounts, JourneyReport, Ledger, Outcome, PoisonReport, Quantile, RequirementRow,
+    ThresholdRow, VerdictReport, requirements_met,
 };
+
+/// What a run was to reach.
+type Wanted<'a> = (&'a [ThresholdRow], &'a [RequirementRow]);
 
 pub(super) fn report(
     run: &RunFile,
-    thresholds: &[ThresholdRow],
+    wanted: Wanted<'_>,
     ledger: &Ledger,
     journeys: &[JourneyReport],
     poison: &[PoisonReport],
 ) -> VerdictReport {
     let outcome = match run.summary.as_ref().map(|summary| summary.verdict) {
+        Some(Verdict::Pass) if wanted.1.iter().any(|row| row.failed) => Outcome::Fail,
         Some(Verdict::Pass) => Outcome::Pass,
         Some(Verdict::Fail) => Outcome::Fail,
         Some(Verdict::Void) => Outcome::Void,
@@ -33,7 +37,7 @@ pub(super) fn report(
         .or_else(|| run.summary.is_none().then(|| "the file has no summary".to_owned()));
     VerdictReport {
         outcome,
-        headline: headline(outcome, &causes, thresholds, ledger, (journeys, poison)),
+        headline: headline(outcome, &causes, wanted, ledger, (journeys, poison)),
         causes,
         interrupted: run.summary.as_ref().is_some_and(|summary| summary.interrupted),
         cut_off,
@@ -43,14 +47,13 @@ pub(super) fn report(
 fn headline(
     outcome: Outcome,
     causes: &[Cause],
-    thresholds: &[ThresholdRow],
+    wanted: Wanted<'_>,
     ledger: &Ledger,
     (journeys, poison): (&[JourneyReport], &[PoisonReport]),
 ) -> String {
     let verdict = match outcome {
-        Outcome::Pass if thresholds.is_empty() => "no thresholds were set".to_owned(),
-        Outcome::Pass => format!("{} held", all(thresholds.len())),
-        Outcome::Fail => failed(thresholds),
+        Outcome::Pass => held(wanted),
+        Outcome::Fail => failed(wanted),
         Outcome::Void => match causes.first() {
             Some(cause) => {
                 format!("these numbers may not be believed: {} ({})", cause.name, cause.detail)
@@ -77,25 +80,36 @@ fn bottleneck(journey: &JourneyReport) -> Option<String> {
     exhausted.or_else(|| share::sentence(&journey.shares, p50?.ns))
 }
 
-fn all(thresholds: usize) -> String {
-    match thresholds {
-        1 => "the threshold".to_owned(),
-        n => format!("all {n} thresholds"),
+fn held((thresholds, requirements): Wanted<'_>) -> String {
+    let all = match (thresholds.len(), requirements.len()) {
+        (0, 0) => return "no thresholds were set".to_owned(),
+        (0, _) => return requirements_met(requirements),
+        (1, _) => "the threshold held".to_owned(),
+        (n, _) => format!("all {n} thresholds held"),
+    };
+    if requirements.is_empty() {
+        return all;
     }
+    format!("{all}, {}", requirements_met(requirements))
 }
 
-fn failed(thresholds: &[ThresholdRow]) -> String {
+fn failed((thresholds, requirements): Wanted<'_>) -> String {
     let broken: Vec<String> = thresholds
         .iter()
         .filter(|row| !row.held)
         .map(|row| format!("{} (measured {})", row.text, row.measured_text))
         .collect();
-    format!(
-        "{} of {} failed: {}",
-        broken.len(),
-        words::plural(thresholds.len() as u64, "threshold", "thresholds"),
-        words::list(&broken)
-    )
+    let missed: Vec<String> =
+        requirements.iter().filter(|row| row.failed).map(|row| row.text.clone()).collect();
+    let mut parts = Vec::new();
+    if !broken.is_empty() {
+        let all = words::plural(thresholds.len() as u64, "threshold", "thresholds");
+        parts.push(format!("{} of {all} failed: {}", broken.len(), words::list(&broken)));
+    }
+    if !missed.is_empty() {
+        parts.push(format!("{}: {}", requirements_met(requirements), missed.join(" · ")));
+    }
+    parts.join("; ")
 }
 
 fn counts(counts: &JourneyCounts) -> String {

@@ -16,6 +16,7 @@ mod lines;
 pub(crate) mod page;
 mod resources;
 pub(super) mod sweep;
+mod traffic;
 mod view;
 mod waterfall;
 
@@ -27,12 +28,12 @@ use sojourn_analysis::words;
 
 use crate::{
     ReportModel,
-    model::{AmendmentRow, Health, TapHealth, ThreadHealth},
+    model::{AmendmentRow, Health, TapHealth, ThreadHealth, requirements_met},
     render::RenderError,
 };
 
 /// The templates, by the name that includes use.
-const TEMPLATES: [(&str, &str); 15] = [
+const TEMPLATES: [(&str, &str); 17] = [
     ("report.html", include_str!("../../assets/report.html")),
     ("health.html", include_str!("../../assets/health.html")),
     ("ledger.html", include_str!("../../assets/ledger.html")),
@@ -44,9 +45,11 @@ const TEMPLATES: [(&str, &str); 15] = [
     ("checks.html", include_str!("../../assets/checks.html")),
     ("limits.html", include_str!("../../assets/limits.html")),
     ("poison.html", include_str!("../../assets/poison.html")),
+    ("requirements.html", include_str!("../../assets/requirements.html")),
     ("resources.html", include_str!("../../assets/resources.html")),
     ("steps.html", include_str!("../../assets/steps.html")),
     ("charts.html", include_str!("../../assets/charts.html")),
+    ("traffic.html", include_str!("../../assets/traffic.html")),
     ("macros.html", include_str!("../../assets/macros.html")),
 ];
 
@@ -56,7 +59,12 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         environment.add_template(name, source)?;
     }
     let journeys = view::journeys(model);
-    let data = script_json(&serde_json::to_string(&view::data(&journeys))?);
+    let traffic = traffic::view(model).map(|traffic| {
+        let starts_s = view::starts_s(&traffic.timeline);
+        (traffic, starts_s)
+    });
+    let data = view::data(&journeys, traffic.as_ref());
+    let data = script_json(&serde_json::to_string(&data)?);
     let html = environment.get_template("report.html")?.render(context! {
         model => serialised(model),
         mark => model.verdict.outcome.mark(),
@@ -64,6 +72,8 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         slowest_tap => serialised(slowest_tap(&model.health)),
         refused => model.health.refused.iter().map(|refusal| refusal.count).sum::<u64>(),
         journeys => serialised(&journeys),
+        requirements_met => requirements_met(&model.requirements),
+        traffic => serialised(traffic.as_ref().map(|(traffic, _)| traffic)),
         amendments => amendments(model),
         resources => serialised(resources::rows(model)),
         data => Value::from_safe_string(data),

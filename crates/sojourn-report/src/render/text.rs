@@ -16,9 +16,11 @@ mod limit;
 pub(crate) mod paint;
 mod plan;
 mod poison;
+mod requirement;
 pub(super) mod resource;
 pub(super) mod sweep;
 pub(crate) mod table;
+mod traffic;
 
 use sojourn_analysis::{conclusion::Weight, words};
 
@@ -41,6 +43,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     resource::resources(&mut out, &model.resources, &paint);
     limit::limits(&mut out, &model.limits, &paint);
     check::checks(&mut out, &model.checks, &paint);
+    traffic::traffic(&mut out, model.traffic.as_ref(), &paint);
     clock::clocks(&mut out, &model.clocks, &paint);
     for journey in &model.journeys {
         journey::journey(&mut out, journey, &paint);
@@ -50,6 +53,7 @@ pub(super) fn report(model: &ReportModel, colour: bool) -> String {
     }
     audit::summary(&mut out, &model.kept, &paint);
     thresholds(&mut out, &model.thresholds, &paint);
+    requirement::requirements(&mut out, &model.requirements, &paint);
     conclusions(&mut out, model, &paint);
     plan::plan(&mut out, &model.identity.plan, &paint);
     out

@@ -5,6 +5,7 @@
 mod apart;
 mod resources;
 mod simulation;
+mod traffic;
 
 use sojourn_analysis::{
     backlog::{Backlog, Level, Load, judge},
@@ -53,6 +54,7 @@ pub(crate) fn model() -> ReportModel {
             cut_off: None,
         },
         thresholds: thresholds(),
+        requirements: traffic::requirements(),
         health: health(&steady),
         conclusions: conclude(&[facts]),
         ledger,
@@ -60,6 +62,7 @@ pub(crate) fn model() -> ReportModel {
         resources: resources::reports(),
         limits: Vec::new(),
         checks: Vec::new(),
+        traffic: Some(traffic::report()),
         clocks: Vec::new(),
         journeys: vec![journey],
         poison: Vec::new(),
@@ -104,6 +107,7 @@ pub(crate) fn empty() -> ReportModel {
             cut_off: Some("the file has no summary".into()),
         },
         thresholds: Vec::new(),
+        requirements: Vec::new(),
         health: Health::default(),
         ledger: Ledger {
             journeys_total: JourneyLine { name: "total".into(), ..JourneyLine::default() },
@@ -114,6 +118,7 @@ pub(crate) fn empty() -> ReportModel {
         resources: Vec::new(),
         limits: Vec::new(),
         checks: Vec::new(),
+        traffic: None,
         clocks: Vec::new(),
         conclusions: Vec::new(),
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],

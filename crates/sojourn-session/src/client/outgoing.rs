@@ -157,7 +157,7 @@ impl<'a> Outgoing<'a> {
         tag(self.program, self.request.tag)
     }
 
-    /// Whether anything looks into the answer's body.
+    /// Whether anything looks into the answer: its header fields or its body.
     pub fn needs_body(&self) -> bool {
         self.request.needs_body
     }

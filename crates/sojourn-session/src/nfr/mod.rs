@@ -4,11 +4,13 @@
 //! [`Figures`]. One whose subject is not available is not met, unless it is optional: a requirement
 //! that silently passes is none.
 
+mod measured;
 mod outcome;
 mod read;
 
 use crate::compare::Comparison;
 
+pub use measured::Measured;
 pub use outcome::{Outcome, Verdict, summary};
 
 /// A file of requirements.
@@ -46,7 +48,8 @@ pub enum Subject {
     Cpu(Statistic),
     /// `checks`: of all checks and assertions.
     Checks(CheckFigure),
-    /// `http.error_ratio`: the share of responses of status 400 and above, 0 to 1.
+    /// `http.error_ratio`: the share of requests that were answered with a status of 400 and above
+    /// or, unless the filter asks for a status, not at all; 0 to 1.
     ErrorRatio,
     /// `http.status_code`: responses whose status the filter names, of all that it names otherwise.
     StatusCode {
@@ -111,21 +114,32 @@ pub trait Figures {
     fn checks(&self, filter: &Filter) -> Option<(u64, u64)>;
     /// How many responses the filter accepts.
     fn responses(&self, filter: &Filter) -> Option<u64>;
-    /// Time from sending to the whole response, of those that the filter accepts, milliseconds.
+    /// How many requests of the filter's tags were sent and not answered; none where it asks for a
+    /// status.
+    fn unanswered(&self, _filter: &Filter) -> Option<u64> {
+        Some(0)
+    }
+    /// Response time of what the filter accepts, milliseconds; unanswered requests, with the time
+    /// until they were given up, are among it unless it asks for a status.
     fn latency_ms(&self, statistic: Statistic, filter: &Filter) -> Option<f64>;
-    /// Apdex of the responses that the filter accepts: satisfied ones count one, those of up to
-    /// four times the time a half.
+    /// Apdex of the same: those of a status below 400 count one up to the satisfying time, and a
+    /// half up to four times as long; all others count nothing.
     fn apdex(&self, satisfied_ms: f64, filter: &Filter) -> Option<f64>;
 }
 
 impl Filter {
     /// Whether a response counts.
     pub fn accepts(&self, status: u16, tag: Option<&str>) -> bool {
+        let has_tag = || tag.is_some_and(|tag| self.tags.iter().any(|known| known == tag));
+        self.accepts_status(status) && (self.tags.is_empty() || has_tag())
+    }
+
+    /// Whether responses of a status count.
+    pub fn accepts_status(&self, status: u16) -> bool {
         let holds = |(compare, wanted): &(Comparison, u16)| {
             compare.holds_numbers(f64::from(status), f64::from(*wanted))
         };
-        let has_tag = || tag.is_some_and(|tag| self.tags.iter().any(|known| known == tag));
-        self.status.iter().all(holds) && (self.tags.is_empty() || has_tag())
+        self.status.iter().all(holds)
     }
 
     /// Whether a check counts.
@@ -193,7 +207,9 @@ impl Subject {
             Self::ErrorRatio => {
                 let mut wrong = filter.clone();
                 wrong.status.push((Comparison::AtLeast, 400));
-                share(figures.responses(&wrong)?, figures.responses(filter)?)
+                let unanswered = figures.unanswered(filter)?;
+                let answered = figures.responses(filter)?;
+                share(figures.responses(&wrong)? + unanswered, answered + unanswered)
             }
             Self::StatusCode { is_count: true } => figures.responses(filter).map(|n| n as f64),
             Self::StatusCode { is_count: false } => {

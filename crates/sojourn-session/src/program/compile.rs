@@ -385,7 +385,8 @@ impl<'a> Compiler<'a> {
                 .map(|(name, password)| (self.template(name), self.template(password))),
             body,
             tag: self.tag(request.tag.as_ref()),
-            needs_body: request.extractions.iter().any(|one| one.from.needs_body()),
+            // For header fields too: an answer's head is kept only with its body.
+            needs_body: !request.extractions.is_empty(),
         };
         self.program.requests.push(compiled);
         let number = self.program.requests.len() as u32 - 1;

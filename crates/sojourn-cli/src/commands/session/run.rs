@@ -32,6 +32,7 @@ const REDIRECTS_MAX: u32 = 10;
   sojourn run test.js                          a session script is recognised
   sojourn session run test.js --report page.html
   sojourn session run test.js --strict --seed 7
+  sojourn session run test.js --nfr nfr.yaml   requirements; 99 if it misses one
   sojourn session run test.js --generators 4   as many clients as four processes may have
   sojourn session run test.js --define env=prod
   sojourn session run test.js --log clients.txt

@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     attack::{Attack, Framing, Targets},
-    health::ThreadHealth,
+    health::{Connections, ThreadHealth},
     last_word::hand_over,
     link::{FromGenerator, ToGenerator},
 };
@@ -472,8 +472,8 @@ impl AttackGenerator {
             answers.roll(now, &mut self.recorder);
         }
         self.health.measure(now, &mut self.recorder);
-        let levels = (self.client.connections(), self.lag_budget.ns());
-        self.health.levels(levels, &mut self.recorder);
+        let connections = Connections::of(&self.client);
+        self.health.levels(connections, self.lag_budget.ns(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         Box::new(self.recorder.take(now, spare))
     }

@@ -23,6 +23,8 @@ pub(super) struct Accounts {
     /// By check: held, did not hold.
     checks: Vec<[SeriesId; 2]>,
     log_dropped: SeriesId,
+    /// Clients at once, of all sessions.
+    clients: (SeriesId, u64),
 }
 
 struct Ends {
@@ -47,12 +49,14 @@ impl Accounts {
             })
         });
         let checks = checks.collect();
+        let clients = SeriesKey::new(names::CLIENTS, &[], SeriesPhase::Any);
         let log = SeriesKey::new(names::LOG_LINES_DROPPED, &[], SeriesPhase::Any);
         Self {
             checks,
             ends: plan.journeys.iter().map(|it| Ends::new(&it.name, recorder)).collect(),
             series: Series::new(plan, recorder),
             log_dropped: recorder.series(Kind::Counter, log),
+            clients: (recorder.series(Kind::Gauge, clients), 0),
         }
     }
 
@@ -63,6 +67,9 @@ impl Accounts {
         recorder.add(series.started, 1);
         recorder.record(self.series.lag(PHASE), now_ns.saturating_sub(seat.t0_ns));
         self.ends[usize::from(seat.kind)].clients += 1;
+        // At each arrival: a client that lasts for less than a second is one, too.
+        self.clients.1 += 1;
+        recorder.set(self.clients.0, self.clients.1 as f64);
     }
 
     /// A client was due and there was no room for it.
@@ -123,7 +130,11 @@ impl Accounts {
         let by_outcome = if reason.is_none() { series.response_ok } else { series.response_failed };
         recorder.record(by_outcome, response_ns);
         let requests = match &completion.outcome {
-            Ok(response) => self.series.status(recorder, kind, step, PHASE, response.status),
+            Ok(Response { status, .. }) => {
+                let times = self.series.response_by_status(recorder, kind, step, PHASE, *status);
+                recorder.record(times, response_ns);
+                self.series.status(recorder, kind, step, PHASE, *status)
+            }
             Err(failure) => {
                 self.series.transport_failure(recorder, kind, step, PHASE, failure.kind)
             }
@@ -145,6 +156,7 @@ impl Accounts {
     ) {
         let ends = &mut self.ends[usize::from(seat.kind)];
         ends.clients -= 1;
+        self.clients.1 -= 1;
         recorder.record(ends.duration, now_ns.saturating_sub(seat.t0_ns));
         let Some(why) = ended.why(program) else {
             recorder.add(ends.completed, 1);
@@ -157,6 +169,7 @@ impl Accounts {
 
     /// Levels of this instant.
     pub(super) fn levels(&self, recorder: &mut Recorder) {
+        recorder.set(self.clients.0, self.clients.1 as f64);
         for ends in &self.ends {
             recorder.set(ends.in_flight, ends.clients as f64);
         }

@@ -32,7 +32,7 @@ use super::{
     timers::Timers,
 };
 use crate::{
-    health::ThreadHealth,
+    health::{Connections, ThreadHealth},
     last_word::hand_over,
     link::{FromGenerator, ToGenerator},
     sessions::Sessions,
@@ -405,8 +405,8 @@ impl SessionGenerator {
     fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.accounts.levels(&mut self.recorder);
         self.health.measure(now, &mut self.recorder);
-        let levels = (self.client.connections(), self.lag_budget.ns());
-        self.health.levels(levels, &mut self.recorder);
+        let connections = Connections::of(&self.client);
+        self.health.levels(connections, self.lag_budget.ns(), &mut self.recorder);
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         Box::new(self.recorder.take(now, spare))
     }

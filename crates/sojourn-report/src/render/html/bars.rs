@@ -1,16 +1,18 @@
-//! Distributions of hops as bars on a logarithmic axis that all hops of a journey share.
+//! Distributions of times as bars on a logarithmic axis; all hops of a journey share one.
 
 use serde::Serialize;
 use sojourn_analysis::words;
 
 use super::axis::{HEIGHT, Tick, WIDTH, tenths};
-use crate::model::{Bin, StageRow};
+use crate::model::{Bin, Distribution, StageRow};
 
-/// One hop's distribution.
+/// One distribution.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct BarChart {
-    /// The stage.
+    /// The stage, or what it is of.
     pub(super) title: String,
+    /// Anchor of what it shows.
+    pub(super) definition: &'static str,
     /// Its figures in a sentence.
     pub(super) description: String,
     /// The bars.
@@ -34,9 +36,52 @@ pub(super) struct Bar {
     pub(super) label: String,
 }
 
+/// What a chart is of.
+struct Subject<'a> {
+    title: &'a str,
+    definition: &'static str,
+    /// With its number before it: `hops to created`.
+    what: String,
+    bins: &'a [Bin],
+    figures: Option<&'a Distribution>,
+    negative: u64,
+}
+
 /// A chart per stage that has samples, all on one axis.
 pub(super) fn charts(stages: &[StageRow]) -> Vec<BarChart> {
-    let bins = || stages.iter().flat_map(|stage| &stage.hop_bins);
+    let subjects: Vec<Subject<'_>> =
+        stages.iter().filter(|stage| !stage.hop_bins.is_empty()).map(Subject::hop).collect();
+    draw(&subjects)
+}
+
+/// The response times of all requests; `None` without any.
+pub(super) fn responses(bins: &[Bin], figures: Option<&Distribution>) -> Option<BarChart> {
+    let subject = Subject {
+        title: "Response time",
+        definition: "latency-distribution",
+        what: "response times".to_owned(),
+        bins,
+        figures,
+        negative: 0,
+    };
+    draw(&[subject]).pop()
+}
+
+impl<'a> Subject<'a> {
+    fn hop(stage: &'a StageRow) -> Self {
+        Self {
+            title: &stage.name,
+            definition: "hop-distribution",
+            what: format!("hops to {}", stage.name),
+            bins: &stage.hop_bins,
+            figures: stage.hop_ns.as_ref(),
+            negative: stage.order_violations,
+        }
+    }
+}
+
+fn draw(subjects: &[Subject<'_>]) -> Vec<BarChart> {
+    let bins = || subjects.iter().flat_map(|subject| subject.bins);
     let low = bins().map(|bin| bin.low_ns).fold(f64::INFINITY, f64::min);
     let high = bins().map(|bin| bin.high_ns).fold(0.0, f64::max);
     if low >= high {
@@ -44,16 +89,12 @@ pub(super) fn charts(stages: &[StageRow]) -> Vec<BarChart> {
     }
     // A third of a decade of room, so that a single bin is a bar and not the whole chart.
     let axis = Logarithmic { low: low.max(1.0).log10() - 0.15, high: high.log10() + 0.15 };
-    stages
-        .iter()
-        .filter(|stage| !stage.hop_bins.is_empty())
-        .map(|stage| chart(stage, &axis))
-        .collect()
+    subjects.iter().map(|subject| chart(subject, &axis)).collect()
 }
 
-fn chart(stage: &StageRow, axis: &Logarithmic) -> BarChart {
-    let all: u64 = stage.hop_bins.iter().map(|bin| bin.count).sum();
-    let most = stage.hop_bins.iter().map(|bin| bin.count).max().unwrap_or(1);
+fn chart(subject: &Subject<'_>, axis: &Logarithmic) -> BarChart {
+    let all: u64 = subject.bins.iter().map(|bin| bin.count).sum();
+    let most = subject.bins.iter().map(|bin| bin.count).max().unwrap_or(1);
     let bar = |bin: &Bin| {
         let x = axis.x(bin.low_ns);
         let height = bin.count as f64 / most as f64 * (HEIGHT - 8.0);
@@ -73,22 +114,23 @@ fn chart(stage: &StageRow, axis: &Logarithmic) -> BarChart {
             ),
         }
     };
-    let quantiles = stage.hop_ns.map_or_else(Vec::new, |hop_ns| {
-        vec![("p50", hop_ns.p50), ("p95", hop_ns.p95), ("p99", hop_ns.p99)]
+    let quantiles = subject.figures.map_or_else(Vec::new, |figures| {
+        vec![("p50", figures.p50), ("p95", figures.p95), ("p99", figures.p99)]
     });
     let described: Vec<String> = quantiles
         .iter()
         .map(|(name, ns)| format!("{name} {}", words::duration(*ns as f64)))
         .collect();
     BarChart {
-        title: stage.name.clone(),
+        title: subject.title.to_owned(),
+        definition: subject.definition,
         description: format!(
-            "Distribution of {} hops to {}: {}.",
+            "Distribution of {} {}: {}.",
             words::count(all),
-            stage.name,
+            subject.what,
             words::list(&described)
         ),
-        bars: stage.hop_bins.iter().map(bar).collect(),
+        bars: subject.bins.iter().map(bar).collect(),
         x_ticks: axis.ticks(),
         marks: quantiles
             .iter()
@@ -96,7 +138,7 @@ fn chart(stage: &StageRow, axis: &Logarithmic) -> BarChart {
             .zip(&described)
             .map(|((_, ns), label)| (tenths(axis.x(*ns as f64)), label.clone()))
             .collect(),
-        negative: stage.order_violations,
+        negative: subject.negative,
     }
 }
 

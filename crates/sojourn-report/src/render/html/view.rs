@@ -9,6 +9,7 @@ use super::{
     kept::{self, KeptView},
     lines::{self, LineChart, Subject},
     resources,
+    traffic::TrafficView,
     waterfall::{self, Row},
 };
 use crate::model::{JourneyReport, ReportModel, Statistic, TimeSeries, Timeline};
@@ -91,7 +92,7 @@ fn view(
         distributions: bars::charts(&journey.stages),
         kept: page.view(&journey.kept),
         seconds_per_point: timeline.seconds_per_point,
-        starts_s: timeline.starts_ns.iter().map(|ns| (*ns as f64 / 1e8).round() / 10.0).collect(),
+        starts_s: starts_s(&timeline),
         end_s: timeline.end_ns as f64 / 1e9,
     }
 }
@@ -247,27 +248,45 @@ struct ChartData<'a> {
     values: &'a [Vec<Option<f64>>],
 }
 
-pub(super) fn data(journeys: &[JourneyView]) -> Vec<JourneyData<'_>> {
-    journeys
-        .iter()
-        .map(|journey| JourneyData {
-            starts: &journey.starts_s,
-            end: journey.end_s,
-            charts: journey
-                .latency
-                .iter()
-                .chain(&journey.in_flight)
-                .chain(&journey.rates)
-                .chain(&journey.oldest)
-                .chain(&journey.backlog)
-                .chain(&journey.resources)
-                .map(|chart| ChartData {
-                    id: &chart.id,
-                    unit: chart.unit,
-                    names: chart.lines.iter().map(|line| line.name.as_str()).collect(),
-                    values: &chart.values,
-                })
-                .collect(),
-        })
-        .collect()
+/// One entry for each journey, and a last one for what is drawn of the traffic.
+pub(super) fn data<'a>(
+    journeys: &'a [JourneyView],
+    traffic: Option<&'a (TrafficView, Vec<f64>)>,
+) -> Vec<JourneyData<'a>> {
+    let of_journeys = journeys.iter().map(|journey| JourneyData {
+        starts: &journey.starts_s,
+        end: journey.end_s,
+        charts: journey
+            .latency
+            .iter()
+            .chain(&journey.in_flight)
+            .chain(&journey.rates)
+            .chain(&journey.oldest)
+            .chain(&journey.backlog)
+            .chain(&journey.resources)
+            .map(ChartData::of)
+            .collect(),
+    });
+    let of_traffic = traffic.map(|(traffic, starts_s)| JourneyData {
+        starts: starts_s,
+        end: traffic.timeline.end_ns as f64 / 1e9,
+        charts: traffic.charts.iter().map(ChartData::of).collect(),
+    });
+    of_journeys.chain(of_traffic).collect()
+}
+
+/// Where points begin, seconds since the run's start.
+pub(super) fn starts_s(timeline: &Timeline) -> Vec<f64> {
+    timeline.starts_ns.iter().map(|ns| (*ns as f64 / 1e8).round() / 10.0).collect()
+}
+
+impl<'a> ChartData<'a> {
+    fn of(chart: &'a LineChart) -> Self {
+        Self {
+            id: &chart.id,
+            unit: chart.unit,
+            names: chart.lines.iter().map(|line| line.name.as_str()).collect(),
+            values: &chart.values,
+        }
+    }
 }
