@@ -22,6 +22,7 @@ use crate::{
     live::ProgressLine,
     outputs,
     reported::{Reported, RunFormat},
+    requirements,
     runner::run_id,
     signals,
 };
@@ -37,6 +38,7 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
     for path in &command.flags.report {
         RunFormat::check_name(path)?;
     }
+    let wanted = command.flags.nfr.as_deref().map(requirements::read).transpose()?;
     let endless = program.end_endless_loops();
     if endless > 0 {
         let what = if endless == 1 { "loop goes" } else { "loops go" };
@@ -84,7 +86,7 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
         writer.finish();
     }
     let ended = ended?;
-    let code = judge(&ended, &program);
+    let code = judge(&ended, &program, wanted);
     if let Some(run_file) = &run_file {
         let reported = Reported::open(run_file)?;
         for report in &command.flags.report {
@@ -95,14 +97,10 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
     Ok(code)
 }
 
-/// Prints what came of the validation; the exit code.
-fn judge(ended: &Ended, program: &Program) -> u8 {
+/// Prints what came of the validation, of these requirements or else the usual ones; the exit code.
+fn judge(ended: &Ended, program: &Program, wanted: Option<Requirements>) -> u8 {
     let counted = Counted(ended);
-    let checks = counted.checks(&Filter::default()).unwrap_or_default();
-    let mut requirements = Requirements::of_validation(checks != (0, 0));
-    if !program.has_requests() {
-        requirements.list.retain(|requirement| requirement.subject != Subject::ErrorRatio);
-    }
+    let requirements = wanted.unwrap_or_else(|| usual(&counted, program));
     let outcomes = requirements.evaluate(&counted);
     let mut out = String::new();
     for outcome in &outcomes {
@@ -126,6 +124,16 @@ fn judge(ended: &Ended, program: &Program) -> u8 {
         0 if !problems.is_empty() || outcomes.iter().any(|outcome| outcome.has_failed()) => FAILED,
         code => code,
     }
+}
+
+/// What a validation without a file of requirements must meet: only what the script makes possible.
+fn usual(counted: &Counted<'_>, program: &Program) -> Requirements {
+    let checks = counted.checks(&Filter::default()).unwrap_or_default();
+    let mut requirements = Requirements::of_validation(checks != (0, 0));
+    if !program.has_requests() {
+        requirements.list.retain(|requirement| requirement.subject != Subject::ErrorRatio);
+    }
+    requirements
 }
 
 /// What no requirement speaks of: requests without an answer, and clients that could not go on.
