@@ -1,5 +1,9 @@
 //! Session scripts as a process: what a target saw of their clients.
 
+mod cookies;
+mod events;
+mod http2;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

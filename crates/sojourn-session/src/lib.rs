@@ -13,6 +13,7 @@
 //! seed and a client's number. `docs/session-dsl.md` tells what every call means.
 
 mod answer;
+mod channels;
 mod client;
 mod compare;
 mod curl;
@@ -33,21 +34,22 @@ mod target;
 mod text;
 
 pub use answer::Answer;
+pub use channels::Channels;
 pub use client::{Action, Client, Ended, Fault, Input, Memory, Outgoing, OutgoingMessage};
 pub use compare::Comparison;
 pub use curl::curl_commands;
 pub use data::{Data, Table, TableError};
 pub use definition::{
-    Action as StepAction, Check, Column, Condition, Definition, Expect, Extraction, Items, List,
-    Payload, Phase, Pick, Place, Placeholder, PlaceholderKind, Publish, Request, SIZINGS, Session,
-    Source, SourceKind, Step, TestOptions, Wait,
+    Action as StepAction, Check, Column, Condition, Declared, Definition, Expect, Extraction,
+    Items, List, Payload, Phase, Pick, Place, Placeholder, PlaceholderKind, Publish, Request,
+    SIZINGS, Session, Source, SourceKind, Step, TestOptions, Wait,
 };
 #[cfg(feature = "evaluate")]
 pub use evaluate::{Budget, evaluate};
 pub use extract::Extractor;
 pub use generator::Generator;
 pub use har::{HarError, har_script};
-pub use load::{SessionLoad, session_load};
+pub use load::{EventLoad, Expected, Published, SessionLoad, session_load};
 pub use mix::{Mix, MixError};
 pub use program::Program;
 pub use target::{Target, TargetError, Targets};

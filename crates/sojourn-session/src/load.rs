@@ -1,11 +1,17 @@
 //! The load of a definition: a plan, as all runs have one.
 
+mod events;
+
 use sojourn_pace::{Arrivals, Profile, Segment};
 use sojourn_plan::{Journey, Load, Model, Plan, Step};
 
+use crate::channels::Channels;
 use crate::definition::{Definition, Phase};
 use crate::mix::Mix;
-use crate::program::Program;
+use crate::program::{Named, NamedStep, Program};
+
+use events::EventLoading;
+pub use events::{EventLoad, Expected, Published};
 
 /// Requests of a session that are told apart; further ones are one step together.
 const STEPS_MAX: usize = 100;
@@ -18,47 +24,70 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// What a definition comes to as a load.
 #[derive(Clone, Debug)]
 pub struct SessionLoad {
-    /// Every session is a journey without stages, every phase a load entry, every name of requests
-    /// in a session a step.
+    /// Every session is a journey without stages, every phase a load entry, every name of requests,
+    /// messages and expectations in a session a step. Behind the sessions come journeys of events,
+    /// without steps: each row of expectations is one.
     pub plan: Plan,
     /// Of each load entry: which sessions its clients take.
     pub mixes: Vec<Mix>,
     /// Of each of the program's requests: its step in its session's journey.
     pub steps: Vec<usize>,
+    /// What there is to publish and to wait for, where there is anything.
+    pub events: Option<EventLoad>,
 }
 
-/// The load of a definition. `text` is the script, for reports, without secrets.
+/// The load of a definition. `text` is the script, for reports.
 pub fn session_load(
     name: &str,
     text: String,
     definition: &Definition,
-    program: &Program,
+    (program, channels): (&Program, &Channels),
     timeout_ns: u64,
 ) -> SessionLoad {
     let mut journeys: Vec<Journey> =
         program.sessions().map(|session| journey(session, timeout_ns)).collect();
-    let steps = program.request_names().into_iter().map(|(session, request)| {
-        let steps = &mut journeys[session].steps;
-        if let Some(known) = steps.iter().position(|step| step.name == request) {
-            return known;
+    let mut events = EventLoading::new(program, channels, timeout_ns);
+    let mut steps = vec![0; program.requests.len()];
+    for NamedStep { what, session, name } in program.named_steps() {
+        let named = &mut journeys[session].steps;
+        match what {
+            Named::Request(number) => {
+                steps[number as usize] = request_step(named, name, timeout_ns);
+            }
+            Named::Publish(number) => events.publish(named, name, number as usize),
+            Named::Expect(number) => events.expect(named, name, number as usize),
         }
-        if steps.len() <= STEPS_MAX {
-            let is_last = steps.len() == STEPS_MAX;
-            let name = if is_last { OTHERS.to_owned() } else { request };
-            steps.push(Step::named(name, timeout_ns));
-        }
-        steps.len() - 1
-    });
-    let steps = steps.collect();
+    }
     let mut from_ns = 0;
     let mut load = Vec::new();
     for phase in &definition.phases {
         load.push(entry(phase, from_ns));
         from_ns = load.last().map_or(from_ns, |entry: &Load| entry.steady_ns);
     }
-    let plan = Plan { name: name.to_owned(), seed: 1, journeys, load, text, ..Plan::default() };
+    let text = channels.without_secrets(text);
+    let mut plan = Plan { name: name.to_owned(), seed: 1, journeys, load, text, ..Plan::default() };
+    let events = events.finish(&mut plan);
     let mixes = definition.phases.iter().map(|phase| phase.mix.clone()).collect();
-    SessionLoad { plan, mixes, steps }
+    SessionLoad { plan, mixes, steps, events }
+}
+
+/// The place of a request's step, which is made if it is new.
+fn request_step(steps: &mut Vec<Step>, name: String, timeout_ns: u64) -> usize {
+    if let Some(known) = steps.iter().position(|step| step.name == name) {
+        return known;
+    }
+    // Those beyond the bound share one.
+    let name = if steps.len() < STEPS_MAX { name } else { OTHERS.to_owned() };
+    step_named(steps, name, |name| Step::named(name, timeout_ns))
+}
+
+/// The place of a step of this name, which is made if it is new.
+fn step_named(steps: &mut Vec<Step>, name: String, make: impl FnOnce(String) -> Step) -> usize {
+    let known = steps.iter().position(|step| step.name == name);
+    known.unwrap_or_else(|| {
+        steps.push(make(name));
+        steps.len() - 1
+    })
 }
 
 /// A phase after so much time: nothing arrives before.

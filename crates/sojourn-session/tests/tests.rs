@@ -2,6 +2,7 @@
 
 mod convert;
 mod data;
+mod events;
 mod extraction;
 mod flow;
 mod invalid;

@@ -28,7 +28,7 @@ use crate::{
     RunError, RunOptions,
     client_error::client_error,
     follow::{FollowedKinds, Listener},
-    generator::{self, GeneratorSpec, Publishers},
+    generator::{self, GeneratorSpec, Inboxes, Publishers},
     link::{FromGenerator, ToGenerator},
     observer::{
         FromObserver, GeneratorEnd, LedgerState, MessageRing, Observer, ObserverSpec, TapReport,
@@ -105,13 +105,9 @@ pub(super) fn launch(
         far;
     let (poller_sender, note_sender) = (far.poller_sender, far.note_sender);
     let (polls, hand_over) = poller::channel(plan);
-    let ends = launched.generators_of(
-        plan,
-        &work,
-        &variables.values(),
-        &GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls },
-        registry,
-    )?;
+    let far_ends =
+        GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls };
+    let ends = launched.generators_of(plan, &work, &variables.values(), &far_ends, registry)?;
     for (index, tap, decoder) in taps {
         launched.tap(plan, index, (tap, decoder), batches_sender.clone(), tap_sender.clone())?;
     }
@@ -339,6 +335,7 @@ impl Launched {
         registry: &Registry,
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         let mut ends = Vec::new();
+        let mut inboxes = work.events().map(|events| Inboxes::new(events.clone()));
         for index in 0..self.options.threads {
             self.source(format!("generator {index}"));
             let (control_sender, control) = bounded(1_024);
@@ -361,6 +358,7 @@ impl Launched {
                 spares,
                 polls: far.polls.clone(),
                 publishers: Publishers::new(plan, registry, &waker)?,
+                inbox: inboxes.as_mut().map(|inboxes| inboxes.inbox(&waker)),
                 waker,
             };
             let role = Role::Generator;
@@ -377,6 +375,7 @@ impl Launched {
             self.spares.push(spare_sender);
             ends.push(GeneratorEnd { actors: actors_sender, waker });
         }
+        self.listener = inboxes.map(|inboxes| Arc::new(inboxes) as Arc<dyn Listener>);
         Ok(ends)
     }
 

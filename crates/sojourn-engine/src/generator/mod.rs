@@ -59,6 +59,7 @@ pub(crate) use publishers::{Message, Publishers};
 pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
 use session::SessionGenerator;
+pub(crate) use session::{Inbox, Inboxes};
 pub(crate) use spec::GeneratorSpec;
 use timers::Timers;
 use turn::vouched_ns;

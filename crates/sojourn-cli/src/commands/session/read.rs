@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_plan::Files;
 use sojourn_script::Sources;
-use sojourn_session::{Budget, Data, Definition, Program, evaluate};
+use sojourn_session::{Budget, Channels, Data, Definition, Program, evaluate};
 
 use crate::errors::UsageError;
 
@@ -12,6 +12,7 @@ use crate::errors::UsageError;
 pub(super) struct Script {
     pub(super) definition: Definition,
     pub(super) program: Program,
+    pub(super) channels: Channels,
     pub(super) text: String,
 }
 
@@ -27,8 +28,8 @@ impl Files for ScriptFolder {
         std::fs::read(self.0.join(path))
     }
 
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
     }
 }
 
@@ -53,6 +54,7 @@ pub(super) fn read(path: &Path, strict: bool) -> Result<Script, UsageError> {
     }
     let folder = ScriptFolder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     let data = Data::load(&definition, &folder)?;
+    let channels = Channels::load(&definition, &folder)?;
     let program = Program::compile(&definition, &data)?;
-    Ok(Script { definition, program, text })
+    Ok(Script { definition, program, channels, text })
 }

@@ -8,6 +8,7 @@ use sojourn_session::{SessionLoad, session_load};
 
 use super::read::{Script, read};
 use crate::{
+    connectors::registry,
     errors::UsageError,
     runner::{self, RunFlags},
     signals,
@@ -44,34 +45,30 @@ pub(crate) struct Run {
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    let Script { definition, program, text } = read(&command.script, command.strict)?;
-    if program.has_events() {
-        return Err(UsageError::new(
-            "session.publish and session.expect are not run yet",
-            "take them out, or write the journey as a journey file",
-        ));
-    }
+    let Script { definition, program, channels, text } = read(&command.script, command.strict)?;
     let name = command
         .script
         .file_stem()
         .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let load = session_load(&name, text, &definition, &program, command.timeout);
-    let SessionLoad { mut plan, mixes, steps } = load;
+    let load = session_load(&name, text, &definition, (&program, &channels), command.timeout);
+    let SessionLoad { mut plan, mixes, steps, events } = load;
     plan.seed = command.seed;
     let sessions = Sessions {
         program: Arc::new(program),
         mixes,
         steps,
+        events,
         timeout_ns: command.timeout,
         redirects_max: REDIRECTS_MAX,
         user_agent: concat!("sojourn/", env!("CARGO_PKG_VERSION")).to_owned(),
+        cookies: definition.options.cookies,
         log: None,
     };
-    let stop = signals::stop_on_signals();
+    let (stop, connectors) = (signals::stop_on_signals(), registry());
     let made =
         runner::make_with(&plan, &command.flags, (false, false), &mut |options, progress| {
-            let ended =
-                sojourn_engine::run_sessions(&plan, options, sessions.clone(), &stop, progress)?;
+            let with = (sessions.clone(), &connectors);
+            let ended = sojourn_engine::run_sessions(&plan, options, with, &stop, progress)?;
             Ok(ended.summary)
         })?;
     runner::say_where(&made);

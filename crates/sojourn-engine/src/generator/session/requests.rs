@@ -2,14 +2,17 @@
 
 use smallvec::SmallVec;
 use sojourn_http::{
-    BodyPolicy, Client, Completion, Exchange, Response, origin_host_header, write_request,
+    BodyPolicy, Client, Completion, Exchange, Origin, Response, origin_host_header, write_request,
 };
+use sojourn_metrics::Recorder;
 use sojourn_session::Outgoing;
 
 use super::{
+    accounts::Accounts,
+    cookies,
     ids::ulid,
     origins::Origins,
-    redirect::redirected,
+    redirect::{Cookies, redirected},
     seat::{Asked, Seat},
 };
 use crate::sessions::Sessions;
@@ -30,8 +33,25 @@ pub(super) struct Tools<'a> {
 }
 
 impl Tools<'_> {
+    /// Sends a client's request; false when it can't be written, which is counted.
+    pub(super) fn ask(
+        &mut self,
+        seat: &mut Seat,
+        outgoing: &Outgoing<'_>,
+        (accounts, recorder): (&mut Accounts, &mut Recorder),
+    ) -> bool {
+        let step = self.sessions.steps.get(outgoing.number()).copied().unwrap_or(0);
+        let late_ns = seat.acts(self.now_ns);
+        let sent = self.send(seat, outgoing, step);
+        match &sent {
+            Ok(()) => accounts.begun(late_ns, recorder),
+            Err(why) => accounts.not_sent(seat.kind, step, why, recorder),
+        }
+        sent.is_ok()
+    }
+
     /// Sends a request. Errs in words when it can't be written.
-    pub(super) fn send(
+    fn send(
         &mut self,
         seat: &mut Seat,
         outgoing: &Outgoing<'_>,
@@ -39,10 +59,12 @@ impl Tools<'_> {
     ) -> Result<(), String> {
         let (origin, path) = self.origins.of(outgoing.url())?;
         let id = ulid(self.unix_ms, self.seed, seat.number, seat.requests);
+        let cookies;
         let mut fields: SmallVec<[(&str, &[u8]); 8]> = SmallVec::new();
-        let mut names_itself = false;
+        let (mut names_itself, mut names_cookies) = (false, false);
         for (name, value) in outgoing.headers() {
             names_itself |= name.eq_ignore_ascii_case("user-agent");
+            names_cookies |= name.eq_ignore_ascii_case("cookie");
             fields.push((name, value.as_bytes()));
         }
         if !names_itself {
@@ -51,6 +73,16 @@ impl Tools<'_> {
         fields.push(("X-Request-Id", &id));
         seat.message.clear();
         let host = self.origins.host_header(origin);
+        cookies = match names_cookies {
+            true => None,
+            false => {
+                let to = (self.origins.origin(origin), path);
+                cookies::header(seat.jar.as_deref(), to, self.unix_s())
+            }
+        };
+        if let Some(cookies) = &cookies {
+            fields.push(("Cookie", cookies.as_bytes()));
+        }
         let with_root: String;
         let path = match path.starts_with('/') {
             true => path,
@@ -68,6 +100,7 @@ impl Tools<'_> {
             origin,
             redirects: 0,
             needs_body: outgoing.needs_body(),
+            names_cookies,
             began_ns: self.now_ns,
             bytes_before: (0, 0),
         };
@@ -85,7 +118,14 @@ impl Tools<'_> {
         response: &Response,
     ) -> Result<bool, String> {
         let from = self.origins.origin(asked.origin);
-        let Some(next) = redirected(&seat.message, from, response, origin_host_header) else {
+        let own = |origin: &Origin, path: &str| match asked.names_cookies {
+            true => Cookies::AsWritten,
+            false => {
+                Cookies::Own(cookies::header(seat.jar.as_deref(), (origin, path), self.unix_s()))
+            }
+        };
+        let to = |origin: &Origin, path: &str| (origin_host_header(origin), own(origin, path));
+        let Some(next) = redirected(&seat.message, from, response, to) else {
             return Ok(false);
         };
         let next = next?;
@@ -109,6 +149,17 @@ impl Tools<'_> {
         seat.message = next.message;
         self.put(seat, asked, left_ns);
         Ok(true)
+    }
+
+    /// Keeps the cookies that an answer sets.
+    pub(super) fn take_cookies(&self, seat: &mut Seat, asked: &Asked, response: &Response) {
+        let from = (self.origins.origin(asked.origin), cookies::path_of(&seat.message));
+        cookies::take(&mut seat.jar, from, response, self.unix_s());
+    }
+
+    fn unix_s(&self) -> i64 {
+        // Seconds fit for longer than the sun burns.
+        (self.unix_ms / 1_000) as i64
     }
 
     fn put(&mut self, seat: &mut Seat, asked: Asked, timeout_ns: u64) {
