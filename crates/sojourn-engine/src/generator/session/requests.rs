@@ -166,7 +166,9 @@ impl Tools<'_> {
         let origin = seat.origin(asked.origin, self.origins, self.client);
         let body = match asked.needs_body {
             true => BodyPolicy::Keep { bytes_max: BODY_BYTES_MAX },
-            false => BodyPolicy::Discard,
+            // Heads may set cookies, and fields of theirs may be taken out: they are kept with a
+            // body, be it of no byte.
+            false => BodyPolicy::Truncate { bytes_max: 0 },
         };
         seat.asked = Some(asked);
         seat.requests += 1;
