@@ -56,7 +56,12 @@ impl Cookie {
             "path" => value.clone_into(&mut self.path),
             "secure" => self.is_secure = true,
             "httponly" => self.is_http_only = true,
-            "max-age" => self.max_age_s = value.parse().unwrap_or(0).max(-1),
+            // None at all is another thing than one that is over.
+            "max-age" => {
+                let seconds = value.parse::<i64>();
+                self.max_age_s =
+                    seconds.map_or(0, |seconds| if seconds > 0 { seconds } else { -1 });
+            }
             "expires" => self.expires_s = http_date_s(value),
             _ => {}
         }
@@ -231,6 +236,7 @@ mod tests {
         set("http://a.example/", "safe=3; Secure");
         set("http://a.example/", "foreign=4; Domain=other.example");
         set("http://a.example/", "brief=5; Max-Age=10");
+        set("http://a.example/", "over=7; Max-Age=0");
         set("http://a.example/", "gone=6; Expires=Thu, 01 Jan 1970 00:00:50 GMT");
         assert_eq!(names(&jar, "http://a.example/x/z"), ["own", "wide", "brief"]);
         assert_eq!(names(&jar, "http://a.example/xx"), ["wide", "brief"]);

@@ -59,12 +59,14 @@ impl Tools<'_> {
     ) -> Result<(), String> {
         let (origin, path) = self.origins.of(outgoing.url())?;
         let id = ulid(self.unix_ms, self.seed, seat.number, seat.requests);
-        let cookies;
+        let names_cookies = outgoing.headers().any(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+        let to = (self.origins.origin(origin), path);
+        let jar = seat.jar.as_deref().filter(|_| !names_cookies);
+        let cookies = cookies::header(jar, to, self.unix_s());
         let mut fields: SmallVec<[(&str, &[u8]); 8]> = SmallVec::new();
-        let (mut names_itself, mut names_cookies) = (false, false);
+        let mut names_itself = false;
         for (name, value) in outgoing.headers() {
             names_itself |= name.eq_ignore_ascii_case("user-agent");
-            names_cookies |= name.eq_ignore_ascii_case("cookie");
             fields.push((name, value.as_bytes()));
         }
         if !names_itself {
@@ -73,13 +75,6 @@ impl Tools<'_> {
         fields.push(("X-Request-Id", &id));
         seat.message.clear();
         let host = self.origins.host_header(origin);
-        cookies = match names_cookies {
-            true => None,
-            false => {
-                let to = (self.origins.origin(origin), path);
-                cookies::header(seat.jar.as_deref(), to, self.unix_s())
-            }
-        };
         if let Some(cookies) = &cookies {
             fields.push(("Cookie", cookies.as_bytes()));
         }
