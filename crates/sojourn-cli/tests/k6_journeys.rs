@@ -24,7 +24,7 @@ const SHIPPED_NS: u64 = 80 * MILLISECOND_NS;
 
 /// What the system did for a key, in its own words.
 #[derive(Debug)]
-struct Posted {
+pub(crate) struct Posted {
     key: String,
     kind: &'static str,
     /// Before and after the webhook's answer: it was received in between.
@@ -32,11 +32,11 @@ struct Posted {
 }
 
 /// Whether the k-th request's second event never comes, and whether it comes twice.
-fn is_dropped(k: u64) -> bool {
+pub(crate) fn is_dropped(k: u64) -> bool {
     k % 10 == 3
 }
 
-fn is_doubled(k: u64) -> bool {
+pub(crate) fn is_doubled(k: u64) -> bool {
     k % 10 == 7
 }
 
@@ -74,7 +74,7 @@ impl System {
     }
 }
 
-fn post_all(port: u16, keys: &Receiver<(String, u64)>) -> Vec<Posted> {
+pub(crate) fn post_all(port: u16, keys: &Receiver<(String, u64)>) -> Vec<Posted> {
     let mut due: BTreeMap<(u64, u64), (String, &'static str)> = BTreeMap::new();
     let (mut posted, mut number) = (Vec::new(), 0);
     let mut is_open = true;
@@ -129,12 +129,12 @@ fn run(script: &str, arguments: &[&str]) -> (Output, TempDir) {
     (output.unwrap(), folder)
 }
 
-fn opened(folder: &TempDir) -> RunFile {
+pub(crate) fn opened(folder: &TempDir) -> RunFile {
     RunFile::open(&folder.path().join("run.sojourn")).unwrap()
 }
 
 /// A counter over its series with these tags.
-fn count(run: &RunFile, metric: &str, tags: &[(&str, &str)]) -> u64 {
+pub(crate) fn count(run: &RunFile, metric: &str, tags: &[(&str, &str)]) -> u64 {
     let has = |key: &sojourn_metrics::SeriesKey| {
         key.metric == metric && tags.iter().all(|(name, value)| key.tag(name) == Some(*value))
     };
@@ -142,7 +142,7 @@ fn count(run: &RunFile, metric: &str, tags: &[(&str, &str)]) -> u64 {
 }
 
 /// Not void for a reason that has to do with the books: a busy machine may well be late.
-fn assert_sound(run: &RunFile) {
+pub(crate) fn assert_sound(run: &RunFile) {
     let summary = run.summary.as_ref().expect("the run file is closed");
     let machine = ["generator lag", "generator saturated", "tap behind"];
     let causes: Vec<_> =

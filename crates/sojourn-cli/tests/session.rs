@@ -1,7 +1,10 @@
 //! Session scripts as a process: what a target saw of their clients.
 
 mod acceptance;
+mod cookies;
+mod events;
 mod fixtures;
+mod http2;
 mod requirements;
 mod tools;
 

@@ -63,7 +63,7 @@ pub use coordinator::{Ended, Following, attack, attack_room, follow, run, run_se
 pub use error::RunError;
 pub use fire::{Fired, fire};
 pub use follow::{
-    Begun, EARLY_WAIT_NS, EndedJourney, Expected, FollowSource, KINDS_MAX, Kinds, Listener,
+    Begun, EARLY_WAIT_NS, EndedJourney, Expected, Fit, FollowSource, KINDS_MAX, Kinds, Listener,
 };
 pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};

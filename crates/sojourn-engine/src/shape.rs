@@ -4,6 +4,8 @@ use sojourn_clock::SECOND_NS;
 use sojourn_ledger::{JourneySpec, LedgerSpec, Predecessor, StageKind, StageSpec, TOLD, TraceSeed};
 use sojourn_plan::{Expect, Journey, Plan, Stage, Step};
 
+use crate::follow;
+
 /// Journeys in flight at most: with some 200 bytes each, half a gigabyte.
 pub(crate) const JOURNEYS_MAX: usize = 2_000_000;
 /// Events that wait for their journey at most.
@@ -39,8 +41,12 @@ pub(crate) fn ledger_spec(plan: &Plan, run_id: &str) -> LedgerSpec {
 }
 
 /// How long an event waits for its journey's key: for an answer the root's time-out, and where
-/// events yield further keys at least ten seconds.
+/// events yield further keys at least ten seconds. Of journeys that are begun in hindsight only the
+/// events wait.
 fn early_wait_ns(plan: &Plan) -> u64 {
+    if plan.journeys.iter().any(is_begun_in_hindsight) {
+        return follow::EARLY_WAIT_NS;
+    }
     let root_timeout_ns = |journey: &Journey| {
         let root = journey.steps.iter().filter(|step| step.after.is_none());
         root.map(Step::time_max_ns).fold(0, u64::saturating_add)
@@ -49,6 +55,11 @@ fn early_wait_ns(plan: &Plan) -> u64 {
     let mut stages = plan.journeys.iter().flat_map(|journey| &journey.stages);
     let least_ns = if stages.any(|stage| stage.rekey.is_some()) { EARLY_WAIT_NS } else { 0 };
     longest_ns.unwrap_or(EARLY_WAIT_NS).max(least_ns)
+}
+
+/// Whether it has stages, but no step of its own that would begin it.
+fn is_begun_in_hindsight(journey: &Journey) -> bool {
+    journey.steps.is_empty() && !journey.stages.is_empty()
 }
 
 /// The ledger's view of a journey.

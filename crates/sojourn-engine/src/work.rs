@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use sojourn_session::EventLoad;
+
 use crate::{Attack, Sessions};
 
 /// What the generators of a run do.
@@ -20,6 +22,14 @@ impl Work {
     /// end.
     pub(crate) fn keeps_the_book(&self) -> bool {
         !matches!(self, Self::Journeys)
+    }
+
+    /// What sessions publish and wait for.
+    pub(crate) fn events(&self) -> Option<&EventLoad> {
+        match self {
+            Self::Sessions(sessions) => sessions.events.as_ref(),
+            _ => None,
+        }
     }
 
     pub(crate) fn attack(&self) -> Option<&Arc<Attack>> {

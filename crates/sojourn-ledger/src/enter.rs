@@ -37,6 +37,10 @@ impl Ledger {
             self.refuse(start, key, label, out);
             return;
         }
+        let deadline_from_ns = start.deadline_from_ns;
+        let has_extra = label.is_some() || deadline_from_ns.is_some();
+        let extra =
+            has_extra.then(|| Box::new(Extra { label, deadline_from_ns, ..Extra::default() }));
         let kind = &mut self.kinds[usize::from(start.kind)];
         let slot = self.journeys.insert(Journey {
             id: start.journey,
@@ -44,7 +48,7 @@ impl Ledger {
             t1_ns: start.t1_ns,
             t2_or_forget_ns: 0,
             hash: KeyHash::NONE,
-            extra: label.map(|label| Box::new(Extra { label: Some(label), ..Extra::default() })),
+            extra,
             links: Links::NONE,
             row: kind.rows.take(),
             key_or_took: NONE,
@@ -69,13 +73,16 @@ impl Ledger {
         stamp_ns: u64,
         out: &mut Vec<Decision>,
     ) {
-        let Followed { journey, kind, phase, t0_ns, t1_ns, key, label } = followed;
+        let Followed { journey, kind, phase, t0_ns, t1_ns, deadline_from_ns, key, label } =
+            followed;
         if let Some(label) = label {
             self.label(journey, label);
         }
         let t1_ns = t1_ns.min(stamp_ns);
         let known = self.index.by_id(&self.journeys, journey).is_some();
-        self.start(Start { journey, kind, phase, t0_ns, t1_ns }, Some(key), out);
+        let deadline_from_ns = (deadline_from_ns != t0_ns).then_some(deadline_from_ns);
+        let start = Start { journey, kind, phase, t0_ns, t1_ns, deadline_from_ns };
+        self.start(start, Some(key), out);
         let is_there = !known && self.index.by_id(&self.journeys, journey).is_some();
         if is_there {
             self.complete_root(journey, t1_ns, out);

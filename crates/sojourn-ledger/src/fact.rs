@@ -165,6 +165,9 @@ pub struct Followed {
     pub t0_ns: u64,
     /// When it began, not after the fact's stamp: what its first hop counts from.
     pub t1_ns: u64,
+    /// What its deadline counts from: `t0_ns`, or a later instant. Of one kind they do not descend
+    /// by much from fact to fact, as scheduled instants do not.
+    pub deadline_from_ns: u64,
     /// The key; events under it that came before are matched back.
     pub key: Key,
     /// Whose it is, where that is said.

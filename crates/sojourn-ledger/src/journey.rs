@@ -22,7 +22,7 @@ pub(crate) struct Journey {
     pub(crate) hash: KeyHash,
     /// What few journeys have.
     pub(crate) extra: Option<Box<Extra>>,
-    /// In flight: among those of its kind by t0. Finished: among tombstones by age.
+    /// In flight: among those of its kind by deadline. Finished: among tombstones by age.
     pub(crate) links: Links,
     /// Its row in the kind's [`crate::rows::Rows`].
     pub(crate) row: u32,
@@ -52,6 +52,8 @@ pub(crate) struct Extra {
     /// Of foreign clocks.
     pub(crate) readings: Vec<Reading>,
     pub(crate) label: Option<Key>,
+    /// What its deadline counts from, where that is not t0.
+    pub(crate) deadline_from_ns: Option<u64>,
 }
 
 /// A key beyond a journey's first.
@@ -105,6 +107,13 @@ impl Journey {
     #[inline]
     pub(crate) fn has_reached(&self, stage: u8) -> bool {
         self.reached.checked_shr(stage.into()).is_some_and(|bits| bits & 1 == 1)
+    }
+
+    /// What its deadline counts from.
+    #[inline]
+    pub(crate) fn deadline_from_ns(&self) -> u64 {
+        let own = self.extra.as_ref().and_then(|extra| extra.deadline_from_ns);
+        own.unwrap_or(self.t0_ns)
     }
 
     /// When the root was completed, while in flight.

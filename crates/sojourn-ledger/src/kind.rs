@@ -13,7 +13,8 @@ pub(crate) const STAGES_MAX: usize = 32;
 pub(crate) struct Kind {
     pub(crate) spec: JourneySpec,
     pub(crate) rows: Rows,
-    /// In flight, by t0: deadlines in order, as both are a constant away from it.
+    /// In flight, by what their deadlines count from, mostly t0: deadlines in order, as they are a
+    /// constant away from it.
     open: List,
     /// The first of `open` whose deadline has not been told.
     next_overdue: u32,
@@ -121,7 +122,7 @@ impl Kind {
     }
 
     pub(crate) fn deadline_ns(&self, journey: &Journey) -> u64 {
-        journey.t0_ns.saturating_add(self.spec.within_ns)
+        journey.deadline_from_ns().saturating_add(self.spec.within_ns)
     }
 
     pub(crate) fn observed_until_ns(&self, journey: &Journey) -> u64 {
@@ -172,14 +173,14 @@ impl Kind {
 
     /// Puts a journey among those in flight.
     pub(crate) fn enter(&mut self, journeys: &mut Slab<Journey>, slot: u32) {
-        let t0_ns = journeys[slot].t0_ns;
+        let from_ns = journeys[slot].deadline_from_ns();
         // Generators start in order of t0 but for their lag: the place is near the end.
         let mut previous = self.open.tail;
-        while previous != NONE && journeys[previous].t0_ns > t0_ns {
+        while previous != NONE && journeys[previous].deadline_from_ns() > from_ns {
             previous = journeys[previous].links().previous;
         }
         self.open.insert_after(journeys, previous, slot);
-        if self.next_overdue == NONE || t0_ns < journeys[self.next_overdue].t0_ns {
+        if self.next_overdue == NONE || from_ns < journeys[self.next_overdue].deadline_from_ns() {
             self.next_overdue = slot;
         }
         self.wait_differently(0, self.waits_for(0));

@@ -130,7 +130,8 @@ impl Ledger {
             Fact::Missed { kind, .. } => self.miss(kind),
             Fact::Labelled { journey, label } => self.label(journey, label),
             Fact::Started { journey, kind, phase, t0_ns, key } => {
-                let start = Start { journey, kind, phase, t0_ns, t1_ns: stamp_ns };
+                let t1_ns = stamp_ns;
+                let start = Start { journey, kind, phase, t0_ns, t1_ns, deadline_from_ns: None };
                 self.start(start, key, decisions);
             }
             Fact::Followed(followed) => self.follow_up_on(*followed, stamp_ns, decisions),
@@ -290,4 +291,6 @@ pub(crate) struct Start {
     pub(crate) phase: crate::Phase,
     pub(crate) t0_ns: u64,
     pub(crate) t1_ns: u64,
+    /// What its deadline counts from, unless that is `t0_ns`.
+    pub(crate) deadline_from_ns: Option<u64>,
 }

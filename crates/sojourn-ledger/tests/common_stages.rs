@@ -15,12 +15,23 @@ fn book() -> Book {
 }
 
 fn follow(book: &mut Book, stamp_ns: u64, id: u64, kind: u16, t0_ns: u64, text: &str) {
+    follow_from(book, stamp_ns, (id, kind), [t0_ns, t0_ns], text);
+}
+
+fn follow_from(
+    book: &mut Book,
+    stamp_ns: u64,
+    (id, kind): (u64, u16),
+    [t0_ns, deadline_from_ns]: [u64; 2],
+    text: &str,
+) {
     let followed = Followed {
         journey: JourneyId(id),
         kind,
         phase: Phase::Steady,
         t0_ns,
         t1_ns: t0_ns + 10,
+        deadline_from_ns,
         key: key(text),
         label: None,
     };
@@ -99,4 +110,30 @@ fn one_that_is_asked_for_after_its_deadline_is_judged_by_when_its_events_came() 
     book.close(4_000);
     assert_eq!(book.outcome(3).map(|(class, _)| class), Some(Lost));
     assert!(book.classes().contains(&Unattributed));
+}
+
+#[test]
+fn a_deadline_may_count_from_a_later_instant_than_the_start() {
+    let mut book = book();
+    book.ledger.add_kind(kind(&[Required]), &[0]);
+    // Begun long ago, asked for just now, in another order than they began.
+    follow_from(&mut book, 5_000, (1, 0), [1_000, 5_000], "in time");
+    follow_from(&mut book, 5_100, (2, 0), [100, 5_100], "late");
+    follow_from(&mut book, 5_200, (3, 0), [4_900, 5_200], "lost");
+    book.see(5_999, "in time", 0).see(6_101, "late", 0);
+    assert_eq!(book.outcome(1), Some((Completed, 5_999)));
+    assert_eq!(book.outcome(2), Some((Late, 6_101)));
+    assert_eq!(book.outcome(3), None);
+    book.close(9_000);
+    assert_eq!(book.outcome(3).map(|(class, _)| class), Some(Lost));
+    // Times still count from the start.
+    let since: Vec<u64> = book
+        .decisions
+        .iter()
+        .filter_map(|decision| match decision {
+            Decision::Reached { since_start_ns, .. } => Some(*since_start_ns),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(since, [4_999, 6_001]);
 }

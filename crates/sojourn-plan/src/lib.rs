@@ -13,6 +13,7 @@ mod attack;
 mod batch;
 mod channel;
 mod clock;
+mod declare;
 mod fan_out;
 mod journey;
 mod limit;
@@ -43,6 +44,7 @@ pub use channel::{
     WebhookSignature,
 };
 pub use clock::{CLOCKS_MAX, ClockRule, ulid_unix_ms};
+pub use declare::read_declared;
 pub use fan_out::{Expect, MEMBERS_MAX, Teller, members_of};
 pub use journey::{
     Action, Extract, HttpAction, Journey, KeyRule, Poll, PublishAction, Stage, StageKind,

@@ -30,8 +30,23 @@ pub struct Definition {
     pub sources: Vec<Source>,
     /// Rows that sessions pick.
     pub picks: Vec<Pick>,
+    /// Channels that messages go to and events come from.
+    pub channels: Vec<Declared>,
+    /// Stages: events of a channel that sessions wait for. A channel with a `key` is one, too.
+    pub stages: Vec<Declared>,
     /// What is probably a slip, each at its place.
     pub warnings: Vec<PlanError>,
+}
+
+/// A channel or a stage as a script writes it: in the words of journey files.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Its name, no other's of its sort.
+    pub name: String,
+    /// Its fields.
+    pub written: serde_json::Map<String, serde_json::Value>,
+    /// Where the script declares it.
+    pub place: Place,
 }
 
 /// A place in a script.
@@ -61,7 +76,7 @@ pub struct Phase {
 }
 
 /// What a test asks of its generators.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestOptions {
     /// Class of generators: one of [`SIZINGS`].
     pub sizing: Option<String>,
@@ -71,6 +86,15 @@ pub struct TestOptions {
     pub engine: Option<String>,
     /// Steps of these tags are left out.
     pub exclude_tags: Vec<String>,
+    /// Whether clients keep cookies.
+    pub cookies: bool,
+}
+
+impl Default for TestOptions {
+    fn default() -> Self {
+        let (sizing, region, engine, exclude_tags) = (None, None, None, Vec::new());
+        Self { sizing, region, engine, exclude_tags, cookies: true }
+    }
 }
 
 /// The classes of generators that definitions know.

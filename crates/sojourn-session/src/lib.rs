@@ -15,6 +15,7 @@
 //! seed and a client's number. `docs/session-dsl.md` tells what every call means.
 
 mod answer;
+mod channels;
 mod client;
 mod compare;
 mod convert;
@@ -38,6 +39,7 @@ mod text;
 mod trace;
 
 pub use answer::Answer;
+pub use channels::Channels;
 pub use client::{Action, Client, Ended, Fault, Input, Memory, Outgoing, OutgoingMessage};
 pub use compare::Comparison;
 pub use convert::{JourneyFile, journey_file};
@@ -46,16 +48,16 @@ pub use convert::{Obstacles, k6_obstacles};
 pub use curl::curl_commands;
 pub use data::{Data, Table, TableError};
 pub use definition::{
-    Action as StepAction, Check, Column, Condition, Definition, Expect, Extraction, Items, List,
-    Payload, Phase, Pick, Place, Placeholder, PlaceholderKind, Publish, Request, SIZINGS, Session,
-    Source, SourceKind, Step, TestOptions, Wait,
+    Action as StepAction, Check, Column, Condition, Declared, Definition, Expect, Extraction,
+    Items, List, Payload, Phase, Pick, Place, Placeholder, PlaceholderKind, Publish, Request,
+    SIZINGS, Session, Source, SourceKind, Step, TestOptions, Wait,
 };
 #[cfg(feature = "evaluate")]
 pub use evaluate::{Budget, DefineError, Defines, evaluate, evaluate_with};
 pub use extract::Extractor;
 pub use generator::Generator;
 pub use har::{HarError, har_script};
-pub use load::{SessionLoad, session_load, validation_load};
+pub use load::{EventLoad, Expected, Published, SessionLoad, session_load, validation_load};
 pub use log::{LogLine, client_name, one_line};
 pub use mix::{Mix, MixError};
 pub use program::Program;

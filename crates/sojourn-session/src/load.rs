@@ -1,13 +1,19 @@
 //! The load of a definition: a plan, as all runs have one.
 
+mod events;
+
 use std::sync::Arc;
 
 use sojourn_pace::{Arrivals, Profile, Segment};
 use sojourn_plan::{HealthLimits, Journey, Load, Model, Plan, Step};
 
+use crate::channels::Channels;
 use crate::definition::{Definition, Phase};
 use crate::mix::Mix;
-use crate::program::Program;
+use crate::program::{Named, NamedStep, Program};
+
+use events::EventLoading;
+pub use events::{EventLoad, Expected, Published};
 
 /// Requests of a session that are told apart; further ones are one step together.
 const STEPS_MAX: usize = 100;
@@ -20,33 +26,35 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// What a definition comes to as a load.
 #[derive(Clone, Debug)]
 pub struct SessionLoad {
-    /// Every session is a journey without stages, every phase a load entry, every name of requests
-    /// in a session a step.
+    /// Every session is a journey without stages, every phase a load entry, every name of requests,
+    /// messages and expectations in a session a step. Behind the sessions come journeys of events,
+    /// without steps: each row of expectations is one.
     pub plan: Plan,
     /// Of each load entry: which sessions its clients take.
     pub mixes: Vec<Mix>,
     /// Of each of the program's requests: its step in its session's journey.
     pub steps: Vec<usize>,
+    /// What there is to publish and to wait for, where there is anything.
+    pub events: Option<EventLoad>,
 }
 
-/// The load of a definition. `text` is the script, for reports, without secrets.
+/// The load of a definition. `text` is the script, for reports.
 pub fn session_load(
     name: &str,
     text: String,
     definition: &Definition,
-    program: &Program,
+    with: (&Program, &Channels),
     timeout_ns: u64,
 ) -> SessionLoad {
-    let (journeys, steps) = journeys(program, timeout_ns);
+    let mut made = without_load(name, text, with, timeout_ns);
     let mut from_ns = 0;
-    let mut load = Vec::new();
     for phase in &definition.phases {
-        load.push(entry(phase, from_ns));
-        from_ns = load.last().map_or(from_ns, |entry: &Load| entry.steady_ns);
+        let entry = entry(phase, from_ns);
+        from_ns = entry.steady_ns;
+        made.plan.load.push(entry);
     }
-    let plan = Plan { name: name.to_owned(), seed: 1, journeys, load, text, ..Plan::default() };
-    let mixes = definition.phases.iter().map(|phase| phase.mix.clone()).collect();
-    SessionLoad { plan, mixes, steps }
+    made.mixes = definition.phases.iter().map(|phase| phase.mix.clone()).collect();
+    made
 }
 
 /// The load of a validation: one client of each session at once, whatever phases and weights say.
@@ -54,11 +62,11 @@ pub fn session_load(
 pub fn validation_load(
     name: &str,
     text: String,
-    program: &Program,
+    with: (&Program, &Channels),
     timeout_ns: u64,
 ) -> SessionLoad {
-    let (journeys, steps) = journeys(program, timeout_ns);
-    let sessions = journeys.len();
+    let mut made = without_load(name, text, with, timeout_ns);
+    let sessions = with.0.sessions().count();
     let load = (0..sessions).map(|session| Load {
         journeys: vec![(session, 1.0)],
         model: Model::Open {
@@ -69,35 +77,59 @@ pub fn validation_load(
         warmup_ns: 0,
         steady_ns: 0,
         drain_ns: DRAIN_NS,
-        declared: format!("one client of {}", journeys[session].name),
+        declared: format!("one client of {}", made.plan.journeys[session].name),
     });
-    let load = load.collect();
-    let health =
+    made.plan.load = load.collect();
+    made.plan.health =
         HealthLimits { lag_p99_max_ns: DRAIN_NS, busy_for_ns: DRAIN_NS, ..HealthLimits::default() };
-    let mut plan = Plan { name: name.to_owned(), seed: 1, load, text, health, ..Plan::default() };
-    plan.journeys = journeys;
-    let mixes = (0..sessions).map(|session| Mix::only(session, sessions)).collect();
-    SessionLoad { plan, mixes, steps }
+    made.mixes = (0..sessions).map(|session| Mix::only(session, sessions)).collect();
+    made
 }
 
-/// The sessions as journeys, and of each of the program's requests its step.
-fn journeys(program: &Program, timeout_ns: u64) -> (Vec<Journey>, Vec<usize>) {
+/// The sessions as journeys, and of each of the program's requests its step; nobody comes yet.
+fn without_load(
+    name: &str,
+    text: String,
+    (program, channels): (&Program, &Channels),
+    timeout_ns: u64,
+) -> SessionLoad {
     let mut journeys: Vec<Journey> =
         program.sessions().map(|session| journey(session, timeout_ns)).collect();
-    let steps = program.request_names().into_iter().map(|(session, request)| {
-        let steps = &mut journeys[session].steps;
-        if let Some(known) = steps.iter().position(|step| step.name == request) {
-            return known;
+    let mut events = EventLoading::new(program, channels, timeout_ns);
+    let mut steps = vec![0; program.requests.len()];
+    for NamedStep { what, session, name } in program.named_steps() {
+        let named = &mut journeys[session].steps;
+        match what {
+            Named::Request(number) => {
+                steps[number as usize] = request_step(named, name, timeout_ns);
+            }
+            Named::Publish(number) => events.publish(named, name, number as usize),
+            Named::Expect(number) => events.expect(named, name, number as usize),
         }
-        if steps.len() <= STEPS_MAX {
-            let is_last = steps.len() == STEPS_MAX;
-            let name = if is_last { OTHERS.to_owned() } else { request };
-            steps.push(Step::named(name, timeout_ns));
-        }
+    }
+    let text = channels.without_secrets(text);
+    let mut plan = Plan { name: name.to_owned(), seed: 1, journeys, text, ..Plan::default() };
+    let events = events.finish(&mut plan);
+    SessionLoad { plan, mixes: Vec::new(), steps, events }
+}
+
+/// The place of a request's step, which is made if it is new.
+fn request_step(steps: &mut Vec<Step>, name: String, timeout_ns: u64) -> usize {
+    if let Some(known) = steps.iter().position(|step| step.name == name) {
+        return known;
+    }
+    // Those beyond the bound share one.
+    let name = if steps.len() < STEPS_MAX { name } else { OTHERS.to_owned() };
+    step_named(steps, name, |name| Step::named(name, timeout_ns))
+}
+
+/// The place of a step of this name, which is made if it is new.
+fn step_named(steps: &mut Vec<Step>, name: String, make: impl FnOnce(String) -> Step) -> usize {
+    let known = steps.iter().position(|step| step.name == name);
+    known.unwrap_or_else(|| {
+        steps.push(make(name));
         steps.len() - 1
-    });
-    let steps = steps.collect();
-    (journeys, steps)
+    })
 }
 
 /// A phase after so much time: nothing arrives before.

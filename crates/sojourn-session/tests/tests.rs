@@ -3,6 +3,7 @@
 mod convert;
 mod data;
 mod defines;
+mod events;
 mod extraction;
 mod flow;
 mod invalid;

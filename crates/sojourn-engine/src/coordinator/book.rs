@@ -39,6 +39,8 @@ pub(super) struct Book {
     /// Per generator that has reached its last arrival.
     arrivals_done: Vec<ArrivalsDone>,
     generators_idle: usize,
+    /// When the last of them was heard to be idle: no fact of theirs is later.
+    idle_ns: u64,
     generators_ended: usize,
     taps_ended: usize,
     defects: Vec<String>,
@@ -88,6 +90,7 @@ impl Book {
             started_until_ns: launched.start_ns,
             arrivals_done: Vec::new(),
             generators_idle: 0,
+            idle_ns: launched.start_ns,
             generators_ended: 0,
             taps_ended: 0,
             defects: Vec::new(),
@@ -112,7 +115,10 @@ impl Book {
             FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns } => {
                 self.arrivals_done.push(ArrivalsDone { last_t0_ns, load_end_ns, at_ns });
             }
-            FromGenerator::Idle => self.generators_idle += 1,
+            FromGenerator::Idle => {
+                self.generators_idle += 1;
+                self.idle_ns = self.idle_ns.max(now_ns());
+            }
             FromGenerator::Ended(result) => {
                 self.generators_ended += 1;
                 if let Err(why) = result {
@@ -279,9 +285,11 @@ impl Book {
         self.arrivals_done.len() >= generators || self.generators_ended >= generators
     }
 
-    /// Whether nothing is under way any more where generators keep the book themselves.
-    pub(super) fn generators_idle(&self, generators: usize) -> bool {
-        self.generators_idle.max(self.generators_ended) >= generators
+    /// Since when nothing is under way any more where generators keep the book themselves; `None`
+    /// while something is.
+    pub(super) fn generators_idle_ns(&self, generators: usize) -> Option<u64> {
+        let idle = self.generators_idle.max(self.generators_ended);
+        (idle >= generators).then_some(self.idle_ns)
     }
 
     /// The last arrival's scheduled instant, or the start where there was none.

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     RunError, RunOptions,
     follow::{FollowedKinds, Listener},
-    generator::{GeneratorThread, Shared},
+    generator::{GeneratorThread, Inboxes, Shared},
     link::{FromGenerator, ToGenerator},
     observer::{
         FromObserver, GeneratorEnd, LedgerState, MessageRing, Observer, ObserverSpec, TapReport,
@@ -103,10 +103,12 @@ pub(super) fn launch(
         far;
     let (poller_sender, note_sender) = (far.poller_sender, far.note_sender);
     let (polls, hand_over) = poller::channel(plan);
-    let far = GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls };
+    let far_ends =
+        GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls };
+    let values = variables.values();
     let ends = match &options.processes {
-        Some(processes) => launched.processes(processes, plan, &work, &variables.values(), &far)?,
-        None => launched.generators_of(plan, &work, &variables.values(), &far, registry)?,
+        Some(processes) => launched.processes(processes, plan, &work, &values, &far_ends)?,
+        None => launched.generators_of(plan, &work, &values, &far_ends, registry)?,
     };
     for (index, tap, decoder) in taps {
         launched.tap(plan, index, (tap, decoder), batches_sender.clone(), tap_sender.clone())?;
@@ -346,9 +348,11 @@ impl Launched {
             polls: far.polls.clone(),
         };
         let mut ends = Vec::new();
+        let mut inboxes = work.events().map(|events| Inboxes::new(events.clone()));
         for index in 0..self.options.threads {
             self.source(format!("generator {index}"));
-            let thread = GeneratorThread::start(index, &shared, registry, |body| {
+            let inboxes = inboxes.as_mut();
+            let thread = GeneratorThread::start(index, &shared, registry, inboxes, |body| {
                 self.spawn(Role::Generator, &format!("generator-{index}"), body)
             })?;
             self.wakers.push(thread.waker.clone());
@@ -357,6 +361,7 @@ impl Launched {
             self.spares.push(thread.spares);
             ends.push(GeneratorEnd { actors: thread.actors, waker: Some(thread.waker) });
         }
+        self.listener = inboxes.map(|inboxes| Arc::new(inboxes) as Arc<dyn Listener>);
         Ok(ends)
     }
 

@@ -18,6 +18,7 @@ use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
 use sojourn_broker::Registry;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_http::Http2;
 use sojourn_metrics::Store;
 use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
@@ -100,16 +101,20 @@ pub fn attack(
 }
 
 /// Lets clients walk through their sessions: like [`run`], of a plan made of a session script.
+/// `registry` has the connectors of what they publish and wait for.
 pub fn run_sessions(
     plan: &Plan,
     options: &RunOptions,
-    sessions: Sessions,
+    (sessions, registry): (Sessions, &Registry),
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress<'_>),
 ) -> Result<Ended, RunError> {
     preflight::raise_descriptors();
     let work = Work::Sessions(Arc::new(sessions));
-    conduct(&Arc::new(plan.clone()), options, work, &Registry::default(), stop, progress)
+    let mut options = options.clone();
+    // Whoever offers HTTP/2 over TLS gets it, as from browsers.
+    options.client.http2 = Http2::Alpn;
+    conduct(&Arc::new(plan.clone()), &options, work, registry, stop, progress)
 }
 
 /// Before an attack: whether this machine has descriptors, ports and memory for it. Warnings, or a
@@ -305,12 +310,18 @@ impl Coordinator<'_> {
 
     /// Whether the ledger has applied everything up to the last arrival and nothing is in flight.
     fn is_drained(&self) -> bool {
-        if self.keeps_the_book {
-            return self.book.generators_idle(self.launched.generators());
-        }
+        let since_ns = match self.keeps_the_book {
+            false => self.book.arrivals_done_ns(),
+            true => match self.book.generators_idle_ns(self.launched.generators()) {
+                None => return false,
+                // Without taps nothing is in the ledger.
+                Some(_) if self.launched.taps() == 0 => return true,
+                Some(idle_ns) => idle_ns,
+            },
+        };
         let state = &self.launched.ledger;
         let watermark_ns = state.watermark_ns.load(Ordering::SeqCst);
-        watermark_ns > self.book.arrivals_done_ns() && state.in_flight.load(Ordering::SeqCst) == 0
+        watermark_ns > since_ns && state.in_flight.load(Ordering::SeqCst) == 0
     }
 
     /// Ends generators, lets taps linger so that duplicates are seen, ends taps and the book.

@@ -17,6 +17,7 @@ mod source;
 use std::sync::Arc;
 
 use crossbeam_channel::Sender;
+use smallvec::SmallVec;
 use sojourn_broker::RawMessage;
 use sojourn_clock::SECOND_NS;
 use sojourn_ledger::{Candidate, FinishClass, Finished, Ledger, LedgerSpec};
@@ -33,8 +34,21 @@ const TOMBSTONE_TTL_NS: u64 = 120 * SECOND_NS;
 
 /// Hears of every event that fits a stage, on the thread of its tap: must be quick.
 pub trait Listener: Send + Sync {
-    /// An event, the stages of the pattern that it fits, and its key for each.
-    fn event(&self, stamp_ns: u64, fits: &[(u8, &[u8])], message: &RawMessage<'_>);
+    /// An event, and the stages that it fits.
+    fn event(&self, stamp_ns: u64, fits: &[Fit<'_>], message: &RawMessage<'_>);
+}
+
+/// A stage that an event fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit<'a> {
+    /// The journey's place in the plan; that of the pattern where kinds come into being.
+    pub kind: u16,
+    /// Its stage.
+    pub stage: u8,
+    /// The event's key for it.
+    pub key: &'a [u8],
+    /// Hash of what tells it from others of the key, for a stage that expects several.
+    pub member: Option<u64>,
 }
 
 /// A journey that has ended.
@@ -90,7 +104,12 @@ pub(crate) fn tell(
     candidates: &[Candidate],
     message: &RawMessage<'_>,
 ) {
-    let fits: Vec<(u8, &[u8])> =
-        candidates.iter().map(|candidate| (candidate.stage, candidate.key.as_bytes())).collect();
+    let fits = candidates.iter().map(|candidate| Fit {
+        kind: candidate.kind,
+        stage: candidate.stage,
+        key: candidate.key.as_bytes(),
+        member: candidate.member,
+    });
+    let fits: SmallVec<[Fit<'_>; 4]> = fits.collect();
     listener.event(stamp_ns, &fits, message);
 }

@@ -135,6 +135,7 @@ impl FollowSource {
             phase: Phase::Steady,
             t0_ns: begun.t0_ns,
             t1_ns: begun.t1_ns,
+            deadline_from_ns: begun.t0_ns,
             key,
             label: begun.label.and_then(Key::new),
         };

@@ -60,6 +60,7 @@ pub(crate) use publishers::{Message, Publishers};
 pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
 use session::SessionGenerator;
+pub(crate) use session::{Inbox, Inboxes};
 pub(crate) use spec::GeneratorSpec;
 pub(crate) use thread::{GeneratorThread, Shared, WAKE_UPS_MAX, WORDS_MAX};
 use timers::Timers;

@@ -11,7 +11,7 @@ use sojourn_plan::Plan;
 
 use crate::{
     attack::Targets,
-    generator::Publishers,
+    generator::{Inbox, Publishers},
     link::{FromGenerator, ToActor, ToGenerator},
     options::RunOptions,
     poller::PollSender,
@@ -34,6 +34,8 @@ pub(crate) struct GeneratorSpec {
     pub(crate) spares: Receiver<Box<Snapshot>>,
     pub(crate) polls: PollSender,
     pub(crate) publishers: Publishers,
+    /// Where the events come in that its clients may wait for.
+    pub(crate) inbox: Option<Inbox>,
     /// Where its publishers find its waker.
     pub(crate) waker: Arc<OnceLock<Waker>>,
 }

@@ -39,6 +39,7 @@ fn spec(plan: Plan, reports_max: usize) -> (GeneratorSpec, Ends) {
         actors: bounded(1).1,
         spares: bounded(1).1,
         polls: poller::channel(&plan).0,
+        inbox: None,
         publishers: Publishers::default(),
         waker: Arc::default(),
         plan,

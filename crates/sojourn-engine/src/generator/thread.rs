@@ -10,7 +10,7 @@ use sojourn_ledger::Batch;
 use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
 
-use super::{GeneratorSpec, Publishers};
+use super::{GeneratorSpec, Inboxes, Publishers};
 use crate::{
     RunError,
     client_error::client_error,
@@ -51,11 +51,13 @@ pub(crate) struct GeneratorThread {
 }
 
 impl GeneratorThread {
-    /// Makes the thread by `spawn`, which gets its body, and waits until it stands.
+    /// Makes the thread by `spawn`, which gets its body, and waits until it stands. Where clients
+    /// wait for events it gets an inbox.
     pub(crate) fn start(
         index: u32,
         shared: &Shared,
         registry: &Registry,
+        inboxes: Option<&mut Inboxes>,
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> Result<(), RunError>,
     ) -> Result<Self, RunError> {
         let (control_sender, control) = bounded(WORDS_MAX);
@@ -78,6 +80,7 @@ impl GeneratorThread {
             spares,
             polls: shared.polls.clone(),
             publishers: Publishers::new(&shared.plan, registry, &waker)?,
+            inbox: inboxes.map(|inboxes| inboxes.inbox(&waker)),
             waker,
         };
         spawn(Box::new(move || super::run(spec, &ready_sender)))?;

@@ -89,9 +89,13 @@ impl Joined {
     }
 
     /// The same of clients that walk through sessions.
-    pub fn serve_sessions(self, plan: &Plan, options: &RunOptions, sessions: Sessions) {
-        let work = Work::Sessions(Arc::new(sessions));
-        self.work(plan.clone(), options, work, &Registry::default());
+    pub fn serve_sessions(
+        self,
+        plan: &Plan,
+        options: &RunOptions,
+        (sessions, registry): (Sessions, &Registry),
+    ) {
+        self.work(plan.clone(), options, Work::Sessions(Arc::new(sessions)), registry);
     }
 
     fn work(self, plan: Plan, options: &RunOptions, work: Work, registry: &Registry) {
@@ -199,7 +203,7 @@ impl Threads {
         let (mut threads, mut handles) = (Vec::new(), Vec::new());
         for index in indexes {
             let reports = shared.reports.clone();
-            let thread = GeneratorThread::start(index, shared, registry, |body| {
+            let thread = GeneratorThread::start(index, shared, registry, None, |body| {
                 let thread = std::thread::Builder::new()
                     .name(format!("generator-{index}"))
                     .spawn(move || guarded(index, body, &reports));

@@ -30,6 +30,9 @@ pub enum Action<'a> {
     /// Wait for an event; answer by [`Input::Event`](crate::Input::Event) or
     /// [`Input::Missed`](crate::Input::Missed).
     Expect {
+        /// Which expectation of the program it is: an index into
+        /// [`EventLoad::expected`](crate::EventLoad::expected).
+        number: usize,
         /// Where it shows.
         stage: &'a str,
         /// Its key.
@@ -116,7 +119,7 @@ pub struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// Which request of the program it is: an index into
-    /// [`Program::request_names`](crate::Program::request_names).
+    /// [`SessionLoad::steps`](crate::SessionLoad::steps).
     pub fn number(&self) -> usize {
         self.number
     }
@@ -166,6 +169,9 @@ impl<'a> Outgoing<'a> {
 /// A message, put together.
 #[derive(Debug)]
 pub struct OutgoingMessage<'a> {
+    /// Which message of the program it is: an index into
+    /// [`EventLoad::published`](crate::EventLoad::published).
+    pub number: usize,
     /// Where it goes.
     pub channel: &'a str,
     /// What it says.
@@ -210,6 +216,7 @@ impl<'a> Action<'a> {
             Next::Publish(number) => {
                 let message = &program.messages[number as usize];
                 Self::Publish(OutgoingMessage {
+                    number: number as usize,
                     channel: &message.channel,
                     payload: &memory.body,
                     key: message.key.map(|_| memory.key.as_str()),
@@ -220,6 +227,7 @@ impl<'a> Action<'a> {
             Next::Expect(number) => {
                 let expected = &program.expectations[number as usize];
                 Self::Expect {
+                    number: number as usize,
                     stage: &expected.stage,
                     key: &memory.key,
                     within_ns: expected.within_ns,

@@ -13,6 +13,8 @@ pub(super) struct Raw {
     pub(super) options: Option<RawOptions>,
     pub(super) sessions: Vec<RawSession>,
     pub(super) mix: Option<RawMix>,
+    pub(super) channels: Vec<RawDeclared>,
+    pub(super) stages: Vec<RawDeclared>,
     pub(super) placeholders: Vec<RawPlaceholder>,
     pub(super) generators: Vec<Generator>,
     pub(super) sources: Vec<RawSource>,
@@ -23,6 +25,14 @@ pub(super) struct Raw {
 #[derive(Debug, Deserialize)]
 pub(super) struct RawTarget {
     pub(super) url: String,
+    pub(super) at: usize,
+}
+
+/// A channel or a stage.
+#[derive(Debug, Deserialize)]
+pub(super) struct RawDeclared {
+    pub(super) name: String,
+    pub(super) json: String,
     pub(super) at: usize,
 }
 
@@ -42,6 +52,7 @@ pub(super) struct RawOptions {
     pub(super) region: Option<String>,
     pub(super) engine: Option<String>,
     pub(super) exclude_tags: Vec<String>,
+    pub(super) cookies: bool,
     pub(super) at: usize,
 }
 

@@ -1,5 +1,6 @@
 //! From a definition's steps to instructions.
 
+mod events;
 mod texts;
 
 use std::collections::HashMap;
@@ -7,13 +8,11 @@ use std::sync::Arc;
 
 use sojourn_plan::{PlanError, PlanErrors};
 
-use super::{
-    Base, Body, Expectation, Instruction, Message, Program, Request, SessionCode, TemplateId,
-};
+use super::{Base, Body, Instruction, Program, Request, SessionCode, TemplateId};
 use crate::data::{Content, Data};
 use crate::definition::{
-    Action, Check, Condition, Definition, Expect, Extraction, Items, List, Payload, Place, Publish,
-    Session, Step, Wait,
+    Action, Check, Condition, Definition, Extraction, Items, List, Payload, Place, Session, Step,
+    Wait,
 };
 use crate::target::{host_of, is_absolute};
 use crate::text::Text;
@@ -50,6 +49,8 @@ struct Compiler<'a> {
     rows: HashMap<u32, u16>,
     depth: u16,
     depth_max: u16,
+    /// The key of the expectations in a row, while there is no end to the row.
+    row_key: Option<Text>,
     errors: Vec<PlanError>,
 }
 
@@ -62,6 +63,7 @@ impl<'a> Compiler<'a> {
             requests: Vec::new(),
             messages: Vec::new(),
             expectations: Vec::new(),
+            rows: Vec::new(),
             extractors: Vec::new(),
             lists: Vec::new(),
             tables: Vec::new(),
@@ -81,6 +83,7 @@ impl<'a> Compiler<'a> {
             rows: HashMap::new(),
             depth: 0,
             depth_max: 0,
+            row_key: None,
             errors: Vec::new(),
         }
     }
@@ -147,9 +150,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn steps(&mut self, steps: &[Step]) {
+        self.row_key = None;
         for step in steps {
+            if !self.goes_on_in_row(&step.action) {
+                self.row_key = None;
+            }
             self.step(step);
         }
+        self.row_key = None;
     }
 
     fn step(&mut self, step: &Step) {
@@ -314,35 +322,6 @@ impl<'a> Compiler<'a> {
 
     fn tag(&mut self, tag: Option<&String>) -> Option<u32> {
         tag.map(|tag| index_of(&mut self.program.tags, tag))
-    }
-
-    fn publish(&mut self, publish: &Publish, place: &Place) {
-        let message = Message {
-            channel: publish.channel.clone(),
-            payload: self.template(&publish.payload),
-            key: publish.key.as_ref().map(|key| self.template(key)),
-            headers: self.headers(&publish.headers),
-            tag: self.tag(publish.tag.as_ref()),
-        };
-        self.program.messages.push(message);
-        let number = self.program.messages.len() as u32 - 1;
-        self.emit(Instruction::Publish(number), place);
-    }
-
-    fn expect(&mut self, expect: &Expect, place: &Place) {
-        let expectation = Expectation {
-            stage: expect.stage.clone(),
-            key: self.template(&expect.key),
-            within_ns: expect.within_ns,
-            count: expect.count,
-            is_required: expect.is_required,
-            tag: self.tag(expect.tag.as_ref()),
-            needs_body: expect.extractions.iter().any(|one| one.from.needs_body()),
-        };
-        self.program.expectations.push(expectation);
-        let number = self.program.expectations.len() as u32 - 1;
-        self.emit(Instruction::Expect(number), place);
-        self.extractions(&expect.extractions, place);
     }
 
     fn extractions(&mut self, all: &[Extraction], place: &Place) {

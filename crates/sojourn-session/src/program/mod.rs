@@ -4,6 +4,8 @@
 mod compile;
 mod names;
 
+pub(crate) use names::{Named, NamedStep};
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ pub struct Program {
     pub(crate) requests: Vec<Request>,
     pub(crate) messages: Vec<Message>,
     pub(crate) expectations: Vec<Expectation>,
+    /// All expectations, in rows.
+    pub(crate) rows: Vec<Row>,
     pub(crate) extractors: Vec<Extractor>,
     pub(crate) lists: Vec<Vec<TemplateId>>,
     pub(crate) tables: Vec<Arc<Table>>,
@@ -187,6 +191,17 @@ pub(crate) struct Expectation {
     pub(crate) is_required: bool,
     pub(crate) tag: Option<u32>,
     pub(crate) needs_body: bool,
+    /// Whether anything is taken out of the event.
+    pub(crate) extracts: bool,
+}
+
+/// Expectations of one key that follow one another: a journey of events.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Index into [`Program::sessions`].
+    pub(crate) session: usize,
+    /// Indices into [`Program::expectations`].
+    pub(crate) expectations: Vec<u32>,
 }
 
 /// A session's part of the program, and what its clients keep.

@@ -1,10 +1,9 @@
 //! Taps and stages that a script declares.
 //!
-//! A declaration is read by the reader of journey files, JSON being YAML: as the one channel and
-//! the one stage of a file of its own, so that what is wrong is said in the same words.
+//! A declaration is read by the reader of journey files.
 
 use serde_json::{Map, Value, json};
-use sojourn_plan::{Channel, HealthLimits, Journey, Overrides, Plan, Stage, StageSource};
+use sojourn_plan::{Channel, HealthLimits, Journey, Plan, Stage, StageSource};
 
 use super::ScriptFiles;
 
@@ -210,7 +209,7 @@ impl Declared {
     }
 }
 
-/// A file of one channel and one stage, read. Errs in words.
+/// One channel and one stage, read. Errs in words.
 fn read(
     tap: &str,
     channel: &Value,
@@ -218,26 +217,12 @@ fn read(
     (stage, key): (&str, &str),
     files: &ScriptFiles<'_>,
 ) -> Result<Plan, String> {
-    let mut declared = json!({ "name": stage, "on": tap, "key": key });
+    let mut declared = json!({ "name": stage, "key": key });
     if condition.as_object().is_none_or(|condition| !condition.is_empty()) {
         declared["match"] = condition.clone();
     }
-    // What begins the journey, and how often, is the script's business.
-    let root = json!({ "http": "GET http://127.0.0.1/", "key": "{{ uuid() }}" });
-    let file = json!({
-        "name": "script",
-        "channels": { tap: channel },
-        "journeys": { "pattern": { "root": root, "stages": [declared], "within": "1s" } },
-        "load": [{ "journey": "pattern", "rate": "1/s", "steady": "1s" }],
-    });
-    let text = file.to_string();
-    sojourn_plan::read("tap", &text, files, &Overrides::default()).map_err(|errors| {
-        let told = errors.0.iter().map(|error| match &error.hint {
-            Some(hint) => format!("{} ({hint})", error.message),
-            None => error.message.clone(),
-        });
-        let told: Vec<String> = told.collect();
+    sojourn_plan::read_declared(tap, channel, &declared, files).map_err(|told| {
         let what = if stage == tap { "tap" } else { "stage" };
-        format!("{what} \"{stage}\": {}", told.join("; "))
+        format!("{what} \"{stage}\": {told}")
     })
 }

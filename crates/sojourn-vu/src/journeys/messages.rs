@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_broker::RawMessage;
-use sojourn_engine::Listener;
+use sojourn_engine::{Fit as Seen, Listener};
 
 use super::{Answer, Reply};
 
@@ -84,11 +84,11 @@ impl Messages {
 }
 
 impl Listener for Messages {
-    fn event(&self, stamp_ns: u64, fits: &[(u8, &[u8])], message: &RawMessage<'_>) {
+    fn event(&self, stamp_ns: u64, fits: &[Seen<'_>], message: &RawMessage<'_>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let message = Arc::new(Message {
             stamp_ns,
-            fits: fits.iter().map(|(stage, key)| (*stage, (*key).into())).collect(),
+            fits: fits.iter().map(|fit| (fit.stage, fit.key.into())).collect(),
             headers: message
                 .headers
                 .iter()
@@ -165,7 +165,8 @@ mod tests {
             payload: body,
             position: None,
         };
-        messages.event(stamp_ns, &[(3, key.as_bytes())], &raw);
+        let fit = Seen { kind: 0, stage: 3, key: key.as_bytes(), member: None };
+        messages.event(stamp_ns, &[fit], &raw);
     }
 
     fn waiting(key: &str, since_ns: u64) -> Waiting {

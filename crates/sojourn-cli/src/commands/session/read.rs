@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_plan::Files;
 use sojourn_script::Sources;
-use sojourn_session::{Budget, Data, Defines, Definition, Program, evaluate_with};
+use sojourn_session::{Budget, Channels, Data, Defines, Definition, Program, evaluate_with};
 
 use crate::errors::UsageError;
 
@@ -29,6 +29,7 @@ pub(super) struct Script {
     pub(super) name: String,
     pub(super) definition: Definition,
     pub(super) program: Program,
+    pub(super) channels: Channels,
     pub(super) text: String,
 }
 
@@ -51,8 +52,8 @@ impl Files for ScriptFolder {
         std::fs::read(self.0.join(path))
     }
 
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
     }
 }
 
@@ -62,10 +63,12 @@ impl ScriptFlags {
         let path = &self.script;
         let text = text_of(path)?;
         let definition = self.definition()?;
-        let data = Data::load(&definition, &ScriptFolder::of(path))?;
+        let folder = ScriptFolder::of(path);
+        let data = Data::load(&definition, &folder)?;
+        let channels = Channels::load(&definition, &folder)?;
         let program = Program::compile(&definition, &data)?;
         let name = path.file_stem().map_or_else(String::new, |it| it.to_string_lossy().into());
-        Ok(Script { name, definition, program, text })
+        Ok(Script { name, definition, program, channels, text })
     }
 
     /// What the script declares, without its files.

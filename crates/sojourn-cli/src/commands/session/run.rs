@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crossbeam_channel::Sender;
 use sojourn_engine::{Joined, RunError, Sessions};
 use sojourn_plan::Plan;
-use sojourn_session::{LogLine, Mix, Program, SessionLoad, session_load};
+use sojourn_session::{LogLine, Program, SessionLoad, session_load};
 
 use super::{
     log,
@@ -15,6 +15,7 @@ use super::{
     writer::Writer,
 };
 use crate::{
+    connectors::registry,
     errors::UsageError,
     process_flags::ProcessFlags,
     runner::{self, How, RunFlags},
@@ -81,10 +82,11 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
         None => command.log(&sessions.program, command.log.clone())?,
         Some(_) => None,
     };
-    let stop = signals::stop_on_signals();
+    let (stop, connectors) = (signals::stop_on_signals(), registry());
     let made = runner::make_with(&plan, &command.flags, how, &mut |options, progress| {
         let ended = logged(log.take(), sessions.clone(), |sessions| {
-            sojourn_engine::run_sessions(&plan, options, sessions, &stop, progress)
+            let with = (sessions, &connectors);
+            sojourn_engine::run_sessions(&plan, options, with, &stop, progress)
         });
         Ok(ended?.summary)
     })?;
@@ -107,7 +109,9 @@ pub(super) fn join(command: &Run, joined: Joined) {
     match loaded {
         Ok((plan, sessions, log)) => {
             let options = command.flags.machine.options(None, joined.run_id().to_owned());
-            logged(log, sessions, |sessions| joined.serve_sessions(&plan, &options, sessions));
+            logged(log, sessions, |sessions| {
+                joined.serve_sessions(&plan, &options, (sessions, &registry()));
+            });
         }
         Err(error) => joined.refuse(&RunError::from(error)),
     }
@@ -127,17 +131,12 @@ fn logged<T>(log: Option<Log>, sessions: Sessions, work: impl FnOnce(Sessions) -
 impl Run {
     /// The script as a plan, and what its clients do.
     fn load(&self, script: Script) -> Result<(Plan, Sessions), UsageError> {
-        let Script { name, definition, program, text } = script;
-        if program.has_events() {
-            return Err(UsageError::new(
-                "session.publish and session.expect are not run yet",
-                "take them out, or write the journey as a journey file",
-            ));
-        }
-        let load = session_load(&name, text, &definition, &program, self.timeout);
-        let SessionLoad { mut plan, mixes, steps } = load;
-        plan.seed = self.seed;
-        Ok((plan, sessions(self, &Arc::new(program), mixes, steps)))
+        let Script { name, definition, program, channels, text } = script;
+        let with = (&program, &channels);
+        let mut load = session_load(&name, text, &definition, with, self.timeout);
+        load.plan.seed = self.seed;
+        let plan = std::mem::take(&mut load.plan);
+        Ok((plan, sessions(self, &Arc::new(program), load, definition.options.cookies)))
     }
 
     /// Starts the log, where the script or the command line asks for one.
@@ -152,16 +151,18 @@ impl Run {
 pub(super) fn sessions(
     command: &Run,
     program: &Arc<Program>,
-    mixes: Vec<Mix>,
-    steps: Vec<usize>,
+    load: SessionLoad,
+    cookies: bool,
 ) -> Sessions {
     Sessions {
         program: Arc::clone(program),
-        mixes,
-        steps,
+        mixes: load.mixes,
+        steps: load.steps,
+        events: load.events,
         timeout_ns: command.timeout,
         redirects_max: REDIRECTS_MAX,
         user_agent: concat!("sojourn/", env!("CARGO_PKG_VERSION")).to_owned(),
+        cookies,
         log: None,
         trace: None,
     }

@@ -7,7 +7,7 @@ use sojourn_engine::{Ended, exit_code};
 use sojourn_metrics::names;
 use sojourn_record::Verdict;
 use sojourn_session::nfr::{Figures, Filter, Requirements, Subject, summary};
-use sojourn_session::{Dump, Program, SessionLoad, Traced, one_line, validation_load};
+use sojourn_session::{Dump, Program, Traced, one_line, validation_load};
 
 use super::{
     curl::listing,
@@ -18,6 +18,7 @@ use super::{
     writer::{To, Writer},
 };
 use crate::{
+    connectors::registry,
     errors::UsageError,
     live::ProgressLine,
     outputs,
@@ -34,7 +35,7 @@ const FAILED: u8 = 99;
 
 /// Makes the validation.
 pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> {
-    let Script { name, definition, mut program, text } = script;
+    let Script { name, definition, mut program, channels, text } = script;
     for path in &command.flags.report {
         RunFormat::check_name(path)?;
     }
@@ -44,9 +45,9 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
         let what = if endless == 1 { "loop goes" } else { "loops go" };
         eprintln!("note: {endless} endless {what} around once, and the client ends then");
     }
-    let SessionLoad { mut plan, mixes, steps } =
-        validation_load(&name, text, &program, command.timeout);
-    plan.seed = command.seed;
+    let mut load = validation_load(&name, text, (&program, &channels), command.timeout);
+    load.plan.seed = command.seed;
+    let plan = std::mem::take(&mut load.plan);
     let program = Arc::new(program);
     outputs::print(&listing(&definition));
     let mut dump = Dump::new(Arc::clone(&program), command.show_secrets);
@@ -56,7 +57,7 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
             Some(traced) => dump.take(&traced),
             None => Some(dump.finish()),
         })?;
-    let mut sessions = sessions(command, &program, mixes, steps);
+    let mut sessions = sessions(command, &program, load, definition.options.cookies);
     sessions.trace = Some(trace);
     // Lines are shown with all else; a file has them besides.
     let log = match &command.log {
@@ -75,9 +76,10 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
         false => None,
     };
     let options = command.flags.machine.options(run_file.clone(), run_id);
-    let stop = signals::stop_on_signals();
+    let (stop, connectors) = (signals::stop_on_signals(), registry());
+    let with = (sessions, &connectors);
     let mut line = ProgressLine::new(command.flags.machine.quiet);
-    let ended = sojourn_engine::run_sessions(&plan, &options, sessions, &stop, &mut |progress| {
+    let ended = sojourn_engine::run_sessions(&plan, &options, with, &stop, &mut |progress| {
         line.show(progress);
     });
     line.end();

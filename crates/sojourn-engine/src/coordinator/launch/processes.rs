@@ -33,6 +33,12 @@ impl Launched {
                 "leave --generators out, or use more --threads",
             ));
         }
+        if work.events().is_some() {
+            return Err(RunError::new(
+                "the script's clients wait for events, which one process must hear",
+                "leave --generators out, or use more --threads",
+            ));
+        }
         let (threads, fingerprint) = (self.options.threads, fingerprint(plan, work));
         let mut begun = Vec::new();
         for process in 0..processes.count {

@@ -15,6 +15,11 @@ const PHASE: Phase = Phase::Steady;
 /// The reason of a request whose host is no target.
 const DENIED: &str = "denied: its host is no target";
 
+/// The status of an event that was waited for and came.
+const SEEN: &str = "seen";
+/// Of one that did not come.
+const MISSED: &str = "missed";
+
 /// Series of one generator.
 pub(super) struct Accounts {
     series: Series,
@@ -25,6 +30,15 @@ pub(super) struct Accounts {
     log_dropped: SeriesId,
     /// Clients at once, of all sessions.
     clients: (SeriesId, u64),
+}
+
+/// Instants of a message or of a wait for an event, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    /// From when on its client could go on.
+    pub(super) due_ns: u64,
+    pub(super) began_ns: u64,
+    pub(super) ended_ns: u64,
 }
 
 struct Ends {
@@ -53,7 +67,8 @@ impl Accounts {
         let log = SeriesKey::new(names::LOG_LINES_DROPPED, &[], SeriesPhase::Any);
         Self {
             checks,
-            ends: plan.journeys.iter().map(|it| Ends::new(&it.name, recorder)).collect(),
+            // Behind the sessions come journeys of events, whose ends are the ledger's.
+            ends: program.sessions().map(|name| Ends::new(name, recorder)).collect(),
             series: Series::new(plan, recorder),
             log_dropped: recorder.series(Kind::Counter, log),
             clients: (recorder.series(Kind::Gauge, clients), 0),
@@ -144,6 +159,52 @@ impl Accounts {
             let reason = self.series.reason(recorder, kind, step, PHASE, &reason);
             recorder.add(reason, 1);
         }
+    }
+
+    /// A message has ended: its status, and why it failed if it did.
+    pub(super) fn message(
+        &mut self,
+        (kind, step): (u16, usize),
+        times: Times,
+        (status, why): (&str, Option<&str>),
+        recorder: &mut Recorder,
+    ) {
+        let requests = self.series.status_word(recorder, kind, step, PHASE, status);
+        recorder.add(requests, 1);
+        let response_ns = times.ended_ns.saturating_sub(times.due_ns);
+        let series = self.series.step(kind, step, PHASE);
+        recorder.record(series.response, response_ns);
+        recorder.record(series.service, times.ended_ns.saturating_sub(times.began_ns));
+        let by_outcome = if why.is_none() { series.response_ok } else { series.response_failed };
+        recorder.record(by_outcome, response_ns);
+        if let Some(why) = why {
+            let reason = self.series.reason(recorder, kind, step, PHASE, why);
+            recorder.add(reason, 1);
+        }
+    }
+
+    /// A message's payload was handed over.
+    pub(super) fn sent(&self, (kind, step): (u16, usize), bytes: u64, recorder: &mut Recorder) {
+        recorder.record(self.series.step(kind, step, PHASE).sent_bytes, bytes);
+    }
+
+    /// A wait for an event has ended: in vain, why.
+    pub(super) fn event(
+        &mut self,
+        of: (u16, usize),
+        times: Times,
+        why: Option<&str>,
+        recorder: &mut Recorder,
+    ) {
+        let status = if why.is_none() { SEEN } else { MISSED };
+        self.message(of, times, (status, why), recorder);
+    }
+
+    /// A journey of events has begun.
+    pub(super) fn followed(&self, kind: u16, recorder: &mut Recorder) {
+        let series = self.series.journey(kind, PHASE);
+        recorder.add(series.scheduled, 1);
+        recorder.add(series.started, 1);
     }
 
     /// A client has ended.

@@ -5,8 +5,12 @@
 //! entries itself that the ledger would make, as a generator of an attack does.
 
 mod accounts;
+mod awaiting;
+mod cookies;
 mod ending;
+mod events;
 mod ids;
+mod inbox;
 mod origins;
 mod redirect;
 mod requests;
@@ -18,7 +22,7 @@ use std::sync::Arc;
 use crossbeam_channel::TryRecvError;
 use slab::Slab;
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_http::{Client, Completion};
+use sojourn_http::{Client, Completion, Response};
 use sojourn_ledger::SourceId;
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Share, random_unit};
@@ -38,17 +42,19 @@ use crate::{
     sessions::Sessions,
 };
 use accounts::Accounts;
+use events::Events;
+pub(crate) use inbox::{Inbox, Inboxes};
 use origins::Origins;
 use requests::Moment;
-use seat::Seat;
+use seat::{Seat, SeatEvents};
 use tracing::{refused, tell};
 
 /// Clients started or woken in a row before answers are looked at again.
 const STEPS_PER_TURN: usize = 64;
 /// Clients at once of one thread; a further arrival is missed.
 const CLIENTS_MAX: usize = 2_000_000;
-/// Facts are none; the outbox only carries how far this source has seen.
-const FACTS_MAX: usize = 1;
+/// Facts that wait for a place in the ledger's channel: journeys of events that have begun.
+const FACTS_MAX: usize = 1_000_000;
 
 pub(crate) struct SessionGenerator {
     spec: GeneratorSpec,
@@ -63,6 +69,9 @@ pub(crate) struct SessionGenerator {
     timers: Timers,
     memory: Memory,
     origins: Origins,
+    /// Where there is anything to publish or to wait for.
+    events: Option<Box<Events>>,
+    rhythm: Rhythm,
     start_ns: u64,
     /// When the last phase ends: loops that go on until then end too.
     load_end_ns: u64,
@@ -80,7 +89,7 @@ pub(crate) struct SessionGenerator {
 
 impl SessionGenerator {
     pub(crate) fn new(
-        spec: GeneratorSpec,
+        mut spec: GeneratorSpec,
         sessions: Arc<Sessions>,
         client: Client,
         start_ns: u64,
@@ -95,7 +104,12 @@ impl SessionGenerator {
         let entries = (0u16..).zip(&plan.load);
         let open = entries
             .filter_map(|(entry, load)| OpenStream::new(entry, load, plan.seed, share, start_ns));
+        let publishers = std::mem::take(&mut spec.publishers);
+        let events = sessions.events.clone().zip(spec.inbox.take());
+        let events = events.map(|(load, inbox)| Box::new(Events::new(load, inbox, publishers)));
         Self {
+            rhythm: if events.is_some() { Rhythm::RELAXED } else { Rhythm::FACTLESS },
+            events,
             accounts: Accounts::new(&plan, &sessions.program, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: open.collect(),
@@ -125,7 +139,7 @@ impl SessionGenerator {
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
         while self.obey() {
-            let wake_ns = self.start_due().min(self.wake_due());
+            let wake_ns = self.start_due().min(self.wake_due()).min(self.hear_events());
             let now = now_ns();
             let wake_ns = wake_ns.min(self.end_loops(now));
             if now >= snapshot_ns {
@@ -204,7 +218,8 @@ impl SessionGenerator {
         }
         self.generation = self.generation.wrapping_add(1);
         let walker = Walker::new(&self.sessions.program, session, number);
-        let seat = Seat::new(walker, kind, number, t0_ns, self.generation);
+        let mut seat = Seat::new(walker, kind, number, t0_ns, self.generation);
+        seat.events = self.events.is_some().then(Box::<SeatEvents>::default);
         self.accounts.arrived(&seat, now, &mut self.recorder);
         let slot = self.seats.insert(seat);
         self.go(slot, Input::Go, now);
@@ -238,74 +253,76 @@ impl SessionGenerator {
     }
 
     /// Lets a client go on until it waits for something or ends.
-    fn go(&mut self, slot: usize, mut input: Input<'_>, mut now: u64) {
+    fn go(&mut self, slot: usize, input: Input<'_>, now: u64) {
+        let mut next = self.act(slot, input, now);
+        while let Some(input) = next {
+            next = self.act(slot, input, now_ns());
+        }
+    }
+
+    /// Lets a client take a step; what it is told next, unless it waits for something or has ended.
+    fn act(&mut self, slot: usize, input: Input<'_>, now: u64) -> Option<Input<'static>> {
         let sessions = Arc::clone(&self.sessions);
         let program = &*sessions.program;
-        loop {
-            let moment = self.moment(now);
-            let Some(seat) = self.seats.get_mut(slot) else { return };
-            let is_over = self.stopped || now >= self.load_end_ns;
-            if is_over && seat.walker.is_in_endless_loop(program) {
-                self.leave(slot, Ended::Completed, now);
-                return;
+        let moment = self.moment(now);
+        let is_over = self.is_over(now);
+        let seat = self.seats.get_mut(slot)?;
+        if is_over && seat.walker.is_in_endless_loop(program) {
+            self.leave(slot, Ended::Completed, now);
+            return None;
+        }
+        self.memory.set_unix_ms(moment.unix_ms);
+        let token = u64::from(seat.generation) << 32 | slot as u64;
+        let books = (&mut self.accounts, &mut self.recorder);
+        match seat.walker.step(program, &mut self.memory, input) {
+            Action::Request(outgoing) => {
+                let mut tools = requests::Tools {
+                    client: &mut self.client,
+                    origins: &mut self.origins,
+                    sessions: &sessions,
+                    moment,
+                    token,
+                };
+                (!tools.ask(seat, &outgoing, books)).then_some(Input::Failed)
             }
-            self.memory.set_unix_ms(moment.unix_ms);
-            match seat.walker.step(program, &mut self.memory, input) {
-                Action::Request(outgoing) => {
-                    let step = sessions.steps.get(outgoing.number()).copied().unwrap_or(0);
-                    let late_ns = now.saturating_sub(seat.due_ns);
-                    let mut tools = requests::Tools {
-                        client: &mut self.client,
-                        origins: &mut self.origins,
-                        sessions: &sessions,
-                        moment,
-                        token: u64::from(seat.generation) << 32 | slot as u64,
-                    };
-                    match tools.send(seat, &outgoing, step) {
-                        Ok(()) => {
-                            self.accounts.begun(late_ns, &mut self.recorder);
-                            return;
-                        }
-                        Err(why) => {
-                            self.accounts.not_sent(seat.kind, step, &why, &mut self.recorder);
-                            tell(&sessions, seat, moment.at_ns, |_| refused(outgoing.url(), &why));
-                            input = Input::Failed;
-                        }
-                    }
-                }
-                Action::Denied { number, url, .. } => {
-                    let step = sessions.steps.get(number).copied().unwrap_or(0);
-                    self.accounts.denied(seat.kind, step, &mut self.recorder);
-                    tell(&sessions, seat, moment.at_ns, |_| refused(url, "its host is no target"));
-                    input = Input::Failed;
-                }
-                Action::Wait { ns } => {
-                    tell(&sessions, seat, moment.at_ns, |_| Trace::Waits { ns });
-                    // From when it could go on, not from when we came to look at it.
-                    seat.due_ns = seat.due_ns.saturating_add(ns);
-                    let token = u64::from(seat.generation) << 32 | slot as u64;
-                    self.timers.push(seat.due_ns, token);
-                    return;
-                }
-                Action::Check { check, is_ok } => {
-                    self.accounts.check(check, is_ok, &mut self.recorder);
-                    tell(&sessions, seat, moment.at_ns, |_| Trace::Checked { check, is_ok });
-                    input = Input::Go;
-                }
-                Action::Log(line) => {
-                    let has_room = tracing::log(&sessions, seat, moment.at_ns, line);
-                    self.accounts.logged(has_room, &mut self.recorder);
-                    input = Input::Go;
-                }
-                // Plans with such steps are refused before a run.
-                Action::Publish(_) => input = Input::Go,
-                Action::Expect { .. } => input = Input::Missed,
-                Action::Done(ended) => {
-                    self.leave(slot, ended, now);
-                    return;
-                }
+            Action::Denied { number, url, .. } => {
+                let step = sessions.steps.get(number).copied().unwrap_or(0);
+                books.0.denied(seat.kind, step, books.1);
+                tell(&sessions, seat, moment.at_ns, |_| refused(url, "its host is no target"));
+                Some(Input::Failed)
             }
-            now = now_ns();
+            Action::Wait { ns } => {
+                tell(&sessions, seat, moment.at_ns, |_| Trace::Waits { ns });
+                seat.pauses(ns);
+                self.timers.push(seat.due_ns, token);
+                None
+            }
+            Action::Check { check, is_ok } => {
+                books.0.check(check, is_ok, books.1);
+                tell(&sessions, seat, moment.at_ns, |_| Trace::Checked { check, is_ok });
+                Some(Input::Go)
+            }
+            Action::Log(line) => {
+                let has_room = tracing::log(&sessions, seat, moment.at_ns, line);
+                books.0.logged(has_room, books.1);
+                Some(Input::Go)
+            }
+            Action::Publish(outgoing) => {
+                let how = (token, self.spec.options.run_id.as_str(), now);
+                let is_sent = self.events.as_mut()?.publish(seat, &outgoing, how, books);
+                (!is_sent).then_some(Input::Go)
+            }
+            Action::Expect { number, key, within_ns, count, .. } => {
+                let what = (number, key, count, within_ns);
+                let how = (token, self.spec.index, now);
+                let events = self.events.as_mut()?;
+                let waits = events.expect(seat, what, how, (books.0, books.1, &mut self.outbox));
+                (!waits).then_some(Input::Missed)
+            }
+            Action::Done(ended) => {
+                self.leave(slot, ended, now);
+                None
+            }
         }
     }
 
@@ -327,8 +344,10 @@ impl SessionGenerator {
         let at_ns = completion.ended_ns.saturating_sub(self.start_ns);
         tell(&self.sessions, seat, at_ns, |_| tracing::of_completion(completion));
         let mut denied = None;
+        let sets_cookies =
+            |response: &Response| self.sessions.cookies && response.header("set-cookie").is_some();
         if let Ok(response) = &completion.outcome
-            && (300..400).contains(&response.status)
+            && ((300..400).contains(&response.status) || sets_cookies(response))
         {
             let mut tools = requests::Tools {
                 client: &mut self.client,
@@ -337,6 +356,9 @@ impl SessionGenerator {
                 moment,
                 token: completion.token,
             };
+            if self.sessions.cookies {
+                tools.take_cookies(seat, &asked, response);
+            }
             match tools.follow(seat, asked, completion, response) {
                 Ok(true) => return,
                 Ok(false) => {}
@@ -391,7 +413,7 @@ impl SessionGenerator {
             let reports = &self.spec.reports;
             self.idle_told = reports.try_send((self.spec.index, FromGenerator::Idle)).is_ok();
         }
-        self.outbox.flush_in(Rhythm::FACTLESS, now, now)
+        self.outbox.flush_in(self.rhythm, now, now)
     }
 
     /// Hands over this second's figures.
@@ -407,6 +429,12 @@ impl SessionGenerator {
         self.health.measure(now, &mut self.recorder);
         let connections = Connections::of(&self.client);
         self.health.levels(connections, self.lag_budget.ns(), &mut self.recorder);
+        let refused = self.outbox.take_refused();
+        self.health.refused("facts to the ledger", refused, &mut self.recorder);
+        if let Some(events) = &self.events {
+            let refused = events.take_refused();
+            self.health.refused("events for clients", refused, &mut self.recorder);
+        }
         let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
         Box::new(self.recorder.take(now, spare))
     }

@@ -21,13 +21,22 @@ pub(super) struct Redirected {
     pub(super) message: Vec<u8>,
 }
 
-/// The next request after an answer; `None` when it is no redirect that can be followed. `host` is
-/// what the Host header of an origin says.
+/// The cookies of a request that a redirect asks for.
+#[derive(Debug)]
+pub(super) enum Cookies {
+    /// Those of the request before.
+    AsWritten,
+    /// What the client has for the new place.
+    Own(Option<String>),
+}
+
+/// The next request after an answer; `None` when it is no redirect that can be followed. `to` is
+/// what the Host header of an origin says, and the cookies that go to a path of it.
 pub(super) fn redirected(
     message: &[u8],
     from: &Origin,
     response: &Response,
-    host: impl Fn(&Origin) -> String,
+    to: impl Fn(&Origin, &str) -> (String, Cookies),
 ) -> Option<Result<Redirected, String>> {
     let parts = parts(message)?;
     let method = redirected_method(response.status, parts.method)?;
@@ -46,10 +55,15 @@ pub(super) fn redirected(
         let is_private = is_elsewhere && is_secret_header(name);
         !is("host") && !is("content-length") && (keeps_body || !is_of_body) && !is_private
     });
+    let (host, cookies) = to(&origin, &path);
+    if let Cookies::Own(own) = &cookies {
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case("cookie"));
+        headers.extend(own.iter().map(|own| ("Cookie", own.as_str())));
+    }
     let body = if keeps_body { parts.body } else { &[] };
     let mut message = Vec::with_capacity(message.len());
     let written: Result<(), RequestError> =
-        write_request(method, &path, &host(&origin), &headers, body, &mut message);
+        write_request(method, &path, &host, &headers, body, &mut message);
     Some(written.map(|()| Redirected { origin, message }).map_err(|error| error.to_string()))
 }
 
@@ -71,8 +85,13 @@ mod tests {
         let head = format!("HTTP/1.1 {status} x\r\nLocation: {location}\r\n\r\n").into_bytes();
         let response = Response { status, head, ..Response::default() };
         let from = Origin::parse("http://a").unwrap();
-        let next = redirected(message.as_bytes(), &from, &response, |origin| origin.host.clone());
-        let next = next?.unwrap();
+        let own = |path: &str| match path {
+            "/kept" => Cookies::AsWritten,
+            "/own" => Cookies::Own(Some("own=1".to_owned())),
+            _ => Cookies::Own(None),
+        };
+        let to = |origin: &Origin, path: &str| (origin.host.clone(), own(path));
+        let next = redirected(message.as_bytes(), &from, &response, to)?.unwrap();
         Some((next.origin.host, String::from_utf8(next.message).unwrap()))
     }
 
@@ -87,5 +106,14 @@ mod tests {
         assert!(again.starts_with("POST / HTTP/1.1\r\nHost: b\r\nX-Own: 1\r\n"), "{again}");
         assert!(!again.contains("Authorization") && again.ends_with("\r\n\r\nhi"), "{again}");
         assert_eq!(follow(message, 200, "z"), None);
+        let message = "GET / HTTP/1.1\r\nHost: a\r\nCookie: old=1\r\n\r\n";
+        let cookies = |path| {
+            let (_, again) = follow(message, 302, path).unwrap();
+            let line = again.lines().find(|line| line.starts_with("Cookie: "));
+            line.map(|line| line["Cookie: ".len()..].to_owned())
+        };
+        assert_eq!(cookies("/kept").as_deref(), Some("old=1"));
+        assert_eq!(cookies("/own").as_deref(), Some("own=1"));
+        assert_eq!(cookies("/none"), None);
     }
 }

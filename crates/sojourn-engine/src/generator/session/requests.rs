@@ -2,16 +2,19 @@
 
 use smallvec::SmallVec;
 use sojourn_http::{
-    BodyPolicy, Client, Completion, Exchange, Response, origin_host_header, write_request,
+    BodyPolicy, Client, Completion, Exchange, Origin, Response, origin_host_header, write_request,
 };
+use sojourn_metrics::Recorder;
 use sojourn_session::{Outgoing, SHOWN_BYTES_MAX, Shown, Trace};
 
 use super::{
+    accounts::Accounts,
+    cookies,
     ids::ulid,
     origins::Origins,
-    redirect::redirected,
+    redirect::{Cookies, redirected},
     seat::{Asked, Seat},
-    tracing::tell,
+    tracing::{refused, tell},
 };
 use crate::sessions::Sessions;
 
@@ -39,8 +42,28 @@ pub(super) struct Tools<'a> {
 }
 
 impl Tools<'_> {
+    /// Sends a client's request; false when it can't be written, which is counted.
+    pub(super) fn ask(
+        &mut self,
+        seat: &mut Seat,
+        outgoing: &Outgoing<'_>,
+        (accounts, recorder): (&mut Accounts, &mut Recorder),
+    ) -> bool {
+        let step = self.sessions.steps.get(outgoing.number()).copied().unwrap_or(0);
+        let late_ns = seat.acts(self.moment.now_ns);
+        let sent = self.send(seat, outgoing, step);
+        match &sent {
+            Ok(()) => accounts.begun(late_ns, recorder),
+            Err(why) => {
+                accounts.not_sent(seat.kind, step, why, recorder);
+                tell(self.sessions, seat, self.moment.at_ns, |_| refused(outgoing.url(), why));
+            }
+        }
+        sent.is_ok()
+    }
+
     /// Sends a request. Errs in words when it can't be written.
-    pub(super) fn send(
+    fn send(
         &mut self,
         seat: &mut Seat,
         outgoing: &Outgoing<'_>,
@@ -48,6 +71,10 @@ impl Tools<'_> {
     ) -> Result<(), String> {
         let (origin, path) = self.origins.of(outgoing.url())?;
         let id = ulid(self.moment.unix_ms, self.moment.seed, seat.number, seat.requests);
+        let names_cookies = outgoing.headers().any(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+        let to = (self.origins.origin(origin), path);
+        let jar = seat.jar.as_deref().filter(|_| !names_cookies);
+        let cookies = cookies::header(jar, to, self.unix_s());
         let mut fields: SmallVec<[(&str, &[u8]); 8]> = SmallVec::new();
         let mut names_itself = false;
         for (name, value) in outgoing.headers() {
@@ -60,6 +87,9 @@ impl Tools<'_> {
         fields.push(("X-Request-Id", &id));
         seat.message.clear();
         let host = self.origins.host_header(origin);
+        if let Some(cookies) = &cookies {
+            fields.push(("Cookie", cookies.as_bytes()));
+        }
         let with_root: String;
         let path = match path.starts_with('/') {
             true => path,
@@ -77,6 +107,7 @@ impl Tools<'_> {
             origin,
             redirects: 0,
             needs_body: outgoing.needs_body(),
+            names_cookies,
             began_ns: self.moment.now_ns,
             bytes_before: (0, 0),
         };
@@ -94,7 +125,14 @@ impl Tools<'_> {
         response: &Response,
     ) -> Result<bool, String> {
         let from = self.origins.origin(asked.origin);
-        let Some(next) = redirected(&seat.message, from, response, origin_host_header) else {
+        let own = |origin: &Origin, path: &str| match asked.names_cookies {
+            true => Cookies::AsWritten,
+            false => {
+                Cookies::Own(cookies::header(seat.jar.as_deref(), (origin, path), self.unix_s()))
+            }
+        };
+        let to = |origin: &Origin, path: &str| (origin_host_header(origin), own(origin, path));
+        let Some(next) = redirected(&seat.message, from, response, to) else {
             return Ok(false);
         };
         let next = next?;
@@ -120,6 +158,17 @@ impl Tools<'_> {
         Ok(true)
     }
 
+    /// Keeps the cookies that an answer sets.
+    pub(super) fn take_cookies(&self, seat: &mut Seat, asked: &Asked, response: &Response) {
+        let from = (self.origins.origin(asked.origin), cookies::path_of(&seat.message));
+        cookies::take(&mut seat.jar, from, response, self.unix_s());
+    }
+
+    fn unix_s(&self) -> i64 {
+        // Seconds fit for longer than the sun burns.
+        (self.moment.unix_ms / 1_000) as i64
+    }
+
     fn put(&mut self, seat: &mut Seat, asked: Asked, timeout_ns: u64) {
         let origin = seat.origin(asked.origin, self.origins, self.client);
         let body = match asked.needs_body {
@@ -127,6 +176,8 @@ impl Tools<'_> {
             false if self.sessions.trace.is_some() => {
                 BodyPolicy::Truncate { bytes_max: SHOWN_BYTES_MAX }
             }
+            // Heads may set cookies: they are kept with a body, be it of no byte.
+            false if self.sessions.cookies => BodyPolicy::Truncate { bytes_max: 0 },
             false => BodyPolicy::Discard,
         };
         tell(self.sessions, seat, self.moment.at_ns, |seat| {

@@ -111,6 +111,15 @@
     return made;
   };
 
+  // An object as JSON that is the same for all clients.
+  own.plain = (value, what) => {
+    const text = stringify(own.object(value, what));
+    if (text === undefined || text.includes(MARK)) {
+      own.fail(`${what} can't hold a value that is known only while a client runs`);
+    }
+    return text;
+  };
+
   own.isPlaceholder = (value) =>
     value !== null && typeof value === "object" && markers.has(value);
 

@@ -4,10 +4,12 @@
   const { stringify } = JSON;
   const SESSIONS_MAX = 1000;
   const LIST_MAX = 1000;
+  const EVENTS_MAX = 100;
   const PHASE_FIELDS = ["duration", "rate", "max_clients", "max_users", "name", "session_weights"];
 
   const made = {
     targets: [], phases: [], phases_at: null, options: null, sessions: [], mix: null,
+    channels: [], stages: [],
   };
 
   const bounded = (list, what) => {
@@ -49,7 +51,7 @@
   };
 
   const setTestOptions = (options) => {
-    own.knownOptions(own.object(options, "the test options"), "setTestOptions()", ["cluster", "exclude_tags"]);
+    own.knownOptions(own.object(options, "the test options"), "setTestOptions()", ["cluster", "exclude_tags", "cookies"]);
     const cluster = options.cluster === undefined ? {} : own.object(options.cluster, "cluster");
     own.knownOptions(cluster, "cluster", ["sizing", "region", "engine"]);
     const text = (name) => (cluster[name] === undefined ? null : own.name(cluster[name], `cluster.${name}`));
@@ -57,6 +59,7 @@
     made.options = {
       sizing: text("sizing"), region: text("region"), engine: text("engine"),
       exclude_tags: tags.map((tag) => own.name(tag, "a tag of exclude_tags")),
+      cookies: own.flag(options.cookies ?? true, "cookies"),
       at: own.at(),
     };
   };
@@ -86,6 +89,20 @@
     entry.steps = own.declare(number, name, declare);
   };
 
+  // Channels and stages are read by the reader of journey files; here they are plain data.
+  const declared = (list, what, name, written) => {
+    own.name(name, `the name of a ${what}`);
+    if (made[list].some((known) => known.name === name)) own.fail(`there are two ${what}s \`${name}\``);
+    if (made[list].length >= EVENTS_MAX) own.fail(`more than ${EVENTS_MAX} ${what}s`);
+    const json = own.plain(written, `the ${what} \`${name}\``);
+    made[list].push({ name, json, at: own.at() });
+  };
+
+  const declaring = (list, what) => (name, written) => declared(list, what, name, written);
+
+  const declaringAll = (list, what) => (all) =>
+    Object.keys(own.object(all, `the ${what}s`)).forEach((name) => declared(list, what, name, all[name]));
+
   own.definition = own.guarded("definition", {
     setTarget: (url) => setTargets([url]),
     setTargets,
@@ -100,6 +117,10 @@
     addSessionWeight: (name, weight) => added("weights", own.name(name, "a session's name"), weight),
     setSessionProbabilities: (given) => mixed("probabilities", shares(given, "the session probabilities")),
     setDataSources: own.setDataSources,
+    addChannel: declaring("channels", "channel"),
+    setChannels: declaringAll("channels", "channel"),
+    addStage: declaring("stages", "stage"),
+    setStages: declaringAll("stages", "stage"),
   });
 
   own.finish = () =>
@@ -109,6 +130,8 @@
       options: made.options,
       sessions: made.sessions,
       mix: made.mix,
+      channels: made.channels,
+      stages: made.stages,
       placeholders: own.placeholders,
       generators: own.generators,
       sources: own.sources,

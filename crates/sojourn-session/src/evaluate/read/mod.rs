@@ -11,11 +11,12 @@ use super::markers::Markers;
 use super::misuse::Misused;
 use super::places::Places;
 use super::raw::{
-    MixKind, Raw, RawMix, RawOptions, RawPhase, RawPlaceholderKind, RawSource, RawTarget,
+    MixKind, Raw, RawDeclared, RawMix, RawOptions, RawPhase, RawPlaceholderKind, RawSource,
+    RawTarget,
 };
 use crate::definition::{
-    Column, Definition, Phase, Pick, Place, Placeholder, PlaceholderKind, SIZINGS, Session, Source,
-    SourceKind, TestOptions,
+    Column, Declared, Definition, Phase, Pick, Place, Placeholder, PlaceholderKind, SIZINGS,
+    Session, Source, SourceKind, TestOptions,
 };
 use crate::mix::Mix;
 use crate::target::{Target, Targets};
@@ -96,6 +97,8 @@ impl Reader<'_> {
             generators: raw.generators,
             sources: raw.sources.into_iter().map(|raw| self.source(raw)).collect(),
             picks: picks.map(|raw| Pick { source: raw.source, session: raw.session }).collect(),
+            channels: raw.channels.into_iter().filter_map(|raw| self.declared(raw)).collect(),
+            stages: raw.stages.into_iter().filter_map(|raw| self.declared(raw)).collect(),
             warnings: Vec::new(),
         };
         self.check(&definition, &session_places);
@@ -230,7 +233,14 @@ impl Reader<'_> {
             region: raw.region,
             engine: raw.engine,
             exclude_tags: raw.exclude_tags,
+            cookies: raw.cookies,
         }
+    }
+
+    fn declared(&self, raw: RawDeclared) -> Option<Declared> {
+        // The prelude has written it.
+        let written = serde_json::from_str(&raw.json).ok()?;
+        Some(Declared { name: raw.name, written, place: self.places.get(raw.at) })
     }
 
     fn source(&self, raw: RawSource) -> Source {

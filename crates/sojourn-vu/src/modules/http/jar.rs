@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use sojourn_cookies::{Cookie, Jar, http_date_s};
 use sojourn_script::js::class::{JsClass, Readable, Trace, Tracer};
 use sojourn_script::js::function::Constructor;
 use sojourn_script::js::prelude::{Opt, This};
@@ -11,7 +12,6 @@ use sojourn_script::js::{
 };
 use url::Url;
 
-use super::cookies::{Cookie, Jar, http_date_s};
 use crate::modules::function;
 use crate::user::User;
 
@@ -31,9 +31,7 @@ pub(super) fn of(value: &Value<'_>) -> Option<Rc<RefCell<Jar>>> {
 pub(crate) fn cookies_for(user: &User, jar: Option<&Value<'_>>, url: &Url) -> Option<String> {
     let jar = jar.and_then(of).unwrap_or_else(|| Rc::clone(&user.http.jar.borrow()));
     let jar = jar.borrow();
-    let pairs = jar.of(url, now_s());
-    let pairs: Vec<_> = pairs.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
-    (!pairs.is_empty()).then(|| pairs.join("; "))
+    jar.header(url, now_s())
 }
 
 /// The object for a jar.

@@ -7,7 +7,6 @@ mod account;
 mod batch;
 mod body;
 mod coding;
-mod cookies;
 mod debug;
 mod digest;
 mod error_code;

@@ -11,11 +11,11 @@ use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Object, Value};
 
 use super::body;
 use super::coding;
-use super::cookies::{Cookie, Jar};
 use super::expected::Expected;
 use super::state::Target;
 use crate::modules::metrics;
 use crate::user::User;
+use sojourn_cookies::{Cookie, Jar};
 
 /// How long a request may take where the script does not say.
 const TIMEOUT_NS: u64 = 60 * sojourn_clock::SECOND_NS;

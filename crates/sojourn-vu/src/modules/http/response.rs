@@ -10,10 +10,10 @@ use sojourn_script::js::{
 };
 
 use super::account::{self, ms};
-use super::cookies::Cookie;
 use super::error_code::{self, Told};
 use super::request::{Request, ResponseType};
 use super::state::Target;
+use sojourn_cookies::Cookie;
 
 /// See the module's page.
 #[derive(Debug, Default)]

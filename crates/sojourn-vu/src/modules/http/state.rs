@@ -7,11 +7,11 @@ use std::rc::Rc;
 use sojourn_http::{Client, Origin, OriginId, origin_host_header};
 use url::Url;
 
-use super::cookies::Jar;
 use super::expected::Expected;
 use super::places;
 use crate::settings::Settings;
 use crate::user::User;
+use sojourn_cookies::Jar;
 
 /// Most addresses remembered with what they mean.
 const TARGETS_MAX: usize = 256;

@@ -7,7 +7,6 @@ use sojourn_http::{
     write_request,
 };
 
-use super::cookies::Cookie;
 use super::error_code;
 use super::request::{Request, ResponseType};
 use super::response::Response;
@@ -16,6 +15,7 @@ use super::{account, coding, debug, digest};
 use crate::host::{OperationId, token};
 use crate::modules::crypto;
 use crate::user::{Outcome, User};
+use sojourn_cookies::Cookie;
 
 /// Most of a body that is kept, bytes.
 const BODY_BYTES_MAX: usize = 1 << 30;

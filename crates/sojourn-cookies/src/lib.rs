@@ -1,31 +1,38 @@
-//! Cookies: a user's jar (RFC 6265), and those that an answer sets.
+//! Cookies: whoever asks keeps those that answers set, in a jar (RFC 6265).
+//!
+//! No list of public suffixes is known: a host may set a cookie for any domain that it is within.
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use url::Url;
 
-/// Most cookies of a jar; the oldest goes.
+/// Most cookies of a jar that names no bound of its own; the oldest goes.
 const COOKIES_MAX: usize = 3_000;
 
 /// One cookie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cookie {
-    pub(super) name: String,
-    pub(super) value: String,
+pub struct Cookie {
+    /// Its name; not empty.
+    pub name: String,
+    /// Its value, without quotes around it.
+    pub value: String,
     /// Host or domain; as given.
-    pub(super) domain: String,
-    pub(super) path: String,
-    pub(super) is_http_only: bool,
-    pub(super) is_secure: bool,
+    pub domain: String,
+    /// As given; empty where the server gave none.
+    pub path: String,
+    /// Not for scripts of pages.
+    pub is_http_only: bool,
+    /// Not over plain HTTP, but to this machine.
+    pub is_secure: bool,
     /// Seconds; 0 where the server gave none.
-    pub(super) max_age_s: i64,
+    pub max_age_s: i64,
     /// Seconds since 1970.
-    pub(super) expires_s: Option<i64>,
+    pub expires_s: Option<i64>,
 }
 
 impl Cookie {
     /// Reads a `Set-Cookie` header; `None` for one without a name.
-    pub(super) fn parse(header: &str) -> Option<Self> {
+    pub fn parse(header: &str) -> Option<Self> {
         let mut parts = header.split(';');
         let (name, value) = parts.next()?.split_once('=')?;
         let value = value.trim();
@@ -49,7 +56,12 @@ impl Cookie {
             "path" => value.clone_into(&mut self.path),
             "secure" => self.is_secure = true,
             "httponly" => self.is_http_only = true,
-            "max-age" => self.max_age_s = value.parse().unwrap_or(0).max(-1),
+            // None at all is another thing than one that is over.
+            "max-age" => {
+                let seconds = value.parse::<i64>();
+                self.max_age_s =
+                    seconds.map_or(0, |seconds| if seconds > 0 { seconds } else { -1 });
+            }
             "expires" => self.expires_s = http_date_s(value),
             _ => {}
         }
@@ -57,7 +69,7 @@ impl Cookie {
 }
 
 /// A date of a header, seconds since 1970.
-pub(super) fn http_date_s(text: &str) -> Option<i64> {
+pub fn http_date_s(text: &str) -> Option<i64> {
     let text = text.replace('-', " ").replace("GMT", "+0000");
     rfc2822::DateTimeParser::new().parse_timestamp(text).ok().map(Timestamp::as_second)
 }
@@ -74,15 +86,39 @@ struct Kept {
     until_s: Option<i64>,
 }
 
-/// A user's cookies.
-#[derive(Debug, Default)]
-pub(crate) struct Jar {
+/// Somebody's cookies.
+#[derive(Debug)]
+pub struct Jar {
     kept: Vec<Kept>,
+    cookies_max: usize,
+}
+
+impl Default for Jar {
+    fn default() -> Self {
+        Self::bounded(COOKIES_MAX)
+    }
 }
 
 impl Jar {
+    /// An empty jar for so many cookies: of more the oldest goes.
+    pub fn bounded(cookies_max: usize) -> Self {
+        Self { kept: Vec::new(), cookies_max }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// The header field `Cookie` of a request to `url`; `None` where no cookie goes there.
+    pub fn header(&self, url: &Url, now_s: i64) -> Option<String> {
+        let pairs = self.of(url, now_s);
+        let pairs: Vec<_> = pairs.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
+        (!pairs.is_empty()).then(|| pairs.join("; "))
+    }
+
     /// Takes a cookie that an answer from `url` has set, or that a script sets for it.
-    pub(super) fn set(&mut self, url: &Url, cookie: Cookie, now_s: i64) {
+    pub fn set(&mut self, url: &Url, cookie: Cookie, now_s: i64) {
         let Some(host) = url.host_str().map(str::to_ascii_lowercase) else { return };
         let domain = cookie.domain.trim_start_matches('.').to_ascii_lowercase();
         if !domain.is_empty() && !is_within(&host, &domain) {
@@ -113,13 +149,13 @@ impl Jar {
             Some(place) => self.kept[place] = kept,
             None => self.kept.push(kept),
         }
-        if self.kept.len() > COOKIES_MAX {
+        if self.kept.len() > self.cookies_max {
             self.kept.remove(0);
         }
     }
 
     /// Cookies that go with a request to `url`: longer paths first, then older ones.
-    pub(super) fn of(&self, url: &Url, now_s: i64) -> Vec<&Cookie> {
+    pub fn of(&self, url: &Url, now_s: i64) -> Vec<&Cookie> {
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
         let is_secure = url.scheme() == "https" || is_local(&host);
         let mut found: Vec<_> = self
@@ -137,12 +173,12 @@ impl Jar {
     }
 
     /// Forgets the cookies that go to `url`.
-    pub(super) fn clear(&mut self, url: &Url) {
+    pub fn clear(&mut self, url: &Url) {
         self.remove(url, |_| true);
     }
 
     /// Forgets one of them.
-    pub(super) fn delete(&mut self, url: &Url, name: &str) {
+    pub fn delete(&mut self, url: &Url, name: &str) {
         self.remove(url, |cookie| cookie.name == name);
     }
 
@@ -200,6 +236,7 @@ mod tests {
         set("http://a.example/", "safe=3; Secure");
         set("http://a.example/", "foreign=4; Domain=other.example");
         set("http://a.example/", "brief=5; Max-Age=10");
+        set("http://a.example/", "over=7; Max-Age=0");
         set("http://a.example/", "gone=6; Expires=Thu, 01 Jan 1970 00:00:50 GMT");
         assert_eq!(names(&jar, "http://a.example/x/z"), ["own", "wide", "brief"]);
         assert_eq!(names(&jar, "http://a.example/xx"), ["wide", "brief"]);
@@ -215,6 +252,17 @@ mod tests {
         assert_eq!(names(&jar, "https://a.example/x/y"), ["own"]);
         jar.clear(&url("http://a.example/x/z"));
         assert_eq!(names(&jar, "https://a.example/x/y"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_jar_is_bounded_and_says_what_goes_with_a_request() {
+        let mut jar = Jar::bounded(2);
+        assert!(jar.is_empty() && jar.header(&url("http://a/"), 1).is_none());
+        for name in ["a", "b", "c"] {
+            let cookie = Cookie::parse(&format!("{name}=1; Path=/")).expect("a cookie");
+            jar.set(&url("http://a/"), cookie, 1);
+        }
+        assert_eq!(jar.header(&url("http://a/"), 1).as_deref(), Some("b=1; c=1"));
     }
 
     #[test]
