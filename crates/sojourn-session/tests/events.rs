@@ -18,7 +18,7 @@ fn loaded(steps: &str) -> SessionLoad {
     let text = format!("{}{CHANNELS}", script(steps));
     let definition = defined(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
     let channels = Channels::load(&definition, &Disk).unwrap_or_else(|errors| panic!("{errors}"));
-    let program = Program::compile(&definition, &Data::default()).unwrap();
+    let program = Program::compile(&definition, &Data::default()).expect("it compiles");
     session_load("test", text, &definition, (&program, &channels), 5_000_000_000)
 }
 
@@ -147,7 +147,7 @@ fn secrets_of_channels_are_not_in_the_plans_text() {
     );
     let definition = defined(&text).unwrap();
     let channels = Channels::load(&definition, &Disk).unwrap_or_else(|errors| panic!("{errors}"));
-    let program = Program::compile(&definition, &Data::default()).unwrap();
+    let program = Program::compile(&definition, &Data::default()).expect("it compiles");
     let load = session_load("t", text, &definition, (&program, &channels), 1);
     assert!(!load.plan.text.contains("hunter2"), "{}", load.plan.text);
     assert!(load.plan.text.contains("session.publish"), "{}", load.plan.text);
