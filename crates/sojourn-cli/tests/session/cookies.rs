@@ -63,7 +63,7 @@ fn played(script: &str) -> Vec<Vec<(String, String)>> {
     let folder = temp_dir().unwrap();
     let script = script.replace("BASE", &server.url(""));
     std::fs::write(folder.path().join("test.js"), script).unwrap();
-    let run = sojourn(&["session", "run", "test.js", "--quiet"]).in_dir(folder.path());
+    let run = sojourn(["session", "run", "test.js", "--quiet"]).in_dir(folder.path());
     let output = run.timeout(Duration::from_secs(60)).run().unwrap();
     assert!(matches!(output.code, Some(0 | 3)), "{output}");
     drop(server);

@@ -28,7 +28,7 @@ fn a_target_that_offers_it_gets_it() {
     let script = SCRIPT.replace("PORT", &mock.address.port().to_string()).replace("VERSION", "2.0");
     std::fs::write(folder.path().join("test.js"), script).unwrap();
     let arguments = ["session", "run", "test.js", "--quiet", "--format", "json", "--insecure"];
-    let run = sojourn(&arguments).in_dir(folder.path()).timeout(Duration::from_secs(60));
+    let run = sojourn(arguments).in_dir(folder.path()).timeout(Duration::from_secs(60));
     let output = run.run().unwrap();
     assert!(matches!(output.code, Some(0 | 3)), "{output}");
     let report: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();

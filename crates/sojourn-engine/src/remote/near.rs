@@ -78,7 +78,7 @@ impl Process {
                     "the process of generators {} to {} did not begin ({})",
                     generators.start,
                     generators.end,
-                    answer.err().map_or("it ended".to_owned(), |error| error.to_string())
+                    answer.err().map_or_else(|| "it ended".to_owned(), |error| error.to_string())
                 ),
                 "look at what it said on standard error",
             )),
