@@ -27,7 +27,9 @@ const SCRIPT: &str = r#"
 definition.setTarget("http://testapp.example:9000");
 definition.setArrivalPhases([{ duration: 50, rate: 20000 }]);
 definition.session("television", function (session) {
-  session.post("/data/token.json", { extraction: { jsonpath: { token: "$.authorization.token" } } });
+  session.post("/data/token.json", {
+    extraction: { jsonpath: { token: "$.authorization.token" } },
+  });
   session.assert("token", session.getVar("token"), "!=", "");
   session.forEver(function (context) {
     context.get("/ping?token=:token", { tag: "ping", params: { token: session.getVar("token") } });

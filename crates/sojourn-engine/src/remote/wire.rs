@@ -67,7 +67,8 @@ mod tests {
             messages.iter().for_each(|message| write(&mut bytes, message).unwrap());
             let mut from = bytes.as_slice();
             for message in &messages {
-                prop_assert_eq!(read::<String>(&mut from).unwrap().as_ref(), Some(message));
+                let came = read::<String>(&mut from).unwrap();
+                prop_assert_eq!(came.as_ref(), Some(message));
             }
             prop_assert_eq!(read::<String>(&mut from).unwrap(), None);
         }

@@ -13,8 +13,8 @@ impl SessionGenerator {
         self.stopped || now_ns >= self.load_end_ns
     }
 
-    /// Lets clients leave that pause within such a loop, a bounded number at a time; those that wait
-    /// for an answer leave when it has come. Says when to look again.
+    /// Lets clients leave that pause within such a loop, a bounded number at a time; those that
+    /// wait for an answer leave when it has come. Says when to look again.
     pub(super) fn end_loops(&mut self, now_ns: u64) -> u64 {
         if !self.is_over(now_ns) {
             return self.load_end_ns;
