@@ -33,6 +33,10 @@ impl Responder for Site {
             _ => response(200, "application/json", br#"{"token":"t1"}"#),
         })
     }
+
+    fn body_max(&mut self, _request: &Request<'_>) -> usize {
+        4_096
+    }
 }
 
 /// A folder with files, and a site that its scripts ask; `BASE` in a file is the site's URL.
