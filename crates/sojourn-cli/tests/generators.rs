@@ -1,6 +1,11 @@
 //! Runs whose generators are processes of their own: the same load and the same figures as in one,
 //! and nothing left behind.
 
+#[cfg(feature = "script")]
+mod heartbeats;
+#[cfg(feature = "script")]
+mod television;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 

@@ -35,6 +35,6 @@ fn json(output: &Output) -> Value {
 }
 
 /// Whether the slow tests run too.
-fn is_full() -> bool {
+pub(crate) fn is_full() -> bool {
     std::env::var_os("SOJOURN_TESTS").is_some_and(|which| which == "full")
 }
