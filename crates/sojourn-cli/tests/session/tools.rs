@@ -257,7 +257,7 @@ fn what_is_converted_can_be_run() {
         );
     }
     let output = desk.run("convert test.js");
-    assert!(output.stderr.contains("test.js:13:"), "{output}");
+    assert!(output.stderr.contains("test.js:12:"), "{output}");
     std::fs::write(desk.folder.path().join("t.yaml"), &output.stdout).unwrap();
     let output = desk.run("run t.yaml --once --quiet");
     assert_eq!(output.code, Some(0), "{}\n{output}", desk.read("t.yaml"));

@@ -12,7 +12,7 @@ export const options = {
 
 export default function () {
   counter.add(1);
-  sleep(0.2);
+  sleep(0.23);
 }
 
 export function teardown() {
