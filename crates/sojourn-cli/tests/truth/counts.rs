@@ -9,7 +9,8 @@ use sojourn_record::RunFile;
 pub(crate) type Counts = BTreeMap<SeriesKey, u64>;
 
 /// What happens to depend on connections, not on journeys.
-const NOT_OF_JOURNEYS: [&str; 3] = ["step.dns", "step.connect", "step.tls"];
+const NOT_OF_JOURNEYS: [&str; 4] =
+    ["step.dns", "step.connect", "step.tls", "health.connections_opened"];
 
 pub(crate) fn key(metric: &str, tags: &[(&str, &str)], phase: SeriesPhase) -> SeriesKey {
     SeriesKey::new(metric, tags, phase)
