@@ -319,7 +319,7 @@ mod tests {
         assert!((36..=40).contains(&gone.unwrap_or(0)), "{gone:?}");
         // What is taken and what is waited for leaves nothing behind that grows.
         for number in 0..100_000_u64 {
-            let key = number.to_string();
+            let key = format!("k{number}");
             awaiting.ask(7, &key, 0, 1);
             awaiting.hold(&arrived(1_000 + number, &key, None, 0), &mut told);
         }
