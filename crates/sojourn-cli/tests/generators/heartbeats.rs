@@ -1,5 +1,7 @@
 //! The television scenario at as many clients as one process may have: what the target saw of them.
 
+use std::time::Duration;
+
 use sojourn_clock::MILLISECOND_NS;
 
 use super::*;

@@ -1,5 +1,7 @@
 //! Sixty thousand clients at once: four processes against four targets.
 
+use std::time::Duration;
+
 use sojourn_testkit::Running;
 
 use super::*;
