@@ -1,6 +1,6 @@
 //! What a command says when it cannot do its work.
 
-use std::{ffi::OsStr, fmt};
+use std::{ffi::OsStr, fmt, path::Path};
 
 /// A message with an optional hint, as people read it.
 #[derive(Debug)]
@@ -26,6 +26,11 @@ impl UsageError {
         let said = error.to_string();
         let said = said.split(" (os error").next().unwrap_or_default().to_lowercase();
         Self::runtime(format!("{action} {}: {said}", name.display()))
+    }
+
+    /// A file that can't be read, and what to do.
+    pub(crate) fn unreadable(path: &Path, error: &std::io::Error, hint: &str) -> Self {
+        Self::new(format!("cannot read {}: {error}", path.display()), hint)
     }
 
     /// The message and the hint.

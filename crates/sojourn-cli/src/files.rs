@@ -41,10 +41,8 @@ impl From<Unread> for UsageError {
 /// Reads a journey file.
 pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, Unread> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Unread::Given(UsageError::new(
-            format!("cannot read {}: {error}", path.display()),
-            "`sojourn init > journey.yaml` writes a first journey file",
-        ))
+        let hint = "`sojourn init > journey.yaml` writes a first journey file";
+        Unread::Given(UsageError::unreadable(path, &error, hint))
     })?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
     let name = path.display().to_string();

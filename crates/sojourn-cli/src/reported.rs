@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use sojourn_engine::exit_code;
+use sojourn_engine::{EXIT_VOID, exit_code};
 use sojourn_record::RunFile;
 use sojourn_report::{ReportModel, audit::AuditReport, render};
 use sojourn_session::nfr::Requirements;
 
 use crate::{errors::UsageError, outputs, requirements, runner::Format};
-
-/// The exit code of a run file without an end: as of a run whose figures may not be believed.
-const CUT_OFF: u8 = 3;
 
 /// A format of one run's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -80,7 +77,7 @@ impl Reported {
     /// The exit code of the run as it was stored, its requirements looked at: one that was cut off
     /// has no verdict.
     pub(crate) fn stored_code(&self) -> u8 {
-        self.code(self.run.summary.as_ref().map_or(CUT_OFF, exit_code))
+        self.code(self.run.summary.as_ref().map_or(EXIT_VOID, exit_code))
     }
 
     /// Prints a report to standard output.

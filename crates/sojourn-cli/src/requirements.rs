@@ -2,22 +2,17 @@
 
 use std::path::Path;
 
+use sojourn_engine::EXIT_FAILED;
 use sojourn_record::RunFile;
 use sojourn_report::model::{RequirementOutcome, RequirementRow};
 use sojourn_session::nfr::{Measured, Outcome, Requirements, Verdict};
 
 use crate::errors::UsageError;
 
-/// The exit code of a run that does not meet its requirements: that of a threshold that fails.
-const MISSED: u8 = 99;
-
 /// Reads a file of requirements.
 pub(crate) fn read(path: &Path) -> Result<Requirements, UsageError> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        UsageError::new(
-            format!("cannot read {}: {error}", path.display()),
-            "docs/session-dsl.md shows a file of requirements",
-        )
+        UsageError::unreadable(path, &error, "docs/session-dsl.md shows a file of requirements")
     })?;
     Ok(Requirements::read(&path.display().to_string(), &text)?)
 }
@@ -30,7 +25,7 @@ pub(crate) fn judge(requirements: &Requirements, run: &RunFile) -> Vec<Requireme
 /// The exit code of a run whose own is `code`: only a run that would have passed can miss them.
 pub(crate) fn code(code: u8, rows: &[RequirementRow]) -> u8 {
     match code {
-        0 if rows.iter().any(|row| row.failed) => MISSED,
+        0 if rows.iter().any(|row| row.failed) => EXIT_FAILED,
         code => code,
     }
 }

@@ -3,12 +3,23 @@
 use std::{
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use sojourn_broker::Registry;
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::{RunOptions, Stop};
 use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
+
+/// Waits until something holds, which it must within a minute.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end_ns = now_ns() + 60 * SECOND_NS;
+    while !holds() {
+        assert!(now_ns() < end_ns, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
 
 /// Every connector.
 pub(crate) fn registry() -> Registry {

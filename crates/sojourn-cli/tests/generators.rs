@@ -10,11 +10,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_testkit::{
     Output, Program, Reply, Request, Responder, Running, Server, free_port, response, sojourn,
     temp_dir,
 };
+
+use crate::common::until;
 
 /// Every path that was asked for, in order of arrival. `/token` is answered with a token.
 #[derive(Clone, Default)]
@@ -143,15 +144,6 @@ fn children(pid: u32) -> Vec<u32> {
 fn is_gone(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     status.map_or(true, |status| status.contains(") Z "))
-}
-
-/// Waits until something holds, which it must within a minute.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end_ns = now_ns() + 60 * SECOND_NS;
-    while !holds() {
-        assert!(now_ns() < end_ns, "never: {what}");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
 }
 
 fn kill(pid: u32) {

@@ -14,7 +14,7 @@ use sojourn_testkit::{
     QueueModel, Running, TempDir, TruthRecord, free_port, sojourn, temp_dir, theory::Mm1,
 };
 
-use crate::common;
+use crate::common::{self, until};
 
 /// A mock in a folder of its own.
 pub(crate) struct Mocked {
@@ -78,16 +78,6 @@ impl Mocked {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..6000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("not within a minute: {what}");
 }
 
 /// As many descriptors as this process may have: how many connections can be opened from here.

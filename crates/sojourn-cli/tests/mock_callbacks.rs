@@ -10,14 +10,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sojourn_broker::{RawMessage, Sink};
-use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_mock::{Mock, MockOptions, RunFiles, read_mock};
 use sojourn_plan::{Files, Overrides};
 use sojourn_testkit::services::{
     ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service,
 };
 
-use crate::common::registry;
+use crate::common::{registry, until};
 
 const REQUESTS: usize = 20;
 
@@ -90,15 +89,6 @@ impl Sink for Seen {
         let seen = (payload, message.key.map(text), message.header("tenant").map(text));
         let before = self.0.insert(id, seen);
         assert!(before.is_none(), "twice: {before:?}");
-    }
-}
-
-/// Waits until something holds, which it must within a minute.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end_ns = now_ns() + 60 * SECOND_NS;
-    while !holds() {
-        assert!(now_ns() < end_ns, "never: {what}");
-        std::thread::sleep(Duration::from_millis(2));
     }
 }
 

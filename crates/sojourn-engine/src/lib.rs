@@ -71,4 +71,4 @@ pub use rate::RateControl;
 pub use remote::{Joined, Processes};
 pub use sessions::Sessions;
 pub use stop::Stop;
-pub use verdict::exit_code;
+pub use verdict::{EXIT_FAILED, EXIT_VOID, exit_code};

@@ -7,12 +7,17 @@ use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::refusals;
 
+/// The exit code of a run whose figures may not be believed.
+pub const EXIT_VOID: u8 = 3;
+/// The exit code of a run that missed what it had to reach.
+pub const EXIT_FAILED: u8 = 99;
+
 /// The exit code of a run that ended: void 3, interrupted 105, failed 99, else 0.
 pub fn exit_code(summary: &Summary) -> u8 {
     match summary.verdict {
-        Verdict::Void => 3,
+        Verdict::Void => EXIT_VOID,
         _ if summary.interrupted => 105,
-        Verdict::Fail => 99,
+        Verdict::Fail => EXIT_FAILED,
         Verdict::Pass => 0,
     }
 }

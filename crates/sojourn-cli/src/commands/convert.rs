@@ -49,10 +49,8 @@ enum To {
 pub(crate) fn run(command: &Convert) -> Result<u8, UsageError> {
     let file = &command.file;
     let text = std::fs::read_to_string(file).map_err(|error| {
-        UsageError::new(
-            format!("cannot read {}: {error}", file.display()),
-            "name a recording (.har), a session script or a k6 script (.js, .ts)",
-        )
+        let hint = "name a recording (.har), a session script or a k6 script (.js, .ts)";
+        UsageError::unreadable(file, &error, hint)
     })?;
     let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_recording =

@@ -148,13 +148,9 @@ impl Series {
     ) -> SeriesId {
         let names = &self.names[usize::from(kind)];
         let series = &mut self.steps[usize::from(kind)][step][phase as usize];
-        if let Some((_, id)) = series.statuses.iter().find(|(known, _)| *known == status) {
-            return *id;
-        }
-        let text = status.to_string();
-        let id = requests_series(&names.journey, &names.steps[step], &text, phase, recorder);
-        series.statuses.push((status, id));
-        id
+        of_status(&mut series.statuses, status, |text| {
+            requests_series(&names.journey, &names.steps[step], text, phase, recorder)
+        })
     }
 
     /// The response times of a status.
@@ -168,19 +164,15 @@ impl Series {
     ) -> SeriesId {
         let names = &self.names[usize::from(kind)];
         let series = &mut self.steps[usize::from(kind)][step][phase as usize];
-        if let Some((_, id)) = series.responses.iter().find(|(known, _)| *known == status) {
-            return *id;
-        }
-        let text = status.to_string();
-        let tags = [
-            (names::JOURNEY, &*names.journey),
-            (names::STEP, &*names.steps[step]),
-            (names::STATUS, &*text),
-        ];
-        let key = SeriesKey::new(names::STEP_RESPONSE_BY_STATUS, &tags, series_phase(phase));
-        let id = recorder.series(Kind::Trend, key);
-        series.responses.push((status, id));
-        id
+        of_status(&mut series.responses, status, |text| {
+            let tags = [
+                (names::JOURNEY, &*names.journey),
+                (names::STEP, &*names.steps[step]),
+                (names::STATUS, text),
+            ];
+            let key = SeriesKey::new(names::STEP_RESPONSE_BY_STATUS, &tags, series_phase(phase));
+            recorder.series(Kind::Trend, key)
+        })
     }
 
     /// The counters of a failure: its requests (for transport failures) and its reason.
@@ -382,6 +374,20 @@ pub(crate) fn series_phase(phase: Phase) -> SeriesPhase {
         Phase::WarmUp => SeriesPhase::WarmUp,
         Phase::Steady => SeriesPhase::Steady,
     }
+}
+
+/// The series of a status among those known, which `make` makes of the status as text if it is new.
+fn of_status(
+    known: &mut Vec<(u16, SeriesId)>,
+    status: u16,
+    make: impl FnOnce(&str) -> SeriesId,
+) -> SeriesId {
+    if let Some((_, id)) = known.iter().find(|(known, _)| *known == status) {
+        return *id;
+    }
+    let id = make(&status.to_string());
+    known.push((status, id));
+    id
 }
 
 fn requests_series(

@@ -95,9 +95,6 @@ impl ScriptFlags {
 
 fn text_of(path: &Path) -> Result<String, UsageError> {
     std::fs::read_to_string(path).map_err(|error| {
-        UsageError::new(
-            format!("cannot read {}: {error}", path.display()),
-            "docs/session-dsl.md shows a first session script",
-        )
+        UsageError::unreadable(path, &error, "docs/session-dsl.md shows a first session script")
     })
 }

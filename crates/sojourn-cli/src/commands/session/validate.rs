@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sojourn_engine::{Ended, exit_code};
+use sojourn_engine::{EXIT_FAILED, Ended, exit_code};
 use sojourn_metrics::names;
 use sojourn_record::Verdict;
 use sojourn_session::nfr::{Figures, Filter, Requirements, Subject, summary};
@@ -30,8 +30,6 @@ use crate::{
 
 /// Things that wait to be shown: some 64 MiB of the largest messages.
 const TRACED_MAX: usize = 2_048;
-/// As a run whose thresholds did not hold.
-const FAILED: u8 = 99;
 
 /// Makes the validation.
 pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> {
@@ -123,7 +121,9 @@ fn judge(ended: &Ended, program: &Program, wanted: Option<Requirements>) -> u8 {
         }
     }
     match exit_code(&ended.summary) {
-        0 if !problems.is_empty() || outcomes.iter().any(|outcome| outcome.has_failed()) => FAILED,
+        0 if !problems.is_empty() || outcomes.iter().any(|outcome| outcome.has_failed()) => {
+            EXIT_FAILED
+        }
         code => code,
     }
 }
