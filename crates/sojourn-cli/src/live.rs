@@ -3,6 +3,9 @@
 use std::io::{IsTerminal, Write};
 
 use sojourn_engine::{Progress, Stretch};
+use sojourn_record::JourneyRecord;
+
+use crate::watchers::Watcher;
 
 /// Rewrites one line on a terminal; elsewhere prints a line every ten seconds.
 pub(crate) struct ProgressLine {
@@ -25,6 +28,9 @@ impl ProgressLine {
 
     /// Shows a second of the run.
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        if progress.stretch == Stretch::Over {
+            return;
+        }
         self.calls += 1;
         if self.quiet || (!self.is_terminal && !self.calls.is_multiple_of(10)) {
             return;
@@ -33,7 +39,7 @@ impl ProgressLine {
             Stretch::Preparing => "preparing",
             Stretch::WarmUp => "warm-up",
             Stretch::Steady => "steady",
-            Stretch::Drain => "drain",
+            Stretch::Drain | Stretch::Over => "drain",
         };
         let line = format!(
             "{}{stretch:>9} {:>4.0}/{:.0} s  {:>6.0}/s  started {}  completed {}  in flight {}  \
@@ -59,9 +65,20 @@ impl ProgressLine {
     }
 
     /// Leaves the line as it stands and goes to the next.
-    pub(crate) fn end(&self) {
+    pub(crate) fn leave(&self) {
         if self.is_terminal && !self.quiet && self.calls > 0 {
             eprintln!();
         }
+    }
+}
+
+impl Watcher for ProgressLine {
+    fn second(&mut self, progress: &Progress<'_>, _: &[JourneyRecord]) {
+        self.show(progress);
+    }
+
+    fn end(&mut self) -> Vec<String> {
+        self.leave();
+        Vec::new()
     }
 }

@@ -26,6 +26,7 @@ mod runner;
 mod script_words;
 mod several;
 mod signals;
+mod watchers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

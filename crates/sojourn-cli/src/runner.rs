@@ -13,6 +13,7 @@ use crate::{
     outputs,
     reported::{Reported, RunFormat},
     requirements,
+    watchers::Watchers,
 };
 
 /// Flags of a run.
@@ -225,9 +226,11 @@ pub(crate) fn make_with(
     for warning in &plan.warnings {
         eprintln!("warning: {warning}");
     }
-    let mut line = ProgressLine::new(flags.machine.quiet || how.debug);
-    let summary = conduct(&options, &mut |progress| line.show(progress));
-    line.end();
+    let mut watchers = Watchers::default();
+    watchers.add(ProgressLine::new(flags.machine.quiet || how.debug));
+    watchers.listen(&mut options);
+    let summary = conduct(&options, &mut |progress| watchers.second(progress));
+    watchers.end();
     drop(options);
     if let Some(thread) = narration {
         // It ends when the last sender is gone.

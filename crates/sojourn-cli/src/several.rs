@@ -100,7 +100,7 @@ impl<'a> Several<'a> {
             }
             line.show(progress);
         });
-        line.end();
+        line.leave();
         let summary = summary?;
         let run = RunFile::open(&file)?;
         let model = ReportModel::from_run(&run);

@@ -1,6 +1,6 @@
 //! What a caller is told each second.
 
-use sojourn_metrics::Store;
+use sojourn_metrics::{Snapshot, Store, ThresholdContext};
 
 /// Where the run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Stretch {
     Steady,
     /// No new arrivals; waiting for what is in flight.
     Drain,
+    /// All has ended: the last figures, said once.
+    Over,
 }
 
 /// A second of the run, in figures.
@@ -38,6 +40,14 @@ pub struct Progress<'a> {
     pub lag_p99_ns: u64,
     /// Every figure so far.
     pub store: &'a Store,
+    /// What the sources have reported since the last time: what added up to `store`.
+    pub interval: &'a [Snapshot],
+    /// What has made the run void so far, in words, in the order in which it came.
+    pub defects: &'a [String],
+    /// What thresholds are held against so far.
+    pub context: ThresholdContext,
+    /// The run's start, CLOCK_MONOTONIC nanoseconds.
+    pub start_ns: u64,
 }
 
 /// Starts per second, from line to line.

@@ -239,10 +239,10 @@ impl Book {
         self.levels.push(at_s, in_flight as f64);
     }
 
-    /// Ends a second: its snapshots go to the run file and come back as spares. `steady`: the
-    /// warm-up is over.
+    /// Ends a second: its snapshots go to the run file and come back, to be shown and then used
+    /// again. `steady`: the warm-up is over.
     pub(super) fn second(&mut self, steady: bool) -> Result<Vec<Snapshot>, RunError> {
-        let mut pending = std::mem::take(&mut self.pending);
+        let pending = std::mem::take(&mut self.pending);
         if let (false, Some(writer)) = (pending.is_empty(), &mut self.writer) {
             let written = writer.interval(&pending);
             written.map_err(|error| self.unwritable(&error))?;
@@ -253,7 +253,6 @@ impl Book {
             self.steady_marked |= steady;
             self.checkpoint()?;
         }
-        pending.iter_mut().for_each(Snapshot::recycle);
         Ok(pending)
     }
 
@@ -394,12 +393,21 @@ impl Book {
         plan: &Plan,
         drain_ns: Option<u64>,
     ) -> ThresholdOutcome {
-        let context = ThresholdContext {
+        threshold.evaluate(&self.store, &self.context(plan, drain_ns))
+    }
+
+    /// What thresholds are held against besides the figures.
+    pub(super) fn context(&self, plan: &Plan, drain_ns: Option<u64>) -> ThresholdContext {
+        ThresholdContext {
             steady_ns: self.steady_ns(plan),
             drain_ns,
             backlog_slope_per_s: self.levels.slope_per_s(),
-        };
-        threshold.evaluate(&self.store, &context)
+        }
+    }
+
+    /// What has made the run void so far.
+    pub(super) fn defects(&self) -> &[String] {
+        &self.defects
     }
 
     /// Length of the steady phase, so far while the load goes on.

@@ -307,10 +307,11 @@ impl Launched {
         }
     }
 
-    /// Hands generators' snapshots back, to be written to again.
+    /// Hands generators' snapshots back, emptied, to be written to again.
     pub(super) fn give_back(&self, spares: Vec<Snapshot>) {
-        for spare in spares {
+        for mut spare in spares {
             if let Some(generator) = self.spares.get(spare.source as usize) {
+                spare.recycle();
                 // A generator that has spares already needs no further one.
                 let _ignored = generator.try_send(Box::new(spare));
             }

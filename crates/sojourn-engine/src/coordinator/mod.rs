@@ -19,7 +19,7 @@ use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 use sojourn_broker::Registry;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::Http2;
-use sojourn_metrics::Store;
+use sojourn_metrics::{Snapshot, Store};
 use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
@@ -219,7 +219,6 @@ struct Coordinator<'a> {
 impl Coordinator<'_> {
     fn conduct(mut self, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Measured, RunError> {
         self.launched.start();
-        let planned_ns = planned_ns(self.plan);
         let warmup_ns = self.plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
         let start_ns = self.launched.start_ns;
         // A little after the sources' own seconds, so that each second's figures are all there.
@@ -232,8 +231,7 @@ impl Coordinator<'_> {
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if now >= tick_ns {
-                let spares = self.book.second(is_draining || now > start_ns + warmup_ns)?;
-                self.launched.give_back(spares);
+                let interval = self.book.second(is_draining || now > start_ns + warmup_ns)?;
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;
                 let stretch = match (is_draining, elapsed_ns < warmup_ns) {
@@ -242,9 +240,10 @@ impl Coordinator<'_> {
                     (false, false) => Stretch::Steady,
                 };
                 let rate_per_s = rate.per_s(self.book.started(), self.book.started_until_ns());
-                let told = self.progress(stretch, elapsed_ns, planned_ns, rate_per_s);
+                let told = self.progress(stretch, now, rate_per_s, &interval);
                 let in_flight = told.in_flight;
                 progress(&told);
+                self.launched.give_back(interval);
                 if stretch == Stretch::Steady {
                     self.book.level(elapsed_ns as f64 / 1e9, in_flight);
                 }
@@ -267,7 +266,9 @@ impl Coordinator<'_> {
         }
         let drained = self.is_drained();
         self.shut_down();
-        self.summarise(drained, aborted)
+        let interval = self.book.second(true)?;
+        progress(&self.progress(Stretch::Over, now_ns(), 0.0, &interval));
+        Ok(self.summarise(drained, aborted))
     }
 
     /// How long the drain may take; of journeys that others begin, until the last one is given up.
@@ -360,13 +361,12 @@ impl Coordinator<'_> {
         self.book.check_ends(generators, taps);
     }
 
-    fn summarise(mut self, drained: bool, aborted: Option<String>) -> Result<Measured, RunError> {
+    fn summarise(self, drained: bool, aborted: Option<String>) -> Measured {
         let start_ns = self.launched.start_ns;
         let end_ns = now_ns();
         let arrivals_end_ns = self.book.arrivals_end_ns();
         let last_end_ns = self.launched.ledger.last_end_ns.load(Ordering::Relaxed);
         let drain_ns = drained.then(|| last_end_ns.saturating_sub(arrivals_end_ns));
-        self.book.second(true)?;
         let thresholds = self.book.thresholds(self.plan, drain_ns);
         let mut causes = self.book.void_causes(self.plan);
         let verdict = if !causes.is_empty() {
@@ -406,16 +406,17 @@ impl Coordinator<'_> {
             drain_ns,
             notes,
         };
-        Ok(Measured { summary, book: self.book, launched: self.launched })
+        Measured { summary, book: self.book, launched: self.launched }
     }
 
-    fn progress(
-        &self,
+    fn progress<'a>(
+        &'a self,
         stretch: Stretch,
-        elapsed_ns: u64,
-        planned_ns: u64,
+        now: u64,
         rate_per_s: f64,
-    ) -> Progress<'_> {
+        interval: &'a [Snapshot],
+    ) -> Progress<'a> {
+        let start_ns = self.launched.start_ns;
         let state = &self.launched.ledger;
         let started = self.book.started();
         let (completed, failed, in_flight) = match self.keeps_the_book {
@@ -428,8 +429,8 @@ impl Coordinator<'_> {
         };
         Progress {
             stretch,
-            elapsed_ns,
-            planned_ns,
+            elapsed_ns: now.saturating_sub(start_ns),
+            planned_ns: planned_ns(self.plan),
             started,
             completed,
             in_flight,
@@ -437,6 +438,10 @@ impl Coordinator<'_> {
             rate_per_s,
             lag_p99_ns: self.book.lag_p99_ns(),
             store: self.book.store(),
+            interval,
+            defects: self.book.defects(),
+            context: self.book.context(self.plan, None),
+            start_ns,
         }
     }
 }

@@ -113,7 +113,7 @@ fn conduct(
             metrics.show(openmetrics(progress.store));
         }
     });
-    line.end();
+    line.leave();
     Ok(ended?.summary)
 }
 

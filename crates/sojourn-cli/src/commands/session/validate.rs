@@ -80,7 +80,7 @@ pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> 
     let ended = sojourn_engine::run_sessions(&plan, &options, with, &stop, &mut |progress| {
         line.show(progress);
     });
-    line.end();
+    line.leave();
     writer.finish();
     if let Some(writer) = log {
         writer.finish();
