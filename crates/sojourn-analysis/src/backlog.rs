@@ -9,12 +9,13 @@
 //! load is left out; where that leaves less than half of it, the judgement is
 //! [`Backlog::Undecided`].
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{autocorrelation::lag_1, words};
 
 /// A straight line's rise through points, per second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Slope {
     /// Rise per second.
     pub per_s: f64,
@@ -25,7 +26,7 @@ pub struct Slope {
 }
 
 /// What the slope says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", tag = "judgement")]
 pub enum Backlog {
     /// The points do not say.

@@ -9,10 +9,11 @@
 //! points would by chance, n·(1 − r)/(1 + r) of them, r being the lag-1 autocorrelation within the
 //! parts.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A figure that was at one level before an instant and at another after it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Change {
     /// The instant, nanoseconds since the run's start.
     pub at_ns: u64,
@@ -25,7 +26,7 @@ pub struct Change {
 }
 
 /// What changed, and the load before and after.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Changed {
     /// What: `hop to S`, `response of STEP`.
     pub of: String,

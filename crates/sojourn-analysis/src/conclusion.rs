@@ -15,6 +15,7 @@ mod timing;
 pub use poison::{PoisonFacts, conclude_poison};
 pub use resources::conclude_resource;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -32,7 +33,7 @@ use crate::{
 pub use load::exhausted_sentence;
 
 /// One finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Conclusion {
     /// How much it matters.
     pub weight: Weight,
@@ -47,7 +48,7 @@ pub struct Conclusion {
 }
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// Something was lost, failed, or grew without end.

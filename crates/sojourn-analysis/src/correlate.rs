@@ -6,10 +6,11 @@
 //! J. R. Stat. Soc. 98, 1935). Both series are made free of their straight line first: two that
 //! merely grow have nothing to do with each other. Ranks make it indifferent to outliers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How strongly one series follows another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Correlation {
     /// Rank correlation, −1 to 1.
     pub r: f64,
@@ -22,7 +23,7 @@ pub struct Correlation {
 }
 
 /// A hop that moves with a figure of a broker.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Correlated {
     /// The stage that ends the hop.
     pub hop: String,

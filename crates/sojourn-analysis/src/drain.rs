@@ -1,10 +1,11 @@
 //! How long the system took to finish what was in flight when the arrivals ended, and how fast it
 //! did: its own pace, free of new load.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What happened after the last arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Drain {
     /// From the last arrival until nothing was in flight, nanoseconds; `None` when it never was.
     pub drain_ns: Option<u64>,

@@ -5,6 +5,7 @@
 //! unequal, not whom it strikes, nor whether it is chance: for that each label is compared with all
 //! the others together.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Journeys that a label must have had for a sentence about it.
@@ -33,7 +34,7 @@ pub struct Label {
 }
 
 /// How alike the labels of a journey were treated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Fairness {
     /// Labels compared.
     pub labels: usize,
@@ -48,7 +49,7 @@ pub struct Fairness {
 }
 
 /// A label that is worse off than the others together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Worse {
     /// The label.
     pub label: String,

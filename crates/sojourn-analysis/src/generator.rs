@@ -8,6 +8,7 @@
 
 mod reason;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::words;
@@ -18,7 +19,7 @@ pub use reason::Reason;
 pub const NEAR_SHARE: f64 = 0.7;
 
 /// What a generator can run out of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// Time on a processor, and waiting for one, of a generator's thread.
@@ -97,7 +98,7 @@ pub struct Facts {
 }
 
 /// How much of a limit was used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Margin {
     /// Of what.
     pub resource: Resource,
@@ -110,7 +111,7 @@ pub struct Margin {
 }
 
 /// What the generator's own figures say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct GeneratorVerdict {
     /// Whether it was the limit of what was measured.
     pub is_limit: bool,

@@ -6,6 +6,7 @@
 //! since work comes in bursts, and a second that is nearly used up is, because readings and seconds
 //! do not begin at the same instant.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{backlog::slope, words};
@@ -47,7 +48,7 @@ impl ResourceSecond {
 }
 
 /// Processor time over the seconds that had a reading.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Processor {
     /// Seconds with a reading.
     pub seconds: usize,
@@ -72,7 +73,7 @@ pub struct Processor {
 }
 
 /// Memory over the same seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Memory {
     /// On average.
     pub mean_bytes: f64,
@@ -83,7 +84,7 @@ pub struct Memory {
 }
 
 /// A straight line's rise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct MemoryGrowth {
     /// Bytes per minute.
     pub bytes_per_min: f64,
@@ -94,7 +95,7 @@ pub struct MemoryGrowth {
 }
 
 /// That a resource was used up.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Saturated {
     /// What of it.
     pub by: SaturatedBy,
@@ -111,7 +112,7 @@ pub struct Saturated {
 }
 
 /// What was used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaturatedBy {
     /// The cores that it may use: its group's quota, or the processors that it is allowed.

@@ -10,6 +10,7 @@
 //! own marks the beginning of the work, so that the shortest hop to it is none, the limit can be
 //! seen directly: the level of those between the two stays at it, while those before grow.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::backlog::{self, Backlog, Level, Load, Slope};
@@ -54,7 +55,7 @@ pub struct Window {
 }
 
 /// A stage and what the slope of those who wait for it says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct StageGrowth {
     /// The stage.
     pub stage: String,
@@ -64,7 +65,7 @@ pub struct StageGrowth {
 }
 
 /// The stage whose backlog grows first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Saturation {
     /// The stage that can't keep up.
     pub stage: String,
@@ -85,7 +86,7 @@ pub struct Saturation {
 }
 
 /// By what an exhausted capacity shows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Exhausted {
     /// As many leave however many wait.

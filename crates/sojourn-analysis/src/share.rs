@@ -3,6 +3,7 @@
 //! A share is the hop's quantile over the journey's same quantile. Quantiles do not add up, and
 //! hops may run side by side: shares need not sum to one.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::words;
@@ -19,7 +20,7 @@ pub struct Hop {
 }
 
 /// A hop's share of its journey.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Share {
     /// The hop's stage.
     pub name: String,
@@ -35,7 +36,7 @@ pub struct Share {
 }
 
 /// Which hop a journey waits for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Bottleneck {
     /// One hop takes most.

@@ -5,6 +5,7 @@
 //! anyhow (a relay that polls every five seconds completes nothing in four of them). Journeys must
 //! have been arriving before it, for a pause of the load is not the system's.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::saturation::StageTimeline;
@@ -23,7 +24,7 @@ pub struct Second {
 }
 
 /// Seconds with next to no completions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Stall {
     /// Its start, nanoseconds since the run's start.
     pub from_ns: u64,
@@ -38,7 +39,7 @@ pub struct Stall {
 }
 
 /// A stall and where it was.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Stalled {
     /// When, and what it cost.
     #[serde(flatten)]

@@ -17,6 +17,7 @@ mod fit;
 mod grid;
 mod shape;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_metrics::Histogram;
 
@@ -46,7 +47,7 @@ pub struct KeptHop {
 }
 
 /// A timer, and the hops that wait for it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Timer {
     /// Its interval, nanoseconds.
     pub period_ns: f64,
@@ -55,7 +56,7 @@ pub struct Timer {
 }
 
 /// A hop that waits for a timer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct TimedHop {
     /// The stage that ends it.
     pub stage: String,
@@ -68,7 +69,7 @@ pub struct TimedHop {
 }
 
 /// How a hop shows that it waits for a timer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Pattern {
     /// Spread over one interval.

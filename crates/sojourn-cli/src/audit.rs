@@ -72,5 +72,11 @@ fn render(found: &[Selection], format: RunFormat, colour: bool) -> Result<String
             let runs: Result<Vec<String>, _> = found.iter().map(Selection::ndjson).collect();
             runs?.concat()
         }
+        RunFormat::Md | RunFormat::Junit | RunFormat::Csv | RunFormat::Hlog => {
+            return Err(UsageError::new(
+                "a journey's timeline is not shown in this format",
+                "take text, json, html or ndjson",
+            ));
+        }
     })
 }

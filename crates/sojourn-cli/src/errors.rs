@@ -93,11 +93,18 @@ impl From<sojourn_plan::PlanErrors> for UsageError {
 
 impl From<sojourn_report::render::RenderError> for UsageError {
     fn from(error: sojourn_report::render::RenderError) -> Self {
-        Self {
-            message: error.to_string(),
-            hint: Some("this is a defect: please report it".to_owned()),
-            is_runtime: false,
-        }
+        use sojourn_report::render::RenderError;
+        let is_defect = !matches!(error, RenderError::Read(_));
+        let hint = is_defect.then(|| "this is a defect: please report it".to_owned());
+        Self { message: error.to_string(), hint, is_runtime: false }
+    }
+}
+
+impl From<sojourn_report::render::TemplateError> for UsageError {
+    fn from(error: sojourn_report::render::TemplateError) -> Self {
+        let hint =
+            "docs/reports.md shows what a template sees; `sojourn schema report` lists all of it";
+        Self { message: error.to_string(), hint: Some(hint.to_owned()), is_runtime: false }
     }
 }
 

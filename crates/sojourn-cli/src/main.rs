@@ -17,7 +17,10 @@ mod live;
 mod outputs;
 mod plan_flags;
 mod process_flags;
+#[cfg(test)]
+mod published;
 mod rehearsal;
+mod report_file;
 mod reported;
 mod requirements;
 mod resource_flags;

@@ -7,6 +7,7 @@ use sojourn_plan::Plan;
 
 use crate::{
     errors::UsageError,
+    report_file::ReportFile,
     runner::{self, How, RunFlags},
 };
 
@@ -81,7 +82,8 @@ pub(crate) fn rehearse(
 fn apart(flags: &RunFlags, percent: f64) -> RunFlags {
     let mut own = flags.clone();
     own.output = flags.output.as_deref().map(|path| named(path, percent));
-    own.report = flags.report.iter().map(|path| named(path, percent)).collect();
+    let renamed = |asked| ReportFile::renamed(asked, |path| named(path, percent));
+    own.report = flags.report.iter().map(|asked| renamed(asked)).collect();
     own
 }
 

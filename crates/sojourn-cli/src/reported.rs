@@ -1,13 +1,19 @@
 //! A run file read for its reports, and the formats that they come in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sojourn_engine::{EXIT_VOID, exit_code};
 use sojourn_record::RunFile;
 use sojourn_report::{ReportModel, audit::AuditReport, render};
 use sojourn_session::nfr::Requirements;
 
-use crate::{errors::UsageError, outputs, requirements, runner::Format};
+use crate::{
+    errors::UsageError,
+    outputs,
+    report_file::{Made, ReportFile},
+    requirements,
+    runner::Format,
+};
 
 /// A format of one run's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -20,19 +26,31 @@ pub(crate) enum RunFormat {
     Html,
     /// The kept journeys, one JSON object a line
     Ndjson,
+    /// For pull requests: GitHub Flavored Markdown
+    #[value(alias = "markdown")]
+    Md,
+    /// For CI servers: JUnit's XML
+    Junit,
+    /// Second by second, for spreadsheets and data frames
+    Csv,
+    /// Second by second, an HdrHistogram interval log
+    Hlog,
 }
 
 impl RunFormat {
     /// The one that a file's name asks for by its ending.
     fn of_name(path: &Path) -> Option<Self> {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        if matches!(ending, Some("ndjson" | "jsonl")) {
-            return Some(Self::Ndjson);
-        }
-        Some(match Format::of_name(path)? {
-            Format::Text => Self::Text,
-            Format::Json => Self::Json,
-            Format::Html => Self::Html,
+        Some(match path.extension()?.to_str()? {
+            "ndjson" | "jsonl" => Self::Ndjson,
+            "md" | "markdown" => Self::Md,
+            "xml" => Self::Junit,
+            "csv" => Self::Csv,
+            "hlog" => Self::Hlog,
+            _ => match Format::of_name(path)? {
+                Format::Text => Self::Text,
+                Format::Json => Self::Json,
+                Format::Html => Self::Html,
+            },
         })
     }
 
@@ -41,7 +59,8 @@ impl RunFormat {
         Self::of_name(path).ok_or_else(|| {
             UsageError::new(
                 format!("no report format goes with the name {}", path.display()),
-                "end it in .html, .json, .ndjson or .txt",
+                "end it in .html, .md, .txt, .json, .xml (JUnit), .csv, .hlog or .ndjson, or make it by \
+                 a template of your own: OUT=FILE.tmpl",
             )
         })
     }
@@ -93,9 +112,15 @@ impl Reported {
         outputs::print(&render::journeys_text(&self.model, outputs::wants_colour()));
     }
 
-    /// Writes a report in the format that the file's name asks for.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), UsageError> {
-        outputs::write(path, &self.render(RunFormat::check_name(path)?, false)?)
+    /// Writes the report that a flag asks for, and says where it is.
+    pub(crate) fn write(&self, asked: &Path) -> Result<PathBuf, UsageError> {
+        let ReportFile { path, made } = ReportFile::of(asked)?;
+        let text = match made {
+            Made::Format(format) => self.render(format, false)?,
+            Made::Template(template) => template.render(&self.model)?,
+        };
+        outputs::write(&path, &text)?;
+        Ok(path)
     }
 
     fn render(&self, format: RunFormat, colour: bool) -> Result<String, UsageError> {
@@ -104,6 +129,10 @@ impl Reported {
             RunFormat::Json => render::json(&self.model)?,
             RunFormat::Html => render::html(&self.model)?,
             RunFormat::Ndjson => AuditReport::from_run(&self.run).ndjson()?,
+            RunFormat::Md => render::markdown(&self.model),
+            RunFormat::Junit => render::junit(&self.model),
+            RunFormat::Csv => render::csv(&self.run)?,
+            RunFormat::Hlog => render::hlog(&self.run)?,
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::{
     errors::UsageError,
     live::ProgressLine,
     outputs,
+    report_file::ReportFile,
     reported::{Reported, RunFormat},
     requirements,
     watchers::Watchers,
@@ -22,8 +23,9 @@ pub(crate) struct RunFlags {
     /// Run file to write [default: reports/NAME-RUNID.sojourn]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Further reports, by ending: .html, .json, .txt, .ndjson (the kept journeys, one a line)
-    /// [default: an .html beside the run file]
+    /// Further reports, by ending: .html, .md, .txt, .json, .xml (JUnit), .csv and .hlog (second by
+    /// second), .ndjson (the kept journeys, one a line), or OUT=FILE.tmpl by a template of your
+    /// own; repeatable [default: an .html beside the run file]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Vec<PathBuf>,
     /// What goes to standard output
@@ -213,7 +215,7 @@ pub(crate) fn make_with(
     conduct: Conduct<'_>,
 ) -> Result<Made, UsageError> {
     for path in &flags.report {
-        RunFormat::check_name(path)?;
+        ReportFile::of(path)?;
     }
     let wanted = flags.nfr.as_deref().map(requirements::read).transpose()?;
     let run_id = run_id();
@@ -239,11 +241,9 @@ pub(crate) fn make_with(
     let summary = summary?;
     let reported = Reported::held_against(&run_file, wanted.as_ref())?;
     reported.print(flags.format)?;
-    let reports =
+    let asked =
         if flags.report.is_empty() { vec![beside(&run_file)] } else { flags.report.clone() };
-    for report in &reports {
-        reported.write(report)?;
-    }
+    let reports = asked.iter().map(|report| reported.write(report)).collect::<Result<_, _>>()?;
     Ok(Made { code: reported.code(exit_code(&summary)), run_file, reports })
 }
 

@@ -15,6 +15,7 @@ mod doctor;
 mod event_queue;
 mod experiment;
 mod follow_up;
+mod from_tests;
 mod generators;
 #[cfg(feature = "script")]
 mod k6;

@@ -23,7 +23,9 @@ pub mod model;
 pub mod render;
 pub mod results;
 mod run_line;
+mod schema;
 pub mod sweep;
 
 pub use model::ReportModel;
 pub use run_line::RunLine;
+pub use schema::schema;

@@ -43,6 +43,7 @@ pub use step::{AttemptRow, ByOutcome, ErrorRow, PhaseRow, StatusRow, StepRow};
 pub use timeline::{POINTS_MAX, Statistic, TimeSeries, Timeline};
 pub use traffic::{TagRow, TrafficReport};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_analysis::{conclusion::Conclusion, words};
 
@@ -50,7 +51,7 @@ use sojourn_analysis::{conclusion::Conclusion, words};
 pub const SCHEMA: u32 = 1;
 
 /// A whole report.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ReportModel {
     /// Version of this shape: [`SCHEMA`].
     pub schema: u32,
@@ -99,7 +100,7 @@ impl ReportModel {
 }
 
 /// Which run this was.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct RunIdentity {
     /// The plan's name.
     pub name: String,
@@ -139,7 +140,7 @@ pub struct RunIdentity {
 }
 
 /// A change of the load's rate.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct AmendmentRow {
     /// From when, relative to the run's start.
     pub from_ns: u64,
@@ -161,7 +162,7 @@ impl AmendmentRow {
 }
 
 /// How the run ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct VerdictReport {
     /// The verdict.
     pub outcome: Outcome,
@@ -176,7 +177,7 @@ pub struct VerdictReport {
 }
 
 /// A verdict, or the lack of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Every threshold held, every requirement was met.
@@ -212,7 +213,7 @@ impl Outcome {
 }
 
 /// One reason for a verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Cause {
     /// Short name.
     pub name: String,
@@ -221,7 +222,7 @@ pub struct Cause {
 }
 
 /// A threshold and its outcome.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct ThresholdRow {
     /// As written in the plan.
     pub text: String,

@@ -1,12 +1,24 @@
-//! Renderers: each reads a [`ReportModel`] and nothing else; those of several runs together read
+//! Renderers: each reads a [`ReportModel`] and nothing else, but for those of single seconds, which
+//! read the run file's samples; those of several runs together read
 //! a [`CapacityReport`] or a [`SweepReport`], and the checks before a run are a [`DoctorReport`].
 
+mod csv;
+mod hlog;
 pub(crate) mod html;
+mod intervals;
+mod junit;
+mod markdown;
+mod template;
 pub(crate) mod text;
+
+use sojourn_record::{ReadError, RunFile};
+
+pub use template::{Template, TemplateError};
 
 use crate::{ReportModel, capacity::CapacityReport, doctor::DoctorReport, sweep::SweepReport};
 
-/// Why a report could not be rendered: a defect of ours, since a model holds nothing that can't be.
+/// Why a report could not be rendered: a defect of ours, since a model holds nothing that can't be,
+/// unless the run file could not be read again.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The HTML template failed.
@@ -15,6 +27,15 @@ pub enum RenderError {
     /// The model could not be serialised.
     #[error("the report's model could not be serialised: {0}")]
     Json(#[from] serde_json::Error),
+    /// A line of CSV could not be written.
+    #[error("the report's CSV could not be written: {0}")]
+    Csv(#[from] ::csv::Error),
+    /// A histogram could not be encoded.
+    #[error("a second's histogram could not be encoded: {0}")]
+    Histogram(String),
+    /// The run file's seconds could not be read again.
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 /// For a terminal: at most 100 columns but for the lines of the plan, the generator's health first,
@@ -32,6 +53,27 @@ pub fn journeys_text(model: &ReportModel, colour: bool) -> String {
 /// The model's serialisation, indented; the shape is that of [`crate::model`].
 pub fn json(model: &ReportModel) -> Result<String, RenderError> {
     Ok(serde_json::to_string_pretty(model)?)
+}
+
+/// For pull requests and job summaries: GitHub Flavored Markdown.
+pub fn markdown(model: &ReportModel) -> String {
+    markdown::report(model)
+}
+
+/// For CI servers: JUnit's XML, a case for the verdict, for each threshold and each requirement.
+pub fn junit(model: &ReportModel) -> String {
+    junit::report(model)
+}
+
+/// The run's seconds as CSV, one line for each second and series. Reads the run file again.
+pub fn csv(run: &RunFile) -> Result<String, RenderError> {
+    csv::report(run)
+}
+
+/// The run's seconds as an HdrHistogram interval log (version 1.3), one line for each second and
+/// series of times. Reads the run file again.
+pub fn hlog(run: &RunFile) -> Result<String, RenderError> {
+    hlog::report(run)
 }
 
 /// One self-contained file: no script, style, font or image is loaded from anywhere.

@@ -185,7 +185,7 @@ fn kept(id: u64, class: &str, kept_as: &str) -> JourneyRecord {
 }
 
 /// Writes the run; without its summary when it is to look cut off.
-fn write(path: &Path, is_whole: bool) {
+pub(crate) fn write(path: &Path, is_whole: bool) {
     let mut run = RunWriter::create(path, &identity()).expect("the file can be created");
     let mut recorder = Recorder::new(0);
     let mut store = Store::new();

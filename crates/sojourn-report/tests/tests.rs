@@ -1,4 +1,5 @@
 //! Reports of hand-built models: one binary, a module per renderer.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 /// The HTML report in chromium.
 mod browser;
@@ -10,6 +11,10 @@ mod findings;
 mod from_run;
 /// What the HTML report loads, escapes and weighs.
 mod html;
+/// JUnit's XML, read by an XML parser.
+mod junit;
+/// Markdown, read as GitHub reads it.
+mod markdown;
 /// The simulated run that the others render.
 mod payments;
 /// The page of `plot` in chromium.
@@ -20,7 +25,13 @@ mod poison;
 mod resources;
 /// Reports on attack results against what Vegeta printed.
 mod results;
+/// The JSON report against its schema.
+mod schema;
+/// The seconds of a run: CSV and histogram logs against the samples.
+mod seconds;
 /// Searches and sweeps.
 mod several;
+/// Templates of the user's own.
+mod template;
 /// The terminal report against golden files, and within its columns; the JSON report.
 mod text;

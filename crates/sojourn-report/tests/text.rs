@@ -8,7 +8,7 @@ use sojourn_report::{
 use crate::payments;
 
 /// Compares with a golden file. `UPDATE_GOLDEN=1 cargo test …` writes it anew.
-fn check(name: &str, actual: &str) {
+pub(crate) fn check(name: &str, actual: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, actual).expect("the golden file is writable");

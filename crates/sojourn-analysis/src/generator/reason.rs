@@ -1,5 +1,6 @@
 //! Why a generator was late.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Facts, busiest};
@@ -13,7 +14,7 @@ const WAITS: f64 = 0.1;
 const STALL_SHARE: f64 = 0.5;
 
 /// Why the lag was what it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Reason {
     /// The cause.
     pub cause: Cause,
@@ -22,8 +23,9 @@ pub struct Reason {
 }
 
 /// What makes a generator late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "LagCause")]
 pub enum Cause {
     /// Its thread had more to do than one processor does.
     OwnWork,

@@ -87,8 +87,8 @@ pub(crate) enum Command {
     /// What a run with --generators starts
     #[command(hide = true)]
     Generator,
-    /// Print the JSON Schema of journey files, for editors
-    Schema,
+    /// Print the JSON Schema of journey files, for editors, or of the JSON report
+    Schema(schema::Schema),
     /// Print shell completions
     Completions(completions::Completions),
 }
@@ -116,7 +116,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Plot(command) => plot::run(&command),
         Command::Dump(command) => dump::run(&command),
         Command::Generator => generator::run(),
-        Command::Schema => schema::run(),
+        Command::Schema(command) => schema::run(&command),
         Command::Completions(command) => completions::run(&command),
     }
 }

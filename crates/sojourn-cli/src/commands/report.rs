@@ -13,6 +13,7 @@ use sojourn_report::results::{Layout, Metrics, duration, print_run};
 use crate::{
     audit,
     errors::UsageError,
+    report_file::ReportFile,
     reported::{Reported, RunFormat},
     requirements,
     results::{self, Output, Reader},
@@ -27,6 +28,9 @@ use crate::{
   sojourn report reports/payments-….sojourn
   sojourn report run.sojourn --format json | jq .verdict
   sojourn report run.sojourn --output page.html
+  sojourn report run.sojourn --report summary.md --report junit.xml     for a pull request and CI
+  sojourn report run.sojourn --report seconds.csv --report seconds.hlog  second by second
+  sojourn report run.sojourn --report slack.json=slack.tmpl   by a template of your own
   sojourn report run.sojourn --nfr nfr.yaml          held against requirements; 99 if it misses one
   sojourn report run.sojourn --report audit.ndjson   the kept journeys, one JSON object a line
   sojourn report run.sojourn --journey pay:4711      one journey's whole timeline
@@ -49,8 +53,9 @@ pub(crate) struct Report {
     /// so, with its whole timeline, as far as it was kept
     #[arg(long, value_name = "KEY", conflicts_with_all = ["layout", "report"])]
     journey: Option<String>,
-    /// Of a run file: reports in files, by ending: .html, .json, .txt, .ndjson; repeatable. Then
-    /// nothing is printed, unless a --format is given
+    /// Of a run file: reports in files, by ending: .html, .md, .txt, .json, .xml (JUnit), .csv and
+    /// .hlog (second by second), .ndjson (the kept journeys), or OUT=FILE.tmpl by a template of
+    /// your own; repeatable. Then nothing is printed, unless a --format is given
     #[arg(long, value_name = "FILE")]
     report: Vec<PathBuf>,
     /// Of a run file: requirements (YAML) that the run must meet; then the exit code is the run's,
@@ -68,7 +73,7 @@ pub(crate) struct Report {
     #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "0")]
     #[arg(hide_default_value = true)]
     every: i64,
-    /// Where to write; for a run file the ending chooses the format: .html, .json, .txt, .ndjson
+    /// Where to write; for a run file the ending chooses the format, as with --report
     #[arg(long, short, value_name = "FILE", default_value = "stdout")]
     output: OsString,
 }
@@ -119,7 +124,7 @@ fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
         (None, Some(layout)) => return lay_out(command, path, layout),
     };
     for report in &command.report {
-        RunFormat::check_name(report)?;
+        ReportFile::of(report)?;
     }
     let wanted = command.nfr.as_deref().map(requirements::read).transpose()?;
     let reported = Reported::held_against(path, wanted.as_ref())?;
@@ -130,7 +135,7 @@ fn render(command: &Report, path: &Path) -> Result<u8, UsageError> {
         // What was asked for is in files.
         true if command.format.is_none() && !command.report.is_empty() => {}
         true => reported.print(format)?,
-        false => reported.write(Path::new(&command.output))?,
+        false => drop(reported.write(Path::new(&command.output))?),
     }
     Ok(if wanted.is_some() { reported.stored_code() } else { 0 })
 }
@@ -161,6 +166,13 @@ fn sum_up(command: &Report) -> Result<(), UsageError> {
             return Err(UsageError::new(
                 "results have no HTML report",
                 "`sojourn plot` makes a page of them",
+            ));
+        }
+        (None, Some(RunFormat::Md | RunFormat::Junit | RunFormat::Csv | RunFormat::Hlog)) => {
+            return Err(UsageError::new(
+                "results have no report in this format: only run files do",
+                "`sojourn encode` writes results as JSON or CSV; `sojourn attack --output \
+                 run.sojourn` leaves a run file",
             ));
         }
     };

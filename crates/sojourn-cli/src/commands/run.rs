@@ -21,6 +21,8 @@ use crate::{
   sojourn run journey.yaml --generators 4
   sojourn run journey.yaml --rehearse 10%,50%,100%
   sojourn run journey.yaml --report ci.json --report page.html
+  sojourn run journey.yaml --report summary.md --report junit.xml    for a pull request and CI
+  sojourn run journey.yaml --report slack.json=slack.tmpl    by a template of your own
   sojourn run journey.yaml --keep-messages 16MB --report audit.ndjson    telling journeys, whole
   sojourn run journey.yaml --target-pid payments=$(pgrep -o payments-api)
   sojourn run journey.yaml --target-cgroup relay=/sys/fs/cgroup/system.slice/relay.service

@@ -1,9 +1,10 @@
 //! What waited in the brokers for the system's own consumers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One figure of one consumer, queue or table over the whole run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct BacklogRow {
     /// Channel whose broker told it.
     pub channel: String,

@@ -1,12 +1,13 @@
 //! Requests that carry the events of several journeys.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Distribution, ErrorRow};
 
 /// The batches of one step of a journey in the steady phase. A rate of the load counts requests; a
 /// journey's counts are of events.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct BatchReport {
     /// The step that sends them.
     pub step: String,

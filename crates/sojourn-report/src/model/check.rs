@@ -1,9 +1,10 @@
 //! Checks and assertions of sessions.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A check and how often it held, over the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct CheckRow {
     /// Name.
     pub name: String,

@@ -1,11 +1,12 @@
 //! Foreign clocks: times that the system itself made, shown only as such.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ErrorRow;
 
 /// One foreign clock, over the whole run; its durations are of the steady phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ClockReport {
     /// Name.
     pub name: String,
@@ -26,7 +27,7 @@ pub struct ClockReport {
 }
 
 /// A figure that lies between two bounds, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Between {
     /// No less than this.
     pub least_ns: i64,
@@ -35,7 +36,7 @@ pub struct Between {
 }
 
 /// That no offset agrees with all readings of a clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Contradiction {
     /// By how much the greatest lower bound is above the least upper one.
     pub by_ns: i64,
@@ -44,7 +45,7 @@ pub struct Contradiction {
 }
 
 /// Durations between two points, of which a foreign clock timed one or both.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ClockDuration {
     /// The journey.
     pub journey: String,

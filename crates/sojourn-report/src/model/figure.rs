@@ -1,10 +1,11 @@
 //! Figures of one distribution.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Exact and ranked figures of samples. The unit is the field's that holds it (nanoseconds or
 /// bytes). Signed, since a hop may be negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Distribution {
     /// Number of samples.
     pub count: u64,
@@ -33,7 +34,7 @@ pub struct Distribution {
 }
 
 /// A journey's quantile, which may fall among lost journeys.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Quantile {
     /// Which, in 0..=1.
     pub q: f64,
@@ -44,7 +45,7 @@ pub struct Quantile {
 }
 
 /// Samples within a range of values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Bin {
     /// Least value, nanoseconds.
     pub low_ns: f64,

@@ -1,5 +1,6 @@
 //! Whether the generator kept up.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_analysis::generator::GeneratorVerdict;
 
@@ -7,7 +8,7 @@ use super::Distribution;
 
 /// The generator's own figures. Counts and lag are those of the steady phase, levels those of the
 /// whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Health {
     /// What limited the generator if anything did; `None` where the run file does not tell.
     pub verdict: Option<GeneratorVerdict>,
@@ -42,7 +43,7 @@ pub struct Health {
 }
 
 /// A thread's load, as fractions of one core.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ThreadHealth {
     /// Thread's name.
     pub thread: String,
@@ -59,7 +60,7 @@ pub struct ThreadHealth {
 }
 
 /// A tap's delay.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct TapHealth {
     /// Channel.
     pub channel: String,
@@ -70,7 +71,7 @@ pub struct TapHealth {
 }
 
 /// What a bound refused.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Refusal {
     /// Queue or table.
     pub queue: String,
@@ -79,7 +80,7 @@ pub struct Refusal {
 }
 
 /// A limit that makes a run void.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Limit {
     /// What is limited.
     pub name: String,

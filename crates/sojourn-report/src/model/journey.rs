@@ -1,5 +1,6 @@
 //! One journey's figures.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_analysis::{
     backlog::Backlog,
@@ -17,7 +18,7 @@ use super::{
 };
 
 /// A journey's figures; those of the steady phase unless said otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct JourneyReport {
     /// Name.
     pub name: String,
@@ -74,7 +75,7 @@ pub struct JourneyReport {
 }
 
 /// The journeys that took one alternative.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct BranchRow {
     /// The stage.
     pub stage: String,
@@ -89,7 +90,7 @@ pub struct BranchRow {
 }
 
 /// Matched events by the trace that they carry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct TraceCounts {
     /// Their journey's.
     pub own: u64,
@@ -107,7 +108,7 @@ impl TraceCounts {
 }
 
 /// Failed journeys of one reason.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct FailureRow {
     /// What failed them: `stage S`, `check of stage S`, `follow-up step`, `key in flight already`.
     pub what: String,
@@ -120,7 +121,7 @@ pub struct FailureRow {
 }
 
 /// A stage's figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct StageRow {
     /// Name.
     pub name: String,
@@ -165,7 +166,7 @@ pub struct StageRow {
 }
 
 /// Duplicates by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Duplicates {
     /// Same message id.
     pub redelivery: u64,

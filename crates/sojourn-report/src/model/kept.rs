@@ -1,10 +1,11 @@
 //! Journeys that were kept whole.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A journey's timeline. Instants are relative to its t0, but for those that say otherwise. A line
 /// of the NDJSON audit is one of these, with `"record":"journey"` in front.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct KeptJourney {
     /// Why it is shown: `median`, `slowest`, `lost`, `failed`, `late`, `duplicated`,
     /// `out of order`, `in flight`; `sample`: drawn by lot. The first of these that fits.
@@ -61,7 +62,7 @@ impl KeptJourney {
 }
 
 /// A step, or the hop to a stage.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Span {
     /// Step's or stage's name.
     pub name: String,
@@ -76,7 +77,7 @@ pub struct Span {
 }
 
 /// What a span is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpanKind {
     /// A stage, observed.
@@ -86,7 +87,7 @@ pub enum SpanKind {
 }
 
 /// An event that had come before.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Duplicate {
     /// The stage it had been matched to.
     pub stage: String,
@@ -97,7 +98,7 @@ pub struct Duplicate {
 }
 
 /// A stage reached before the point that it follows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct OrderViolation {
     /// The stage.
     pub stage: String,
@@ -106,7 +107,7 @@ pub struct OrderViolation {
 }
 
 /// What was kept of a message.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct KeptMessage {
     /// The stage that it was matched to.
     pub stage: String,
@@ -129,7 +130,7 @@ pub struct KeptMessage {
 }
 
 /// How many journeys of each class were kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct KeptCounts {
     /// Of each class.
     pub classes: Vec<KeptClass>,
@@ -140,7 +141,7 @@ pub struct KeptCounts {
 }
 
 /// Journeys of one class.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct KeptClass {
     /// `lost`, `failed`, `root_failed`, `late`, `in_flight_at_cutoff`, `duplicated`,
     /// `out_of_order`, `slowest` or `sample`. A journey can be of several.

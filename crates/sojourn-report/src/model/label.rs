@@ -1,12 +1,13 @@
 //! A journey's figures by label.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_analysis::fairness::Fairness;
 
 use super::Distribution;
 
 /// What became of each label's journeys, and how alike they were treated. Steady phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct LabelReport {
     /// Labels, the slowest at p50 first.
     pub rows: Vec<LabelRow>,
@@ -15,7 +16,7 @@ pub struct LabelReport {
 }
 
 /// One label.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct LabelRow {
     /// Its name; `(others)` for all those beyond the number that is told apart.
     pub label: String,

@@ -1,9 +1,10 @@
 //! The book: what became of every journey and every event.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Journeys and events, by class.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Ledger {
     /// One line per journey, in the plan's order.
     pub journeys: Vec<JourneyLine>,
@@ -20,7 +21,7 @@ pub struct Ledger {
 }
 
 /// A journey's line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct JourneyLine {
     /// Journey's name.
     pub name: String,
@@ -32,7 +33,7 @@ pub struct JourneyLine {
 
 /// Journeys by class. `scheduled = started + missed`, and `started` is the sum of the classes from
 /// `completed` to `in_flight_at_cutoff`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct JourneyCounts {
     /// Arrivals scheduled.
     pub scheduled: u64,
@@ -87,7 +88,7 @@ impl JourneyCounts {
 }
 
 /// A channel's line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct EventLine {
     /// Channel.
     pub channel: String,
@@ -96,7 +97,7 @@ pub struct EventLine {
 }
 
 /// Events by class. `seen` is the sum of all but `reread`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct EventCounts {
     /// Received.
     pub seen: u64,

@@ -1,9 +1,10 @@
 //! Limits that the system is said to keep.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A limit and what came of it, over the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct LimitRow {
     /// Name.
     pub name: String,

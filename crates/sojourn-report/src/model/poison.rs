@@ -1,12 +1,13 @@
 //! What became of the roots that were poisoned on purpose.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BatchReport, Distribution, FailureRow, JourneyCounts, KeptJourney, StageRow};
 
 /// One journey's poisoned ones: figures of the steady phase. `sent = contained + completed +
 /// refused + failed + lost + in_flight_at_cutoff`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct PoisonReport {
     /// The journey that they are of; its own figures are without them.
     pub journey: String,

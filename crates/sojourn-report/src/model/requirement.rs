@@ -1,9 +1,10 @@
 //! Requirements of a file, held against the run's figures.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A requirement and what came of it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct RequirementRow {
     /// What it is about: `http.latency`.
     pub kind: String,
@@ -28,7 +29,7 @@ pub struct RequirementRow {
 }
 
 /// Whether a requirement was met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequirementOutcome {
     /// It was.

@@ -1,10 +1,11 @@
 //! The system's own resources, as they were read beside the load.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sojourn_analysis::resources::{Memory, Processor, Saturated};
 
 /// A resource's figures over the steady phase; what was not read is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ResourceReport {
     /// Its name; of one of a query's series with the labels, `NAME{pod=a}`. Foreign input.
     pub name: String,
@@ -25,7 +26,7 @@ pub struct ResourceReport {
 }
 
 /// The values of a query, in whatever unit it has.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct Values {
     /// Seconds with a value.
     pub seconds: usize,

@@ -1,11 +1,12 @@
 //! An HTTP step's figures: those that NBomber prints, and service time and blocked beside them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Distribution;
 
 /// One step's requests in the steady phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct StepRow {
     /// Name.
     pub name: String,
@@ -44,7 +45,7 @@ pub struct StepRow {
 }
 
 /// The attempts of one number, over all journeys.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct AttemptRow {
     /// From 1.
     pub attempt: u32,
@@ -53,7 +54,7 @@ pub struct AttemptRow {
 }
 
 /// A distribution over all requests, and apart for those that were ok and those that failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ByOutcome {
     /// All.
     pub all: Option<Distribution>,
@@ -64,7 +65,7 @@ pub struct ByOutcome {
 }
 
 /// A phase of a request: `dns`, `connect`, `tls`, `send`, `wait`, `receive`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct PhaseRow {
     /// Its name.
     pub phase: String,
@@ -73,7 +74,7 @@ pub struct PhaseRow {
 }
 
 /// A status and its count.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct StatusRow {
     /// Status code, or the failure's name where there was no answer.
     pub status: String,
@@ -84,7 +85,7 @@ pub struct StatusRow {
 }
 
 /// A reason, for a failure or for a further attempt, and its count.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct ErrorRow {
     /// In words.
     pub reason: String,

@@ -1,12 +1,13 @@
 //! Figures over time, thinned to a bounded number of points.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Most points of a timeline.
 pub const POINTS_MAX: usize = 600;
 
 /// Several series over the same points.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct Timeline {
     /// Start of each point's interval, relative to the run's start.
     pub starts_ns: Vec<u64>,
@@ -19,7 +20,7 @@ pub struct Timeline {
 }
 
 /// One figure over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize)]
 pub struct TimeSeries {
     /// Metric as in docs/definitions.md: `stage.hop`, `stage.in_flight`, `journeys.started` ….
     pub metric: String,
@@ -32,7 +33,7 @@ pub struct TimeSeries {
 }
 
 /// Which figure of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     /// Median of the second's samples; a thinned point keeps the highest.

@@ -1,12 +1,13 @@
 //! What went over the wire, of all journeys together.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Bin, Distribution, StatusRow, Timeline};
 
 /// Clients, connections and requests of a run. Counts of requests and their times are those of the
 /// steady phase; levels and connections are those of the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct TrafficReport {
     /// Most clients of sessions at once; `None` where there are no sessions.
     pub clients_max: Option<f64>,
@@ -41,7 +42,7 @@ pub struct TrafficReport {
 }
 
 /// Requests of one tag or name, of all journeys together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct TagRow {
     /// The tag; of requests without one the step's name.
     pub tag: String,

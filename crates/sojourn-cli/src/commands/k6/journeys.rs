@@ -14,7 +14,8 @@ use super::script::Failed;
 use crate::connectors::registry;
 use crate::errors::UsageError;
 use crate::outputs;
-use crate::reported::{Reported, RunFormat};
+use crate::report_file::ReportFile;
+use crate::reported::Reported;
 use crate::runner::run_id;
 
 /// A script's journeys, as far as the command line has a say.
@@ -29,7 +30,7 @@ impl Journeys {
     pub(super) fn prepare(script: &Path, settings: &Settings) -> Result<Self, Failed> {
         let reports: Vec<PathBuf> = settings.reports.iter().map(PathBuf::from).collect();
         for report in &reports {
-            RunFormat::check_name(report).map_err(failed)?;
+            ReportFile::of(report).map_err(failed)?;
         }
         let run_id = run_id();
         let name = script.file_stem().and_then(|name| name.to_str()).unwrap_or("script");
@@ -65,11 +66,10 @@ impl Journeys {
         if ended.summary.is_none() && settings.summary_mode != SummaryMode::Disabled {
             reported.print_journeys();
         }
-        for report in &self.reports {
-            reported.write(report).map_err(failed)?;
-        }
+        let reports = self.reports.iter().map(|report| reported.write(report));
+        let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         eprintln!("run file  {}", self.run_file.display());
-        self.reports.iter().for_each(|report| eprintln!("report    {}", report.display()));
+        reports.iter().for_each(|report| eprintln!("report    {}", report.display()));
         if journeys.summary.verdict == Verdict::Void {
             for cause in &journeys.summary.causes {
                 console.error(&format!("journeys are void: {}: {}", cause.name, cause.detail));

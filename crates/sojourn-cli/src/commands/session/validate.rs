@@ -18,14 +18,8 @@ use super::{
     writer::{To, Writer},
 };
 use crate::{
-    connectors::registry,
-    errors::UsageError,
-    live::ProgressLine,
-    outputs,
-    reported::{Reported, RunFormat},
-    requirements,
-    runner::run_id,
-    signals,
+    connectors::registry, errors::UsageError, live::ProgressLine, outputs, report_file::ReportFile,
+    reported::Reported, requirements, runner::run_id, signals,
 };
 
 /// Things that wait to be shown: some 64 MiB of the largest messages.
@@ -35,7 +29,7 @@ const TRACED_MAX: usize = 2_048;
 pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> {
     let Script { name, definition, mut program, channels, text } = script;
     for path in &command.flags.report {
-        RunFormat::check_name(path)?;
+        ReportFile::of(path)?;
     }
     let wanted = command.flags.nfr.as_deref().map(requirements::read).transpose()?;
     let endless = program.end_endless_loops();

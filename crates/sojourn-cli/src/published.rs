@@ -1,0 +1,141 @@
+//! The command lines and CI files that the docs show are ones that can be run.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::reported::RunFormat;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(name: &str) -> String {
+    let path = root().join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The fenced blocks of a page in a language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    page.split(&fence).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+/// Every `sojourn` command of a shell's text, in words.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    // What a CI server puts in is a word like any other.
+    let text = text.replace("\\\n", " ").replace("${{", "$").replace("}}", "");
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("sojourn "));
+    lines
+        .map(|line| {
+            let words = shlex::split(line).unwrap_or_else(|| panic!("no words: {line}"));
+            let ends = |word: &String| matches!(word.as_str(), "|" | ">" | "&&" | "||" | ";");
+            words.into_iter().take_while(|word| !ends(word)).collect()
+        })
+        .collect()
+}
+
+/// Whether this program takes the words, and has a format for each report.
+fn hold(page: &str, words: &[String]) {
+    let rewritten = words.iter().map(OsString::from).collect();
+    if let Err(error) = crate::parse(rewritten) {
+        panic!("{page}: {}\n{error}", words.join(" "));
+    }
+    for pair in words.windows(2).filter(|pair| pair[0] == "--report") {
+        let is_template = pair[1].ends_with(".tmpl");
+        let is_known = RunFormat::check_name(Path::new(&pair[1])).is_ok();
+        assert!(is_template || is_known, "{page}: {}", pair[1]);
+    }
+}
+
+#[test]
+fn commands_of_the_pages_on_reports() {
+    let mut count = 0;
+    for name in ["docs/reports.md", "docs/audit.md", "docs/compare.md"] {
+        for block in blocks(&page(name), "sh") {
+            for words in commands(block) {
+                hold(name, &words);
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 6, "{count}");
+}
+
+/// Every text of a document.
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| texts(field, found)),
+        _ => {}
+    }
+}
+
+/// The CI files of a page, with their commands looked at.
+fn ci_files(name: &str) -> Vec<Value> {
+    let page = page(name);
+    let files: Vec<Value> = blocks(&page, "yaml")
+        .iter()
+        .map(|block| {
+            serde_saphyr::from_str(block).unwrap_or_else(|error| panic!("{name}: {error}\n{block}"))
+        })
+        .collect();
+    let mut all = Vec::new();
+    files.iter().for_each(|file| texts(file, &mut all));
+    let all: Vec<_> = all.iter().flat_map(|text| commands(text)).collect();
+    assert!(all.iter().any(|words| words[1] == "run"), "{name} shows no run");
+    all.iter().for_each(|words| hold(name, words));
+    files
+}
+
+/// Whether a report of this name is written by one of the commands of a text.
+fn writes(text: &str, report: &str) -> bool {
+    commands(text).iter().flatten().any(|word| word == report)
+}
+
+#[test]
+fn the_workflow_for_github() {
+    let files = ci_files("docs/ci/github-actions.md");
+    for file in &files {
+        for job in file["jobs"].as_object().expect("jobs").values() {
+            assert!(job["runs-on"].is_string());
+            for step in job["steps"].as_array().expect("steps") {
+                assert!(step["run"].is_string() != step["uses"].is_string(), "{step}");
+            }
+        }
+    }
+    let steps = files[0]["jobs"]["load"]["steps"].as_array().unwrap();
+    let of = |action: &str| {
+        let uses = |step: &&Value| step["uses"].as_str().is_some_and(|it| it.starts_with(action));
+        steps.iter().find(uses).unwrap_or_else(|| panic!("no {action}"))
+    };
+    let load = steps.iter().find(|step| step["name"] == "Load").unwrap()["run"].as_str().unwrap();
+    let junit = of("mikepenz/action-junit-report")["with"]["report_paths"].as_str().unwrap();
+    assert!(writes(load, junit) && junit.ends_with(".xml"), "{junit}");
+    let kept = of("actions/upload-artifact")["with"]["path"].as_str().unwrap();
+    assert!(kept.contains("load.html"));
+    assert!(kept.split_whitespace().all(|file| writes(load, file)), "{kept}");
+    let mut all = Vec::new();
+    texts(&files[0], &mut all);
+    let summary = "cat load.md >> \"$GITHUB_STEP_SUMMARY\"";
+    assert!(all.iter().any(|text| text.contains(summary)) && writes(load, "load.md"));
+}
+
+#[test]
+fn the_pipeline_for_gitlab() {
+    let files = ci_files("docs/ci/gitlab.md");
+    let job = &files[0]["load test"];
+    let script = job["script"].as_array().unwrap();
+    let is_written = |file: &Value| {
+        let file = file.as_str().unwrap();
+        script.iter().any(|line| writes(line.as_str().unwrap(), file))
+    };
+    assert!(is_written(&job["artifacts"]["reports"]["junit"]));
+    assert!(job["artifacts"]["paths"].as_array().unwrap().iter().all(is_written));
+    assert!(is_written(&Value::from("load.md")));
+    assert!(files[0]["stages"].as_array().unwrap().contains(&job["stage"]));
+}
