@@ -4,6 +4,8 @@
 #[cfg(feature = "script")]
 mod heartbeats;
 #[cfg(feature = "script")]
+mod shared_files;
+#[cfg(feature = "script")]
 mod television;
 
 use std::path::Path;

@@ -15,6 +15,7 @@ use sojourn_broker::Registry;
 use sojourn_ledger::Batch;
 use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
+use sojourn_session::Offer;
 
 use super::{Assignment, FromProcess, ToProcess, fingerprint, wire};
 use crate::{
@@ -67,6 +68,11 @@ impl Joined {
     /// The run's id.
     pub fn run_id(&self) -> &str {
         &self.assignment.run_id
+    }
+
+    /// Where the run's large files are.
+    pub fn files(&self) -> &Offer {
+        &self.assignment.files
     }
 
     /// The process's number among those of the run, from 0.
