@@ -119,13 +119,12 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
         0 => String::new(),
         _ => format!(" and {retried} attempts before another"),
     };
-    let least = |metric: &str, what: &str| {
-        let key = SeriesKey::new(metric, &[], SeriesPhase::Any);
-        store.gauge(&key).map(|(_, min, _)| format!("{what} left at least {min:.0}"))
-    };
     let left = [
-        least(names::HEALTH_DESCRIPTORS_LEFT, "descriptors"),
-        least(names::HEALTH_PORTS_LEFT, "ports"),
+        least_left(store, names::HEALTH_DESCRIPTORS_LEFT, "descriptors"),
+        // What the coordinator has open says nothing of ports where others make the load.
+        (!has_processes(store))
+            .then(|| least_left(store, names::HEALTH_PORTS_LEFT, "ports"))
+            .flatten(),
     ];
     let left: Vec<String> = left.into_iter().flatten().collect();
     let left = if left.is_empty() { String::new() } else { format!(" ({})", left.join(", ")) };
@@ -138,6 +137,18 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
              lower the rate"
         ),
     })
+}
+
+/// The least that any process had left of something, in words.
+fn least_left(store: &Store, metric: &str, what: &str) -> Option<String> {
+    let of_metric = store.series().filter(|(key, _)| key.metric == metric);
+    let least = of_metric.filter_map(|(key, _)| store.gauge(key)).map(|(_, min, _)| min);
+    least.reduce(f64::min).map(|min| format!("{what} left at least {min:.0}"))
+}
+
+/// Whether processes of generators made the load.
+fn has_processes(store: &Store) -> bool {
+    store.series().any(|(key, _)| key.tag(names::PROCESS).is_some())
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod ledger;
 mod limit;
 mod lookup;
 mod poison;
+mod processes;
 mod resource;
 mod step;
 mod thresholds;

@@ -28,7 +28,7 @@ pub use batch::BatchReport;
 pub use check::CheckRow;
 pub use clock::{Between, ClockDuration, ClockReport, Contradiction};
 pub use figure::{Bin, Distribution, Quantile};
-pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
+pub use health::{Health, Limit, ProcessHealth, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
 pub use kept::{
     Duplicate, KeptClass, KeptCounts, KeptJourney, KeptMessage, OrderViolation, Span, SpanKind,

@@ -116,6 +116,7 @@ impl Joined {
         let (facts, heard_facts) = bounded(MESSAGES_MAX);
         let shared = Shared {
             of: self.assignment.of,
+            process: Some((self.number(), self.assignment.generators.start)),
             plan: Arc::new(plan),
             options: options.clone(),
             work,

@@ -473,6 +473,7 @@ fn health(steady: &[&Payment]) -> Health {
         connections_max: Some(4.0),
         descriptors_left_min: Some(19_900.0),
         ports_left_min: Some(28_100.0),
+        processes: Vec::new(),
         memory_bytes_max: Some(41.2e6),
         limits: [
             ("missed arrivals", "at most 0.1 % of arrivals"),
