@@ -165,6 +165,8 @@ impl AmendmentRow {
 pub struct VerdictReport {
     /// The verdict.
     pub outcome: Outcome,
+    /// What nobody should overlook, whatever the verdict: that nothing at all worked.
+    pub warning: Option<String>,
     /// One sentence that sums the run up, without a full stop.
     pub headline: String,
     /// Why it is not a plain pass: (name, figures), the gravest first.
