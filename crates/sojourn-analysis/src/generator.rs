@@ -64,7 +64,7 @@ pub struct Thread {
 /// A level beside what it may be, in the same unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
-    /// What it is about: a channel's name; empty where there is only one.
+    /// What it is about: a channel's or a process's name; empty where there is only one.
     pub subject: String,
     /// The worst that was seen.
     pub used: f64,
@@ -85,8 +85,8 @@ pub struct Facts {
     pub lag_p99_ns: Option<Level>,
     /// Greatest lag, nanoseconds.
     pub lag_ns_max: Option<f64>,
-    /// Descriptors in use and allowed.
-    pub descriptors: Option<Level>,
+    /// Descriptors in use and allowed, of each process.
+    pub descriptors: Vec<Level>,
     /// Local ports taken at most, and there are for one target.
     pub ports: Option<Level>,
     /// Delays of taps, milliseconds.

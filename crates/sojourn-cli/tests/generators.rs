@@ -3,6 +3,9 @@
 
 #[cfg(feature = "script")]
 mod heartbeats;
+mod processes;
+#[cfg(feature = "script")]
+mod shared_files;
 #[cfg(feature = "script")]
 mod television;
 

@@ -28,6 +28,7 @@ mod k6_kafka;
 mod labels;
 mod mock;
 mod mock_callbacks;
+mod nothing_worked;
 mod omission;
 mod polled;
 mod resources;

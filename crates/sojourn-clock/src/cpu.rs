@@ -35,6 +35,11 @@ pub fn thread_cpu() -> ThreadCpu {
     })
 }
 
+/// Processor time of all threads of this process since it began, nanoseconds.
+pub fn process_cpu_ns() -> u64 {
+    super::to_ns(clock_gettime(ClockId::ProcessCPUTime))
+}
+
 fn from_schedstat(text: &str) -> Option<ThreadCpu> {
     let mut fields = text.split_ascii_whitespace();
     let cpu_ns = fields.next()?.parse().ok()?;

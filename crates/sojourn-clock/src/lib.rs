@@ -10,7 +10,7 @@
 mod cpu;
 mod slice;
 
-pub use cpu::{ThreadCpu, thread_cpu};
+pub use cpu::{ThreadCpu, process_cpu_ns, thread_cpu};
 pub use slice::request_short_slice;
 
 use rustix::time::{ClockId, clock_gettime};

@@ -3,6 +3,8 @@
 use sojourn_clock::{ThreadCpu, thread_cpu};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 
+use crate::process_health::ProcessHealth;
+
 /// What refuses names of series beyond a recorder's bound.
 pub(crate) const SERIES: &str = "series of figures";
 /// What refuses writes to a series of another kind: a defect.
@@ -17,6 +19,8 @@ pub(crate) struct ThreadHealth {
     /// Connections and lag budget; generators only.
     levels: Option<Levels>,
     watched: Option<Watched>,
+    /// Of its process, where it is the one that tells of that.
+    process: Option<ProcessHealth>,
     folded: Told,
     misused: Told,
     last: Option<(u64, ThreadCpu)>,
@@ -91,6 +95,7 @@ impl ThreadHealth {
             name: name.to_owned(),
             levels: None,
             watched: None,
+            process: None,
             folded,
             misused,
             last: None,
@@ -113,6 +118,12 @@ impl ThreadHealth {
         self
     }
 
+    /// Tells of the process of generators that the thread is one of, where it has a name.
+    pub(crate) fn of_process(mut self, name: Option<&str>, recorder: &mut Recorder) -> Self {
+        self.process = name.map(|name| ProcessHealth::new(Some(name), recorder));
+        self
+    }
+
     /// Takes the length of one turn of the event loop.
     pub(crate) fn turn(&mut self, turn_ns: u64) {
         if let Some(watched) = &mut self.watched {
@@ -124,6 +135,9 @@ impl ThreadHealth {
     /// the thread it is about.
     pub(crate) fn measure(&mut self, now_ns: u64, recorder: &mut Recorder) {
         self.take(now_ns, thread_cpu(), recorder);
+        if let Some(process) = &mut self.process {
+            process.measure(now_ns, recorder);
+        }
         self.folded.tell(recorder.folded(), recorder);
         self.misused.tell(recorder.misused(), recorder);
     }

@@ -1,7 +1,7 @@
 //! What could not be taken at a bound, of Sojourn's or of this machine's, as causes of a void run.
 
 use sojourn_ledger::Balance;
-use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
+use sojourn_metrics::{Store, names};
 use sojourn_record::Cause;
 
 use crate::health;
@@ -119,13 +119,12 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
         0 => String::new(),
         _ => format!(" and {retried} attempts before another"),
     };
-    let least = |metric: &str, what: &str| {
-        let key = SeriesKey::new(metric, &[], SeriesPhase::Any);
-        store.gauge(&key).map(|(_, min, _)| format!("{what} left at least {min:.0}"))
-    };
     let left = [
-        least(names::HEALTH_DESCRIPTORS_LEFT, "descriptors"),
-        least(names::HEALTH_PORTS_LEFT, "ports"),
+        least_left(store, names::HEALTH_DESCRIPTORS_LEFT, "descriptors"),
+        // What the coordinator has open says nothing of ports where others make the load.
+        (!has_processes(store))
+            .then(|| least_left(store, names::HEALTH_PORTS_LEFT, "ports"))
+            .flatten(),
     ];
     let left: Vec<String> = left.into_iter().flatten().collect();
     let left = if left.is_empty() { String::new() } else { format!(" ({})", left.join(", ")) };
@@ -140,11 +139,23 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
     })
 }
 
+/// The least that any process had left of something, in words.
+fn least_left(store: &Store, metric: &str, what: &str) -> Option<String> {
+    let of_metric = store.series().filter(|(key, _)| key.metric == metric);
+    let least = of_metric.filter_map(|(key, _)| store.gauge(key)).map(|(_, min, _)| min);
+    least.reduce(f64::min).map(|min| format!("{what} left at least {min:.0}"))
+}
+
+/// Whether processes of generators made the load.
+fn has_processes(store: &Store) -> bool {
+    store.series().any(|(key, _)| key.tag(names::PROCESS).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use sojourn_http::FailureKind;
     use sojourn_ledger::{EventLines, Refusals};
-    use sojourn_metrics::{Kind, Recorder};
+    use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase};
 
     use super::*;
 
@@ -219,6 +230,29 @@ mod tests {
             text.contains("descriptors left at least 4") && text.contains("ulimit -n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn of_several_processes_the_least_that_one_had_left_is_told_and_no_ports() {
+        let mut recorder = Recorder::new(0);
+        let tags = [("journey", "j"), ("step", "s"), ("status", "local limit")];
+        let key = SeriesKey::new(names::STEP_REQUESTS, &tags, SeriesPhase::Steady);
+        let series = recorder.series(Kind::Counter, key);
+        recorder.add(series, 2);
+        let mut level = |metric: &str, process: Option<&str>, left: f64| {
+            let tags: Vec<_> = process.map(|it| (names::PROCESS, it)).into_iter().collect();
+            let key = SeriesKey::new(metric, &tags, SeriesPhase::Any);
+            let series = recorder.series(Kind::Gauge, key);
+            recorder.set(series, left);
+        };
+        level(names::HEALTH_DESCRIPTORS_LEFT, None, 900.0);
+        level(names::HEALTH_PORTS_LEFT, None, 28_000.0);
+        level(names::HEALTH_DESCRIPTORS_LEFT, Some("process 0"), 700.0);
+        level(names::HEALTH_DESCRIPTORS_LEFT, Some("process 1"), 3.0);
+        let mut store = Store::new();
+        store.apply(&recorder.take(1, None)).unwrap();
+        let text = of_machine(&store).unwrap().detail;
+        assert!(text.contains("(descriptors left at least 3):"), "{text}");
     }
 
     #[test]

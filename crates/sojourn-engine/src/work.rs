@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_session::EventLoad;
+use sojourn_session::{EventLoad, Offer};
 
 use crate::{Attack, Sessions};
 
@@ -29,6 +29,14 @@ impl Work {
         match self {
             Self::Sessions(sessions) => sessions.events.as_ref(),
             _ => None,
+        }
+    }
+
+    /// What processes of generators may take instead of reading it from files.
+    pub(crate) fn offer(&self) -> Offer {
+        match self {
+            Self::Sessions(sessions) => sessions.program.offer(),
+            _ => Offer::default(),
         }
     }
 

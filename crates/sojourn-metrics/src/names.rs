@@ -31,6 +31,9 @@ pub const KIND: &str = "kind";
 pub const QUEUE: &str = "queue";
 /// Tag: the thread's name.
 pub const THREAD: &str = "thread";
+/// Tag: the name of a process of generators. Series of processes have none where they are of the
+/// one that coordinates.
+pub const PROCESS: &str = "process";
 /// Tag: the generator's number.
 pub const GENERATOR: &str = "generator";
 /// Tag: the consumer group, consumer, queue or table whose backlog it is.
@@ -319,11 +322,16 @@ pub const JOURNEYS_IN_FLIGHT: &str = "journeys.in_flight";
 /// Gauge {journey}, phase Any: age of the oldest journey in flight, from its t0, milliseconds; 0
 /// when none is in flight.
 pub const JOURNEYS_OLDEST_AGE_MS: &str = "journeys.oldest_age_ms";
-/// Gauge, phase Any: memory resident in this process, bytes.
+/// Gauge {process}, phase Any: memory resident in a process, bytes.
 pub const HEALTH_MEMORY_BYTES: &str = "health.memory_bytes";
-/// Gauge, phase Any: descriptors that this process may still open.
+/// Gauge {process}, phase Any: descriptors that a process may still open.
 pub const HEALTH_DESCRIPTORS_LEFT: &str = "health.descriptors_left";
-/// Gauge, phase Any: ports left for one target, were every open descriptor a connection to it.
+/// Gauge {process}, phase Any: descriptors that a process may open in all.
+pub const HEALTH_DESCRIPTORS: &str = "health.descriptors";
+/// Gauge {process}, phase Any: processor time of all threads of a process over the interval, as
+/// processors.
+pub const HEALTH_PROCESS_CPU: &str = "health.process_cpu";
+/// Gauge, phase Any, of the process that coordinates: ports left for one target, were every open descriptor a connection to it.
 pub const HEALTH_PORTS_LEFT: &str = "health.ports_left";
 /// Gauge {thread}, phase Any: longest turn of a generator's event loop, milliseconds: for so long
 /// it looked neither at arrivals nor at sockets.

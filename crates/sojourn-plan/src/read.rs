@@ -41,6 +41,7 @@ mod thresholds;
 pub(crate) mod units;
 mod users;
 
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 use crate::{Action, Channel, Connector, Plan, StageSource};
@@ -75,6 +76,10 @@ pub trait Files {
     /// The file's bytes; by default those of its text.
     fn read_bytes(&self, path: &Path) -> std::io::Result<Vec<u8>> {
         self.read(path).map(String::into_bytes)
+    }
+    /// The file's bytes piece by piece, for large ones; by default all at once.
+    fn open(&self, path: &Path) -> std::io::Result<Box<dyn Read>> {
+        self.read_bytes(path).map(|bytes| Box::new(Cursor::new(bytes)) as Box<dyn Read>)
     }
     /// An environment variable, for `${NAME}`.
     fn variable(&self, name: &str) -> Option<String>;

@@ -17,7 +17,9 @@ mod label;
 mod ledger;
 mod limit;
 mod lookup;
+mod nothing_worked;
 mod poison;
+mod processes;
 mod resource;
 mod step;
 mod thresholds;
@@ -63,7 +65,8 @@ impl ReportModel {
         conclusions.sort_by_key(|conclusion| conclusion.weight);
         let thresholds = thresholds::rows(run);
         let wanted = (thresholds.as_slice(), requirements.as_slice());
-        let verdict = verdict::report(run, wanted, &ledger, &journeys, &poison);
+        let traffic = traffic::report(&lookup);
+        let verdict = verdict::report(run, wanted, &ledger, (&journeys, &poison), traffic.as_ref());
         let notes = run.summary.as_ref().map_or_else(Vec::new, |summary| summary.notes.clone());
         Self {
             schema: SCHEMA,
@@ -77,7 +80,7 @@ impl ReportModel {
             resources,
             limits: limit::rows(&lookup),
             checks: check::rows(&lookup),
-            traffic: traffic::report(&lookup),
+            traffic,
             clocks: clock::reports(&lookup),
             conclusions,
             journeys,

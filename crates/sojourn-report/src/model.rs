@@ -28,7 +28,7 @@ pub use batch::BatchReport;
 pub use check::CheckRow;
 pub use clock::{Between, ClockDuration, ClockReport, Contradiction};
 pub use figure::{Bin, Distribution, Quantile};
-pub use health::{Health, Limit, Refusal, TapHealth, ThreadHealth};
+pub use health::{Health, Limit, ProcessHealth, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
 pub use kept::{
     Duplicate, KeptClass, KeptCounts, KeptJourney, KeptMessage, OrderViolation, Span, SpanKind,
@@ -166,6 +166,8 @@ impl AmendmentRow {
 pub struct VerdictReport {
     /// The verdict.
     pub outcome: Outcome,
+    /// What nobody should overlook, whatever the verdict: that nothing at all worked.
+    pub warning: Option<String>,
     /// One sentence that sums the run up, without a full stop.
     pub headline: String,
     /// Why it is not a plain pass: (name, figures), the gravest first.

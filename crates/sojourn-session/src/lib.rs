@@ -46,7 +46,7 @@ pub use convert::{JourneyFile, journey_file};
 #[cfg(feature = "evaluate")]
 pub use convert::{Obstacles, k6_obstacles};
 pub use curl::curl_commands;
-pub use data::{Data, Table, TableError};
+pub use data::{Data, Offer};
 pub use definition::{
     Action as StepAction, Check, Column, Condition, Declared, Definition, Expect, Extraction,
     Items, List, Payload, Phase, Pick, Place, Placeholder, PlaceholderKind, Publish, Request,

@@ -5,6 +5,7 @@ mod data;
 mod defines;
 mod events;
 mod extraction;
+mod files;
 mod flow;
 mod invalid;
 mod journeys;

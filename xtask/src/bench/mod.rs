@@ -11,6 +11,7 @@ mod clients;
 mod cpu;
 mod http;
 mod k6;
+mod merge;
 mod mock;
 mod record;
 mod results;
@@ -67,7 +68,11 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
         }
         println!("{table}");
         if is_recorded {
-            record::write(&root(), "crates", &table.to_string())?;
+            match names.as_slice() {
+                [] => record::write(&root(), "crates", &table.to_string())?,
+                // Some of them: the others' rows stay.
+                _ => record::merge(&root(), "crates", &table)?,
+            }
         }
     }
     for (name, compare) in COMPARISONS.into_iter().filter(|(name, _)| is_wanted(name)) {

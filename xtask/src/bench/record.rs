@@ -2,25 +2,34 @@
 
 use std::path::Path;
 
+use super::{merge, table::Table};
 use crate::shell::{capture, command};
 
 /// Replaces the section `name` of the file with the tables.
 pub(crate) fn write(root: &Path, name: &str, tables: &str) -> Result<(), String> {
+    change(root, name, |_| format!("{}\n\n{tables}", machine()))
+}
+
+/// Puts the rows of a table into the one of the section `name`; others stay.
+pub(crate) fn merge(root: &Path, name: &str, table: &Table) -> Result<(), String> {
+    change(root, name, |section| merge::merge(section, &machine(), table))
+}
+
+fn change(root: &Path, name: &str, new: impl FnOnce(&str) -> String) -> Result<(), String> {
     let path = root.join("bench/README.md");
     let explain = |error: std::io::Error| format!("bench/README.md: {error}");
     let text = std::fs::read_to_string(&path).map_err(explain)?;
-    let section = format!("{}\n\n{tables}", machine());
-    let replaced = replace(&text, name, &section)
+    let changed = replace(&text, name, new)
         .ok_or_else(|| format!("bench/README.md has no markers for `{name}`"))?;
-    std::fs::write(&path, replaced).map_err(explain)
+    std::fs::write(&path, changed).map_err(explain)
 }
 
-fn replace(text: &str, name: &str, section: &str) -> Option<String> {
+fn replace(text: &str, name: &str, new: impl FnOnce(&str) -> String) -> Option<String> {
     let begin = format!("<!-- figures:{name} -->\n");
     let end = format!("<!-- end:{name} -->");
     let from = text.find(&begin)? + begin.len();
     let to = from + text[from..].find(&end)?;
-    Some(format!("{}{section}{}", &text[..from], &text[to..]))
+    Some(format!("{}{}{}", &text[..from], new(&text[from..to]), &text[to..]))
 }
 
 /// One line: processor, kernel, revision.
@@ -47,10 +56,11 @@ mod tests {
     fn only_the_named_section_changes() {
         let text =
             "top\n<!-- figures:a -->\nold\n<!-- end:a -->\n<!-- figures:b -->\n<!-- end:b -->";
-        let once = replace(text, "a", "new\n").unwrap();
+        let new = |_: &str| "new\n".to_owned();
+        let once = replace(text, "a", new).unwrap();
         assert_eq!(once, text.replace("old", "new"));
-        assert_eq!(replace(&once, "a", "new\n").unwrap(), once);
-        assert_eq!(replace(text, "c", "new\n"), None);
+        assert_eq!(replace(&once, "a", new).unwrap(), once);
+        assert_eq!(replace(text, "c", new), None);
     }
 
     #[test]
@@ -59,7 +69,7 @@ mod tests {
         let text = std::fs::read_to_string(path).unwrap();
         let comparisons = crate::bench::COMPARISONS.map(|(name, _)| name);
         for name in comparisons.into_iter().chain(["crates"]) {
-            assert!(replace(&text, name, "").is_some(), "{name}");
+            assert!(replace(&text, name, str::to_owned).is_some(), "{name}");
         }
     }
 }

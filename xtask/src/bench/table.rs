@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Rows of equal length under a head.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -13,6 +13,11 @@ impl Table {
         let mut table = Self { rows: Vec::new() };
         table.row(head);
         table
+    }
+
+    /// All rows, the head first.
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
+        &self.rows
     }
 
     /// Adds a row; a shorter one ends with empty cells.

@@ -22,7 +22,7 @@ fn quiet() -> Facts {
         busy_for_s: 10,
         lag_p99_ns: level(130_000.0, 10e6),
         lag_ns_max: Some(2e6),
-        descriptors: level(512.0, 20_000.0),
+        descriptors: Vec::from_iter(level(512.0, 20_000.0)),
         ports: level(512.0, 28_232.0),
         taps_ms: vec![Level { subject: "events".to_owned(), used: 3.0, limit: 1_000.0 }],
         ..Facts::default()

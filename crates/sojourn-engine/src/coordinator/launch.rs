@@ -339,6 +339,7 @@ impl Launched {
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         let shared = Shared {
             of: self.options.threads,
+            process: None,
             plan: Arc::clone(plan),
             options: self.options.clone(),
             work: work.clone(),

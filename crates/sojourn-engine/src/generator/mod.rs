@@ -154,7 +154,8 @@ impl Generator {
         Self {
             prepared: PreparedPlan::new(&plan, &mut client),
             health: ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-                .watch(plan.health.busy_max, &mut recorder),
+                .watch(plan.health.busy_max, &mut recorder)
+                .of_process(spec.process.as_deref(), &mut recorder),
             series: Series::new(&plan, &mut recorder),
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: entries()

@@ -22,6 +22,8 @@ use crate::{
 pub(crate) struct GeneratorSpec {
     pub(crate) index: u32,
     pub(crate) of: u32,
+    /// The name of its process of generators, if it is the one that tells of that.
+    pub(crate) process: Option<String>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
     pub(crate) work: Work,

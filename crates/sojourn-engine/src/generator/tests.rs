@@ -29,6 +29,7 @@ fn spec(plan: Plan, reports_max: usize) -> (GeneratorSpec, Ends) {
     let spec = GeneratorSpec {
         index: 0,
         of: 1,
+        process: None,
         options: RunOptions::new(None, "test".to_owned()),
         work: Work::Journeys,
         anchor: Anchor::now(),

@@ -29,6 +29,8 @@ pub(crate) const WORDS_MAX: usize = 1_024;
 pub(crate) struct Shared {
     /// How many generators the run has, in all processes.
     pub(crate) of: u32,
+    /// In a process of generators: its number, and which generator tells of it.
+    pub(crate) process: Option<(u32, u32)>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) options: RunOptions,
     pub(crate) work: Work,
@@ -37,6 +39,14 @@ pub(crate) struct Shared {
     pub(crate) facts: Sender<Batch>,
     pub(crate) reports: Sender<(u32, FromGenerator)>,
     pub(crate) polls: PollSender,
+}
+
+impl Shared {
+    /// The process's name, for the generator that tells of it.
+    fn process(&self, index: u32) -> Option<String> {
+        let (number, teller) = self.process?;
+        (teller == index).then(|| format!("process {number}"))
+    }
 }
 
 /// A generator thread that stands and waits for its start.
@@ -68,6 +78,7 @@ impl GeneratorThread {
         let spec = GeneratorSpec {
             index,
             of: shared.of,
+            process: shared.process(index),
             plan: Arc::clone(&shared.plan),
             options: shared.options.clone(),
             work: shared.work.clone(),

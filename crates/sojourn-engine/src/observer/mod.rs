@@ -176,7 +176,7 @@ impl Observer {
             limits: LimitSeries::new(plan, &mut recorder),
             clocks: ClockSeries::new(plan, spec.anchor, start_ns, &mut recorder),
             labels: LabelSeries::new(plan),
-            process: ProcessHealth::new(&mut recorder),
+            process: ProcessHealth::new(None, &mut recorder),
             audit: Audit::new(plan, start_ns, &spec.options, spec.rings.clone()),
             recorder,
             tells_end,
@@ -382,7 +382,7 @@ impl Observer {
         self.series.levels(&mut self.ledger, &self.in_flight, now, &mut self.recorder);
         self.limits.write(&self.ledger, self.start_ns, &mut self.recorder);
         self.health.measure(now, &mut self.recorder);
-        self.process.measure(&mut self.recorder);
+        self.process.measure(now, &mut self.recorder);
         let mut refused = |queue: &str, count: &mut u64| {
             self.health.refused(queue, std::mem::take(count), &mut self.recorder);
         };

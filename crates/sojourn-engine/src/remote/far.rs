@@ -15,6 +15,7 @@ use sojourn_broker::Registry;
 use sojourn_ledger::Batch;
 use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
+use sojourn_session::Offer;
 
 use super::{Assignment, FromProcess, ToProcess, fingerprint, wire};
 use crate::{
@@ -69,6 +70,11 @@ impl Joined {
         &self.assignment.run_id
     }
 
+    /// Where the run's large files are.
+    pub fn files(&self) -> &Offer {
+        &self.assignment.files
+    }
+
     /// The process's number among those of the run, from 0.
     pub fn number(&self) -> u32 {
         let generators = &self.assignment.generators;
@@ -110,6 +116,7 @@ impl Joined {
         let (facts, heard_facts) = bounded(MESSAGES_MAX);
         let shared = Shared {
             of: self.assignment.of,
+            process: Some((self.number(), self.assignment.generators.start)),
             plan: Arc::new(plan),
             options: options.clone(),
             work,

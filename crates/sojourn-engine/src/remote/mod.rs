@@ -21,6 +21,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use sojourn_clock::Anchor;
 use sojourn_ledger::Batch;
+use sojourn_session::Offer;
 
 use crate::link::{FromGenerator, ToActor, ToGenerator};
 
@@ -53,6 +54,8 @@ pub(crate) struct Assignment {
     pub(crate) of: u32,
     /// When the run's wall time was read, CLOCK_MONOTONIC nanoseconds, and what it was.
     pub(crate) anchor_ns: (u64, u64),
+    /// Where it finds the large files of the work.
+    pub(crate) files: Offer,
     /// What setup steps left.
     pub(crate) variables: Vec<Option<Box<str>>>,
 }

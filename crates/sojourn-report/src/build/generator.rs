@@ -4,7 +4,7 @@ use sojourn_analysis::generator::{self, Facts, GeneratorVerdict, Level, Thread, 
 use sojourn_metrics::names;
 use sojourn_record::GeneratorLimits;
 
-use super::{health::connections_max, lookup::Lookup};
+use super::{health::connections_max, lookup::Lookup, processes};
 use crate::model::Refusal;
 
 /// `None` for files of before the limits were noted.
@@ -13,16 +13,13 @@ pub(super) fn verdict(lookup: &Lookup<'_>, refused: &[Refusal]) -> Option<Genera
     let lag = lookup.trend(names::LAG, &[]);
     let lag_p99_ns = lag.and_then(|lag| lag.quantile(0.99));
     let level = |used: f64, limit: f64| Level { subject: String::new(), used, limit };
-    let descriptors = limits.descriptors as f64;
-    let left = |metric: &str| lookup.gauge(metric, &[]).map(|(_, least, _)| least);
     generator::verdict(&Facts {
         threads: threads(lookup),
         busy_max: limits.busy_max,
         busy_for_s: (limits.busy_for_ns / 1_000_000_000) as usize,
         lag_p99_ns: lag_p99_ns.map(|p99_ns| level(p99_ns as f64, lag_limit_ns(lookup, &limits))),
         lag_ns_max: lag.and_then(|lag| lag.quantile(1.0)).map(|ns| ns as f64),
-        descriptors: left(names::HEALTH_DESCRIPTORS_LEFT)
-            .map(|left| level((descriptors - left).max(0.0), descriptors)),
+        descriptors: processes::descriptors(lookup),
         // All connections go to one target at worst, as far as that has so many ports.
         ports: connections_max(lookup)
             .map(|taken| level(taken, limits.ports as f64))

@@ -6,6 +6,7 @@ use super::{
     figures::distribution,
     generator,
     lookup::{Lookup, Tags},
+    processes,
 };
 use crate::model::{Health, Limit, Refusal, TapHealth, ThreadHealth};
 
@@ -28,11 +29,10 @@ pub(super) fn health(lookup: &Lookup<'_>) -> Health {
         taps: taps(lookup),
         refused,
         connections_max: connections_max(lookup),
-        memory_bytes_max: lookup.gauge(names::HEALTH_MEMORY_BYTES, &[]).map(|(_, _, max)| max),
-        descriptors_left_min: lookup
-            .gauge(names::HEALTH_DESCRIPTORS_LEFT, &[])
-            .map(|(_, min, _)| min),
-        ports_left_min: lookup.gauge(names::HEALTH_PORTS_LEFT, &[]).map(|(_, min, _)| min),
+        memory_bytes_max: processes::memory_bytes_max(lookup),
+        descriptors_left_min: processes::descriptors_left_min(lookup),
+        ports_left_min: processes::ports_left_min(lookup),
+        processes: processes::processes(lookup),
         limits: lookup
             .run
             .identity
@@ -66,7 +66,7 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadHealth> {
 }
 
 /// The mean of a gauge's last values over the intervals in which it was set.
-fn gauge_mean(lookup: &Lookup<'_>, metric: &str, tags: Tags<'_>) -> Option<f64> {
+pub(super) fn gauge_mean(lookup: &Lookup<'_>, metric: &str, tags: Tags<'_>) -> Option<f64> {
     let set: Vec<f64> =
         lookup.levels(metric, tags).into_iter().flatten().map(|[last, _, _]| last).collect();
     (!set.is_empty()).then(|| set.iter().sum::<f64>() / set.len() as f64)

@@ -5,8 +5,10 @@ use sojourn_record::{RunFile, Verdict};
 
 use crate::model::{
     Cause, JourneyCounts, JourneyReport, Ledger, Outcome, PoisonReport, Quantile, RequirementRow,
-    ThresholdRow, VerdictReport, requirements_met,
+    ThresholdRow, TrafficReport, VerdictReport, requirements_met,
 };
+
+use super::nothing_worked;
 
 /// What a run was to reach.
 type Wanted<'a> = (&'a [ThresholdRow], &'a [RequirementRow]);
@@ -15,8 +17,8 @@ pub(super) fn report(
     run: &RunFile,
     wanted: Wanted<'_>,
     ledger: &Ledger,
-    journeys: &[JourneyReport],
-    poison: &[PoisonReport],
+    (journeys, poison): (&[JourneyReport], &[PoisonReport]),
+    traffic: Option<&TrafficReport>,
 ) -> VerdictReport {
     let outcome = match run.summary.as_ref().map(|summary| summary.verdict) {
         Some(Verdict::Pass) if wanted.1.iter().any(|row| row.failed) => Outcome::Fail,
@@ -37,6 +39,7 @@ pub(super) fn report(
         .or_else(|| run.summary.is_none().then(|| "the file has no summary".to_owned()));
     VerdictReport {
         outcome,
+        warning: nothing_worked::warning(&ledger.journeys_total.steady, traffic),
         headline: headline(outcome, &causes, wanted, ledger, (journeys, poison)),
         causes,
         interrupted: run.summary.as_ref().is_some_and(|summary| summary.interrupted),

@@ -32,12 +32,14 @@ pub struct Health {
     pub refused: Vec<Refusal>,
     /// Most connections open at once, all generators together.
     pub connections_max: Option<f64>,
-    /// Most memory resident at once, bytes.
+    /// Most memory resident at once, bytes, all processes together.
     pub memory_bytes_max: Option<f64>,
-    /// Fewest descriptors left.
+    /// Fewest descriptors that any process had left.
     pub descriptors_left_min: Option<f64>,
     /// Fewest ports left for one target.
     pub ports_left_min: Option<f64>,
+    /// Each process of the run, the one that coordinates first; empty where there is only one.
+    pub processes: Vec<ProcessHealth>,
     /// The limits that make a run void, as applied.
     pub limits: Vec<Limit>,
 }
@@ -57,6 +59,23 @@ pub struct ThreadHealth {
     pub stall_ms_max: Option<f64>,
     /// Longest time in a row that it was busier than the limit, seconds.
     pub busy_s_max: Option<f64>,
+}
+
+/// What a process of the run took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ProcessHealth {
+    /// `coordinator`, or the name of a process of generators.
+    pub process: String,
+    /// Most memory resident at once, bytes.
+    pub memory_bytes_max: Option<f64>,
+    /// Most descriptors open at once.
+    pub descriptors_max: Option<f64>,
+    /// Descriptors that it might have opened.
+    pub descriptors_limit: Option<f64>,
+    /// Processor time of all its threads, as processors; mean over the intervals.
+    pub cpu_mean: Option<f64>,
+    /// In the busiest interval.
+    pub cpu_max: Option<f64>,
 }
 
 /// A tap's delay.

@@ -103,6 +103,9 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
     };
     let interrupted = if verdict.interrupted { " (interrupted)" } else { "" };
     line(out, &format!("{}  {word}{interrupted}", paint.bold(&clean(&identity.name))));
+    if let Some(warning) = &verdict.warning {
+        line(out, &paint.red(&wrap(&clean(warning), "! ", 2, WIDTH)));
+    }
     line(out, &wrap(&clean(&verdict.headline), "", 0, WIDTH));
     if let Some(cut_off) = &verdict.cut_off {
         let text =

@@ -52,6 +52,7 @@ pub(crate) fn model() -> ReportModel {
             }],
             interrupted: false,
             cut_off: None,
+            warning: None,
         },
         thresholds: thresholds(),
         requirements: traffic::requirements(),
@@ -105,6 +106,7 @@ pub(crate) fn empty() -> ReportModel {
             causes: Vec::new(),
             interrupted: false,
             cut_off: Some("the file has no summary".into()),
+            warning: None,
         },
         thresholds: Vec::new(),
         requirements: Vec::new(),
@@ -473,6 +475,7 @@ fn health(steady: &[&Payment]) -> Health {
         connections_max: Some(4.0),
         descriptors_left_min: Some(19_900.0),
         ports_left_min: Some(28_100.0),
+        processes: Vec::new(),
         memory_bytes_max: Some(41.2e6),
         limits: [
             ("missed arrivals", "at most 0.1 % of arrivals"),

@@ -73,6 +73,7 @@ impl<'a> Compiler<'a> {
             sessions: Vec::new(),
             endless: Vec::new(),
             targets: definition.targets.clone(),
+            data: data.clone(),
         };
         Self {
             definition,
@@ -345,7 +346,7 @@ impl<'a> Compiler<'a> {
             Payload::None => Body::None,
             Payload::Text { text, .. } => Body::Text(self.template(text)),
             Payload::File(source) => match self.data.sources.get(*source as usize) {
-                Some(Content::Bytes(bytes)) => Body::File(Arc::clone(bytes)),
+                Some(Content::Bytes(bytes)) => Body::File(bytes.clone()),
                 _ => {
                     self.errors.push(place.error("the file of this body was not read", None));
                     Body::None

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::compare::Comparison;
-use crate::data::Table;
+use crate::data::{Bytes, Data, Offer, Table};
 use crate::definition::Place;
 use crate::extract::Extractor;
 use crate::generator::Generator;
@@ -39,6 +39,8 @@ pub struct Program {
     /// Loops that go on until the test ends.
     pub(crate) endless: Vec<Range<u32>>,
     pub(crate) targets: Targets,
+    /// What tables and bodies are of.
+    pub(crate) data: Data,
 }
 
 /// Index into [`Program::templates`].
@@ -170,7 +172,7 @@ pub(crate) enum Base {
 pub(crate) enum Body {
     None,
     Text(TemplateId),
-    File(Arc<[u8]>),
+    File(Bytes),
 }
 
 #[derive(Debug)]
@@ -234,6 +236,12 @@ impl Program {
     /// Hosts that may be asked, also by redirects.
     pub fn targets(&self) -> &Targets {
         &self.targets
+    }
+
+    /// What other processes of this machine need to have its large files without reading them, as
+    /// long as this program is there.
+    pub fn offer(&self) -> Offer {
+        self.data.offer()
     }
 
     /// How many instructions there are.

@@ -1,10 +1,11 @@
 //! A session script and its files, read and compiled.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sojourn_plan::Files;
 use sojourn_script::Sources;
-use sojourn_session::{Budget, Channels, Data, Defines, Definition, Program, evaluate_with};
+use sojourn_session::{Budget, Channels, Data, Defines, Definition, Offer, Program, evaluate_with};
 
 use crate::errors::UsageError;
 
@@ -52,19 +53,24 @@ impl Files for ScriptFolder {
         std::fs::read(self.0.join(path))
     }
 
+    fn open(&self, path: &Path) -> std::io::Result<Box<dyn Read>> {
+        Ok(Box::new(std::fs::File::open(self.0.join(path))?))
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }
 }
 
 impl ScriptFlags {
-    /// Reads the script and its files; with `--strict`, what is probably a slip is an error.
-    pub(super) fn read(&self) -> Result<Script, UsageError> {
+    /// Reads the script and those of its files that are not offered; with `--strict`, what is
+    /// probably a slip is an error.
+    pub(super) fn read(&self, offer: &Offer) -> Result<Script, UsageError> {
         let path = &self.script;
         let text = text_of(path)?;
         let definition = self.definition()?;
         let folder = ScriptFolder::of(path);
-        let data = Data::load(&definition, &folder)?;
+        let data = Data::load_or_take(&definition, &folder, offer)?;
         let channels = Channels::load(&definition, &folder)?;
         let program = Program::compile(&definition, &data)?;
         let name = path.file_stem().map_or_else(String::new, |it| it.to_string_lossy().into());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crossbeam_channel::Sender;
 use sojourn_engine::{Joined, RunError, Sessions};
 use sojourn_plan::Plan;
-use sojourn_session::{LogLine, Program, SessionLoad, session_load};
+use sojourn_session::{LogLine, Offer, Program, SessionLoad, session_load};
 
 use super::{
     log,
@@ -71,7 +71,7 @@ pub(crate) struct Run {
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    let script = command.script.read()?;
+    let script = command.script.read(&Offer::default())?;
     if command.validate {
         return validate(command, script);
     }
@@ -101,7 +101,7 @@ pub(super) fn join(command: &Run, joined: Joined) {
         name.push(format!(".{}", joined.number()));
         PathBuf::from(name)
     };
-    let loaded = command.script.read().and_then(|script| {
+    let loaded = command.script.read(joined.files()).and_then(|script| {
         let (plan, sessions) = command.load(script)?;
         let log = command.log(&sessions.program, command.log.as_ref().map(numbered))?;
         Ok((plan, sessions, log))

@@ -49,6 +49,7 @@ impl Launched {
                 generators: process * threads..(process + 1) * threads,
                 of: processes.count * threads,
                 anchor_ns: (self.anchor.monotonic_ns, self.anchor.unix_ns),
+                files: work.offer(),
                 variables: variables.to_vec(),
             })?);
         }

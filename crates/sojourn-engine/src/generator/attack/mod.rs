@@ -120,7 +120,8 @@ impl AttackGenerator {
         let load_end_ns = start_ns.saturating_add(load.steady_ns);
         let timeout_ns = plan.journeys[0].within_ns;
         let health = ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-            .watch(plan.health.busy_max, &mut recorder);
+            .watch(plan.health.busy_max, &mut recorder)
+            .of_process(spec.process.as_deref(), &mut recorder);
         let series = Series::new(&plan, &mut recorder);
         Ok(Self {
             magazine: Magazine::new(&attack, &plan, message, &mut client)?,

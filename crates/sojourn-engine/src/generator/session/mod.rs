@@ -99,7 +99,8 @@ impl SessionGenerator {
         let mut recorder = Recorder::new(spec.index);
         recorder.start_at(start_ns);
         let health = ThreadHealth::new(&format!("generator {}", spec.index), &mut recorder)
-            .watch(plan.health.busy_max, &mut recorder);
+            .watch(plan.health.busy_max, &mut recorder)
+            .of_process(spec.process.as_deref(), &mut recorder);
         let steady_ns = plan.load.iter().map(|load| load.steady_ns).max().unwrap_or(0);
         let entries = (0u16..).zip(&plan.load);
         let open = entries

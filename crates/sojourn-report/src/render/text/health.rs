@@ -60,6 +60,25 @@ pub(super) fn health(out: &mut String, health: &Health, paint: &Paint) {
     if !process.is_empty() {
         entry(out, "process", &process.join(" · "));
     }
+    processes(out, health);
+}
+
+fn processes(out: &mut String, health: &Health) {
+    for process in &health.processes {
+        let part = |known: Option<f64>, words: fn(f64) -> String| {
+            known.map_or_else(|| "–".to_owned(), words)
+        };
+        let text = format!(
+            "{}: memory {} · descriptors {} of {} · cpu mean {} · max {}",
+            clean(&process.process),
+            part(process.memory_bytes_max, words::bytes),
+            part(process.descriptors_max, words::number),
+            part(process.descriptors_limit, words::number),
+            part(process.cpu_mean, words::percent),
+            part(process.cpu_max, words::percent)
+        );
+        entry(out, "process", &text);
+    }
 }
 
 fn threads(out: &mut String, health: &Health) {
