@@ -81,6 +81,7 @@ pub(crate) fn rehearse(
 fn apart(flags: &RunFlags, percent: f64) -> RunFlags {
     let mut own = flags.clone();
     own.output = flags.output.as_deref().map(|path| named(path, percent));
+    own.out = flags.out.apart(|path| named(path, percent));
     own.report = flags.report.iter().map(|path| named(path, percent)).collect();
     own
 }

@@ -28,6 +28,7 @@ mod labels;
 mod mock;
 mod mock_callbacks;
 mod omission;
+mod outputs;
 mod polled;
 mod resources;
 mod results;
