@@ -109,7 +109,7 @@ mod tests {
             })
         };
         let remote = Credentials::remote_write(&url, &environment).unwrap();
-        assert_eq!(remote.headers, [basic.clone()]);
+        assert_eq!(remote.headers, std::slice::from_ref(&basic));
         let remote = Credentials::remote_write(&plain, &environment).unwrap();
         assert_eq!(remote.headers[0].1, "Bearer of SOJOURN_PROMETHEUS_TOKEN");
         let otlp = Credentials::otlp(&url, &environment).unwrap();

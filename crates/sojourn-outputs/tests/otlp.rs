@@ -123,16 +123,19 @@ fn what_is_taken_in_part_is_counted() {
     assert_eq!(accounts[0].sent.points, SECONDS * POINTS - 2);
 }
 
+/// Calls that were taken: path and message.
+type Calls = Vec<(String, Vec<u8>)>;
+
 /// A server of gRPC made of `h2`, which answers each call with its status.
-struct Collector {
-    port: u16,
-    taken: std::sync::Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+pub(crate) struct Collector {
+    pub(crate) port: u16,
+    pub(crate) taken: std::sync::Arc<Mutex<Calls>>,
 }
 
 impl Collector {
-    fn start(status: impl Fn(usize) -> u32 + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(status: impl Fn(usize) -> u32 + Send + Sync + 'static) -> Self {
         let (told, port) = sync_channel(1);
-        let taken = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let taken = std::sync::Arc::new(Mutex::new(Calls::new()));
         let own = std::sync::Arc::clone(&taken);
         thread::spawn(move || {
             let runtime =
@@ -160,7 +163,7 @@ async fn answer(
     request: http::Request<h2::RecvStream>,
     mut respond: h2::server::SendResponse<Bytes>,
     status: u32,
-    taken: &Mutex<Vec<(String, Vec<u8>)>>,
+    taken: &Mutex<Calls>,
 ) {
     assert_eq!(request.headers()["content-type"], "application/grpc+proto");
     assert_eq!(request.headers()["te"], "trailers");

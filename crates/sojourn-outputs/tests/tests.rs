@@ -1,4 +1,5 @@
 //! Outputs and the servers that receive them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod book;
 mod faults;
@@ -8,3 +9,4 @@ mod otlp;
 mod prometheus;
 mod receiver;
 mod statsd;
+mod tls;
