@@ -14,6 +14,7 @@ mod files;
 mod go_flags;
 mod go_words;
 mod live;
+mod out_flags;
 mod outputs;
 mod plan_flags;
 mod process_flags;

@@ -84,6 +84,7 @@ fn apart(flags: &RunFlags, percent: f64) -> RunFlags {
     own.output = flags.output.as_deref().map(|path| named(path, percent));
     let renamed = |asked| ReportFile::renamed(asked, |path| named(path, percent));
     own.report = flags.report.iter().map(|asked| renamed(asked)).collect();
+    own.out = flags.out.apart(|path| named(path, percent));
     own
 }
 

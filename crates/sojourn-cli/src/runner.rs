@@ -10,6 +10,7 @@ use crate::{
     connectors::registry,
     errors::UsageError,
     live::ProgressLine,
+    out_flags::OutFlags,
     outputs,
     report_file::ReportFile,
     reported::{Reported, RunFormat},
@@ -35,6 +36,8 @@ pub(crate) struct RunFlags {
     /// threshold that fails
     #[arg(long, value_name = "FILE")]
     pub(crate) nfr: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) out: OutFlags,
     #[command(flatten)]
     pub(crate) keep: KeepFlags,
     #[command(flatten)]
@@ -230,6 +233,8 @@ pub(crate) fn make_with(
     }
     let mut watchers = Watchers::default();
     watchers.add(ProgressLine::new(flags.machine.quiet || how.debug));
+    let run = (options.run_id.as_str(), plan.name.as_str());
+    flags.out.watch(&mut watchers, run, flags.machine.ca.clone())?;
     watchers.listen(&mut options);
     let summary = conduct(&options, &mut |progress| watchers.second(progress));
     watchers.end();

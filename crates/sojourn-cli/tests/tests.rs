@@ -30,6 +30,7 @@ mod mock;
 mod mock_callbacks;
 mod nothing_worked;
 mod omission;
+mod outputs;
 mod polled;
 mod resources;
 mod results;

@@ -48,8 +48,24 @@ impl TraceSeed {
 impl TraceId {
     /// The header's value: this trace, sampled, with a span of the journey's own as parent.
     pub fn traceparent(self) -> String {
-        let span = mix(self.0 as u64 ^ (self.0 >> 64) as u64).max(1);
-        format!("00-{:032x}-{span:016x}-01", self.0)
+        format!("00-{:032x}-{:016x}-01", self.0, self.span())
+    }
+
+    /// The span that the header names as the sender's: the journey itself.
+    pub fn span(self) -> u64 {
+        mix(self.0 as u64 ^ (self.0 >> 64) as u64).max(1)
+    }
+
+    /// The trace of these 32 hexadecimal digits; `None` where they are none, or all zeros.
+    pub fn of_hex(digits: &str) -> Option<Self> {
+        let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = is_hex.then(|| u128::from_str_radix(digits, 16).ok()).flatten()?;
+        (id > 0).then_some(Self(id))
+    }
+
+    /// Its 16 bytes, the first digits first.
+    pub fn bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
     }
 
     /// The trace id in a header's value; `None` where that is none by the specification: later
@@ -112,6 +128,8 @@ mod tests {
         for number in 0..1_000 {
             let id = TraceSeed::of(number, "r").id(JourneyId(number));
             let header = id.traceparent();
+            assert_eq!(TraceId::of_hex(&id.to_string()), Some(id));
+            assert_eq!(header[36..52], format!("{:016x}", id.span()));
             assert_eq!(header.len(), 55);
             assert_eq!(TraceId::of_traceparent(header.as_bytes()), Some(id));
             assert!(header.ends_with("-01") && header.contains(&id.to_string()));

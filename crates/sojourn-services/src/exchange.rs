@@ -53,3 +53,23 @@ pub(crate) fn http_status(port: u16, request: &str, headers: &str) -> io::Result
     let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
     status.ok_or_else(|| io::Error::other(format!("`{line}` is no HTTP answer")))
 }
+
+/// The body of the answer to an HTTP request without a body of its own, by HTTP/1.0: it ends with
+/// the connection.
+pub(crate) fn http_body(port: u16, request: &str, headers: &str) -> io::Result<String> {
+    let mut stream = connect(port)?;
+    let head = format!("{request} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{headers}\r\n");
+    stream.write_all(head.as_bytes())?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    match text.split_once("\r\n\r\n") {
+        Some((_, body)) => Ok(body.to_owned()),
+        None => Err(io::Error::other(format!("`{text}` is no HTTP answer"))),
+    }
+}
+
+/// Text as it may stand in a query, every byte of it percent-encoded.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}

@@ -2,13 +2,17 @@
 
 use std::io;
 
-use crate::{elasticmq, kafka, mosquitto, moto, nats, postgres, rabbitmq, redis};
+use crate::{
+    elasticmq, influxdb, kafka, mosquitto, moto, nats, postgres, prometheus, rabbitmq, redis,
+};
 
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Speaks SQS.
     ElasticMq,
+    /// Of version 1.
+    InfluxDb,
     /// One node, without ZooKeeper.
     Kafka,
     /// MQTT 3.1.1 and 5.
@@ -19,6 +23,8 @@ pub enum Kind {
     Nats,
     /// With logical decoding.
     Postgres,
+    /// Takes remote writes.
+    Prometheus,
     /// AMQP 0-9-1, with its management.
     RabbitMq,
     /// With streams, as every Redis since 5.
@@ -27,13 +33,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::ElasticMq,
+        Self::InfluxDb,
         Self::Kafka,
         Self::Mosquitto,
         Self::Moto,
         Self::Nats,
         Self::Postgres,
+        Self::Prometheus,
         Self::RabbitMq,
         Self::Redis,
     ];
@@ -42,11 +50,13 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::ElasticMq => "elasticmq",
+            Self::InfluxDb => "influxdb",
             Self::Kafka => "kafka",
             Self::Mosquitto => "mosquitto",
             Self::Moto => "moto",
             Self::Nats => "nats",
             Self::Postgres => "postgres",
+            Self::Prometheus => "prometheus",
             Self::RabbitMq => "rabbitmq",
             Self::Redis => "redis",
         }
@@ -60,11 +70,13 @@ impl Kind {
     pub fn probe(self, port: u16) -> io::Result<()> {
         match self {
             Self::ElasticMq => elasticmq::probe(port),
+            Self::InfluxDb => influxdb::probe(port),
             Self::Kafka => kafka::probe(port),
             Self::Mosquitto => mosquitto::probe(port),
             Self::Moto => moto::probe(port),
             Self::Nats => nats::probe(port),
             Self::Postgres => postgres::probe(port),
+            Self::Prometheus => prometheus::probe(port),
             Self::RabbitMq => rabbitmq::probe(port),
             Self::Redis => redis::probe(port),
         }

@@ -1,5 +1,6 @@
-//! Real servers for the tests of the broker connectors: started on free ports of 127.0.0.1, each in
-//! a temporary folder of its own, spoken to, killed, restarted on the same ports, cut off.
+//! Real servers for the tests of the broker connectors and of outputs: started on free ports of
+//! 127.0.0.1, each in a temporary folder of its own, spoken to, killed, restarted on the same
+//! ports, cut off.
 //!
 //! ```no_run
 //! use sojourn_services::{Nats, Service};
@@ -12,9 +13,9 @@
 //! ```
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
-//! - [`Nats`], [`Redis`], [`Mosquitto`] and [`Postgres`] start in well under two seconds: one for
-//!   each test. [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`] take seconds: one for a test
-//!   binary, by [`Kafka::shared`] and its like.
+//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`] and [`InfluxDb`] start in
+//!   well under two seconds: one for each test. [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`]
+//!   take seconds: one for a test binary, by [`Kafka::shared`] and its like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
 //!
 //! Invariants: a server is ready when it has answered in its own protocol, never after a fixed
@@ -30,6 +31,7 @@ mod cut_proxy;
 mod elasticmq;
 mod exchange;
 mod guardian;
+mod influxdb;
 mod instance;
 mod jars;
 mod kafka;
@@ -41,6 +43,7 @@ mod place;
 mod postgres;
 mod process;
 mod programs;
+mod prometheus;
 mod rabbitmq;
 mod redis;
 mod service;
@@ -49,6 +52,7 @@ mod wheels;
 
 pub use cut_proxy::{CutProxy, Figures};
 pub use elasticmq::ElasticMq;
+pub use influxdb::InfluxDb;
 pub use instance::Instance;
 pub use jars::JarSet;
 pub use kafka::Kafka;
@@ -60,6 +64,7 @@ pub use place::free_port;
 pub use postgres::Postgres;
 pub use process::{Process, descendants};
 pub use programs::{PACKAGES, Package, find_program};
+pub use prometheus::Prometheus;
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};

@@ -23,6 +23,8 @@ pub const PACKAGES: &[Package] = &[
     Package { program: "rabbitmq-server", name: "rabbitmq-server" },
     Package { program: "epmd", name: "rabbitmq-server" },
     Package { program: "java", name: "default-jre-headless" },
+    Package { program: "prometheus", name: "prometheus" },
+    Package { program: "influxd", name: "influxdb" },
     Package { program: "openssl", name: "openssl" },
 ];
 

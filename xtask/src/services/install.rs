@@ -97,9 +97,11 @@ pub(super) fn version(kind: Kind) -> String {
         Kind::ElasticMq => return JarSet::ALL[1].version.to_owned(),
         Kind::Kafka => return JarSet::ALL[0].version.to_owned(),
         Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
+        Kind::InfluxDb => ("influxd", "version"),
         Kind::Mosquitto => ("mosquitto", "-h"),
         Kind::Nats => ("nats-server", "--version"),
         Kind::Postgres => ("initdb", "--version"),
+        Kind::Prometheus => ("prometheus", "--version"),
         Kind::RabbitMq => ("rabbitmq-server", ""),
         Kind::Redis => ("redis-server", "--version"),
     };

@@ -10,8 +10,8 @@ mod state;
 use std::thread;
 
 use sojourn_services::{
-    ElasticMq, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, Postgres, RabbitMq, Redis,
-    RedisOptions, Service,
+    ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, Postgres, Prometheus,
+    RabbitMq, Redis, RedisOptions, Service,
 };
 
 pub(crate) use install::{ensure, without_starting};
@@ -38,6 +38,8 @@ const STARTS: &[(&str, Start)] = &[
     ("redis", || Ok(Box::new(Redis::start()?))),
     ("redis-password", || Ok(Box::new(Redis::start_with(RedisOptions { password: true })?))),
     ("mosquitto", || Ok(Box::new(Mosquitto::start()?))),
+    ("prometheus", || Ok(Box::new(Prometheus::start("")?))),
+    ("influxdb", || Ok(Box::new(InfluxDb::start()?))),
 ];
 
 /// `install`, `up`, `down` or `status`.

@@ -11,9 +11,9 @@ use super::Size;
 use super::count::Count;
 use crate::shell::{cargo, show};
 
-/// Features of the command line that only add crates of the workspace, which are built anyway.
+/// Features of the command line that only add crates: those of the workspace are built anyway.
 pub(super) const OF_THE_CLI: &str = "sojourn-cli/amqp,sojourn-cli/mqtt,sojourn-cli/nats,\
-    sojourn-cli/postgres,sojourn-cli/redis,sojourn-cli/script,sojourn-cli/sqs,\
+    sojourn-cli/parquet,sojourn-cli/postgres,sojourn-cli/redis,sojourn-cli/script,sojourn-cli/sqs,\
     sojourn-cli/wrk";
 
 /// More failures than this are no accident.

@@ -6,6 +6,7 @@ use super::connections::Connections;
 use crate::{
     go_flags::boolean,
     go_words::{body_limit, duration},
+    out_flags::OutFlags,
 };
 
 /// Hit targets at a rate
@@ -89,6 +90,8 @@ pub(crate) struct Attack {
     /// Serve figures in OpenMetrics text here while the attack lasts
     #[arg(long, default_value = "", hide_default_value = true, value_name = "HOST:PORT")]
     pub(super) prometheus_addr: String,
+    #[command(flatten)]
+    pub(super) out: OutFlags,
     /// Fail (exit code 99) if this comes true, repeatable: 'p99 > 50ms', 'success < 99%'
     #[arg(long, value_name = "CONDITION")]
     pub(super) fail_if: Vec<String>,

@@ -20,6 +20,7 @@ use crate::{
     outputs,
     reported::{Reported, RunFormat},
     runner, signals,
+    watchers::Watchers,
 };
 pub(crate) use flags::Attack;
 
@@ -107,13 +108,18 @@ fn conduct(
             UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
         })?),
     };
+    let mut watchers = Watchers::default();
+    let run = (options.run_id.as_str(), plan.name.as_str());
+    command.out.watch(&mut watchers, run, options.client.tls.ca_file.clone())?;
     let ended = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
         line.show(progress);
+        watchers.second(progress);
         if let Some(metrics) = &metrics {
             metrics.show(openmetrics(progress.store));
         }
     });
     line.leave();
+    watchers.end();
     Ok(ended?.summary)
 }
 

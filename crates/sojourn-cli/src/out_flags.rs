@@ -1,0 +1,80 @@
+//! `--out`: where figures and journeys go while a run lasts.
+
+use std::path::{Path, PathBuf};
+
+use sojourn_engine::{Progress, Stretch};
+use sojourn_outputs::{Outputs, Run, Second, Target};
+use sojourn_record::JourneyRecord;
+
+use crate::{
+    errors::UsageError,
+    watchers::{Watcher, Watchers},
+};
+
+/// Outputs while a run lasts.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct OutFlags {
+    /// Send figures and kept journeys there while the run lasts, repeatable: prometheus=:9464,
+    /// prometheus-rw=URL, otlp=URL, otlp-grpc=URL, influxdb=URL/DATABASE,
+    /// influxdb2=URL?org=ORG&bucket=BUCKET, statsd=HOST:PORT, ndjson=FILE, parquet=FILE
+    #[arg(long, value_name = "KIND=TARGET")]
+    pub(crate) out: Vec<String>,
+}
+
+impl OutFlags {
+    /// The same for another run, with other names of files.
+    pub(crate) fn apart(&self, named: impl Fn(&Path) -> PathBuf) -> Self {
+        let out = self.out.iter().map(|out| match out.split_once('=') {
+            Some((kind @ ("ndjson" | "parquet"), file)) => {
+                format!("{kind}={}", named(Path::new(file)).display())
+            }
+            _ => out.clone(),
+        });
+        Self { out: out.collect() }
+    }
+
+    /// Opens the outputs, and has them told of the run.
+    pub(crate) fn watch(
+        &self,
+        watchers: &mut Watchers,
+        (run_id, plan): (&str, &str),
+        ca_file: Option<PathBuf>,
+    ) -> Result<(), UsageError> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let refuse = |error: sojourn_outputs::OutputError| {
+            UsageError::new(error.to_string(), "docs/outputs.md says what each kind takes")
+        };
+        let targets: Result<Vec<_>, _> = self.out.iter().map(|it| Target::parse(it)).collect();
+        let run = Run { id: run_id.to_owned(), plan: plan.to_owned(), ca_file };
+        let outputs = Outputs::open(&targets.map_err(refuse)?, &run).map_err(refuse)?;
+        watchers.add(OutputWatcher { outputs: Some(outputs) });
+        Ok(())
+    }
+}
+
+/// Hands each second to the outputs.
+struct OutputWatcher {
+    /// Taken at the end.
+    outputs: Option<Outputs>,
+}
+
+impl Watcher for OutputWatcher {
+    fn second(&mut self, progress: &Progress<'_>, journeys: &[JourneyRecord]) {
+        let Some(outputs) = &mut self.outputs else { return };
+        outputs.second(&Second {
+            at_ns: progress.start_ns + progress.elapsed_ns,
+            start_ns: progress.start_ns,
+            is_last: progress.stretch == Stretch::Over,
+            interval: progress.interval,
+            store: progress.store,
+            journeys,
+        });
+    }
+
+    fn end(&mut self) -> Vec<String> {
+        let accounts = self.outputs.take().map(Outputs::end).unwrap_or_default();
+        accounts.iter().map(sojourn_outputs::Account::line).collect()
+    }
+}

@@ -1,0 +1,35 @@
+//! Who speaks: the resource and the scope of everything that is sent.
+
+use prost::Message;
+
+use super::messages::{ExportAnswer, KeyValue, Resource, Scope};
+use crate::{
+    failure::{Failure, Took},
+    target::Run,
+};
+
+pub(super) fn resource(run: &Run) -> Resource {
+    Resource {
+        attributes: vec![
+            KeyValue::text("service.name", "sojourn"),
+            KeyValue::text("service.version", env!("CARGO_PKG_VERSION")),
+            KeyValue::text("service.instance.id", &run.id),
+            KeyValue::text("run", &run.id),
+            KeyValue::text("plan", &run.plan),
+        ],
+    }
+}
+
+pub(super) fn scope() -> Scope {
+    Scope { name: "sojourn".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
+/// What the receiver's answer says it took. What it does not say is taken as success.
+pub(super) fn took(answer: &[u8]) -> Result<Took, Failure> {
+    let partial = ExportAnswer::decode(answer).ok().and_then(|answer| answer.partial);
+    let rejected = partial.map_or(0, |partial| partial.rejected);
+    Ok(match u64::try_from(rejected) {
+        Ok(rejected) if rejected > 0 => Took::AllBut(rejected),
+        _ => Took::All,
+    })
+}

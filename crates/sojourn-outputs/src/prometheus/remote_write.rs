@@ -1,0 +1,111 @@
+//! Remote write 1.0: protobuf messages, compressed by Snappy, posted.
+//!
+//! <https://prometheus.io/docs/specs/prw/remote_write_spec/>
+
+use std::time::Duration;
+
+use prost::Message;
+use url::Url;
+
+use super::samples::samples;
+use crate::{
+    failure::{Failure, Took},
+    frame::{Frame, Point},
+    http::Poster,
+    outlet::Output,
+    target::Run,
+};
+
+/// Every so many seconds series are sent that did not change, so that none goes stale and each
+/// window of ten seconds has two samples of each.
+const REPEAT: u64 = 5;
+
+/// The receiver.
+pub(crate) struct RemoteWrite {
+    poster: Poster,
+    url: Url,
+    run: Run,
+}
+
+impl RemoteWrite {
+    pub(crate) fn new(poster: Poster, run: &Run) -> Self {
+        let url = poster.url("");
+        Self { poster, url, run: run.clone() }
+    }
+
+    fn series(&self, point: &Point, unix_ms: i64, out: &mut Vec<TimeSeries>) {
+        for sample in samples(point) {
+            let name = format!("{}{}", point.series.exported.name, sample.suffix);
+            let mut labels = vec![
+                Label::new("__name__", &name),
+                Label::new("plan", &self.run.plan),
+                Label::new("run", &self.run.id),
+            ];
+            labels.extend(point.series.labels.iter().map(|(name, value)| Label::new(name, value)));
+            labels.extend(sample.le.map(|le| Label::new("le", &le)));
+            // An empty label is none, and the specification asks for order.
+            labels.retain(|label| !label.value.is_empty());
+            labels.sort_by(|a, b| a.name.cmp(&b.name));
+            let samples = vec![Sample { value: sample.value, timestamp: unix_ms }];
+            out.push(TimeSeries { labels, samples });
+        }
+    }
+}
+
+impl Output for RemoteWrite {
+    fn send(&mut self, frame: &Frame, timeout: Duration) -> Result<Took, Failure> {
+        let is_whole = frame.is_last || frame.number.is_multiple_of(REPEAT);
+        let unix_ms = i64::try_from(frame.unix_ns / 1_000_000).unwrap_or(i64::MAX);
+        let mut timeseries = Vec::new();
+        for point in frame.points.iter().filter(|point| is_whole || point.is_changed) {
+            self.series(point, unix_ms, &mut timeseries);
+        }
+        let message = WriteRequest { timeseries }.encode_to_vec();
+        let body = snap::raw::Encoder::new()
+            .compress_vec(&message)
+            .map_err(|error| Failure::Never(error.to_string()))?;
+        let headers = [
+            ("content-type", "application/x-protobuf"),
+            ("content-encoding", "snappy"),
+            ("x-prometheus-remote-write-version", "0.1.0"),
+        ];
+        self.poster.post(&self.url, &headers, &body, timeout)?;
+        Ok(Took::All)
+    }
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct WriteRequest {
+    #[prost(message, repeated, tag = "1")]
+    timeseries: Vec<TimeSeries>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct TimeSeries {
+    #[prost(message, repeated, tag = "1")]
+    labels: Vec<Label>,
+    #[prost(message, repeated, tag = "2")]
+    samples: Vec<Sample>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Label {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "2")]
+    value: String,
+}
+
+impl Label {
+    fn new(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: value.to_owned() }
+    }
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sample {
+    #[prost(double, tag = "1")]
+    value: f64,
+    #[prost(int64, tag = "2")]
+    timestamp: i64,
+}

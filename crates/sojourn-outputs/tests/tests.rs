@@ -1,0 +1,12 @@
+//! Outputs and the servers that receive them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod book;
+mod faults;
+mod files;
+mod influxdb;
+mod otlp;
+mod prometheus;
+mod receiver;
+mod statsd;
+mod tls;
