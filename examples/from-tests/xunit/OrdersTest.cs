@@ -25,6 +25,19 @@ public sealed class Run : IDisposable
     {
         var (port, hooks) = (FreePort(), FreePort());
         shop = StartShop(port, hooks);
+        try
+        {
+            Report = Load(port, hooks);
+        }
+        catch
+        {
+            Dispose();
+            throw;
+        }
+    }
+
+    private JsonElement Load(int port, int hooks)
+    {
         var file = Path.Combine(folder, "report.json");
         using var ran = Process.Start(new ProcessStartInfo(Sojourn, [
             "run", Path.Combine(Examples(), "from-tests", "orders.yaml"), "--quiet",
@@ -34,7 +47,7 @@ public sealed class Run : IDisposable
         ran.WaitForExit();
         // 0, 3 (void) and 99 (a threshold failed) leave a report, which says more than a number.
         Assert.Contains(ran.ExitCode, new[] { 0, 3, 99, 105 });
-        Report = JsonDocument.Parse(File.ReadAllText(file)).RootElement;
+        return JsonDocument.Parse(File.ReadAllText(file)).RootElement;
     }
 
     /// <summary>A value of the report by its JSON pointer.</summary>
