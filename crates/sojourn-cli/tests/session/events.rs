@@ -74,13 +74,24 @@ definition.session("order", (session) => {
 
 #[test]
 fn counts_equal_the_systems_own_log() {
+    orders(&[]);
+}
+
+/// Events come to one process and clients wait in another.
+#[test]
+fn clients_of_other_processes_hear_of_their_events() {
+    orders(&["--generators", "2", "--threads", "2"]);
+}
+
+/// Runs them, with these words besides, and holds every figure against the system's own log.
+fn orders(arguments: &[&str]) {
     let port = free_port().unwrap();
     let (keys, to_post) = crossbeam_channel::bounded(10_000);
     let others = Paths::default();
     let server = Server::start(Shop { keys, others: Arc::clone(&others) }).unwrap();
     let poster = std::thread::spawn(move || post_all(port, &to_post));
     let script = ORDERS.replace("BASE", &server.url("")).replace("PORT", &port.to_string());
-    let (output, folder) = run(&script, &[]);
+    let (output, folder) = run(&script, arguments);
     drop(server);
     let posted = poster.join().expect("every webhook was accepted");
     assert!(matches!(output.code, Some(0 | 3)), "{output}");
@@ -159,6 +170,15 @@ definition.session("silent", (session) => {
 
 #[test]
 fn messages_are_published_and_events_come_back_through_kafka() {
+    through_kafka(&["--threads", "2"]);
+}
+
+#[test]
+fn messages_of_other_processes_come_back_to_them() {
+    through_kafka(&["--generators", "2"]);
+}
+
+fn through_kafka(arguments: &[&str]) {
     let cluster = MockCluster::new(1).unwrap();
     cluster.create_topic("orders", 3, 1).unwrap();
     let (keys, _nobody) = crossbeam_channel::bounded(1);
@@ -166,7 +186,7 @@ fn messages_are_published_and_events_come_back_through_kafka() {
     let server = Server::start(Shop { keys, others: Arc::clone(&others) }).unwrap();
     let script = QUEUE.replace("BASE", &server.url(""));
     let script = script.replace("KAFKA", &cluster.bootstrap_servers());
-    let (output, folder) = run(&script, &["--threads", "2"]);
+    let (output, folder) = run(&script, arguments);
     assert!(matches!(output.code, Some(0 | 3)), "{output}");
     let file = opened(&folder);
     assert_sound(&file);

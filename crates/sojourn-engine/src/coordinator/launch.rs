@@ -321,8 +321,8 @@ impl Launched {
     /// Waits for the threads, which have all been asked to end.
     pub(super) fn join(self) {
         let Self { threads, to_generators, from_generators, from_observer, from_taps, .. } = self;
-        // Nobody waits for a place in a queue that is no longer read.
-        drop((to_generators, from_generators, from_observer, from_taps));
+        // Nobody waits for a place in a queue that is no longer read, or for an event.
+        drop((to_generators, from_generators, from_observer, from_taps, self.listener));
         for thread in threads {
             // What panics is caught in the thread and told.
             let _ignored = thread.join();

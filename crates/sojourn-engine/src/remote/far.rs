@@ -21,7 +21,7 @@ use super::{Assignment, FromProcess, ToProcess, fingerprint, wire};
 use crate::{
     RunError, RunOptions, Sessions,
     coordinator::panic,
-    generator::{GeneratorThread, Shared},
+    generator::{GeneratorThread, Inboxes, Shared},
     link::FromGenerator,
     once::once,
     poller::PollSender,
@@ -176,6 +176,12 @@ impl Joined {
                         thread.waker.wake();
                     });
                 }
+                ToProcess::Event(arrived) => {
+                    threads.inboxes.iter().for_each(|inboxes| inboxes.pass(&arrived));
+                }
+                ToProcess::EventsRefused(count) => {
+                    threads.inboxes.iter().for_each(|inboxes| inboxes.refused(count));
+                }
                 ToProcess::Begin(_) => {}
             }
         }
@@ -198,6 +204,8 @@ fn give_back(spares: &[Sender<Box<Snapshot>>], first: u32, message: FromProcess)
 /// The generator threads of this process.
 struct Threads {
     threads: Vec<GeneratorThread>,
+    /// Where their clients' events come in, if they wait for any.
+    inboxes: Option<Inboxes>,
     handles: Vec<JoinHandle<()>>,
 }
 
@@ -208,20 +216,22 @@ impl Threads {
         registry: &Registry,
     ) -> Result<Self, RunError> {
         let (mut threads, mut handles) = (Vec::new(), Vec::new());
+        let mut inboxes = shared.work.events().map(|events| Inboxes::new(events.clone()));
         for index in indexes {
             let reports = shared.reports.clone();
-            let thread = GeneratorThread::start(index, shared, registry, None, |body| {
-                let thread = std::thread::Builder::new()
-                    .name(format!("generator-{index}"))
-                    .spawn(move || guarded(index, body, &reports));
-                handles.push(thread.map_err(|error| {
-                    RunError::new(format!("cannot make a thread: {error}"), "check ulimit -u")
-                })?);
-                Ok(())
-            })?;
+            let thread =
+                GeneratorThread::start(index, shared, registry, inboxes.as_mut(), |body| {
+                    let thread = std::thread::Builder::new()
+                        .name(format!("generator-{index}"))
+                        .spawn(move || guarded(index, body, &reports));
+                    handles.push(thread.map_err(|error| {
+                        RunError::new(format!("cannot make a thread: {error}"), "check ulimit -u")
+                    })?);
+                    Ok(())
+                })?;
             threads.push(thread);
         }
-        Ok(Self { threads, handles })
+        Ok(Self { threads, inboxes, handles })
     }
 
     /// The thread of this number, where the first one has that.

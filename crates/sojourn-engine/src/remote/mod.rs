@@ -6,6 +6,8 @@
 //! ```
 //!
 //! Their threads are the same as those of a run in one process and say the same; links carry it.
+//! Taps are the coordinator's alone: an event that clients of sessions may wait for goes to every
+//! process, and from there to each of its threads.
 //! Generator `i` of `n` has the same share of the arrivals wherever it is. All processes are on
 //! this machine, so that CLOCK_MONOTONIC is one clock. A process makes its plan itself, of the same
 //! words on the command line, and compares it with the coordinator's. Its socket is its standard
@@ -16,14 +18,17 @@ mod fingerprint;
 mod near;
 mod wire;
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use sojourn_clock::Anchor;
 use sojourn_ledger::Batch;
 use sojourn_session::Offer;
 
-use crate::link::{FromGenerator, ToActor, ToGenerator};
+use crate::{
+    generator::Arrived,
+    link::{FromGenerator, ToActor, ToGenerator},
+};
 
 pub use far::Joined;
 pub(crate) use fingerprint::fingerprint;
@@ -75,6 +80,10 @@ enum ToProcess {
     Generator(u32, ToGenerator),
     /// To an actor of the generator of this number.
     Actor(u32, ToActor),
+    /// To all its generators, whose clients may wait for it.
+    Event(Arc<Arrived>),
+    /// So many events found no room on their way to it.
+    EventsRefused(u64),
 }
 
 /// Process to coordinator.
@@ -88,4 +97,63 @@ enum FromProcess {
     Report(u32, FromGenerator),
     /// Of one of its generators.
     Facts(Batch),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use smallvec::SmallVec;
+    use sojourn_session::EventLoad;
+
+    use super::*;
+    use crate::generator::{Inboxes, StageFit};
+
+    fn load() -> EventLoad {
+        let (published, expected) = (Vec::new(), Vec::new());
+        EventLoad { published, expected, sessions: 0, stages: Vec::new(), is_kept: Vec::new() }
+    }
+
+    fn event(number: u64) -> Arc<Arrived> {
+        let fit = StageFit { stage: 3, key: number.to_le_bytes().as_slice().into(), member: None };
+        Arc::new(Arrived {
+            stamp_ns: number,
+            fits: SmallVec::from_iter([fit]),
+            headers: vec![("Tenant".to_owned(), "ä".to_owned())],
+            body: vec![0, 255, 10].into(),
+        })
+    }
+
+    /// From the taps' side through a socket to two generators of a process.
+    #[test]
+    fn events_reach_every_generator_as_they_were_and_refusals_are_counted_once() {
+        let mut near = Inboxes::new(load());
+        let inbox = near.of_process();
+        (0..5).for_each(|number| near.pass(&event(number)));
+        near.refused(7);
+        drop(near);
+        let mut bytes = Vec::new();
+        for arrived in &inbox.arrived {
+            wire::write(&mut bytes, &ToProcess::Event(arrived)).unwrap();
+        }
+        wire::write(&mut bytes, &ToProcess::EventsRefused(inbox.take_refused())).unwrap();
+
+        let mut far = Inboxes::new(load());
+        let waker = Arc::<OnceLock<sojourn_http::Waker>>::default();
+        let inboxes = [far.inbox(&waker), far.inbox(&waker)];
+        let mut from = bytes.as_slice();
+        while let Some(message) = wire::read::<ToProcess>(&mut from).unwrap() {
+            match message {
+                ToProcess::Event(arrived) => far.pass(&arrived),
+                ToProcess::EventsRefused(count) => far.refused(count),
+                other => panic!("{other:?}"),
+            }
+        }
+        for inbox in &inboxes {
+            let came: Vec<_> = inbox.arrived.try_iter().map(|it| format!("{it:?}")).collect();
+            let sent: Vec<_> = (0..5).map(|number| format!("{:?}", event(number))).collect();
+            assert_eq!(came, sent);
+        }
+        assert_eq!(inboxes.map(|inbox| inbox.take_refused()), [7, 0]);
+    }
 }

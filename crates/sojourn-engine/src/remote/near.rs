@@ -14,12 +14,12 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender};
-use serde::Serialize;
 use sojourn_ledger::Batch;
 
 use super::{Assignment, FromProcess, SUBCOMMAND, ToProcess, wire};
 use crate::{
     RunError,
+    generator::Inbox,
     link::{FromGenerator, ToActor, ToGenerator},
 };
 
@@ -147,14 +147,34 @@ impl Link {
         self.pass(messages, |message| ToProcess::Actor(index, message));
     }
 
-    fn pass<M, W: Serialize>(&self, messages: &Receiver<M>, wrap: impl Fn(M) -> W) {
-        for message in messages {
-            let mut socket = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if wire::write(&mut *socket, &wrap(message)).is_err() {
-                // It has gone; whoever hears it says so.
+    /// The body of a thread that passes on the events that its generators' clients may wait for.
+    pub(crate) fn events(self, inbox: &Inbox) {
+        for arrived in &inbox.arrived {
+            if !self.tell(&ToProcess::Event(arrived)) || !self.tell_refused(inbox) {
                 return;
             }
         }
+        let _was_told = self.tell_refused(inbox);
+    }
+
+    /// Its generators count what this side had no room for: their figures have it then.
+    fn tell_refused(&self, inbox: &Inbox) -> bool {
+        let refused = inbox.take_refused();
+        refused == 0 || self.tell(&ToProcess::EventsRefused(refused))
+    }
+
+    fn pass<M>(&self, messages: &Receiver<M>, wrap: impl Fn(M) -> ToProcess) {
+        for message in messages {
+            if !self.tell(&wrap(message)) {
+                return;
+            }
+        }
+    }
+
+    /// False where the process has gone; whoever hears it says so.
+    fn tell(&self, message: &ToProcess) -> bool {
+        let mut socket = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        wire::write(&mut *socket, message).is_ok()
     }
 }
 

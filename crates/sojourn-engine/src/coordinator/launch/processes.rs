@@ -9,7 +9,8 @@ use super::{GeneratorEnds, Launched};
 use crate::{
     RunError,
     coordinator::panic::Role,
-    generator::{WAKE_UPS_MAX, WORDS_MAX},
+    follow::Listener,
+    generator::{Inboxes, WAKE_UPS_MAX, WORDS_MAX},
     observer::GeneratorEnd,
     poller::is_polled,
     remote::{Assignment, Process, Processes, fingerprint},
@@ -33,12 +34,6 @@ impl Launched {
                 "leave --generators out, or use more --threads",
             ));
         }
-        if work.events().is_some() {
-            return Err(RunError::new(
-                "the script's clients wait for events, which one process must hear",
-                "leave --generators out, or use more --threads",
-            ));
-        }
         let (threads, fingerprint) = (self.options.threads, fingerprint(plan, work));
         let mut begun = Vec::new();
         for process in 0..processes.count {
@@ -54,9 +49,16 @@ impl Launched {
             })?);
         }
         let mut ends = Vec::new();
+        let mut inboxes = work.events().map(|events| Inboxes::new(events.clone()));
         for (number, mut process) in begun.into_iter().enumerate() {
             let ios = process.ready()?;
             let link = process.link()?;
+            if let Some(inbox) = inboxes.as_mut().map(Inboxes::of_process) {
+                let to_events = link.clone();
+                self.spawn(Role::Other, &format!("events-{number}"), move || {
+                    to_events.events(&inbox);
+                })?;
+            }
             for io in ios {
                 let index = ends.len() as u32;
                 self.source(format!("generator {index}"));
@@ -78,6 +80,7 @@ impl Launched {
                 process.hear(&reports, &facts);
             })?;
         }
+        self.listener = inboxes.map(|inboxes| Arc::new(inboxes) as Arc<dyn Listener>);
         Ok(ends)
     }
 }

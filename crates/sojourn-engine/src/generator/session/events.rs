@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use sojourn_broker::{Awaited, Outcome};
@@ -148,7 +147,7 @@ impl Events {
 
     /// Events that found no room since the last call.
     pub(super) fn take_refused(&self) -> u64 {
-        self.inbox.refused.swap(0, Ordering::Relaxed)
+        self.inbox.take_refused()
     }
 
     /// Takes in what has come.

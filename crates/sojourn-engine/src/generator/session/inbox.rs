@@ -1,9 +1,11 @@
-//! Events on their way from taps to the generators whose clients may wait for them.
+//! Events on their way from taps to the generators whose clients may wait for them. Those of
+//! another process have an inbox together on this side of its link, and one each on the other.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use sojourn_broker::RawMessage;
 use sojourn_http::Waker;
@@ -15,7 +17,7 @@ use crate::follow::{Fit, Listener};
 const EVENTS_MAX: usize = 262_144;
 
 /// An event that fits a stage at least.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Arrived {
     /// When it was received, CLOCK_MONOTONIC nanoseconds.
     pub(crate) stamp_ns: u64,
@@ -28,14 +30,14 @@ pub(crate) struct Arrived {
 }
 
 /// A declared stage, the key that the event has for it, and what tells it from others of the key.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StageFit {
     pub(crate) stage: u16,
     pub(crate) key: Arc<[u8]>,
     pub(crate) member: Option<u64>,
 }
 
-/// The taps' end: every event goes to every generator, since nobody else knows whose it is.
+/// The taps' end, and that of a link from them: every event goes to every generator, since nobody else knows whose it is.
 pub(crate) struct Inboxes {
     load: EventLoad,
     ends: Vec<End>,
@@ -55,6 +57,13 @@ pub(crate) struct Inbox {
     pub(crate) refused: Arc<AtomicU64>,
 }
 
+impl Inbox {
+    /// Events that found no room, since this was last asked.
+    pub(crate) fn take_refused(&self) -> u64 {
+        self.refused.swap(0, Ordering::Relaxed)
+    }
+}
+
 impl Inboxes {
     pub(crate) fn new(load: EventLoad) -> Self {
         Self { load, ends: Vec::new() }
@@ -67,6 +76,30 @@ impl Inboxes {
         let end = End { sender, refused: Arc::clone(&refused), waker: Arc::clone(waker) };
         self.ends.push(end);
         Inbox { arrived, refused }
+    }
+
+    /// The inbox of a process of generators, which its link empties.
+    pub(crate) fn of_process(&mut self) -> Inbox {
+        self.inbox(&Arc::default())
+    }
+
+    /// Puts an event into every inbox.
+    pub(crate) fn pass(&self, arrived: &Arc<Arrived>) {
+        for end in &self.ends {
+            if end.sender.try_send(Arc::clone(arrived)).is_err() {
+                end.refused.fetch_add(1, Ordering::Relaxed);
+            }
+            if let Some(waker) = end.waker.get() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Counts events that found no room on the way here, with the first generator's.
+    pub(crate) fn refused(&self, count: u64) {
+        if let Some(end) = self.ends.first() {
+            end.refused.fetch_add(count, Ordering::Relaxed);
+        }
     }
 
     /// The declared stages that an event fits, each once: several journeys may have the same.
@@ -94,14 +127,6 @@ impl Listener for Inboxes {
         let headers = message.headers.iter().filter(|_| is_kept);
         let headers = headers.map(|(name, value)| ((*name).to_owned(), text(value))).collect();
         let body: &[u8] = if is_kept { message.payload } else { &[] };
-        let arrived = Arc::new(Arrived { stamp_ns, fits, headers, body: body.into() });
-        for end in &self.ends {
-            if end.sender.try_send(Arc::clone(&arrived)).is_err() {
-                end.refused.fetch_add(1, Ordering::Relaxed);
-            }
-            if let Some(waker) = end.waker.get() {
-                waker.wake();
-            }
-        }
+        self.pass(&Arc::new(Arrived { stamp_ns, fits, headers, body: body.into() }));
     }
 }

@@ -43,7 +43,9 @@ use crate::{
 };
 use accounts::Accounts;
 use events::Events;
-pub(crate) use inbox::{Inbox, Inboxes};
+#[cfg(test)]
+pub(crate) use inbox::StageFit;
+pub(crate) use inbox::{Arrived, Inbox, Inboxes};
 use origins::Origins;
 use requests::Moment;
 use seat::{Seat, SeatEvents};
