@@ -19,5 +19,6 @@ pub(crate) enum Took {
     /// All but so many points or journeys.
     AllBut(u64),
     /// Nothing yet: it is held until more has come.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet holds"))]
     Held,
 }

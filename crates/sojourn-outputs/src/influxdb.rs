@@ -4,6 +4,7 @@
 
 use std::{fmt::Write, time::Duration};
 
+use sojourn_clock::now_ns;
 use url::Url;
 
 use crate::{
@@ -53,22 +54,18 @@ impl Output for InfluxDb {
         for point in frame.changed() {
             write_line(point, frame.unix_ns, &self.tags, &mut body);
         }
+        let until_ns = now_ns() + timeout.as_nanos() as u64;
         let headers = [("content-type", "text/plain; charset=utf-8")];
         let sent = self.poster.post(&self.write, &headers, body.as_bytes(), timeout);
-        match (sent, self.create.take()) {
+        let sent = match (sent, &self.create) {
             (Err(Failure::Never(words)), Some(create)) if words.contains("database not found") => {
-                if let Err(failure) = self.poster.post(&create, &[], &[], timeout) {
-                    self.create = Some(create);
-                    return Err(failure);
-                }
-                // Made now, so the same may be taken.
-                Err(Failure::Again(words))
+                let left = || Duration::from_nanos(until_ns.saturating_sub(now_ns()).max(1));
+                self.poster.post(create, &[], &[], left())?;
+                self.poster.post(&self.write, &headers, body.as_bytes(), left())
             }
-            (sent, create) => {
-                self.create = create;
-                sent.map(|_| Took::All)
-            }
-        }
+            (sent, _) => sent,
+        };
+        sent.map(|_| Took::All)
     }
 }
 

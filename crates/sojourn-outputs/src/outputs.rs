@@ -104,8 +104,9 @@ fn output(place: &Place, run: &Run) -> Result<Box<dyn Output>, String> {
         #[cfg(feature = "parquet")]
         Place::Parquet(path) => Box::new(crate::parquet::Parquet::create(path, run)?),
         #[cfg(not(feature = "parquet"))]
-        Place::Parquet(_) => {
-            return Err("this build has no Parquet; build it with the feature `parquet`".to_owned());
+        Place::Parquet(path) => {
+            let path = path.display();
+            return Err(format!("{path} cannot be written: build with the feature `parquet`"));
         }
     })
 }

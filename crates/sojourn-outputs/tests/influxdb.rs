@@ -23,6 +23,7 @@ fn a_real_server_has_what_there_was() {
     let (accounts, store) =
         Played::to(&[format!("influxdb={}/load%20tests", server.url_with_password())]).whole();
     assert_whole(&accounts[0], false);
+    assert_eq!(accounts[0].last_failure, None);
     assert!(!accounts[0].what.contains(PASSWORD) && !accounts[0].what.contains(USER));
     let sum = |measurement: &str, field: &str| -> f64 {
         let query = format!("SELECT SUM({field}) FROM {measurement}");

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    ElasticMq, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, Process, RabbitMq,
-    Redis, RedisOptions, Service, USER, descendants,
+    ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, Process,
+    Prometheus, RabbitMq, Redis, RedisOptions, Service, USER, descendants,
 };
 
 fn connect(port: u16) -> TcpStream {
@@ -222,4 +222,31 @@ fn moto() {
         ask_for("sqs", "POST /", &queue, br#"/q""#);
     });
     drop_it(moto);
+}
+
+#[test]
+fn prometheus() {
+    let mut prometheus = Prometheus::start("").unwrap();
+    assert!(prometheus.query("1 + 1").unwrap().contains("\"2\""));
+    live(&mut prometheus, |port| {
+        let request = "GET /api/v1/query?query=20%2B1 HTTP/1.0\r\n\r\n";
+        ask(&mut connect(port), request.as_bytes(), b"\"21\"");
+    });
+    drop_it(prometheus);
+}
+
+#[test]
+fn influxdb() {
+    let mut influxdb = InfluxDb::start().unwrap();
+    assert!(influxdb.url_with_password().contains(&format!("{USER}:{PASSWORD}@")));
+    assert!(influxdb.query("none", "SHOW USERS").unwrap().contains(USER));
+    live(&mut influxdb, |port| {
+        let ask_as = |user: &str, until: &[u8]| {
+            let request = format!("GET /query?q=SHOW%20USERS{user} HTTP/1.0\r\n\r\n");
+            ask(&mut connect(port), request.as_bytes(), until);
+        };
+        ask_as("", b" 401 ");
+        ask_as(&format!("&u={USER}&p={PASSWORD}"), b"\"admin\"");
+    });
+    drop_it(influxdb);
 }

@@ -25,12 +25,14 @@ pub(crate) struct RemoteWrite {
     poster: Poster,
     url: Url,
     run: Run,
+    /// The latest instant that was sent.
+    unix_ms: i64,
 }
 
 impl RemoteWrite {
     pub(crate) fn new(poster: Poster, run: &Run) -> Self {
         let url = poster.url("");
-        Self { poster, url, run: run.clone() }
+        Self { poster, url, run: run.clone(), unix_ms: 0 }
     }
 
     fn series(&self, point: &Point, unix_ms: i64, out: &mut Vec<TimeSeries>) {
@@ -56,6 +58,9 @@ impl Output for RemoteWrite {
     fn send(&mut self, frame: &Frame, timeout: Duration) -> Result<Took, Failure> {
         let is_whole = frame.is_last || frame.number.is_multiple_of(REPEAT);
         let unix_ms = i64::try_from(frame.unix_ns / 1_000_000).unwrap_or(i64::MAX);
+        // The run's last figures may follow in the same millisecond, which would be refused as the
+        // same sample with another value.
+        let unix_ms = unix_ms.max(self.unix_ms.saturating_add(1));
         let mut timeseries = Vec::new();
         for point in frame.points.iter().filter(|point| is_whole || point.is_changed) {
             self.series(point, unix_ms, &mut timeseries);
@@ -70,6 +75,7 @@ impl Output for RemoteWrite {
             ("x-prometheus-remote-write-version", "0.1.0"),
         ];
         self.poster.post(&self.url, &headers, &body, timeout)?;
+        self.unix_ms = unix_ms;
         Ok(Took::All)
     }
 }
