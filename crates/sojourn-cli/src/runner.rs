@@ -8,8 +8,9 @@ use sojourn_record::Summary;
 
 use crate::{
     connectors::registry,
+    control,
+    display::{self, Beside, Live},
     errors::UsageError,
-    live::ProgressLine,
     outputs,
     reported::{Reported, RunFormat},
     requirements,
@@ -35,6 +36,9 @@ pub(crate) struct RunFlags {
     pub(crate) nfr: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) keep: KeepFlags,
+    /// How the run is shown on the terminal while it goes on
+    #[arg(long, value_enum, default_value_t = Live::Auto, value_name = "HOW")]
+    pub(crate) live: Live,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
 }
@@ -66,7 +70,7 @@ pub(crate) struct MachineFlags {
     /// Do not verify servers' certificates (said in the report)
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// No progress line
+    /// Nothing on the terminal while the run goes on
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -178,6 +182,8 @@ pub(crate) struct How {
     pub(crate) once: bool,
     /// Everything is told on standard error.
     pub(crate) debug: bool,
+    /// Something else writes on standard error while the run goes on.
+    pub(crate) speaks: bool,
     /// Generators in processes of their own.
     pub(crate) processes: Option<Processes>,
 }
@@ -227,10 +233,17 @@ pub(crate) fn make_with(
         eprintln!("warning: {warning}");
     }
     let mut watchers = Watchers::default();
-    watchers.add(ProgressLine::new(flags.machine.quiet || how.debug));
+    let shown_beside = Beside {
+        is_quiet: flags.machine.quiet || how.debug,
+        wants_line: how.speaks || how.once,
+        ..Beside::default()
+    };
+    let control = control::listen(plan, &options.run_id, &options.rate);
+    display::show(&mut watchers, flags.live, shown_beside, plan, &options.rate)?;
     watchers.listen(&mut options);
     let summary = conduct(&options, &mut |progress| watchers.second(progress));
     watchers.end();
+    drop(control);
     drop(options);
     if let Some(thread) = narration {
         // It ends when the last sender is gone.

@@ -46,13 +46,23 @@ fn on_signals(first: &'static str) -> Stop {
         std::thread::spawn(move || {
             for (count, _) in signals.forever().enumerate() {
                 match count {
-                    0 => eprintln!("\nstopping: {first}"),
-                    1 => eprintln!("\nstopping at once"),
-                    _ => std::process::exit(105),
+                    0 => say(&format!("stopping: {first}")),
+                    1 => say("stopping at once"),
+                    _ => {
+                        sojourn_terminal::restore();
+                        std::process::exit(105)
+                    }
                 }
                 requested.request();
             }
         });
     }
     stop
+}
+
+/// Says it where it can be read: on the display, where one has the terminal.
+fn say(words: &str) {
+    if !sojourn_terminal::tell(words) {
+        eprintln!("\n{words}");
+    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::connections::Connections;
 use crate::{
+    display::Live,
     go_flags::boolean,
     go_words::{body_limit, duration},
 };
@@ -113,7 +114,10 @@ pub(crate) struct Attack {
     pub(super) spin: bool,
     #[command(flatten)]
     pub(super) connections: Connections,
-    /// No progress line
+    /// How the attack is shown on the terminal while it goes on
+    #[arg(long, value_enum, default_value_t = Live::Auto, value_name = "HOW")]
+    pub(super) live: Live,
+    /// Nothing on the terminal while the attack goes on
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
