@@ -12,6 +12,7 @@ use crate::{
     errors::UsageError,
     framed::{FrameSink, Framed},
     live::ProgressLine,
+    signals,
     watchers::Watchers,
 };
 
@@ -146,9 +147,8 @@ impl Controls for Keys {
         self.rate.ask(rate_factor, "keys")
     }
 
-    /// As if the key had been a signal, which it would be but for raw mode: there is one way to
-    /// stop a run.
+    /// As if the key had been a signal, which it would be but for raw mode.
     fn stop(&self) {
-        let _ignored = signal_hook::low_level::raise(signal_hook::consts::SIGINT);
+        signals::ask();
     }
 }

@@ -50,6 +50,11 @@ fn stage(name: &str, waiting: u64, p50_ns: f64, wave: f64) -> StageFrame {
     }
 }
 
+fn failure(name: &str) -> StageFrame {
+    let waiting = 424;
+    StageFrame { name: name.to_owned(), reached: 1, waiting, ..StageFrame::default() }
+}
+
 fn step(name: &str, failed: u64) -> StepFrame {
     let counted = |name: &str, count: u64| Counted { name: name.to_owned(), count };
     let errors = if failed > 0 { vec![counted("status 503", failed)] } else { Vec::new() };
@@ -106,6 +111,7 @@ pub(crate) fn payments(number: u64) -> Frame {
             stage("created", 12, 44.0 * MS, wave),
             stage("settled", 400, 7.1e9, 1.0),
             stage("completed", 12, 310.0 * MS, 2.0 - wave / 2.0),
+            failure("dead-letter"),
         ],
         steps: vec![step("submit", 10)],
         steps_beyond: 0,

@@ -106,7 +106,8 @@ fn stage_table(view: &View, journey: &JourneyFrame, canvas: &mut Canvas<'_>) {
     let longest = journey.stages.iter().map(|stage| columns(&stage.name)).max().unwrap_or(0);
     let at = Columns::of(canvas.width(), longest, canvas.width() / 5, canvas.width() >= HAS_RATES);
     table_head(canvas, &at, "stage", "waiting", "reached");
-    let most = journey.stages.iter().map(|stage| stage.waiting).max().unwrap_or(0).max(1);
+    let required = journey.stages.iter().filter(|stage| stage.is_required);
+    let most = required.map(|stage| stage.waiting).max().unwrap_or(0).max(1);
     let shown = rows_of(canvas, journey.stages.len());
     for (stage, row) in journey.stages.iter().zip(1..=shown) {
         stage_row(view, journey, stage, most, canvas, (&at, row));
@@ -124,9 +125,15 @@ fn stage_row(
 ) {
     canvas.put(0, row, at.name, &stage.name, Role::Plain);
     let bar = at.wide.saturating_sub(1);
-    canvas.bar(at.name + 1, row, bar, stage.waiting as f64 / most as f64, Role::Bar);
     let mut x = at.name + at.wide;
-    canvas.right(x, row, at.count, &words::count(stage.waiting), Role::Plain);
+    if stage.is_required {
+        canvas.bar(at.name + 1, row, bar, stage.waiting as f64 / most as f64, Role::Bar);
+        canvas.right(x, row, at.count, &words::count(stage.waiting), Role::Plain);
+    } else {
+        // Nobody waits for what need not come.
+        let reached = format!("reached {}", words::count(stage.reached));
+        canvas.put(at.name + 1, row, bar, &reached, Role::Quiet);
+    }
     x += at.count;
     canvas.right(x, row, at.rate, &per_s(stage.reached_per_s), Role::Plain);
     x += at.rate;
