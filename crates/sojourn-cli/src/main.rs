@@ -8,9 +8,12 @@
 mod audit;
 mod commands;
 mod connectors;
+mod control;
+mod display;
 mod errors;
 mod fail_if;
 mod files;
+mod framed;
 mod go_flags;
 mod go_words;
 mod live;

@@ -8,14 +8,16 @@ use sojourn_record::Summary;
 
 use crate::{
     connectors::registry,
+    control,
+    display::{self, Beside, Live, Shown},
     errors::UsageError,
-    live::ProgressLine,
     out_flags::OutFlags,
     outputs,
     report_file::ReportFile,
     reported::{Reported, RunFormat},
     requirements,
     watchers::Watchers,
+    web,
 };
 
 /// Flags of a run.
@@ -40,6 +42,14 @@ pub(crate) struct RunFlags {
     pub(crate) out: OutFlags,
     #[command(flatten)]
     pub(crate) keep: KeepFlags,
+    /// How the run is shown on the terminal while it goes on
+    #[arg(long, value_enum, default_value_t = Live::Auto, value_name = "HOW")]
+    pub(crate) live: Live,
+    /// Show the run in a browser, too, at this address [of --web alone: 127.0.0.1:8089]; elsewhere
+    /// than on this machine a token is asked for
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = web::ADDRESS)]
+    pub(crate) web: Option<String>,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
 }
@@ -71,7 +81,7 @@ pub(crate) struct MachineFlags {
     /// Do not verify servers' certificates (said in the report)
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// No progress line
+    /// Nothing on the terminal while the run goes on
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -183,6 +193,8 @@ pub(crate) struct How {
     pub(crate) once: bool,
     /// Everything is told on standard error.
     pub(crate) debug: bool,
+    /// Something else writes on standard error while the run goes on.
+    pub(crate) speaks: bool,
     /// Generators in processes of their own.
     pub(crate) processes: Option<Processes>,
 }
@@ -232,12 +244,20 @@ pub(crate) fn make_with(
         eprintln!("warning: {warning}");
     }
     let mut watchers = Watchers::default();
-    watchers.add(ProgressLine::new(flags.machine.quiet || how.debug));
     let run = (options.run_id.as_str(), plan.name.as_str());
     flags.out.watch(&mut watchers, run, flags.machine.ca.clone())?;
+    let shown_beside = Beside {
+        is_quiet: flags.machine.quiet || how.debug,
+        wants_line: how.speaks || how.once,
+        ..Beside::default()
+    };
+    let control = control::listen(plan, &options.run_id, &options.rate);
+    let asked = Shown { live: flags.live, web: flags.web.as_deref(), beside: shown_beside };
+    display::show(&mut watchers, asked, plan, &options)?;
     watchers.listen(&mut options);
     let summary = conduct(&options, &mut |progress| watchers.second(progress));
     watchers.end();
+    drop(control);
     drop(options);
     if let Some(thread) = narration {
         // It ends when the last sender is gone.

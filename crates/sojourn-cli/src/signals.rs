@@ -1,5 +1,7 @@
 //! Ctrl-C and SIGTERM.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use sojourn_engine::Stop;
 
 /// A [`Stop`] for a run: the first signal asks for a graceful end, the second for one at once; a
@@ -34,25 +36,53 @@ pub(crate) fn stop_checking_on_signals() -> Stop {
     on_signals("no further check is begun")
 }
 
+/// What is to be ended, and how often that was asked for.
+struct Stopping {
+    stop: Stop,
+    first: &'static str,
+    asked: u32,
+}
+
+/// That of this process's command.
+static STOPPING: Mutex<Option<Stopping>> = Mutex::new(None);
+
 fn on_signals(first: &'static str) -> Stop {
     let stop = Stop::default();
-    let requested = stop.clone();
+    *stopping() = Some(Stopping { stop: stop.clone(), first, asked: 0 });
     let signals = signal_hook::iterator::Signals::new([
         signal_hook::consts::SIGINT,
         signal_hook::consts::SIGTERM,
     ]);
     // Without signals the run can still be made; it then ends as any process does.
     if let Ok(mut signals) = signals {
-        std::thread::spawn(move || {
-            for (count, _) in signals.forever().enumerate() {
-                match count {
-                    0 => eprintln!("\nstopping: {first}"),
-                    1 => eprintln!("\nstopping at once"),
-                    _ => std::process::exit(105),
-                }
-                requested.request();
-            }
-        });
+        std::thread::spawn(move || signals.forever().for_each(|_| ask()));
     }
     stop
+}
+
+/// Asks as a signal does: for the keys that would be signals, were the terminal not a display's.
+pub(crate) fn ask() {
+    let mut stopping = stopping();
+    let Some(Stopping { stop, first, asked }) = stopping.as_mut() else { return };
+    *asked += 1;
+    match *asked {
+        1 => say(&format!("stopping: {first}")),
+        2 => say("stopping at once"),
+        _ => {
+            sojourn_terminal::restore();
+            std::process::exit(105)
+        }
+    }
+    stop.request();
+}
+
+fn stopping() -> MutexGuard<'static, Option<Stopping>> {
+    STOPPING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says it where it can be read: on the display, where one has the terminal.
+pub(crate) fn say(words: &str) {
+    if !sojourn_terminal::tell(words) {
+        eprintln!("\n{words}");
+    }
 }

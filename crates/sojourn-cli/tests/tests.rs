@@ -39,6 +39,7 @@ mod rows;
 #[cfg(feature = "script")]
 mod session;
 mod several;
+mod terminal;
 mod theory;
 mod truth;
 mod webhook;

@@ -242,7 +242,8 @@ fn gather(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-fn sojourn_path() -> OsString {
+/// Where the binary is that [`sojourn`] runs.
+pub fn sojourn_path() -> OsString {
     if let Some(path) = std::env::var_os("CARGO_BIN_EXE_sojourn") {
         return path;
     }

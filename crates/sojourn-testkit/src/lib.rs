@@ -32,7 +32,7 @@ mod simulated;
 mod stream_server;
 pub mod theory;
 
-pub use command::{Output, Program, Running, sojourn};
+pub use command::{Output, Program, Running, sojourn, sojourn_path};
 pub use freezing_server::{FreezingServer, Window};
 pub use misbehaving_server::{MisbehavingServer, Misbehaviour};
 pub use place::{TempDir, free_port, temp_dir};

@@ -31,9 +31,13 @@ pub(crate) fn ensure() -> Result<(), String> {
     if !wheels.is_empty() && python::find().is_none() {
         packages.push(python::PACKAGE);
     }
+    // What the live terminal is looked at in.
+    if find_on_path("tmux").is_none() {
+        packages.push("tmux");
+    }
     packages.dedup();
     if !packages.is_empty() {
-        eprintln!("  the brokers' tests need {}", packages.join(", "));
+        eprintln!("  the tests need {}", packages.join(", "));
         tools::install(&packages)?;
     }
     missing.into_iter().try_for_each(fetch)?;

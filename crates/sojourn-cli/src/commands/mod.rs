@@ -21,6 +21,7 @@ mod no_script;
 #[cfg(not(feature = "wrk"))]
 mod no_wrk;
 mod plot;
+mod rate;
 mod report;
 pub(crate) mod run;
 mod schema;
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Wrk(wrk::Wrk),
     /// A server that stands in for others: holds answers as long as you say, and fails as you say
     Mock(Box<mock::MockCommand>),
+    /// Change the rate of a run that goes on, from another terminal
+    Rate(rate::Rate),
     /// Report on a run file, or on the results of an attack
     Report(report::Report),
     /// Compare two runs: what changed, by how much, and how sure that is
@@ -110,6 +113,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Convert(command) => convert::run(&command),
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
+        Command::Rate(command) => rate::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Compare(command) => compare::run(&command),
         Command::Encode(command) => encode::run(&command),

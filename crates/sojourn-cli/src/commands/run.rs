@@ -53,8 +53,12 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
     if !command.rehearse.is_empty() {
         return rehearsal::rehearse(&plan, &command.rehearse, &command.flags, &stop);
     }
-    let how =
-        How { once: command.once, debug: command.debug, processes: command.spread.processes()? };
+    let how = How {
+        once: command.once,
+        debug: command.debug,
+        processes: command.spread.processes()?,
+        ..How::default()
+    };
     let made = runner::make(&plan, &command.flags, how, &stop)?;
     runner::say_where(&made);
     Ok(made.code)

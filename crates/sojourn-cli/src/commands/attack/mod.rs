@@ -14,10 +14,10 @@ use sojourn_plan::{AttackLoad, Pace, Plan, Target};
 use sojourn_record::{Summary, Verdict};
 
 use crate::{
+    control,
+    display::{self, Beside, Shown},
     errors::UsageError,
-    fail_if,
-    live::ProgressLine,
-    outputs,
+    fail_if, outputs,
     reported::{Reported, RunFormat},
     runner, signals,
     watchers::Watchers,
@@ -99,8 +99,13 @@ fn conduct(
     options: &RunOptions,
     attack: sojourn_engine::Attack,
 ) -> Result<Summary, UsageError> {
-    // Scripts that take both streams together get none of the progress.
-    let mut line = ProgressLine::new(command.quiet || !std::io::stderr().is_terminal());
+    let mut watchers = Watchers::default();
+    let beside = Beside {
+        is_quiet: command.quiet,
+        // Scripts that take both streams together get none of the progress.
+        silent_without_terminal: true,
+        wants_line: false,
+    };
     let stop: Stop = signals::stop_on_signals();
     let metrics = match command.prometheus_addr.as_str() {
         "" => None,
@@ -108,18 +113,19 @@ fn conduct(
             UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
         })?),
     };
-    let mut watchers = Watchers::default();
     let run = (options.run_id.as_str(), plan.name.as_str());
     command.out.watch(&mut watchers, run, options.client.tls.ca_file.clone())?;
+    let control = control::listen(plan, &options.run_id, &options.rate);
+    let asked = Shown { live: command.live, web: command.web.as_deref(), beside };
+    display::show(&mut watchers, asked, plan, options)?;
     let ended = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
-        line.show(progress);
         watchers.second(progress);
         if let Some(metrics) = &metrics {
             metrics.show(openmetrics(progress.store));
         }
     });
-    line.leave();
     watchers.end();
+    drop(control);
     Ok(ended?.summary)
 }
 

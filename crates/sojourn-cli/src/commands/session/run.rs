@@ -76,7 +76,8 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
         return validate(command, script);
     }
     let (plan, sessions) = command.load(script)?;
-    let how = How { processes: command.spread.processes()?, ..How::default() };
+    let speaks = command.log.is_none() && sessions.program.has_log();
+    let how = How { speaks, processes: command.spread.processes()?, ..How::default() };
     // Whoever makes the load writes its log.
     let mut log = match how.processes {
         None => command.log(&sessions.program, command.log.clone())?,
