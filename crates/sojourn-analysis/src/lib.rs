@@ -16,6 +16,7 @@ pub mod correlate;
 pub mod drain;
 pub mod fairness;
 pub mod generator;
+pub mod measured;
 pub mod resources;
 pub mod saturation;
 pub mod share;

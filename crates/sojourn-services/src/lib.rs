@@ -63,7 +63,7 @@ pub use programs::{PACKAGES, Package, find_program};
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};
-pub use wheels::WheelSet;
+pub use wheels::{PLAYWRIGHT, WheelSet};
 
 /// The user that every server with passwords knows.
 pub const USER: &str = "sojourn";
