@@ -1,6 +1,7 @@
 //! The page, and asking for it over a socket.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod frames;
 mod watch;
 
 use std::{
