@@ -1,5 +1,7 @@
 //! Reports of hand-built models: one binary, a module per renderer.
 
+/// The HTML report held against rules of accessibility.
+mod accessible;
 /// The HTML report in chromium.
 mod browser;
 /// Foreign clocks, and poisoned batches.

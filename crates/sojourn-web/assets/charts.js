@@ -129,9 +129,8 @@ const charts = (() => {
           const head = document.createElement("b");
           head.textContent = words.clock(u.data[0][idx], end());
           tip.replaceChildren(head, ...rows);
-          const rest = u.over.clientWidth - left;
-          tip.style.left = left < rest ? `${left + 12}px` : "auto";
-          tip.style.right = left < rest ? "auto" : `${rest + 12}px`;
+          const most = u.over.clientWidth - tip.offsetWidth;
+          tip.style.left = `${Math.max(0, left + 12 <= most ? left + 12 : Math.min(most, left - 12 - tip.offsetWidth))}px`;
         }],
       },
     }, [[], ...own.map(() => [])], box);

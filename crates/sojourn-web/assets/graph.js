@@ -1,7 +1,7 @@
 // The journey as a graph: stages with their rates, hops with their latencies and what waits on them.
 "use strict";
 const graph = (() => {
-  const WIDTH = 176, HEIGHT = 58, GAP_X = 190, GAP_Y = 34, PAD = 8;
+  const WIDTH = 156, HEIGHT = 74, GAP_X = 104, GAP_Y = 26, PAD = 8;
   const make = (name, attributes, ...children) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -35,25 +35,26 @@ const graph = (() => {
     const width = wide * WIDTH + (wide - 1) * GAP_X + 2 * PAD, height = high * (HEIGHT + GAP_Y) - GAP_Y + 2 * PAD;
     const most = Math.max(1e-9, journey.started_per_s, ...stages.map((stage) => stage.reached_per_s));
     const edges = [], nodes = [];
-    const node = ({ x, y }, title, line, mark) => {
-      nodes.push(make("g", { class: `node ${mark}` },
-        make("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 8 }),
-        make("text", { x: x + 12, y: y + 24, class: "title" }, short(title, 21), make("title", {}, title)),
-        make("text", { x: x + 12, y: y + 44, class: "line" }, line)));
+    const text = (x, y, words, name) => make("text", { x, y, class: name }, words);
+    const node = ({ x, y }, title, lines, mark) => {
+      const head = text(x + 10, y + 21, short(title, 19), "title");
+      head.append(make("title", {}, title));
+      nodes.push(make("g", { class: `node ${mark}` }, make("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 8 }), head,
+        ...lines.map((line, i) => text(x + 10, y + 41 + 18 * i, line, "line"))));
     };
-    node(root, "start", `${words.print.per_second(journey.started_per_s)} started`, "");
+    node(root, "start", [`${words.print.per_second(journey.started_per_s)} started`, `${words.print.count(journey.in_flight)} in flight`], "");
     for (const stage of stages) {
       const to = places.get(stage.name), from = places.get(stage.after) ?? root;
       const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
       const middle = (x1 + x2) / 2, isStuck = stage.waiting > 0 && stage.reached_per_s === 0;
-      const hop = `p50 ${ns(stage.hop.p50_ns, stage.hop.p50_is_lost)} · p99 ${ns(stage.hop.p99_ns, stage.hop.p99_is_lost)}`;
+      const { hop } = stage;
       edges.push(make("g", { class: isStuck ? "edge stuck" : "edge" },
-        make("path", { d: `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`, "stroke-width": (1.5 + 7 * stage.reached_per_s / most).toFixed(1) }),
-        make("text", { x: x2 - 8, y: y2 - 9, "text-anchor": "end" }, hop),
-        make("text", { x: x2 - 8, y: y2 + 20, "text-anchor": "end", class: "waiting" }, `${words.print.count(stage.waiting)} waiting`)));
-      node(to, stage.name, `${words.print.per_second(stage.reached_per_s)} · ${words.print.count(stage.reached)}`, isStuck ? "stuck" : "");
+        make("path", { d: `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`, "stroke-width": (1.5 + 5 * stage.reached_per_s / most).toFixed(1) }),
+        text(x2 - 6, y2 - 8, `p50 ${ns(hop.p50_ns, hop.p50_is_lost)}`, "hop"),
+        text(x2 - 6, y2 + 17, `p99 ${ns(hop.p99_ns, hop.p99_is_lost)}`, "hop")));
+      node(to, stage.name, [`${words.print.per_second(stage.reached_per_s)} · ${words.print.count(stage.reached)}`, `${words.print.count(stage.waiting)} waiting`], isStuck ? "stuck" : "");
     }
-    const said = stages.map((stage) => `${stage.name}: ${words.print.per_second(stage.reached_per_s)}, ${stage.waiting} waiting, median hop ${ns(stage.hop.p50_ns, stage.hop.p50_is_lost)}`).join("; ");
+  const said = stages.map((stage) => `${stage.name}: ${words.print.per_second(stage.reached_per_s)}, ${stage.waiting} waiting, median hop ${ns(stage.hop.p50_ns, stage.hop.p50_is_lost)}`).join("; ");
     return make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Flow of ${journey.name}. ${said}` }, ...edges, ...nodes);
   };
   return { draw };

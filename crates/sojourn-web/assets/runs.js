@@ -50,7 +50,7 @@ const runs = (() => {
     about.textContent = "reading …";
     try {
       const answer = await fetch("runs");
-      if (!answer.ok) throw new Error(await answer.text());
+      if (!answer.ok) throw new Error(new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("p").textContent);
       const list = await answer.json();
       part("run-rows").replaceChildren(...list.runs.map(row));
       const beyond = list.runs_beyond > 0 ? `; ${list.runs_beyond} older ones are not listed` : "";

@@ -2,7 +2,7 @@
 
 use axum::{
     http::StatusCode,
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 
 /// What can go wrong with a dashboard; nothing of it touches the run.
@@ -41,6 +41,16 @@ impl IntoResponse for WebError {
             Self::Incomparable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        (status, format!("{self}\n")).into_response()
+        (status, Html(page(&self.to_string()))).into_response()
     }
+}
+
+/// A page that says what went wrong; nothing in the words is taken for markup.
+fn page(words: &str) -> String {
+    let words = words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><title>Sojourn</title></head>\n<body><main><h1>That cannot \
+         be shown</h1><p>{words}</p></main></body></html>\n"
+    )
 }

@@ -125,7 +125,7 @@ fn run_file(folder: &Path, run: u64) -> PathBuf {
         run_id: format!("run-{run}"),
         start_unix_ns: 1_790_000_000_000_000_000 + run * 60_000_000_000,
         version: "0.1.0".into(),
-        phases_ns: [0, 5_000_000_000, 1_000_000_000],
+        phases_ns: [0, 12_000_000_000, 1_000_000_000],
         journeys: vec![JourneyShape {
             name: "payment".into(),
             steps: vec!["pay".into()],
@@ -145,7 +145,7 @@ fn run_file(folder: &Path, run: u64) -> PathBuf {
     let mut writer = RunWriter::create(&path, &identity).unwrap();
     let mut recorder = Recorder::new(1);
     let mut store = Store::new();
-    for second in 0..5_u64 {
+    for second in 0..12_u64 {
         let snapshot = filled(&mut recorder, second);
         store.apply(&snapshot).unwrap();
         writer.interval(&[snapshot]).unwrap();
@@ -166,9 +166,9 @@ fn run_file(folder: &Path, run: u64) -> PathBuf {
         causes: Vec::new(),
         thresholds: Vec::new(),
         interrupted: false,
-        arrivals_end_ns: 4_900_000_000,
-        load_end_ns: 5_000_000_000,
-        end_ns: 5_500_000_000,
+        arrivals_end_ns: 11_900_000_000,
+        load_end_ns: 12_000_000_000,
+        end_ns: 12_500_000_000,
         drain_ns: Some(100_000_000),
         notes: Vec::new(),
     };

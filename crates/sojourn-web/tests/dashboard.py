@@ -31,10 +31,16 @@ class Looker:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.page = self.context.new_page()
         self.page.set_default_timeout(PATIENCE_MS)
-        self.page.on("console", lambda said: said.type in ("error", "warning") and self.errors.append(said.text))
+        self.page.on("console", self.hear)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda asked: self.note(asked.url, address))
         self.page.goto(address, wait_until="commit")
+
+    def hear(self, said):
+        # That its pixels are read is this script's doing.
+        is_ours = "getImageData" in said.text
+        if said.type in ("error", "warning") and not is_ours:
+            self.errors.append(said.text)
 
     def note(self, url, address):
         if not url.startswith(address.split("?")[0].split("#")[0]) and not url.startswith("data:"):
@@ -56,8 +62,23 @@ def wait_for_charts(page):
     page.wait_for_selector("#top:not(.none)")
 
 
+def painted(page, chart):
+    """Brings a chart into sight and waits until it is drawn."""
+    chart.scroll_into_view_if_needed()
+    page.wait_for_function(
+        """(figure) => {
+            const canvas = figure.querySelector('canvas');
+            const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            return pixels.some((value, i) => i % 4 === 3 && value > 0);
+        }""",
+        arg=chart.element_handle(),
+    )
+
+
 def drawn(page):
     """Of each chart: its name, how many pixels are painted, its legend's values."""
+    for chart in page.locator(".live-chart").all():
+        painted(page, chart)
     return page.evaluate(
         """() => [...document.querySelectorAll('.live-chart')].map((figure) => {
             const canvas = figure.querySelector('canvas');
@@ -74,6 +95,7 @@ def drawn(page):
 def zoom(page):
     """Drags over a chart: whether all charts show less than before, and all of it again after Escape."""
     over = page.locator(".live-chart[data-chart=rate] .u-over")
+    over.scroll_into_view_if_needed()
     box = over.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
     page.mouse.down()
@@ -146,6 +168,25 @@ def runs(browser, address, pictures):
     }
 
 
+def page(browser, address, pictures):
+    """Any page, folded parts and all: what rules of accessibility and the console say."""
+    looks = []
+    for width, scheme in [(1280, "light"), (1280, "dark"), (390, "light")]:
+        looker = Looker(browser, address, width, scheme)
+        looker.page.wait_for_load_state("load")
+        looker.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        looks.append({
+            "width": width,
+            "scheme": scheme,
+            "violations": looker.violations(),
+            "wider": looker.is_wider_than_window(),
+            "errors": looker.errors,
+            "elsewhere": looker.elsewhere,
+        })
+        looker.context.close()
+    return looks
+
+
 def so_far(browser, address, pictures):
     looker = Looker(browser, address + "#report", 1280, "light")
     frame = looker.page.frame_locator("#report-frame")
@@ -161,6 +202,9 @@ def quick(browser, address, pictures):
     looker = Looker(browser, address, 1280, "light")
     page = looker.page
     wait_for_charts(page)
+    # The three with a line for each stage.
+    for name in ["waiting", "hop_p50", "hop_p99"]:
+        painted(page, page.locator(f".live-chart[data-chart={name}]"))
     return page.evaluate(
         """async () => {
             const timed = async (work) => {
@@ -175,10 +219,11 @@ def quick(browser, address, pictures):
                 return longest;
             };
             const buttons = [...document.querySelectorAll('.legend button')];
+            const hops = [...document.querySelectorAll('[data-chart=hop_p99] button')];
             return {
                 lines: buttons.length,
                 zoom: await timed((i) => (i % 2 ? charts.zoom(null) : charts.zoom(100, 2000))),
-                legend: await timed((i) => buttons[i].click()),
+                legend: await timed((i) => hops[i].click()),
             };
         }"""
     )
@@ -186,7 +231,7 @@ def quick(browser, address, pictures):
 
 def main():
     address, what, pictures = sys.argv[1:4]
-    looks = {"live": live, "runs": runs, "so_far": so_far, "quick": quick}
+    looks = {"live": live, "runs": runs, "page": page, "so_far": so_far, "quick": quick}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_program(), args=["--no-sandbox"])
         print(json.dumps(looks[what](browser, address, pictures)))
