@@ -34,6 +34,7 @@ mod script_words;
 mod several;
 mod signals;
 mod watchers;
+mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

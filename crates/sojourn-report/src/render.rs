@@ -17,6 +17,11 @@ pub use template::{Template, TemplateError};
 
 use crate::{ReportModel, capacity::CapacityReport, doctor::DoctorReport, sweep::SweepReport};
 
+/// The style sheet of all pages, for others that look like them.
+pub const STYLE: &str = include_str!("../assets/style.css");
+/// What turns figures into words in a browser: `words.print.ns(1500)` is `1.50 µs`.
+pub const WORDS_SCRIPT: &str = include_str!("../assets/words.js");
+
 /// Why a report could not be rendered: a defect of ours, since a model holds nothing that can't be,
 /// unless the run file could not be read again.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,8 @@
 //! Reports of hand-built models: one binary, a module per renderer.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+/// The HTML report held against rules of accessibility.
+mod accessible;
 /// The HTML report in chromium.
 mod browser;
 /// Foreign clocks, and poisoned batches.

@@ -68,7 +68,7 @@ pub use prometheus::Prometheus;
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};
-pub use wheels::WheelSet;
+pub use wheels::{PLAYWRIGHT, WheelSet};
 
 /// The user that every server with passwords knows.
 pub const USER: &str = "sojourn";

@@ -1,11 +1,11 @@
-//! The servers that come as wheels from PyPI, and where they lie on this machine.
+//! What tests need that comes as wheels from PyPI, and where it lies on this machine.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::cache::{cached, missing};
 
-/// A server in a virtual environment of Python's, with all that it needs at run time.
+/// A program in a virtual environment of Python's, with all that it needs at run time.
 #[derive(Debug)]
 pub struct WheelSet {
     /// What its folder is called.
@@ -20,9 +20,17 @@ pub struct WheelSet {
 pub(crate) static MOTO: WheelSet =
     WheelSet { name: "moto", version: "5.2.5", requirements: include_str!("moto.requirements") };
 
+/// Drives a browser for tests, and holds pages against rules of accessibility (axe). Browsers do
+/// not come with it: it drives Debian's.
+pub static PLAYWRIGHT: WheelSet = WheelSet {
+    name: "playwright",
+    version: "1.65.2",
+    requirements: include_str!("playwright.requirements"),
+};
+
 impl WheelSet {
     /// All of them.
-    pub const ALL: [&'static Self; 1] = [&MOTO];
+    pub const ALL: [&'static Self; 2] = [&MOTO, &PLAYWRIGHT];
 
     /// Where it lies once it is installed: in the user's folder for caches, by name and version.
     ///

@@ -1,4 +1,4 @@
-//! Virtual environments of Python's, for the servers that come as wheels.
+//! Virtual environments of Python's, for what comes as wheels.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

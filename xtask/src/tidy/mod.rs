@@ -4,6 +4,7 @@
 
 mod crates;
 mod files;
+mod guide;
 mod markdown;
 mod mask;
 mod rust;
@@ -51,6 +52,7 @@ pub(crate) fn check() -> Result<(), String> {
 fn problems() -> Result<Vec<Problem>, String> {
     let files = files::read(&root())?;
     let mut problems = crates::problems(&root())?;
+    problems.extend(guide::problems(&files));
     for file in &files {
         if file.path.ends_with(".rs") {
             problems.extend(rust::problems(&file.path, &file.text));

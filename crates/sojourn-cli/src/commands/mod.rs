@@ -30,6 +30,7 @@ mod search;
 mod session;
 mod sweep;
 mod watch;
+mod web;
 #[cfg(feature = "wrk")]
 mod wrk;
 #[cfg(not(feature = "script"))]
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     Mock(Box<mock::MockCommand>),
     /// Change the rate of a run that goes on, from another terminal
     Rate(rate::Rate),
+    /// Show the runs of a folder in a browser
+    Web(web::Web),
     /// Report on a run file, or on the results of an attack
     Report(report::Report),
     /// Compare two runs: what changed, by how much, and how sure that is
@@ -114,6 +117,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Wrk(command) => wrk::run(&command),
         Command::Mock(command) => mock::run(&command),
         Command::Rate(command) => rate::run(&command),
+        Command::Web(command) => web::run(&command),
         Command::Report(command) => report::run(&command),
         Command::Compare(command) => compare::run(&command),
         Command::Encode(command) => encode::run(&command),

@@ -43,7 +43,7 @@ impl HealthSeconds {
                 limit: lag_max_ns as f64,
             }),
             lag_ns_max: (so_far.count() > 0).then(|| so_far.totals().max as f64),
-            descriptors: None,
+            descriptors: Vec::new(),
             ports: None,
             taps_ms: taps_ms(lookup, limits),
             failed_here: failed_here(lookup),

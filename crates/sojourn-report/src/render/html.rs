@@ -29,7 +29,7 @@ use sojourn_analysis::words;
 use crate::{
     ReportModel,
     model::{AmendmentRow, Health, TapHealth, ThreadHealth, requirements_met},
-    render::RenderError,
+    render::{RenderError, STYLE, WORDS_SCRIPT},
 };
 
 /// The templates, by the name that includes use.
@@ -77,8 +77,8 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         amendments => amendments(model),
         resources => serialised(resources::rows(model)),
         data => Value::from_safe_string(data),
-        style => Value::from_safe_string(include_str!("../../assets/style.css").to_owned()),
-        script => Value::from_safe_string(include_str!("../../assets/script.js").to_owned()),
+        style => Value::from_safe_string(STYLE.to_owned()),
+        script => Value::from_safe_string(format!("{WORDS_SCRIPT}{}", include_str!("../../assets/script.js"))),
         definitions => Value::from_safe_string(definitions::html()),
     })?;
     Ok(html)

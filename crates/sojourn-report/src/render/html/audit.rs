@@ -10,7 +10,7 @@ use super::{
 use crate::{
     audit::Selection,
     model::KeptJourney,
-    render::{RenderError, text},
+    render::{RenderError, STYLE, text},
 };
 
 /// What the template needs of a run.
@@ -50,7 +50,7 @@ pub(crate) fn page(selections: &[Selection]) -> Result<String, RenderError> {
         .collect();
     let html = environment.get_template("audit.html")?.render(context! {
         runs => serialised(&runs),
-        style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
+        style => Value::from_safe_string(STYLE.to_owned()),
         definitions => Value::from_safe_string(super::definitions::html()),
     })?;
     Ok(html)

@@ -3,7 +3,7 @@
 use minijinja::{Value, context};
 
 use super::{definitions, environment};
-use crate::render::RenderError;
+use crate::render::{RenderError, STYLE};
 
 /// What differs in the frame.
 pub(crate) struct Frame<'a> {
@@ -30,7 +30,7 @@ pub(crate) fn framed(
         title => &frame.title,
         class => frame.class,
         version => frame.version,
-        style => Value::from_safe_string(include_str!("../../../assets/style.css").to_owned()),
+        style => Value::from_safe_string(STYLE.to_owned()),
         definitions => Value::from_safe_string(definitions::html()),
         ..figures
     })?)

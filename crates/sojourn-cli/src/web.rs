@@ -1,0 +1,57 @@
+//! A run's dashboard in a browser: `--web`.
+
+use std::{path::Path, sync::Arc};
+
+use sojourn_live::frame::Frame;
+use sojourn_web::{Dashboard, WebError, WebSettings};
+
+use crate::{errors::UsageError, framed::FrameSink};
+
+/// Where a dashboard listens unless it is told otherwise: on this machine alone.
+pub(crate) const ADDRESS: &str = "127.0.0.1:8089";
+/// Where runs lie unless they are told otherwise.
+pub(crate) const FOLDER: &str = "reports";
+
+/// A dashboard of the run that leaves this file; its list has the runs of the file's folder. The
+/// usual address may be another run's: then any free port is taken.
+pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, UsageError> {
+    let folder = run_file.map_or(Path::new(FOLDER), |file| file.parent().unwrap_or(file));
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let settings = |address: &str| WebSettings {
+        address: address.to_owned(),
+        run_file: run_file.map(Path::to_owned),
+        folder: folder.to_owned(),
+    };
+    let started = match Dashboard::start(settings(address)) {
+        Err(WebError::Listen(..)) if address == ADDRESS => {
+            Dashboard::start(settings("127.0.0.1:0"))
+        }
+        started => started,
+    };
+    started.map(WebSink).map_err(refused)
+}
+
+/// What to do about a dashboard that cannot be had.
+pub(crate) fn refused(error: WebError) -> UsageError {
+    UsageError::new(error.to_string(), "name another address, such as 127.0.0.1:0 for a free port")
+}
+
+/// Shows frames to browsers.
+pub(crate) struct WebSink(Dashboard);
+
+impl WebSink {
+    /// The link to it.
+    pub(crate) fn link(&self) -> String {
+        self.0.link()
+    }
+}
+
+impl FrameSink for WebSink {
+    fn show(&mut self, frame: &Arc<Frame>) {
+        self.0.show(frame);
+    }
+
+    fn end(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,165 @@
+// The run as it goes on: takes frames from the server and shows them.
+"use strict";
+(() => {
+  const part = (id) => document.getElementById(id);
+  const STRETCHES = { preparing: "preparing", warm_up: "warm-up", steady: "steady", drain: "drain", over: "over" };
+  const STATES = { none_yet: "nothing yet", holds: "✓ holds", fails: "✗ fails" };
+  const { print, clock } = words;
+  const seconds = (ns) => ns / 1e9;
+  const known = (value, how) => (value === null || value === undefined ? "–" : how(value));
+  const element = (name, text, kind = "") => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    made.className = kind;
+    return made;
+  };
+
+  // What is shown of a run.
+  let chosen = "", newest = -1, isBegun = false, waiting = [], frame = null;
+
+  const tile = (name, value, remark, kind = "") => {
+    const box = element("div", "", `tile ${kind}`), figure = element("dd", "");
+    figure.append(element("span", value, "value"), element("span", remark, "remark"));
+    box.append(element("dt", name), figure);
+    return box;
+  };
+  const tiles = ({ counts, health, ...run }) => {
+    const bad = counts.lost + counts.failed + counts.root_failed;
+    const nearest = health.nearest ? `${Math.round(health.nearest.share * 100)} % of its limit: ${health.nearest.text}` : "far from its limits";
+    const isLate = health.lag_p99_ns !== null && health.lag_p99_ns > health.lag_max_ns;
+    part("tiles").replaceChildren(
+      tile("Asked", print.per_second(run.asked_per_s), run.rate_factor === 1 ? "arrivals due" : `at ${run.rate_factor} × the plan's rate`),
+      tile("Delivered", print.per_second(run.delivered_per_s), `${print.count(counts.missed)} missed so far`, counts.missed > 0 ? "bad" : ""),
+      tile("Started", print.count(counts.started), `${print.count(counts.scheduled)} were due`),
+      tile("In flight", print.count(run.in_flight), run.clients === null ? "journeys" : `${print.count(run.clients)} clients`),
+      tile("Completed", print.count(counts.completed), `${print.count(counts.late)} more were late`),
+      tile("Lost or failed", print.count(bad), `${print.count(counts.lost)} lost, ${print.count(counts.failed)} failed, ${print.count(counts.root_failed)} at the root`, bad > 0 ? "bad" : ""),
+      tile("Generator's lag", known(health.lag_p99_ns, print.ns), `p99; void above ${print.ns(health.lag_max_ns)}`, isLate ? "bad" : ""),
+      tile("Generator", health.nearest ? `${Math.round(health.nearest.share * 100)} %` : "–", nearest, health.nearest && health.nearest.share >= 1 ? "bad" : ""),
+    );
+    const defects = part("defects");
+    defects.hidden = health.defects.length === 0;
+    defects.replaceChildren(...health.defects.map((why) => element("li", `void: ${why}`)));
+  };
+  const thresholds = (all) => {
+    part("thresholds").hidden = all.length === 0;
+    part("threshold-rows").replaceChildren(...all.map((each) => {
+      const row = element("tr", "", { holds: "held", fails: "broken" }[each.state] ?? ""), head = element("th", each.text);
+      head.scope = "row";
+      row.append(head, element("td", each.measured_text), element("td", STATES[each.state], "outcome"));
+      return row;
+    }));
+  };
+  const counted = (all) => all.map(({ name, count }) => `${name}: ${print.count(count)}`).join(", ");
+  const steps = ({ steps: all }) => {
+    part("steps").hidden = all.length === 0;
+    part("step-rows").replaceChildren(...all.map((step) => {
+      const row = element("tr", ""), head = element("th", step.name);
+      head.scope = "row";
+      row.append(head, element("td", print.per_second(step.requests_per_s), "n"), element("td", print.count(step.requests), "n"),
+        element("td", known(step.response_so_far.p50_ns, print.ns), "n"), element("td", known(step.response_so_far.p99_ns, print.ns), "n"),
+        element("td", counted(step.statuses)), element("td", step.failed > 0 ? counted(step.errors) : "–", step.failed > 0 ? "bad" : ""));
+      return row;
+    }));
+  };
+  const news = (all) => {
+    const list = part("news");
+    for (const each of all.filter(({ number }) => number > newest)) {
+      newest = each.number;
+      const item = element("li", "", `news-${each.kind}`), times = each.count > 1 ? ` (${print.count(each.count)} ×)` : "";
+      const at = clock(Math.round(seconds(each.at_ns) * 10) / 10, seconds(frame.planned_ns));
+      item.append(element("span", at, "at"), element("span", each.kind, "tag"), ` ${each.journey ? `${each.journey}: ` : ""}${each.text}${times}`);
+      list.prepend(item);
+    }
+    while (list.children.length > 100) list.lastChild.remove();
+    part("no-news").hidden = list.children.length > 0;
+  };
+  const choose = (journeys) => {
+    const select = part("journey"), names = journeys.map(({ name }) => name);
+    part("chooser").hidden = names.length < 2;
+    if (names.length !== select.options.length) select.replaceChildren(...names.map((name) => new Option(name, name)));
+    if (!names.includes(chosen)) chosen = names[0] ?? "";
+    select.value = chosen;
+    return journeys.find(({ name }) => name === chosen);
+  };
+  const journey = (one) => {
+    part("flow").replaceChildren();
+    charts.choose(one?.name ?? "");
+    if (!one) return;
+    part("flow-words").textContent = one.stages.length === 0
+      ? "No stages: what is measured ends with the answer."
+      : `${print.per_second(one.started_per_s)} started, ${print.per_second(one.completed_per_s)} completed, ${print.count(one.in_flight)} in flight. Rates and hops are of the last second.`;
+    if (one.stages.length > 0) part("flow").append(graph.draw(one));
+    steps(one);
+  };
+  const show = () => {
+    if (!frame) return;
+    const planned = Math.max(1, seconds(frame.planned_ns)), elapsed = seconds(frame.elapsed_ns);
+    document.title = `${frame.name} · Sojourn`;
+    part("name").textContent = frame.name;
+    part("stretch").textContent = STRETCHES[frame.stretch] ?? frame.stretch;
+    const isBad = frame.health.defects.length > 0 || frame.thresholds.some(({ state }) => state === "fails");
+    part("top").className = `top ${frame.health.defects.length > 0 ? "void" : isBad ? "fail" : "pass"}`;
+    part("progress").value = Math.min(1, elapsed / planned);
+    part("time").textContent = `${clock(Math.floor(elapsed), planned)} of ${clock(Math.round(planned), planned)}`;
+    tiles(frame);
+    thresholds(frame.thresholds);
+    journey(choose(frame.journeys));
+    news(frame.news);
+  };
+
+  const begin = async () => {
+    isBegun = false;
+    const answer = await fetch("history");
+    charts.begin(await answer.json());
+    isBegun = true;
+    const late = waiting;
+    waiting = [];
+    late.forEach(take);
+  };
+  const take = (message) => {
+    frame = message.frame;
+    if (!isBegun) { waiting.push(message); show(); return; }
+    if (frame.stretch !== "over" && !charts.add(message.at_s, message.values)) begin().catch(() => {});
+    show();
+  };
+
+  const status = (text) => { part("connection").textContent = text; };
+  const connect = () => {
+    const source = new EventSource("live");
+    source.addEventListener("open", () => { status("live"); begin().catch(() => status("the lines so far cannot be had")); });
+    source.addEventListener("message", (event) => take(JSON.parse(event.data)));
+    source.addEventListener("error", () => {
+      if (frame?.stretch === "over") {
+        source.close();
+        status("The run is over. What stands here is its last second; its report is beside its run file.");
+      } else status(frame ? "The connection is lost: trying again." : "No run is going on here.");
+    });
+  };
+
+  const view = () => {
+    const [name] = (location.hash.slice(1) || "live").split("/");
+    const wanted = ["live", "report", "runs"].includes(name) ? name : "live";
+    for (const each of ["live", "report", "runs"]) part(each).hidden = each !== wanted;
+    document.querySelectorAll("[data-view]").forEach((link) => {
+      if (link.dataset.view === wanted) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    });
+    if (wanted === "runs") runs.show();
+    if (wanted === "report") report();
+    dispatchEvent(new Event("resize"));
+  };
+  const report = async () => {
+    const box = part("report-frame"), about = part("report-words").firstChild;
+    about.textContent = "Being made … ";
+    const answer = await fetch("report", { method: "HEAD" }).catch(() => null);
+    box.hidden = !answer?.ok;
+    about.textContent = answer?.ok ? "Made from the run file as it stands. " : "There is no run going on: see Runs. ";
+    if (answer?.ok) box.src = "report";
+  };
+  part("report-again").addEventListener("click", report);
+  part("reset").addEventListener("click", () => charts.zoom(null));
+  part("journey").addEventListener("change", (event) => { chosen = event.target.value; show(); });
+  addEventListener("hashchange", view);
+  view();
+  connect();
+})();
