@@ -59,8 +59,8 @@ impl RunFormat {
         Self::of_name(path).ok_or_else(|| {
             UsageError::new(
                 format!("no report format goes with the name {}", path.display()),
-                "end it in .html, .md, .txt, .json, .xml (JUnit), .csv, .hlog or .ndjson, or make it by \
-                 a template of your own: OUT=FILE.tmpl",
+                "end it in .html, .md, .txt, .json, .xml (JUnit), .csv, .hlog or .ndjson, or make \
+                 it by a template of your own: OUT=FILE.tmpl",
             )
         })
     }

@@ -48,7 +48,8 @@ fn errors_name_the_file_and_the_line() {
     let unclosed = told("one\n{% if x %}\n");
     assert!(unclosed.starts_with("notes.tmpl, line "), "{unclosed}");
     assert!(told("one\n{{ x }\n").starts_with("notes.tmpl, line 2: syntax error"));
-    assert!(told("a\nb\n{{ identity.nmae }}\n").starts_with("notes.tmpl, line 3: undefined value"));
+    let undefined = told("a\nb\n{{ identity.nmae }}\n");
+    assert_eq!(undefined, "notes.tmpl, line 3: undefined value: `identity.nmae`");
     assert!(told("{{ 1 | nothing }}").starts_with("notes.tmpl, line 1: unknown filter"));
     assert!(told("\n{% include 'other' %}").starts_with("notes.tmpl, line 2: template not found"));
 }

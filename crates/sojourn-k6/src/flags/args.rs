@@ -196,8 +196,8 @@ pub struct RunFlags {
     /// Run file for journeys (`tap`, `journey`); reports/NAME-RUNID.sojourn unless given.
     #[arg(long, value_name = "FILE")]
     pub run_file: Option<String>,
-    /// Further reports of journeys, by ending: .html, .json, .ndjson, .txt; may be given several
-    /// times.
+    /// Further reports of journeys, by ending: .html, .md, .txt, .json, .xml (JUnit), .csv, .hlog,
+    /// .ndjson, or OUT=FILE.tmpl by a template; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub report: Vec<String>,
     /// How many threads run the script; as many as processors unless given.

@@ -62,7 +62,7 @@ pub struct ThreadHealth {
 }
 
 /// What a process of the run took.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, JsonSchema, Serialize)]
 pub struct ProcessHealth {
     /// `coordinator`, or the name of a process of generators.
     pub process: String,

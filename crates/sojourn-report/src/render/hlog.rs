@@ -65,7 +65,7 @@ pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// The same histogram in HdrHistogram's layout, whose buckets are ours: three digits from 1 upwards.
+/// The same histogram in HdrHistogram's layout, whose buckets are ours: three digits from 1 up.
 fn same(times: &sojourn_metrics::Histogram) -> Result<Histogram<u64>, RenderError> {
     let mut same = Histogram::new_with_max(times.totals().max.max(2), 3).map_err(encoding)?;
     for (least, _greatest, count) in times.buckets() {

@@ -3,8 +3,8 @@
 //! The template's language is Jinja's, as the HTML report's own templates are written in it. It
 //! sees the fields of the JSON report by their names, and filters that print figures as the other
 //! reports do: `duration` (of nanoseconds), `count`, `number`, `percent` (of a fraction), `bytes`,
-//! `quantile`; `tojson` writes a value as JSON. A name that does not exist is an error and not an empty text, so that a slip does
-//! not go unnoticed.
+//! `quantile`; `tojson` writes a value as JSON. A name that does not exist is an error and not an
+//! empty text, so that a slip does not go unnoticed.
 
 use std::path::Path;
 
@@ -15,6 +15,9 @@ use crate::ReportModel;
 
 /// What a template is called within its environment: messages name the file themselves.
 const NAME: &str = "report";
+
+/// Longest piece of a template that a message repeats, bytes.
+const WORDS_MAX: usize = 80;
 
 /// A template that was found to be one.
 #[derive(Debug)]
@@ -74,6 +77,12 @@ impl TemplateError {
         let mut reason = error.kind().to_string();
         if let Some(detail) = error.detail() {
             reason.push_str(&format!(": {detail}"));
+        }
+        // The words that it is about, where they are few.
+        let range = error.range().zip(error.template_source());
+        let words = range.and_then(|(range, source)| source.get(range)).unwrap_or_default();
+        if !words.is_empty() && words.len() <= WORDS_MAX && !words.contains('\n') {
+            reason.push_str(&format!(": `{words}`"));
         }
         Self { file: file.to_owned(), line: error.line().unwrap_or(0), reason }
     }
