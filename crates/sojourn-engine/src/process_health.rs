@@ -1,5 +1,8 @@
 //! What a whole process takes and has left: memory, processor time, descriptors, ports.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
 use rustix::process::{Resource, getrlimit};
 use sojourn_clock::process_cpu_ns;
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
@@ -14,6 +17,8 @@ pub(crate) struct ProcessHealth {
     descriptors: SeriesId,
     descriptors_left: SeriesId,
     ports: Option<Ports>,
+    /// Where its memory stands; opened beforehand, since descriptors may run out.
+    statm: Option<File>,
     /// When its processor time was last read, and what it was, nanoseconds.
     last: Option<(u64, u64)>,
 }
@@ -42,6 +47,7 @@ impl ProcessHealth {
                 left: gauge(names::HEALTH_PORTS_LEFT),
                 all: count_of(&ephemeral_ports()),
             }),
+            statm: File::open("/proc/self/statm").ok(),
             last: None,
         }
     }
@@ -49,7 +55,7 @@ impl ProcessHealth {
     /// Sets the levels as they stand; what the system does not tell stays unset.
     pub(crate) fn measure(&mut self, now_ns: u64, recorder: &mut Recorder) {
         self.take_cpu(now_ns, process_cpu_ns(), recorder);
-        if let Some(bytes) = resident_bytes() {
+        if let Some(bytes) = self.statm.as_ref().and_then(resident_bytes) {
             recorder.set(self.memory_bytes, bytes as f64);
         }
         recorder.set(self.descriptors, descriptors() as f64);
@@ -72,8 +78,11 @@ impl ProcessHealth {
 }
 
 /// Resident memory (`/proc/self/statm`, second field, in pages).
-fn resident_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+fn resident_bytes(statm: &File) -> Option<u64> {
+    // Seven numbers of at most twenty digits.
+    let mut text = [0; 256];
+    let length = statm.read_at(&mut text, 0).ok()?;
+    let text = std::str::from_utf8(text.get(..length)?).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
@@ -98,7 +107,12 @@ mod tests {
 
     #[test]
     fn a_process_has_memory_and_ports() {
-        assert!(resident_bytes().unwrap() > 100_000);
+        let statm = File::open("/proc/self/statm").unwrap();
+        let before = resident_bytes(&statm).unwrap();
+        assert!(before > 100_000);
+        let more = vec![1u8; 64 << 20];
+        // Read anew each time; other tests may give some back meanwhile.
+        assert!(resident_bytes(&statm).unwrap() > before + (more.len() as u64) / 2);
         assert!(count_of(&ephemeral_ports()) > 1_000);
     }
 

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use url::Url;
 
+use crate::text::is_token;
+
 /// Why a recording can't be read, as a fragment.
 #[derive(Debug, thiserror::Error)]
 pub enum HarError {
@@ -157,7 +159,11 @@ fn step(entry: &Entry, verb: &str, url: &Url) -> String {
     }
     let kept = entry.request.headers.iter().filter(|field| is_kept(&field.name));
     let headers: String = kept
-        .map(|field| format!("      {}: {},\n", literal(&field.name), literal(&field.value)))
+        .map(|field| {
+            let (name, value) = (literal(&field.name), literal(&field.value));
+            let out = if is_token(&field.name) { "" } else { "// no name of a header: " };
+            format!("      {out}{name}: {value},\n")
+        })
         .collect();
     if !headers.is_empty() {
         options.push(format!("    headers: {{\n{headers}    }},\n"));

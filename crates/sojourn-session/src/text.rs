@@ -94,3 +94,9 @@ impl Text {
         })
     }
 }
+
+/// Whether text may be the name of a header field: RFC 9110's `token`.
+pub(crate) fn is_token(name: &str) -> bool {
+    let is_sign = |byte: u8| b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_sign(byte))
+}

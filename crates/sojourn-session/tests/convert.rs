@@ -49,6 +49,16 @@ fn a_recording_becomes_a_script_that_asks_the_same() {
     assert_eq!(program.tags(), ["asset"]);
 }
 
+/// Names that no header can have once made a script that could not be read.
+#[test]
+fn a_recording_with_impossible_headers_becomes_a_script_without_them() {
+    let text = r#"{"log": {"entries": [{"request": {"method": "GET", "url": "http://a.example/", "headers": [
+        {"name": "X A", "value": "1"}, {"name": "X-\n}", "value": "\n2"}, {"name": "X-B", "value": "3"}]}}]}}"#;
+    let program = program(&har_script(text).unwrap());
+    let story = play(&program, 0, 0, 100, |_| Some(Reply::ok("")));
+    assert_eq!(story.headers[0], [("X-B".to_owned(), "3".to_owned())]);
+}
+
 #[test]
 fn what_is_no_recording_is_refused() {
     for (text, expected) in [

@@ -167,3 +167,16 @@ fn recordings_become_journeys_by_way_of_sessions() {
     assert_eq!(messages, ["the pause is left out: journeys have none between their steps"]);
     assert!(file.text.contains(r#"body: "{\"a\": \"$${B}\"}""#), "{}", file.text);
 }
+
+/// Line breaks in a header, and headers that are made from the request, once made a file that could
+/// not be read.
+#[test]
+fn headers_that_journey_files_refuse_are_written_as_clients_send_them_or_left_out() {
+    let text = script(
+        "session.get('/', { headers: { 'X-A': 'a\\r\\nb', Host: 'b.example', 'Content-Length': '9' } });",
+    );
+    let file = made(&text);
+    assert_eq!(file.remarks.len(), 2, "{}", file.text);
+    assert_eq!(plan(&file).journeys[0].steps.len(), 1);
+    assert!(file.text.contains("a  b"), "{}", file.text);
+}

@@ -57,7 +57,7 @@ pub(super) fn descriptors(lookup: &Lookup<'_>) -> Vec<Level> {
 /// Names of the processes; `None` is the one that coordinates.
 fn named<'a>(lookup: &Lookup<'a>) -> Vec<Option<&'a str>> {
     let mut named = vec![None];
-    let mut others = lookup.tag_values(names::HEALTH_MEMORY_BYTES, &[], names::PROCESS);
+    let mut others = lookup.tag_values(names::HEALTH_DESCRIPTORS, &[], names::PROCESS);
     // `process 10` behind `process 9`.
     others.sort_by_key(|name| (name.len(), *name));
     named.extend(others.into_iter().map(Some));

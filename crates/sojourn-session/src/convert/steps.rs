@@ -13,6 +13,8 @@ use crate::text::{Part, Text};
 
 /// Rounds of a loop that are written one after the other.
 const ROUNDS_MAX: usize = 10;
+/// Header fields that a request of a journey file makes itself.
+const MADE_HEADERS: [&str; 4] = ["host", "content-length", "transfer-encoding", "connection"];
 /// Most steps of a journey.
 const STEPS_MAX: usize = 100;
 /// Redirects are followed as sessions do it.
@@ -209,7 +211,14 @@ impl<'a> Walk<'a> {
         let url = self.url(&request.url)?;
         let mut headers = Vec::new();
         for (name, value) in &request.headers {
-            headers.push((name.clone(), Yaml::Text(self.values.template(value)?)));
+            if MADE_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+                let message = format!("the header {name} is left out: journeys make it themselves");
+                self.remark(place, message);
+                continue;
+            }
+            // As clients send it.
+            let value = self.values.template(value)?.replace(char::is_control, " ");
+            headers.push((name.clone(), Yaml::Text(value)));
         }
         let sets =
             |name: &str| request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));

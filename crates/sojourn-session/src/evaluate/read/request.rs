@@ -6,7 +6,7 @@ use crate::definition::{Payload, Place, Request};
 use crate::evaluate::raw::{RawPayload, RawRequest};
 use crate::params;
 use crate::target::{host_of, is_absolute};
-use crate::text::{Escape, Part, Text};
+use crate::text::{Escape, Part, Text, is_token};
 
 use super::Reader;
 
@@ -127,10 +127,4 @@ fn form(fields: &[(String, Text)]) -> Text {
         }
     }
     form
-}
-
-/// What a header's name may be (RFC 9110, section 5.6.2).
-fn is_token(name: &str) -> bool {
-    let is_sign = |byte: u8| b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_sign(byte))
 }
