@@ -14,6 +14,7 @@ use crate::{
     live::ProgressLine,
     signals,
     watchers::Watchers,
+    web,
 };
 
 /// How a run is shown while it goes on.

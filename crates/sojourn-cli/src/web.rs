@@ -15,8 +15,11 @@ pub(crate) const FOLDER: &str = "reports";
 /// A dashboard of the run that leaves this file; its list has the runs of the file's folder. The
 /// usual address may be another run's: then any free port is taken.
 pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, UsageError> {
-    let folder = run_file.map_or(Path::new(FOLDER), |file| file.parent().unwrap_or(file));
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = match run_file.map(|file| file.parent().unwrap_or(file)) {
+        None => Path::new(FOLDER),
+        Some(here) if here.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+    };
     let settings = |address: &str| WebSettings {
         address: address.to_owned(),
         run_file: run_file.map(Path::to_owned),
