@@ -16,9 +16,6 @@ use crate::ReportModel;
 /// What a template is called within its environment: messages name the file themselves.
 const NAME: &str = "report";
 
-/// Longest piece of a template that a message repeats, bytes.
-const WORDS_MAX: usize = 80;
-
 /// A template that was found to be one.
 #[derive(Debug)]
 pub struct Template {
@@ -77,12 +74,6 @@ impl TemplateError {
         let mut reason = error.kind().to_string();
         if let Some(detail) = error.detail() {
             reason.push_str(&format!(": {detail}"));
-        }
-        // The words that it is about, where they are few.
-        let range = error.range().zip(error.template_source());
-        let words = range.and_then(|(range, source)| source.get(range)).unwrap_or_default();
-        if !words.is_empty() && words.len() <= WORDS_MAX && !words.contains('\n') {
-            reason.push_str(&format!(": `{words}`"));
         }
         Self { file: file.to_owned(), line: error.line().unwrap_or(0), reason }
     }
