@@ -22,6 +22,6 @@ pub(crate) fn check(input: Input<'_>) {
     let sources = Sources { entry_text: Some(script.clone()), ..Sources::default() };
     let definition = evaluate(Path::new("/nowhere/fuzzed.js"), sources, BUDGET)
         .unwrap_or_else(|errors| panic!("{errors}\n{script}"));
-    assert!(!definition.sessions.is_empty() && definition.targets.all().len() > 0, "{script}");
+    assert!(!definition.sessions.is_empty() && !definition.targets.all().is_empty(), "{script}");
     check_journeys(&definition);
 }
