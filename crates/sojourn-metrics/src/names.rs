@@ -331,7 +331,8 @@ pub const HEALTH_DESCRIPTORS: &str = "health.descriptors";
 /// Gauge {process}, phase Any: processor time of all threads of a process over the interval, as
 /// processors.
 pub const HEALTH_PROCESS_CPU: &str = "health.process_cpu";
-/// Gauge, phase Any, of the process that coordinates: ports left for one target, were every open descriptor a connection to it.
+/// Gauge, phase Any, of the process that coordinates: ports left for one target, were every open
+/// descriptor a connection to it.
 pub const HEALTH_PORTS_LEFT: &str = "health.ports_left";
 /// Gauge {thread}, phase Any: longest turn of a generator's event loop, milliseconds: for so long
 /// it looked neither at arrivals nor at sockets.

@@ -59,10 +59,9 @@ pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of
 pub(crate) use publishers::{Message, Publishers};
 pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
-use session::SessionGenerator;
 #[cfg(test)]
 pub(crate) use session::StageFit;
-pub(crate) use session::{Arrived, Inbox, Inboxes};
+pub(crate) use session::{Arrived, Inbox, Inboxes, SessionGenerator};
 pub(crate) use spec::GeneratorSpec;
 pub(crate) use thread::{GeneratorThread, Shared, WAKE_UPS_MAX, WORDS_MAX};
 use timers::Timers;

@@ -37,7 +37,8 @@ pub(crate) struct StageFit {
     pub(crate) member: Option<u64>,
 }
 
-/// The taps' end, and that of a link from them: every event goes to every generator, since nobody else knows whose it is.
+/// The taps' end, and that of a link from them: every event goes to every generator, since nobody
+/// else knows whose it is.
 pub(crate) struct Inboxes {
     load: EventLoad,
     ends: Vec<End>,
