@@ -96,8 +96,8 @@ fn prometheus_has_what_the_run_file_has_and_the_dashboard_finds_it() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    let accounts: Vec<_> = said.lines().filter(|line| line.starts_with("output ")).collect();
-    assert_eq!(accounts.len(), 2, "{said}");
+    let accounts = said.lines().filter(|line| line.starts_with("output "));
+    assert_eq!(accounts.count(), 2, "{said}");
     assert!(!said.contains("dropped"), "{said}");
 
     let run = RunFile::open(&run_file).unwrap();

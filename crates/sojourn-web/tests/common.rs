@@ -34,56 +34,7 @@ impl Site {
 
 /// A frame of the second: rates and latencies follow from it.
 pub(crate) fn frame(second: u64, stages: usize) -> Frame {
-    let spread = |ms: u64| Spread {
-        count: 100,
-        p50_ns: Some(ms as f64 * 1e6),
-        p99_ns: Some(ms as f64 * 3e6),
-        ..Spread::default()
-    };
-    let stages: Vec<StageFrame> = (0..stages)
-        .map(|stage| StageFrame {
-            name: format!("stage-{stage}"),
-            after: (stage > 0).then(|| format!("stage-{}", stage - 1)),
-            reached: 100 * second,
-            reached_per_s: 100.0 - stage as f64,
-            waiting: stage as u64 + second % 7,
-            hop: spread(5 + stage as u64 + second % 11),
-            hop_so_far: spread(7),
-            ..StageFrame::default()
-        })
-        .collect();
-    let step = StepFrame {
-        name: "pay".into(),
-        requests: 100 * second,
-        requests_per_s: 100.0,
-        response: spread(20),
-        response_so_far: spread(21),
-        ..StepFrame::default()
-    };
-    let counts = Counts {
-        scheduled: 100 * second,
-        started: 100 * second,
-        completed: 99 * second,
-        lost: 3,
-        ..Counts::default()
-    };
-    let journey = JourneyFrame {
-        name: "payment <b>".into(),
-        counts,
-        started_per_s: 100.0,
-        completed_per_s: 99.0,
-        in_flight: 40,
-        duration: spread(50),
-        stages,
-        steps: vec![step],
-        ..JourneyFrame::default()
-    };
-    let threshold = |text: &str, state, measured_text: &str| ThresholdFrame {
-        text: text.into(),
-        state,
-        measured: None,
-        measured_text: measured_text.into(),
-    };
+    let journey = journey(second, stages);
     Frame {
         number: second,
         name: "payments".into(),
@@ -93,7 +44,7 @@ pub(crate) fn frame(second: u64, stages: usize) -> Frame {
         asked_per_s: 100.0,
         delivered_per_s: 100.0 - (second % 5) as f64,
         rate_factor: 1.0,
-        counts,
+        counts: journey.counts,
         in_flight: 40,
         health: Health {
             lag_p99_ns: Some(120_000 + second),
@@ -116,6 +67,56 @@ pub(crate) fn frame(second: u64, stages: usize) -> Frame {
         }],
         ..Frame::default()
     }
+}
+
+fn journey(second: u64, stages: usize) -> JourneyFrame {
+    let stage = |stage: usize| StageFrame {
+        name: format!("stage-{stage}"),
+        after: (stage > 0).then(|| format!("stage-{}", stage - 1)),
+        reached: 100 * second,
+        reached_per_s: 100.0 - stage as f64,
+        waiting: stage as u64 + second % 7,
+        hop: spread(5 + stage as u64 + second % 11),
+        hop_so_far: spread(7),
+        ..StageFrame::default()
+    };
+    JourneyFrame {
+        name: "payment <b>".into(),
+        counts: Counts {
+            scheduled: 100 * second,
+            started: 100 * second,
+            completed: 99 * second,
+            lost: 3,
+            ..Counts::default()
+        },
+        started_per_s: 100.0,
+        completed_per_s: 99.0,
+        in_flight: 40,
+        duration: spread(50),
+        stages: (0..stages).map(stage).collect(),
+        steps: vec![StepFrame {
+            name: "pay".into(),
+            requests: 100 * second,
+            requests_per_s: 100.0,
+            response: spread(20),
+            response_so_far: spread(21),
+            ..StepFrame::default()
+        }],
+        ..JourneyFrame::default()
+    }
+}
+
+fn spread(ms: u64) -> Spread {
+    Spread {
+        count: 100,
+        p50_ns: Some(ms as f64 * 1e6),
+        p99_ns: Some(ms as f64 * 3e6),
+        ..Spread::default()
+    }
+}
+
+fn threshold(text: &str, state: ThresholdState, measured_text: &str) -> ThresholdFrame {
+    ThresholdFrame { text: text.into(), state, measured: None, measured_text: measured_text.into() }
 }
 
 fn run_file(folder: &Path, run: u64) -> PathBuf {

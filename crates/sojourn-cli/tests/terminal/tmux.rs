@@ -57,6 +57,7 @@ impl Tmux {
         // Said at the end, where a screen that never came can be looked at.
         struct Told<'a>(&'a mut String, &'a mut Vec<String>);
         impl Drop for Told<'_> {
+            #[allow(clippy::print_stderr, reason = "a failing test's output")]
             fn drop(&mut self) {
                 if std::thread::panicking() {
                     eprintln!("{:?} not on:\n{}", self.1, self.0);

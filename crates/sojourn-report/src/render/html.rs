@@ -53,6 +53,9 @@ const TEMPLATES: [(&str, &str); 17] = [
     ("macros.html", include_str!("../../assets/macros.html")),
 ];
 
+/// What moves in the report.
+const SCRIPT: &str = include_str!("../../assets/script.js");
+
 pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
     let mut environment = environment()?;
     for (name, source) in TEMPLATES {
@@ -78,7 +81,7 @@ pub(super) fn report(model: &ReportModel) -> Result<String, RenderError> {
         resources => serialised(resources::rows(model)),
         data => Value::from_safe_string(data),
         style => Value::from_safe_string(STYLE.to_owned()),
-        script => Value::from_safe_string(format!("{WORDS_SCRIPT}{}", include_str!("../../assets/script.js"))),
+        script => Value::from_safe_string(format!("{WORDS_SCRIPT}{SCRIPT}")),
         definitions => Value::from_safe_string(definitions::html()),
     })?;
     Ok(html)
