@@ -15,6 +15,7 @@ mod generator;
 mod init;
 #[cfg(feature = "script")]
 mod k6;
+mod man;
 mod mock;
 #[cfg(not(feature = "script"))]
 mod no_script;
@@ -95,6 +96,8 @@ pub(crate) enum Command {
     Generator,
     /// Print the JSON Schema of journey files, for editors, or of the JSON report
     Schema(schema::Schema),
+    /// Print the manual page, or write one for each command
+    Man(man::Man),
     /// Print shell completions
     Completions(completions::Completions),
 }
@@ -125,6 +128,7 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Dump(command) => dump::run(&command),
         Command::Generator => generator::run(),
         Command::Schema(command) => schema::run(&command),
+        Command::Man(command) => man::run(&command),
         Command::Completions(command) => completions::run(&command),
     }
 }
