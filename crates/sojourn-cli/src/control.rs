@@ -10,6 +10,8 @@ use sojourn_plan::{Load, Model, Plan};
 
 use crate::display::fixed_rate;
 
+/// Who asks, for the report.
+const BY: &str = "sojourn rate";
 /// How long a decision is waited for; the coordinator looks every ten milliseconds.
 const DECISION_NS: u64 = SECOND_NS;
 
@@ -47,13 +49,17 @@ fn factor(wish: RateWish, declared_per_s: Option<f64>) -> Result<f64, String> {
 
 /// Asks for a rate and waits until it is decided on.
 fn decided(rate: &RateControl, factor: f64) -> Result<String, String> {
-    if !rate.ask(factor, "sojourn rate") {
+    if !rate.ask(factor, BY) {
         return Err("a rate is 0 to 10,000 times the plan's, and not many a second".to_owned());
     }
     let until_ns = now_ns() + DECISION_NS;
     while rate.factor() != factor {
         if now_ns() >= until_ns {
-            return Err("it has not been taken up; the run's report will say why".to_owned());
+            return Err(match rate.withdraw(factor, BY) {
+                true => "it takes no rates yet, or no more: it is being made ready, or drains",
+                false => "it was refused; the run's report will say why",
+            }
+            .to_owned());
         }
         std::thread::sleep(Duration::from_millis(2));
     }

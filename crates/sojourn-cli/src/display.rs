@@ -62,9 +62,12 @@ pub(crate) fn show(
     let mut framed = Framed::new(plan, &options.rate);
     let web = shown.web.map(|address| web::open(address, options.run_file.as_deref()));
     let web = web.transpose()?;
+    // Where it can still be found when the screen has gone.
+    web.iter().for_each(|web| eprintln!("dashboard {}", web.link()));
     on_terminal(watchers, &mut framed, shown, plan, &options.rate)?;
     if let Some(web) = web {
-        signals::say(&format!("dashboard {}", web.link()));
+        // On the screen as well, if there is one.
+        let _is_told = sojourn_terminal::tell(&format!("dashboard {}", web.link()));
         framed.add(web);
     }
     if framed.is_seen() {

@@ -59,6 +59,7 @@ impl Watcher for Framed {
             rate_factor: self.rate.factor(),
             store: progress.store,
             interval: progress.interval,
+            generators: progress.generators,
             defects: progress.defects,
             context: progress.context,
             journeys,

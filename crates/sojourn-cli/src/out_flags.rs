@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sojourn_engine::{Progress, Stretch};
+use sojourn_engine::{Progress, Stretch, journey_shapes};
 use sojourn_outputs::{Outputs, Run, Second, Target};
+use sojourn_plan::Plan;
 use sojourn_record::JourneyRecord;
 
 use crate::{
@@ -37,7 +38,7 @@ impl OutFlags {
     pub(crate) fn watch(
         &self,
         watchers: &mut Watchers,
-        (run_id, plan): (&str, &str),
+        (run_id, plan): (&str, &Plan),
         ca_file: Option<PathBuf>,
     ) -> Result<(), UsageError> {
         if self.out.is_empty() {
@@ -47,9 +48,10 @@ impl OutFlags {
             UsageError::new(error.to_string(), "docs/outputs.md says what each kind takes")
         };
         let targets: Result<Vec<_>, _> = self.out.iter().map(|it| Target::parse(it)).collect();
-        let run = Run { id: run_id.to_owned(), plan: plan.to_owned(), ca_file };
+        let shapes = journey_shapes(plan);
+        let run = Run { id: run_id.to_owned(), plan: plan.name.clone(), ca_file, shapes };
         let outputs = Outputs::open(&targets.map_err(refuse)?, &run).map_err(refuse)?;
-        watchers.add(OutputWatcher { outputs: Some(outputs) });
+        watchers.add(OutputWatcher { outputs: Some(outputs), kept_dropped: 0 });
         Ok(())
     }
 }
@@ -58,11 +60,15 @@ impl OutFlags {
 struct OutputWatcher {
     /// Taken at the end.
     outputs: Option<Outputs>,
+    /// Journeys that had found no room by the last second.
+    kept_dropped: u64,
 }
 
 impl Watcher for OutputWatcher {
     fn second(&mut self, progress: &Progress<'_>, journeys: &[JourneyRecord]) {
         let Some(outputs) = &mut self.outputs else { return };
+        let journeys_beyond = progress.kept_dropped - self.kept_dropped;
+        self.kept_dropped = progress.kept_dropped;
         outputs.second(&Second {
             at_ns: progress.start_ns + progress.elapsed_ns,
             start_ns: progress.start_ns,
@@ -70,6 +76,7 @@ impl Watcher for OutputWatcher {
             interval: progress.interval,
             store: progress.store,
             journeys,
+            journeys_beyond,
         });
     }
 

@@ -244,7 +244,7 @@ pub(crate) fn make_with(
         eprintln!("warning: {warning}");
     }
     let mut watchers = Watchers::default();
-    let run = (options.run_id.as_str(), plan.name.as_str());
+    let run = (options.run_id.as_str(), plan);
     flags.out.watch(&mut watchers, run, flags.machine.ca.clone())?;
     let shown_beside = Beside {
         is_quiet: flags.machine.quiet || how.debug,

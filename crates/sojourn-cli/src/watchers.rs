@@ -4,8 +4,9 @@ use crossbeam_channel::{Receiver, bounded};
 use sojourn_engine::{Progress, RunOptions};
 use sojourn_record::JourneyRecord;
 
-/// Most kept journeys that wait for the next second; those beyond are in the run file alone.
-const JOURNEYS_MAX: usize = 1_000;
+/// Most kept journeys that wait for the next second; those beyond are in the run file alone, and
+/// counted. At the end of a run many come at once: the slowest, the sample, those in flight.
+const JOURNEYS_MAX: usize = 10_000;
 
 /// Looks at a run while it goes on. It is told on the coordinator's thread, which has a second's
 /// other work to do: whatever takes longer than a millisecond belongs on a thread of its own,

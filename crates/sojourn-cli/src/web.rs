@@ -22,6 +22,7 @@ pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, Us
     };
     let settings = |address: &str| WebSettings {
         address: address.to_owned(),
+        is_live: true,
         run_file: run_file.map(Path::to_owned),
         folder: folder.to_owned(),
     };

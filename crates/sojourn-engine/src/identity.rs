@@ -34,12 +34,17 @@ pub(crate) fn identity(
             longest(|load| load.drain_ns),
         ],
         plan: plan.text.clone(),
-        journeys: plan.journeys.iter().map(|journey| journey_shape(plan, journey)).collect(),
+        journeys: journey_shapes(plan),
         channels,
         resources,
         health_limits: health_limits(plan),
         generator_limits: Some(generator_limits(plan)),
     }
+}
+
+/// Outlines of a plan's journeys, as run files have them.
+pub fn journey_shapes(plan: &Plan) -> Vec<JourneyShape> {
+    plan.journeys.iter().map(|journey| journey_shape(plan, journey)).collect()
 }
 
 /// A journey's outline.

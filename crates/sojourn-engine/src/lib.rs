@@ -65,6 +65,7 @@ pub use fire::{Fired, fire};
 pub use follow::{
     Begun, EARLY_WAIT_NS, EndedJourney, Expected, Fit, FollowSource, KINDS_MAX, Kinds, Listener,
 };
+pub use identity::journey_shapes;
 pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;

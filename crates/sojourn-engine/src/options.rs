@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
-use sojourn_http::ClientConfig;
+use sojourn_http::{ClientConfig, Http2};
 use sojourn_record::JourneyRecord;
 
 use crate::{Processes, RateControl};
@@ -62,6 +62,16 @@ impl RunOptions {
             linger_ns: sojourn_clock::SECOND_NS,
             rate: RateControl::default(),
         }
+    }
+}
+
+impl RunOptions {
+    /// The same for sessions' clients, wherever they are: whoever offers HTTP/2 over TLS gets it,
+    /// as from browsers.
+    pub(crate) fn of_sessions(&self) -> Self {
+        let mut options = self.clone();
+        options.client.http2 = Http2::Alpn;
+        options
     }
 }
 

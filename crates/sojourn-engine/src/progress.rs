@@ -42,6 +42,10 @@ pub struct Progress<'a> {
     pub store: &'a Store,
     /// What the sources have reported since the last time: what added up to `store`.
     pub interval: &'a [Snapshot],
+    /// How many generators there are: the sources of the first numbers.
+    pub generators: u32,
+    /// Kept journeys so far that found no room on their way to whoever asked for them.
+    pub kept_dropped: u64,
     /// What has made the run void so far, in words, in the order in which it came.
     pub defects: &'a [String],
     /// What thresholds are held against so far.

@@ -55,6 +55,14 @@ impl RateControl {
         fits
     }
 
+    /// Takes back what was asked for and has not been decided on; false when it is too late.
+    pub fn withdraw(&self, rate_factor: f64, by: &str) -> bool {
+        let mut asked = self.asked();
+        let wanted = RateRequest { rate_factor, by: by.to_owned() };
+        let place = asked.iter().rposition(|request| *request == wanted);
+        place.is_some_and(|place| asked.remove(place).is_some())
+    }
+
     /// How many times the plan's rate was last decided on; one at first.
     pub fn factor(&self) -> f64 {
         f64::from_bits(self.0.factor.load(Ordering::SeqCst))
@@ -88,6 +96,7 @@ mod tests {
         assert_eq!(taken, REQUESTS_MAX);
         let first = control.take().unwrap();
         assert_eq!((first.rate_factor, first.by.as_str()), (0.0, "keys"));
+        assert!(control.withdraw(14.0, "keys") && !control.withdraw(14.0, "keys"));
         assert!(control.ask(2.0, "search"));
         control.decided(2.0);
         assert_eq!(control.clone().factor(), 2.0);

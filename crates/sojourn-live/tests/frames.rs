@@ -100,6 +100,9 @@ impl Run {
     ) -> Frame {
         self.elapsed_ns += S;
         interval.iter().for_each(|snapshot| self.store.apply(snapshot).unwrap());
+        // Sources of greater numbers are no generators.
+        let generators = interval.iter().map(|it| it.source).filter(|it| *it < 8);
+        let generators = generators.collect::<std::collections::BTreeSet<_>>().len() as u32;
         self.frames.second(&Second {
             stretch: FrameStretch::Steady,
             elapsed_ns: self.elapsed_ns,
@@ -108,6 +111,7 @@ impl Run {
             rate_factor: 1.0,
             store: &self.store,
             interval,
+            generators,
             defects,
             context: ThresholdContext::default(),
             journeys,
@@ -146,13 +150,31 @@ fn rates_are_of_the_interval_and_counts_of_the_run() {
 }
 
 #[test]
-fn poisoned_journeys_count_as_load() {
+fn poisoned_journeys_are_load_and_no_failures() {
     let mut source = Source::new(0);
     source.add(names::JOURNEYS_STARTED, &JOURNEY, 9);
     let poisoned = names::poisoned("pay");
     source.add(names::JOURNEYS_STARTED, &[("journey", &poisoned)], 1);
-    let frame = Run::new(&plan()).second(&[source.second()], &[], &[]);
-    assert_eq!((frame.counts.started, frame.journeys[0].counts.started), (10, 9));
+    source.add(names::JOURNEYS_FAILED, &[("journey", &poisoned)], 1);
+    let mut run = Run::new(&plan());
+    let frame = run.second(&[source.second()], &[], &[]);
+    assert_eq!(frame.delivered_per_s, 10.0);
+    assert_eq!((frame.counts.started, frame.counts.failed), (9, 0));
+    assert!(frame.news.is_empty(), "{:?}", frame.news);
+}
+
+#[test]
+fn a_second_that_another_source_closes_late_changes_no_rate() {
+    let (mut generator, mut backlog) = (Source::new(0), Source::new(9));
+    let mut run = Run::new(&plan());
+    generator.add(names::JOURNEYS_STARTED, &JOURNEY, 50);
+    let first = run.second(&[generator.second()], &[], &[]);
+    generator.add(names::JOURNEYS_STARTED, &JOURNEY, 50);
+    let late = [backlog.second(), backlog.second(), generator.second()];
+    let second = run.second(&late, &[], &[]);
+    for frame in [first, second] {
+        assert_eq!((frame.delivered_per_s, frame.journeys[0].started_per_s), (50.0, 50.0));
+    }
 }
 
 #[test]

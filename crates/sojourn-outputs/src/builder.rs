@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use sojourn_clock::Anchor;
 use sojourn_metrics::{Figure, Histogram, SeriesKey, SeriesPhase, Store, nearest_rank};
+use sojourn_record::JourneyRecord;
 
 use crate::{
     bounds::bounds,
@@ -20,6 +21,19 @@ pub(crate) struct Builder {
     window: Store,
     known: HashMap<SeriesKey, Known>,
     number: u64,
+    /// Which journeys are wanted, and how much of them.
+    journeys: Wanted,
+}
+
+/// What outputs have room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wanted {
+    /// None takes journeys.
+    Nothing,
+    /// Some do, but not their messages.
+    Timelines,
+    /// All of them.
+    Messages,
 }
 
 #[derive(Debug)]
@@ -30,8 +44,8 @@ struct Known {
 }
 
 impl Builder {
-    pub(crate) fn new(anchor: Anchor) -> Self {
-        Self { anchor, window: Store::new(), known: HashMap::new(), number: 0 }
+    pub(crate) fn new(anchor: Anchor, journeys: Wanted) -> Self {
+        Self { anchor, window: Store::new(), known: HashMap::new(), number: 0, journeys }
     }
 
     /// The frame of a second.
@@ -43,8 +57,12 @@ impl Builder {
         }
         let mut points = Vec::new();
         for (key, figure) in second.store.figures() {
-            let known = self.known.entry(key.clone()).or_insert_with(|| Known::new(key, figure));
-            known.points(figure, self.window.figure(key), &mut points);
+            if !self.known.contains_key(key) {
+                self.known.insert(key.clone(), Known::new(key, figure));
+            }
+            if let Some(known) = self.known.get_mut(key) {
+                known.points(figure, self.window.figure(key), &mut points);
+            }
         }
         self.number += 1;
         Frame {
@@ -53,9 +71,19 @@ impl Builder {
             unix_ns: self.anchor.unix_ns_at(second.at_ns),
             start_unix_ns: self.anchor.unix_ns_at(second.start_ns),
             points,
-            journeys: second.journeys.into(),
+            journeys: match self.journeys {
+                Wanted::Nothing => Arc::default(),
+                Wanted::Timelines => second.journeys.iter().map(without_messages).collect(),
+                Wanted::Messages => second.journeys.into(),
+            },
         }
     }
+}
+
+fn without_messages(journey: &JourneyRecord) -> JourneyRecord {
+    let mut own = journey.clone();
+    own.messages = Vec::new();
+    own
 }
 
 impl Known {
@@ -198,7 +226,8 @@ mod tests {
             let mut recorder = Recorder::new(1);
             let key = SeriesKey::new("stage.hop", &[("stage", "a")], SeriesPhase::Steady);
             let hop = recorder.series(Kind::Trend, key);
-            let (mut store, mut builder) = (Store::new(), Builder::new(Anchor::now()));
+            let mut store = Store::new();
+            let mut builder = Builder::new(Anchor::now(), Wanted::Messages);
             let mut all = Vec::new();
             for mut samples in seconds {
                 samples.iter().for_each(|sample| recorder.record(hop, *sample));
@@ -207,7 +236,7 @@ mod tests {
                 store.apply(&snapshot).unwrap();
                 let frame = builder.frame(&Second {
                     at_ns: 2, start_ns: 1, is_last: false, interval: &[snapshot], store: &store,
-                    journeys: &[],
+                    journeys: &[], journeys_beyond: 0,
                 });
                 let Value::Spread { second, total } = &frame.points[0].value else { panic!() };
                 prop_assert_eq!(total.count, all.len() as u64);

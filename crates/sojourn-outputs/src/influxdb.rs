@@ -70,7 +70,12 @@ impl Output for InfluxDb {
 }
 
 fn tags_of(run: &Run) -> String {
-    format!(",plan={},run={}", escaped(&run.plan), escaped(&run.id))
+    let tag = |name: &str, value: &str| match value {
+        // A tag without a value is none.
+        "" => String::new(),
+        value => format!(",{name}={}", escaped(value)),
+    };
+    tag("plan", &run.plan) + &tag("run", &run.id)
 }
 
 fn write_line(point: &Point, unix_ns: u64, tags: &str, out: &mut String) {

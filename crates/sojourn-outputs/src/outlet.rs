@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 
 use crate::{
@@ -113,8 +113,22 @@ impl Outlet {
     pub(crate) fn give(&self, frame: &Arc<Frame>) {
         self.shared.book.give(frame.counts(self.carries_journeys));
         let refused = self.frames.as_ref().and_then(|it| it.try_send(Arc::clone(frame)).err());
-        if refused.is_some_and(|refused| refused.is_full()) {
-            self.shared.book.fail(format!("{FRAMES_MAX} seconds waited: no room for more"));
+        match refused {
+            Some(TrySendError::Full(_)) => {
+                self.shared.book.fail(format!("{FRAMES_MAX} seconds waited: no room for more"));
+            }
+            Some(TrySendError::Disconnected(_)) => {
+                self.shared.book.fail("its thread has ended".to_owned());
+            }
+            None => {}
+        }
+    }
+
+    /// Counts journeys that never came here.
+    pub(crate) fn give_beyond(&self, journeys: u64) {
+        if self.carries_journeys && journeys > 0 {
+            self.shared.book.give(Counts { journeys, ..Counts::default() });
+            self.shared.book.fail(format!("{journeys} journeys of one second had no room"));
         }
     }
 

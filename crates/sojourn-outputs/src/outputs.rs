@@ -8,7 +8,7 @@ use sojourn_record::JourneyRecord;
 
 use crate::{
     account::Account,
-    builder::Builder,
+    builder::{Builder, Wanted},
     http::Poster,
     influxdb::InfluxDb,
     ndjson::Ndjson,
@@ -34,6 +34,8 @@ pub struct Second<'a> {
     pub store: &'a Store,
     /// Journeys kept since the last second.
     pub journeys: &'a [JourneyRecord],
+    /// Further ones, for which there was no room on the way here.
+    pub journeys_beyond: u64,
 }
 
 /// All outputs of a run.
@@ -51,7 +53,13 @@ impl Outputs {
     /// [`OutputError::Start`].
     pub fn open(targets: &[Target], run: &Run) -> Result<Self, OutputError> {
         let outlets: Result<_, _> = targets.iter().map(|target| open(target, run)).collect();
-        Ok(Self { builder: Builder::new(Anchor::now()), outlets: outlets? })
+        let wanted = targets.iter().map(|target| match target.place {
+            Place::Ndjson(_) => Wanted::Messages,
+            Place::Otlp(_) | Place::OtlpGrpc(_) => Wanted::Timelines,
+            _ => Wanted::Nothing,
+        });
+        let wanted = wanted.max().unwrap_or(Wanted::Nothing);
+        Ok(Self { builder: Builder::new(Anchor::now(), wanted), outlets: outlets? })
     }
 
     /// Gives every output a second of the run. Never waits for any of them.
@@ -59,6 +67,7 @@ impl Outputs {
         let frame = Arc::new(self.builder.frame(second));
         for outlet in &self.outlets {
             outlet.give(&frame);
+            outlet.give_beyond(second.journeys_beyond);
         }
     }
 

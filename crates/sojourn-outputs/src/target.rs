@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use sojourn_record::JourneyShape;
 use url::Url;
 
 use crate::credentials::{Credentials, Environment, decoded};
@@ -44,6 +45,8 @@ pub struct Run {
     pub plan: String,
     /// Certificates (PEM) that are trusted besides the system's.
     pub ca_file: Option<PathBuf>,
+    /// The plan's journeys: what each stage follows.
+    pub shapes: Vec<JourneyShape>,
 }
 
 /// Where an output goes.
@@ -88,8 +91,7 @@ impl Target {
     /// The same with another environment.
     pub(crate) fn parse_in(text: &str, environment: Environment<'_>) -> Result<Self, OutputError> {
         // What stands behind the kind may hold a password.
-        let (kind, target) =
-            text.split_once('=').ok_or_else(|| OutputError::Unknown(text.to_owned()))?;
+        let (kind, target) = text.split_once('=').unwrap_or((text, ""));
         let parser = Parser { target, environment };
         let (place, shown) = match kind {
             "prometheus" => parser.prometheus(),
@@ -101,7 +103,7 @@ impl Target {
             "statsd" => parser.statsd(),
             "ndjson" => parser.file("ndjson", Place::Ndjson),
             "parquet" => parser.file("parquet", Place::Parquet),
-            _ => Err(OutputError::Unknown(format!("{kind}=…"))),
+            _ => Err(OutputError::Unknown(named(kind))),
         }?;
         Ok(Self { place, what: format!("{kind}={shown}") })
     }
@@ -231,7 +233,16 @@ impl Parser<'_> {
     }
 }
 
+/// What stands where a kind should, unless it may be a whole address with a password.
+fn named(kind: &str) -> String {
+    let is_kind = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if kind.chars().all(is_kind) { format!("{kind}=…") } else { "…".to_owned() }
+}
+
 fn check_port(kind: &'static str, address: &str) -> Result<(), OutputError> {
+    if address.contains(['/', '@']) {
+        return Err(wrong(kind, "a HOST:PORT is wanted, not a URL"));
+    }
     let port = address.rsplit_once(':').filter(|(host, _)| !host.is_empty());
     match port.and_then(|(_, port)| port.parse::<u16>().ok()) {
         Some(_) => Ok(()),
@@ -274,7 +285,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_the_secret() {
         for (text, why) in [
-            ("prometheus", "is no output"),
+            ("prometheus", "no HOST:PORT"),
+            ("http://me:s3cret@host:9090/api/v1/write", "`--out …` is no output"),
+            ("http://me:s3cret@host/?org=o", "`--out …` is no output"),
+            ("prometheus=http://me:s3cret@host:9090/api/v1/write", "not a URL"),
+            ("prometheus=http://me:s3cret@host:9090", "not a URL"),
+            ("statsd=http://me:s3cret@host:9090", "not a URL"),
             ("grafana=http://me:s3cret@host", "`--out grafana=…` is no output"),
             ("prometheus-rw=me:s3cret@host", "must begin with http"),
             ("prometheus-rw=http://me:s3cret@ho st", "no URL follows"),

@@ -5,7 +5,9 @@ use std::path::Path;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_metrics::{Kind, Recorder, SeriesKey, SeriesPhase, Store, names};
 use sojourn_outputs::{Account, Counts, Outputs, Run, Second, Target};
-use sojourn_record::{DuplicateInstant, JourneyRecord, StageInstant, StepInstant};
+use sojourn_record::{
+    DuplicateInstant, JourneyRecord, JourneyShape, StageInstant, StageShape, StepInstant,
+};
 
 /// Seconds of a played run.
 pub(crate) const SECONDS: u64 = 12;
@@ -23,7 +25,24 @@ pub(crate) struct Played {
 }
 
 pub(crate) fn run() -> Run {
-    Run { id: "run-1".to_owned(), plan: "a \"plan\", x=1".to_owned(), ca_file: None }
+    let stage = |name: &str, after: &str| StageShape {
+        name: name.to_owned(),
+        after: after.to_owned(),
+        ..StageShape::default()
+    };
+    let order = JourneyShape {
+        name: "order".to_owned(),
+        // One that waits for what is never seen has no hop.
+        stages: vec![
+            stage("accepted", "place"),
+            stage("packed", "accepted"),
+            stage("shipped", "accepted"),
+            stage("billed", "packed"),
+        ],
+        ..JourneyShape::default()
+    };
+    let plan = "a \"plan\", x=1".to_owned();
+    Run { id: "run-1".to_owned(), plan, ca_file: None, shapes: vec![order] }
 }
 
 pub(crate) fn steady(metric: &str, tags: &[(&str, &str)]) -> SeriesKey {
@@ -82,6 +101,7 @@ impl Played {
             interval: &[snapshot],
             store: &self.store,
             journeys: &[journey_of(second)],
+            journeys_beyond: 0,
         });
     }
 
@@ -138,6 +158,7 @@ pub(crate) fn journey_of(second: u64) -> JourneyRecord {
         stages: vec![
             StageInstant { name: "accepted".to_owned(), seen_ns: Some(at(100)) },
             StageInstant { name: "packed".to_owned(), seen_ns: None },
+            StageInstant { name: "billed".to_owned(), seen_ns: Some(at(850)) },
             StageInstant { name: "shipped".to_owned(), seen_ns: Some(at(900)) },
         ],
         trace_id: (second % 2 == 1).then(|| format!("{:032x}", second + 1)),

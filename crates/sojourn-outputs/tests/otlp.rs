@@ -86,7 +86,7 @@ fn check(metrics: &[Vec<u8>], traces: &[Vec<u8>], store: &sojourn_metrics::Store
             let since = |ns: u64| (ns - of[0].start_time_unix_nano) / 1_000_000;
             (since(of[span].start_time_unix_nano), since(of[span].end_time_unix_nano))
         };
-        assert_eq!([ms(0), ms(1), ms(2), ms(3)], [(0, 890), (1, 20), (20, 90), (90, 890)]);
+        assert_eq!([ms(0), ms(1), ms(2), ms(3)], [(0, 890), (1, 20), (1, 90), (90, 890)]);
     }
 }
 

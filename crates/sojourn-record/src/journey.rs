@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KeptAs, MessageSample};
+use crate::{JourneyShape, KeptAs, MessageSample};
 
 /// Most duplicates of one journey that a reader takes: far above what is written.
 const DUPLICATES_MAX: usize = 10_000;
@@ -64,6 +64,19 @@ impl JourneyRecord {
     /// Whether it was kept for this, among others.
     pub fn is_kept_as(&self, what: &str) -> bool {
         self.kept_as == what || self.also_kept_as.iter().any(|also| also == what)
+    }
+
+    /// The instant that a stage's hop counts from: a stage's first observation, or the beginning of
+    /// the latest step that had begun when the stage was seen. `None` where that stage was never
+    /// seen, or the shape has no such stage.
+    pub fn predecessor_ns(&self, shape: &JourneyShape, stage: &StageInstant) -> Option<u64> {
+        let declared = shape.stages.iter().find(|declared| declared.name == stage.name)?;
+        if let Some(before) = self.stages.iter().find(|seen| seen.name == declared.after) {
+            return before.seen_ns;
+        }
+        let begun = self.steps.iter().map(|step| step.began_ns);
+        let had_begun = |&began_ns: &u64| stage.seen_ns.is_none_or(|seen_ns| began_ns <= seen_ns);
+        Some(begun.filter(had_begun).max().unwrap_or(self.t1_ns))
     }
 
     /// Takes in another record of the same journey: what it was kept for, and what had come since.

@@ -18,6 +18,8 @@ const charts = (() => {
   const isKey = (kind, journey) => (line) => line.chart === kind.chart && line.journey === (kind.ofRun ? "" : journey);
 
   const POINTS_MAX = 500;
+  // Seconds that are held here one by one; beyond them the server's joined ones are taken again.
+  const SECONDS_MAX = 14_400;
   // All lines since the start, as the server has them; `at` is their common time in seconds.
   let at = [], lines = [], view = null, drawn = [], journey = "";
   const off = new Set();
@@ -187,19 +189,22 @@ const charts = (() => {
   addEventListener("resize", () => drawn.forEach((each) => each.plot.setSize({ width: Math.max(240, each.figure.clientWidth), height: 220 })));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
+  let isHeld = false;
   return {
     zoom,
+    // Whether lines stay as they are drawn; they go on behind it.
+    hold(held) { isHeld = held; if (!held) redraw(); },
     // Everything so far.
     begin(history) { at = history.at_s; lines = history.lines; draw(); },
     // Whose charts are shown.
     choose(name) { if (name !== journey) { journey = name; draw(); } },
-    // A second more; false when it has lines that are not known yet.
+    // A second more; false when everything has to be taken from the server again.
     add(atS, values) {
-      if (values.length > lines.length) return false;
+      if (values.length > lines.length || at.length >= SECONDS_MAX) return false;
       if (at.length > 0 && atS <= at[at.length - 1]) return true;
       at.push(atS);
       lines.forEach((line, i) => line.values.push(values[i] ?? null));
-      redraw();
+      if (!isHeld) redraw();
       return true;
     },
   };

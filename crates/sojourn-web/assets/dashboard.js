@@ -15,7 +15,8 @@
   };
 
   // What is shown of a run.
-  let chosen = "", newest = -1, isBegun = false, waiting = [], frame = null;
+  const WAITING_MAX = 60;
+  let chosen = "", newest = -1, isBegun = false, isBeginning = false, isHeld = false, waiting = [], frame = null;
 
   const tile = (name, value, remark, kind = "") => {
     const box = element("div", "", `tile ${kind}`), figure = element("dd", "");
@@ -62,7 +63,7 @@
       return row;
     }));
   };
-  const news = (all) => {
+  const news = (all, beyond) => {
     const list = part("news");
     for (const each of all.filter(({ number }) => number > newest)) {
       newest = each.number;
@@ -73,11 +74,12 @@
     }
     while (list.children.length > 100) list.lastChild.remove();
     part("no-news").hidden = list.children.length > 0;
+    part("news-beyond").textContent = beyond > 0 ? `${print.count(beyond)} more are not listed.` : "";
   };
   const choose = (journeys) => {
     const select = part("journey"), names = journeys.map(({ name }) => name);
     part("chooser").hidden = names.length < 2;
-    if (names.length !== select.options.length) select.replaceChildren(...names.map((name) => new Option(name, name)));
+    if (names.join("\n") !== [...select.options].map(({ value }) => value).join("\n")) select.replaceChildren(...names.map((name) => new Option(name, name)));
     if (!names.includes(chosen)) chosen = names[0] ?? "";
     select.value = chosen;
     return journeys.find(({ name }) => name === chosen);
@@ -93,52 +95,69 @@
     steps(one);
   };
   const show = () => {
-    if (!frame) return;
-    const planned = Math.max(1, seconds(frame.planned_ns)), elapsed = seconds(frame.elapsed_ns);
+    if (!frame || isHeld) return;
+    const planned = seconds(frame.planned_ns), elapsed = seconds(frame.elapsed_ns);
     document.title = `${frame.name} · Sojourn`;
     part("name").textContent = frame.name;
     part("stretch").textContent = STRETCHES[frame.stretch] ?? frame.stretch;
     const isBad = frame.health.defects.length > 0 || frame.thresholds.some(({ state }) => state === "fails");
     part("top").className = `top ${frame.health.defects.length > 0 ? "void" : isBad ? "fail" : "pass"}`;
-    part("progress").value = Math.min(1, elapsed / planned);
-    part("time").textContent = `${clock(Math.floor(elapsed), planned)} of ${clock(Math.round(planned), planned)}`;
+    part("progress").hidden = planned === 0;
+    part("progress").value = planned > 0 ? Math.min(1, elapsed / planned) : 0;
+    const end = Math.max(planned, elapsed), planned_text = planned > 0 ? ` of ${clock(Math.round(planned), end)}` : ", until it is ended";
+    part("time").textContent = `${clock(Math.floor(elapsed), end)}${planned_text}`;
     tiles(frame);
     thresholds(frame.thresholds);
     journey(choose(frame.journeys));
-    news(frame.news);
+    news(frame.news, frame.news_beyond);
   };
 
   const begin = async () => {
+    if (isBeginning) return;
     isBegun = false;
-    const answer = await fetch("history");
-    charts.begin(await answer.json());
-    isBegun = true;
-    const late = waiting;
-    waiting = [];
-    late.forEach(take);
+    isBeginning = true;
+    try {
+      const answer = await fetch("history");
+      if (!answer.ok) return;
+      charts.begin(await answer.json());
+      isBegun = true;
+      const late = waiting;
+      waiting = [];
+      late.forEach(line);
+    } catch { /* The next second tries again. */ } finally { isBeginning = false; }
+  };
+  const line = (message) => {
+    if (message.frame.stretch === "over") return;
+    if (isBegun && charts.add(message.at_s, message.values)) return;
+    waiting.push(message);
+    if (waiting.length > WAITING_MAX) waiting.shift();
+    begin();
   };
   const take = (message) => {
+    // Another run at the same address has news of its own.
+    if (frame && message.frame.number < frame.number) { newest = -1; part("news").replaceChildren(); }
     frame = message.frame;
-    if (!isBegun) { waiting.push(message); show(); return; }
-    if (frame.stretch !== "over" && !charts.add(message.at_s, message.values)) begin().catch(() => {});
+    line(message);
     show();
   };
 
   const status = (text) => { part("connection").textContent = text; };
   const connect = () => {
     const source = new EventSource("live");
-    source.addEventListener("open", () => { status("live"); begin().catch(() => status("the lines so far cannot be had")); });
+    source.addEventListener("open", () => { status("live"); begin(); });
     source.addEventListener("message", (event) => take(JSON.parse(event.data)));
     source.addEventListener("error", () => {
       if (frame?.stretch === "over") {
         source.close();
         status("The run is over. What stands here is its last second; its report is beside its run file.");
-      } else status(frame ? "The connection is lost: trying again." : "No run is going on here.");
+      } else status(source.readyState === EventSource.CLOSED ? "No run is going on here: see Runs." : "The connection is lost: trying again.");
     });
   };
 
   const view = () => {
     const [name] = (location.hash.slice(1) || "live").split("/");
+    // The link past the head of the page.
+    if (name === "main") return;
     const wanted = ["live", "report", "runs"].includes(name) ? name : "live";
     for (const each of ["live", "report", "runs"]) part(each).hidden = each !== wanted;
     document.querySelectorAll("[data-view]").forEach((link) => {
@@ -157,6 +176,12 @@
     if (answer?.ok) box.src = "report";
   };
   part("report-again").addEventListener("click", report);
+  part("hold").addEventListener("click", ({ target }) => {
+    isHeld = !isHeld;
+    target.setAttribute("aria-pressed", String(isHeld));
+    charts.hold(isHeld);
+    show();
+  });
   part("reset").addEventListener("click", () => charts.zoom(null));
   part("journey").addEventListener("change", (event) => { chosen = event.target.value; show(); });
   addEventListener("hashchange", view);

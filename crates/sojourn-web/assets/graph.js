@@ -46,15 +46,15 @@ const graph = (() => {
     for (const stage of stages) {
       const to = places.get(stage.name), from = places.get(stage.after) ?? root;
       const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
-      const middle = (x1 + x2) / 2, isStuck = stage.waiting > 0 && stage.reached_per_s === 0;
+      const middle = (x1 + x2) / 2, isStuck = stage.is_required && stage.waiting > 0 && stage.reached_per_s === 0;
       const { hop } = stage;
       edges.push(make("g", { class: isStuck ? "edge stuck" : "edge" },
         make("path", { d: `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`, "stroke-width": (1.5 + 5 * stage.reached_per_s / most).toFixed(1) }),
         text(x2 - 6, y2 - 8, `p50 ${ns(hop.p50_ns, hop.p50_is_lost)}`, "hop"),
         text(x2 - 6, y2 + 17, `p99 ${ns(hop.p99_ns, hop.p99_is_lost)}`, "hop")));
-      node(to, stage.name, [`${words.print.per_second(stage.reached_per_s)} · ${words.print.count(stage.reached)}`, `${words.print.count(stage.waiting)} waiting`], isStuck ? "stuck" : "");
+      node(to, stage.name, [`${words.print.per_second(stage.reached_per_s)} · ${words.print.count(stage.reached)}`, stage.is_required ? `${words.print.count(stage.waiting)} waiting` : "need not come"], isStuck ? "stuck" : "");
     }
-  const said = stages.map((stage) => `${stage.name}: ${words.print.per_second(stage.reached_per_s)}, ${stage.waiting} waiting, median hop ${ns(stage.hop.p50_ns, stage.hop.p50_is_lost)}`).join("; ");
+  const said = stages.map((stage) => `${stage.name}: ${words.print.per_second(stage.reached_per_s)}, ${stage.is_required ? `${stage.waiting} waiting` : "need not come"}, median hop ${ns(stage.hop.p50_ns, stage.hop.p50_is_lost)}`).join("; ");
     return make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Flow of ${journey.name}. ${said}` }, ...edges, ...nodes);
   };
   return { draw };

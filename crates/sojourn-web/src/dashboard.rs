@@ -31,6 +31,8 @@ const GOODBYE: Duration = Duration::from_millis(500);
 pub struct WebSettings {
     /// Where it listens, such as `127.0.0.1:8089`; port 0 is any free one.
     pub address: String,
+    /// Whether a run goes on that it is told of.
+    pub is_live: bool,
     /// The run file of the run that goes on, if any does.
     pub run_file: Option<PathBuf>,
     /// The folder whose runs are listed.
@@ -60,7 +62,7 @@ pub struct Dashboard {
 impl Dashboard {
     /// Starts its server. Errs when it cannot listen.
     pub fn start(settings: WebSettings) -> Result<Self, WebError> {
-        let WebSettings { address, run_file, folder } = settings;
+        let WebSettings { address, is_live, run_file, folder } = settings;
         let listen = |error| WebError::Listen(address.clone(), error);
         let listener = TcpListener::bind(&address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -68,10 +70,10 @@ impl Dashboard {
         let shown = Arc::new(Shown {
             history: Mutex::new(History::default()),
             latest: Mutex::default(),
-            run_file,
-            runs: Runs::new(folder),
+            run_file: run_file.clone(),
+            runs: Runs::new(folder, run_file.clone()),
             report: Mutex::default(),
-            frames: Mutex::new(Some(broadcast::Sender::new(FRAMES_BEHIND_MAX))),
+            frames: Mutex::new(is_live.then(|| broadcast::Sender::new(FRAMES_BEHIND_MAX))),
         });
         let guard = Guard::of(address);
         let app = router(Arc::clone(&shown), guard.clone());
@@ -81,15 +83,24 @@ impl Dashboard {
             .max_blocking_threads(1)
             .build()
             .map_err(WebError::Thread)?;
-        let body = move || runtime.block_on(serve(listener, app, ended));
+        let body = move || {
+            runtime.block_on(serve(listener, app, ended));
+            // Whatever page is being made: nobody waits for it.
+            runtime.shutdown_background();
+        };
         let thread = std::thread::Builder::new().name("dashboard".to_owned()).spawn(body);
         let thread = Some(thread.map_err(WebError::Thread)?);
         Ok(Self { shown, address, guard, end: Some(end), thread })
     }
 
-    /// The link to it, with its token where it has one.
+    /// The link to it, with its token where it has one. Where it listens at every address, by this
+    /// machine's name.
     pub fn link(&self) -> String {
-        format!("http://{}/{}", self.address, self.guard.query())
+        let at = match self.address.ip().is_unspecified() {
+            true => format!("{}:{}", host_name(), self.address.port()),
+            false => self.address.to_string(),
+        };
+        format!("http://{at}/{}", self.guard.query())
     }
 
     /// Shows a second of the run.
@@ -130,6 +141,10 @@ impl Drop for Dashboard {
             let _ignored = thread.join();
         }
     }
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 async fn serve(listener: TcpListener, app: axum::Router, ended: oneshot::Receiver<()>) {

@@ -10,12 +10,12 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
 };
 
-/// The cookie that has the token once it was shown.
-const COOKIE: &str = "sojourn_token";
-
 /// Which requests are answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
+    /// The cookie that has the token once it was shown: one for each port, since browsers send
+    /// those of a host to all its ports.
+    cookie: String,
     /// What must be shown; `None` on a loopback address.
     token: Option<String>,
 }
@@ -24,7 +24,8 @@ impl Guard {
     /// The guard of a server that listens there.
     pub(crate) fn of(address: SocketAddr) -> Self {
         let is_open = address.ip().is_loopback();
-        Self { token: (!is_open).then(|| uuid::Uuid::new_v4().simple().to_string()) }
+        let cookie = format!("sojourn_token_{}", address.port());
+        Self { cookie, token: (!is_open).then(|| uuid::Uuid::new_v4().simple().to_string()) }
     }
 
     /// What goes behind the address in the link that lets one in.
@@ -59,7 +60,8 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     if shown.any(|shown| is_same(shown, token)) {
         // The address in the browser's history has no token then.
         let mut response = Redirect::to(request.uri().path()).into_response();
-        let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/");
+        // Lax: the link may stand on another's page, and the redirect must have the cookie.
+        let cookie = format!("{}={token}; HttpOnly; SameSite=Lax; Path=/", guard.cookie);
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             response.headers_mut().insert(header::SET_COOKIE, cookie);
         }
@@ -69,7 +71,7 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     let has_cookie = cookies
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+        .filter_map(|pair| pair.trim().strip_prefix(guard.cookie.as_str())?.strip_prefix('='))
         .any(|shown| is_same(shown, token));
     if has_cookie {
         next.run(request).await

@@ -69,7 +69,7 @@ pub(crate) struct Point {
 }
 
 /// All lines so far.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct History {
     /// The instant of each point, seconds from the run's start.
     at_s: Vec<f64>,
@@ -86,7 +86,7 @@ pub(crate) struct History {
     filled: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Line {
     #[serde(flatten)]
     name: LineName,

@@ -29,7 +29,10 @@ fn of_journey(journey: &JourneyFrame, points: &mut Vec<Point>) {
     add(Chart::Duration, "p50", journey.duration.p50_ns);
     add(Chart::Duration, "p99", journey.duration.p99_ns);
     for stage in &journey.stages {
-        add(Chart::Waiting, &stage.name, Some(stage.waiting as f64));
+        // Nobody waits for what need not come.
+        if stage.is_required {
+            add(Chart::Waiting, &stage.name, Some(stage.waiting as f64));
+        }
         add(Chart::HopP50, &stage.name, stage.hop.p50_ns);
         add(Chart::HopP99, &stage.name, stage.hop.p99_ns);
     }

@@ -25,6 +25,8 @@ const ENDING: &str = ".sojourn";
 #[derive(Debug)]
 pub(crate) struct Runs {
     folder: PathBuf,
+    /// The run that goes on: it is not listed, since reading it costs and its figures change.
+    going: Option<PathBuf>,
     /// Lines that were read before, by file name, with the file's state at that time.
     known: Mutex<HashMap<String, (State, ListedRun)>>,
 }
@@ -61,8 +63,8 @@ pub(crate) struct RunList {
 }
 
 impl Runs {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder, known: Mutex::default() }
+    pub(crate) fn new(folder: PathBuf, going: Option<PathBuf>) -> Self {
+        Self { folder, going, known: Mutex::default() }
     }
 
     /// Lists them; a file that has not changed is not read again.
@@ -141,7 +143,8 @@ impl Runs {
         let files = entries.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let about = entry.metadata().ok()?;
-            let is_run = about.is_file() && name.ends_with(ENDING);
+            let is_going = self.going.as_ref().is_some_and(|going| *going == entry.path());
+            let is_run = about.is_file() && name.ends_with(ENDING) && !is_going;
             is_run.then(|| (name, (about.len(), about.modified().ok())))
         });
         Ok(files.collect())

@@ -9,15 +9,15 @@ use std::{
 use axum::{
     Json, Router,
     extract::{Path, Query, State},
-    http::{HeaderName, header},
+    http::{HeaderName, StatusCode, header},
     middleware,
     response::{
-        Html, IntoResponse,
+        Html, IntoResponse, Response,
         sse::{Event, KeepAlive, Sse},
     },
     routing::get,
 };
-use futures_util::{Stream, stream};
+use futures_util::stream;
 use serde::Deserialize;
 use sojourn_clock::now_ns;
 use tokio::sync::broadcast::{Receiver, Sender, error::RecvError};
@@ -88,7 +88,7 @@ pub(crate) fn router(shown: Arc<Shown>, who: Guard) -> Router {
     own.merge(reports).layer(middleware::from_fn_with_state(who, guard)).with_state(shown)
 }
 
-async fn headed(policy: &'static str, response: axum::response::Response) -> impl IntoResponse {
+async fn headed(policy: &'static str, response: Response) -> impl IntoResponse {
     let headers: [(HeaderName, &str); 4] = [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -106,27 +106,33 @@ async fn style(text: &'static str) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], text)
 }
 
-async fn history(State(shown): State<Arc<Shown>>) -> impl IntoResponse {
-    Json(serde_json::to_value(&*locked(&shown.history)).unwrap_or_default())
+async fn history(State(shown): State<Arc<Shown>>) -> Result<impl IntoResponse, WebError> {
+    // The run does not wait while it is written as JSON.
+    let history = locked(&shown.history).clone();
+    let json = aside(move || {
+        serde_json::to_string(&history).map_err(|error| WebError::Unrendered(error.to_string()))
+    });
+    Ok(([(header::CONTENT_TYPE, "application/json")], json.await?))
 }
 
 /// Frames from now on, the latest one at once. Whoever is too slow for them misses some.
-async fn live(
-    State(shown): State<Arc<Shown>>,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let receiver = locked(&shown.frames).as_ref().map(Sender::subscribe);
+async fn live(State(shown): State<Arc<Shown>>) -> Response {
+    let Some(receiver) = locked(&shown.frames).as_ref().map(Sender::subscribe) else {
+        // Which tells browsers not to ask again.
+        return StatusCode::NO_CONTENT.into_response();
+    };
     let first = locked(&shown.latest).clone();
     let frames = stream::unfold((first, receiver), next);
-    Sse::new(frames).keep_alive(KeepAlive::default())
+    Sse::new(frames).keep_alive(KeepAlive::default()).into_response()
 }
 
-type Awaited = (Option<Arc<str>>, Option<Receiver<Arc<str>>>);
+type Awaited = (Option<Arc<str>>, Receiver<Arc<str>>);
 
 async fn next((first, mut receiver): Awaited) -> Option<(Result<Event, Infallible>, Awaited)> {
     let frame = match first {
         Some(frame) => frame,
         None => loop {
-            match receiver.as_mut()?.recv().await {
+            match receiver.recv().await {
                 Ok(frame) => break frame,
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return None,

@@ -15,20 +15,25 @@ use sojourn_web::{Dashboard, WebSettings};
 /// Runs in a folder, and a dashboard of the last of them.
 pub(crate) struct Site {
     pub(crate) folder: tempfile::TempDir,
+    /// Where the run is that goes on.
+    _elsewhere: tempfile::TempDir,
     pub(crate) dashboard: Dashboard,
 }
 
 impl Site {
-    /// With `runs` runs, of which the last one goes on.
+    /// With `runs` runs, and one that goes on.
     pub(crate) fn with(runs: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let files: Vec<_> = (0..runs).map(|run| run_file(folder.path(), run)).collect();
+        (0..runs).for_each(|run| drop(run_file(folder.path(), run)));
+        let elsewhere = tempfile::tempdir().unwrap();
+        let going = run_file(elsewhere.path(), runs);
         let dashboard = Dashboard::start(WebSettings {
             address: "127.0.0.1:0".into(),
-            run_file: files.last().cloned(),
+            is_live: true,
+            run_file: Some(going),
             folder: folder.path().to_owned(),
         });
-        Self { folder, dashboard: dashboard.unwrap() }
+        Self { folder, _elsewhere: elsewhere, dashboard: dashboard.unwrap() }
     }
 }
 
@@ -73,6 +78,7 @@ fn journey(second: u64, stages: usize) -> JourneyFrame {
     let stage = |stage: usize| StageFrame {
         name: format!("stage-{stage}"),
         after: (stage > 0).then(|| format!("stage-{}", stage - 1)),
+        is_required: true,
         reached: 100 * second,
         reached_per_s: 100.0 - stage as f64,
         waiting: stage as u64 + second % 7,

@@ -13,8 +13,9 @@ use crate::common::{Site, frame};
 
 fn open(dashboard: &Dashboard, head: &str) -> TcpStream {
     let link = dashboard.link();
-    let address = link.trim_start_matches("http://").split('/').next().unwrap().to_owned();
-    let mut stream = TcpStream::connect(address.replace("0.0.0.0", "127.0.0.1")).unwrap();
+    let address = link.trim_start_matches("http://").split('/').next().unwrap();
+    let (_, port) = address.rsplit_once(':').unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port.parse().unwrap())).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(head.as_bytes()).unwrap();
     stream
@@ -101,6 +102,7 @@ fn elsewhere_a_token_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let dashboard = Dashboard::start(WebSettings {
         address: "0.0.0.0:0".into(),
+        is_live: true,
         run_file: None,
         folder: folder.path().to_owned(),
     })
@@ -112,7 +114,7 @@ fn elsewhere_a_token_is_asked_for() {
     let shown = ask(&dashboard, &format!("/?token={token}"), "");
     assert!(shown.starts_with("HTTP/1.1 303"), "{shown}");
     let cookie = shown.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     let pair = cookie.split(';').next().unwrap();
     let inside = ask(&dashboard, "/history", &format!("Cookie: {pair}\r\n"));
     assert!(inside.starts_with("HTTP/1.1 200"), "{inside}");
@@ -125,6 +127,7 @@ fn an_address_that_is_taken_is_named() {
     let address = link.trim_start_matches("http://").trim_end_matches('/').to_owned();
     let taken = WebSettings {
         address: address.clone(),
+        is_live: true,
         run_file: None,
         folder: site.folder.path().to_owned(),
     };

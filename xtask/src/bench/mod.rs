@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, our mock
-//! beside others, our scripts beside k6's, our sessions beside our attack, our
-//! `report` beside Vegeta's, and the brokers' taps beside bare clients.
+//! beside others, our scripts beside k6's, our sessions beside our attack, an attack that is looked
+//! at beside one that is not, our `report` beside Vegeta's, and the brokers' taps beside bare
+//! clients.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
@@ -11,6 +12,7 @@ mod clients;
 mod cpu;
 mod http;
 mod k6;
+mod live;
 mod merge;
 mod mock;
 mod record;
@@ -28,7 +30,7 @@ use crate::{Failure, shell::root};
 type Comparison = fn() -> Result<Vec<Table>, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 10] = [
+const COMPARISONS: [(&str, Comparison); 11] = [
     ("http", http::compare_closed),
     ("paced", http::compare_paced),
     ("connections", http::compare_connections),
@@ -38,6 +40,7 @@ const COMPARISONS: [(&str, Comparison); 10] = [
     ("k6", k6::compare),
     ("results", results::compare),
     ("clients", clients::compare),
+    ("live", live::compare),
     ("brokers", brokers::compare),
 ];
 /// Run by the comparison with a server to talk to; alone it has nothing to do.

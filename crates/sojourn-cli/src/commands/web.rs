@@ -36,6 +36,7 @@ pub(crate) fn run(command: &Web) -> Result<u8, UsageError> {
     let stop = signals::stop_serving_on_signals();
     let dashboard = Dashboard::start(WebSettings {
         address: command.listen.clone(),
+        is_live: false,
         run_file: None,
         folder: command.folder.clone(),
     })

@@ -23,11 +23,21 @@ definition.session("s", (session) => {
 
 #[test]
 fn a_target_that_offers_it_gets_it() {
+    is_spoken(&[]);
+}
+
+#[test]
+fn processes_of_generators_speak_it_too() {
+    is_spoken(&["--generators", "2"]);
+}
+
+fn is_spoken(further: &[&str]) {
     let mock = Mocked::start(&[], &["--tls"]);
     let folder = temp_dir().unwrap();
     let script = SCRIPT.replace("PORT", &mock.address.port().to_string()).replace("VERSION", "2.0");
     std::fs::write(folder.path().join("test.js"), script).unwrap();
     let arguments = ["session", "run", "test.js", "--quiet", "--format", "json", "--insecure"];
+    let arguments: Vec<_> = arguments.iter().chain(further).copied().collect();
     let run = sojourn(arguments).in_dir(folder.path()).timeout(Duration::from_secs(60));
     let output = run.run().unwrap();
     assert!(matches!(output.code, Some(0 | 3)), "{output}");

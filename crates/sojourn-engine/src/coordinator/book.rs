@@ -27,6 +27,8 @@ const CHECKPOINT_SECONDS: u64 = 60;
 /// The coordinator's side of everything reported.
 pub(super) struct Book {
     kept: Option<Sender<JourneyRecord>>,
+    /// Kept journeys that found no room there.
+    kept_dropped: u64,
     /// None where no run file was asked for.
     writer: Option<RunWriter>,
     path: String,
@@ -82,6 +84,7 @@ impl Book {
         })?;
         Ok(Self {
             kept: options.kept.clone(),
+            kept_dropped: 0,
             writer,
             path,
             store: Store::new(),
@@ -178,8 +181,8 @@ impl Book {
                 // A full disk is met by the next second's figures too, and said there.
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
                 if let Some(kept) = &self.kept {
-                    // Whoever wants them makes room for them.
-                    let _dropped = kept.try_send(*record);
+                    // Whoever wants them makes room for them, and is told of those without.
+                    self.kept_dropped += u64::from(kept.try_send(*record).is_err());
                 }
             }
             FromObserver::Again(record) => {
@@ -403,6 +406,11 @@ impl Book {
             drain_ns,
             backlog_slope_per_s: self.levels.slope_per_s(),
         }
+    }
+
+    /// Kept journeys that whoever looks was not told of.
+    pub(super) fn kept_dropped(&self) -> u64 {
+        self.kept_dropped
     }
 
     /// What has made the run void so far.

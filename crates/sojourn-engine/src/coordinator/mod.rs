@@ -18,7 +18,6 @@ use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
 use sojourn_broker::Registry;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::Http2;
 use sojourn_metrics::{Snapshot, Store};
 use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
@@ -111,9 +110,7 @@ pub fn run_sessions(
 ) -> Result<Ended, RunError> {
     preflight::raise_descriptors();
     let work = Work::Sessions(Arc::new(sessions));
-    let mut options = options.clone();
-    // Whoever offers HTTP/2 over TLS gets it, as from browsers.
-    options.client.http2 = Http2::Alpn;
+    let options = options.of_sessions();
     conduct(&Arc::new(plan.clone()), &options, work, registry, stop, progress)
 }
 
@@ -439,6 +436,8 @@ impl Coordinator<'_> {
             lag_p99_ns: self.book.lag_p99_ns(),
             store: self.book.store(),
             interval,
+            generators: self.launched.generators() as u32,
+            kept_dropped: self.book.kept_dropped(),
             defects: self.book.defects(),
             context: self.book.context(self.plan, None),
             start_ns,

@@ -101,7 +101,8 @@ impl Joined {
         options: &RunOptions,
         (sessions, registry): (Sessions, &Registry),
     ) {
-        self.work(plan.clone(), options, Work::Sessions(Arc::new(sessions)), registry);
+        let work = Work::Sessions(Arc::new(sessions));
+        self.work(plan.clone(), &options.of_sessions(), work, registry);
     }
 
     fn work(self, plan: Plan, options: &RunOptions, work: Work, registry: &Registry) {

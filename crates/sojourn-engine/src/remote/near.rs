@@ -118,7 +118,10 @@ impl Process {
         // Nothing more comes of it: it has ended or will, since its socket is closed.
         let _ignored = self.socket.shutdown(Shutdown::Both);
         let status = self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
-        let why = broken.unwrap_or_else(|| format!("its process ended early ({status})"));
+        let why = match broken {
+            Some(error) => format!("its process ended early ({status}; {error})"),
+            None => format!("its process ended early ({status})"),
+        };
         for index in running {
             let _ignored = reports.send((index, FromGenerator::Ended(Err(why.clone()))));
         }
@@ -174,7 +177,12 @@ impl Link {
     /// False where the process has gone; whoever hears it says so.
     fn tell(&self, message: &ToProcess) -> bool {
         let mut socket = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wire::write(&mut *socket, message).is_ok()
+        let written = wire::write(&mut *socket, message);
+        if written.is_err() {
+            // Whatever the reason: a process that is not told everything is no part of the run.
+            let _ignored = socket.shutdown(Shutdown::Both);
+        }
+        written.is_ok()
     }
 }
 

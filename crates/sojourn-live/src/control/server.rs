@@ -10,9 +10,13 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
+    time::Duration,
 };
 
 use super::{RateWish, folder::folder, one_line, read_line};
+
+/// How long nobody is heard after a connection could not be taken.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What is done about a wish: what came of it in words, or why it can't be.
 pub type OnWish = Box<dyn Fn(RateWish) -> Result<String, String> + Send>;
@@ -40,8 +44,12 @@ impl ControlServer {
                 if is_closing.load(Ordering::SeqCst) {
                     return;
                 }
-                // Whoever went away needs no answer.
-                let _ignored = stream.and_then(|stream| answer(&stream, &about, &on_wish));
+                match stream {
+                    // Whoever went away needs no answer.
+                    Ok(stream) => drop(answer(&stream, &about, &on_wish)),
+                    // No descriptor is left, most likely: it is not asked for again at once.
+                    Err(_) => std::thread::sleep(PAUSE),
+                }
             }
         };
         let thread = std::thread::Builder::new().name("control".to_owned()).spawn(serve)?;

@@ -8,10 +8,13 @@ use super::{
     Frame, FrameStretch, channels,
     health::HealthSeconds,
     journeys::{self, Shape},
-    lookup::{Lookup, rates_per_s},
+    lookup::{Lookup, generators_span_ns},
     news::Ring,
     thresholds,
 };
+
+/// A run that is planned for so long ends when somebody ends it.
+const UNENDING_NS: u64 = 300 * 86_400 * 1_000_000_000;
 
 /// A second of the run as the coordinator tells it.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +33,8 @@ pub struct Second<'a> {
     pub store: &'a Store,
     /// What has come since the last second: what added up to `store`.
     pub interval: &'a [Snapshot],
+    /// How many generators there are: the sources of the first numbers.
+    pub generators: u32,
     /// What has made the run void so far, all of it each time.
     pub defects: &'a [String],
     /// What thresholds are held against.
@@ -79,12 +84,16 @@ impl Frames {
             // what is there is added all the same.
             let _ignored = self.window.apply(snapshot);
         }
+        let span_ns = match generators_span_ns(second.interval, second.generators) {
+            0 => second.elapsed_ns.saturating_sub(self.last_ns),
+            span_ns => span_ns,
+        };
         let is_warm_up = second.elapsed_ns < self.warmup_ns;
         let lookup = Lookup {
             store: second.store,
             window: &self.window,
             phase: if is_warm_up { SeriesPhase::WarmUp } else { SeriesPhase::Steady },
-            interval_s: second.elapsed_ns.saturating_sub(self.last_ns) as f64 / 1e9,
+            interval_s: span_ns as f64 / 1e9,
         };
         if self.shapes.len() < Frame::JOURNEYS_MAX {
             let further = journeys::unknown(&lookup, &self.shapes);
@@ -100,14 +109,14 @@ impl Frames {
         let (asked_per_s, delivered_per_s) = match second.stretch {
             // The sources' last words cover no second.
             FrameStretch::Over => (0.0, 0.0),
-            _ => rates_per_s(second.interval, &self.window),
+            _ => lookup.arrivals_per_s(),
         };
         let frame = Frame {
             number: self.next,
             name: self.name.clone(),
             stretch: second.stretch,
             elapsed_ns: second.elapsed_ns,
-            planned_ns: second.planned_ns,
+            planned_ns: if second.planned_ns < UNENDING_NS { second.planned_ns } else { 0 },
             warmup_ns: self.warmup_ns,
             asked_per_s,
             delivered_per_s,

@@ -5,7 +5,7 @@ use sojourn_plan::{Journey, Plan, StageKind, StageSource};
 
 use super::{
     Counts, Frame, JourneyFrame, StageFrame,
-    lookup::{Lookup, total},
+    lookup::{Lookup, count},
     steps,
 };
 
@@ -121,9 +121,9 @@ fn stage(lookup: &Lookup<'_>, journey: &str, shape: &StageShape) -> StageFrame {
     }
 }
 
-/// Of all journeys together.
+/// Of all journeys together, but for poisoned ones: those that fail do as they should.
 pub(super) fn totals(store: &Store) -> Counts {
-    counts(|metric| total(store, metric))
+    counts(|metric| count(store, metric, &[]))
 }
 
 fn counts(of: impl Fn(&str) -> u64) -> Counts {

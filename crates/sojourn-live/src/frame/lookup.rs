@@ -40,6 +40,12 @@ impl Lookup<'_> {
         if self.interval_s > 0.0 { count as f64 / self.interval_s } else { 0.0 }
     }
 
+    /// Arrivals due and journeys started in the interval, poisoned ones too, per second.
+    pub(super) fn arrivals_per_s(&self) -> (f64, f64) {
+        let per_s = |metric| self.each_s(total(self.window, metric));
+        (per_s(names::JOURNEYS_SCHEDULED), per_s(names::JOURNEYS_STARTED))
+    }
+
     /// A counter of no phase.
     pub(super) fn whole(&self, metric: &str, tags: &[(&str, &str)]) -> u64 {
         self.store.sum(metric, tags, SeriesPhase::Any)
@@ -105,25 +111,17 @@ impl Lookup<'_> {
     }
 }
 
-/// Arrivals due and journeys started per second, each source by its own interval: sources close
-/// their seconds at instants of their own.
-pub(super) fn rates_per_s(interval: &[Snapshot], window: &Store) -> (f64, f64) {
-    let spanned = |snapshot: &Snapshot| snapshot.end_ns.saturating_sub(snapshot.start_ns);
-    let mut by_source: BTreeMap<u32, u64> = BTreeMap::new();
-    for snapshot in interval {
-        *by_source.entry(snapshot.source).or_default() += spanned(snapshot);
-    }
-    // Generators have their seconds together; the longest is what the counts are of.
-    let span_ns = by_source.values().copied().max().unwrap_or(0);
-    if span_ns == 0 {
-        return (0.0, 0.0);
-    }
-    let per_s = |metric: &str| total(window, metric) as f64 * 1e9 / span_ns as f64;
-    (per_s(names::JOURNEYS_SCHEDULED), per_s(names::JOURNEYS_STARTED))
+/// How long the generators' figures of the interval are of, nanoseconds: the mean of them, since
+/// each closes its seconds by itself and one may come late with all that it counted meanwhile.
+/// Other sources have seconds of their own.
+pub(super) fn generators_span_ns(interval: &[Snapshot], generators: u32) -> u64 {
+    let theirs = interval.iter().filter(|snapshot| snapshot.source < generators);
+    let spans = theirs.map(|snapshot| snapshot.end_ns.saturating_sub(snapshot.start_ns));
+    spans.sum::<u64>() / u64::from(generators.max(1))
 }
 
 /// A counter of all journeys, poisoned ones too.
-pub(super) fn total(store: &Store, metric: &str) -> u64 {
+fn total(store: &Store, metric: &str) -> u64 {
     let of_phase = |phase| {
         let own = store.sum(metric, &[], phase);
         let poisoned = store.poisoned(metric, None, phase);
@@ -132,7 +130,8 @@ pub(super) fn total(store: &Store, metric: &str) -> u64 {
     PHASES.into_iter().map(of_phase).sum()
 }
 
-fn count(store: &Store, metric: &str, tags: &[(&str, &str)]) -> u64 {
+/// A counter of both phases, but for poisoned journeys where none is named.
+pub(super) fn count(store: &Store, metric: &str, tags: &[(&str, &str)]) -> u64 {
     PHASES.into_iter().map(|phase| store.sum(metric, tags, phase)).sum()
 }
 

@@ -31,7 +31,7 @@ pub struct Frame {
     pub stretch: FrameStretch,
     /// Since the run's start.
     pub elapsed_ns: u64,
-    /// Planned length without drain.
+    /// Planned length without drain; 0 where somebody has to end it.
     pub planned_ns: u64,
     /// Length of the warm-up.
     pub warmup_ns: u64,
@@ -41,7 +41,7 @@ pub struct Frame {
     pub delivered_per_s: f64,
     /// Times the plan's rate that is in force.
     pub rate_factor: f64,
-    /// Of all journeys together; poisoned ones too.
+    /// Of all journeys together but the poisoned ones.
     pub counts: Counts,
     /// Journeys in flight now.
     pub in_flight: u64,

@@ -81,7 +81,8 @@ impl Ring {
         for record in kept {
             let is_lost = match record.class.as_str() {
                 "lost" => true,
-                "failed" => false,
+                // Poisoned ones that fail do as they should.
+                "failed" if names::poison_of(&record.journey).is_none() => false,
                 _ => continue,
             };
             *self.told.entry((record.journey.clone(), is_lost)).or_default() += 1;
@@ -98,6 +99,7 @@ impl Ring {
         }
         for journey in journeys {
             let Counts { lost, failed, .. } = journey.counts;
+            let failed = if names::poison_of(&journey.name).is_some() { 0 } else { failed };
             for (is_lost, count) in [(true, lost), (false, failed)] {
                 let told = self.told.entry((journey.name.clone(), is_lost)).or_default();
                 let untold = count.saturating_sub(*told);

@@ -97,7 +97,12 @@ async fn exchange(
     let answer = answer.await.map_err(broken)?;
     let (head, mut stream) = answer.into_parts();
     if !head.status.is_success() {
-        return Err(Failure::Again(format!("the receiver answers {}", head.status.as_u16())));
+        let words = format!("the receiver answers {}", head.status.as_u16());
+        // As gRPC maps statuses of HTTP: these are `UNAVAILABLE`.
+        return Err(match head.status.as_u16() {
+            429 | 502..=504 => Failure::Again(words),
+            _ => Failure::Never(words),
+        });
     }
     let mut received = Vec::new();
     while let Some(piece) = stream.data().await {

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hasher};
 
 use prost::Message;
 use sojourn_ledger::TraceId;
-use sojourn_record::JourneyRecord;
+use sojourn_record::{JourneyRecord, JourneyShape};
 
 use super::{
     identity::{resource, scope},
@@ -21,7 +21,9 @@ use crate::{frame::Frame, target::Run};
 
 pub(super) fn request(frame: &Frame, run: &Run) -> Vec<u8> {
     let spans = frame.journeys.iter().flat_map(|journey| {
-        Tracer { journey, start_unix_ns: frame.start_unix_ns, ids: Ids::of(journey, run) }.spans()
+        let shape = run.shapes.iter().find(|shape| shape.name == journey.journey);
+        let ids = Ids::of(journey, run);
+        Tracer { journey, shape, start_unix_ns: frame.start_unix_ns, ids }.spans()
     });
     let scopes = vec![ScopeSpans { scope: Some(scope()), spans: spans.collect() }];
     let resources = vec![ResourceSpans { resource: Some(resource(run)), scopes }];
@@ -59,6 +61,7 @@ fn hash(numbers: &[u64], bytes: &[u8]) -> u64 {
 
 struct Tracer<'a> {
     journey: &'a JourneyRecord,
+    shape: Option<&'a JourneyShape>,
     start_unix_ns: u64,
     ids: Ids,
 }
@@ -83,17 +86,17 @@ impl Tracer<'_> {
             }
             spans.push(span);
         }
-        // A hop begins where the last stage declared before it was seen, else where the root ended.
-        let mut from_ns = journey.t2_ns.unwrap_or(journey.t0_ns);
+        let Some(shape) = self.shape else { return spans };
         for (at, stage) in journey.stages.iter().enumerate() {
             let Some(seen_ns) = stage.seen_ns else { continue };
+            // Without its predecessor it has no hop, here as in reports.
+            let Some(from_ns) = journey.predecessor_ns(shape, stage) else { continue };
             let name = format!("hop to {}", stage.name);
             // One that was seen before what it follows takes no time here.
             let mut span = self.child(2, at, name, (from_ns.min(seen_ns), seen_ns));
             span.kind = CONSUMER;
             span.attributes.push(KeyValue::text("stage", &stage.name));
             spans.push(span);
-            from_ns = seen_ns;
         }
         spans
     }

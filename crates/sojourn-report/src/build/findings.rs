@@ -12,7 +12,7 @@ use sojourn_analysis::{
 use sojourn_metrics::names;
 use sojourn_record::{JourneyShape, StageShape};
 
-use super::{given_up::GivenUp, journey::REQUIRED, kept, lookup::Lookup, resource, timeline};
+use super::{given_up::GivenUp, journey::REQUIRED, lookup::Lookup, resource, timeline};
 
 /// Kept journeys whose instants are looked at.
 const KEPT_MAX: usize = 128;
@@ -132,7 +132,7 @@ fn hops<'a>(
             let seen = record.stages.iter().find(|seen| seen.name == stage.name)?;
             Some(KeptHop {
                 t0_ns: record.t0_ns,
-                from_ns: kept::predecessor_ns(record, shape, seen)?,
+                from_ns: record.predecessor_ns(shape, seen)?,
                 seen_ns: seen.seen_ns?,
             })
         });

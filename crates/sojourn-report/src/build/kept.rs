@@ -163,7 +163,7 @@ fn spans(record: &JourneyRecord, shape: &JourneyShape) -> Vec<Span> {
     spans.extend(record.stages.iter().map(|stage| Span {
         name: stage.name.clone(),
         kind: SpanKind::Stage,
-        from_ns: predecessor_ns(record, shape, stage).map(relative),
+        from_ns: record.predecessor_ns(shape, stage).map(relative),
         to_ns: stage.seen_ns.map(relative),
         status: None,
     }));
@@ -174,7 +174,7 @@ fn spans(record: &JourneyRecord, shape: &JourneyShape) -> Vec<Span> {
 fn violations(record: &JourneyRecord, shape: &JourneyShape) -> Vec<OrderViolation> {
     let of = |stage: &StageInstant| {
         let seen_ns = stage.seen_ns?;
-        let from_ns = predecessor_ns(record, shape, stage)?;
+        let from_ns = record.predecessor_ns(shape, stage)?;
         (seen_ns < from_ns).then(|| OrderViolation {
             stage: stage.name.clone(),
             hop_ns: relative(seen_ns, from_ns),
@@ -196,22 +196,6 @@ fn message(sample: &MessageSample, at_ns: i64) -> KeptMessage {
         is_text: head.is_text,
         bytes: head.bytes,
     }
-}
-
-/// The instant that a stage's hop counts from: a stage's first observation, or the beginning of the
-/// latest step that had begun when the stage was seen.
-pub(super) fn predecessor_ns(
-    record: &JourneyRecord,
-    shape: &JourneyShape,
-    stage: &StageInstant,
-) -> Option<u64> {
-    let declared = shape.stages.iter().find(|declared| declared.name == stage.name)?;
-    if let Some(before) = record.stages.iter().find(|seen| seen.name == declared.after) {
-        return before.seen_ns;
-    }
-    let begun = record.steps.iter().map(|step| step.began_ns);
-    let before = begun.filter(|&began_ns| stage.seen_ns.is_none_or(|seen_ns| began_ns <= seen_ns));
-    Some(before.max().unwrap_or(record.t1_ns))
 }
 
 fn relative(instant_ns: u64, t0_ns: u64) -> i64 {

@@ -35,7 +35,7 @@ pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
     })?;
     let bytes = writer.into_inner().map_err(|error| RenderError::Csv(error.into_error().into()))?;
     // What is not UTF-8 can't be in it: every cell was a string.
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
 fn line(run: &RunFile, interval: &Interval, key: &SeriesKey, figure: &Figure) -> Vec<String> {

@@ -62,7 +62,7 @@ pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
         Ok(())
     })?;
     // What is not UTF-8 can't be in it: names are strings, the rest is digits and Base64.
-    Ok(String::from_utf8_lossy(&out).into_owned())
+    Ok(String::from_utf8(out).unwrap_or_default())
 }
 
 /// The same histogram in HdrHistogram's layout, whose buckets are ours: three digits from 1 up.

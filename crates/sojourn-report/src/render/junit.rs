@@ -91,6 +91,9 @@ fn verdict(model: &ReportModel) -> Case {
     if let Some(cut_off) = &verdict.cut_off {
         details.push_str(&format!("\nthe run file was cut off: {cut_off}"));
     }
+    if let Some(warning) = &verdict.warning {
+        details.push_str(&format!("\n{warning}"));
+    }
     let result = match verdict.outcome {
         Outcome::Pass => Judged::Passed,
         Outcome::Fail => Judged::Failed("fail", headline, details),

@@ -49,6 +49,10 @@ fn head(out: &mut String, model: &ReportModel) {
     let name = code(&model.identity.name);
     line(out, &format!("## {} {word}: {name}{interrupted}\n", verdict.outcome.mark()));
     line(out, &text(&verdict.headline));
+    if let Some(warning) = &verdict.warning {
+        line(out, "");
+        line(out, &format!("**! {}**", text(warning)));
+    }
     if let Some(cut_off) = &verdict.cut_off {
         line(out, "");
         line(out, &format!("**The run file was cut off:** {}.", text(cut_off)));

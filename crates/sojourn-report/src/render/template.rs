@@ -56,6 +56,8 @@ impl Template {
             let json = serde_json::to_string(&value).map_err(|error| {
                 Error::new(minijinja::ErrorKind::BadSerialization, error.to_string())
             })?;
+            // The same JSON, of which nothing can end a script or an attribute of a page.
+            let json = html::script_json(&json).replace('\'', "\\u0027");
             Ok(minijinja::Value::from_safe_string(json))
         });
         environment.add_template_owned(NAME, text).map_err(|error| told(&error))?;

@@ -43,6 +43,15 @@ fn literal(text: &str) -> String {
     text.replace("{{", "{{ '{{' }}")
 }
 
+/// Puts a piece of a template behind others. A brace before another one would open a value.
+fn join(out: &mut String, piece: &str) {
+    if out.ends_with('{') && piece.starts_with('{') {
+        out.pop();
+        out.push_str("{{ '{' }}");
+    }
+    out.push_str(piece);
+}
+
 impl Values<'_> {
     /// A template of this text. Errs in words.
     pub(super) fn template(&mut self, text: &Text) -> Result<String, String> {
@@ -73,9 +82,9 @@ impl Values<'_> {
         let mut out = String::new();
         for part in &text.parts {
             match part {
-                Part::Literal(text) => out.push_str(&literal(text)),
+                Part::Literal(text) => join(&mut out, &literal(text)),
                 Part::Value { placeholder, .. } => {
-                    out.push_str(&self.value(*placeholder, literal, depth)?);
+                    join(&mut out, &self.value(*placeholder, literal, depth)?);
                 }
             }
         }
@@ -207,9 +216,9 @@ impl Values<'_> {
             let mut template = String::new();
             for (at, piece) in value.split('\u{1}').enumerate() {
                 if at > 0 {
-                    template.push_str(&values.next().unwrap_or_default());
+                    join(&mut template, &values.next().unwrap_or_default());
                 }
-                template.push_str(&literal(piece));
+                join(&mut template, &literal(piece));
             }
             fields.push((name.into_owned(), Yaml::Text(template)));
         }
@@ -220,11 +229,11 @@ impl Values<'_> {
         let mut out = String::new();
         for part in &text.parts {
             match part {
-                Part::Literal(text) => out.push_str(&literal(text)),
+                Part::Literal(text) => join(&mut out, &literal(text)),
                 Part::Value { placeholder, escape } => {
                     let value = self.value(*placeholder, &literal, 0)?;
                     let quote = if *escape == Escape::JsonValue { "\"" } else { "" };
-                    out.push_str(&format!("{quote}{value}{quote}"));
+                    join(&mut out, &format!("{quote}{value}{quote}"));
                 }
             }
         }

@@ -69,21 +69,25 @@ pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
     Ok(Inputs { targets: Targets::Listed(targets.into()), failure })
 }
 
-/// The command line and what it aims at, for reports: the values of headers are secrets.
+/// The command line and what it aims at, for reports: the values of headers are secrets, and what
+/// lets us into outputs.
 pub(super) fn command_line(targets: &[Target]) -> String {
     const SHOWN_MAX: usize = 100;
     let mut text = "sojourn".to_owned();
-    let mut is_header = false;
+    let (mut is_header, mut is_out) = (false, false);
     for word in std::env::args().skip(1) {
         let name = word.trim_start_matches('-');
         let masked = match name.split_once('=') {
             Some(("header" | "proxy-header", value)) if word.starts_with('-') => {
                 format!("-header={}", masked(value))
             }
+            Some(("out", value)) if word.starts_with('-') => format!("--out={}", shown(value)),
             _ if is_header => masked(&word),
+            _ if is_out => shown(&word),
             _ => word.clone(),
         };
         is_header = word.starts_with('-') && matches!(name, "header" | "proxy-header");
+        is_out = word.starts_with('-') && name == "out";
         text.push(' ');
         let is_plain =
             masked.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c));
@@ -103,6 +107,11 @@ pub(super) fn command_line(targets: &[Target]) -> String {
         _ => {}
     }
     text
+}
+
+/// An output as it is called in texts.
+fn shown(out: &str) -> String {
+    sojourn_outputs::Target::parse(out).map_or_else(|_| "***".to_owned(), |it| it.what().to_owned())
 }
 
 fn masked(header: &str) -> String {

@@ -104,7 +104,8 @@ fn conduct(
         is_quiet: command.quiet,
         // Scripts that take both streams together get none of the progress.
         silent_without_terminal: true,
-        wants_line: false,
+        // What a pipeline's next command prints meanwhile would be lost with the screen.
+        wants_line: command.output == "stdout" && !std::io::stdout().is_terminal(),
     };
     let stop: Stop = signals::stop_on_signals();
     let metrics = match command.prometheus_addr.as_str() {
@@ -113,7 +114,7 @@ fn conduct(
             UsageError::runtime(format!("cannot serve metrics at {address}: {error}"))
         })?),
     };
-    let run = (options.run_id.as_str(), plan.name.as_str());
+    let run = (options.run_id.as_str(), plan);
     command.out.watch(&mut watchers, run, options.client.tls.ca_file.clone())?;
     let control = control::listen(plan, &options.run_id, &options.rate);
     let asked = Shown { live: command.live, web: command.web.as_deref(), beside };

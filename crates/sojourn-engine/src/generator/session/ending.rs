@@ -22,7 +22,11 @@ impl SessionGenerator {
         let end = self.seats.capacity().min(self.loops_ended + LOOKED_AT_PER_TURN);
         for slot in self.loops_ended..end {
             let leaves = self.seats.get(slot).is_some_and(|seat| {
-                seat.asked.is_none() && seat.walker.is_in_endless_loop(&self.sessions.program)
+                let of_broker = seat.events.as_ref();
+                let awaits =
+                    of_broker.is_some_and(|it| it.publishing.is_some() || it.expecting.is_some());
+                let pauses = seat.asked.is_none() && !awaits;
+                pauses && seat.walker.is_in_endless_loop(&self.sessions.program)
             });
             if leaves {
                 self.leave(slot, Ended::Completed, now_ns);

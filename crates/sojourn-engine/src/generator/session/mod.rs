@@ -83,6 +83,8 @@ pub(crate) struct SessionGenerator {
     /// It was said that nobody is under way any more.
     idle_told: bool,
     stopped: bool,
+    /// A change of rate that could not be followed.
+    broken: Option<String>,
     /// Places whose client has been looked at since the last phase ended.
     loops_ended: usize,
     health: ThreadHealth,
@@ -127,6 +129,7 @@ impl SessionGenerator {
             arrivals_done: false,
             idle_told: false,
             stopped: false,
+            broken: None,
             loops_ended: 0,
             health,
             lag_budget: LagBudget::new(spec.options.lag_budget_ns),
@@ -172,9 +175,17 @@ impl SessionGenerator {
                     self.open.clear();
                 }
                 Ok(ToGenerator::Amend(amendment)) => {
-                    for open in &mut self.open {
-                        // Phases that are over have nothing left to amend.
-                        let _past = open.amend(amendment, now_ns());
+                    let now = now_ns();
+                    let amended = self.open.iter_mut().try_for_each(|it| it.amend(amendment, now));
+                    let goes_on = self.open.iter().any(|stream| stream.peek().is_some());
+                    if let Err(why) = amended {
+                        self.broken = Some(why);
+                        return false;
+                    }
+                    if self.arrivals_done && goes_on {
+                        let why = "a change of rate came after the last arrival";
+                        self.broken = Some(why.to_owned());
+                        return false;
                     }
                 }
                 Ok(ToGenerator::Abort) | Err(TryRecvError::Disconnected) => return false,
@@ -447,6 +458,7 @@ impl SessionGenerator {
         self.accounts.finish(&mut self.recorder);
         self.outbox.finish(now_ns());
         let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
-        hand_over(&self.spec.reports, (self.spec.index, last))
+        let handed = hand_over(&self.spec.reports, (self.spec.index, last));
+        self.broken.map_or(handed, Err)
     }
 }

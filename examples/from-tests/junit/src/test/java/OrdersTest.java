@@ -119,7 +119,7 @@ class OrdersTest {
   @Test
   void ordersAreShippedSoon() {
     assertEquals("shipped", report.at("/journeys/0/stages/1/name").asText());
-    assertTrue(report.at("/journeys/0/stages/1/hop_ns/p95").asLong() < 10_000_000_000L);
-    assertTrue(report.at("/journeys/0/duration_ns/p99").asLong() < 15_000_000_000L);
+    assertTrue(report.at("/journeys/0/stages/1/hop_ns/p95").asLong(Long.MAX_VALUE) < 10_000_000_000L);
+    assertTrue(report.at("/journeys/0/duration_ns/p99").asLong(Long.MAX_VALUE) < 15_000_000_000L);
   }
 }
