@@ -212,3 +212,17 @@ fn lists_and_the_plan_have_an_end() {
     assert!(markdown.len() < 65_000, "{} bytes", markdown.len());
     assert!(markdown.contains("4,900 more are in the HTML and JSON reports."));
 }
+
+#[test]
+fn it_fits_into_a_comment_however_much_there_is() {
+    let mut model = payments::model();
+    model.identity.plan = "x: \"`|<>&*_\"\n".repeat(3_000);
+    let kept = model.journeys[0].kept[0].clone();
+    model.journeys[0].kept = vec![kept; 5_000];
+    model.notes = (0..5_000).map(|n| format!("note {n} {}", "w".repeat(150))).collect();
+    let steps = model.journeys[0].steps.clone();
+    model.journeys[0].steps = steps.into_iter().cycle().take(2_000).collect();
+    let text = render::markdown(&model);
+    assert!(text.chars().count() < 65_536, "{}", text.chars().count());
+    assert!(text.contains("Too long for a comment"), "{}", &text[text.len() - 500..]);
+}

@@ -15,19 +15,36 @@ use crate::model::{Health, KeptJourney, Ledger, ReportModel, RunIdentity};
 /// Characters of the plan that are printed: a comment on GitHub has an end.
 const PLAN_MAX: usize = 20_000;
 
+/// Bytes after which nothing further is folded in: GitHub takes 65,536 characters in a comment.
+const REPORT_MAX: usize = 60_000;
+
 pub(super) fn folded(out: &mut String, model: &ReportModel) {
-    fold(out, "Percentiles of the journeys", &percentiles(model));
-    fold(out, "Requests", &steps(model));
-    fold(out, "Generator", &generator(&model.health));
-    fold(out, "Events", &events(&model.ledger));
-    fold(out, "Backlogs of the brokers", &backlogs(model));
-    fold(out, "Resources", &resources(model));
-    fold(out, "Checks", &checks(model));
-    fold(out, "Lost and failed journeys that were kept", &kept(model));
-    fold(out, "What the findings rest on", &evidence(model));
-    fold(out, "Notes", &notes(&model.notes));
-    fold(out, "Run", &run(&model.identity));
-    fold(out, "Plan (as it was run, secrets replaced)", &plan(&model.identity.plan));
+    let mut left_out = Vec::new();
+    let parts = [
+        ("Percentiles of the journeys", percentiles(model)),
+        ("Requests", steps(model)),
+        ("Generator", generator(&model.health)),
+        ("Events", events(&model.ledger)),
+        ("Backlogs of the brokers", backlogs(model)),
+        ("Resources", resources(model)),
+        ("Checks", checks(model)),
+        ("Lost and failed journeys that were kept", kept(model)),
+        ("What the findings rest on", evidence(model)),
+        ("Notes", notes(&model.notes)),
+        ("Run", run(&model.identity)),
+        ("Plan (as it was run, secrets replaced)", plan(&model.identity.plan)),
+    ];
+    for (title, content) in parts {
+        if out.len() + content.len() > REPORT_MAX {
+            left_out.push(title);
+        } else {
+            fold(out, title, &content);
+        }
+    }
+    if !left_out.is_empty() {
+        let titles = left_out.join("; ");
+        line(out, &format!("\nToo long for a comment, so only in the HTML report: {titles}."));
+    }
 }
 
 /// A part that opens at a click; nothing for an empty one.
