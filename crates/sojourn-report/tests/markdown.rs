@@ -219,7 +219,7 @@ fn it_fits_into_a_comment_however_much_there_is() {
     model.identity.plan = "x: \"`|<>&*_\"\n".repeat(3_000);
     let kept = model.journeys[0].kept[0].clone();
     model.journeys[0].kept = vec![kept; 5_000];
-    model.notes = (0..5_000).map(|n| format!("note {n} {}", "w".repeat(150))).collect();
+    model.notes = (0..5_000).map(|n| format!("note {n} {}", "w".repeat(1_000))).collect();
     let steps = model.journeys[0].steps.clone();
     model.journeys[0].steps = steps.into_iter().cycle().take(2_000).collect();
     let text = render::markdown(&model);
