@@ -54,7 +54,7 @@ fn format() -> Result<(), String> {
 /// In the release profile, so that build scripts and macros are those of the tests.
 fn clippy() -> Result<(), String> {
     let mut clippy = cargo(&["clippy", "--release", "--workspace", "--all-targets"]);
-    run_command(clippy.args(["--features", suites::OF_THE_CLI, "--", "-D", "warnings"]))
+    run_command(clippy.args(["--features", suites::EVERY_FEATURE, "--", "-D", "warnings"]))
 }
 
 /// Our own check of `deny.toml` is part of tidy; cargo-deny's finer one runs where it is installed.

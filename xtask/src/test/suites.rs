@@ -11,26 +11,26 @@ use super::Size;
 use super::count::Count;
 use crate::shell::{cargo, show};
 
-/// Features of the command line that only add crates: those of the workspace are built anyway.
-pub(super) const OF_THE_CLI: &str = "sojourn-cli/amqp,sojourn-cli/mqtt,sojourn-cli/nats,\
-    sojourn-cli/parquet,sojourn-cli/postgres,sojourn-cli/redis,sojourn-cli/script,sojourn-cli/sqs,\
-    sojourn-cli/wrk";
+/// Every feature there is, in one build: what is tested is what is released.
+pub(super) const EVERY_FEATURE: &str = "sojourn-cli/full";
+
+/// Packages that say what to do where a feature of theirs was left out, and the tests of that.
+const WITHOUT_FEATURES: [(&str, &[&str]); 2] =
+    [("sojourn-mock", &["enrolment"]), ("sojourn-broker-kafka", &["without"])];
 
 /// More failures than this are no accident.
 const SECOND_TRIES_MAX: usize = 8;
 
 pub(super) fn run(size: Size) -> Result<(), String> {
-    const KAFKA_FEATURES: [&str; 4] =
-        ["--package", "sojourn-broker-kafka", "--features", "tls,zstd"];
     let mut count = Count::default();
-    let outcomes = [
-        run_twice(&["--workspace", "--features", OF_THE_CLI], &[], size, &mut count),
-        // Apart from the others: in one build with them, the features of its dependencies would
-        // have nearly all of the default build compiled a second time.
-        run_twice(&["--package", "sojourn-mock", "--features", "est"], &[], size, &mut count),
-        // Only what these features change.
-        run_twice(&KAFKA_FEATURES, &["tls::", "zstd", "compress"], size, &mut count),
-    ];
+    let every = ["--workspace", "--features", EVERY_FEATURE];
+    let mut outcomes = vec![run_twice(&every, &[], size, &mut count)];
+    if size == Size::Full {
+        // A build of its own for each, of minutes.
+        for (package, names) in WITHOUT_FEATURES {
+            outcomes.push(run_twice(&["--package", package], names, size, &mut count));
+        }
+    }
     let Count { suites, passed, failed, ignored, flaky, .. } = count;
     if !flaky.is_empty() {
         println!("FLAKY, passed only when run alone: {}", flaky.join(", "));
