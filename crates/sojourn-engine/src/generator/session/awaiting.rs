@@ -347,7 +347,7 @@ mod tests {
         // What is taken and what is waited for leaves nothing behind that grows.
         for number in 0..100_000_u64 {
             let key = format!("k{number}");
-            awaiting.ask(7, &key, 0, 1);
+            awaiting.ask(7, &key, 950 + number, 1);
             awaiting.hold(&arrived(1_000 + number, &key, None, 0), &mut told);
         }
         assert_eq!(told.len(), 100_000);
