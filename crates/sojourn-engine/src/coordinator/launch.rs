@@ -391,6 +391,7 @@ impl Launched {
         let spec = TapSpec {
             router: Router::new(plan, index, &self.options.run_id).with_decoder(decoder),
             channel,
+            index,
             tap,
             source,
             facts,

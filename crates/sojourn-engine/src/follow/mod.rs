@@ -36,6 +36,10 @@ const TOMBSTONE_TTL_NS: u64 = 120 * SECOND_NS;
 pub trait Listener: Send + Sync {
     /// An event, and the stages that it fits.
     fn event(&self, stamp_ns: u64, fits: &[Fit<'_>], message: &RawMessage<'_>);
+
+    /// All events of a channel of the plan from before this instant (CLOCK_MONOTONIC, nanoseconds)
+    /// have been told; said every few milliseconds.
+    fn seen(&self, _channel: usize, _seen_ns: u64) {}
 }
 
 /// A stage that an event fits.

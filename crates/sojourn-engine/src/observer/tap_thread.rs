@@ -28,6 +28,8 @@ const FACTS_MAX: usize = 1_000_000;
 /// What a tap thread is made with.
 pub(crate) struct TapSpec {
     pub(crate) channel: String,
+    /// Its place in the plan.
+    pub(crate) index: usize,
     pub(crate) tap: Box<dyn Tap>,
     pub(crate) router: Router,
     pub(crate) source: SourceId,
@@ -66,6 +68,15 @@ struct ToLedger {
     residual: u64,
     /// The latest event's instant.
     last_ns: u64,
+}
+
+impl ToLedger {
+    /// Tells the listener how far the tap has seen.
+    fn seen(&self, channel: usize, seen_ns: u64) {
+        if let Some(listener) = &self.listener {
+            listener.seen(channel, seen_ns);
+        }
+    }
 }
 
 impl Sink for ToLedger {
@@ -113,7 +124,7 @@ impl Sink for ToLedger {
 
 /// The thread's body: from the tap's opening until `stop`, or until the tap is lost.
 pub(crate) fn run_tap(spec: TapSpec) {
-    let TapSpec { channel, mut tap, source, reports, stop, start, .. } = spec;
+    let TapSpec { channel, index, mut tap, source, reports, stop, start, .. } = spec;
     let mut sink = ToLedger {
         router: spec.router,
         outbox: Outbox::new(source, spec.facts, FACTS_MAX),
@@ -145,6 +156,7 @@ pub(crate) fn run_tap(spec: TapSpec) {
         }
         if sink.start_ns.is_some() {
             sink.outbox.flush(tap.watermark_ns());
+            sink.seen(index, tap.watermark_ns());
             if let Some(snapshot) = figures.each_second(now_ns(), tap.as_ref(), &mut sink) {
                 // A lost snapshot shows as a gap in their numbers, which makes the run void.
                 let _ignored = reports.try_send(TapReport::Snapshot(snapshot));
@@ -152,6 +164,9 @@ pub(crate) fn run_tap(spec: TapSpec) {
         }
     }
     sink.outbox.finish(tap.watermark_ns());
+    // Nobody waits for what a tap that has ended might have seen: one that is lost makes the run
+    // void.
+    sink.seen(index, u64::MAX);
     // The coordinator reads until every tap has ended.
     let snapshot = figures.take(now_ns(), tap.as_ref(), &mut sink);
     let _ignored = reports.send(TapReport::Snapshot(snapshot));

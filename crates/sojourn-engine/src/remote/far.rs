@@ -180,6 +180,9 @@ impl Joined {
                 ToProcess::Event(arrived) => {
                     threads.inboxes.iter().for_each(|inboxes| inboxes.pass(&arrived));
                 }
+                ToProcess::Seen(seen_ns) => {
+                    threads.inboxes.iter().for_each(|inboxes| inboxes.seen(&seen_ns));
+                }
                 ToProcess::EventsRefused(count) => {
                     threads.inboxes.iter().for_each(|inboxes| inboxes.refused(count));
                 }

@@ -82,6 +82,8 @@ enum ToProcess {
     Actor(u32, ToActor),
     /// To all its generators, whose clients may wait for it.
     Event(Arc<Arrived>),
+    /// Of each channel of the plan: all events of before this instant have been sent.
+    Seen(Vec<u64>),
     /// So many events found no room on their way to it.
     EventsRefused(u64),
 }
@@ -101,7 +103,7 @@ enum FromProcess {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::OnceLock;
+    use std::{io::BufReader, os::unix::net::UnixStream, sync::OnceLock};
 
     use smallvec::SmallVec;
     use sojourn_session::EventLoad;
@@ -111,7 +113,8 @@ mod tests {
 
     fn load() -> EventLoad {
         let (published, expected) = (Vec::new(), Vec::new());
-        EventLoad { published, expected, sessions: 0, stages: Vec::new(), is_kept: Vec::new() }
+        let (stages, is_kept) = (Vec::new(), Vec::new());
+        EventLoad { published, expected, sessions: 0, stages, is_kept, channels: vec![Some(0)] }
     }
 
     fn event(number: u64) -> Arc<Arrived> {
@@ -124,35 +127,35 @@ mod tests {
         })
     }
 
-    /// From the taps' side through a socket to two generators of a process.
+    /// From the taps' side through a link to two generators of a process.
     #[test]
-    fn events_reach_every_generator_as_they_were_and_refusals_are_counted_once() {
+    fn events_and_how_far_taps_saw_reach_every_generator_and_refusals_are_counted_once() {
         let mut near = Inboxes::new(load());
-        let inbox = near.of_process();
+        let mut inbox = near.of_process();
         (0..5).for_each(|number| near.pass(&event(number)));
         near.refused(7);
+        near.seen(&[5]);
         drop(near);
-        let mut bytes = Vec::new();
-        for arrived in &inbox.arrived {
-            wire::write(&mut bytes, &ToProcess::Event(arrived)).unwrap();
-        }
-        wire::write(&mut bytes, &ToProcess::EventsRefused(inbox.take_refused())).unwrap();
+        let (to, from) = UnixStream::pair().unwrap();
+        near::Link::of(to).events(&mut inbox);
 
         let mut far = Inboxes::new(load());
         let waker = Arc::<OnceLock<sojourn_http::Waker>>::default();
-        let inboxes = [far.inbox(&waker), far.inbox(&waker)];
-        let mut from = bytes.as_slice();
+        let mut inboxes = [far.inbox(&waker), far.inbox(&waker)];
+        let mut from = BufReader::new(from);
         while let Some(message) = wire::read::<ToProcess>(&mut from).unwrap() {
             match message {
                 ToProcess::Event(arrived) => far.pass(&arrived),
+                ToProcess::Seen(seen_ns) => far.seen(&seen_ns),
                 ToProcess::EventsRefused(count) => far.refused(count),
                 other => panic!("{other:?}"),
             }
         }
-        for inbox in &inboxes {
-            let came: Vec<_> = inbox.arrived.try_iter().map(|it| format!("{it:?}")).collect();
+        for inbox in &mut inboxes {
+            let mut came = Vec::new();
+            inbox.take(9, |arrived| came.push(format!("{arrived:?}")));
             let sent: Vec<_> = (0..5).map(|number| format!("{:?}", event(number))).collect();
-            assert_eq!(came, sent);
+            assert_eq!((came, inbox.taken_ns()), (sent, &[5][..]));
         }
         assert_eq!(inboxes.map(|inbox| inbox.take_refused()), [7, 0]);
     }

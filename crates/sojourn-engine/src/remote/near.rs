@@ -11,6 +11,7 @@ use std::{
     },
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use crossbeam_channel::{Receiver, Sender};
@@ -22,6 +23,9 @@ use crate::{
     generator::Inbox,
     link::{FromGenerator, ToActor, ToGenerator},
 };
+
+/// How often a process is told how far taps have seen, if there are no events.
+const SEEN_EVERY: Duration = Duration::from_millis(2);
 
 /// A process of generators that has been started.
 pub(crate) struct Process {
@@ -140,6 +144,11 @@ impl Drop for Process {
 }
 
 impl Link {
+    #[cfg(test)]
+    pub(super) fn of(socket: UnixStream) -> Self {
+        Self(Arc::new(Writer(Mutex::new(socket))))
+    }
+
     /// The body of a thread that passes on what a generator is told.
     pub(crate) fn control(self, index: u32, messages: &Receiver<ToGenerator>) {
         self.pass(messages, |message| ToProcess::Generator(index, message));
@@ -150,14 +159,25 @@ impl Link {
         self.pass(messages, |message| ToProcess::Actor(index, message));
     }
 
-    /// The body of a thread that passes on the events that its generators' clients may wait for.
-    pub(crate) fn events(self, inbox: &Inbox) {
-        for arrived in &inbox.arrived {
-            if !self.tell(&ToProcess::Event(arrived)) || !self.tell_refused(inbox) {
+    /// The body of a thread that passes on the events that its generators' clients may wait for,
+    /// and how far taps have seen.
+    pub(crate) fn events(self, inbox: &mut Inbox) {
+        let mut told_ns = Vec::new();
+        loop {
+            let goes_on = inbox.wait(SEEN_EVERY);
+            let mut is_told = true;
+            inbox.take(usize::MAX, |arrived| {
+                is_told = is_told && self.tell(&ToProcess::Event(arrived));
+            });
+            if is_told && told_ns != inbox.taken_ns() {
+                told_ns.clear();
+                told_ns.extend_from_slice(inbox.taken_ns());
+                is_told = self.tell(&ToProcess::Seen(told_ns.clone()));
+            }
+            if !is_told || !self.tell_refused(inbox) || !goes_on {
                 return;
             }
         }
-        let _was_told = self.tell_refused(inbox);
     }
 
     /// Its generators count what this side had no room for: their figures have it then.

@@ -21,6 +21,8 @@ pub struct EventLoad {
     pub stages: Vec<Vec<u16>>,
     /// Of each declared stage: whether anything is taken out of its events.
     pub is_kept: Vec<bool>,
+    /// Of each declared stage: the index of the plan's channel that it is seen on, if it is used.
+    pub channels: Vec<Option<usize>>,
 }
 
 /// A message's step and where it goes.
@@ -131,6 +133,9 @@ impl<'a> EventLoading<'a> {
         for expected in expectations.clone() {
             is_kept[usize::from(number(&expected.stage))] |= expected.extracts;
         }
+        let stages = self.channels.stages.iter();
+        let place = |declared: usize| self.used.iter().position(|&used| used == declared);
+        let stage_channels = stages.map(|stage| place(stage.channel)).collect();
         let of = |journey: &Journey| journey.stages.iter().map(|it| number(&it.name)).collect();
         let expected = expectations
             .zip(&self.steps)
@@ -141,6 +146,7 @@ impl<'a> EventLoading<'a> {
             sessions,
             stages: plan.journeys.iter().map(of).collect(),
             is_kept,
+            channels: stage_channels,
             published: self.published.into_iter().flatten().collect(),
         })
     }

@@ -53,10 +53,10 @@ impl Launched {
         for (number, mut process) in begun.into_iter().enumerate() {
             let ios = process.ready()?;
             let link = process.link()?;
-            if let Some(inbox) = inboxes.as_mut().map(Inboxes::of_process) {
+            if let Some(mut inbox) = inboxes.as_mut().map(Inboxes::of_process) {
                 let to_events = link.clone();
                 self.spawn(Role::Other, &format!("events-{number}"), move || {
-                    to_events.events(&inbox);
+                    to_events.events(&mut inbox);
                 })?;
             }
             for io in ios {

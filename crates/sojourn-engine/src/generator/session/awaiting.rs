@@ -27,9 +27,10 @@ pub(super) struct Wanted {
     pub(super) key: Arc<[u8]>,
     /// Earlier events are not meant.
     pub(super) since_ns: u64,
+    /// Nor are later ones.
+    pub(super) until_ns: u64,
     /// How many; more than one are told apart by their members.
     pub(super) count: u16,
-    pub(super) until_ns: u64,
 }
 
 /// See the module's page.
@@ -37,6 +38,8 @@ pub(super) struct Wanted {
 pub(super) struct Awaiting {
     /// By stage, then by key.
     places: Vec<HashMap<Arc<[u8]>, Place>>,
+    /// Of each stage's waits: until when, which one, whose.
+    deadlines: Vec<BinaryHeap<Reverse<(u64, u64, u64)>>>,
     /// All that was held, oldest first; those that have been taken are swept out in time.
     order: VecDeque<(u64, u16, Arc<[u8]>)>,
     held: usize,
@@ -47,8 +50,6 @@ pub(super) struct Awaiting {
     gone: u64,
     gone_until_ns: u64,
     waits: HashMap<u64, (u64, Wanted)>,
-    /// Of waits: until when, which one, whose.
-    deadlines: BinaryHeap<Reverse<(u64, u64, u64)>>,
 }
 
 #[derive(Debug, Default)]
@@ -74,6 +75,8 @@ pub(super) type Told = (u64, Arc<Arrived>);
 pub(super) struct Overdue {
     pub(super) token: u64,
     pub(super) until_ns: u64,
+    /// The instant that its stage's events are known up to: this is when it could be told.
+    pub(super) known_ns: u64,
     /// How many events had to make room, if what was waited for may have been among them.
     pub(super) gone: u64,
 }
@@ -87,11 +90,12 @@ impl Awaiting {
         let place = self.places_of(wanted.stage).entry(Arc::clone(&wanted.key)).or_default();
         place.waiting.push(wanted.token);
         self.next += 1;
-        self.deadlines.push(Reverse((wanted.until_ns, self.next, wanted.token)));
+        let deadlines = &mut self.deadlines[usize::from(wanted.stage)];
+        deadlines.push(Reverse((wanted.until_ns, self.next, wanted.token)));
         self.waits.insert(wanted.token, (self.next, wanted));
-        if self.deadlines.len() > 2 * self.waits.len() + SLACK {
+        if deadlines.len() > 2 * self.waits.len() + SLACK {
             let waits = &self.waits;
-            self.deadlines.retain(|Reverse((_, number, token))| {
+            deadlines.retain(|Reverse((_, number, token))| {
                 waits.get(token).is_some_and(|(known, _)| known == number)
             });
         }
@@ -123,32 +127,39 @@ impl Awaiting {
         self.make_room();
     }
 
-    /// A wait whose time is over.
-    pub(super) fn overdue(&mut self, now_ns: u64) -> Option<Overdue> {
-        loop {
-            let &Reverse((until_ns, number, token)) = self.deadlines.peek()?;
-            if until_ns > now_ns {
-                return None;
-            }
-            self.deadlines.pop();
-            if self.waits.get(&token).is_some_and(|(known, _)| *known == number)
-                && let Some(wanted) = self.forget(token)
-            {
-                let gone = if self.gone_until_ns >= wanted.since_ns { self.gone } else { 0 };
-                return Some(Overdue { token, until_ns, gone });
+    /// A wait whose time is over: all events of its stage until then are known. `known_ns` says of
+    /// each stage up to when they are, that instant not included.
+    pub(super) fn overdue(&mut self, known_ns: impl Fn(u16) -> u64) -> Option<Overdue> {
+        for stage in 0..self.deadlines.len() {
+            // A plan has at most a hundred stages.
+            let known_ns = known_ns(stage as u16);
+            while let Some(&Reverse((until_ns, number, token))) = self.deadlines[stage].peek() {
+                if until_ns >= known_ns {
+                    break;
+                }
+                self.deadlines[stage].pop();
+                if self.waits.get(&token).is_some_and(|(known, _)| *known == number)
+                    && let Some(wanted) = self.forget(token)
+                {
+                    let gone = if self.gone_until_ns >= wanted.since_ns { self.gone } else { 0 };
+                    return Some(Overdue { token, until_ns, known_ns, gone });
+                }
             }
         }
+        None
     }
 
     /// When a wait is over next.
     pub(super) fn next_ns(&self) -> u64 {
-        self.deadlines.peek().map_or(u64::MAX, |Reverse((until_ns, ..))| *until_ns)
+        let firsts = self.deadlines.iter().filter_map(BinaryHeap::peek);
+        firsts.map(|Reverse((until_ns, ..))| *until_ns).min().unwrap_or(u64::MAX)
     }
 
     fn places_of(&mut self, stage: u16) -> &mut HashMap<Arc<[u8]>, Place> {
         let stage = usize::from(stage);
         if self.places.len() <= stage {
             self.places.resize_with(stage + 1, HashMap::new);
+            self.deadlines.resize_with(stage + 1, BinaryHeap::new);
         }
         &mut self.places[stage]
     }
@@ -159,7 +170,7 @@ impl Awaiting {
         let mut taken: SmallVec<[usize; 4]> = SmallVec::new();
         let mut members: SmallVec<[Option<u64>; 4]> = SmallVec::new();
         for (at, held) in place.events.iter().enumerate() {
-            let is_meant = held.arrived.stamp_ns >= wanted.since_ns;
+            let is_meant = (wanted.since_ns..=wanted.until_ns).contains(&held.arrived.stamp_ns);
             if is_meant && (wanted.count == 1 || !members.contains(&held.member)) {
                 taken.push(at);
                 members.push(held.member);
@@ -228,7 +239,8 @@ impl Awaiting {
     }
 }
 
-fn bytes_of(arrived: &Arrived, key: &[u8]) -> usize {
+/// What an event costs as one of a key.
+pub(super) fn bytes_of(arrived: &Arrived, key: &[u8]) -> usize {
     let headers = arrived.headers.iter().map(|(name, value)| name.len() + value.len() + 48);
     BYTES_EACH + arrived.body.len() + key.len() + headers.sum::<usize>()
 }
@@ -271,7 +283,7 @@ mod tests {
         assert!(awaiting.see(30, "b", None).is_empty());
         assert_eq!(awaiting.see(31, "a", None), [(1, 31)]);
         assert_eq!(awaiting.see(32, "a", None), [], "one answer for one wait");
-        assert_eq!(awaiting.overdue(u64::MAX), None);
+        assert_eq!(awaiting.overdue(|_| u64::MAX), None);
         assert_eq!(awaiting.ask(2, "a", 15, 1), Some(32));
     }
 
@@ -295,14 +307,29 @@ mod tests {
         assert_eq!(awaiting.next_ns(), u64::MAX);
         awaiting.ask(1, "a", 50, 1);
         awaiting.ask(2, "b", 20, 1);
-        assert_eq!((awaiting.next_ns(), awaiting.overdue(119)), (120, None));
-        let overdue = |token, until_ns| Some(Overdue { token, until_ns, gone: 0 });
-        assert_eq!(awaiting.overdue(999), overdue(2, 120));
+        assert_eq!((awaiting.next_ns(), awaiting.overdue(|_| 120)), (120, None));
+        let overdue =
+            |token, until_ns, known_ns| Some(Overdue { token, until_ns, known_ns, gone: 0 });
+        assert_eq!(awaiting.overdue(|_| 121), overdue(2, 120, 121));
         assert_eq!(awaiting.see(60, "a", None), [(1, 60)]);
         assert_eq!(awaiting.ask(1, "a", 70, 1), None, "the same client waits again");
-        assert_eq!(awaiting.overdue(150), None, "the earlier deadline is no longer its own");
-        assert_eq!(awaiting.overdue(170), overdue(1, 170));
+        assert_eq!(awaiting.overdue(|_| 160), None, "the earlier deadline is no longer its own");
+        assert_eq!(awaiting.overdue(|_| 171), overdue(1, 170, 171));
         assert!(awaiting.waits.is_empty() && awaiting.places[2].is_empty());
+    }
+
+    /// What is on its way here when the time is over by the clock was in time all the same.
+    #[test]
+    fn an_event_that_was_in_time_is_no_miss_however_long_it_takes_to_come_here() {
+        let mut awaiting = Awaiting::default();
+        awaiting.ask(1, "a", 0, 1);
+        awaiting.ask(2, "b", 0, 1);
+        let known_ns = |stage: u16| if stage == 2 { 100 } else { 9_999 };
+        assert_eq!(awaiting.overdue(known_ns), None);
+        assert_eq!(awaiting.see(100, "a", None), [(1, 100)]);
+        assert_eq!(awaiting.see(101, "b", None), [], "too late");
+        assert_eq!(awaiting.overdue(|_| 101).map(|it| it.token), Some(2));
+        assert_eq!(awaiting.ask(3, "b", 1, 1), Some(101));
     }
 
     #[test]
@@ -315,16 +342,16 @@ mod tests {
         assert!(awaiting.bytes <= BYTES_MAX && told.is_empty());
         assert_eq!(awaiting.ask(1, "100", 1, 1), Some(100));
         assert_eq!(awaiting.ask(2, "1", 1, 1), None);
-        let gone = awaiting.overdue(u64::MAX).map(|overdue| overdue.gone);
+        let gone = awaiting.overdue(|_| u64::MAX).map(|overdue| overdue.gone);
         assert!((36..=40).contains(&gone.unwrap_or(0)), "{gone:?}");
         // What is taken and what is waited for leaves nothing behind that grows.
         for number in 0..100_000_u64 {
             let key = format!("k{number}");
-            awaiting.ask(7, &key, 0, 1);
+            awaiting.ask(7, &key, 950 + number, 1);
             awaiting.hold(&arrived(1_000 + number, &key, None, 0), &mut told);
         }
         assert_eq!(told.len(), 100_000);
         assert!(awaiting.order.len() <= 2 * awaiting.held + SLACK, "{}", awaiting.order.len());
-        assert!(awaiting.deadlines.len() <= SLACK + 1, "{}", awaiting.deadlines.len());
+        assert!(awaiting.deadlines[2].len() <= SLACK + 2, "{}", awaiting.deadlines[2].len());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use sojourn_broker::{Awaited, Outcome};
-use sojourn_clock::now_ns;
+use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_http::FailureKind;
 use sojourn_ledger::{Fact, Followed, JourneyId, Key, Phase};
 use sojourn_metrics::Recorder;
@@ -15,7 +15,7 @@ use sojourn_session::{Answer, EventLoad, Expected, Input, OutgoingMessage};
 use super::{
     SessionGenerator,
     accounts::{Accounts, Times},
-    awaiting::{Awaiting, Told, Wanted},
+    awaiting::{Awaiting, Overdue, Told, Wanted},
     inbox::{Arrived, Inbox},
     seat::{Expecting, Publishing, Seat},
 };
@@ -32,6 +32,9 @@ const ACKNOWLEDGED: &str = "acknowledged";
 const REFUSED: &str = "refused";
 /// Events taken in before clients are looked at again.
 const EVENTS_PER_TURN: usize = 4_096;
+/// When waits are looked at again whose time is over by the clock while their tap has not seen that
+/// far.
+const LOOK_AGAIN_NS: u64 = MILLISECOND_NS;
 /// Where a journey's number begins: above it stands the generator's.
 const NUMBER_BITS: u32 = 48;
 
@@ -138,7 +141,7 @@ impl Events {
         }
         let (key, since_ns) = (key.as_bytes().into(), seat.t0_ns);
         let until_ns = due_ns.saturating_add(within_ns);
-        let wanted = Wanted { token, stage, key, since_ns, count, until_ns };
+        let wanted = Wanted { token, stage, key, since_ns, until_ns, count };
         if let Some(found) = self.awaiting.expect(wanted) {
             self.told.push_back((token, found));
         }
@@ -152,19 +155,30 @@ impl Events {
 
     /// Takes in what has come.
     fn hear(&mut self) {
-        for _ in 0..EVENTS_PER_TURN {
-            let Ok(arrived) = self.inbox.arrived.try_recv() else { break };
-            self.awaiting.hold(&arrived, &mut self.taken);
-        }
+        let (awaiting, taken) = (&mut self.awaiting, &mut self.taken);
+        self.inbox.take(EVENTS_PER_TURN, |arrived| awaiting.hold(&arrived, taken));
         self.told.extend(self.taken.drain(..));
+    }
+
+    /// A wait whose time is over, which is known once the tap of its stage has seen that far, and
+    /// at the latest when a tap that says nothing has made the run void.
+    fn overdue(&mut self, now: u64, silent_max_ns: u64) -> Option<Overdue> {
+        let Self { awaiting, inbox, load, .. } = self;
+        awaiting.overdue(|stage| {
+            let channel = load.channels.get(usize::from(stage)).copied().flatten();
+            let taken_ns = channel.and_then(|channel| inbox.taken_ns().get(channel));
+            let given_up_ns = now.saturating_sub(silent_max_ns);
+            taken_ns.map_or(now, |taken_ns| now.min(given_up_ns.max(*taken_ns)))
+        })
     }
 
     /// When there is something to do next.
     fn next_ns(&self, now: u64) -> u64 {
-        if !self.told.is_empty() || !self.inbox.arrived.is_empty() {
+        if !self.told.is_empty() || !self.inbox.is_empty() {
             return now;
         }
-        self.awaiting.next_ns().min(self.publishers.next_ns())
+        let overdue_ns = self.awaiting.next_ns().max(now.saturating_add(LOOK_AGAIN_NS));
+        overdue_ns.min(self.publishers.next_ns())
     }
 }
 
@@ -185,12 +199,16 @@ impl SessionGenerator {
         for (token, arrived) in told {
             self.arrived(token, &arrived);
         }
-        while let Some(overdue) = self.events.as_mut().and_then(|it| it.awaiting.overdue(now)) {
+        let silent_max_ns = self.spec.plan.health.silent_max_ns;
+        let next = |events: &mut Option<Box<Events>>| {
+            events.as_mut().and_then(|it| it.overdue(now, silent_max_ns))
+        };
+        while let Some(overdue) = next(&mut self.events) {
             let why = match overdue.gone {
                 0 => "no such event came in time".to_owned(),
                 _ => "no such event came in time, or it had to make room for later ones".to_owned(),
             };
-            self.missed(overdue.token, overdue.until_ns, &why);
+            self.missed(&overdue, &why);
         }
         let Some(events) = &mut self.events else { return u64::MAX };
         events.outcomes = outcomes;
@@ -233,9 +251,12 @@ impl SessionGenerator {
         self.go(slot, Input::Event(event), now_ns());
     }
 
-    fn missed(&mut self, token: u64, until_ns: u64, why: &str) {
-        let Some(slot) = self.slot_of(token) else { return };
-        let Some((of, times)) = expected(&mut self.seats[slot], until_ns) else { return };
+    fn missed(&mut self, overdue: &Overdue, why: &str) {
+        let Some(slot) = self.slot_of(overdue.token) else { return };
+        let seat = &mut self.seats[slot];
+        let Some((of, times)) = expected(seat, overdue.until_ns) else { return };
+        // What comes next could not begin before this was known.
+        seat.due_ns = overdue.known_ns;
         self.accounts.event(of, times, Some(why), &mut self.recorder);
         self.go(slot, Input::Missed, now_ns());
     }
