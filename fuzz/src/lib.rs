@@ -25,6 +25,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "avro_data", check: targets::avro_data::check },
     Target { name: "dns_reply", check: targets::dns_reply::check },
     Target { name: "event", check: targets::event::check },
+    Target { name: "fleet_frames", check: targets::fleet_frames::check },
     Target { name: "har", check: targets::har::check },
     Target { name: "hpack", check: targets::hpack::check },
     Target { name: "http2_session", check: targets::http2_session::check },

@@ -4,13 +4,19 @@
 //! of one machine share it, it never steps, and the vDSO reads it without a system call. Durations
 //! are nanoseconds too. Wall time exists once per run, as an [`Anchor`].
 //!
+//! A process that makes load for a coordinator on another machine takes over that one's clock
+//! before it does anything else ([`shift_to`]): from then on its [`now_ns`] is the coordinator's,
+//! and never steps. What the kernel is told must be the machine's own ([`machine_ns_of`]).
+//!
 //! Pure crates (plan, pace, ledger, metrics, analysis) never call this one: they are handed
 //! instants.
 
 mod cpu;
+mod shift;
 mod slice;
 
 pub use cpu::{ThreadCpu, process_cpu_ns, thread_cpu};
+pub use shift::{TEST_OFFSET_VARIABLE, shift_for_tests, shift_ns, shift_to};
 pub use slice::request_short_slice;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -20,10 +26,27 @@ pub const SECOND_NS: u64 = 1_000_000_000;
 /// Nanoseconds in a millisecond.
 pub const MILLISECOND_NS: u64 = 1_000_000;
 
-/// The present instant: CLOCK_MONOTONIC in nanoseconds.
+/// The present instant: CLOCK_MONOTONIC in nanoseconds, of the coordinator's machine.
 #[inline]
 pub fn now_ns() -> u64 {
+    machine_ns().wrapping_add_signed(shift::shift_ns())
+}
+
+/// The present instant of this machine's CLOCK_MONOTONIC, nanoseconds: for waits that have nothing
+/// to do with a run. The same as [`now_ns`] unless the clock was shifted.
+#[inline]
+pub fn machine_ns() -> u64 {
     to_ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// What this machine's CLOCK_MONOTONIC shows at an instant: what the kernel takes for absolute
+/// times. An instant before the machine's first is its first.
+#[inline]
+pub fn machine_ns_of(instant_ns: u64) -> u64 {
+    match shift::shift_ns() {
+        0 => instant_ns,
+        shift_ns => instant_ns.saturating_add_signed(shift_ns.saturating_neg()),
+    }
 }
 
 /// Sleeps until the given instant; returns at once if it has passed.

@@ -4,6 +4,7 @@ pub(crate) mod amqp_frames;
 pub(crate) mod avro_data;
 pub(crate) mod dns_reply;
 pub(crate) mod event;
+pub(crate) mod fleet_frames;
 pub(crate) mod har;
 pub(crate) mod hpack;
 pub(crate) mod http2_session;

@@ -9,7 +9,7 @@
 
 use io_uring::{opcode, squeue, types};
 use rustix::io::Errno;
-use sojourn_clock::SECOND_NS;
+use sojourn_clock::{SECOND_NS, machine_ns_of};
 
 use super::queue::Queue;
 use super::tag::{Kind, Tag};
@@ -33,9 +33,10 @@ impl Alarm {
         if deadline_ns == u64::MAX || self.set_ns.is_some_and(|set_ns| set_ns <= deadline_ns) {
             return Ok(());
         }
-        *self.time = types::Timespec::new()
-            .sec(deadline_ns / SECOND_NS)
-            .nsec((deadline_ns % SECOND_NS) as u32);
+        // The kernel knows this machine's clock alone.
+        let kernel_ns = machine_ns_of(deadline_ns);
+        *self.time =
+            types::Timespec::new().sec(kernel_ns / SECOND_NS).nsec((kernel_ns % SECOND_NS) as u32);
         let (time, own) = (std::ptr::from_ref(&*self.time), Tag::alone(Kind::Alarm).0);
         let request = match self.set_ns {
             None => {

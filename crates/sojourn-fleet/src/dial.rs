@@ -1,0 +1,133 @@
+//! Dialling the coordinator, and dialling again.
+
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender};
+use rustls::{ClientConfig, ClientConnection, Connection};
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, machine_ns, sleep_until};
+
+use crate::bell::Bell;
+use crate::channel::Channel;
+use crate::frame::{Hello, PROTOCOL, Welcome, Wish};
+use crate::greeting::GREETING_NS;
+use crate::pump::{Arrival, Fresh};
+use crate::{FleetError, Frame, JoinKey, tls};
+
+/// The first pause between two tries; each further one is twice as long…
+const PAUSE_NS: u64 = 100 * MILLISECOND_NS;
+/// …up to this.
+const PAUSE_NS_MAX: u64 = 2 * SECOND_NS;
+
+/// Who is dialled, and how.
+pub(crate) struct Dial {
+    address: String,
+    key: JoinKey,
+    version: String,
+    host: String,
+    tls: Arc<ClientConfig>,
+}
+
+impl Dial {
+    pub(crate) fn new(address: &str, key: JoinKey, version: &str) -> Result<Self, FleetError> {
+        let tls = tls::client(key.fingerprint())?;
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let (address, version) = (address.to_owned(), version.to_owned());
+        Ok(Self { address, key, version, host, tls })
+    }
+
+    /// Tries until there is a connection, or a reason why there will be none.
+    pub(crate) fn until(
+        &self,
+        wish: &Wish,
+        within_ns: u64,
+    ) -> Result<(Channel, Welcome), FleetError> {
+        let from_ns = machine_ns();
+        let mut pause_ns = PAUSE_NS;
+        loop {
+            match self.once(wish) {
+                Ok(greeted) => return Ok(greeted),
+                Err(error @ (FleetError::Refused(_) | FleetError::Stranger(_))) => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    let next_ns = machine_ns() + pause_ns;
+                    if next_ns > from_ns + within_ns {
+                        return Err(FleetError::Unreachable {
+                            address: self.address.clone(),
+                            seconds: within_ns as f64 / SECOND_NS as f64,
+                            last: error.to_string(),
+                        });
+                    }
+                    std::thread::sleep(Duration::from_nanos(pause_ns));
+                    pause_ns = (pause_ns * 2).min(PAUSE_NS_MAX);
+                }
+            }
+        }
+    }
+
+    fn once(&self, wish: &Wish) -> Result<(Channel, Welcome), FleetError> {
+        let until_ns = machine_ns() + GREETING_NS;
+        let tcp = self.connect()?;
+        let tls = ClientConnection::new(Arc::clone(&self.tls), tls::name()?)
+            .map_err(|error| FleetError::Tls(error.to_string()))?;
+        let mut channel = Channel::new(tcp, Connection::Client(tls))?;
+        channel.send(&Frame::Hello(Box::new(Hello {
+            protocol: PROTOCOL,
+            version: self.version.clone(),
+            token: self.key.token(),
+            host: self.host.clone(),
+            wish: wish.clone(),
+        })));
+        match channel.frame_until(until_ns)? {
+            Frame::Welcome(welcome) => Ok((channel, welcome)),
+            Frame::Refused(why) => Err(FleetError::Refused(why)),
+            _ => Err(FleetError::Protocol("no greeting".to_owned())),
+        }
+    }
+
+    fn connect(&self) -> std::io::Result<TcpStream> {
+        let addresses: Vec<SocketAddr> = self.address.to_socket_addrs()?.collect();
+        let mut last = std::io::Error::other(format!("{} has no address", self.address));
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, Duration::from_nanos(GREETING_NS)) {
+                Ok(tcp) => return Ok(tcp),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// The body of a thread that makes a new connection whenever one is asked for.
+    pub(crate) fn serve(
+        &self,
+        id: [u8; 16],
+        within_ns: u64,
+        requests: &Receiver<u64>,
+        (arrivals, bell): (&Sender<Arrival>, &Bell),
+    ) {
+        for received in requests {
+            let arrival = match self.until(&Wish::Resume { id, received }, within_ns) {
+                Ok((channel, welcome)) => {
+                    let peer_received = welcome.received;
+                    Arrival::Fresh(Box::new(Fresh { channel, peer_received, welcome: None }))
+                }
+                Err(error) => Arrival::Never(error.to_string()),
+            };
+            let is_last = matches!(arrival, Arrival::Never(_));
+            if arrivals.send(arrival).is_err() {
+                return;
+            }
+            bell.ring();
+            if is_last {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits a moment before a further question of the clock.
+pub(crate) fn breathe() {
+    sleep_until(sojourn_clock::now_ns() + MILLISECOND_NS);
+}

@@ -1,0 +1,125 @@
+//! A generator's side: it dials, takes over the coordinator's clock, and has a stream.
+
+use std::os::unix::net::UnixStream;
+use std::thread::JoinHandle;
+
+use crossbeam_channel::bounded;
+use sojourn_clock::{SECOND_NS, machine_ns, now_ns, shift_to};
+
+use crate::bell::Bell;
+use crate::channel::Channel;
+use crate::clock::{self, Sample};
+use crate::dial::{Dial, breathe};
+use crate::frame::{Welcome, Wish};
+use crate::member::Watch;
+use crate::pump::{Arrival, Fresh, Pump, Role};
+use crate::{ClockFigures, FleetError, Frame, JoinKey, Standing};
+
+/// Questions by which the clock is set.
+const QUESTIONS: usize = 16;
+/// How long they may take.
+const QUESTIONS_NS: u64 = 5 * SECOND_NS;
+
+/// Where and how a generator joins.
+#[derive(Clone, Debug)]
+pub struct JoinAt {
+    /// Host and port.
+    pub address: String,
+    /// The run's key.
+    pub key: JoinKey,
+    /// The program's version.
+    pub version: String,
+    /// The number that it wants to have.
+    pub number: Option<u32>,
+    /// How long a coordinator is waited for that is not there yet, nanoseconds.
+    pub within_ns: u64,
+}
+
+/// How a link was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Everything was delivered.
+    Delivered,
+    /// The coordinator was lost: why. What it had not acknowledged by then did not reach it.
+    Lost(String),
+}
+
+/// A generator that has joined.
+#[derive(Debug)]
+pub struct Joining {
+    /// Its number.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+    /// What is known of its clock.
+    pub clock: ClockFigures,
+    pump: JoinHandle<Standing>,
+}
+
+impl Joining {
+    /// Joins; the stream to the coordinator. `takes_clock`: this process's clock is the
+    /// coordinator's from now on, so that nothing may have been measured yet.
+    pub fn join(at: &JoinAt, takes_clock: bool) -> Result<(Self, UnixStream), FleetError> {
+        let dial = Dial::new(&at.address, at.key.clone(), &at.version)?;
+        let (mut channel, welcome) = dial.until(&Wish::Join(at.number), at.within_ns)?;
+        let clock = ask(&mut channel)?;
+        if takes_clock {
+            shift_to(clock.offset_ns);
+        }
+        channel.send(&Frame::Ready(clock));
+        let Welcome { number, of, id, received, reconnect_within_ns } = welcome;
+        let (near, far) = UnixStream::pair()?;
+        let (requests, asked) = bounded(1);
+        let (arrivals, heard) = bounded(1);
+        let bell = Bell::new()?;
+        let fresh = Fresh { channel, peer_received: received, welcome: None };
+        // There is room for one.
+        let _sent = arrivals.try_send(Arrival::Fresh(Box::new(fresh)));
+        let role = Role::Dials { requests, clock };
+        let watch = Watch::default();
+        let pump = Pump::new(role, far, (heard, bell.clone()), watch, reconnect_within_ns)?;
+        std::thread::Builder::new().name("dial".to_owned()).spawn(move || {
+            dial.serve(id, reconnect_within_ns, &asked, (&arrivals, &bell));
+        })?;
+        let pump = std::thread::Builder::new().name("link".to_owned()).spawn(|| pump.run())?;
+        Ok((Self { number, of, clock, pump }, near))
+    }
+
+    /// Waits until the link has ended, which needs the stream's end to be closed first.
+    pub fn leave(self) -> Left {
+        match self.pump.join() {
+            Ok(Standing::Over) => Left::Delivered,
+            Ok(Standing::Lost(why)) => Left::Lost(why),
+            Ok(other) => Left::Lost(format!("{other:?}")),
+            Err(_panic) => Left::Lost("a defect of the link".to_owned()),
+        }
+    }
+}
+
+/// Asks for the coordinator's clock.
+fn ask(channel: &mut Channel) -> Result<ClockFigures, FleetError> {
+    let until_ns = machine_ns() + QUESTIONS_NS;
+    let mut samples = Vec::new();
+    while samples.len() < QUESTIONS {
+        let asked_ns = now_ns();
+        channel.send(&Frame::Ping { sent_ns: asked_ns, clock: None });
+        loop {
+            match channel.frame_until(until_ns)? {
+                Frame::Pong { sent_ns, here_ns } if sent_ns == asked_ns => {
+                    samples.push(Sample { sent_ns, here_ns, heard_ns: now_ns() });
+                    break;
+                }
+                // It says that it is there meanwhile.
+                Frame::Ping { sent_ns, .. } => {
+                    channel.send(&Frame::Pong { sent_ns, here_ns: now_ns() });
+                }
+                Frame::Refused(why) => return Err(FleetError::Refused(why)),
+                Frame::Pong { .. } => {}
+                _ => return Err(FleetError::Protocol("data before the clock".to_owned())),
+            }
+        }
+        breathe();
+    }
+    clock::best(&samples)
+        .ok_or_else(|| FleetError::Protocol("no answer about the clock".to_owned()))
+}
