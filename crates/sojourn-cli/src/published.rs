@@ -38,9 +38,17 @@ fn commands(text: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
+/// What the guide calls a session script: `run` looks into it to know what it is.
+const SESSION_SCRIPT: &str = "test.js";
+
 /// Whether this program takes the words, and has a format for each report.
 fn hold(page: &str, words: &[String]) {
-    let rewritten = words.iter().map(OsString::from).collect();
+    let session = root().join("examples/session-orders.js");
+    let there = |word: &String| match word == SESSION_SCRIPT {
+        true => session.clone().into_os_string(),
+        false => OsString::from(word),
+    };
+    let rewritten = words.iter().map(there).collect();
     if let Err(error) = crate::parse(rewritten) {
         panic!("{page}: {}\n{error}", words.join(" "));
     }
