@@ -23,9 +23,11 @@ fn of_view(view: &Object<'_>) -> Option<Vec<u8>> {
     copy(&buffer, offset, length)
 }
 
+#[allow(unsafe_code)]
 fn copy(buffer: &ArrayBuffer<'_>, offset: usize, length: usize) -> Option<Vec<u8>> {
-    // No script runs while the slice is borrowed, so nothing detaches or resizes the buffer.
-    let bytes = buffer.as_bytes()?;
+    // SAFETY: no script runs while the slice is borrowed, so nothing detaches or resizes the
+    // buffer.
+    let bytes = unsafe { buffer.as_bytes() }?;
     bytes.get(offset..offset.checked_add(length)?).map(<[u8]>::to_vec)
 }
 
