@@ -69,10 +69,6 @@ fn run_twice(which: &[&str], names: &[&str], size: Size, total: &mut Count) -> R
 fn run_once(which: &[&str], names: &[&str], size: Size, count: &mut Count) -> Result<(), String> {
     let mut command = cargo(&["test", "--release", "--no-fail-fast"]);
     command.args(which).arg("--").args(names);
-    // One more than there are processors: tests wait more than they work (of two processors they
-    // use an eighth), and one of them often for its turn to be the only run that is timed.
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    command.env("RUST_TEST_THREADS", (processors + 1).to_string());
     if size == Size::Full {
         command.env("SOJOURN_TESTS", "full");
     }
