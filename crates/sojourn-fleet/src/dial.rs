@@ -31,7 +31,7 @@ pub(crate) struct Dial {
 
 impl Dial {
     pub(crate) fn new(address: &str, key: JoinKey, version: &str) -> Result<Self, FleetError> {
-        let tls = tls::client(key.fingerprint())?;
+        let tls = tls::client(&key)?;
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let (address, version) = (address.to_owned(), version.to_owned());
         Ok(Self { address, key, version, host, tls })

@@ -1,11 +1,11 @@
-//! The one secret of a run's fleet.
+//! The one secret of a fleet.
 
 use std::fs::OpenOptions;
-use std::io::{Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use aws_lc_rs::{constant_time::verify_slices_are_equal, rand};
+use aws_lc_rs::{constant_time::verify_slices_are_equal, hmac, rand};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 
 use crate::FleetError;
@@ -13,41 +13,43 @@ use crate::FleetError;
 /// The environment variable that holds a join key, where there is no file.
 pub const KEY_VARIABLE: &str = "SOJOURN_FLEET_KEY";
 
-/// Bytes of the token, and of the fingerprint.
-const HALF: usize = 32;
+/// Bytes of what is drawn, and of what is made of a key.
+const BYTES: usize = 32;
+/// A key's length as text: less could be guessed.
+const LENGTH: std::ops::RangeInclusive<usize> = 32..=512;
 /// Longest file that is looked at for a key, bytes.
 const FILE_MAX: u64 = 1_024;
 
-/// What a generator must know to join: a token that proves it to the coordinator, and the SHA-256
-/// of the certificate by which it knows the coordinator. As text, both in one, base64url.
+/// What coordinator and generators must both know: 32 to 512 letters, digits and signs that nobody
+/// can guess.
 ///
-/// It is never shown: its `Debug` hides it.
+/// Two secrets are made of it, by HMAC-SHA-256: a token that proves a generator to the coordinator,
+/// and the private key (Ed25519) of the certificate by which the coordinator is known. So whoever
+/// has the key can be either; it is never shown, and its `Debug` hides it.
 #[derive(Clone)]
-pub struct JoinKey {
-    token: [u8; HALF],
-    fingerprint: [u8; HALF],
-}
+pub struct JoinKey(String);
 
 impl JoinKey {
-    /// A fresh one for a certificate.
-    pub(crate) fn of_certificate(fingerprint: [u8; HALF]) -> Result<Self, FleetError> {
-        let mut token = [0; HALF];
-        rand::fill(&mut token)
+    /// A fresh one: 256 random bits, in base64url.
+    pub fn fresh() -> Result<Self, FleetError> {
+        let mut drawn = [0; BYTES];
+        rand::fill(&mut drawn)
             .map_err(|_unspecified| FleetError::Key("the system has no random bytes".into()))?;
-        Ok(Self { token, fingerprint })
+        Ok(Self(BASE64_URL_SAFE_NO_PAD.encode(drawn)))
     }
 
     /// From its text; blanks around it do not matter.
     pub fn parse(text: &str) -> Result<Self, FleetError> {
-        let wrong = || {
-            FleetError::Key(
-                "this is no join key: take the coordinator's key file as it is".to_owned(),
-            )
-        };
-        let bytes = BASE64_URL_SAFE_NO_PAD.decode(text.trim()).map_err(|_any| wrong())?;
-        let (token, fingerprint) = bytes.split_at_checked(HALF).ok_or_else(wrong)?;
-        let half = |bytes: &[u8]| <[u8; HALF]>::try_from(bytes).map_err(|_any| wrong());
-        Ok(Self { token: half(token)?, fingerprint: half(fingerprint)? })
+        let text = text.trim();
+        if LENGTH.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(FleetError::Key(format!(
+            "this is no join key: it must be one word of {} to {} letters, digits and signs; take \
+             the coordinator's key file as it is",
+            LENGTH.start(),
+            LENGTH.end()
+        )))
     }
 
     /// From a file that holds nothing else.
@@ -61,35 +63,54 @@ impl JoinKey {
         Self::parse(&text).map_err(|error| FleetError::Key(format!("{}: {error}", path.display())))
     }
 
-    /// Writes it to a file that only its owner may read (mode 0600), instead of what was there.
-    pub fn write(&self, path: &Path) -> Result<(), FleetError> {
+    /// The key of this file; where there is none, a fresh one is made and written, for its owner
+    /// alone (mode 0600). True: it was made.
+    pub fn read_or_make(path: &Path) -> Result<(Self, bool), FleetError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600);
         let failed = |error: std::io::Error| {
             FleetError::Key(format!("cannot write the key file {}: {error}", path.display()))
         };
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(path).map_err(failed)?;
-        // One that was there before has its mode still.
-        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        writeln!(file, "{}", self.to_text()).map_err(failed)
+        match options.open(path) {
+            Ok(mut file) => {
+                let key = Self::fresh()?;
+                writeln!(file, "{}", key.0).map_err(failed)?;
+                Ok((key, true))
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Self::read(path).map(|key| (key, false))
+            }
+            // A place that nobody can write to may well hold one.
+            Err(_) if path.exists() => Self::read(path).map(|key| (key, false)),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// The text that [`JoinKey::parse`] reads: a secret.
     pub fn to_text(&self) -> String {
-        BASE64_URL_SAFE_NO_PAD.encode([self.token, self.fingerprint].concat())
+        self.0.clone()
     }
 
-    pub(crate) fn token(&self) -> [u8; HALF] {
-        self.token
+    /// What proves a generator.
+    pub(crate) fn token(&self) -> [u8; BYTES] {
+        self.made("sojourn fleet: token")
+    }
+
+    /// What the coordinator's private key is.
+    pub(crate) fn seed(&self) -> [u8; BYTES] {
+        self.made("sojourn fleet: certificate")
     }
 
     /// Takes as long whatever the token is.
-    pub(crate) fn proves(&self, token: &[u8; HALF]) -> bool {
-        verify_slices_are_equal(&self.token, token).is_ok()
+    pub(crate) fn proves(&self, token: &[u8; BYTES]) -> bool {
+        verify_slices_are_equal(&self.token(), token).is_ok()
     }
 
-    pub(crate) fn fingerprint(&self) -> [u8; HALF] {
-        self.fingerprint
+    fn made(&self, purpose: &str) -> [u8; BYTES] {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_bytes());
+        let mut bytes = [0; BYTES];
+        bytes.copy_from_slice(hmac::sign(&key, purpose.as_bytes()).as_ref());
+        bytes
     }
 }
 
@@ -101,34 +122,47 @@ impl std::fmt::Debug for JoinKey {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
-    fn a_key_survives_its_text_and_nothing_else_is_one() {
-        let key = JoinKey::of_certificate([7; HALF]).unwrap();
+    fn a_key_survives_its_text_and_little_else_is_one() {
+        let key = JoinKey::fresh().unwrap();
         let again = JoinKey::parse(&format!("  {}\n", key.to_text())).unwrap();
-        assert_eq!(again.fingerprint(), [7; HALF]);
+        assert_eq!((again.seed(), again.token()), (key.seed(), key.token()));
         assert!(key.proves(&again.token()));
         let mut other = again.token();
         other[31] ^= 1;
         assert!(!key.proves(&other));
         let text = key.to_text();
-        for wrong in ["", "é", &text[1..], &format!("{text}AA"), "-----BEGIN KEY-----"] {
+        let spaced = format!("{text} {text}");
+        for wrong in ["", "é", &text[..31], &spaced, &"long".repeat(129)] {
             assert!(JoinKey::parse(wrong).is_err(), "{wrong}");
         }
         assert!(!format!("{key:?}").contains(&text[..8]));
     }
 
     #[test]
-    fn its_file_is_its_owners_alone_even_if_it_was_not() {
+    fn what_is_made_of_a_key_is_as_different_as_keys_and_purposes_are() {
+        let (one, two) = (JoinKey::fresh().unwrap(), JoinKey::fresh().unwrap());
+        let made = [one.token(), one.seed(), two.token(), two.seed()];
+        for (at, first) in made.iter().enumerate() {
+            assert!(made.iter().skip(at + 1).all(|second| first != second));
+        }
+    }
+
+    #[test]
+    fn a_file_is_made_once_for_its_owner_alone_and_then_read() {
         let path = std::env::temp_dir().join(format!("sojourn-key-{}", std::process::id()));
-        std::fs::write(&path, "old and longer than a key could ever be".repeat(9)).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let key = JoinKey::of_certificate([1; HALF]).unwrap();
-        key.write(&path).unwrap();
+        let (key, is_new) = JoinKey::read_or_make(&path).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        assert!(key.proves(&JoinKey::read(&path).unwrap().token()));
+        assert_eq!((is_new, mode & 0o777), (true, 0o600));
+        let (again, is_new) = JoinKey::read_or_make(&path).unwrap();
+        assert!(!is_new && key.proves(&again.token()));
+        std::fs::write(&path, "short").unwrap();
+        let error = JoinKey::read_or_make(&path).unwrap_err().to_string();
+        assert!(error.contains(&path.display().to_string()), "{error}");
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -32,6 +32,8 @@ pub struct Listen {
     pub address: SocketAddr,
     /// How many generators make up the run.
     pub generators: u32,
+    /// What they must know.
+    pub key: JoinKey,
     /// The program's version, which theirs must equal.
     pub version: String,
     /// How long a generator may be without a connection before it is lost, nanoseconds.
@@ -44,7 +46,6 @@ pub struct Listen {
 pub struct Listening {
     shared: Arc<Shared>,
     address: SocketAddr,
-    key: JoinKey,
     bell: Bell,
     acceptor: Option<JoinHandle<()>>,
 }
@@ -73,14 +74,14 @@ struct Member {
 impl Listening {
     /// Listens; generators are let in from now on.
     pub fn start(listen: Listen) -> Result<Self, FleetError> {
-        let (tls, fingerprint) = tls::server()?;
-        let key = JoinKey::of_certificate(fingerprint)?;
+        let tls = tls::server(&listen.key)?;
         let failed = |error| FleetError::Listen { address: listen.address.to_string(), error };
         let listener = TcpListener::bind(listen.address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let bell = Bell::new()?;
-        let door = Door { tls, key: key.clone(), version: listen.version.clone() };
+        let (key, version) = (listen.key.clone(), listen.version.clone());
+        let door = Door { tls, key, version };
         let shared = Arc::new(Shared {
             listen,
             door,
@@ -94,7 +95,7 @@ impl Listening {
         let acceptor = std::thread::Builder::new()
             .name("fleet".to_owned())
             .spawn(move || own.accept(&listener, &rung))?;
-        Ok(Self { shared, address, key, bell, acceptor: Some(acceptor) })
+        Ok(Self { shared, address, bell, acceptor: Some(acceptor) })
     }
 
     /// Where it listens.
@@ -104,7 +105,7 @@ impl Listening {
 
     /// What generators must know.
     pub fn key(&self) -> &JoinKey {
-        &self.key
+        &self.shared.door.key
     }
 
     /// Every generator that has come, by number.
@@ -182,7 +183,10 @@ impl Shared {
             let greeted = own.door.greet(tcp);
             own.strangers.fetch_sub(1, Ordering::SeqCst);
             let admitted = greeted.and_then(|(channel, hello)| own.admit(channel, &hello));
-            if let Err(error) = admitted {
+            // A connection that merely ends is somebody's look whether anybody listens.
+            if let Err(error) = admitted
+                && !matches!(error, FleetError::Io(_))
+            {
                 let why = error.to_string();
                 *own.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
             }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::ClockFigures;
 
@@ -26,6 +27,13 @@ pub struct MemberState {
     pub resent_bytes: u64,
     /// How often nothing more could be kept for it.
     pub held_up: u64,
+}
+
+impl MemberState {
+    /// The link is neither over nor lost.
+    pub fn goes_on(&self) -> bool {
+        !matches!(self.standing, Standing::Over | Standing::Lost(_))
+    }
 }
 
 /// How a link stands.
@@ -62,10 +70,14 @@ impl Watch {
 
     /// Waits until the link is over or lost.
     fn ended(&self) -> MemberState {
-        let is_on =
-            |state: &mut MemberState| !matches!(state.standing, Standing::Over | Standing::Lost(_));
-        let ended = self.0.1.wait_while(self.lock(), is_on);
+        let ended = self.0.1.wait_while(self.lock(), |state| state.goes_on());
         ended.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The same for at most so long.
+    fn ended_within(&self, most: Duration) -> MemberState {
+        let ended = self.0.1.wait_timeout_while(self.lock(), most, |state| state.goes_on());
+        ended.unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, MemberState> {
@@ -87,5 +99,10 @@ impl MemberEnd {
     /// has; how.
     pub fn wait(&self) -> MemberState {
         self.0.ended()
+    }
+
+    /// The same, and how it stands if it has not ended within so long.
+    pub fn wait_for(&self, most: Duration) -> MemberState {
+        self.0.ended_within(most)
     }
 }

@@ -1,6 +1,8 @@
 //! Time passes: deadlines, waits and tombstones expire, each in its turn.
 
 use crate::journey::Flags;
+use crate::ledger::split;
+use crate::slab::{Linked, NONE};
 use crate::{Decision, FinishClass, Ledger};
 
 /// What expires next.
@@ -40,6 +42,27 @@ impl Ledger {
     /// have are applied all the same. The earliest instant counts.
     pub fn cut_off(&mut self, at_ns: u64) {
         self.cutoff_ns = self.cutoff_ns.min(at_ns);
+    }
+
+    /// A generator is lost: of its journeys in flight, those whose root has not completed, or that
+    /// have further steps to come, were in flight at the cutoff, since nobody can say what became
+    /// of them. The others need nothing more of it and go on.
+    pub fn leave(&mut self, generator: usize, decisions: &mut Vec<Decision>) {
+        for kind in 0..self.kinds.len() {
+            let has_follow_ups = self.kinds[kind].spec.has_follow_ups;
+            let (mut slot, mut left) = (self.kinds[kind].open().head, Vec::new());
+            while slot != NONE {
+                let journey = &self.journeys[slot];
+                let needs_more = journey.t2_ns().is_none() || has_follow_ups;
+                if needs_more && split(journey.id).0 == generator {
+                    left.push(slot);
+                }
+                slot = journey.links().next;
+            }
+            for slot in left {
+                self.finish(slot, FinishClass::InFlightAtCutoff, self.now_ns, decisions);
+            }
+        }
     }
 
     /// The run ends: early events get their class, overdue journeys are lost, the rest were in

@@ -58,6 +58,9 @@
 //! *Readings* of foreign clocks are kept with their journey while it is in flight, the first of
 //! each step and stage, and handed over with its end. The ledger draws nothing from them.
 //!
+//! *A lost generator.* What it alone could have ended was in flight at the cutoff
+//! ([`Ledger::leave`]); events that still come of it are [`EventClass::AfterFailure`].
+//!
 //! *Waiting.* A journey waits for a stage from its start where the stage follows a step, whichever
 //! step that is, and from its predecessor's observation where it follows a stage.
 

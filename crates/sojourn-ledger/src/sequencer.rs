@@ -58,6 +58,9 @@ impl Sequencer {
         if batch.watermark_ns < u64::MAX {
             source.vouched_ns = batch.watermark_ns;
         }
+        if let Some(last) = batch.facts.last() {
+            source.last_ns = last.stamp_ns;
+        }
         self.held = held;
         if let Some(first) = batch.facts.first() {
             self.runs.push(Run {
@@ -79,6 +82,19 @@ impl Sequencer {
         self.lower_watermark();
     }
 
+    /// The source is lost: nothing follows from it, and nothing waits for it. Unlike the end of one
+    /// that has stopped looking it ends no time for the others. Returns up to when it told
+    /// everything: no fact of it that is held has a later stamp.
+    pub fn lose(&mut self, source: SourceId) -> u64 {
+        let mut told_ns = 0;
+        if let Some(source) = self.sources.iter_mut().find(|known| known.id == source) {
+            (source.ended, source.is_lost) = (true, true);
+            told_ns = source.vouched_ns.max(source.last_ns);
+        }
+        self.lower_watermark();
+        told_ns
+    }
+
     /// The lowest watermark of the sources that have not ended; `u64::MAX` once all have, so that
     /// every fact held comes out.
     pub fn watermark_ns(&self) -> u64 {
@@ -87,9 +103,10 @@ impl Sequencer {
 
     /// Where the first source to end stopped looking: the lowest of the last instants that ended
     /// sources had vouched for. Time must not pass it, though facts of the others still come out.
-    /// `None` while all sources go on.
+    /// `None` while all sources go on; one that is lost does not count.
     pub fn cutoff_ns(&self) -> Option<u64> {
-        let ended = self.sources.iter().filter(|source| source.has_ended());
+        let has_stopped = |source: &&Source| source.has_ended() && !source.is_lost;
+        let ended = self.sources.iter().filter(has_stopped);
         ended.map(|source| source.vouched_ns).min()
     }
 
@@ -134,12 +151,23 @@ struct Source {
     watermark_ns: u64,
     /// The same before the word that nothing follows.
     vouched_ns: u64,
+    /// Stamp of the last fact.
+    last_ns: u64,
     ended: bool,
+    is_lost: bool,
 }
 
 impl Source {
     fn new(id: SourceId) -> Self {
-        Self { id, next_sequence: 0, watermark_ns: 0, vouched_ns: 0, ended: false }
+        Self {
+            id,
+            next_sequence: 0,
+            watermark_ns: 0,
+            vouched_ns: 0,
+            last_ns: 0,
+            ended: false,
+            is_lost: false,
+        }
     }
 
     /// Nothing follows from it.

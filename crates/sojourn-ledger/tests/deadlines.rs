@@ -92,3 +92,25 @@ fn nothing_expires_beyond_the_instant_that_was_vouched_for() {
     let outcomes = [1, 2, 3].map(|id| book.outcome(id).map(|(class, _)| class));
     assert_eq!(outcomes, [Some(Lost), Some(Late), Some(InFlightAtCutoff)]);
 }
+
+#[test]
+fn what_a_lost_generator_alone_could_end_was_in_flight_at_the_cutoff() {
+    let mut book = Book::of(&[Required]);
+    let of_the_other = 1 << 48 | 1;
+    book.start(100, 1, "a").start(110, 2, "b").start(120, of_the_other, "c").root(130, 2);
+    book.ledger.leave(0, &mut book.decisions);
+    assert_eq!(book.outcome(1), Some((InFlightAtCutoff, 130)));
+    assert_eq!((book.outcome(2), book.outcome(of_the_other)), (None, None));
+    book.see(200, "b", 0).advance(9_000);
+    assert_eq!(book.outcome(2), Some((Completed, 200)));
+    assert_eq!(book.outcome(of_the_other), Some((Lost, 1_620)));
+    assert_eq!(book.ledger.balance().imbalance(), None);
+}
+
+#[test]
+fn journeys_of_a_lost_generator_that_have_steps_to_come_are_cut_off_too() {
+    let mut book = Book::new(plan(vec![JourneySpec { has_follow_ups: true, ..kind(&[Required]) }]));
+    book.start(100, 1, "a").root(110, 1).see(150, "a", 0);
+    book.ledger.leave(0, &mut book.decisions);
+    assert_eq!(book.outcome(1), Some((InFlightAtCutoff, 150)));
+}

@@ -117,3 +117,17 @@ fn an_ended_source_vouches_no_further_than_it_saw() {
     sequencer.end(TAP);
     assert_eq!((sequencer.cutoff_ns(), sequencer.watermark_ns()), (Some(700), u64::MAX));
 }
+
+#[test]
+fn a_lost_source_holds_nobody_back_and_ends_no_time() {
+    let mut sequencer = Sequencer::new(&[GENERATOR, TAP], 100);
+    sequencer.push(batch(GENERATOR, 0, &[(700, 1), (720, 2)], 710)).unwrap();
+    sequencer.push(batch(TAP, 0, &[(900, 3)], 950)).unwrap();
+    assert_eq!(sequencer.watermark_ns(), 710);
+    assert_eq!(sequencer.lose(GENERATOR), 720);
+    assert_eq!((sequencer.cutoff_ns(), sequencer.watermark_ns()), (None, 950));
+    let stamps = std::iter::from_fn(|| sequencer.pop()).map(|fact| fact.stamp_ns);
+    assert_eq!(stamps.collect::<Vec<_>>(), [700, 720, 900]);
+    let error = sequencer.push(batch(GENERATOR, 1, &[], 990)).expect_err("it is lost");
+    assert!(error.contains("after its end"), "{error}");
+}

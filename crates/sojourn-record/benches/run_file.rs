@@ -98,6 +98,7 @@ fn write(path: &Path) -> Result<u64, Box<dyn Error>> {
         end_ns: SECONDS * SECOND_NS,
         drain_ns: Some(0),
         notes: Vec::new(),
+        fleet: None,
     };
     writer.finish(&store, &summary)?;
     Ok(spent_ns / SECONDS)

@@ -8,6 +8,7 @@
 
 mod amendment;
 mod codec;
+mod fleet;
 mod format;
 mod identity;
 mod interval;
@@ -20,6 +21,7 @@ mod summary;
 mod writer;
 
 pub use amendment::AmendmentRecord;
+pub use fleet::{FleetMember, FleetRecord};
 pub use format::is_run_file;
 pub use identity::{GeneratorLimits, Identity, JourneyShape, PoisonShape, StageShape};
 pub use interval::{Interval, IntervalRow};

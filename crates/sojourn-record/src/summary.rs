@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sojourn_metrics::ThresholdOutcome;
 
+use crate::FleetRecord;
+
 /// Written last. A file without one was cut off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -26,6 +28,10 @@ pub struct Summary {
     pub drain_ns: Option<u64>,
     /// Remarks for the reader: residual backlog, unsettled warm-up, what could not be measured.
     pub notes: Vec<String>,
+    /// How generators that had dialled in kept together; `None` without any. Absent in files of
+    /// before there were any.
+    #[serde(default)]
+    pub fleet: Option<FleetRecord>,
 }
 
 /// Whether the run passed, failed, or may not be believed.

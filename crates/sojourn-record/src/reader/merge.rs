@@ -164,6 +164,7 @@ fn summary(runs: &[RunFile], store: &Store, start_unix_ns: u64) -> Option<Summar
         end_ns: latest(|summary| summary.end_ns),
         drain_ns,
         notes: notes(&summaries),
+        fleet: None,
     })
 }
 

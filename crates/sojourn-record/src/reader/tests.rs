@@ -48,6 +48,7 @@ fn summary(end_ns: u64) -> Summary {
         end_ns,
         drain_ns: Some(1),
         notes: vec!["a note".to_owned()],
+        fleet: None,
     }
 }
 
