@@ -59,7 +59,7 @@ pub use attack::{
     Attack, Framing, Look, ResultSink, ResultWriter, Script, Scripted, ScriptedThread, Targets,
     Wants,
 };
-pub use coordinator::{Ended, Following, attack, attack_room, follow, run, run_sessions};
+pub use coordinator::{Ended, Following, Onlooker, attack, attack_room, follow, run, run_sessions};
 pub use error::RunError;
 pub use fire::{Fired, fire};
 pub use follow::{
@@ -69,7 +69,7 @@ pub use identity::journey_shapes;
 pub use options::{KeepBounds, RunOptions};
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;
-pub use remote::{Joined, Processes};
+pub use remote::{Fleet, FleetTerms, Joined, OnLoss, Parcel, Processes};
 pub use sessions::Sessions;
 pub use stop::Stop;
 pub use verdict::{EXIT_FAILED, EXIT_VOID, exit_code};

@@ -2,6 +2,8 @@
 //!
 //! The messages are plain data: a generator in another process gets the same ones over a socket.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use sojourn_metrics::Snapshot;
 use sojourn_pace::Amendment;
@@ -46,8 +48,34 @@ pub(crate) enum FromGenerator {
     /// All that came of its arrivals has ended: said once after [`Self::ArrivalsDone`], by
     /// generators that keep the book themselves.
     Idle,
+    /// It is ready for its first arrival.
+    Began {
+        /// When: the run's start, or later.
+        at_ns: u64,
+    },
     /// The thread has ended; why, if not as asked.
     Ended(Result<(), String>),
+    /// Its process is lost, and so are all of that which have not ended. Whoever hears the process
+    /// says so, with the number of its first generator.
+    Lost(Box<Loss>),
+}
+
+/// A process of generators is lost: what is known of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Loss {
+    /// Its number.
+    pub(crate) process: u32,
+    /// Its generators.
+    pub(crate) generators: Range<u32>,
+    /// Which it was, and where.
+    pub(crate) who: String,
+    pub(crate) why: String,
+    /// Journeys that it has told of.
+    pub(crate) started: u64,
+    /// Up to when its figures are; 0 where it gave none.
+    pub(crate) until_ns: u64,
+    /// Figures without which the book would not add up.
+    pub(crate) missing: Snapshot,
 }
 
 /// Ledger to generator: what an actor waits for.
@@ -107,6 +135,7 @@ mod tests {
                 FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns }
             }),
             any::<()>().prop_map(|()| FromGenerator::Idle),
+            any::<u64>().prop_map(|at_ns| FromGenerator::Began { at_ns }),
             any::<Result<(), String>>().prop_map(FromGenerator::Ended),
         ]
     }

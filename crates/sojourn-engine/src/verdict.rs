@@ -178,6 +178,7 @@ mod tests {
             end_ns: 0,
             drain_ns: None,
             notes: Vec::new(),
+            fleet: None,
         };
         for (verdict, interrupted, code) in [
             (Verdict::Pass, false, 0),

@@ -11,6 +11,8 @@ use sojourn_plan::Plan;
 use sojourn_record::{AmendmentRecord, Cause, JourneyRecord, RunWriter, Summary};
 
 use super::{
+    complete::Complete,
+    generators::{ArrivalsDone, Generators},
     launch::Launched,
     levels::Levels,
     notes,
@@ -18,7 +20,7 @@ use super::{
 };
 use crate::{
     RunError, RunOptions, identity::identity, link::FromGenerator, observer::FromObserver,
-    observer::TapReport, verdict,
+    observer::TapReport, remote::OnLoss, verdict,
 };
 
 /// Seconds between checkpoints in the run file.
@@ -36,14 +38,12 @@ pub(super) struct Book {
     /// Snapshots of the present second.
     pending: Vec<Snapshot>,
     seconds: u64,
+    complete: Complete,
+    /// The next second is followed by everything so far.
+    checkpoint_due: bool,
     /// Up to when the generators' counts are known.
     started_until_ns: u64,
-    /// Per generator that has reached its last arrival.
-    arrivals_done: Vec<ArrivalsDone>,
-    generators_idle: usize,
-    /// When the last of them was heard to be idle: no fact of theirs is later.
-    idle_ns: u64,
-    generators_ended: usize,
+    generators: Generators,
     taps_ended: usize,
     defects: Vec<String>,
     notes: Vec<String>,
@@ -82,6 +82,8 @@ impl Book {
                 "choose another place with --output",
             )
         })?;
+        let fleet = options.processes.as_ref().and_then(|processes| processes.fleet.as_ref());
+        let on_loss = fleet.map_or_else(OnLoss::default, |fleet| fleet.terms().on_loss);
         Ok(Self {
             kept: options.kept.clone(),
             kept_dropped: 0,
@@ -90,11 +92,10 @@ impl Book {
             store: Store::new(),
             pending: Vec::new(),
             seconds: 0,
+            complete: Complete::default(),
+            checkpoint_due: false,
             started_until_ns: launched.start_ns,
-            arrivals_done: Vec::new(),
-            generators_idle: 0,
-            idle_ns: launched.start_ns,
-            generators_ended: 0,
+            generators: Generators::new(launched.start_ns, launched.generators(), on_loss),
             taps_ended: 0,
             defects: Vec::new(),
             notes: plan.warnings.clone(),
@@ -113,20 +114,23 @@ impl Book {
         match report {
             FromGenerator::Snapshot(snapshot) => {
                 self.started_until_ns = self.started_until_ns.max(snapshot.end_ns);
+                self.complete.note(&snapshot);
                 self.snapshot(snapshot);
             }
             FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns } => {
-                self.arrivals_done.push(ArrivalsDone { last_t0_ns, load_end_ns, at_ns });
+                self.generators.done(index, ArrivalsDone { last_t0_ns, load_end_ns, at_ns });
             }
-            FromGenerator::Idle => {
-                self.generators_idle += 1;
-                self.idle_ns = self.idle_ns.max(now_ns());
-            }
+            FromGenerator::Idle => self.generators.idle(index),
+            FromGenerator::Began { at_ns } => self.generators.began(index, at_ns),
             FromGenerator::Ended(result) => {
-                self.generators_ended += 1;
+                self.generators.ended(index);
                 if let Err(why) = result {
                     self.defects.push(format!("generator {index}: {why}"));
                 }
+            }
+            FromGenerator::Lost(loss) => {
+                self.snapshot(Box::new(loss.missing.clone()));
+                self.generators.lost(*loss);
             }
         }
     }
@@ -176,7 +180,10 @@ impl Book {
 
     pub(super) fn observer(&mut self, report: FromObserver) {
         match report {
-            FromObserver::Snapshot(snapshot) => self.snapshot(snapshot),
+            FromObserver::Snapshot(snapshot) => {
+                self.complete.note(&snapshot);
+                self.snapshot(snapshot);
+            }
             FromObserver::Kept(record) => {
                 // A full disk is met by the next second's figures too, and said there.
                 let _ignored = self.writer.as_mut().map(|writer| writer.journey(&record));
@@ -208,7 +215,7 @@ impl Book {
         self.is_void = true;
         self.defects.push(panic.in_words());
         match panic.role {
-            Role::Generator => self.generators_ended += 1,
+            Role::Generator => self.generators.panicked(),
             Role::Tap => self.taps_ended += 1,
             Role::Observer => self.observer_gone = true,
             Role::Other => {}
@@ -242,6 +249,11 @@ impl Book {
         self.levels.push(at_s, in_flight as f64);
     }
 
+    /// Whether so many generators and the observer have reported up to this instant.
+    pub(super) fn is_complete_until(&self, at_ns: u64, generators: usize) -> bool {
+        self.complete.is_until(at_ns, generators)
+    }
+
     /// Ends a second: its snapshots go to the run file and come back, to be shown and then used
     /// again. `steady`: the warm-up is over.
     pub(super) fn second(&mut self, steady: bool) -> Result<Vec<Snapshot>, RunError> {
@@ -252,14 +264,21 @@ impl Book {
         }
         self.seconds += 1;
         let is_phase_end = steady && !self.steady_marked;
-        if is_phase_end || self.seconds.is_multiple_of(CHECKPOINT_SECONDS) {
+        let is_due = std::mem::take(&mut self.checkpoint_due);
+        if is_phase_end || is_due || self.seconds.is_multiple_of(CHECKPOINT_SECONDS) {
             self.steady_marked |= steady;
             self.checkpoint()?;
         }
         Ok(pending)
     }
 
-    pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {
+    /// Has everything so far written after the next second: it must be what the seconds before it
+    /// add up to, and some of the present one has come already.
+    pub(super) fn checkpoint_with_second(&mut self) {
+        self.checkpoint_due = true;
+    }
+
+    fn checkpoint(&mut self) -> Result<(), RunError> {
         let Some(writer) = &mut self.writer else {
             return Ok(());
         };
@@ -283,39 +302,43 @@ impl Book {
     }
 
     /// Whether every generator has reached the last of its arrivals.
-    pub(super) fn arrivals_done(&self, generators: usize) -> bool {
-        self.arrivals_done.len() >= generators || self.generators_ended >= generators
+    pub(super) fn arrivals_done(&self) -> bool {
+        self.generators.arrivals_done()
     }
 
     /// Since when nothing is under way any more where generators keep the book themselves; `None`
     /// while something is.
-    pub(super) fn generators_idle_ns(&self, generators: usize) -> Option<u64> {
-        let idle = self.generators_idle.max(self.generators_ended);
-        (idle >= generators).then_some(self.idle_ns)
+    pub(super) fn generators_idle_ns(&self) -> Option<u64> {
+        self.generators.idle_ns()
+    }
+
+    /// How the generators stand.
+    pub(super) fn generators(&self) -> &Generators {
+        &self.generators
     }
 
     /// The last arrival's scheduled instant, or the start where there was none.
     pub(super) fn arrivals_end_ns(&self) -> u64 {
-        self.latest(|done| done.last_t0_ns).unwrap_or(self.start_ns)
+        self.generators.latest(|done| done.last_t0_ns).unwrap_or(self.start_ns)
     }
 
     /// When the load ended; `None` while it goes on.
     pub(super) fn load_end_ns(&self) -> Option<u64> {
-        self.latest(|done| done.load_end_ns)
+        self.generators.latest(|done| done.load_end_ns)
     }
 
     /// The instant that the ledger must have passed before nothing in flight means drained.
     pub(super) fn arrivals_done_ns(&self) -> u64 {
-        self.latest(|done| done.at_ns).unwrap_or(self.start_ns)
+        self.generators.latest(|done| done.at_ns).unwrap_or(self.start_ns)
     }
 
     pub(super) fn sources_ended(&self, generators: usize, taps: usize) -> bool {
-        self.generators_ended >= generators && self.taps_ended >= taps
+        self.generators.ends() >= generators && self.taps_ended >= taps
     }
 
     /// Notes which threads have not said that they ended: figures of theirs may be missing.
     pub(super) fn check_ends(&mut self, generators: usize, taps: usize) {
-        self.defects.extend(missing("generators", self.generators_ended, generators));
+        self.defects.extend(missing("generators", self.generators.ends(), generators));
         self.defects.extend(missing("taps", self.taps_ended, taps));
     }
 
@@ -326,7 +349,7 @@ impl Book {
 
     /// Something happened that makes going on pointless: a tap is gone, a generator has died.
     pub(super) fn is_void_early(&self) -> bool {
-        self.is_void || self.generators_ended > 0
+        self.is_void || self.generators.is_void_early()
     }
 
     pub(super) fn started(&self) -> u64 {
@@ -374,11 +397,15 @@ impl Book {
     }
 
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
-        verdict::void_causes(plan, &self.store, self.balance.as_deref(), &self.defects)
+        let lost = self.generators.causes().into_iter();
+        let lost = lost.map(|detail| Cause { name: "generator lost".to_owned(), detail });
+        let balance = self.balance.as_deref();
+        lost.chain(verdict::void_causes(plan, &self.store, balance, &self.defects)).collect()
     }
 
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {
-        let mut notes = self.notes.clone();
+        let mut notes = self.generators.notes();
+        notes.extend(self.notes.iter().cloned());
         notes.extend(notes::of_figures(plan, &self.store, self.steady_ns(plan)));
         if self.amendments > 0 {
             let times = self.amendments;
@@ -425,10 +452,6 @@ impl Book {
         end_ns.saturating_sub(self.start_ns + warmup_ns)
     }
 
-    fn latest(&self, instant_ns: fn(&ArrivalsDone) -> u64) -> Option<u64> {
-        self.arrivals_done.iter().map(instant_ns).max()
-    }
-
     fn absorb(&mut self, snapshot: &Snapshot) {
         if let Err(gap) = self.store.apply(snapshot) {
             self.defects.push(gap);
@@ -441,13 +464,6 @@ impl Book {
             "free some space; the file is readable up to its last whole second",
         )
     }
-}
-
-/// What a generator said when it had reached its last arrival.
-struct ArrivalsDone {
-    last_t0_ns: u64,
-    load_end_ns: u64,
-    at_ns: u64,
 }
 
 /// That some threads did not end, in words.

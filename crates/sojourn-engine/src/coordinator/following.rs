@@ -15,13 +15,16 @@ use super::{
     launch::{FollowedLaunch, Launched, launch_following},
 };
 use crate::{
-    RunError, RunOptions, Stop,
+    Progress, RunError, RunOptions, Stop,
     follow::{EndedJourney, FollowSource, Kinds, Listener},
     run_file::check_writable,
 };
 
 /// Ends of journeys that wait to be taken.
 const ENDS_MAX: usize = 262_144;
+
+/// Is told of each second of a run, on the coordinator's thread.
+pub type Onlooker = Box<dyn FnMut(&Plan, &Progress<'_>) + Send>;
 
 /// A run whose journeys others begin. Dropped before its end it is ended at once.
 pub struct Following {
@@ -31,6 +34,7 @@ pub struct Following {
     ends: Receiver<EndedJourney>,
     is_over: Arc<AtomicBool>,
     stop: Stop,
+    onlooker: Option<Onlooker>,
     life: Life,
 }
 
@@ -77,6 +81,7 @@ pub fn follow(
         ends,
         is_over,
         stop: Stop::default(),
+        onlooker: None,
         life: Life::Launched(Box::new(launched)),
     };
     Ok((following, made))
@@ -94,6 +99,11 @@ impl Following {
         self.ends.try_iter()
     }
 
+    /// Has somebody look on, from the beginning.
+    pub fn looked_on_by(&mut self, onlooker: Onlooker) {
+        self.onlooker = Some(onlooker);
+    }
+
     /// Starts the run and returns when it has: from now on events are seen, and journeys may begin.
     pub fn begin(&mut self) -> Result<(), RunError> {
         let Life::Launched(launched) = std::mem::replace(&mut self.life, Life::Gone) else {
@@ -104,7 +114,13 @@ impl Following {
         let start_ns = launched.start_ns;
         let (plan, stop) = (Arc::clone(&self.plan), self.stop.clone());
         let kinds = Arc::clone(&self.kinds);
+        let mut onlooker = self.onlooker.take();
         let body = move || {
+            let mut tell = |progress: &Progress<'_>| {
+                if let Some(onlooker) = &mut onlooker {
+                    onlooker(&plan, progress);
+                }
+            };
             let coordinator = Coordinator {
                 plan: &plan,
                 keeps_the_book: false,
@@ -114,7 +130,7 @@ impl Following {
                 stop: &stop,
                 stop_told: false,
             };
-            let Measured { summary, book, launched } = coordinator.conduct(&mut |_| {})?;
+            let Measured { summary, book, launched } = coordinator.conduct(&mut tell)?;
             let figures = book.finish(&summary)?;
             launched.join();
             Ok(Ended { summary, figures })

@@ -5,6 +5,8 @@ mod following;
 mod processes;
 
 use std::{
+    net::Shutdown,
+    os::unix::net::UnixStream,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,7 +17,7 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use sojourn_broker::{OpenDecoder, Registry, Router, Tap};
-use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns};
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_ledger::{Batch, SourceId};
 use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
@@ -34,11 +36,12 @@ use crate::{
         FromObserver, GeneratorEnd, LedgerState, MessageRing, Observer, ObserverSpec, TapReport,
         TapSpec, run_tap,
     },
-    poller::{self, PollSender, PollerSpec},
+    poller::{self, PollSender},
     steps::Latest,
     work::Work,
 };
 
+use beside::PollerEnds;
 pub(super) use following::{FollowedLaunch, launch_following};
 
 /// Batches on their way to the ledger, of all sources together.
@@ -51,6 +54,8 @@ const KEPT_MAX: usize = 65_536;
 const NOTES_MAX: usize = 100;
 /// From the moment everything stands to the first arrival: taps look for what earlier runs left.
 const SETTLE_NS: u64 = 250 * MILLISECOND_NS;
+/// The same where generators elsewhere must have heard of it before.
+const SETTLE_FAR_NS: u64 = SECOND_NS;
 
 /// A run's threads, ready to start.
 pub(super) struct Launched {
@@ -83,6 +88,12 @@ pub(super) struct Launched {
     panics: Sender<Panic>,
     from_panics: Receiver<Panic>,
     threads: Vec<JoinHandle<()>>,
+    /// Processes' sockets.
+    far: Vec<UnixStream>,
+    /// Sources of which nothing more comes.
+    losses: Receiver<SourceId>,
+    /// How long nothing may be heard of generators elsewhere, beyond what all have, nanoseconds.
+    pub(super) patience_ns: u64,
     /// Who hears of events besides the ledger.
     listener: Option<Arc<dyn Listener>>,
     /// Where journeys come from that others begin.
@@ -150,15 +161,6 @@ struct GeneratorEnds {
     polls: PollSender,
 }
 
-/// The far ends of the poller's channels.
-struct PollerEnds {
-    hand_over: poller::HandOver,
-    facts: Sender<Batch>,
-    snapshots: Sender<Box<Snapshot>>,
-    notes: Sender<String>,
-    defects: Sender<FromObserver>,
-}
-
 /// Tells taps, poller and refresh to end, at the latest when it is dropped: a run that could not be
 /// launched leaves no thread behind.
 #[derive(Default)]
@@ -204,6 +206,9 @@ impl Launched {
             panics,
             from_panics,
             threads: Vec::new(),
+            far: Vec::new(),
+            losses: crossbeam_channel::never(),
+            patience_ns: 0,
             listener: None,
             followed: None,
         };
@@ -221,13 +226,17 @@ impl Launched {
 
     /// Sets the run's start a moment from now, and returns it.
     pub(super) fn set_start(&mut self) -> u64 {
-        self.start_ns = now_ns() + SETTLE_NS;
+        self.start_ns = now_ns() + self.settle_ns();
         self.start_ns
     }
 
     /// Whether what had to be done before the start took so long that it is (nearly) over.
     pub(super) fn start_is_near(&self) -> bool {
-        now_ns() + SETTLE_NS / 2 > self.start_ns
+        now_ns() + self.settle_ns() / 2 > self.start_ns
+    }
+
+    fn settle_ns(&self) -> u64 {
+        if self.patience_ns > 0 { SETTLE_FAR_NS } else { SETTLE_NS }
     }
 
     /// Lets everything start at one instant.
@@ -323,6 +332,10 @@ impl Launched {
         let Self { threads, to_generators, from_generators, from_observer, from_taps, .. } = self;
         // Nobody waits for a place in a queue that is no longer read, or for an event.
         drop((to_generators, from_generators, from_observer, from_taps, self.listener));
+        for socket in self.far {
+            // All that they had to say has been heard, or it is too late.
+            let _ignored = socket.shutdown(Shutdown::Both);
+        }
         for thread in threads {
             // What panics is caught in the thread and told.
             let _ignored = thread.join();
@@ -405,38 +418,6 @@ impl Launched {
         self.spawn(Role::Tap, &format!("tap-{index}"), move || run_tap(spec))
     }
 
-    fn poller(
-        &mut self,
-        plan: &Arc<Plan>,
-        variables: &Latest,
-        ends: PollerEnds,
-    ) -> Result<(), RunError> {
-        let source = self.source("poller".to_owned());
-        let (start_sender, start) = bounded(1);
-        self.starts.push(start_sender);
-        // Dropped last: until then the coordinator knows that the poller may say something.
-        let alive = ends.snapshots.clone();
-        let spec = PollerSpec {
-            plan: Arc::clone(plan),
-            options: self.options.clone(),
-            variables: variables.clone(),
-            source,
-            facts: ends.facts,
-            snapshots: ends.snapshots,
-            notes: ends.notes,
-            hand_over: ends.hand_over,
-            start,
-            stop: Arc::clone(&self.stop.0),
-        };
-        self.spawn(Role::Other, "poller", move || {
-            let _alive = alive;
-            if let Err(why) = poller::run(spec) {
-                // The run is void; the coordinator reads until it has heard that the poller ended.
-                let _ignored = ends.defects.send(FromObserver::Void(why));
-            }
-        })
-    }
-
     fn observe(
         &mut self,
         plan: &Arc<Plan>,
@@ -456,6 +437,8 @@ impl Launched {
             anchor: self.anchor,
             rings: self.rings.clone(),
             batches,
+            losses: self.losses.clone(),
+            patience_ns: self.patience_ns,
             reports,
             generators,
             poll_ends,

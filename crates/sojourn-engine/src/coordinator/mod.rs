@@ -5,7 +5,10 @@
 //! verdict.
 
 mod book;
+mod complete;
+mod fleet;
 mod following;
+mod generators;
 mod launch;
 mod levels;
 mod notes;
@@ -17,13 +20,13 @@ mod tests;
 use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
 
 use sojourn_broker::Registry;
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_metrics::{Snapshot, Store};
 use sojourn_pace::Amendment;
 use sojourn_plan::{Load, Model, Plan};
-use sojourn_record::{AmendmentRecord, Cause, Summary, Verdict};
+use sojourn_record::{AmendmentRecord, Cause, FleetRecord, Summary, Verdict};
 
-pub use following::{Following, follow};
+pub use following::{Following, Onlooker, follow};
 
 use crate::{
     Attack, Progress, RunError, RunOptions, Sessions, Stop, Stretch,
@@ -40,6 +43,7 @@ use crate::{
     work::Work,
 };
 use book::Book;
+use complete::{AT_LEAST_NS, AT_MOST_NS};
 use launch::Launched;
 
 /// How often the start is put off.
@@ -218,8 +222,8 @@ impl Coordinator<'_> {
         self.launched.start();
         let warmup_ns = self.plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0);
         let start_ns = self.launched.start_ns;
-        // A little after the sources' own seconds, so that each second's figures are all there.
-        let mut tick_ns = start_ns + SECOND_NS + 150 * MILLISECOND_NS;
+        // The second that is told of next ends here.
+        let mut second_ns = start_ns + SECOND_NS;
         let mut drain_until_ns = None;
         let mut aborted = None;
         let mut rate = StartRate::new(start_ns);
@@ -227,7 +231,7 @@ impl Coordinator<'_> {
             self.hear(Duration::from_millis(10));
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
-            if now >= tick_ns {
+            if self.is_to_be_told(second_ns, now) {
                 let interval = self.book.second(is_draining || now > start_ns + warmup_ns)?;
                 aborted = aborted.or_else(|| self.book.failed_abort(self.plan));
                 let elapsed_ns = now - start_ns;
@@ -244,15 +248,16 @@ impl Coordinator<'_> {
                 if stretch == Stretch::Steady {
                     self.book.level(elapsed_ns as f64 / 1e9, in_flight);
                 }
-                tick_ns += SECOND_NS * (1 + (now - tick_ns) / SECOND_NS);
+                let beyond_ns = now.saturating_sub(second_ns + AT_LEAST_NS);
+                second_ns += SECOND_NS * (1 + beyond_ns / SECOND_NS);
             }
             if (self.stop.graceful() || aborted.is_some()) && !self.stop_told {
                 self.stop_told = true;
                 self.launched.tell_generators(&ToGenerator::StopArrivals);
             }
             self.amend(now, drain_until_ns.is_some() || self.stop_told)?;
-            if drain_until_ns.is_none() && self.book.arrivals_done(self.launched.generators()) {
-                self.book.checkpoint()?;
+            if drain_until_ns.is_none() && self.book.arrivals_done() {
+                self.book.checkpoint_with_second();
                 drain_until_ns = Some(now.max(start_ns) + self.drain_ns());
             }
             let is_drained = drain_until_ns.is_some() && self.is_drained();
@@ -266,6 +271,13 @@ impl Coordinator<'_> {
         let interval = self.book.second(true)?;
         progress(&self.progress(Stretch::Over, now_ns(), 0.0, &interval));
         Ok(self.summarise(drained, aborted))
+    }
+
+    /// Whether the second that ends here is to be told of: as soon as its figures are all there,
+    /// if they are in time.
+    fn is_to_be_told(&self, second_ns: u64, now: u64) -> bool {
+        let is_complete = || self.book.is_complete_until(second_ns, self.launched.generators());
+        now >= second_ns + AT_MOST_NS || now >= second_ns + AT_LEAST_NS && is_complete()
     }
 
     /// How long the drain may take; of journeys that others begin, until the last one is given up.
@@ -310,7 +322,7 @@ impl Coordinator<'_> {
     fn is_drained(&self) -> bool {
         let since_ns = match self.keeps_the_book {
             false => self.book.arrivals_done_ns(),
-            true => match self.book.generators_idle_ns(self.launched.generators()) {
+            true => match self.book.generators_idle_ns() {
                 None => return false,
                 // Without taps nothing is in the ledger.
                 Some(_) if self.launched.taps() == 0 => return true,
@@ -336,7 +348,7 @@ impl Coordinator<'_> {
         self.launched.tell_generators(&ToGenerator::Abort);
         self.launched.stop_sources();
         let (generators, taps) = (self.launched.generators(), self.launched.taps());
-        let give_up_ns = now_ns() + LAST_WORDS_NS;
+        let give_up_ns = now_ns() + LAST_WORDS_NS + self.launched.patience_ns;
         // The book may be closed while sources let go of their connections, or the other way round.
         loop {
             let has_ended = self.book.sources_ended(generators, taps);
@@ -380,10 +392,10 @@ impl Coordinator<'_> {
         let mut notes = self.book.notes(self.plan);
         notes
             .extend(aborted.map(|text| format!("the run was ended early by its threshold {text}")));
-        notes.extend(self.launched.options.processes.as_ref().map(|processes| {
-            let threads = self.launched.options.threads;
-            format!("the load came from {} processes of {threads} threads each", processes.count)
-        }));
+        if let Some(processes) = &self.launched.options.processes {
+            notes.push(notes::of_processes(processes.count, self.launched.options.threads));
+        }
+        let fleet = self.fleet(&mut notes);
         notes.extend(
             self.launched
                 .options
@@ -402,8 +414,17 @@ impl Coordinator<'_> {
             end_ns: end_ns.saturating_sub(start_ns),
             drain_ns,
             notes,
+            fleet,
         };
         Measured { summary, book: self.book, launched: self.launched }
+    }
+
+    /// How generators that had dialled in kept together; a few words of it are notes.
+    fn fleet(&self, notes: &mut Vec<String>) -> Option<FleetRecord> {
+        let states = self.launched.options.processes.as_ref()?.fleet.as_ref()?.states();
+        let record = fleet::record(&states, self.book.generators());
+        notes.extend(fleet::notes(&states, &record));
+        Some(record)
     }
 
     fn progress<'a>(

@@ -14,6 +14,11 @@ pub(super) fn of_figures(plan: &Plan, store: &Store, steady_ns: u64) -> Vec<Stri
     notes
 }
 
+/// Where the load came from.
+pub(super) fn of_processes(count: u32, threads: u32) -> String {
+    format!("the load came from {count} processes of {threads} threads each")
+}
+
 /// Lines of the user's log that were not written.
 fn log_dropped(store: &Store) -> Option<String> {
     let lines = store.sum(names::LOG_LINES_DROPPED, &[], SeriesPhase::Any);

@@ -11,8 +11,9 @@ use std::sync::{
 use std::time::Duration;
 
 use sojourn_http::Response;
+use sojourn_metrics::names;
 use sojourn_plan::{AttackLoad, Pace, Target, TargetDefaults, TargetFormat, TargetReader};
-use sojourn_record::{RunFile, Verdict};
+use sojourn_record::{Interval, RunFile, Verdict};
 
 use crate::{
     Attack, Framing, Look, ResultSink, RunOptions, Script, Scripted, ScriptedThread, Stop, Targets,
@@ -47,10 +48,19 @@ fn attack_target(url: &str) -> Target {
 
 /// What an attack of a second leaves in its run file.
 fn attack(target: &Target, targets: Targets, results: Option<ResultSink>) -> RunFile {
+    attack_for(1_000_000_000, target, targets, results)
+}
+
+fn attack_for(
+    duration_ns: u64,
+    target: &Target,
+    targets: Targets,
+    results: Option<ResultSink>,
+) -> RunFile {
     let load = AttackLoad {
         pace: Pace::rate("100").unwrap(),
         poisson: false,
-        duration_ns: Some(1_000_000_000),
+        duration_ns: Some(duration_ns),
         workers_max: 10,
         timeout_ns: 1_000_000_000,
     };
@@ -80,9 +90,11 @@ fn causes(file: &RunFile) -> String {
     summary.causes.iter().map(|cause| format!("{}: {}\n", cause.name, cause.detail)).collect()
 }
 
-/// A script that looks at each answer's status: it panics, or takes its time to go.
+/// A script that looks at each answer's status: it panics, takes its time with it, or takes its
+/// time to go.
 struct Odd {
     panics: bool,
+    takes: Duration,
 }
 
 impl Script for Odd {
@@ -99,6 +111,7 @@ impl Script for Odd {
         if self.panics {
             panic!("no script for status {}", response.status)
         }
+        std::thread::sleep(self.takes);
         Ok(())
     }
     fn is_stopped(&self) -> bool {
@@ -114,7 +127,7 @@ impl Drop for Odd {
     }
 }
 
-fn scripted_attack(script: Odd) -> RunFile {
+fn scripted_attack(seconds: u64, script: Odd) -> RunFile {
     let server = target();
     let target = attack_target(&server.url("/"));
     let thread = ScriptedThread {
@@ -124,19 +137,36 @@ fn scripted_attack(script: Odd) -> RunFile {
         script: Some(Box::new(script)),
     };
     let scripted = Scripted::new(target.clone(), vec![thread]);
-    attack(&target, Targets::Scripted(scripted), None)
+    attack_for(seconds * 1_000_000_000, &target, Targets::Scripted(scripted), None)
+}
+
+/// The generator can't close its seconds in time: ten answers in a row hold it up for 400 ms.
+#[test]
+fn a_second_is_told_of_when_all_have_reported() {
+    let takes = Duration::from_millis(40);
+    let file = scripted_attack(4, Odd { panics: false, takes });
+    let threads = |interval: &Interval| -> Vec<String> {
+        let rows = interval.rows.iter().filter(|(key, _)| key.metric == names::HEALTH_CPU);
+        rows.filter_map(|(key, _)| key.tag(names::THREAD).map(str::to_owned)).collect()
+    };
+    assert!(file.intervals.len() >= 4, "{}", file.intervals.len());
+    // In the first second a thread has nothing to compare with.
+    for interval in &file.intervals[1..4] {
+        let length_s = (interval.end_ns - interval.start_ns) as f64 / 1e9;
+        assert_eq!(threads(interval), ["generator 0", "observer"], "{length_s} s");
+    }
 }
 
 #[test]
 fn a_generator_that_panics_makes_the_run_void_and_is_named() {
-    let causes = causes(&scripted_attack(Odd { panics: true }));
+    let causes = causes(&scripted_attack(1, Odd { panics: true, takes: Duration::ZERO }));
     assert!(causes.contains("thread generator-0 panicked: no script for status 200"), "{causes}");
 }
 
 /// As with thousands of connections to close: the book is closed long before.
 #[test]
 fn a_generator_that_takes_its_time_to_let_go_is_waited_for() {
-    let file = scripted_attack(Odd { panics: false });
+    let file = scripted_attack(1, Odd { panics: false, takes: Duration::ZERO });
     let summary = file.summary.expect("the run file is closed");
     assert_eq!((summary.verdict, summary.causes), (Verdict::Pass, Vec::new()));
 }

@@ -19,6 +19,7 @@ mod redirect;
 mod series;
 mod session;
 mod spec;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -32,12 +33,11 @@ use slab::Slab;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{Client, Completion, Io, Waker};
 use sojourn_ledger::{Fact, JourneyId, Phase, SourceId};
-use sojourn_metrics::{Recorder, Snapshot};
+use sojourn_metrics::Recorder;
 use sojourn_pace::{Amendment, Share};
 
 use crate::{
-    health::{Connections, ThreadHealth},
-    last_word::hand_over,
+    health::ThreadHealth,
     link::{FromGenerator, ToActor, ToGenerator},
     work::Work,
 };
@@ -63,6 +63,7 @@ use series::Series;
 pub(crate) use session::StageFit;
 pub(crate) use session::{Arrived, Inbox, Inboxes, SessionGenerator};
 pub(crate) use spec::GeneratorSpec;
+use telling::await_start;
 pub(crate) use thread::{GeneratorThread, Shared, WAKE_UPS_MAX, WORDS_MAX};
 use timers::Timers;
 use turn::vouched_ns;
@@ -193,6 +194,7 @@ impl Generator {
     fn run(mut self) -> Result<(), String> {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         let mut outcomes = Vec::new();
+        await_start(&mut self.client, &self.spec, self.start_ns)?;
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
         let rhythm = Rhythm::of(&self.spec.plan);
@@ -450,51 +452,5 @@ impl Generator {
         let open = self.open.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
         let closed = self.closed.iter().filter_map(|stream| stream.peek().map(|(_, t0)| t0));
         open.chain(closed).min().unwrap_or(u64::MAX).min(self.timers.next_ns())
-    }
-
-    fn tell_when_done(&mut self, now: u64) {
-        let is_done = !self.arrivals_done
-            && self.open.iter().all(|stream| stream.is_over(now))
-            && self.closed.iter().all(|stream| stream.is_over(now));
-        if is_done {
-            let at_ns = now_ns();
-            let open = self.open.iter().filter_map(OpenStream::end_ns);
-            let ends_ns = open.chain(self.closed.iter().filter_map(ClosedStream::end_ns)).max();
-            let message = FromGenerator::ArrivalsDone {
-                last_t0_ns: self.last_t0_ns,
-                load_end_ns: match self.stopped {
-                    true => at_ns,
-                    false => ends_ns.unwrap_or(0).max(self.last_t0_ns),
-                },
-                at_ns,
-            };
-            // Tried again at the next turn when the channel is full.
-            self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
-        }
-    }
-
-    /// Hands over this second's figures.
-    fn report(&mut self, now: u64) {
-        let snapshot = self.snapshot(now);
-        // The coordinator's queue holds minutes of snapshots. A lost one shows as a gap in their
-        // numbers, which makes the run void.
-        let _ignored =
-            self.spec.reports.try_send((self.spec.index, FromGenerator::Snapshot(snapshot)));
-    }
-
-    fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
-        self.health.measure(now, &mut self.recorder);
-        self.health.refused("facts to the ledger", self.outbox.take_refused(), &mut self.recorder);
-        let connections = Connections::of(&self.client);
-        self.health.levels(connections, self.lag_budget.ns(), &mut self.recorder);
-        let spare = self.spec.spares.try_recv().ok().map(|spare| *spare);
-        Box::new(self.recorder.take(now, spare))
-    }
-
-    /// Hands over everything that is left; `vouched_ns`: how far this generator has seen.
-    fn finish(mut self, vouched_ns: u64) -> Result<(), String> {
-        self.outbox.finish(vouched_ns);
-        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
-        hand_over(&self.spec.reports, (self.spec.index, last))
     }
 }

@@ -9,6 +9,7 @@ mod clocks;
 mod failures;
 mod labels;
 mod limits;
+mod losses;
 mod poison;
 mod series;
 mod tap_thread;
@@ -45,6 +46,7 @@ use audit::{Audit, Kept};
 use clocks::ClockSeries;
 use labels::LabelSeries;
 use limits::{LimitSeries, limit_specs};
+use losses::Leavers;
 use series::ObserverSeries;
 pub(crate) use tap_thread::{TapReport, TapSpec, run_tap};
 
@@ -111,6 +113,10 @@ pub(crate) struct ObserverSpec {
     /// Of each channel, the messages that its tap holds; empty where none does.
     pub(crate) rings: Vec<MessageRing>,
     pub(crate) batches: Receiver<Batch>,
+    /// Generators of which nothing more comes: said after all that did.
+    pub(crate) losses: Receiver<SourceId>,
+    /// How long generators may be silent beyond what every source may, nanoseconds.
+    pub(crate) patience_ns: u64,
     pub(crate) reports: Sender<FromObserver>,
     pub(crate) generators: Vec<GeneratorEnd>,
     /// Where the poller hears which journeys have ended.
@@ -126,6 +132,7 @@ pub(crate) struct Observer {
     start_ns: u64,
     ledger: Ledger,
     sequencer: Sequencer,
+    leavers: Leavers,
     recorder: Recorder,
     series: ObserverSeries,
     limits: LimitSeries,
@@ -171,6 +178,7 @@ impl Observer {
                     .with_limits(limit_specs(plan)),
             },
             sequencer: Sequencer::new(&sources, HELD_MAX),
+            leavers: Leavers::default(),
             health: ThreadHealth::new("observer", &mut recorder),
             series: ObserverSeries::new(plan, &mut recorder),
             limits: LimitSeries::new(plan, &mut recorder),
@@ -198,7 +206,10 @@ impl Observer {
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut closing_since_ns = None;
         loop {
+            // Asked for first: what they told before is in the batches then.
+            let lost: Vec<_> = self.spec.losses.try_iter().collect();
             let is_open = self.take_batches();
+            self.lose(lost);
             self.apply();
             if !is_open {
                 break;
@@ -251,6 +262,7 @@ impl Observer {
             self.ledger.cut_off(cutoff_ns);
         }
         while let Some(stamped) = self.sequencer.pop() {
+            self.leave_before(stamped.stamp_ns);
             match &stamped.fact {
                 Fact::Started { kind, .. } => self.in_flight[usize::from(*kind)] += 1,
                 Fact::Followed(followed) => self.count_followed(usize::from(followed.kind)),
@@ -260,6 +272,7 @@ impl Observer {
             self.decide();
         }
         let watermark_ns = self.sequencer.watermark_ns();
+        self.leave_before(watermark_ns);
         if watermark_ns != u64::MAX {
             self.ledger.advance(watermark_ns, &mut self.decisions);
             self.decide();
@@ -359,19 +372,6 @@ impl Observer {
         }
     }
 
-    fn check_silence(&mut self, now: u64, is_closing: bool) {
-        let silent_max_ns = self.spec.plan.health.silent_max_ns;
-        let silent = self.sequencer.silent(now, silent_max_ns);
-        if let (Some(source), false, false) = (silent.first(), self.silent_told, is_closing) {
-            let names = &self.spec.sources;
-            let name = names.iter().find(|(id, _)| id == source).map_or("?", |(_, name)| name);
-            let seconds = silent_max_ns as f64 / SECOND_NS as f64;
-            let why =
-                format!("{name} said nothing for more than {seconds} s: its facts may be missing");
-            self.silent_told = self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
-        }
-    }
-
     fn report(&mut self, now: u64) {
         let snapshot = self.snapshot(now);
         // A lost snapshot shows as a gap in their numbers, which makes the run void.
@@ -447,6 +447,8 @@ mod tests {
             anchor: Anchor::now(),
             rings: Vec::new(),
             batches,
+            losses: crossbeam_channel::never(),
+            patience_ns: 0,
             reports,
             generators: Vec::new(),
             poll_ends: None,

@@ -8,14 +8,21 @@
 //! Their threads are the same as those of a run in one process and say the same; links carry it.
 //! Taps are the coordinator's alone: an event that clients of sessions may wait for goes to every
 //! process, and from there to each of its threads.
-//! Generator `i` of `n` has the same share of the arrivals wherever it is. All processes are on
-//! this machine, so that CLOCK_MONOTONIC is one clock. A process makes its plan itself, of the same
-//! words on the command line, and compares it with the coordinator's. Its socket is its standard
-//! input: when that ends, so does the process. A process that is gone makes the run void.
+//! Generator `i` of `n` has the same share of the arrivals wherever it is. A process makes its plan
+//! itself, of the same words on the command line, and compares it with the coordinator's.
+//!
+//! Processes are started here ([`Processes`]): then their socket is their standard input, and they
+//! end when it does; one that is gone makes the run void. Or they have dialled in from anywhere
+//! ([`Fleet`]): then the socket is the near end of a link that survives cuts, their clocks are set,
+//! what they make their plan of is sent along ([`Parcel`]), and what becomes of the run without one
+//! of them is the user's choice ([`OnLoss`]).
 
 mod far;
 mod fingerprint;
+mod fleet;
 mod near;
+mod parcel;
+mod told;
 mod wire;
 
 use std::{ops::Range, sync::Arc};
@@ -32,18 +39,23 @@ use crate::{
 
 pub use far::Joined;
 pub(crate) use fingerprint::fingerprint;
-pub(crate) use near::Process;
+pub use fleet::{Fleet, FleetTerms, OnLoss};
+pub(crate) use near::{Heard, Process, name_of};
+pub use parcel::Parcel;
+pub(crate) use told::Told;
 
 /// The subcommand that a process of generators is started with.
 pub const SUBCOMMAND: &str = "generator";
 
 /// Generators in processes of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Processes {
     /// How many processes, each with as many threads as the run's options say.
     pub count: u32,
     /// The command line of this run, without the program's name: what each makes its plan of.
     pub words: Vec<String>,
+    /// Those that have dialled in; `None`: they are started here.
+    pub fleet: Option<Fleet>,
 }
 
 /// What a process of generators is to do.
@@ -59,8 +71,10 @@ pub(crate) struct Assignment {
     pub(crate) of: u32,
     /// When the run's wall time was read, CLOCK_MONOTONIC nanoseconds, and what it was.
     pub(crate) anchor_ns: (u64, u64),
-    /// Where it finds the large files of the work.
+    /// Where it finds the large files of the work, on the same machine.
     pub(crate) files: Offer,
+    /// All that plan and work are made of, for one that may be elsewhere.
+    pub(crate) parcel: Option<Arc<Parcel>>,
     /// What setup steps left.
     pub(crate) variables: Vec<Option<Box<str>>>,
 }
@@ -95,6 +109,8 @@ enum FromProcess {
     Ready(Vec<String>),
     /// It cannot do what it should: why, and what to do.
     Refused(String, Option<String>),
+    /// It ends before its time: why. What it has told is all that there will be.
+    Leaves(String),
     /// Of the generator of this number.
     Report(u32, FromGenerator),
     /// Of one of its generators.

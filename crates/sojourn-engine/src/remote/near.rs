@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    io::BufReader,
+    io::{BufReader, ErrorKind},
     net::Shutdown,
     ops::Range,
     os::{
@@ -15,26 +15,51 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender};
-use sojourn_ledger::Batch;
+use sojourn_clock::now_ns;
+use sojourn_fleet::{MemberEnd, MemberState, Standing};
+use sojourn_ledger::{Batch, SourceId};
 
-use super::{Assignment, FromProcess, SUBCOMMAND, ToProcess, wire};
+use super::{Assignment, Fleet, FromProcess, SUBCOMMAND, ToProcess, told::Told, wire};
 use crate::{
     RunError,
     generator::Inbox,
-    link::{FromGenerator, ToActor, ToGenerator},
+    link::{FromGenerator, Loss, ToActor, ToGenerator},
 };
 
 /// How often a process is told how far taps have seen, if there are no events.
 const SEEN_EVERY: Duration = Duration::from_millis(2);
+/// How long one that has dialled in is waited for when there is to be no run.
+const GOODBYE: Duration = Duration::from_secs(2);
 
-/// A process of generators that has been started.
+/// A process of generators that has been told what to do.
 pub(crate) struct Process {
+    number: u32,
     generators: Range<u32>,
-    child: Child,
+    peer: Peer,
     socket: UnixStream,
     from: BufReader<UnixStream>,
     /// It reads what it is told, and ends when there is nothing more to read.
     is_linked: bool,
+}
+
+/// Whose process it is.
+enum Peer {
+    /// It was started here.
+    Child(Child),
+    /// It has dialled in; how long it may take to be ready, and to end.
+    Member { end: MemberEnd, ready_within: Duration, end_within: Duration },
+}
+
+/// Where goes what a process says.
+pub(crate) struct Heard {
+    pub(crate) reports: Sender<(u32, FromGenerator)>,
+    pub(crate) facts: Sender<Batch>,
+    /// Sources of which nothing more comes, after all that did.
+    pub(crate) losses: Sender<SourceId>,
+    /// What its figures would be missing.
+    pub(crate) told: Told,
+    /// The number of a recorder for those.
+    pub(crate) recorder_number: u32,
 }
 
 /// The writing side of a link, which several threads share. The process hears of its end when the
@@ -47,14 +72,13 @@ struct Writer(Mutex<UnixStream>);
 impl Process {
     /// Starts a process and tells it what to do. It has its own process group, so that Ctrl-C
     /// reaches the coordinator alone.
-    pub(crate) fn begin(assignment: Assignment) -> Result<Self, RunError> {
+    pub(crate) fn start(number: u32, assignment: Assignment) -> Result<Self, RunError> {
         let failed = |error: std::io::Error| {
             RunError::new(
                 format!("cannot start a process of generators: {error}"),
                 "check ulimit -u and the memory that is left",
             )
         };
-        let generators = assignment.generators.clone();
         let (near, far) = UnixStream::pair().map_err(failed)?;
         let program = std::env::current_exe().map_err(failed)?;
         let child = Command::new(program)
@@ -64,56 +88,116 @@ impl Process {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        let from = BufReader::new(near.try_clone().map_err(failed)?);
-        let mut process = Self { generators, child, socket: near, from, is_linked: false };
-        let told = wire::write(&mut process.socket, &ToProcess::Begin(Box::new(assignment)));
-        told.map_err(failed)?;
+        Self::begin(number, near, Peer::Child(child), assignment).map_err(failed)
+    }
+
+    /// Tells one that has dialled in what to do.
+    pub(crate) fn joined(
+        number: u32,
+        (near, end): (UnixStream, MemberEnd),
+        fleet: &Fleet,
+        assignment: Assignment,
+    ) -> Result<Self, RunError> {
+        let ready_within = Duration::from_nanos(fleet.terms().ready_within_ns.max(1));
+        let end_within = fleet.patience();
+        let who = name_of(number, &end.now());
+        let peer = Peer::Member { end, ready_within, end_within };
+        Self::begin(number, near, peer, assignment).map_err(|error| {
+            RunError::new(
+                format!("{who} was lost before the run began ({error})"),
+                "look at what it said on standard error",
+            )
+        })
+    }
+
+    fn begin(
+        number: u32,
+        near: UnixStream,
+        peer: Peer,
+        assignment: Assignment,
+    ) -> std::io::Result<Self> {
+        let generators = assignment.generators.clone();
+        let from = BufReader::new(near.try_clone()?);
+        let mut process = Self { number, generators, peer, socket: near, from, is_linked: false };
+        wire::write(&mut process.socket, &ToProcess::Begin(Box::new(assignment)))?;
         Ok(process)
     }
 
     /// Waits until its generators stand; what each of them waits with.
     pub(crate) fn ready(&mut self) -> Result<Vec<String>, RunError> {
-        let generators = &self.generators;
-        match wire::read(&mut self.from) {
-            Ok(Some(FromProcess::Ready(ios))) if ios.len() == generators.len() => Ok(ios),
-            Ok(Some(FromProcess::Refused(message, hint))) => Err(RunError { message, hint }),
-            answer => Err(RunError::new(
-                format!(
-                    "the process of generators {} to {} did not begin ({})",
-                    generators.start,
-                    generators.end,
-                    answer.err().map_or_else(|| "it ended".to_owned(), |error| error.to_string())
-                ),
-                "look at what it said on standard error",
-            )),
+        if let Peer::Member { ready_within, .. } = &self.peer {
+            // The time of a socket that is there can be set.
+            let _ignored = self.socket.set_read_timeout(Some(*ready_within));
+        }
+        let answer = wire::read(&mut self.from);
+        let _ignored = self.socket.set_read_timeout(None);
+        match answer {
+            Ok(Some(FromProcess::Ready(ios))) if ios.len() == self.generators.len() => Ok(ios),
+            Ok(Some(FromProcess::Refused(message, hint))) => match &self.peer {
+                Peer::Child(_) => Err(RunError { message, hint }),
+                Peer::Member { end, .. } => {
+                    let who = name_of(self.number, &end.now());
+                    Err(RunError { message: format!("{who}: {message}"), hint })
+                }
+            },
+            answer => {
+                let why = match answer {
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        "it took too long".into()
+                    }
+                    Err(error) => error.to_string(),
+                    Ok(_) => "it ended".to_owned(),
+                };
+                Err(RunError::new(
+                    format!("{} did not begin ({why})", self.name()),
+                    "look at what it said on standard error",
+                ))
+            }
         }
     }
 
     /// The side that tells it things.
     pub(crate) fn link(&mut self) -> Result<Link, RunError> {
-        let socket = self.socket.try_clone().map_err(|error| {
-            RunError::new(format!("cannot open a further descriptor: {error}"), "raise ulimit -n")
-        })?;
+        let socket = self.another_end()?;
         self.is_linked = true;
         Ok(Link(Arc::new(Writer(Mutex::new(socket)))))
     }
 
+    /// The same socket once more.
+    pub(crate) fn another_end(&self) -> Result<UnixStream, RunError> {
+        self.socket.try_clone().map_err(|error| {
+            RunError::new(format!("cannot open a further descriptor: {error}"), "raise ulimit -n")
+        })
+    }
+
     /// The body of the thread that hears it, until it has ended. Whichever of its generators has
-    /// not ended by then is said to have failed.
-    pub(crate) fn hear(mut self, reports: &Sender<(u32, FromGenerator)>, facts: &Sender<Batch>) {
+    /// not ended by then is said to have failed, or to be lost.
+    pub(crate) fn hear(mut self, mut to: Heard) {
         let mut running: BTreeSet<u32> = self.generators.clone().collect();
+        let mut leaves = None;
         let broken = loop {
             match wire::read(&mut self.from) {
+                // One that leaves before its time has no end of its own: it is lost.
+                Ok(Some(FromProcess::Report(_, FromGenerator::Ended(_)))) if leaves.is_some() => {}
                 Ok(Some(FromProcess::Report(index, report))) => {
-                    if matches!(report, FromGenerator::Ended(_)) {
-                        running.remove(&index);
+                    match &report {
+                        FromGenerator::Ended(_) => {
+                            running.remove(&index);
+                        }
+                        FromGenerator::Snapshot(snapshot) => to.told.figures(snapshot),
+                        _ => {}
                     }
                     // A coordinator that is gone needs no reports.
-                    let _ignored = reports.send((index, report));
+                    let _ignored = to.reports.send((index, report));
                 }
                 Ok(Some(FromProcess::Facts(batch))) => {
-                    let _ignored = facts.send(batch);
+                    let is_end = batch.watermark_ns == u64::MAX && batch.facts.is_empty();
+                    if leaves.is_none() || !is_end {
+                        to.told.facts(&batch);
+                        let _ignored = to.facts.send(batch);
+                    }
                 }
+                Ok(Some(FromProcess::Leaves(why))) => leaves = Some(why),
                 Ok(Some(FromProcess::Ready(_) | FromProcess::Refused(..))) => {}
                 Ok(None) => break None,
                 Err(error) => break Some(error.to_string()),
@@ -121,13 +205,61 @@ impl Process {
         };
         // Nothing more comes of it: it has ended or will, since its socket is closed.
         let _ignored = self.socket.shutdown(Shutdown::Both);
-        let status = self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
-        let why = match broken {
-            Some(error) => format!("its process ended early ({status}; {error})"),
-            None => format!("its process ended early ({status})"),
+        let is_member = matches!(self.peer, Peer::Member { .. });
+        let why = leaves.unwrap_or_else(|| self.why_it_ended(broken));
+        if is_member && !running.is_empty() {
+            self.lost(&running, why, &to);
+        } else {
+            for index in running {
+                let _ignored = to.reports.send((index, FromGenerator::Ended(Err(why.clone()))));
+            }
+        }
+    }
+
+    /// Waits for its end, which is near since it has nothing more to say.
+    fn why_it_ended(&mut self, broken: Option<String>) -> String {
+        match &mut self.peer {
+            Peer::Child(child) => {
+                let status = child.wait();
+                let status = status.map_or_else(|error| error.to_string(), |it| it.to_string());
+                match broken {
+                    Some(error) => format!("its process ended early ({status}; {error})"),
+                    None => format!("its process ended early ({status})"),
+                }
+            }
+            Peer::Member { end, end_within, .. } => match end.wait_for(*end_within).standing {
+                Standing::Lost(why) => why,
+                _ => broken.unwrap_or_else(|| "its process ended early".to_owned()),
+            },
+        }
+    }
+
+    /// Tells of its loss: the ledger, and after that the book.
+    fn lost(&self, running: &BTreeSet<u32>, why: String, to: &Heard) {
+        for &index in running {
+            // A generator's number is its source's: there are fewer than 65,536.
+            let _ignored = to.losses.send(SourceId(index as u16));
+        }
+        let loss = Loss {
+            process: self.number,
+            generators: self.generators.clone(),
+            who: self.name(),
+            why,
+            started: to.told.started(),
+            until_ns: to.told.until_ns(),
+            missing: to.told.missing(to.recorder_number, now_ns()),
         };
-        for index in running {
-            let _ignored = reports.send((index, FromGenerator::Ended(Err(why.clone()))));
+        let lost = FromGenerator::Lost(Box::new(loss));
+        let _ignored = to.reports.send((self.generators.start, lost));
+    }
+
+    fn name(&self) -> String {
+        match &self.peer {
+            Peer::Child(_) => {
+                let Range { start, end } = self.generators;
+                format!("the process of generators {start} to {end}")
+            }
+            Peer::Member { end, .. } => name_of(self.number, &end.now()),
         }
     }
 }
@@ -135,12 +267,29 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.is_linked {
-            // It was started and never told to make load.
+            // It was told of a run that never began.
             let _ignored = self.socket.shutdown(Shutdown::Both);
-            let _ignored = self.child.kill();
         }
-        let _ignored = self.child.wait();
+        match &mut self.peer {
+            Peer::Child(child) => {
+                if !self.is_linked {
+                    let _ignored = child.kill();
+                }
+                let _ignored = child.wait();
+            }
+            // It hears that there is nothing more, if it is there.
+            Peer::Member { end, end_within, .. } => {
+                let most = if self.is_linked { *end_within } else { GOODBYE };
+                let _ignored = end.wait_for(most);
+            }
+        }
     }
+}
+
+/// A member as people know it.
+pub(crate) fn name_of(number: u32, state: &MemberState) -> String {
+    let address = state.address.map_or_else(String::new, |address| format!(", {address}"));
+    format!("generator process {number} (host {}{address})", state.host)
 }
 
 impl Link {

@@ -48,6 +48,7 @@ pub struct Second<'a> {
 #[derive(Debug)]
 pub struct Frames {
     name: String,
+    of: String,
     warmup_ns: u64,
     limits: HealthLimits,
     thresholds: Vec<Threshold>,
@@ -64,6 +65,7 @@ impl Frames {
     pub fn new(plan: &Plan) -> Self {
         Self {
             name: plan.name.clone(),
+            of: String::new(),
             warmup_ns: plan.load.iter().map(|load| load.warmup_ns).max().unwrap_or(0),
             limits: plan.health.clone(),
             thresholds: plan.thresholds.clone(),
@@ -74,6 +76,13 @@ impl Frames {
             last_ns: 0,
             next: 0,
         }
+    }
+
+    /// The same, which say which of several runs it is.
+    #[must_use]
+    pub fn one_of(mut self, of: &str) -> Self {
+        of.clone_into(&mut self.of);
+        self
     }
 
     /// The frame of this second.
@@ -114,6 +123,7 @@ impl Frames {
         let frame = Frame {
             number: self.next,
             name: self.name.clone(),
+            of: self.of.clone(),
             stretch: second.stretch,
             elapsed_ns: second.elapsed_ns,
             planned_ns: if second.planned_ns < UNENDING_NS { second.planned_ns } else { 0 },

@@ -27,6 +27,9 @@ pub struct Frame {
     pub number: u64,
     /// The plan's name.
     pub name: String,
+    /// Which of several runs it is, such as `run 2 of 6: RATE=50/s`; empty where it is the only
+    /// one.
+    pub of: String,
     /// Where the run stands.
     pub stretch: FrameStretch,
     /// Since the run's start.

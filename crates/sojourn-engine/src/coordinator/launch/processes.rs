@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crossbeam_channel::bounded;
 use sojourn_plan::Plan;
+use sojourn_session::Offer;
 
 use super::{GeneratorEnds, Launched};
 use crate::{
@@ -13,9 +14,12 @@ use crate::{
     generator::{Inboxes, WAKE_UPS_MAX, WORDS_MAX},
     observer::GeneratorEnd,
     poller::is_polled,
-    remote::{Assignment, Process, Processes, fingerprint},
+    remote::{Assignment, Heard, Process, Processes, Told, fingerprint},
     work::Work,
 };
+
+/// Numbers of the recorders of what lost processes did not say: far beyond those of threads.
+const LOSSES_FROM: u32 = 1 << 20;
 
 impl Launched {
     /// Starts the processes, which make their plans at the same time, and the threads that link
@@ -34,25 +38,18 @@ impl Launched {
                 "leave --generators out, or use more --threads",
             ));
         }
-        let (threads, fingerprint) = (self.options.threads, fingerprint(plan, work));
-        let mut begun = Vec::new();
-        for process in 0..processes.count {
-            begun.push(Process::begin(Assignment {
-                words: processes.words.clone(),
-                fingerprint,
-                run_id: self.options.run_id.clone(),
-                generators: process * threads..(process + 1) * threads,
-                of: processes.count * threads,
-                anchor_ns: (self.anchor.monotonic_ns, self.anchor.unix_ns),
-                files: work.offer(),
-                variables: variables.to_vec(),
-            })?);
+        let begun = self.begin(processes, plan, work, variables)?;
+        let generators = processes.count * self.options.threads;
+        let (losses, lost) = bounded(generators as usize);
+        if let Some(fleet) = &processes.fleet {
+            (self.losses, self.patience_ns) = (lost, fleet.patience_ns());
         }
         let mut ends = Vec::new();
         let mut inboxes = work.events().map(|events| Inboxes::new(events.clone()));
         for (number, mut process) in begun.into_iter().enumerate() {
             let ios = process.ready()?;
             let link = process.link()?;
+            self.far.push(process.another_end()?);
             if let Some(mut inbox) = inboxes.as_mut().map(Inboxes::of_process) {
                 let to_events = link.clone();
                 self.spawn(Role::Other, &format!("events-{number}"), move || {
@@ -75,12 +72,46 @@ impl Launched {
                 self.ios.push(io);
                 ends.push(GeneratorEnd { actors: actors_sender, waker: None });
             }
-            let (reports, facts) = (far.reports.clone(), far.facts.clone());
-            self.spawn(Role::Other, &format!("process-{number}"), move || {
-                process.hear(&reports, &facts);
-            })?;
+            let heard = Heard {
+                reports: far.reports.clone(),
+                facts: far.facts.clone(),
+                losses: losses.clone(),
+                told: Told::new(plan, work),
+                recorder_number: LOSSES_FROM + number as u32,
+            };
+            self.spawn(Role::Other, &format!("process-{number}"), move || process.hear(heard))?;
         }
         self.listener = inboxes.map(|inboxes| Arc::new(inboxes) as Arc<dyn Listener>);
         Ok(ends)
+    }
+
+    /// Tells every process what to do.
+    fn begin(
+        &self,
+        processes: &Processes,
+        plan: &Plan,
+        work: &Work,
+        variables: &[Option<Box<str>>],
+    ) -> Result<Vec<Process>, RunError> {
+        let (threads, fingerprint) = (self.options.threads, fingerprint(plan, work));
+        let assignment = |process: u32| Assignment {
+            words: processes.words.clone(),
+            fingerprint,
+            run_id: self.options.run_id.clone(),
+            generators: process * threads..(process + 1) * threads,
+            of: processes.count * threads,
+            anchor_ns: (self.anchor.monotonic_ns, self.anchor.unix_ns),
+            files: if processes.fleet.is_some() { Offer::default() } else { work.offer() },
+            parcel: processes.fleet.as_ref().map(|fleet| Arc::clone(fleet.parcel())),
+            variables: variables.to_vec(),
+        };
+        let Some(fleet) = &processes.fleet else {
+            let numbers = 0..processes.count;
+            return numbers.map(|number| Process::start(number, assignment(number))).collect();
+        };
+        let members = (0..).zip(fleet.take());
+        let begun = members
+            .map(|(number, member)| Process::joined(number, member, fleet, assignment(number)));
+        begun.collect()
     }
 }

@@ -33,6 +33,7 @@ use super::{
     lag_budget::LagBudget,
     open::OpenStream,
     outbox::{Outbox, Rhythm},
+    telling::await_start,
     timers::Timers,
 };
 use crate::{
@@ -142,6 +143,7 @@ impl SessionGenerator {
 
     pub(crate) fn run(mut self) -> Result<(), String> {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
+        await_start(&mut self.client, &self.spec, self.start_ns)?;
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
         while self.obey() {

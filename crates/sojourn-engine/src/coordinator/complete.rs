@@ -1,0 +1,58 @@
+//! Which seconds are complete: each source closes its seconds by itself, and on a busy machine one
+//! may be late with that. What is told of a second before all have reported would be wrong: the
+//! counts of two seconds of one source beside one second of another.
+
+use std::collections::BTreeMap;
+
+use sojourn_clock::MILLISECOND_NS;
+use sojourn_metrics::Snapshot;
+
+/// How long after its end a second is told of at the earliest: sources look at the clock between
+/// two pieces of work.
+pub(super) const AT_LEAST_NS: u64 = 150 * MILLISECOND_NS;
+/// How long at most: then the next second's figures begin to come. Whoever is later than that is
+/// told with the next second, which is as long as both.
+pub(super) const AT_MOST_NS: u64 = 850 * MILLISECOND_NS;
+
+/// Up to when generators and the observer have reported, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Complete {
+    until_ns: BTreeMap<u32, u64>,
+}
+
+impl Complete {
+    /// A generator, or the observer, has reported.
+    pub(super) fn note(&mut self, snapshot: &Snapshot) {
+        let until_ns = self.until_ns.entry(snapshot.source).or_default();
+        *until_ns = snapshot.end_ns.max(*until_ns);
+    }
+
+    /// Whether so many generators and the observer have reported up to this instant.
+    pub(super) fn is_until(&self, at_ns: u64, generators: usize) -> bool {
+        let have = self.until_ns.values().filter(|until_ns| **until_ns >= at_ns).count();
+        have > generators
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_is_complete_with_the_last_of_the_generators_and_the_observer() {
+        let snapshot = |source, end_ns| Snapshot { source, end_ns, ..Snapshot::default() };
+        let mut complete = Complete::default();
+        for (source, end_ns) in [(0, 1_003), (2, 1_001), (0, 2_000)] {
+            complete.note(&snapshot(source, end_ns));
+            assert!(!complete.is_until(1_000, 2));
+        }
+        complete.note(&snapshot(1, 1_400));
+        assert!(complete.is_until(1_000, 2));
+        assert!(!complete.is_until(2_000, 2));
+        // Snapshots of one source may be heard in any order.
+        complete.note(&snapshot(0, 1_500));
+        complete.note(&snapshot(1, 2_001));
+        complete.note(&snapshot(2, 2_001));
+        assert!(complete.is_until(2_000, 2));
+    }
+}
