@@ -73,6 +73,7 @@ fn run() -> Result<RunFile, Box<dyn Error>> {
             end_ns: SECONDS * SECOND_NS,
             drain_ns: Some(SECOND_NS),
             notes: Vec::new(),
+            fleet: None,
         }),
         ..RunFile::default()
     })

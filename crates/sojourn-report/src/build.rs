@@ -7,6 +7,7 @@ mod clock;
 mod facts;
 mod figures;
 mod findings;
+mod fleet;
 mod generator;
 mod given_up;
 mod health;
@@ -86,6 +87,7 @@ impl ReportModel {
             journeys,
             poison,
             kept: kept_counts::counts(&lookup),
+            fleet: fleet::report(run),
             notes,
         }
     }

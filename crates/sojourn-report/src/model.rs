@@ -10,6 +10,7 @@ mod batch;
 mod check;
 mod clock;
 mod figure;
+mod fleet;
 mod health;
 mod journey;
 mod kept;
@@ -28,6 +29,7 @@ pub use batch::BatchReport;
 pub use check::CheckRow;
 pub use clock::{Between, ClockDuration, ClockReport, Contradiction};
 pub use figure::{Bin, Distribution, Quantile};
+pub use fleet::{FleetMember, FleetReport};
 pub use health::{Health, Limit, ProcessHealth, Refusal, TapHealth, ThreadHealth};
 pub use journey::{BranchRow, Duplicates, FailureRow, JourneyReport, StageRow, TraceCounts};
 pub use kept::{
@@ -87,6 +89,9 @@ pub struct ReportModel {
     pub poison: Vec<PoisonReport>,
     /// How many journeys of each class the run file keeps whole.
     pub kept: KeptCounts,
+    /// How generators that had dialled in kept together; `None` where the load came from one
+    /// machine.
+    pub fleet: Option<FleetReport>,
     /// Remarks of the run itself: residual backlog, what could not be measured.
     pub notes: Vec<String>,
 }

@@ -11,6 +11,8 @@ mod markdown;
 mod template;
 pub(crate) mod text;
 
+use std::io::Write;
+
 use sojourn_record::{ReadError, RunFile};
 
 pub use template::{Template, TemplateError};
@@ -35,8 +37,8 @@ pub enum RenderError {
     /// A line of CSV could not be written.
     #[error("the report's CSV could not be written: {0}")]
     Csv(#[from] ::csv::Error),
-    /// A histogram could not be encoded.
-    #[error("a second's histogram could not be encoded: {0}")]
+    /// A histogram could not be encoded, or not be written.
+    #[error("a second's histogram could not be written: {0}")]
     Histogram(String),
     /// The run file's seconds could not be read again.
     #[error(transparent)]
@@ -70,15 +72,16 @@ pub fn junit(model: &ReportModel) -> String {
     junit::report(model)
 }
 
-/// The run's seconds as CSV, one line for each second and series. Reads the run file again.
-pub fn csv(run: &RunFile) -> Result<String, RenderError> {
-    csv::report(run)
+/// Writes the run's seconds as CSV, one line for each second and series. Reads the run file again,
+/// second by second: memory does not grow with the run.
+pub fn csv(run: &RunFile, out: &mut dyn Write) -> Result<(), RenderError> {
+    csv::report(run, out)
 }
 
-/// The run's seconds as an HdrHistogram interval log (version 1.3), one line for each second and
-/// series of times. Reads the run file again.
-pub fn hlog(run: &RunFile) -> Result<String, RenderError> {
-    hlog::report(run)
+/// Writes the run's seconds as an HdrHistogram interval log (version 1.3), one line for each second
+/// and series of times. Reads the run file again, second by second; writes many small pieces.
+pub fn hlog(run: &RunFile, out: &mut dyn Write) -> Result<(), RenderError> {
+    hlog::report(run, out)
 }
 
 /// One self-contained file: no script, style, font or image is loaded from anywhere.

@@ -187,6 +187,7 @@ fn run_of(orders: &[Order]) -> RunFile {
             end_ns: end_s * SECOND,
             drain_ns: Some(ns(last_s).saturating_sub(SECONDS * SECOND)),
             notes: Vec::new(),
+            fleet: None,
         }),
         ..RunFile::default()
     }

@@ -247,6 +247,7 @@ fn summary() -> Summary {
         end_ns: 12 * SECOND,
         drain_ns: None,
         notes: vec!["a note".into()],
+        fleet: None,
     }
 }
 

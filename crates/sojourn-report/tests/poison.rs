@@ -94,6 +94,7 @@ fn write(path: &Path, run_id: &str) {
         end_ns: 12 * SECOND,
         drain_ns: None,
         notes: Vec::new(),
+        fleet: None,
     };
     run.finish(&store, &summary).expect("written");
 }

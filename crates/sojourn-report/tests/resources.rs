@@ -99,6 +99,7 @@ fn run(declared: &[(&str, &str)], figures: &Figures<'_>) -> RunFile {
             end_ns: 60 * SECOND,
             drain_ns: Some(0),
             notes: Vec::new(),
+            fleet: None,
         }),
         ..RunFile::default()
     }

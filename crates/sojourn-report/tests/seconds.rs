@@ -30,6 +30,16 @@ fn lines(csv: &str) -> Vec<Line> {
     reader.records().map(|record| line(record.unwrap())).collect()
 }
 
+/// What a report of seconds writes.
+fn written(
+    report: fn(&RunFile, &mut dyn std::io::Write) -> Result<(), render::RenderError>,
+    run: &RunFile,
+) -> String {
+    let mut out = Vec::new();
+    report(run, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
 fn open(is_whole: bool, then: impl FnOnce(&RunFile)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.sojourn");
@@ -75,7 +85,7 @@ fn name_of(key: &SeriesKey) -> String {
 fn lines_are_the_run_files_own_intervals() {
     for is_whole in [true, false] {
         open(is_whole, |run| {
-            let lines = lines(&render::csv(run).unwrap());
+            let lines = lines(&written(render::csv, run));
             let mut rows = 0;
             for interval in &run.intervals {
                 for (key, row) in &interval.rows {
@@ -178,7 +188,7 @@ fn with_samples(then: impl FnOnce(&RunFile, &[Vec<u64>])) {
 #[test]
 fn quantiles_of_csv_are_those_of_the_samples() {
     with_samples(|run, samples| {
-        let csv = render::csv(run).unwrap();
+        let csv = written(render::csv, run);
         let lines = lines(&csv);
         let filled: Vec<_> =
             (0..).zip(samples).filter(|(_, samples)| !samples.is_empty()).collect();
@@ -226,7 +236,7 @@ fn read_log(log: &str) -> Vec<(Duration, Duration, String, Histogram<u64>)> {
 #[test]
 fn a_histogram_log_has_the_samples() {
     with_samples(|run, samples| {
-        let log = render::hlog(run).unwrap();
+        let log = written(render::hlog, run);
         assert!(
             log.starts_with("#[Histogram log format version 1.3]\n#[StartTime: 1795230911.000 ")
         );
@@ -245,10 +255,39 @@ fn a_histogram_log_has_the_samples() {
     });
 }
 
+/// A writer that takes so many bytes and then is full.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.0 == 0 {
+            return Err(std::io::Error::other("no room"));
+        }
+        let taken = bytes.len().min(self.0);
+        self.0 -= taken;
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Which shows too that they are not held back until the end.
+#[test]
+fn reports_of_seconds_say_that_they_could_not_be_written() {
+    open(true, |run| {
+        for report in [render::csv, render::hlog] {
+            let error = report(run, &mut Full(10_000)).unwrap_err().to_string();
+            assert!(error.contains("no room"), "{error}");
+        }
+    });
+}
+
 #[test]
 fn a_histogram_log_has_every_second_and_series_of_times() {
     open(true, |run| {
-        let read = read_log(&render::hlog(run).unwrap());
+        let read = read_log(&written(render::hlog, run));
         let mut expected = Vec::new();
         for interval in &run.intervals {
             for (key, row) in &interval.rows {

@@ -227,6 +227,7 @@ fn run(verdict: Verdict, causes: Vec<Cause>, thresholds: Vec<ThresholdOutcome>) 
             end_ns: 14 * SECOND,
             drain_ns: Some(3 * SECOND),
             notes: Vec::new(),
+            fleet: None,
         }),
         ..RunFile::default()
     }

@@ -48,10 +48,28 @@ fn errors_name_the_file_and_the_line() {
     let unclosed = told("one\n{% if x %}\n");
     assert!(unclosed.starts_with("notes.tmpl, line "), "{unclosed}");
     assert!(told("one\n{{ x }\n").starts_with("notes.tmpl, line 2: syntax error"));
-    let undefined = told("a\nb\n{{ identity.nmae }}\n");
-    assert_eq!(undefined, "notes.tmpl, line 3: undefined value");
     assert!(told("{{ 1 | nothing }}").starts_with("notes.tmpl, line 1: unknown filter"));
     assert!(told("\n{% include 'other' %}").starts_with("notes.tmpl, line 2: template not found"));
+}
+
+#[test]
+fn a_field_that_does_not_exist_is_named_wherever_it_stands() {
+    for (template, missing) in [
+        ("{{ identity.nmae }}", "identity.nmae"),
+        ("{{ identity.nmae | upper }}", "identity.nmae"),
+        ("{{ health.deliverd | percent }}", "health.deliverd"),
+        ("{{ ledger.journeys_total.steady.losst | count }}", "ledger.journeys_total.steady.losst"),
+        ("{{ identity.siute | tojson }}", "identity.siute"),
+        ("{% if identity.nmae %}x{% endif %}", "identity.nmae"),
+        ("{% for row in treshholds %}x{% endfor %}", "treshholds"),
+        ("{% for row in thresholds if not row.hold %}x{% endfor %}", "row.hold"),
+        ("{{ verdict.outcome ~ verdict.whyy }}", "verdict.whyy"),
+    ] {
+        let told = render(&format!("a\n\n{template}\n"), "x.txt").unwrap_err().to_string();
+        assert_eq!(told, format!("notes.tmpl, line 3: `{missing}` is undefined"), "{template}");
+    }
+    // What a run may lack is null, not missing.
+    assert_eq!(render("{{ none | duration }}", "x.txt").unwrap(), "–");
 }
 
 /// The first block of this language in a page, and what follows it.

@@ -28,8 +28,12 @@ pub(super) fn descriptors_left_min(lookup: &Lookup<'_>) -> Option<f64> {
     least.map(|(_, least, _)| least).reduce(f64::min)
 }
 
-/// Ports left for one target, had every descriptor of any process been a connection to it.
+/// Ports left for one target, had every descriptor of any process been a connection to it. Those of
+/// several machines are not known here.
 pub(super) fn ports_left_min(lookup: &Lookup<'_>) -> Option<f64> {
+    if lookup.run.summary.as_ref().is_some_and(|summary| summary.fleet.is_some()) {
+        return None;
+    }
     let all = processes(lookup);
     if all.is_empty() {
         return lookup.gauge(names::HEALTH_PORTS_LEFT, &[]).map(|(_, least, _)| least);

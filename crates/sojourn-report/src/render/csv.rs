@@ -5,6 +5,8 @@
 //! Columns end in their unit; `last`, `min`, `mean` and `max` without one are of series whose own
 //! name says it (`step.received_bytes`, `journeys.oldest_age_ms`). docs/reports.md has the list.
 
+use std::io::Write;
+
 use csv::Writer;
 use sojourn_metrics::{Figure, SeriesKey, names};
 use sojourn_record::{Interval, RunFile};
@@ -24,8 +26,8 @@ const COLUMNS: [&str; 22] = [
 /// Columns that say which series it is and when.
 const NAMES: usize = 9;
 
-pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
-    let mut writer = Writer::from_writer(Vec::new());
+pub(super) fn report(run: &RunFile, out: &mut dyn Write) -> Result<(), RenderError> {
+    let mut writer = Writer::from_writer(out);
     writer.write_record(COLUMNS)?;
     for_each(run, |interval, store| {
         for (key, figure) in store.figures().filter(|(_, figure)| !figure.is_empty()) {
@@ -33,9 +35,7 @@ pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
         }
         Ok(())
     })?;
-    let bytes = writer.into_inner().map_err(|error| RenderError::Csv(error.into_error().into()))?;
-    // What is not UTF-8 can't be in it: every cell was a string.
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    writer.flush().map_err(|error| RenderError::Csv(error.into()))
 }
 
 fn line(run: &RunFile, interval: &Interval, key: &SeriesKey, figure: &Figure) -> Vec<String> {

@@ -5,7 +5,10 @@
 //! encoding. A tag tells the series apart: `stage.hop;journey=payment;stage=settled`, and
 //! `;phase=warm-up` after those of journeys of the warm-up.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    io::Write,
+    time::{Duration, SystemTime},
+};
 
 use hdrhistogram::{
     Histogram,
@@ -30,9 +33,8 @@ const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
 /// What the greatest value of a second is divided by: nanoseconds to milliseconds, as usual.
 const MAX_VALUE_DIVISOR: f64 = 1e6;
 
-pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
+pub(super) fn report(run: &RunFile, mut out: &mut dyn Write) -> Result<(), RenderError> {
     let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(run.identity.start_unix_ns);
-    let mut out = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .add_comment(VERSION)
@@ -61,8 +63,7 @@ pub(super) fn report(run: &RunFile) -> Result<String, RenderError> {
         }
         Ok(())
     })?;
-    // What is not UTF-8 can't be in it: names are strings, the rest is digits and Base64.
-    Ok(String::from_utf8(out).unwrap_or_default())
+    out.flush().map_err(encoding)
 }
 
 /// The same histogram in HdrHistogram's layout, whose buckets are ours: three digits from 1 up.

@@ -119,8 +119,21 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
 }
 
 /// A filter that prints a figure, and a dash where there is none.
-fn figure(print: fn(f64) -> String) -> impl Fn(Option<f64>) -> String {
-    move |value| value.map_or_else(|| "–".to_owned(), print)
+fn figure(print: fn(f64) -> String) -> impl Fn(Value) -> Result<String, minijinja::Error> {
+    move |value| match value.is_none() {
+        true => Ok("–".to_owned()),
+        // What does not exist is no number either.
+        false => f64::try_from(value).map(print),
+    }
+}
+
+/// The value; of one that does not exist an error that names it.
+pub(crate) fn existing(value: Value) -> Result<Value, minijinja::Error> {
+    match value.is_undefined() {
+        // The error that minijinja makes of that knows where the value is from.
+        true => f64::try_from(value).map(Value::from),
+        false => Ok(value),
+    }
 }
 
 pub(crate) fn serialised(value: impl Serialize) -> Value {

@@ -3,12 +3,15 @@
 //! The template's language is Jinja's, as the HTML report's own templates are written in it. It
 //! sees the fields of the JSON report by their names, and filters that print figures as the other
 //! reports do: `duration` (of nanoseconds), `count`, `number`, `percent` (of a fraction), `bytes`,
-//! `quantile`; `tojson` writes a value as JSON. A name that does not exist is an error and not an
-//! empty text, so that a slip does not go unnoticed.
+//! `quantile`; `tojson` writes a value as JSON. A name that does not exist is an error that says
+//! it, wherever it stands, and not an empty text: a slip does not go unnoticed. What the run did
+//! not have is `null`, which conditions and filters take.
 
 use std::path::Path;
 
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, syntax::SyntaxConfig};
+use minijinja::{
+    AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, syntax::SyntaxConfig,
+};
 
 use super::html;
 use crate::ReportModel;
@@ -47,15 +50,16 @@ impl Template {
         };
         let told = |error: &Error| TemplateError::of(file, error);
         let mut environment = html::environment().map_err(|error| told(&error))?;
-        environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // Errors know then what it was that does not exist.
+        environment.set_debug(true);
         let mut syntax = SyntaxConfig::builder();
         syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
         environment.set_syntax(syntax.build().map_err(|error| told(&error))?);
         environment.set_auto_escape_callback(move |_| escape.clone());
         environment.add_filter("tojson", |value: minijinja::Value| {
-            let json = serde_json::to_string(&value).map_err(|error| {
-                Error::new(minijinja::ErrorKind::BadSerialization, error.to_string())
-            })?;
+            let json = serde_json::to_string(&html::existing(value)?)
+                .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))?;
             // The same JSON, of which nothing can end a script or an attribute of a page.
             let json = html::script_json(&json).replace('\'', "\\u0027");
             Ok(minijinja::Value::from_safe_string(json))
@@ -73,10 +77,25 @@ impl Template {
 
 impl TemplateError {
     fn of(file: &str, error: &Error) -> Self {
-        let mut reason = error.kind().to_string();
-        if let Some(detail) = error.detail() {
-            reason.push_str(&format!(": {detail}"));
-        }
+        let kind = error.kind();
+        let reason = match error.detail() {
+            None => kind.to_string(),
+            Some(detail) => match missing(kind, detail) {
+                Some(missing) => missing,
+                None => format!("{kind}: {detail}"),
+            },
+        };
         Self { file: file.to_owned(), line: error.line().unwrap_or(0), reason }
     }
+}
+
+/// What does not exist, where that is what is wrong: the detail itself, or behind what could not
+/// be done with it, as in "cannot convert undefined to f64 (`a.b` is undefined)".
+fn missing(kind: ErrorKind, detail: &str) -> Option<String> {
+    let said = match detail.rsplit_once(" (`") {
+        Some((_, named)) => format!("`{}", named.strip_suffix(')')?),
+        None if kind == ErrorKind::UndefinedError => detail.to_owned(),
+        None => return None,
+    };
+    said.contains("` is undefined").then_some(said)
 }

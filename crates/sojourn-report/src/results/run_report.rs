@@ -212,6 +212,7 @@ mod tests {
             end_ns: 9_000,
             drain_ns,
             notes: Vec::new(),
+            fleet: None,
         };
         assert_eq!((rest_ns(&summary(Some(30))), rest_ns(&summary(None))), (30, 7_000));
     }

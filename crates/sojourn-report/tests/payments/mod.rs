@@ -68,6 +68,7 @@ pub(crate) fn model() -> ReportModel {
         journeys: vec![journey],
         poison: Vec::new(),
         kept: KeptCounts::default(),
+        fleet: None,
         notes: vec![
             "12 messages of an earlier run were still in payments.events before the first arrival"
                 .into(),
@@ -126,6 +127,7 @@ pub(crate) fn empty() -> ReportModel {
         journeys: vec![JourneyReport { name: "nothing".into(), ..JourneyReport::default() }],
         poison: Vec::new(),
         kept: KeptCounts::default(),
+        fleet: None,
         notes: Vec::new(),
     }
 }
