@@ -43,8 +43,13 @@ impl Credentials {
     }
 
     /// User and password of the URL.
-    pub(crate) fn influxdb1(url: &Url, environment: Environment<'_>) -> Result<Self, String> {
-        Self::basic_or(url, environment, "", "")
+    pub(crate) fn influxdb1(url: &Url, _: Environment<'_>) -> Result<Self, String> {
+        Self::of_url(url)
+    }
+
+    /// User and password of a URL.
+    pub(crate) fn of_url(url: &Url) -> Result<Self, String> {
+        Self::basic_or(url, &|_| None, "", "")
     }
 
     /// `INFLUX_TOKEN`, as InfluxDB's own client has it.
@@ -76,7 +81,7 @@ impl Credentials {
         Ok(credentials)
     }
 
-    fn add(&mut self, name: &str, value: &str, source: &str) -> Result<(), String> {
+    pub(crate) fn add(&mut self, name: &str, value: &str, source: &str) -> Result<(), String> {
         let name = name.to_ascii_lowercase();
         let is_header = http::HeaderName::from_bytes(name.as_bytes()).is_ok()
             && http::HeaderValue::from_str(value).is_ok();

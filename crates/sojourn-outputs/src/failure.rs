@@ -2,7 +2,7 @@
 
 /// Why something was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// It may be taken later: nobody there, no answer in time, a server's own error.
     #[error("{0}")]
     Again(String),

@@ -15,12 +15,49 @@ use crate::{
     target::Run,
 };
 
-/// The server.
-pub(crate) struct InfluxDb {
+/// Writes lines to a server.
+pub struct LineWriter {
     poster: Poster,
     write: Url,
     /// Where a database is made; of version 1.
     create: Option<Url>,
+}
+
+impl LineWriter {
+    /// A server of version 1; the database is made if it is not there. `query` is what the URL says
+    /// besides: `precision`, `rp`, `consistency`.
+    pub fn version_1(poster: Poster, database: &str, query: &[(&str, &str)]) -> Self {
+        let mut write = poster.url("/write");
+        write.query_pairs_mut().append_pair("db", database).extend_pairs(query);
+        let mut create = poster.url("/query");
+        let quoted = database.replace('\\', "\\\\").replace('"', "\\\"");
+        create.query_pairs_mut().append_pair("q", &format!("CREATE DATABASE \"{quoted}\""));
+        Self { poster, write, create: Some(create) }
+    }
+
+    /// Writes lines.
+    ///
+    /// # Errors
+    /// The server does not take them.
+    pub fn write(&self, lines: &str, timeout: Duration) -> Result<(), Failure> {
+        let until_ns = now_ns() + timeout.as_nanos() as u64;
+        let headers = [("content-type", "text/plain; charset=utf-8")];
+        let sent = self.poster.post(&self.write, &headers, lines.as_bytes(), timeout);
+        let sent = match (sent, &self.create) {
+            (Err(Failure::Never(words)), Some(create)) if words.contains("database not found") => {
+                let left = || Duration::from_nanos(until_ns.saturating_sub(now_ns()).max(1));
+                self.poster.post(create, &[], &[], left())?;
+                self.poster.post(&self.write, &headers, lines.as_bytes(), left())
+            }
+            (sent, _) => sent,
+        };
+        sent.map(drop)
+    }
+}
+
+/// The server.
+pub(crate) struct InfluxDb {
+    writer: LineWriter,
     /// Tags of every line.
     tags: String,
 }
@@ -28,12 +65,8 @@ pub(crate) struct InfluxDb {
 impl InfluxDb {
     /// A server of version 1; the database is made if it is not there.
     pub(crate) fn version_1(poster: Poster, database: &str, run: &Run) -> Self {
-        let mut write = poster.url("/write");
-        write.query_pairs_mut().append_pair("db", database).append_pair("precision", "ns");
-        let mut create = poster.url("/query");
-        let quoted = database.replace('\\', "\\\\").replace('"', "\\\"");
-        create.query_pairs_mut().append_pair("q", &format!("CREATE DATABASE \"{quoted}\""));
-        Self { poster, write, create: Some(create), tags: tags_of(run) }
+        let writer = LineWriter::version_1(poster, database, &[("precision", "ns")]);
+        Self { writer, tags: tags_of(run) }
     }
 
     /// A server of version 2 or later.
@@ -44,7 +77,7 @@ impl InfluxDb {
             .append_pair("org", org)
             .append_pair("bucket", bucket)
             .append_pair("precision", "ns");
-        Self { poster, write, create: None, tags: tags_of(run) }
+        Self { writer: LineWriter { poster, write, create: None }, tags: tags_of(run) }
     }
 }
 
@@ -54,18 +87,7 @@ impl Output for InfluxDb {
         for point in frame.changed() {
             write_line(point, frame.unix_ns, &self.tags, &mut body);
         }
-        let until_ns = now_ns() + timeout.as_nanos() as u64;
-        let headers = [("content-type", "text/plain; charset=utf-8")];
-        let sent = self.poster.post(&self.write, &headers, body.as_bytes(), timeout);
-        let sent = match (sent, &self.create) {
-            (Err(Failure::Never(words)), Some(create)) if words.contains("database not found") => {
-                let left = || Duration::from_nanos(until_ns.saturating_sub(now_ns()).max(1));
-                self.poster.post(create, &[], &[], left())?;
-                self.poster.post(&self.write, &headers, body.as_bytes(), left())
-            }
-            (sent, _) => sent,
-        };
-        sent.map(|_| Took::All)
+        self.writer.write(&body, timeout).map(|()| Took::All)
     }
 }
 
@@ -119,8 +141,8 @@ fn write_line(point: &Point, unix_ns: u64, tags: &str, out: &mut String) {
     let _ignored = writeln!(out, " {} {unix_ns}", fields.join(","));
 }
 
-/// A tag's value: no line end, and commas, equals signs and spaces escaped.
-fn escaped(value: &str) -> String {
+/// A tag's key or value: no line end, and commas, equals signs and spaces escaped.
+pub fn escaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for c in value.chars() {
         match c {

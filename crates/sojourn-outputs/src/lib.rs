@@ -30,6 +30,7 @@ mod parquet;
 mod prometheus;
 mod statsd;
 mod target;
+pub mod wire;
 
 pub use account::{Account, Counts};
 pub use bounds::{BYTES, COUNTS, SECONDS_NS};

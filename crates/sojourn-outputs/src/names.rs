@@ -64,7 +64,7 @@ pub fn exported(kind: Kind, metric: &str) -> Exported {
 }
 
 /// A name of letters, digits and underscores.
-pub(crate) fn label(name: &str) -> String {
+pub fn label(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 

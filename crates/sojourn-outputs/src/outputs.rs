@@ -9,7 +9,7 @@ use sojourn_record::JourneyRecord;
 use crate::{
     account::Account,
     builder::{Builder, Wanted},
-    http::Poster,
+    http::{Poster, Security},
     influxdb::InfluxDb,
     ndjson::Ndjson,
     otlp::{Otlp, OtlpGrpc},
@@ -93,15 +93,15 @@ fn open(target: &Target, run: &Run) -> Result<Outlet, OutputError> {
 }
 
 fn output(place: &Place, run: &Run) -> Result<Box<dyn Output>, String> {
-    let ca_file = run.ca_file.as_deref();
-    let poster = |endpoint| Poster::new(endpoint, ca_file);
+    let security = Security { ca_file: run.ca_file.clone(), ..Security::default() };
+    let poster = |endpoint| Poster::new(endpoint, &security);
     Ok(match place {
         Place::Prometheus { address, linger_ns } => {
             Box::new(Scrape::start(address, *linger_ns, run)?)
         }
         Place::RemoteWrite(endpoint) => Box::new(RemoteWrite::new(poster(endpoint)?, run)),
         Place::Otlp(endpoint) => Box::new(Otlp::new(poster(endpoint)?, run)),
-        Place::OtlpGrpc(endpoint) => Box::new(OtlpGrpc::new(endpoint, ca_file, run)?),
+        Place::OtlpGrpc(endpoint) => Box::new(OtlpGrpc::new(endpoint, &security, run)?),
         Place::InfluxDb1 { endpoint, database } => {
             Box::new(InfluxDb::version_1(poster(endpoint)?, database, run))
         }

@@ -23,13 +23,18 @@ use crate::{
 /// Most bytes of a datagram: fits an Ethernet frame whatever it is tunnelled through.
 const DATAGRAM_BYTES_MAX: usize = 1_400;
 
-/// The socket.
-pub(crate) struct Statsd {
+/// A socket that lines go to, as many in a datagram as fit.
+#[derive(Debug)]
+pub struct Datagrams {
     socket: UdpSocket,
 }
 
-impl Statsd {
-    pub(crate) fn new(address: &str) -> Result<Self, String> {
+impl Datagrams {
+    /// To `HOST:PORT`.
+    ///
+    /// # Errors
+    /// There is no such address, or no socket.
+    pub fn new(address: &str) -> Result<Self, String> {
         let unknown = |error: std::io::Error| format!("{address}: {error}");
         let peer = address.to_socket_addrs().map_err(unknown)?.next();
         let peer = peer.ok_or_else(|| format!("{address} has no address"))?;
@@ -39,6 +44,24 @@ impl Statsd {
             Ok(socket)
         });
         Ok(Self { socket: socket.map_err(unknown)? })
+    }
+
+    /// Sends lines, none of which is longer than a datagram.
+    ///
+    /// # Errors
+    /// The network refuses one: those behind it are not sent.
+    pub fn send(&self, lines: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+        let mut datagram = String::new();
+        for line in lines {
+            if datagram.len() + line.len() + 1 > DATAGRAM_BYTES_MAX {
+                self.flush(&mut datagram)?;
+            }
+            if !datagram.is_empty() {
+                datagram.push('\n');
+            }
+            datagram.push_str(&line);
+        }
+        self.flush(&mut datagram)
     }
 
     fn flush(&self, datagram: &mut String) -> Result<(), Failure> {
@@ -52,23 +75,22 @@ impl Statsd {
     }
 }
 
+/// The server.
+pub(crate) struct Statsd {
+    datagrams: Datagrams,
+}
+
+impl Statsd {
+    pub(crate) fn new(address: &str) -> Result<Self, String> {
+        Ok(Self { datagrams: Datagrams::new(address)? })
+    }
+}
+
 impl Output for Statsd {
     fn send(&mut self, frame: &Frame, _: Duration) -> Result<Took, Failure> {
-        let mut datagram = String::new();
         let mut lines = Vec::new();
-        for point in frame.changed() {
-            write_lines(point, &mut lines);
-            for line in lines.drain(..) {
-                if datagram.len() + line.len() + 1 > DATAGRAM_BYTES_MAX {
-                    self.flush(&mut datagram)?;
-                }
-                if !datagram.is_empty() {
-                    datagram.push('\n');
-                }
-                datagram.push_str(&line);
-            }
-        }
-        self.flush(&mut datagram)?;
+        frame.changed().for_each(|point| write_lines(point, &mut lines));
+        self.datagrams.send(lines)?;
         Ok(Took::All)
     }
 }

@@ -72,10 +72,39 @@ pub(crate) enum Place {
 
 /// A server, and what lets us in.
 #[derive(Clone, Debug)]
-pub(crate) struct Endpoint {
+pub struct Endpoint {
     /// Without user, password, query and fragment.
     pub(crate) url: Url,
     pub(crate) credentials: Credentials,
+}
+
+impl Endpoint {
+    /// A server by its URL, whose user and password become a header, and headers besides.
+    ///
+    /// # Errors
+    /// What is given cannot stand in a header.
+    pub fn new(url: &Url, headers: &[(String, String)]) -> Result<Self, String> {
+        let mut credentials = Credentials::of_url(url)?;
+        for (name, value) in headers {
+            credentials.add(name, value, &format!("the header `{name}`"))?;
+        }
+        Ok(Self { url: bare(url), credentials })
+    }
+
+    /// The server's URL without user, password, query and fragment.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+}
+
+/// A URL without user, password, query and fragment.
+fn bare(url: &Url) -> Url {
+    let mut url = url.clone();
+    // Neither fails for http and https.
+    let _of_http = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    url
 }
 
 impl Target {
@@ -224,12 +253,7 @@ impl Parser<'_> {
         credentials: fn(&Url, Environment<'_>) -> Result<Credentials, String>,
     ) -> Result<Endpoint, OutputError> {
         let credentials = credentials(url, self.environment).map_err(|why| wrong(kind, &why))?;
-        let mut url = url.clone();
-        // Neither fails for http and https.
-        let _of_http = (url.set_username(""), url.set_password(None));
-        url.set_query(None);
-        url.set_fragment(None);
-        Ok(Endpoint { url, credentials })
+        Ok(Endpoint { url: bare(url), credentials })
     }
 }
 

@@ -10,3 +10,4 @@ mod prometheus;
 mod receiver;
 mod statsd;
 mod tls;
+mod wire;

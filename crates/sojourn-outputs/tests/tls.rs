@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Ends TLS in front of a port; its own port, and its certificate in PEM.
-fn before(port: u16, protocol: &'static [u8]) -> (u16, String) {
+pub(crate) fn before(port: u16, protocol: &'static [u8]) -> (u16, String) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let pem = made.cert.pem();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));

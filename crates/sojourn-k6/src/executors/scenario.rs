@@ -221,7 +221,8 @@ impl Scenario {
     /// When a slot runs, in order. No span of a slot that there is not.
     ///
     /// Where users do a number of iterations, they may be done before the span ends. Slots of an
-    /// externally controlled scenario below its `vus` run all the time; the others wait to be told.
+    /// externally controlled scenario below its `vus` run all the time, unless somebody outside
+    /// decides otherwise.
     pub fn spans(&self, slot: u64) -> Vec<Span> {
         let (end_ns, cut_ns) = (self.duration_ns(), self.cut_ns());
         match &self.executor {

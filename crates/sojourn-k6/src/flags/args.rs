@@ -24,7 +24,8 @@ pub struct RunFlags {
     /// A variable for `__ENV`, NAME=VALUE; may be given several times.
     #[arg(short = 'e', long = "env", value_name = "NAME=VALUE")]
     pub env: Vec<String>,
-    /// Where samples go, such as json=FILE; may be given several times.
+    /// Where samples go: json=FILE, csv=FILE, influxdb=URL/DATABASE, experimental-prometheus-rw,
+    /// opentelemetry, statsd; may be given several times.
     #[arg(short = 'o', long = "out", value_name = "OUTPUT")]
     pub out: Vec<String>,
     /// JSON file with options.

@@ -64,6 +64,19 @@ impl TagSet {
         self.metadata.iter().flat_map(|metadata| metadata.pairs.iter())
     }
 
+    /// A number that sets with these tags may have in common, and no others have, whatever their
+    /// metadata.
+    pub(crate) fn plain_id(&self) -> u64 {
+        self.metadata.as_ref().map_or(self.id, |metadata| metadata.plain.id)
+    }
+
+    /// Bytes that only sets with the same tags have.
+    pub(crate) fn plain_key(&self) -> Box<[u8]> {
+        let mut bytes = Vec::new();
+        self.pairs.write_key(&mut bytes);
+        bytes.into()
+    }
+
     pub(super) fn metadata_part(&self) -> Option<&Metadata> {
         self.metadata.as_ref()
     }

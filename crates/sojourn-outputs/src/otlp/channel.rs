@@ -2,7 +2,7 @@
 //!
 //! The protocol: <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use h2::client::SendRequest;
@@ -15,7 +15,11 @@ use tokio::{
 };
 use tokio_rustls::TlsConnector;
 
-use crate::{failure::Failure, http::roots, target::Endpoint};
+use crate::{
+    failure::Failure,
+    http::{Security, identity, roots},
+    target::Endpoint,
+};
 
 /// A message's prefix: whether it is compressed, and its length.
 const PREFIX_BYTES: usize = 5;
@@ -23,7 +27,7 @@ const PREFIX_BYTES: usize = 5;
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// The channel.
-pub(super) struct Channel {
+pub struct Channel {
     runtime: Runtime,
     endpoint: Endpoint,
     tls: Option<TlsConnector>,
@@ -31,16 +35,24 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(endpoint: &Endpoint, ca_file: Option<&Path>) -> Result<Self, String> {
+    /// To this server; nothing is connected before the first call.
+    ///
+    /// # Errors
+    /// A file of certificates cannot be read, or certificates are not to be verified, which is not
+    /// done here.
+    pub fn new(endpoint: &Endpoint, security: &Security) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let is_tls = endpoint.url.scheme() == "https";
-        let tls = is_tls.then(|| connector(ca_file)).transpose()?;
+        let tls = is_tls.then(|| connector(security)).transpose()?;
         Ok(Self { runtime, endpoint: endpoint.clone(), tls, sender: None })
     }
 
     /// Calls a method; the answer's message.
-    pub(super) fn call(
+    ///
+    /// # Errors
+    /// There is no answer in time, or it is none of success.
+    pub fn call(
         &mut self,
         path: &str,
         message: &[u8],
@@ -59,15 +71,29 @@ impl Channel {
     }
 }
 
-fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, String> {
+fn connector(security: &Security) -> Result<TlsConnector, String> {
+    if security.is_unverified {
+        return Err(
+            "over gRPC certificates are always verified: name the server's authority as a \
+                    file of certificates, or use HTTP"
+                .to_owned(),
+        );
+    }
     let mut store = RootCertStore::empty();
     // Those that are not understood are not trusted.
-    store.add_parsable_certificates(roots(ca_file)?);
+    store.add_parsable_certificates(roots(security.ca_file.as_deref())?);
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let config = config.map_err(|error| error.to_string())?;
-    let mut config = config.with_root_certificates(store).with_no_client_auth();
+    let config = config.with_root_certificates(store);
+    let mut config = match &security.identity {
+        None => config.with_no_client_auth(),
+        Some(files) => {
+            let (chain, key) = identity(files)?;
+            config.with_client_auth_cert(chain, key).map_err(|error| error.to_string())?
+        }
+    };
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))
 }

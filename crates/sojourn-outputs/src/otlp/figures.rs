@@ -44,7 +44,7 @@ pub(super) fn request(frame: &Frame, run: &Run) -> Vec<u8> {
 }
 
 /// Puts the points of the same metric together.
-fn append(metric: &mut Metric, data: &Data) -> bool {
+pub(super) fn append(metric: &mut Metric, data: &Data) -> bool {
     match (&mut metric.data, data) {
         (Some(Data::Sum(own)), Data::Sum(more)) => own.points.extend_from_slice(&more.points),
         (Some(Data::Gauge(own)), Data::Gauge(more)) => own.points.extend_from_slice(&more.points),

@@ -1,16 +1,18 @@
 //! OTLP over gRPC.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use super::{channel::Channel, figures, identity::took, journeys};
 use crate::{
     failure::{Failure, Took},
     frame::Frame,
+    http::Security,
     outlet::Output,
     target::{Endpoint, Run},
 };
 
-const METRICS: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
+/// The method that takes metrics.
+pub const METRICS: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 const TRACES: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 
 /// The collector.
@@ -20,12 +22,8 @@ pub(crate) struct OtlpGrpc {
 }
 
 impl OtlpGrpc {
-    pub(crate) fn new(
-        endpoint: &Endpoint,
-        ca_file: Option<&Path>,
-        run: &Run,
-    ) -> Result<Self, String> {
-        Ok(Self { channel: Channel::new(endpoint, ca_file)?, run: run.clone() })
+    pub(crate) fn new(endpoint: &Endpoint, security: &Security, run: &Run) -> Result<Self, String> {
+        Ok(Self { channel: Channel::new(endpoint, security)?, run: run.clone() })
     }
 }
 

@@ -26,10 +26,14 @@ pub(super) fn scope() -> Scope {
 
 /// What the receiver's answer says it took. What it does not say is taken as success.
 pub(super) fn took(answer: &[u8]) -> Result<Took, Failure> {
-    let partial = ExportAnswer::decode(answer).ok().and_then(|answer| answer.partial);
-    let rejected = partial.map_or(0, |partial| partial.rejected);
-    Ok(match u64::try_from(rejected) {
-        Ok(rejected) if rejected > 0 => Took::AllBut(rejected),
-        _ => Took::All,
+    Ok(match rejected(answer) {
+        0 => Took::All,
+        rejected => Took::AllBut(rejected),
     })
+}
+
+/// How many points or spans a receiver's answer says it did not take.
+pub fn rejected(answer: &[u8]) -> u64 {
+    let partial = ExportAnswer::decode(answer).ok().and_then(|answer| answer.partial);
+    partial.map_or(0, |partial| u64::try_from(partial.rejected).unwrap_or(0))
 }

@@ -8,7 +8,12 @@ mod grpc;
 mod identity;
 mod journeys;
 mod messages;
+mod plain;
 mod post;
 
+pub use channel::Channel;
+pub use grpc::METRICS;
 pub(crate) use grpc::OtlpGrpc;
+pub use identity::rejected;
+pub use plain::{Figure, Reading, Sender, message};
 pub(crate) use post::Otlp;

@@ -6,4 +6,5 @@ mod samples;
 mod scrape;
 
 pub(crate) use remote_write::RemoteWrite;
+pub use remote_write::{Labelled, WRITE_HEADERS, write_request};
 pub(crate) use scrape::Scrape;

@@ -35,23 +35,49 @@ impl RemoteWrite {
         Self { poster, url, run: run.clone(), unix_ms: 0 }
     }
 
-    fn series(&self, point: &Point, unix_ms: i64, out: &mut Vec<TimeSeries>) {
+    fn series(&self, point: &Point, unix_ms: i64, out: &mut Vec<Labelled>) {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         for sample in samples(point) {
             let name = format!("{}{}", point.series.exported.name, sample.suffix);
             let mut labels = vec![
-                Label::new("__name__", &name),
-                Label::new("plan", &self.run.plan),
-                Label::new("run", &self.run.id),
+                pair("__name__", &name),
+                pair("plan", &self.run.plan),
+                pair("run", &self.run.id),
             ];
-            labels.extend(point.series.labels.iter().map(|(name, value)| Label::new(name, value)));
-            labels.extend(sample.le.map(|le| Label::new("le", &le)));
-            // An empty label is none, and the specification asks for order.
-            labels.retain(|label| !label.value.is_empty());
-            labels.sort_by(|a, b| a.name.cmp(&b.name));
-            let samples = vec![Sample { value: sample.value, timestamp: unix_ms }];
-            out.push(TimeSeries { labels, samples });
+            labels.extend_from_slice(&point.series.labels);
+            labels.extend(sample.le.map(|le| pair("le", &le)));
+            out.push(Labelled { labels, value: sample.value, unix_ms });
         }
     }
+}
+
+/// A series' sample of one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labelled {
+    /// Names and values, `__name__` among them, in any order; those without a value are left out.
+    pub labels: Vec<(String, String)>,
+    /// The sample.
+    pub value: f64,
+    /// When, milliseconds since the Unix epoch.
+    pub unix_ms: i64,
+}
+
+/// What goes with a message's body.
+pub const WRITE_HEADERS: [(&str, &str); 3] = [
+    ("content-type", "application/x-protobuf"),
+    ("content-encoding", "snappy"),
+    ("x-prometheus-remote-write-version", "0.1.0"),
+];
+
+/// A message's body.
+///
+/// # Errors
+/// It is too large to be compressed.
+pub fn write_request(series: Vec<Labelled>) -> Result<Vec<u8>, Failure> {
+    let timeseries = series.into_iter().map(TimeSeries::from).collect();
+    let message = WriteRequest { timeseries }.encode_to_vec();
+    let compressed = snap::raw::Encoder::new().compress_vec(&message);
+    compressed.map_err(|error| Failure::Never(error.to_string()))
 }
 
 impl Output for RemoteWrite {
@@ -65,16 +91,8 @@ impl Output for RemoteWrite {
         for point in frame.points.iter().filter(|point| is_whole || point.is_changed) {
             self.series(point, unix_ms, &mut timeseries);
         }
-        let message = WriteRequest { timeseries }.encode_to_vec();
-        let body = snap::raw::Encoder::new()
-            .compress_vec(&message)
-            .map_err(|error| Failure::Never(error.to_string()))?;
-        let headers = [
-            ("content-type", "application/x-protobuf"),
-            ("content-encoding", "snappy"),
-            ("x-prometheus-remote-write-version", "0.1.0"),
-        ];
-        self.poster.post(&self.url, &headers, &body, timeout)?;
+        let body = write_request(timeseries)?;
+        self.poster.post(&self.url, &WRITE_HEADERS, &body, timeout)?;
         self.unix_ms = unix_ms;
         Ok(Took::All)
     }
@@ -102,9 +120,15 @@ struct Label {
     value: String,
 }
 
-impl Label {
-    fn new(name: &str, value: &str) -> Self {
-        Self { name: name.to_owned(), value: value.to_owned() }
+impl From<Labelled> for TimeSeries {
+    fn from(series: Labelled) -> Self {
+        let label = |(name, value)| Label { name, value };
+        let mut labels: Vec<_> = series.labels.into_iter().map(label).collect();
+        // An empty label is none, and the specification asks for order.
+        labels.retain(|label| !label.value.is_empty());
+        labels.sort_by(|a, b| a.name.cmp(&b.name));
+        let samples = vec![Sample { value: series.value, timestamp: series.unix_ms }];
+        Self { labels, samples }
     }
 }
 
