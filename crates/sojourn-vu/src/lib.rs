@@ -27,6 +27,7 @@ mod journeys;
 mod modules;
 mod open_files;
 mod private_key;
+mod rest;
 mod run;
 mod secrets;
 mod settings;
@@ -38,9 +39,10 @@ mod user;
 pub use console::{Console, Level, LogFormat, LogSink};
 pub use journeys::Journeys;
 pub use modules::jslib::sources;
+pub use rest::Rest;
 pub use run::{
-    Collected, Collecting, Ended, Format, Output, Plan, RunError, SummaryData, View, collect,
-    conduct,
+    Answer, Ask, Change, Collected, Collecting, Ended, Figures, Format, Output, Plan, RunError,
+    Seen, Stage, Status, SummaryData, View, Wish, collect, conduct,
 };
 pub use secrets::{Secrets, SecretsError};
 pub use sojourn_script::{

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sojourn_broker::Registry;
-use sojourn_engine::RunOptions;
+use sojourn_engine::{Onlooker, RunOptions};
 
 pub(crate) use answers::{Answer, Answers, Reply};
 pub(crate) use declared::Declared;
@@ -36,6 +36,8 @@ pub struct Journeys {
     pub registry: Arc<Registry>,
     /// Where the run file goes, and what it keeps.
     pub options: RunOptions,
+    /// Who looks on, if anybody does.
+    pub onlooker: Option<Onlooker>,
 }
 
 /// A test's taps, stages and messages, shared by all users.

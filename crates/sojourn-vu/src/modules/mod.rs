@@ -19,6 +19,7 @@ pub(crate) mod kafka;
 mod lazy;
 mod metrics;
 mod promise;
+mod redis;
 mod secrets;
 mod text;
 pub(crate) mod timers;
@@ -97,6 +98,11 @@ impl Builtins for Modules {
                 websocket::events::make(ctx, user)
             }
             "k6/net/grpc" => grpc::make(ctx, user),
+            "k6/x/redis" => redis::make(ctx, user),
+            "k6/experimental/redis" => {
+                deprecated(user, name, "k6/x/redis");
+                redis::make(ctx, user)
+            }
             #[cfg(feature = "kafka")]
             "k6/x/kafka" => kafka::make(ctx, user),
             "k6/experimental/grpc" => {

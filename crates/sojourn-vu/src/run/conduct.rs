@@ -10,12 +10,15 @@ use sojourn_k6::metrics::{Registry, Shard, ShardOptions, TagSets, Totals, builti
 use sojourn_k6::thresholds::{Moment, Thresholds};
 
 use super::SAMPLES_MAX;
+use super::answers::Outside;
+use super::ask::Stage;
 use super::client;
 use super::journeys::Journeying;
-use super::outputs::Output;
+use super::outputs::{self, Output};
 use super::settle::settle;
-use super::test::{Ended, Plan, RunError, SummaryData, View};
+use super::test::{Ended, Plan, RunError, Seen, SummaryData, View};
 use super::threads::{Equipment, Threads};
+use super::verdict::{Cause, files, verdict};
 use crate::settings::Settings;
 use crate::thread::{Order, Report};
 use crate::user::{JobEnd, UNFIT_SUMMARY};
@@ -29,7 +32,7 @@ const THRESHOLDS_NS: u64 = 2 * SECOND_NS;
 pub fn conduct(
     plan: Plan,
     stop: &dyn Fn() -> u8,
-    view: &mut dyn FnMut(&View),
+    view: &mut dyn FnMut(&Seen<'_>),
     summary_data: SummaryData<'_>,
 ) -> Result<Ended, RunError> {
     let mut outputs = plan.outputs;
@@ -50,7 +53,11 @@ pub fn conduct(
     let threads = Threads::start(count, &equipment, sources).map_err(wrong)?;
     #[cfg(feature = "kafka")]
     let whole = Arc::clone(&settings);
+    let outside =
+        Outside::new(plan.asks, settings.options.paused.unwrap_or(false), &settings.scenarios);
     let mut conductor = Conductor {
+        outside,
+        lingers: plan.lingers,
         sets: TagSets::new(registry.matcher()),
         shard: Shard::new(shard),
         totals: Totals::default(),
@@ -72,22 +79,26 @@ pub fn conduct(
     ended
 }
 
-struct Conductor<'a> {
-    settings: Arc<Settings>,
+pub(super) struct Conductor<'a> {
+    pub(super) settings: Arc<Settings>,
+    /// Who may ask for things meanwhile.
+    pub(super) outside: Outside,
+    /// The test stays after its end.
+    lingers: bool,
     /// Dropped before the threads, which it asks for their last words.
     journeys: Option<Journeying>,
-    threads: Threads,
-    totals: Totals,
-    thresholds: Thresholds,
-    registry: Registry,
+    pub(super) threads: Threads,
+    pub(super) totals: Totals,
+    pub(super) thresholds: Thresholds,
+    pub(super) registry: Registry,
     /// Samples of the conductor's own: gauges of users.
     shard: Shard,
     sets: TagSets,
     anchor: Anchor,
     is_strict: bool,
     outputs: &'a mut Vec<Output>,
-    stop: &'a dyn Fn() -> u8,
-    view: &'a mut dyn FnMut(&View),
+    pub(super) stop: &'a dyn Fn() -> u8,
+    view: &'a mut dyn FnMut(&Seen<'_>),
     /// Reports that came while another was waited for.
     pending: VecDeque<Report>,
 }
@@ -102,16 +113,10 @@ struct Course {
     failure: Option<RunError>,
 }
 
-/// Why the scenarios ended before their time.
-enum Cause {
-    Signal,
-    Aborted(String),
-    Thresholds(Vec<String>),
-}
-
 impl Conductor<'_> {
     fn run(&mut self, has_summary: bool, summary_data: SummaryData<'_>) -> Result<Ended, RunError> {
         self.initialise()?;
+        self.wait_for_resumption()?;
         if let Some(journeys) = &mut self.journeys {
             journeys.begin()?;
         }
@@ -129,8 +134,14 @@ impl Conductor<'_> {
         self.collect_accounts()?;
         let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
         let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
+        self.outside.stage = Stage::Ended;
+        self.outside.elapsed_ns = Some(elapsed_ns);
+        if self.lingers {
+            self.linger()?;
+        }
         let fields = failure.as_ref().map(|failure| failure.fields.clone()).unwrap_or_default();
-        let (exit, reason) = self.verdict(cause, failure, failed);
+        let is_marked = self.settings.progress.failed.get().is_some();
+        let (exit, reason) = verdict(cause, failure, &failed, is_marked);
         let mut ended = Ended {
             exit,
             reason,
@@ -144,11 +155,7 @@ impl Conductor<'_> {
             setup_data,
             summary: None,
             journeys,
-            outputs_failed: self
-                .outputs
-                .iter()
-                .filter_map(|output| Some(output.failure()?.to_string()))
-                .collect(),
+            outputs_failed: outputs::end(self.outputs),
         };
         if has_summary && self.exports("handleSummary") {
             ended.summary = self.summarise(summary_data(&ended));
@@ -167,6 +174,7 @@ impl Conductor<'_> {
                 journeys.give_up();
             }
             self.account_for_journeys(&journeys);
+            self.answer()?;
             // Threads go on meanwhile, and may have something to say.
             self.next(20 * MILLISECOND_NS)?;
         }
@@ -186,13 +194,34 @@ impl Conductor<'_> {
         });
     }
 
-    /// Calls `setup`, if it is to be called; what it returned.
+    /// Calls `setup`, if it is to be called; what it returned, or what somebody gave in its place.
     fn set_up(&mut self) -> Result<Option<String>, RunError> {
-        if !self.calls("setup", self.settings.options.no_setup) {
+        self.outside.stage = Stage::Setup;
+        if let Some(given) = self.outside.setup_data.clone() {
+            return Ok(given);
+        }
+        if self.settings.options.no_setup.unwrap_or(false) {
+            return Ok(None);
+        }
+        self.set_up_now()
+    }
+
+    /// Calls `setup`, if there is one.
+    pub(super) fn set_up_now(&mut self) -> Result<Option<String>, RunError> {
+        if !self.exports("setup") {
             return Ok(None);
         }
         let limit_ns = self.settings.options.setup_timeout_or_default().ns();
         Ok(self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?.value)
+    }
+
+    /// Calls `teardown`, if there is one.
+    pub(super) fn tear_down_now(&mut self, setup_data: Option<String>) -> Result<(), RunError> {
+        if !self.exports("teardown") {
+            return Ok(());
+        }
+        let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
+        self.call("teardown", setup_data, limit_ns, ExitCode::TeardownTimeout).map(|_| ())
     }
 
     /// Scenarios and `teardown`.
@@ -200,6 +229,7 @@ impl Conductor<'_> {
         // Nobody else sets it.
         self.settings.setup_data.set(setup_data.clone()).ok();
         let start_ns = now_ns() + MILLISECOND_NS;
+        self.outside.stage = Stage::Running;
         let cause = self.scenarios(start_ns)?;
         let elapsed_ns = now_ns().saturating_sub(start_ns);
         if cause.is_none() && self.settings.progress.completed.load(Ordering::Relaxed) == 0 {
@@ -208,10 +238,9 @@ impl Conductor<'_> {
             self.settings.console.warn(told);
         }
         let mut failure = None;
-        if self.calls("teardown", self.settings.options.no_teardown) {
-            let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
-            let data = setup_data.clone();
-            failure = self.call("teardown", data, limit_ns, ExitCode::TeardownTimeout).err();
+        if !self.settings.options.no_teardown.unwrap_or(false) {
+            self.outside.stage = Stage::Teardown;
+            failure = self.tear_down_now(setup_data.clone()).err();
         }
         Ok(Course { setup_data, cause, elapsed_ns, failure })
     }
@@ -220,8 +249,9 @@ impl Conductor<'_> {
         self.settings.functions.iter().any(|known| known == function)
     }
 
-    fn calls(&self, function: &str, is_off: Option<bool>) -> bool {
-        self.exports(function) && !is_off.unwrap_or(false)
+    /// When the scenarios began, if they have.
+    pub(super) fn begun_ns(&self) -> Option<u64> {
+        Some(self.settings.progress.start_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
     }
 
     /// Waits until all users are there.
@@ -293,6 +323,7 @@ impl Conductor<'_> {
                     self.threads.tell_all(|| Order::Stop);
                 }
             }
+            self.answer()?;
             if cause.is_none() {
                 cause = self.early_end();
                 if cause.is_some() {
@@ -309,7 +340,7 @@ impl Conductor<'_> {
             self.show(now_ns, start_ns);
         } else {
             let shown = self.figures(now_ns.saturating_sub(start_ns));
-            (self.view)(&shown);
+            self.tell(shown);
         }
         // The script may have ended the test in its last iteration.
         Ok(cause.or_else(|| self.aborted()))
@@ -323,11 +354,14 @@ impl Conductor<'_> {
         if (self.stop)() > 0 {
             return Some(Cause::Signal);
         }
+        if self.outside.is_stopped {
+            return Some(Cause::Asked);
+        }
         self.aborted()
     }
 
     /// Takes in what all threads have accounted for.
-    fn collect_accounts(&mut self) -> Result<(), RunError> {
+    pub(super) fn collect_accounts(&mut self) -> Result<(), RunError> {
         self.refresh()?;
         let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
         self.totals.merge(delta);
@@ -370,7 +404,7 @@ impl Conductor<'_> {
     }
 
     /// The next report, accounts already taken in.
-    fn next(&mut self, within_ns: u64) -> Result<Option<Report>, RunError> {
+    pub(super) fn next(&mut self, within_ns: u64) -> Result<Option<Report>, RunError> {
         let next = match self.pending.pop_front() {
             Some(report) => Some(report),
             None => self
@@ -418,10 +452,16 @@ impl Conductor<'_> {
         let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
         self.totals.merge(delta);
         self.write(&samples);
-        (self.view)(&shown);
+        self.tell(shown);
     }
 
-    fn figures(&self, elapsed_ns: u64) -> View {
+    /// Tells the caller how it goes.
+    fn tell(&mut self, view: View) {
+        let (totals, thresholds) = (&self.totals, &self.thresholds);
+        (self.view)(&Seen { view, totals, thresholds });
+    }
+
+    pub(super) fn figures(&self, elapsed_ns: u64) -> View {
         let progress = &self.settings.progress;
         let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         View {
@@ -434,58 +474,4 @@ impl Conductor<'_> {
             exceptions: load(&progress.exceptions),
         }
     }
-
-    /// What the process ends with, and why: the first of what went wrong.
-    fn verdict(
-        &self,
-        cause: Option<Cause>,
-        failure: Option<RunError>,
-        failed: Vec<String>,
-    ) -> (ExitCode, Option<String>) {
-        let marked = self.settings.progress.failed.get();
-        match (cause, failure) {
-            (Some(Cause::Signal), _) => (
-                ExitCode::ExternalAbort,
-                Some("test run was aborted because k6 received a signal".replace("k6", "it")),
-            ),
-            (Some(Cause::Aborted(reason)), _) => (ExitCode::ScriptAborted, Some(reason)),
-            (Some(Cause::Thresholds(names)), _) => {
-                let names = names.join(", ");
-                let told = format!(
-                    "thresholds on metrics '{names}' were crossed; at least one has abortOnFail \
-                     enabled, stopping test prematurely"
-                );
-                (ExitCode::ThresholdsFailed, Some(told))
-            }
-            (None, Some(failure)) => (failure.exit, Some(failure.message)),
-            (None, None) if !failed.is_empty() => {
-                (ExitCode::ThresholdsFailed, Some(crossed(&failed)))
-            }
-            (None, None) if marked.is_some() => {
-                (ExitCode::MarkedAsFailed, Some("test run was marked as failed".to_owned()))
-            }
-            (None, None) => (ExitCode::Success, None),
-        }
-    }
-}
-
-fn crossed(names: &[String]) -> String {
-    format!("thresholds on metrics '{}' have been crossed", names.join(", "))
-}
-
-/// What `handleSummary` returned, from what the user's thread made of it.
-fn files(json: &str) -> Option<Vec<(String, Vec<u8>)>> {
-    use base64::Engine as _;
-    let parsed: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).ok()?;
-    let content = |value: &serde_json::Value| {
-        let text = value.as_str().unwrap_or_default();
-        match text.split_once(':') {
-            Some(("base64", coded)) => {
-                base64::engine::general_purpose::STANDARD.decode(coded).unwrap_or_default()
-            }
-            Some((_, text)) => text.as_bytes().to_vec(),
-            None => Vec::new(),
-        }
-    };
-    Some(parsed.iter().map(|(name, value)| (name.clone(), content(value))).collect())
 }

@@ -1,5 +1,6 @@
 //! What goes into a test, and what comes out of it.
 
+use crossbeam_channel::Receiver;
 use sojourn_clock::SECOND_NS;
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::exit_code::ExitCode;
@@ -8,6 +9,7 @@ use sojourn_k6::options::Consolidated;
 use sojourn_k6::thresholds::Thresholds;
 use sojourn_script::ScriptError;
 
+use super::ask::Ask;
 use super::collect::Collected;
 use super::outputs::Output;
 use crate::journeys::Journeys;
@@ -37,6 +39,10 @@ pub struct Plan {
     pub has_summary: bool,
     /// What journeys are followed with; needed by scripts that declare taps.
     pub journeys: Option<Journeys>,
+    /// Where somebody outside asks for things while it runs.
+    pub asks: Option<Receiver<Ask>>,
+    /// Whether the test stays after its end, until it is asked to stop.
+    pub lingers: bool,
 }
 
 /// How the test goes.
@@ -56,6 +62,17 @@ pub struct View {
     pub dropped: u64,
     /// Iterations that threw.
     pub exceptions: u64,
+}
+
+/// What is to be seen of a test that goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Iterations and users, of this instant.
+    pub view: View,
+    /// What samples come to, as of when threads were last asked: every two seconds.
+    pub totals: &'a Totals,
+    /// Whether thresholds held then.
+    pub thresholds: &'a Thresholds,
 }
 
 /// What a test came to.
@@ -84,7 +101,7 @@ pub struct Ended {
     pub summary: Option<Vec<(String, Vec<u8>)>>,
     /// How the journeys went, where the script declares taps; or why that is not known.
     pub journeys: Option<Result<sojourn_engine::Ended, String>>,
-    /// What outputs could not write, a text each.
+    /// What outputs could not write or send, a text each.
     pub outputs_failed: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Sockets that are not HTTP's, WebSockets and connections for gRPC, and whatever else is done on
-//! threads that are not the users'.
+//! Sockets that are not HTTP's, WebSockets and connections for gRPC and Redis, and whatever else is
+//! done on threads that are not the users'.
 //!
 //! ```text
 //!  users' thread                     side thread (one of the process)
@@ -16,6 +16,7 @@
 pub(crate) mod dial;
 pub(crate) mod grpc;
 mod handshake;
+pub(crate) mod redis;
 mod side;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,7 @@ pub(crate) const UNSENT_BYTES_MAX: usize = 64 << 20;
 pub(crate) enum Event {
     WebSocket(websocket::Event),
     Grpc(grpc::Event),
+    Redis(redis::Answer),
     /// What a module's own thread has come to; the module knows its type.
     #[cfg(feature = "kafka")]
     Answer(Box<dyn std::any::Any + Send>),

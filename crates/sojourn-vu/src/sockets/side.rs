@@ -20,7 +20,7 @@ pub(crate) struct Sockets {
 
 /// What the settings of a TLS connection depend on: what is spoken over it, and the host where that
 /// may be shown a certificate of its own.
-type TlsFor = (&'static [u8], String);
+type TlsFor = (&'static [&'static [u8]], String);
 
 struct Side {
     handle: Handle,
@@ -54,7 +54,7 @@ impl Sockets {
         options: &TlsOptions,
         host: &str,
     ) -> Result<Arc<ClientConfig>, String> {
-        self.config(options, b"http/1.1", host)
+        self.config(options, &[b"http/1.1"], host)
     }
 
     /// TLS of connections for gRPC.
@@ -63,23 +63,32 @@ impl Sockets {
         options: &TlsOptions,
         host: &str,
     ) -> Result<Arc<ClientConfig>, String> {
-        self.config(options, b"h2", host)
+        self.config(options, &[b"h2"], host)
+    }
+
+    /// TLS of connections that agree on no protocol: Redis.
+    pub(crate) fn tls_of_redis(
+        &self,
+        options: &TlsOptions,
+        host: &str,
+    ) -> Result<Arc<ClientConfig>, String> {
+        self.config(options, &[], host)
     }
 
     /// Made once, since the system's certificates are many.
     fn config(
         &self,
         options: &TlsOptions,
-        protocol: &'static [u8],
+        protocols: &'static [&'static [u8]],
         host: &str,
     ) -> Result<Arc<ClientConfig>, String> {
         let host = if options.host_certificates.is_empty() { "" } else { host };
         let mut known = self.tls.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = (protocol, host.to_owned());
+        let wanted = (protocols, host.to_owned());
         if let Some(known) = known.get(&wanted) {
             return Ok(Arc::clone(known));
         }
-        let made = tls_settings_for(options, &[protocol], host);
+        let made = tls_settings_for(options, protocols, host);
         let made = made.map_err(|error| error.to_string())?;
         known.insert(wanted, Arc::clone(&made));
         Ok(made)

@@ -9,6 +9,7 @@ mod looping;
 mod orders;
 mod player;
 mod seats;
+mod steered;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::user::{Job, JobEnd, Outcome, Phase};
 pub(crate) use orders::{Order, Report};
 use player::Player;
 use seats::Seats;
+pub(crate) use steered::Steer;
 
 /// Longest wait, so that a lost wake-up delays nothing for long.
 const WAIT_NS_MAX: u64 = 100 * MILLISECOND_NS;
@@ -221,6 +223,10 @@ impl VuThread {
                 if let Some(user) = self.caller {
                     self.seats.cancel(user);
                 }
+            }
+            Order::Steer(steer) => {
+                let now_ns = now_ns();
+                self.players.iter_mut().for_each(|player| player.steer(steer, now_ns));
             }
             Order::HandOver => self.hand_over(true),
             Order::Stop => self.stop_players(),

@@ -2,6 +2,7 @@
 
 use sojourn_k6::metrics::{Delta, Sample};
 
+use super::Steer;
 use crate::user::JobEnd;
 
 /// From the coordinator to a thread.
@@ -13,6 +14,8 @@ pub(crate) enum Order {
     Call { function: &'static str, argument: Option<String> },
     /// The call under way takes too long.
     CutCall,
+    /// Somebody outside decides on the users of the scenario that is theirs.
+    Steer(Steer),
     /// Report the account.
     HandOver,
     /// Scenarios end now; iterations under way are cut.

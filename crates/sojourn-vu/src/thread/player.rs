@@ -4,8 +4,10 @@ use super::Place;
 use super::arrivals::Arrivals;
 use super::looping::Looping;
 use super::seats::Seats;
+use super::steered::{Steer, Steered};
 use crate::host::UserIndex;
 use crate::settings::Settings;
+use sojourn_k6::executors::ExecutorKind;
 
 /// Runs the part of a scenario that is this thread's.
 pub(super) enum Player {
@@ -13,6 +15,8 @@ pub(super) enum Player {
     Looping(Looping),
     /// Iterations at instants.
     Arrivals(Box<Arrivals>),
+    /// Users that somebody outside decides on.
+    Steered(Steered),
 }
 
 impl Player {
@@ -24,6 +28,9 @@ impl Player {
             let shifted = shift(place, offset);
             offset += scenario.planned_vus();
             players.push(match scenario.starts() {
+                None if scenario.kind() == ExecutorKind::ExternallyControlled => {
+                    Self::Steered(Steered::new(number, scenario, shifted))
+                }
                 Some(starts) => {
                     Self::Arrivals(Box::new(Arrivals::new(number, scenario, starts, shifted)))
                 }
@@ -38,6 +45,14 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.start(start_ns),
             Self::Arrivals(arrivals) => arrivals.start(start_ns),
+            Self::Steered(steered) => steered.start(start_ns),
+        }
+    }
+
+    /// Somebody outside decides on users.
+    pub(super) fn steer(&mut self, steer: Steer, now_ns: u64) {
+        if let Self::Steered(steered) = self {
+            steered.steer(steer, now_ns);
         }
     }
 
@@ -46,6 +61,7 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.tick(now_ns, seats),
             Self::Arrivals(arrivals) => arrivals.tick(now_ns, seats),
+            Self::Steered(steered) => steered.tick(now_ns, seats),
         }
     }
 
@@ -54,6 +70,7 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.is_of(user),
             Self::Arrivals(arrivals) => arrivals.is_of(user),
+            Self::Steered(steered) => steered.is_of(user),
         }
     }
 
@@ -62,6 +79,7 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.on_idle(user, now_ns, seats),
             Self::Arrivals(arrivals) => arrivals.on_idle(user, seats),
+            Self::Steered(steered) => steered.on_idle(user, now_ns, seats),
         }
     }
 
@@ -70,6 +88,7 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.next_ns(),
             Self::Arrivals(arrivals) => arrivals.next_ns(),
+            Self::Steered(steered) => steered.next_ns(),
         }
     }
 
@@ -78,6 +97,7 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.stop(now_ns, seats),
             Self::Arrivals(arrivals) => arrivals.stop(seats),
+            Self::Steered(steered) => steered.stop(seats),
         }
     }
 
@@ -86,6 +106,7 @@ impl Player {
         match self {
             Self::Looping(looping) => looping.is_done(),
             Self::Arrivals(arrivals) => arrivals.is_done(),
+            Self::Steered(steered) => steered.is_done(),
         }
     }
 }

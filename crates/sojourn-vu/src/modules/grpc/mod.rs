@@ -21,7 +21,9 @@ use sojourn_script::js::{self, Ctx, Exception, Object};
 
 use crate::user::User;
 
+pub(in crate::modules) use params::TlsParams;
 pub(crate) use protos::Protos;
+pub(in crate::modules) use tls::config as tls_config;
 
 /// Codes of statuses, and what health checks tell.
 const CONSTANTS: [(&str, u32); 21] = [

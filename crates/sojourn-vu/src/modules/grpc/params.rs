@@ -29,11 +29,11 @@ pub(super) struct ConnectParams {
 
 /// PEM texts, and the password of an encrypted key.
 #[derive(Default)]
-pub(super) struct TlsParams {
-    pub(super) cert: Option<String>,
-    pub(super) key: Option<String>,
-    pub(super) password: Option<String>,
-    pub(super) roots: Vec<String>,
+pub(in crate::modules) struct TlsParams {
+    pub(in crate::modules) cert: Option<String>,
+    pub(in crate::modules) key: Option<String>,
+    pub(in crate::modules) password: Option<String>,
+    pub(in crate::modules) roots: Vec<String>,
 }
 
 impl std::fmt::Debug for TlsParams {

@@ -13,7 +13,7 @@ use super::params::TlsParams;
 use crate::private_key;
 
 /// `base`, which `tls` has made, with what the script gives. The error says what can't be used.
-pub(super) fn config(
+pub(in crate::modules) fn config(
     base: Arc<ClientConfig>,
     params: Option<&TlsParams>,
     tls: &TlsOptions,
@@ -22,7 +22,7 @@ pub(super) fn config(
     let mut config = if params.roots.is_empty() || tls.insecure {
         ClientConfig::clone(&base)
     } else {
-        trusting(tls, &params.roots)?
+        trusting(tls, &params.roots, &base.alpn_protocols)?
     };
     match (&params.cert, &params.key) {
         (Some(cert), Some(key)) => {
@@ -37,9 +37,14 @@ pub(super) fn config(
 }
 
 /// Trusts these roots and no others; a server's own certificate too when it is one of them.
-fn trusting(tls: &TlsOptions, roots: &[String]) -> Result<ClientConfig, String> {
+fn trusting(
+    tls: &TlsOptions,
+    roots: &[String],
+    protocols: &[Vec<u8>],
+) -> Result<ClientConfig, String> {
     let tls = TlsOptions { root_texts: roots.to_vec(), ..tls.clone() };
-    let made = tls_settings(&tls, &[b"h2"]).map_err(|error| format!("tls cacerts: {error}"))?;
+    let protocols: Vec<&[u8]> = protocols.iter().map(Vec::as_slice).collect();
+    let made = tls_settings(&tls, &protocols).map_err(|error| format!("tls cacerts: {error}"))?;
     Ok(Arc::unwrap_or_clone(made))
 }
 

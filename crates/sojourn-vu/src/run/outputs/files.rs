@@ -1,4 +1,4 @@
-//! Samples to files, as they come.
+//! Samples to a file, as they come.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub enum Format {
 }
 
 /// A file, or standard output, that samples go to.
-pub struct Output {
+pub(super) struct FileOutput {
     lines: Lines,
     to: Box<dyn Write + Send>,
     /// What could not be written, told at the end.
@@ -31,10 +31,10 @@ enum Lines {
     Csv(CsvLines),
 }
 
-impl Output {
+impl FileOutput {
     /// Writes to a file (compressed where its name ends in `.gz`), or with `-` to standard output.
     /// Fails when it can't be created.
-    pub fn create(format: Format, path: &str, tags: SystemTags) -> io::Result<Self> {
+    pub(super) fn create(format: Format, path: &str, tags: SystemTags) -> io::Result<Self> {
         let to: Box<dyn Write + Send> = if path.is_empty() || path == "-" {
             Box::new(io::stdout())
         } else {

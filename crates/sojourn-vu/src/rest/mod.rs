@@ -1,0 +1,201 @@
+//! k6's REST interface: who runs a test from elsewhere asks it how it goes, resumes it, changes its
+//! users, ends it.
+//!
+//! Paths and documents are those of k6's documentation (JSON:API). There is no password, as there
+//! is none in k6: it listens only where it is told to.
+
+mod documents;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::run::{Answer, Ask, Wish};
+
+/// Asked at once; more are told to come again.
+const ASKS_MAX: usize = 16;
+/// How long an answer may take: `setup` may be called meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server of a test's REST interface; it ends when it is dropped.
+#[derive(Debug)]
+pub struct Rest {
+    address: SocketAddr,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Rest {
+    /// Listens at an address such as `localhost:6565` and returns what will be asked. Errs when it
+    /// can't.
+    pub fn start(address: &str) -> io::Result<(Self, Receiver<Ask>)> {
+        let addresses: Vec<SocketAddr> = match address.strip_prefix(':') {
+            // As Go writes every address of the machine.
+            Some(port) => format!("[::]:{port}").to_socket_addrs()?.collect(),
+            None => address.to_socket_addrs()?.collect(),
+        };
+        let listener = TcpListener::bind(&*addresses)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (ask, asks) = bounded(ASKS_MAX);
+        let (end, ended) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(ASKS_MAX)
+            .build()?;
+        let app = router(ask);
+        let body = move || {
+            // Whatever it ends by, the test goes on without it.
+            let _ended = runtime.block_on(serve(listener, app, ended));
+            runtime.shutdown_background();
+        };
+        let thread = Some(std::thread::Builder::new().name("rest".to_owned()).spawn(body)?);
+        Ok((Self { address, end: Some(end), thread }, asks))
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            // A server that has ended needs no word.
+            end.send(()).ok();
+        }
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, app: Router, ended: oneshot::Receiver<()>) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    tokio::select! {
+        served = axum::serve(listener, app) => served,
+        _ = ended => Ok(()),
+    }
+}
+
+type Asks = State<Sender<Ask>>;
+
+fn router(ask: Sender<Ask>) -> Router {
+    Router::new()
+        .route("/ping", get(|| async { "ok" }))
+        .route("/v1/status", get(status).patch(change))
+        .route("/v1/metrics", get(metrics))
+        .route("/v1/metrics/{name}", get(metric))
+        .route("/v1/groups", get(groups))
+        .route("/v1/groups/{id}", get(group))
+        .route("/v1/setup", get(setup_data).put(set_setup_data).post(call_setup))
+        .route("/v1/teardown", post(call_teardown))
+        .fallback(|| async { problem(StatusCode::NOT_FOUND, "there is no such path") })
+        .with_state(ask)
+}
+
+async fn status(asks: Asks) -> Response {
+    asked(asks, Wish::Status, documents::answer).await
+}
+
+async fn change(asks: Asks, body: Bytes) -> Response {
+    match documents::change(&body) {
+        Ok(change) => asked(asks, Wish::Change(change), documents::answer).await,
+        Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+async fn metrics(asks: Asks) -> Response {
+    asked(asks, Wish::Figures, |answer| documents::metrics(answer, None)).await
+}
+
+async fn metric(asks: Asks, Path(name): Path<String>) -> Response {
+    asked(asks, Wish::Figures, move |answer| documents::metrics(answer, Some(&name))).await
+}
+
+async fn groups(asks: Asks) -> Response {
+    asked(asks, Wish::Figures, |answer| documents::groups(answer, None)).await
+}
+
+async fn group(asks: Asks, Path(id): Path<String>) -> Response {
+    asked(asks, Wish::Figures, move |answer| documents::groups(answer, Some(&id))).await
+}
+
+async fn setup_data(asks: Asks) -> Response {
+    asked(asks, Wish::SetupData, documents::answer).await
+}
+
+async fn set_setup_data(asks: Asks, body: Bytes) -> Response {
+    let data = match &*body {
+        [] => None,
+        given => match serde_json::from_slice::<Value>(given) {
+            Ok(data) => Some(data.to_string()),
+            Err(error) => return problem(StatusCode::BAD_REQUEST, &format!("no JSON: {error}")),
+        },
+    };
+    asked(asks, Wish::SetSetupData(data), documents::answer).await
+}
+
+async fn call_setup(asks: Asks) -> Response {
+    asked(asks, Wish::CallSetup, documents::answer).await
+}
+
+async fn call_teardown(asks: Asks) -> Response {
+    asked(asks, Wish::CallTeardown, documents::answer).await
+}
+
+/// Asks the test and makes a document of its answer; `None` is something that there is not.
+async fn asked(
+    State(asks): Asks,
+    what: Wish,
+    document: impl FnOnce(Answer) -> Option<Value> + Send + 'static,
+) -> Response {
+    let (answer, answers) = bounded(1);
+    if asks.try_send(Ask { what, answer }).is_err() {
+        return problem(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the test has ended, or is asked too much",
+        );
+    }
+    let waited = tokio::task::spawn_blocking(move || {
+        let answer = answers.recv_timeout(PATIENCE).map_err(|_| {
+            let why = "the test has ended, or calls a function of the script that takes long";
+            (StatusCode::SERVICE_UNAVAILABLE, why.to_owned())
+        })?;
+        match answer {
+            Answer::Refused(why) => Err((StatusCode::BAD_REQUEST, why)),
+            Answer::Done => Ok(None),
+            answer => match document(answer) {
+                Some(document) => Ok(Some(document)),
+                None => Err((StatusCode::NOT_FOUND, "there is none of that name".to_owned())),
+            },
+        }
+    });
+    match waited.await {
+        Ok(Ok(Some(document))) => json(StatusCode::OK, &document),
+        Ok(Ok(None)) => StatusCode::OK.into_response(),
+        Ok(Err((status, why))) => problem(status, &why),
+        Err(error) => problem(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+    }
+}
+
+fn problem(status: StatusCode, why: &str) -> Response {
+    json(status, &documents::error(status.as_u16(), why))
+}
+
+fn json(status: StatusCode, document: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json; charset=utf-8")], document.to_string())
+        .into_response()
+}
