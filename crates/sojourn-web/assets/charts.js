@@ -71,6 +71,17 @@ const charts = (() => {
     }
   }, { rootMargin: "100px" });
 
+  // As wide as its place, which is known once all charts are there, and changes with the window. A tip stood where its point was.
+  const fit = ({ figure, plot }) => {
+    const width = Math.max(240, figure.clientWidth);
+    if (figure.clientWidth === 0 || plot.width === width) return;
+    plot.setSize({ width, height: 220 });
+    plot.setCursor({ left: -10, top: -10 });
+  };
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) drawn.filter(({ figure }) => figure === target).forEach(fit);
+  });
+
   const range = () => (view ? { min: view[0], max: view[1] } : { min: at[0] ?? 0, max: Math.max(at[at.length - 1] ?? 1, (at[0] ?? 0) + 1) });
   const zoom = (from, to) => {
     view = from === null ? null : [from, to];
@@ -120,8 +131,9 @@ const charts = (() => {
         }],
         setCursor: [(u) => {
           const { idx, left } = u.cursor;
-          tip.hidden = !(idx >= 0 && left >= 0) || !(box.matches(":hover") || box === document.activeElement);
-          if (tip.hidden || idx === null || idx === undefined) return;
+          const isThere = Number.isInteger(idx) && left >= 0 && (box.matches(":hover") || box === document.activeElement);
+          tip.hidden = !isThere;
+          if (!isThere) return;
           const rows = own.filter((line) => !off.has(name(line))).slice(0, 14).map((line) => {
             const value = u.data[own.indexOf(line) + 1][idx];
             const row = document.createElement("div");
@@ -167,6 +179,7 @@ const charts = (() => {
       return value;
     });
     sight.observe(figure);
+    sizes.observe(figure);
     return { kind, own, plot, figure, values, print, isSeen: false, isStale: true };
   };
 
@@ -175,7 +188,7 @@ const charts = (() => {
     each.values[i].textContent = value === null || value === undefined ? "–" : each.print(value);
   });
   const draw = () => {
-    for (const each of drawn) { sight.unobserve(each.figure); each.plot.destroy(); each.figure.remove(); }
+    for (const each of drawn) { sight.unobserve(each.figure); sizes.unobserve(each.figure); each.plot.destroy(); each.figure.remove(); }
     drawn = KINDS.map((kind) => [kind, lines.filter(isKey(kind, journey))]).filter(([, own]) => own.length > 0).map(([kind, own]) => build(kind, own));
     drawn.forEach(latest);
   };
@@ -186,7 +199,6 @@ const charts = (() => {
     }
   };
 
-  addEventListener("resize", () => drawn.forEach((each) => each.plot.setSize({ width: Math.max(240, each.figure.clientWidth), height: 220 })));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
   let isHeld = false;

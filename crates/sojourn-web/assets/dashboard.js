@@ -16,52 +16,83 @@
 
   // What is shown of a run.
   const WAITING_MAX = 60;
-  let chosen = "", newest = -1, isBegun = false, isBeginning = false, isHeld = false, waiting = [], frame = null;
+  let chosen = "", newest = -1, isBegun = false, isBeginning = false, isHeld = false, waiting = [], frame = null, run = 0;
 
-  const tile = (name, value, remark, kind = "") => {
-    const box = element("div", "", `tile ${kind}`), figure = element("dd", "");
-    figure.append(element("span", value, "value"), element("span", remark, "remark"));
+  // Sets what is another than before; what is chosen of the text stays so, since its node stays.
+  const say = (into, text, kind = "") => {
+    if (into.firstChild === null) into.textContent = text;
+    else if (into.firstChild.data !== text) into.firstChild.data = text;
+    if (into.className !== kind) into.className = kind;
+  };
+  // A child for each of `all`, in their order: those that are there already stay, with focus and selection.
+  const keep = (parent, all, key, make, fill) => {
+    const known = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+    all.forEach((each, place) => {
+      const name = key(each, place), child = known.get(name) ?? make(each);
+      child.dataset.key = name;
+      known.delete(name);
+      if (parent.children[place] !== child) parent.insertBefore(child, parent.children[place] ?? null);
+      fill(child, each);
+    });
+    known.forEach((child) => child.remove());
+  };
+  // A table's row: its head, and as many cells.
+  const row = (text, cells) => {
+    const made = element("tr", ""), head = element("th", text);
+    head.scope = "row";
+    made.append(head, ...Array.from({ length: cells }, () => element("td", "")));
+    return made;
+  };
+  const tile = (name, value, remark, kind = "") => ({ name, value, remark, kind });
+  const makeTile = ({ name }) => {
+    const box = element("div", ""), figure = element("dd", "");
+    figure.append(element("span", ""), element("span", ""));
     box.append(element("dt", name), figure);
     return box;
+  };
+  const fillTile = (box, { value, remark, kind }) => {
+    box.className = `tile ${kind}`;
+    say(box.lastChild.firstChild, value, "value");
+    say(box.lastChild.lastChild, remark, "remark");
   };
   const tiles = ({ counts, health, ...run }) => {
     const bad = counts.lost + counts.failed + counts.root_failed;
     const nearest = health.nearest ? `${Math.round(health.nearest.share * 100)} % of its limit: ${health.nearest.text}` : "far from its limits";
-    const isLate = health.lag_p99_ns !== null && health.lag_p99_ns > health.lag_max_ns;
-    part("tiles").replaceChildren(
+    const isLate = health.lag_max_ns > 0 && health.lag_p99_ns !== null && health.lag_p99_ns > health.lag_max_ns;
+    keep(part("tiles"), [
       tile("Asked", print.per_second(run.asked_per_s), run.rate_factor === 1 ? "arrivals due" : `at ${run.rate_factor} × the plan's rate`),
       tile("Delivered", print.per_second(run.delivered_per_s), `${print.count(counts.missed)} missed so far`, counts.missed > 0 ? "bad" : ""),
       tile("Started", print.count(counts.started), `${print.count(counts.scheduled)} were due`),
       tile("In flight", print.count(run.in_flight), run.clients === null ? "journeys" : `${print.count(run.clients)} clients`),
       tile("Completed", print.count(counts.completed), `${print.count(counts.late)} more were late`),
       tile("Lost or failed", print.count(bad), `${print.count(counts.lost)} lost, ${print.count(counts.failed)} failed, ${print.count(counts.root_failed)} at the root`, bad > 0 ? "bad" : ""),
-      tile("Generator's lag", known(health.lag_p99_ns, print.ns), `p99; void above ${print.ns(health.lag_max_ns)}`, isLate ? "bad" : ""),
+      tile("Generator's lag", known(health.lag_p99_ns, print.ns), health.lag_max_ns > 0 ? `p99; void above ${print.ns(health.lag_max_ns)}` : "p99", isLate ? "bad" : ""),
       tile("Generator", health.nearest ? `${Math.round(health.nearest.share * 100)} %` : "–", nearest, health.nearest && health.nearest.share >= 1 ? "bad" : ""),
-    );
+    ], ({ name }) => name, makeTile, fillTile);
     const defects = part("defects");
     defects.hidden = health.defects.length === 0;
-    defects.replaceChildren(...health.defects.map((why) => element("li", `void: ${why}`)));
+    keep(defects, health.defects, (_, place) => String(place), () => element("li", ""), (item, why) => say(item, `void: ${why}`));
   };
   const thresholds = (all) => {
     part("thresholds").hidden = all.length === 0;
-    part("threshold-rows").replaceChildren(...all.map((each) => {
-      const row = element("tr", "", { holds: "held", fails: "broken" }[each.state] ?? ""), head = element("th", each.text);
-      head.scope = "row";
-      row.append(head, element("td", each.measured_text), element("td", STATES[each.state], "outcome"));
-      return row;
-    }));
+    keep(part("threshold-rows"), all, ({ text }, place) => `${place} ${text}`, ({ text }) => row(text, 2), (line, each) => {
+      const [, measured, state] = line.children, kind = { holds: "held", fails: "broken" }[each.state] ?? "";
+      if (line.className !== kind) line.className = kind;
+      say(measured, each.measured_text);
+      say(state, STATES[each.state], "outcome");
+    });
   };
   const counted = (all) => all.map(({ name, count }) => `${name}: ${print.count(count)}`).join(", ");
   const steps = ({ steps: all }) => {
     part("steps").hidden = all.length === 0;
-    part("step-rows").replaceChildren(...all.map((step) => {
-      const row = element("tr", ""), head = element("th", step.name);
-      head.scope = "row";
-      row.append(head, element("td", print.per_second(step.requests_per_s), "n"), element("td", print.count(step.requests), "n"),
-        element("td", known(step.response_so_far.p50_ns, print.ns), "n"), element("td", known(step.response_so_far.p99_ns, print.ns), "n"),
-        element("td", counted(step.statuses)), element("td", step.failed > 0 ? counted(step.errors) : "–", step.failed > 0 ? "bad" : ""));
-      return row;
-    }));
+    keep(part("step-rows"), all, ({ name }, place) => `${place} ${name}`, ({ name }) => row(name, 6), (line, step) => {
+      const { p50_ns, p99_ns } = step.response_so_far;
+      const figures = [print.per_second(step.requests_per_s), print.count(step.requests), known(p50_ns, print.ns), known(p99_ns, print.ns)];
+      const [, ...cells] = line.children;
+      figures.forEach((figure, place) => say(cells[place], figure, "n"));
+      say(cells[4], counted(step.statuses));
+      say(cells[5], step.failed > 0 ? counted(step.errors) : "–", step.failed > 0 ? "bad" : "");
+    });
   };
   const news = (all, beyond) => {
     const list = part("news");
@@ -98,7 +129,7 @@
     if (!frame || isHeld) return;
     const planned = seconds(frame.planned_ns), elapsed = seconds(frame.elapsed_ns);
     document.title = `${frame.name} · Sojourn`;
-    part("name").textContent = frame.name;
+    say(part("name"), frame.of ? `${frame.name} · ${frame.of}` : frame.name);
     part("stretch").textContent = STRETCHES[frame.stretch] ?? frame.stretch;
     const isBad = frame.health.defects.length > 0 || frame.thresholds.some(({ state }) => state === "fails");
     part("top").className = `top ${frame.health.defects.length > 0 ? "void" : isBad ? "fail" : "pass"}`;
@@ -116,10 +147,14 @@
     if (isBeginning) return;
     isBegun = false;
     isBeginning = true;
+    const of = run;
     try {
       const answer = await fetch("history");
       if (!answer.ok) return;
-      charts.begin(await answer.json());
+      const history = await answer.json();
+      // Another run has begun meanwhile: the next second asks for its lines.
+      if (of !== run) return;
+      charts.begin(history);
       isBegun = true;
       const late = waiting;
       waiting = [];
@@ -134,8 +169,14 @@
     begin();
   };
   const take = (message) => {
-    // Another run at the same address has news of its own.
-    if (frame && message.frame.number < frame.number) { newest = -1; part("news").replaceChildren(); }
+    // Another run at the same address has news and lines of its own.
+    if (frame && message.frame.number < frame.number) {
+      newest = -1;
+      part("news").replaceChildren();
+      isBegun = false;
+      waiting = [];
+      run += 1;
+    }
     frame = message.frame;
     line(message);
     show();
@@ -165,7 +206,6 @@
     });
     if (wanted === "runs") runs.show();
     if (wanted === "report") report();
-    dispatchEvent(new Event("resize"));
   };
   const report = async () => {
     const box = part("report-frame"), about = part("report-words").firstChild;

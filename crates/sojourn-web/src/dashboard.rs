@@ -14,6 +14,7 @@ use tokio::sync::{broadcast, oneshot};
 
 use crate::{
     WebError,
+    doors::Doors,
     guard::Guard,
     history::History,
     lines::points,
@@ -70,8 +71,7 @@ impl Dashboard {
         let shown = Arc::new(Shown {
             history: Mutex::new(History::default()),
             latest: Mutex::default(),
-            run_file: run_file.clone(),
-            runs: Runs::new(folder, run_file.clone()),
+            runs: Runs::new(folder, run_file),
             report: Mutex::default(),
             frames: Mutex::new(is_live.then(|| broadcast::Sender::new(FRAMES_BEHIND_MAX))),
         });
@@ -121,6 +121,13 @@ impl Dashboard {
         }
     }
 
+    /// Begins with another run, which leaves this file: what is shown of the last one ends.
+    pub fn begin(&self, run_file: Option<PathBuf>) {
+        self.shown.runs.go_on_with(run_file);
+        *locked(&self.shown.latest) = None;
+        *locked(&self.shown.history) = History::default();
+    }
+
     /// Serves until the process ends.
     pub fn wait(mut self) {
         if let Some(thread) = self.thread.take() {
@@ -154,7 +161,7 @@ async fn serve(listener: TcpListener, app: axum::Router, ended: oneshot::Receive
         // Either way it is over.
         let _ignored = is_over.await;
     };
-    let server = axum::serve(listener, app).with_graceful_shutdown(graceful);
+    let server = axum::serve(Doors::new(listener), app).with_graceful_shutdown(graceful);
     let until = async {
         let _ignored = ended.await;
         let _ignored = over.send(());

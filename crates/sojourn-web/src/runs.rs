@@ -26,7 +26,7 @@ const ENDING: &str = ".sojourn";
 pub(crate) struct Runs {
     folder: PathBuf,
     /// The run that goes on: it is not listed, since reading it costs and its figures change.
-    going: Option<PathBuf>,
+    going: Mutex<Option<PathBuf>>,
     /// Lines that were read before, by file name, with the file's state at that time.
     known: Mutex<HashMap<String, (State, ListedRun)>>,
 }
@@ -64,7 +64,17 @@ pub(crate) struct RunList {
 
 impl Runs {
     pub(crate) fn new(folder: PathBuf, going: Option<PathBuf>) -> Self {
-        Self { folder, going, known: Mutex::default() }
+        Self { folder, going: Mutex::new(going), known: Mutex::default() }
+    }
+
+    /// The file of the run that goes on.
+    pub(crate) fn going(&self) -> Option<PathBuf> {
+        self.going.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Another run goes on, which leaves this file.
+    pub(crate) fn go_on_with(&self, run_file: Option<PathBuf>) {
+        *self.going.lock().unwrap_or_else(PoisonError::into_inner) = run_file;
     }
 
     /// Lists them; a file that has not changed is not read again.
@@ -140,10 +150,11 @@ impl Runs {
                 return Err(WebError::Folder(self.folder.display().to_string(), error));
             }
         };
+        let going = self.going();
         let files = entries.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let about = entry.metadata().ok()?;
-            let is_going = self.going.as_ref().is_some_and(|going| *going == entry.path());
+            let is_going = going.as_ref().is_some_and(|going| *going == entry.path());
             let is_run = about.is_file() && name.ends_with(ENDING) && !is_going;
             is_run.then(|| (name, (about.len(), about.modified().ok())))
         });

@@ -47,8 +47,7 @@ pub(crate) struct Shown {
     pub(crate) history: Mutex<History>,
     /// The latest frame, as it is sent.
     pub(crate) latest: Mutex<Option<Arc<str>>>,
-    /// The run that goes on.
-    pub(crate) run_file: Option<PathBuf>,
+    /// Runs, the one that goes on among them.
     pub(crate) runs: Runs,
     /// The report so far.
     pub(crate) report: Mutex<Option<MadeReport>>,
@@ -59,6 +58,8 @@ pub(crate) struct Shown {
 /// A report so far, and until when it is good enough.
 #[derive(Clone, Debug)]
 pub(crate) struct MadeReport {
+    /// The run file that it is of.
+    file: PathBuf,
     html: Arc<str>,
     until_ns: u64,
 }
@@ -174,17 +175,18 @@ async fn report(State(shown): State<Arc<Shown>>) -> Result<Html<String>, WebErro
 
 impl Shown {
     fn report_so_far(&self) -> Result<Arc<str>, WebError> {
-        let file = self.run_file.as_ref().ok_or(WebError::NoRun)?;
+        let file = self.runs.going().ok_or(WebError::NoRun)?;
         let begun_ns = now_ns();
         if let Some(made) = locked(&self.report).clone()
+            && made.file == file
             && begun_ns < made.until_ns
         {
             return Ok(made.html);
         }
-        let html: Arc<str> = runs::report(file)?.into();
+        let html: Arc<str> = runs::report(&file)?.into();
         let now = now_ns();
         let until_ns = now + (now - begun_ns) * REPORT_REST;
-        *locked(&self.report) = Some(MadeReport { html: Arc::clone(&html), until_ns });
+        *locked(&self.report) = Some(MadeReport { file, html: Arc::clone(&html), until_ns });
         Ok(html)
     }
 }

@@ -1,9 +1,15 @@
 //! The dashboard in a real browser: what it shows, that it works, that it asks nobody else, and
 //! that rules of accessibility hold. Needs Chromium and Playwright, and fails without them.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::Path,
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use serde_json::Value;
+use sojourn_live::frame::Frame;
 use sojourn_services::PLAYWRIGHT;
 
 use crate::common::{Site, frame};
@@ -57,6 +63,12 @@ fn a_run_is_shown_as_it_goes_on() {
         let chart = |name: &str| charts.iter().find(|chart| chart["chart"] == name).unwrap();
         assert_eq!(charts.len(), 9, "{charts:?}");
         assert!(charts.iter().all(|chart| chart["painted"].as_u64() > Some(500)), "{charts:?}");
+        assert!(charts.iter().all(|chart| chart["fits"] == true), "{charts:?}");
+        let places = |when: &str| look[when].as_array().unwrap().clone();
+        assert!(places("tips_after").iter().all(|is_within| *is_within == true), "{look}");
+        // Two windows are wide enough for a pointer.
+        let tips = usize::from(look["width"] == 1280);
+        assert_eq!(places("tips_before"), vec![Value::from(true); tips], "{look}");
         // Second 120: 120 % 5 = 0 fewer than asked; hops 5 + 2 + 120 % 11 = 17 ms, p99 three times.
         assert_eq!(chart("rate")["legend"]["delivered"], "100/s");
         assert_eq!(chart("hop_p99")["legend"]["stage-2"], "51.0 ms");
@@ -68,6 +80,32 @@ fn a_run_is_shown_as_it_goes_on() {
         assert!(look["tiles"].as_str().unwrap().contains("12,000"), "{}", look["tiles"]);
     }
     assert!(looks[0]["tip"].as_str().unwrap().contains("delivered: "), "{}", looks[0]["tip"]);
+}
+
+#[test]
+fn rows_and_what_is_chosen_of_them_stay_from_second_to_second() {
+    let site = Site::with(1);
+    let is_seen = AtomicBool::new(false);
+    let look = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let of = |second| Frame { of: "run 2 of 3".into(), ..frame(second, 2) };
+            for second in (1..).take_while(|_| !is_seen.load(Ordering::Relaxed)) {
+                site.dashboard.show(&of(second));
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let link = site.dashboard.link();
+        // Whatever becomes of it, the frames end.
+        let look = std::panic::catch_unwind(|| look(&link, "stays", Path::new("")));
+        is_seen.store(true, Ordering::Relaxed);
+        look.unwrap()
+    });
+    assert_eq!(look["errors"], serde_json::json!([]));
+    assert_eq!(look["name"], "payments · run 2 of 3");
+    // Eight tiles, two thresholds, a step.
+    assert_eq!((&look["rows"], &look["marked"]), (&11.into(), &11.into()), "{look}");
+    let chosen = look["chosen"].as_str().unwrap();
+    assert!(chosen.contains("150 ms") && chosen.trim_end().ends_with('3'), "{chosen:?}");
 }
 
 #[test]

@@ -178,6 +178,7 @@ fn run_file(folder: &Path, run: u64) -> PathBuf {
         end_ns: 12_500_000_000,
         drain_ns: Some(100_000_000),
         notes: Vec::new(),
+        fleet: None,
     };
     writer.finish(&store, &summary).unwrap();
     path

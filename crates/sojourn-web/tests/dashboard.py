@@ -87,7 +87,8 @@ def drawn(page):
             for (let i = 3; i < pixels.length; i += 4) if (pixels[i] > 0) painted += 1;
             const legend = Object.fromEntries([...figure.querySelectorAll('.legend button')].map((button) =>
                 [button.childNodes[1].textContent.trim(), button.querySelector('.value').textContent]));
-            return { chart: figure.dataset.chart, painted, legend };
+            const [place, plot] = [figure, figure.querySelector('.uplot')].map((each) => each.getBoundingClientRect());
+            return { chart: figure.dataset.chart, painted, legend, fits: plot.right <= place.right + 1 };
         })"""
     )
 
@@ -108,6 +109,16 @@ def zoom(page):
     page.keyboard.press("ArrowLeft")
     page.wait_for_selector(".live-chart[data-chart=rate] .tip", state="visible")
     return page.locator(".live-chart[data-chart=rate] .tip").inner_text()
+
+
+def tip_places(page):
+    """Of each tip that is seen: whether it lies within its chart."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll('.tip')].filter((tip) => !tip.hidden).map((tip) => {
+            const [inner, outer] = [tip, tip.closest('figure')].map((each) => each.getBoundingClientRect());
+            return inner.left >= outer.left && inner.right <= outer.right && inner.top >= outer.top;
+        })"""
+    )
 
 
 def live(browser, address, pictures):
@@ -131,11 +142,38 @@ def live(browser, address, pictures):
         }
         if width > 1000:
             look["tip"] = zoom(page)
+        look["tips_before"] = tip_places(page)
         page.screenshot(path=os.path.join(pictures, f"dashboard-{scheme}-{width}.png"), full_page=True)
+        look["tips_after"] = tip_places(page)
         look["errors"], look["elsewhere"] = looker.errors, looker.elsewhere
         looker.context.close()
         looks.append(look)
     return looks
+
+
+def stays(browser, address, pictures):
+    """Marks every row and chooses a text; what is left of both when a later second is shown."""
+    looker = Looker(browser, address, 1280, "light")
+    page = looker.page
+    rows = "#tiles > div, #threshold-rows tr, #step-rows tr"
+    page.wait_for_selector("#step-rows tr")
+    page.evaluate(
+        """(rows) => {
+            document.querySelectorAll(rows).forEach((row) => { row.isMarked = true; });
+            const [from, to] = document.querySelectorAll('#threshold-rows td:nth-child(2)');
+            getSelection().setBaseAndExtent(from.firstChild, 0, to.firstChild, to.firstChild.length);
+        }""",
+        rows,
+    )
+    before = page.locator("#time").inner_text()
+    page.wait_for_function("(before) => document.getElementById('time').innerText !== before", arg=before)
+    return page.evaluate(
+        """(rows) => {
+            const all = [...document.querySelectorAll(rows)];
+            return { rows: all.length, marked: all.filter((row) => row.isMarked).length, chosen: getSelection().toString() };
+        }""",
+        rows,
+    ) | {"name": page.locator("#name").inner_text(), "errors": looker.errors}
 
 
 def runs(browser, address, pictures):
@@ -231,7 +269,7 @@ def quick(browser, address, pictures):
 
 def main():
     address, what, pictures = sys.argv[1:4]
-    looks = {"live": live, "runs": runs, "page": page, "so_far": so_far, "quick": quick}
+    looks = {"live": live, "runs": runs, "page": page, "so_far": so_far, "stays": stays, "quick": quick}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_program(), args=["--no-sandbox"])
         print(json.dumps(looks[what](browser, address, pictures)))

@@ -7,7 +7,7 @@ use std::{
 };
 
 use sojourn_live::frame::{Frame, FrameStretch};
-use sojourn_web::{Dashboard, WebSettings};
+use sojourn_web::{CONNECTIONS_MAX, Dashboard, WebSettings};
 
 use crate::common::{Site, frame};
 
@@ -118,6 +118,42 @@ fn elsewhere_a_token_is_asked_for() {
     let pair = cookie.split(';').next().unwrap();
     let inside = ask(&dashboard, "/history", &format!("Cookie: {pair}\r\n"));
     assert!(inside.starts_with("HTTP/1.1 200"), "{inside}");
+}
+
+#[test]
+fn connections_are_bounded_and_one_that_goes_makes_room() {
+    let site = Site::with(1);
+    let asked = "GET /dashboard.css HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let first_line = |stream: &mut TcpStream| {
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    };
+    let mut guests: Vec<_> = (0..CONNECTIONS_MAX).map(|_| open(&site.dashboard, asked)).collect();
+    for guest in &mut guests {
+        assert_eq!(first_line(guest), "HTTP/1.1 200 OK\r\n");
+    }
+    let refused = ask(&site.dashboard, "/", "");
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{refused}");
+    assert!(refused.contains("too many connections to this dashboard"), "{refused}");
+    // The server sees the end of one in its own time; until then it says the same.
+    drop(guests.pop());
+    let is_in = |_| ask(&site.dashboard, "/", "").starts_with("HTTP/1.1 200");
+    assert!((0..10_000).any(is_in), "there is room again");
+}
+
+#[test]
+fn another_run_begins_with_no_line_of_the_last_one() {
+    let site = Site::with(2);
+    (1..=5).for_each(|second| site.dashboard.show(&frame(second, 4)));
+    let next = site.folder.path().join("payments-1.sojourn");
+    site.dashboard.begin(Some(next));
+    site.dashboard.show(&Frame { of: "run 2 of 2".into(), ..frame(1, 2) });
+    let history = ask(&site.dashboard, "/history", "");
+    assert!(history.contains("\"at_s\":[1.0]") && !history.contains("stage-3"), "{history}");
+    let listed = ask(&site.dashboard, "/runs", "");
+    assert!(listed.contains("payments-0.sojourn") && !listed.contains("payments-1"), "{listed}");
+    assert!(ask(&site.dashboard, "/report", "").contains("run-1"));
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn stands(view: &View, canvas: &mut Canvas<'_>) {
     let paused = if view.is_paused { "▌▌ display held" } else { "" };
     let left = [
         (frame.name.clone(), Role::Strong),
+        (frame.of.clone(), Role::Plain),
         (stretch.to_owned(), Role::Plain),
         (paused.to_owned(), Role::Caution),
     ];
