@@ -1,0 +1,110 @@
+//! Fetching what the coordinator's pod keeps.
+//!
+//! A file comes over the standard output of a command in the pod, from where the last try ended,
+//! until it is as long as it is there and has the same SHA-256: a connection to a pod may end at
+//! any byte without saying so.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+use std::time::Duration;
+
+use super::Cluster;
+use crate::objects::{KEEPER, RESULTS, RUN_FILE};
+use crate::pod::{Sum, sum};
+use crate::{ClusterError, RunName};
+
+/// Tries in a row that brought nothing.
+const TRIES_MAX: u32 = 10;
+/// Between two of them.
+const PAUSE: Duration = Duration::from_secs(2);
+
+impl Cluster {
+    /// Fetches the run file to a path here.
+    ///
+    /// # Errors
+    /// The pod has none, can't be reached, or `to` can't be written.
+    pub fn fetch(&self, name: &RunName, to: &Path) -> Result<(), ClusterError> {
+        let pod = self.coordinator_pod(name)?;
+        let there: Sum = self.insistently(|| self.sum_there(&pod))?;
+        let part = to.with_extension("part");
+        File::create(&part).map_err(|error| ClusterError::of_file(&part, error))?;
+        let mut tries = 0;
+        loop {
+            let before = length(&part)?;
+            if before >= there.bytes {
+                break;
+            }
+            let outcome = self.append(&pod, before, &part);
+            tries = if length(&part)? > before { 0 } else { tries + 1 };
+            if let (Err(error), true) = (outcome, tries >= TRIES_MAX) {
+                return Err(error);
+            }
+            if tries > 0 {
+                std::thread::sleep(PAUSE);
+            }
+        }
+        if sum(&part)? != there {
+            return Err(ClusterError::Kubectl(format!(
+                "{} did not come as it is in the pod {pod}: fetch it again with `sojourn fleet \
+                 report {name}`",
+                part.display(),
+            )));
+        }
+        std::fs::rename(&part, to).map_err(|error| ClusterError::of_file(to, error))
+    }
+
+    /// Lets the keeper go: the results are here.
+    ///
+    /// # Errors
+    /// The pod can't be reached.
+    pub fn release(&self, name: &RunName) -> Result<(), ClusterError> {
+        let pod = self.coordinator_pod(name)?;
+        self.in_keeper(&pod, &["fleet", "release", RESULTS]).map(drop)
+    }
+
+    fn sum_there(&self, pod: &str) -> Result<Sum, ClusterError> {
+        let said = self.in_keeper(pod, &["fleet", "hand", RUN_FILE, "--sum"])?;
+        serde_json::from_slice(&said).map_err(|_| {
+            ClusterError::Kubectl(format!("the pod {pod} does not say what its run file is"))
+        })
+    }
+
+    /// Adds what comes to a file that has so many bytes.
+    fn append(&self, pod: &str, from: u64, part: &Path) -> Result<(), ClusterError> {
+        let of_file = |error| ClusterError::of_file(part, error);
+        let from = from.to_string();
+        let words = words(pod, &["fleet", "hand", RUN_FILE, "--from", &from]);
+        let mut file = OpenOptions::new().append(true).open(part).map_err(of_file)?;
+        self.kubectl().stream(&words, &mut file)
+    }
+
+    fn in_keeper(&self, pod: &str, command: &[&str]) -> Result<Vec<u8>, ClusterError> {
+        self.exec(&words(pod, command))
+    }
+
+    /// The first success of several tries.
+    fn insistently<T>(
+        &self,
+        mut work: impl FnMut() -> Result<T, ClusterError>,
+    ) -> Result<T, ClusterError> {
+        for _ in 1..TRIES_MAX {
+            if let Ok(done) = work() {
+                return Ok(done);
+            }
+            std::thread::sleep(PAUSE);
+        }
+        work()
+    }
+}
+
+/// The words that run a command beside the coordinator.
+fn words<'a>(pod: &'a str, command: &[&'a str]) -> Vec<&'a str> {
+    let mut words = vec!["exec", pod, "-c", KEEPER, "--", "sojourn"];
+    words.extend(command);
+    words
+}
+
+fn length(path: &Path) -> Result<u64, ClusterError> {
+    let metadata = std::fs::metadata(path).map_err(|error| ClusterError::of_file(path, error))?;
+    Ok(metadata.len())
+}

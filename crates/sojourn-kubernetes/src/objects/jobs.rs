@@ -1,0 +1,157 @@
+//! The two Jobs.
+
+use serde_json::{Value, json};
+
+use super::pod::{self, Container};
+use super::{Part, metadata};
+use crate::Wanted;
+use crate::wanted::{COORDINATOR_PORT, Size};
+
+/// Where results are, in both containers of the coordinator's pod.
+pub(crate) const RESULTS: &str = "/results";
+/// The container that keeps them.
+pub(crate) const KEEPER: &str = "results";
+/// The run file, there.
+pub(crate) const RUN_FILE: &str = "/results/run.sojourn";
+/// Until generators are heard of again after a cut, and an end of pods, whatever else happens:
+/// beyond what the run itself may take, seconds.
+const SLACK_S: u64 = 300;
+
+/// The coordinator's Job: one pod, never replaced, since a second coordinator could not go on where
+/// the first one ended.
+pub(super) fn coordinator(wanted: &Wanted) -> Value {
+    let times = wanted.times;
+    let volumes = vec![
+        pod::plan_volume(wanted),
+        pod::key_volume(wanted),
+        json!({ "name": "results", "emptyDir": {} }),
+        json!({ "name": "tmp", "emptyDir": {} }),
+    ];
+    let results = json!({ "name": "results", "mountPath": RESULTS });
+    let tmp = json!({ "name": "tmp", "mountPath": "/tmp" });
+    let coordinator = Container {
+        name: Part::Coordinator.word(),
+        words: coordinator_words(wanted),
+        size: wanted.coordinator.clone(),
+        mounts: vec![pod::plan_mount(), pod::key_mount(), results.clone(), tmp],
+        ports: ports(wanted),
+        has_plan: true,
+    };
+    let keeper = Container {
+        name: KEEPER,
+        words: keeper_words(wanted),
+        size: Size { cpu: "10m".to_owned(), memory: "64Mi".to_owned() },
+        mounts: vec![results],
+        ports: Vec::new(),
+        has_plan: false,
+    };
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata(wanted, wanted.name.as_str(), Part::Coordinator),
+        "spec": {
+            "backoffLimit": 0,
+            "podReplacementPolicy": "Failed",
+            "activeDeadlineSeconds": times.run_s + times.linger_s + SLACK_S,
+            "ttlSecondsAfterFinished": times.keep_s,
+            "template": pod::template(wanted, Part::Coordinator, &[coordinator, keeper], volumes),
+        },
+    })
+}
+
+/// The generators' Job. A pod that is lost is not replaced (`backoffLimitPerIndex: 0`): it would
+/// come too late for its share. Nor does its loss end the others (no `maxFailedIndexes`): what
+/// follows of it is the coordinator's decision.
+pub(super) fn generators(wanted: &Wanted) -> Value {
+    let volumes = vec![
+        pod::plan_volume(wanted),
+        pod::key_volume(wanted),
+        json!({ "name": "tmp", "emptyDir": {} }),
+    ];
+    let tmp = json!({ "name": "tmp", "mountPath": "/tmp" });
+    let join = format!("{}:{COORDINATOR_PORT}", wanted.name);
+    let generator = Container {
+        name: Part::Generator.word(),
+        words: words(&[
+            "generator",
+            "--join",
+            &join,
+            "--key-file",
+            pod::KEY_FILE,
+            // So that generator 3 is the pod of index 3.
+            "--number",
+            "$(JOB_COMPLETION_INDEX)",
+        ]),
+        size: wanted.generator.clone(),
+        mounts: vec![pod::plan_mount(), pod::key_mount(), tmp],
+        ports: Vec::new(),
+        has_plan: true,
+    };
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata(wanted, &wanted.name.generators(), Part::Generator),
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": wanted.generators,
+            "parallelism": wanted.generators,
+            "backoffLimitPerIndex": 0,
+            "podReplacementPolicy": "Failed",
+            "activeDeadlineSeconds": wanted.times.run_s + SLACK_S,
+            "ttlSecondsAfterFinished": wanted.times.keep_s,
+            "template": pod::template(wanted, Part::Generator, &[generator], volumes),
+        },
+    })
+}
+
+/// `sojourn coordinator …`, started so that a lock tells whether it lives.
+fn coordinator_words(wanted: &Wanted) -> Vec<String> {
+    let listen = format!("0.0.0.0:{COORDINATOR_PORT}");
+    let generators = wanted.generators.to_string();
+    let ready = format!("{}s", wanted.times.ready_s);
+    let mut all = words(&["fleet", "locked", RESULTS, "coordinator"]);
+    // What a pod's words have behind `$` is its cluster's to replace, unless it is doubled.
+    all.extend(wanted.words.iter().map(|word| word.replace('$', "$$")));
+    all.extend(words(&[
+        "--listen",
+        &listen,
+        "--key-file",
+        pod::KEY_FILE,
+        "--generators",
+        &generators,
+        "--ready-timeout",
+        &ready,
+        "--output",
+        RUN_FILE,
+        "--report",
+        "/results/report.html",
+    ]));
+    all
+}
+
+/// What keeps the results until they have been fetched.
+fn keeper_words(wanted: &Wanted) -> Vec<String> {
+    let (linger, at_most) = (wanted.times.linger_s, wanted.times.run_s + wanted.times.linger_s);
+    let (linger, at_most) = (format!("{linger}s"), format!("{at_most}s"));
+    words(&["fleet", "keep", RESULTS, "--linger", &linger, "--at-most", &at_most])
+}
+
+fn ports(wanted: &Wanted) -> Vec<Value> {
+    let mut ports = vec![json!({ "name": "generators", "containerPort": COORDINATOR_PORT })];
+    ports.extend(
+        wanted
+            .webhook_ports
+            .iter()
+            .map(|port| json!({ "name": webhook_name(*port), "containerPort": port })),
+    );
+    ports
+}
+
+/// A port's name.
+pub(super) fn webhook_name(port: u16) -> String {
+    format!("webhook-{port}")
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}

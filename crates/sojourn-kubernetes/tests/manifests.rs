@@ -1,0 +1,125 @@
+//! A run's objects against golden files, and what no object may have.
+
+use std::path::Path;
+
+use serde_json::Value;
+use sojourn_kubernetes::{
+    Bundle, Placement, RunName, Size, Subject, Times, Toleration, Wanted, documents, manifests,
+    role,
+};
+
+const KEY: &str = "a-join-key-that-nobody-may-see";
+
+/// Compares with a golden file. `UPDATE_GOLDEN=1 cargo test …` writes it anew.
+fn check(name: &str, actual: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, actual).expect("the golden file is writable");
+    }
+    let expected = std::fs::read_to_string(&path).expect("there is a golden file");
+    assert!(actual == expected, "{name} differs; got:\n{actual}");
+}
+
+fn bundle(folder: &Path) -> Bundle {
+    std::fs::create_dir(folder.join("data")).unwrap();
+    std::fs::write(folder.join("payments.yaml"), "name: payments\ndata: data/rows.csv\n").unwrap();
+    std::fs::write(folder.join("data/rows.csv"), "amount\n1\n2\n").unwrap();
+    let mut bundle = Bundle::below(folder).unwrap();
+    bundle.add_file(&folder.join("payments.yaml")).unwrap();
+    bundle.add_file(&folder.join("data/rows.csv")).unwrap();
+    bundle.set_variable("API_TOKEN", "a-token-that-nobody-may-see").unwrap();
+    bundle
+}
+
+fn plain(bundle: Bundle) -> Wanted {
+    let size = |cpu: &str| Size { cpu: cpu.to_owned(), memory: "512Mi".to_owned() };
+    Wanted {
+        name: RunName::parse("payments-1f00").unwrap(),
+        namespace: None,
+        image: "localhost/sojourn:0.1.0".to_owned(),
+        pull_secrets: Vec::new(),
+        generators: 4,
+        words: vec!["payments.yaml".to_owned(), "--label=cost=$(5)".to_owned()],
+        bundle,
+        key: KEY.to_owned(),
+        webhook_ports: Vec::new(),
+        times: Times { run_s: 300, ready_s: 120, linger_s: 600, keep_s: 3_600 },
+        coordinator: size("500m"),
+        generator: size("1"),
+        placement: Placement::default(),
+        has_network_policies: true,
+        leaves_user_open: false,
+    }
+}
+
+fn everything(bundle: Bundle) -> Wanted {
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    Wanted {
+        namespace: Some("load".to_owned()),
+        pull_secrets: vec!["registry".to_owned()],
+        webhook_ports: vec![9000, 9001],
+        placement: Placement {
+            node_labels: vec![pair("pool", "load")],
+            tolerations: vec![Toleration::parse("load=yes:NoSchedule").unwrap()],
+            away_from: vec![pair("app", "checkout")],
+            priority_class: Some("batch-low".to_owned()),
+        },
+        leaves_user_open: true,
+        ..plain(bundle)
+    }
+}
+
+#[test]
+fn a_plain_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = manifests(&plain(bundle(folder.path())), None).unwrap();
+    check("plain.yaml", &documents("", &objects));
+}
+
+#[test]
+fn a_run_with_everything_owned_by_its_coordinators_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = manifests(&everything(bundle(folder.path())), Some("7d1c-uid")).unwrap();
+    check("everything.yaml", &documents("", &objects));
+    let owners: Vec<&Value> = objects.iter().map(|it| &it["metadata"]["ownerReferences"]).collect();
+    assert!(owners[0].is_null());
+    for owner in &owners[1..] {
+        assert_eq!(owner[0]["uid"], "7d1c-uid");
+        assert_eq!(owner[0]["name"], objects[0]["metadata"]["name"]);
+    }
+}
+
+#[test]
+fn the_role() {
+    let subjects = [
+        Subject::Group("testers".to_owned()),
+        Subject::User("ann".to_owned()),
+        Subject::ServiceAccount("ci".to_owned()),
+    ];
+    check("role.yaml", &documents("", &role(Some("load"), &subjects)));
+    assert_eq!(role(None, &[]).len(), 1);
+}
+
+#[test]
+fn secrets_stand_in_the_secret_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let objects = manifests(&everything(bundle(folder.path())), None).unwrap();
+    let with: Vec<_> = objects
+        .iter()
+        .filter(|object| object.to_string().contains("nobody-may-see"))
+        .map(|object| object["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(with, ["Secret"]);
+}
+
+#[test]
+fn what_would_not_work_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let fine = plain(bundle(folder.path()));
+    let refused = |wanted: &Wanted| manifests(wanted, None).unwrap_err().to_string();
+    assert!(refused(&Wanted { generators: 0, ..fine.clone() }).contains("0 generators"));
+    let same_port = Wanted { webhook_ports: vec![7000], ..fine.clone() };
+    assert!(refused(&same_port).contains("port 7000"));
+    let huge = Wanted { key: "k".repeat(1 << 20), ..fine };
+    assert!(refused(&huge).contains("1 MiB"));
+}
