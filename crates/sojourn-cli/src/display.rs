@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use sojourn_engine::{RateControl, RunOptions};
+use sojourn_engine::RateControl;
 use sojourn_live::frame::Frame;
 use sojourn_plan::{Model, Plan};
 use sojourn_terminal::{Controls, Screen};
@@ -14,7 +14,7 @@ use crate::{
     live::ProgressLine,
     signals,
     watchers::Watchers,
-    web,
+    web::{self, WebSink},
 };
 
 /// How a run is shown while it goes on.
@@ -42,30 +42,42 @@ pub(crate) struct Beside {
     pub(crate) silent_without_terminal: bool,
 }
 
-/// How a run is to be shown.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown<'a> {
+/// The flags that say how runs are shown while they go on.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ShownFlags {
+    /// How the run is shown on the terminal while it goes on
+    #[arg(long, value_enum, default_value_t = Live::Auto, value_name = "HOW")]
     pub(crate) live: Live,
-    /// Where browsers find it, if they are to.
-    pub(crate) web: Option<&'a str>,
-    pub(crate) beside: Beside,
+    /// Show the run in a browser, too, at this address [of --web alone: 127.0.0.1:8089]; elsewhere
+    /// than on this machine a token is asked for
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = web::ADDRESS)]
+    pub(crate) web: Option<String>,
 }
 
-/// Adds what shows the run. Errs when a screen is asked for where there can be none, and when
-/// there can be no server for browsers.
+/// How a run is to be shown.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) live: Live,
+    /// The browsers' dashboard, if there is one.
+    pub(crate) web: Option<WebSink>,
+    pub(crate) beside: Beside,
+    /// Which of several runs it is; empty where it is the only one.
+    pub(crate) of: String,
+    /// Why its rate is nobody's to change, besides what the plan says.
+    pub(crate) fixed_rate: Option<&'static str>,
+}
+
+/// Adds what shows the run. Errs when a screen is asked for where there can be none.
 pub(crate) fn show(
     watchers: &mut Watchers,
-    shown: Shown<'_>,
+    shown: Shown,
     plan: &Plan,
-    options: &RunOptions,
+    rate: &RateControl,
 ) -> Result<(), UsageError> {
-    let mut framed = Framed::new(plan, &options.rate);
-    let web = shown.web.map(|address| web::open(address, options.run_file.as_deref()));
-    let web = web.transpose()?;
-    // Where it can still be found when the screen has gone.
-    web.iter().for_each(|web| eprintln!("dashboard {}", web.link()));
-    on_terminal(watchers, &mut framed, shown, plan, &options.rate)?;
-    if let Some(web) = web {
+    let mut framed = Framed::new(plan, &shown.of, rate);
+    on_terminal(watchers, &mut framed, &shown, plan, rate)?;
+    if let Some(web) = shown.web {
         // On the screen as well, if there is one.
         let _is_told = sojourn_terminal::tell(&format!("dashboard {}", web.link()));
         framed.add(web);
@@ -79,10 +91,11 @@ pub(crate) fn show(
 fn on_terminal(
     watchers: &mut Watchers,
     framed: &mut Framed,
-    Shown { live, beside, .. }: Shown<'_>,
+    shown: &Shown,
     plan: &Plan,
     rate: &RateControl,
 ) -> Result<(), UsageError> {
+    let Shown { live, beside, .. } = *shown;
     if beside.is_quiet || live == Live::Off {
         return Ok(());
     }
@@ -92,29 +105,42 @@ fn on_terminal(
         Live::Line | Live::Off => false,
     };
     if wanted {
-        let opened = can_show().and_then(|()| {
-            let controls = Keys { rate: rate.clone(), fixed_rate: fixed_rate(plan) };
-            Screen::open(&plan.name, has_colour(), controls)
-                .map_err(|error| format!("the terminal can't be taken: {error}"))
-        });
-        match opened {
+        let fixed = shown.fixed_rate.map(str::to_owned).or_else(|| fixed_rate(plan));
+        match screen(&plan.name, rate, fixed) {
             Ok(screen) => {
                 framed.add(screen);
                 return Ok(());
             }
-            Err(why) if live == Live::Screen => {
-                return Err(UsageError::new(
-                    format!("--live screen: {why}"),
-                    "--live line needs no more than standard error",
-                ));
-            }
+            Err(why) if live == Live::Screen => return Err(no_screen(&why)),
             Err(_) => {}
         }
     }
     if std::io::stderr().is_terminal() || !beside.silent_without_terminal {
-        watchers.add(ProgressLine::new(false));
+        let of = if shown.of.is_empty() { String::new() } else { format!("{}  ", shown.of) };
+        watchers.add(ProgressLine::of(false, of));
     }
     Ok(())
+}
+
+/// Takes the terminal for a run of this name, whose rate keys may change unless it is fixed. Says
+/// why it can't be taken.
+pub(crate) fn screen(
+    name: &str,
+    rate: &RateControl,
+    fixed_rate: Option<String>,
+) -> Result<Screen, String> {
+    can_show()?;
+    let controls = Keys { rate: rate.clone(), fixed_rate };
+    Screen::open(name, has_colour(), controls)
+        .map_err(|error| format!("the terminal can't be taken: {error}"))
+}
+
+/// What to do where there can be no screen.
+pub(crate) fn no_screen(why: &str) -> UsageError {
+    UsageError::new(
+        format!("--live screen: {why}"),
+        "--live line needs no more than standard error",
+    )
 }
 
 /// Whether standard error is a terminal that can show a screen and is ours just now; why not.

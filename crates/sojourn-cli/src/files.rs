@@ -4,20 +4,21 @@ use std::path::{Path, PathBuf};
 
 use sojourn_plan::{Channel, Files, Overrides, Plan, PlanErrors};
 
-use crate::errors::UsageError;
+use crate::{errors::UsageError, shelf::Shelf};
 
 /// Files relative to the plan's own folder.
-struct PlanFolder {
-    folder: PathBuf,
+pub(crate) struct PlanFolder<'a> {
+    pub(crate) folder: PathBuf,
+    pub(crate) shelf: &'a Shelf,
 }
 
-impl Files for PlanFolder {
+impl Files for PlanFolder<'_> {
     fn read(&self, path: &Path) -> std::io::Result<String> {
-        std::fs::read_to_string(self.folder.join(path))
+        self.shelf.read_text(&self.folder.join(path))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        self.shelf.variable(name)
     }
 }
 
@@ -39,14 +40,15 @@ impl From<Unread> for UsageError {
 }
 
 /// Reads a journey file.
-pub(crate) fn read_plan(path: &Path, overrides: &Overrides) -> Result<Plan, Unread> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+pub(crate) fn read_plan(path: &Path, overrides: &Overrides, shelf: &Shelf) -> Result<Plan, Unread> {
+    let text = shelf.read_text(path).map_err(|error| {
         let hint = "`sojourn init > journey.yaml` writes a first journey file";
         Unread::Given(UsageError::unreadable(path, &error, hint))
     })?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
     let name = path.display().to_string();
-    sojourn_plan::read(&name, &text, &PlanFolder { folder }, overrides).map_err(Unread::Plan)
+    let folder = PlanFolder { folder, shelf };
+    sojourn_plan::read(&name, &text, &folder, overrides).map_err(Unread::Plan)
 }
 
 /// Reads only the channels of a journey file.
@@ -59,7 +61,8 @@ pub(crate) fn read_channels(
         UsageError::new(format!("cannot read {name}: {error}"), "give a file with `channels:`")
     })?;
     let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-    Ok(sojourn_plan::read_channels(&name, &text, &PlanFolder { folder }, overrides)?)
+    let folder = PlanFolder { folder, shelf: &Shelf::Here };
+    Ok(sojourn_plan::read_channels(&name, &text, &folder, overrides)?)
 }
 
 /// Reads a journey file's text; files it names are looked for in `folder`.
@@ -69,5 +72,6 @@ pub(crate) fn read_text(
     folder: PathBuf,
     overrides: &Overrides,
 ) -> Result<Plan, UsageError> {
-    Ok(sojourn_plan::read(name, text, &PlanFolder { folder }, overrides)?)
+    let folder = PlanFolder { folder, shelf: &Shelf::Here };
+    Ok(sojourn_plan::read(name, text, &folder, overrides)?)
 }

@@ -26,9 +26,9 @@ pub(crate) struct Framed {
 }
 
 impl Framed {
-    /// Of a run of this plan, whose rate is asked for here.
-    pub(crate) fn new(plan: &Plan, rate: &RateControl) -> Self {
-        Self { frames: Frames::new(plan), rate: rate.clone(), sinks: Vec::new() }
+    /// Of a run of this plan, whose rate is asked for here; `of` says which of several it is.
+    pub(crate) fn new(plan: &Plan, of: &str, rate: &RateControl) -> Self {
+        Self { frames: Frames::new(plan).one_of(of), rate: rate.clone(), sinks: Vec::new() }
     }
 
     /// Whether anybody is shown anything.
@@ -42,28 +42,38 @@ impl Framed {
     }
 }
 
+/// A second of a run whose rate is so many times the plan's.
+pub(crate) fn second<'a>(
+    progress: &Progress<'a>,
+    rate_factor: f64,
+    journeys: &'a [JourneyRecord],
+) -> Second<'a> {
+    let stretch = match progress.stretch {
+        Stretch::Preparing => FrameStretch::Preparing,
+        Stretch::WarmUp => FrameStretch::WarmUp,
+        Stretch::Steady => FrameStretch::Steady,
+        Stretch::Drain => FrameStretch::Drain,
+        Stretch::Over => FrameStretch::Over,
+    };
+    Second {
+        stretch,
+        elapsed_ns: progress.elapsed_ns,
+        planned_ns: progress.planned_ns,
+        in_flight: progress.in_flight,
+        rate_factor,
+        store: progress.store,
+        interval: progress.interval,
+        generators: progress.generators,
+        defects: progress.defects,
+        context: progress.context,
+        journeys,
+    }
+}
+
 impl Watcher for Framed {
     fn second(&mut self, progress: &Progress<'_>, journeys: &[JourneyRecord]) {
-        let stretch = match progress.stretch {
-            Stretch::Preparing => FrameStretch::Preparing,
-            Stretch::WarmUp => FrameStretch::WarmUp,
-            Stretch::Steady => FrameStretch::Steady,
-            Stretch::Drain => FrameStretch::Drain,
-            Stretch::Over => FrameStretch::Over,
-        };
-        let frame = Arc::new(self.frames.second(&Second {
-            stretch,
-            elapsed_ns: progress.elapsed_ns,
-            planned_ns: progress.planned_ns,
-            in_flight: progress.in_flight,
-            rate_factor: self.rate.factor(),
-            store: progress.store,
-            interval: progress.interval,
-            generators: progress.generators,
-            defects: progress.defects,
-            context: progress.context,
-            journeys,
-        }));
+        let second = second(progress, self.rate.factor(), journeys);
+        let frame = Arc::new(self.frames.second(&second));
         for sink in &mut self.sinks {
             sink.show(&frame);
         }

@@ -21,7 +21,7 @@ impl ProgressLine {
         Self { quiet, is_terminal: std::io::stderr().is_terminal(), calls: 0, of: String::new() }
     }
 
-    /// The same for one of several runs.
+    /// The same with these words before each line.
     pub(crate) fn of(quiet: bool, of: String) -> Self {
         Self { of, ..Self::new(quiet) }
     }

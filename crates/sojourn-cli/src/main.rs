@@ -13,10 +13,14 @@ mod display;
 mod errors;
 mod fail_if;
 mod files;
+mod fleet_flags;
 mod framed;
+mod given_words;
 mod go_flags;
 mod go_words;
+mod kubernetes_flags;
 mod live;
+mod on_kubernetes;
 mod out_flags;
 mod outputs;
 mod plan_flags;
@@ -32,6 +36,7 @@ mod results;
 mod runner;
 mod script_words;
 mod several;
+mod shelf;
 mod signals;
 mod watchers;
 mod web;
@@ -57,6 +62,7 @@ use errors::UsageError;
   sojourn attack http://127.0.0.1:8080/ -rate 100 -duration 10s      one URL, one line
   sojourn mock --respond body.json --latency 700ms   a server that stands in for another
   sojourn report reports/x.sojourn --format json
+  sojourn run journey.yaml --on kubernetes --generators 4    the same run, by pods
 
 Exit codes: 0 passed, 2 wrong usage or a plan that cannot run, 3 void (the figures may not be
 believed; the cause is named), 99 a threshold failed, 105 interrupted; of report, encode and plot on

@@ -1,7 +1,8 @@
 //! Where a run's results go.
 
 use std::{
-    io::{IsTerminal, Write},
+    fs::File,
+    io::{BufWriter, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
@@ -54,6 +55,33 @@ pub(crate) fn print(text: &str) {
     let _ignored = out.flush();
 }
 
+/// The same of what is written piece by piece.
+pub(crate) fn print_with(
+    write: impl FnOnce(&mut dyn Write) -> Result<(), UsageError>,
+) -> Result<(), UsageError> {
+    let mut out = BufWriter::new(WhileRead(Some(std::io::stdout().lock())));
+    write(&mut out)?;
+    let _ignored = out.flush();
+    Ok(())
+}
+
+/// A writer until its reader has gone; then nothing.
+struct WhileRead<W>(Option<W>);
+
+impl<W: Write> Write for WhileRead<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.as_mut().map_or(Ok(()), |out| out.write_all(bytes)) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => self.0 = None,
+            written => written?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.as_mut().map_or(Ok(()), Write::flush)
+    }
+}
+
 /// Errs when no format goes with a report's name: better before the run than after it.
 pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
     match Format::of_name(path) {
@@ -67,12 +95,30 @@ pub(crate) fn check_name(path: &Path) -> Result<(), UsageError> {
 
 /// Writes a report's text.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), UsageError> {
-    std::fs::write(path, text).map_err(|error| {
-        UsageError::new(
-            format!("cannot write {}: {error}", path.display()),
-            "choose another place; the run file is there, `sojourn report` reads it",
-        )
-    })
+    write_with(path, |out| put(out, text))
+}
+
+/// Writes a report piece by piece.
+pub(crate) fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), UsageError>,
+) -> Result<(), UsageError> {
+    let cannot = |error: UsageError| error.of(&format!("cannot write {}", path.display()));
+    let file = File::create(path).map_err(|error| cannot(elsewhere(&error)))?;
+    let mut out = BufWriter::new(file);
+    write(&mut out).map_err(cannot)?;
+    out.flush().map_err(|error| cannot(elsewhere(&error)))
+}
+
+/// Writes a text that is a piece of a report, or all of it.
+pub(crate) fn put(out: &mut dyn Write, text: &str) -> Result<(), UsageError> {
+    out.write_all(text.as_bytes()).map_err(|error| elsewhere(&error))
+}
+
+/// What to do when a report can't be written.
+fn elsewhere(error: &std::io::Error) -> UsageError {
+    let hint = "choose another place; the run file is there, `sojourn report` reads it";
+    UsageError::new(error.to_string(), hint)
 }
 
 /// Whether colour is wanted: a terminal, and no NO_COLOR.

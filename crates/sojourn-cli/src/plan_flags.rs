@@ -8,6 +8,7 @@ use crate::{
     errors::UsageError,
     files::{Unread, read_plan},
     resource_flags::ResourceFlags,
+    shelf::Shelf,
 };
 
 /// A journey file, and what is laid over it.
@@ -24,7 +25,7 @@ pub(crate) struct PlanFlags {
     label: Vec<(String, String)>,
     /// Value for `${NAME}` in the file, before the environment's, repeatable
     #[arg(long, short = 'e', value_name = "NAME=VALUE", value_parser = pair)]
-    env: Vec<(String, String)>,
+    pub(crate) env: Vec<(String, String)>,
     /// Seed of everything random
     #[arg(long)]
     seed: Option<u64>,
@@ -38,6 +39,11 @@ impl PlanFlags {
         self.read_with(&[])
     }
 
+    /// Reads it with its files from wherever they are.
+    pub(crate) fn read_from(&self, shelf: &Shelf) -> Result<Plan, UsageError> {
+        Ok(self.try_read_from(&[], shelf)?)
+    }
+
     /// Reads it with further values for `${NAME}`, which go before all others.
     pub(crate) fn read_with(&self, values: &[(String, String)]) -> Result<Plan, UsageError> {
         Ok(self.try_read(values)?)
@@ -45,6 +51,10 @@ impl PlanFlags {
 
     /// The same; says why it could not be read, problem by problem.
     pub(crate) fn try_read(&self, values: &[(String, String)]) -> Result<Plan, Unread> {
+        self.try_read_from(values, &Shelf::Here)
+    }
+
+    fn try_read_from(&self, values: &[(String, String)], shelf: &Shelf) -> Result<Plan, Unread> {
         let mut environment = self.env.clone();
         environment.extend(values.iter().cloned());
         let overrides = Overrides {
@@ -53,7 +63,7 @@ impl PlanFlags {
             seed: self.seed,
             environment,
         };
-        let mut plan = read_plan(&self.file, &overrides)?;
+        let mut plan = read_plan(&self.file, &overrides, shelf)?;
         self.resources.add_to(&mut plan).map_err(Unread::Given)?;
         Ok(plan)
     }

@@ -63,10 +63,11 @@ pub(crate) fn rehearse(
     });
     let plans = plans.collect::<Result<Vec<(f64, Plan)>, UsageError>>()?;
     for (place, (percent, scaled)) in plans.iter().enumerate() {
-        eprintln!("rehearsal {} of {}: {percent}% of the load", place + 1, plans.len());
+        let of = format!("rehearsal {} of {}: {percent}% of the load", place + 1, plans.len());
+        eprintln!("{of}");
         let is_last = place + 1 == plans.len();
         let own = if is_last { flags.clone() } else { apart(flags, *percent) };
-        let made = runner::make(scaled, &own, How::default(), stop)?;
+        let made = runner::make(scaled, &own, How { of, ..How::default() }, stop)?;
         runner::say_where(&made);
         if made.code != 0 || is_last {
             if !is_last {

@@ -1,6 +1,9 @@
 //! A run file read for its reports, and the formats that they come in.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use sojourn_engine::{EXIT_VOID, exit_code};
 use sojourn_record::RunFile;
@@ -101,8 +104,7 @@ impl Reported {
 
     /// Prints a report to standard output.
     pub(crate) fn print(&self, format: RunFormat) -> Result<(), UsageError> {
-        outputs::print(&self.render(format, outputs::wants_colour())?);
-        Ok(())
+        outputs::print_with(|out| self.render(format, outputs::wants_colour(), out))
     }
 
     /// Prints to standard output what came of journeys that a script began: its own summary has
@@ -115,24 +117,32 @@ impl Reported {
     /// Writes the report that a flag asks for, and says where it is.
     pub(crate) fn write(&self, asked: &Path) -> Result<PathBuf, UsageError> {
         let ReportFile { path, made } = ReportFile::of(asked)?;
-        let text = match made {
-            Made::Format(format) => self.render(format, false)?,
-            Made::Template(template) => template.render(&self.model)?,
-        };
-        outputs::write(&path, &text)?;
+        match made {
+            Made::Format(format) => {
+                outputs::write_with(&path, |out| self.render(format, false, out))?;
+            }
+            Made::Template(template) => outputs::write(&path, &template.render(&self.model)?)?,
+        }
         Ok(path)
     }
 
-    fn render(&self, format: RunFormat, colour: bool) -> Result<String, UsageError> {
-        Ok(match format {
+    /// Writes a report; those of single seconds, which are as long as the run, piece by piece.
+    fn render(
+        &self,
+        format: RunFormat,
+        colour: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), UsageError> {
+        let text = match format {
+            RunFormat::Csv => return Ok(render::csv(&self.run, out)?),
+            RunFormat::Hlog => return Ok(render::hlog(&self.run, out)?),
             RunFormat::Text => render::text(&self.model, colour),
             RunFormat::Json => render::json(&self.model)?,
             RunFormat::Html => render::html(&self.model)?,
             RunFormat::Ndjson => AuditReport::from_run(&self.run).ndjson()?,
             RunFormat::Md => render::markdown(&self.model),
             RunFormat::Junit => render::junit(&self.model),
-            RunFormat::Csv => render::csv(&self.run)?,
-            RunFormat::Hlog => render::hlog(&self.run)?,
-        })
+        };
+        outputs::put(out, &text)
     }
 }

@@ -9,13 +9,14 @@ use sojourn_record::Summary;
 use crate::{
     connectors::registry,
     control,
-    display::{self, Beside, Live, Shown},
+    display::{self, Beside, Shown, ShownFlags},
     errors::UsageError,
     out_flags::OutFlags,
     outputs,
     report_file::ReportFile,
     reported::{Reported, RunFormat},
     requirements,
+    shelf::Shelf,
     watchers::Watchers,
     web,
 };
@@ -42,14 +43,8 @@ pub(crate) struct RunFlags {
     pub(crate) out: OutFlags,
     #[command(flatten)]
     pub(crate) keep: KeepFlags,
-    /// How the run is shown on the terminal while it goes on
-    #[arg(long, value_enum, default_value_t = Live::Auto, value_name = "HOW")]
-    pub(crate) live: Live,
-    /// Show the run in a browser, too, at this address [of --web alone: 127.0.0.1:8089]; elsewhere
-    /// than on this machine a token is asked for
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = web::ADDRESS)]
-    pub(crate) web: Option<String>,
+    #[command(flatten)]
+    pub(crate) shown: ShownFlags,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
 }
@@ -98,6 +93,18 @@ impl MachineFlags {
         options.client.io = self.io.into();
         options.client.spin = self.spin;
         options
+    }
+
+    /// The same of a process that makes load, whose files are on this shelf.
+    pub(crate) fn options_from(
+        &self,
+        shelf: &Shelf,
+        run_id: String,
+    ) -> Result<RunOptions, UsageError> {
+        let mut options = self.options(None, run_id);
+        options.client.tls.ca_file =
+            self.ca.as_deref().map(|path| shelf.path_of(path)).transpose()?;
+        Ok(options)
     }
 }
 
@@ -197,6 +204,8 @@ pub(crate) struct How {
     pub(crate) speaks: bool,
     /// Generators in processes of their own.
     pub(crate) processes: Option<Processes>,
+    /// Which of several runs it is; empty where it is the only one.
+    pub(crate) of: String,
 }
 
 /// What became of a run.
@@ -246,14 +255,17 @@ pub(crate) fn make_with(
     let mut watchers = Watchers::default();
     let run = (options.run_id.as_str(), plan);
     flags.out.watch(&mut watchers, run, flags.machine.ca.clone())?;
-    let shown_beside = Beside {
+    let beside = Beside {
         is_quiet: flags.machine.quiet || how.debug,
         wants_line: how.speaks || how.once,
         ..Beside::default()
     };
     let control = control::listen(plan, &options.run_id, &options.rate);
-    let asked = Shown { live: flags.live, web: flags.web.as_deref(), beside: shown_beside };
-    display::show(&mut watchers, asked, plan, &options)?;
+    let web = flags.shown.web.as_deref();
+    let web = web.map(|address| web::open(address, Some(&run_file))).transpose()?;
+    let of = how.of;
+    let asked = Shown { live: flags.shown.live, web, beside, of, ..Shown::default() };
+    display::show(&mut watchers, asked, plan, &options.rate)?;
     watchers.listen(&mut options);
     let summary = conduct(&options, &mut |progress| watchers.second(progress));
     watchers.end();
@@ -267,7 +279,7 @@ pub(crate) fn make_with(
     let reported = Reported::held_against(&run_file, wanted.as_ref())?;
     reported.print(flags.format)?;
     let asked =
-        if flags.report.is_empty() { vec![beside(&run_file)] } else { flags.report.clone() };
+        if flags.report.is_empty() { vec![page_beside(&run_file)] } else { flags.report.clone() };
     let reports = asked.iter().map(|report| reported.write(report)).collect::<Result<_, _>>()?;
     Ok(Made { code: reported.code(exit_code(&summary)), run_file, reports })
 }
@@ -293,7 +305,7 @@ fn narrate(options: &mut RunOptions) -> std::thread::JoinHandle<()> {
     })
 }
 
-fn beside(run_file: &Path) -> PathBuf {
+fn page_beside(run_file: &Path) -> PathBuf {
     run_file.with_extension("html")
 }
 

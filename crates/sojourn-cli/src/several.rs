@@ -13,12 +13,17 @@ use sojourn_report::{ReportModel, RunLine};
 
 use crate::{
     connectors::registry,
+    display::{self, Beside, Shown, ShownFlags},
     errors::UsageError,
-    live::ProgressLine,
     outputs,
     runner::{Format, MachineFlags, run_id},
     signals,
+    watchers::Watchers,
+    web::{self, WebSink},
 };
+
+/// Why keys leave the rate alone.
+const FIXED_RATE: &str = "each run has the rate that it is there for";
 
 /// Where reports of several runs go, and their run files.
 #[derive(Clone, Debug, clap::Args)]
@@ -33,6 +38,8 @@ pub(crate) struct SeveralFlags {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
+    shown: ShownFlags,
+    #[command(flatten)]
     machine: MachineFlags,
 }
 
@@ -40,6 +47,8 @@ pub(crate) struct SeveralFlags {
 pub(crate) struct Several<'a> {
     flags: &'a SeveralFlags,
     folder: Folder,
+    /// One dashboard for all of them.
+    web: Option<WebSink>,
     /// Asked for by signals: no further run.
     pub(crate) stop: Stop,
     name: String,
@@ -62,8 +71,11 @@ impl<'a> Several<'a> {
             outputs::check_name(path)?;
         }
         let folder = Folder::make(flags.runs.as_deref(), kind)?;
+        let web = flags.shown.web.as_deref();
+        let web =
+            web.map(|address| web::open(address, Some(&folder.path.join(kind)))).transpose()?;
         let stop = signals::stop_several_on_signals();
-        Ok(Self { flags, folder, stop, name: kind.to_owned(), made: 0 })
+        Ok(Self { flags, folder, web, stop, name: kind.to_owned(), made: 0 })
     }
 
     /// Whether nothing but the reports is to be printed.
@@ -73,8 +85,8 @@ impl<'a> Several<'a> {
         }
     }
 
-    /// Makes a run, `of` which is said before each line of progress. `is_enough` is asked every
-    /// second whether the load may end.
+    /// Makes a run; `of` says on displays and before each line of progress which one it is.
+    /// `is_enough` is asked every second whether the load may end.
     pub(crate) fn make(
         &mut self,
         plan: &Plan,
@@ -85,8 +97,18 @@ impl<'a> Several<'a> {
         let run_id = run_id();
         let file =
             self.folder.path.join(format!("{}-{:02}-{run_id}.sojourn", self.name, self.made));
-        let options = self.flags.machine.options(Some(file.clone()), run_id);
-        let mut line = ProgressLine::of(self.flags.machine.quiet, format!("{of}  "));
+        let mut options = self.flags.machine.options(Some(file.clone()), run_id);
+        let mut watchers = Watchers::default();
+        self.web.iter().for_each(|web| web.begin(&file));
+        let shown = Shown {
+            live: self.flags.shown.live,
+            web: self.web.clone(),
+            beside: Beside { is_quiet: self.flags.machine.quiet, ..Beside::default() },
+            of: of.to_owned(),
+            fixed_rate: Some(FIXED_RATE),
+        };
+        display::show(&mut watchers, shown, plan, &options.rate)?;
+        watchers.listen(&mut options);
         // Its own, since ending one run early is not stopping them all.
         let own = Stop::default();
         let mut ended = false;
@@ -98,9 +120,9 @@ impl<'a> Several<'a> {
                 ended = true;
                 own.request();
             }
-            line.show(progress);
+            watchers.second(progress);
         });
-        line.leave();
+        watchers.end();
         let summary = summary?;
         let run = RunFile::open(&file)?;
         let model = ReportModel::from_run(&run);

@@ -26,6 +26,21 @@ pub(crate) fn stop_several_on_signals() -> Stop {
     on_signals("this run is drained, no further one is made (again: at once)")
 }
 
+/// The same for a run in a cluster.
+pub(crate) fn stop_cluster_on_signals() -> Stop {
+    on_signals("the run is told to end gracefully (again: all of it is deleted)")
+}
+
+/// The same for who keeps a run's results.
+pub(crate) fn stop_keeping_on_signals() -> Stop {
+    on_signals("results are kept no longer")
+}
+
+/// The same for a generator of a run elsewhere.
+pub(crate) fn stop_generating_on_signals() -> Stop {
+    on_signals("this generator leaves the run, which counts it as lost (third time: at once)")
+}
+
 /// The same for a look at channels.
 pub(crate) fn stop_watching_on_signals() -> Stop {
     on_signals("no more is watched")

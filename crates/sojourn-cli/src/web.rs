@@ -13,7 +13,8 @@ pub(crate) const ADDRESS: &str = "127.0.0.1:8089";
 pub(crate) const FOLDER: &str = "reports";
 
 /// A dashboard of the run that leaves this file; its list has the runs of the file's folder. The
-/// usual address may be another run's: then any free port is taken.
+/// usual address may be another run's: then any free port is taken. Says where it is: a screen
+/// that has the terminal meanwhile will be gone.
 pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, UsageError> {
     let folder = match run_file.map(|file| file.parent().unwrap_or(file)) {
         None => Path::new(FOLDER),
@@ -32,7 +33,9 @@ pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, Us
         }
         started => started,
     };
-    started.map(WebSink).map_err(refused)
+    let web = started.map(|dashboard| WebSink(Arc::new(dashboard))).map_err(refused)?;
+    eprintln!("dashboard {}", web.link());
+    Ok(web)
 }
 
 /// What to do about a dashboard that cannot be had.
@@ -40,13 +43,19 @@ pub(crate) fn refused(error: WebError) -> UsageError {
     UsageError::new(error.to_string(), "name another address, such as 127.0.0.1:0 for a free port")
 }
 
-/// Shows frames to browsers.
-pub(crate) struct WebSink(Dashboard);
+/// Shows frames to browsers. Clones show the same dashboard, which ends with the last of them.
+#[derive(Clone, Debug)]
+pub(crate) struct WebSink(Arc<Dashboard>);
 
 impl WebSink {
     /// The link to it.
     pub(crate) fn link(&self) -> String {
         self.0.link()
+    }
+
+    /// Begins with another run, which leaves this file.
+    pub(crate) fn begin(&self, run_file: &Path) {
+        self.0.begin(Some(run_file.to_owned()));
     }
 }
 

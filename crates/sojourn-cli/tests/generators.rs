@@ -22,7 +22,7 @@ use crate::common::until;
 
 /// Every path that was asked for, in order of arrival. `/token` is answered with a token.
 #[derive(Clone, Default)]
-struct Target(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Target(pub(crate) Arc<Mutex<Vec<String>>>);
 
 impl Responder for Target {
     fn respond(&mut self, request: &Request<'_>) -> Reply {
@@ -34,7 +34,7 @@ impl Responder for Target {
 }
 
 impl Target {
-    fn sorted(&self) -> Vec<String> {
+    pub(crate) fn sorted(&self) -> Vec<String> {
         let mut asked = std::mem::take(&mut *self.0.lock().unwrap());
         asked.sort_unstable();
         asked
@@ -42,7 +42,7 @@ impl Target {
 }
 
 /// A plan with setup, renewed values, data rows and two kinds of load.
-fn plan(base: &str, load: &str) -> String {
+pub(crate) fn plan(base: &str, load: &str) -> String {
     format!(
         "name: several\ntarget: {base}\n\
          setup: [{{ name: log-in, http: GET /token, extract: {{ token: body.token }} }}]\n\
@@ -52,7 +52,7 @@ fn plan(base: &str, load: &str) -> String {
     )
 }
 
-fn folder(plan: &str) -> sojourn_testkit::TempDir {
+pub(crate) fn folder(plan: &str) -> sojourn_testkit::TempDir {
     let folder = temp_dir().unwrap();
     std::fs::write(folder.path().join("plan.yaml"), plan).unwrap();
     let rows: String = (0..50).map(|row| format!("{row}\n")).collect();
@@ -69,7 +69,7 @@ fn run(folder: &Path, flags: &[&str]) -> (Output, Value) {
     (output, report)
 }
 
-fn whole_run<'r>(report: &'r Value, class: &str) -> &'r Value {
+pub(crate) fn whole_run<'r>(report: &'r Value, class: &str) -> &'r Value {
     &report["ledger"]["journeys_total"]["whole_run"][class]
 }
 
@@ -144,12 +144,12 @@ fn children(pid: u32) -> Vec<u32> {
 }
 
 /// Gone, or dead and not yet waited for.
-fn is_gone(pid: u32) -> bool {
+pub(crate) fn is_gone(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     status.map_or(true, |status| status.contains(") Z "))
 }
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     Program::new("kill").args(["-9", &pid.to_string()]).run().unwrap();
 }
 

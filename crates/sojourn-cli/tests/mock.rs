@@ -65,10 +65,25 @@ impl Mocked {
         stream
     }
 
-    fn metric(&self, name: &str) -> u64 {
+    pub(crate) fn metric(&self, name: &str) -> u64 {
         let text = self.get("/_sojourn/metrics");
         let prefix = format!("sojourn_mock_{name} ");
         text.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap().parse().unwrap()
+    }
+
+    /// Where a file of its folder lies.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    /// Ends it and reads the truth that it was told to write to `truth.ndjson`.
+    pub(crate) fn truth(self) -> Vec<TruthRecord> {
+        self.running.terminate().unwrap();
+        let output = self.running.wait().unwrap();
+        assert_eq!(output.code, Some(0), "{output}");
+        let truth = truth(&self.folder.path().join("truth.ndjson"));
+        assert!(output.stderr.contains(&format!("truth: {} requests", truth.len())), "{output}");
+        truth
     }
 
     /// Its memory that is really there, bytes.
@@ -358,11 +373,7 @@ fn a_run_agrees_with_the_truth_request_by_request() {
         let run = common::run(&plan, |options| options.keep_all = true);
         let told = format!("{queue}: {:?}", run.summary);
         assert_eq!(run.summary.verdict, Verdict::Pass, "{told}");
-        mock.running.terminate().unwrap();
-        let output = mock.running.wait().unwrap();
-        assert_eq!(output.code, Some(0), "{output}");
-        let truth = truth(&mock.folder.path().join("truth.ndjson"));
-        assert!(output.stderr.contains(&format!("truth: {} requests", truth.len())), "{output}");
+        let truth = mock.truth();
         assert_is_lindley(&truth, servers);
         let start_ns = run.file.identity.start_monotonic_ns;
         let mut left: BTreeMap<String, &TruthRecord> =

@@ -101,11 +101,6 @@ impl Played {
         assert!(matches!(self.output.code, Some(0 | 3)), "{}", self.output);
     }
 
-    /// How late the generator was, nanoseconds.
-    fn lag_p99_ns(&self) -> u64 {
-        self.report["health"]["lag_ns"]["p99"].as_u64().expect("a lag")
-    }
-
     fn paths(&self) -> Vec<&str> {
         self.seen.iter().map(|seen| &*seen.path).collect()
     }
@@ -238,44 +233,6 @@ definition.session("s", function (session) {
     assert_eq!((denied("denied"), denied("denied redirect")), (started, started));
     assert_eq!(played.errors("refused"), [("status 503".to_owned(), started)]);
     assert_eq!(played.report["checks"][0]["held"].as_u64(), Some(started));
-}
-
-#[test]
-fn clients_arrive_as_a_poisson_process_by_phases() {
-    let script = r#"
-definition.setTarget("BASE");
-definition.setArrivalPhases([
-  { duration: 8, rate: 400 },
-  { duration: 1, rate: 0 },
-  { duration: 1, rate: 300, max_clients: 5, session_weights: { b: 1, a: 0 } },
-]);
-definition.setSessionWeights({ a: 3, b: 1, never: 0 });
-definition.session("a", function (session) { session.get("/a"); });
-definition.session("b", function (session) { session.get("/b"); });
-definition.session("never", function (session) { session.get("/never"); });
-"#;
-    let played = Played::of(script, &[], &["--seed", "7"]);
-    played.assert_ran();
-    let first_ns = played.seen[0].arrival_ns;
-    let late = |seen: &&Seen| seen.arrival_ns > first_ns + 8_500_000_000;
-    let tail: Vec<&Seen> = played.seen.iter().filter(late).collect();
-    assert_eq!((tail.len(), tail.iter().all(|seen| seen.path == "/b")), (5, true));
-    let early = &played.seen[..played.seen.len() - 5];
-    let count = early.len() as f64;
-    assert!((count - 3_200.0).abs() < 3.0 * 3_200_f64.sqrt(), "{count}");
-    let of_a = early.iter().filter(|seen| seen.path == "/a").count() as f64;
-    let spread = (count * 0.75 * 0.25).sqrt();
-    assert!((of_a - 0.75 * count).abs() < 3.5 * spread, "{of_a} of {count}");
-    assert_eq!(played.count("/never"), 0);
-    let gaps: Vec<f64> =
-        early.windows(2).map(|pair| (pair[1].arrival_ns - pair[0].arrival_ns) as f64).collect();
-    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-    let variation = variance.sqrt() / mean;
-    // A machine that others use lets several in at once: then the target sees another process.
-    if played.lag_p99_ns() < 500_000 {
-        assert!((0.9..1.1).contains(&variation), "coefficient of variation {variation}");
-    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The live terminal as people see it: the real binary, its own mock as the system, in tmux.
 
+mod others;
 mod tmux;
 
 use std::path::Path;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use sojourn_testkit::{Running, TempDir, free_port, sojourn, sojourn_path, temp_dir};
 
 use crate::{common::until, mock::Mocked};
-use tmux::Tmux;
+pub(crate) use tmux::Tmux;
 
 /// A system that charges cards: it answers at once, says by a webhook when it has begun, and a
 /// little later, for most, when it is done.
@@ -70,6 +71,12 @@ health: {{ lag_p99_max: 10s, tap_behind_max: 60s, silent_max: 60s }}
 
     fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Where it listens.
+    fn target(&self) -> String {
+        let plan = std::fs::read_to_string(self.path().join("plan.yaml")).unwrap();
+        plan.lines().find_map(|line| line.strip_prefix("target: ")).unwrap().to_owned()
     }
 
     /// A terminal in which `sojourn` gets these arguments; what came of it is then in files.
@@ -183,8 +190,7 @@ fn stopping_twice_ends_at_once() {
 #[test]
 fn an_attack_has_a_screen_too_and_none_of_it_is_coloured_when_no_colour_is_wanted() {
     let charges = Charges::start();
-    let plan = std::fs::read_to_string(charges.path().join("plan.yaml")).unwrap();
-    let target = plan.lines().find_map(|line| line.strip_prefix("target: ")).unwrap();
+    let target = charges.target();
     let attack = format!("attack {target}/charges -rate 50 -duration 60s -name tour");
     let tmux = charges.terminal(200, 60, "export NO_COLOR=1", &attack);
     let screen = tmux.shows(&["steady ", "/charges", "404", "busy "]);

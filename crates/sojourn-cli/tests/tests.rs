@@ -14,6 +14,7 @@ mod discover;
 mod doctor;
 mod event_queue;
 mod experiment;
+mod fleet;
 mod follow_up;
 mod from_tests;
 mod generators;
@@ -25,12 +26,22 @@ mod k6_journeys;
 mod k6_jslib;
 #[cfg(all(feature = "script", feature = "kafka"))]
 mod k6_kafka;
+#[cfg(feature = "script")]
+mod k6_outputs;
+#[cfg(feature = "script")]
+mod k6_redis;
+#[cfg(feature = "script")]
+mod k6_rest;
+mod kubernetes;
 mod labels;
 mod mock;
 mod mock_callbacks;
 mod nothing_worked;
 mod omission;
+#[cfg(feature = "cluster")]
+mod on_cluster;
 mod outputs;
+mod pictures;
 mod polled;
 mod resources;
 mod results;

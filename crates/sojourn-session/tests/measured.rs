@@ -203,6 +203,7 @@ fn time_and_processors() {
         end_ns: 3_250_000_000,
         drain_ns: None,
         notes: Vec::new(),
+        fleet: None,
     };
     let intervals = vec![interval(0, [0.2, 0.4]), interval(1, [0.9, 0.9]), interval(2, [0.0, 0.2])];
     let mut run = RunFile { intervals, summary: Some(summary), ..RunFile::default() };

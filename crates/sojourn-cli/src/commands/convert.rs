@@ -9,7 +9,7 @@ use sojourn_session::{
 };
 
 use super::session::ScriptFolder;
-use crate::{errors::UsageError, outputs, script_words::is_session};
+use crate::{errors::UsageError, outputs, script_words::is_session, shelf::Shelf};
 
 /// Make a session script or a journey file of a recording (HAR), a journey file of a session
 /// script, or list what keeps a k6 script from becoming a session
@@ -91,7 +91,7 @@ fn recording(command: &Convert, text: &str, to: To) -> Result<u8, UsageError> {
 
 fn journey(command: &Convert, definition: &Definition) -> Result<u8, UsageError> {
     let file = &command.file;
-    let data = Data::load(definition, &ScriptFolder::of(file))?;
+    let data = Data::load(definition, &ScriptFolder::of(file, &Shelf::Here))?;
     let name = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
     let made = journey_file(&name, definition, &data).ok_or_else(|| {
         UsageError::new(

@@ -6,7 +6,10 @@ use sojourn_engine::RunOptions;
 use sojourn_live::{Discovery, Found, Watched, journey_file, stages};
 use sojourn_plan::{Overrides, Plan, duration_ns};
 
-use crate::{connectors::registry, errors::UsageError, files::read_plan, runner::run_id, signals};
+use crate::{
+    connectors::registry, errors::UsageError, files::read_plan, runner::run_id, shelf::Shelf,
+    signals,
+};
 
 /// Fire one root, find every event that mentions its key, write the journey file
 #[derive(Debug, clap::Args)]
@@ -44,7 +47,7 @@ pub(crate) fn run(command: &Discover) -> Result<u8, UsageError> {
         environment: command.env.clone(),
         ..Overrides::default()
     };
-    let plan = read_plan(&command.file, &overrides)?;
+    let plan = read_plan(&command.file, &overrides, &Shelf::Here)?;
     let name = command.journey.as_deref();
     let journey = plan.journeys.iter().find(|journey| name.is_none_or(|name| journey.name == name));
     let Some(journey) = journey else {

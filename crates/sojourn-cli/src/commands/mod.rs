@@ -6,12 +6,15 @@ mod compare;
 mod completions;
 #[cfg(feature = "script")]
 mod convert;
+mod coordinator;
 mod demo;
 mod discover;
 mod doctor;
 mod dump;
 mod encode;
+mod fleet;
 mod generator;
+mod image;
 mod init;
 #[cfg(feature = "script")]
 mod k6;
@@ -54,6 +57,10 @@ pub(crate) enum Command {
     Attack(Box<attack::Attack>),
     /// Run a journey file
     Run(Box<run::Run>),
+    /// Run with generators that dial in from other machines
+    Coordinator(Box<coordinator::Coordinator>),
+    /// Make load for a coordinator on another machine
+    Generator(generator::Generator),
     /// Check whether a journey file can run here and its figures be believed, without load
     Doctor(Box<doctor::Doctor>),
     /// Find the highest arrival rate that a journey file's thresholds allow
@@ -91,9 +98,10 @@ pub(crate) enum Command {
     /// Refused: it has become `encode`
     #[command(hide = true)]
     Dump(dump::Dump),
-    /// What a run with --generators starts
-    #[command(hide = true)]
-    Generator,
+    /// Runs on a Kubernetes cluster: their manifests, and those that go on
+    Fleet(fleet::Fleet),
+    /// This program as a container image, without Docker
+    Image(image::Image),
     /// Print the JSON Schema of journey files, for editors, or of the JSON report
     Schema(schema::Schema),
     /// Print the manual page, or write one for each command
@@ -108,6 +116,8 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Demo(command) => demo::run(&command),
         Command::Attack(command) => attack::run(&command),
         Command::Run(command) => run::run(&command),
+        Command::Coordinator(command) => coordinator::run(&command),
+        Command::Generator(command) => generator::run(&command),
         Command::Doctor(command) => doctor::run(&command),
         Command::Search(command) => search::run(&command),
         Command::Sweep(command) => sweep::run(&command),
@@ -126,7 +136,8 @@ pub(crate) fn dispatch(command: Command) -> Result<u8, UsageError> {
         Command::Encode(command) => encode::run(&command),
         Command::Plot(command) => plot::run(&command),
         Command::Dump(command) => dump::run(&command),
-        Command::Generator => generator::run(),
+        Command::Fleet(command) => fleet::run(&command),
+        Command::Image(command) => image::run(&command),
         Command::Schema(command) => schema::run(&command),
         Command::Man(command) => man::run(&command),
         Command::Completions(command) => completions::run(&command),

@@ -1,14 +1,20 @@
 //! `sojourn run`: a journey file, as it is or one journey only.
 
-use sojourn_engine::Joined;
+use sojourn_engine::{Joined, Processes, RunError, Stop};
+use sojourn_kubernetes::Wanted;
+use sojourn_plan::Plan;
 
 use crate::{
     connectors::registry,
     errors::UsageError,
+    fleet_flags::FleetFlags,
+    kubernetes_flags::{ClusterFlags, KubernetesFlags, On},
+    on_kubernetes,
     plan_flags::PlanFlags,
     process_flags::ProcessFlags,
     rehearsal::{self, Share},
     runner::{self, How, RunFlags},
+    shelf::Shelf,
     signals,
 };
 
@@ -19,6 +25,7 @@ use crate::{
   sojourn run journey.yaml --target http://127.0.0.1:8080 --label git=$(git rev-parse --short HEAD)
   sojourn run journey.yaml --once --debug
   sojourn run journey.yaml --generators 4
+  sojourn run journey.yaml --on kubernetes --generators 8 --away-from app=checkout
   sojourn run journey.yaml --rehearse 10%,50%,100%
   sojourn run journey.yaml --report ci.json --report page.html
   sojourn run journey.yaml --report summary.md --report junit.xml    for a pull request and CI
@@ -28,6 +35,24 @@ use crate::{
   sojourn run journey.yaml --target-cgroup relay=/sys/fs/cgroup/system.slice/relay.service
   sojourn run journey.yaml --prometheus http://127.0.0.1:9090 --observe queue='sum(queue_length)'")]
 pub(crate) struct Run {
+    #[command(flatten)]
+    making: Making,
+    /// Where the generators are: pods of a cluster that kubectl reaches, which are created, watched
+    /// and deleted again
+    #[arg(long, value_enum, value_name = "WHERE", requires = "generators")]
+    on: Option<On>,
+    /// With --on: come back as soon as the run is created; `sojourn fleet attach` follows it
+    #[arg(long, requires = "on")]
+    detach: bool,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+    #[command(flatten)]
+    kubernetes: KubernetesFlags,
+}
+
+/// What is to be run and how, wherever its generators are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Making {
     #[command(flatten)]
     plan: PlanFlags,
     /// One journey of each kind instead of the load
@@ -46,32 +71,81 @@ pub(crate) struct Run {
     spread: ProcessFlags,
 }
 
+/// Flags of `run` that are not for the coordinator's pod: they say where the run is, or what
+/// becomes of its results here.
+const NOT_FOR_PODS: &[&str] =
+    &["on", "detach", "generators", "output", "report", "format", "nfr", "live", "web", "quiet"];
+
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
+    if command.on == Some(On::Kubernetes) {
+        return run_on_kubernetes(command);
+    }
+    command.kubernetes.refuse_without_cluster(&["run"])?;
+    let command = &command.making;
     let plan = command.plan.read()?;
     let stop = signals::stop_on_signals();
     if !command.rehearse.is_empty() {
         return rehearsal::rehearse(&plan, &command.rehearse, &command.flags, &stop);
     }
-    let how = How {
-        once: command.once,
-        debug: command.debug,
-        processes: command.spread.processes()?,
-        ..How::default()
+    command.make(&plan, command.spread.processes()?, &stop)
+}
+
+fn run_on_kubernetes(command: &Run) -> Result<u8, UsageError> {
+    let Making { plan, flags, spread, .. } = &command.making;
+    let generators = spread.count().unwrap_or(1);
+    let asked = (plan, flags.machine.ca.as_deref(), &flags.out);
+    let wanted = command.kubernetes.wanted(asked, generators, (&["run"], NOT_FOR_PODS))?;
+    let wanted = Wanted { namespace: command.cluster.namespace.clone(), ..wanted };
+    let results = on_kubernetes::Results {
+        output: flags.output.as_deref(),
+        reports: &flags.report,
+        format: flags.format,
+        nfr: flags.nfr.as_deref(),
+        is_quiet: flags.machine.quiet,
     };
-    let made = runner::make(&plan, &command.flags, how, &stop)?;
-    runner::say_where(&made);
-    Ok(made.code)
+    on_kubernetes::start(&command.cluster.cluster(), &wanted, &results, command.detach)
+}
+
+/// Makes the run with generators that dial in.
+pub(crate) fn coordinate(command: &Making, fleet: &FleetFlags) -> Result<u8, UsageError> {
+    let shelf = Shelf::noting();
+    let plan = command.plan.read_from(&shelf)?;
+    command.flags.machine.options_from(&shelf, String::new())?;
+    let stop = signals::stop_on_signals();
+    let gathered = fleet.gather(&command.spread, shelf.into_parcel(), &stop)?;
+    command.make(&plan, Some(gathered.processes.clone()), &stop)
 }
 
 /// Makes the load of the same run for the process that coordinates it.
-pub(crate) fn join(command: &Run, joined: Joined) {
-    match command.plan.read() {
-        Ok(plan) => {
-            let mut options = command.flags.machine.options(None, joined.run_id().to_owned());
+pub(crate) fn join(command: &Run, joined: Joined) -> Result<(), RunError> {
+    join_making(&command.making, joined)
+}
+
+/// The same of a coordinator's.
+pub(crate) fn join_making(command: &Making, joined: Joined) -> Result<(), RunError> {
+    let shelf = Shelf::of(&joined);
+    let run_id = joined.run_id().to_owned();
+    let options = command.flags.machine.options_from(&shelf, run_id);
+    match command.plan.read_from(&shelf).and_then(|plan| Ok((plan, options?))) {
+        Ok((plan, mut options)) => {
             options.once = command.once;
-            joined.serve(&plan, &options, &registry());
+            joined.serve(&plan, &options, &registry())
         }
-        Err(error) => joined.refuse(&error.into()),
+        Err(error) => Err(joined.refuse(error.into())),
+    }
+}
+
+impl Making {
+    fn make(
+        &self,
+        plan: &Plan,
+        processes: Option<Processes>,
+        stop: &Stop,
+    ) -> Result<u8, UsageError> {
+        let how = How { once: self.once, debug: self.debug, processes, ..How::default() };
+        let made = runner::make(plan, &self.flags, how, stop)?;
+        runner::say_where(&made);
+        Ok(made.code)
     }
 }

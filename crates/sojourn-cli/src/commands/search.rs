@@ -36,6 +36,7 @@ Examples:
   sojourn search journey.yaml --from 20/s --to 500/s --precision 5%
   sojourn search journey.yaml --per-core 0.5 --report capacity.html --report capacity.json
   sojourn search journey.yaml --step 30s --runs runs/
+  sojourn search journey.yaml --web              every step watched in a browser
   sojourn search journey.yaml --target-pid payments=4711    which resource ends it, and where
 
 Exit codes: 0 found, 2 wrong usage or a plan that cannot run, 3 void (no run could be believed),

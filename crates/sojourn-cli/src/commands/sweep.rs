@@ -30,6 +30,7 @@ Examples:
       --before 'kubectl scale deployment/payments --replicas={REPLICAS} --timeout=60s'
   sojourn sweep journey.yaml --vary BATCH=1,100 --vary POLL=10ms,1s --report sweep.html
   sojourn sweep journey.yaml --vary RATE=50/s,100/s --target-pid payments=4711
+  sojourn sweep journey.yaml --vary RATE=50/s,100/s --web
 
 Exit codes: 0 every run passed, 2 wrong usage, a plan that cannot run or a command that failed,
 3 a run was void, 99 a threshold failed, 105 interrupted."
@@ -75,7 +76,8 @@ pub(crate) fn run(command: &Sweep) -> Result<u8, UsageError> {
             break;
         }
         let shown = vary::shown(&values);
-        several.say(&format!("run {number} of {}: {shown}", report.planned));
+        let of = format!("run {number} of {}: {shown}", report.planned);
+        several.say(&of);
         if let Some(before) = &before
             && let Err(error) = before.run(&values)
         {
@@ -85,7 +87,7 @@ pub(crate) fn run(command: &Sweep) -> Result<u8, UsageError> {
         for (name, value) in &values {
             plan.labels.push((name.clone(), value.clone()));
         }
-        let done = match several.make(&plan, &shown, &|_| false) {
+        let done = match several.make(&plan, &of, &|_| false) {
             Ok(done) => done,
             Err(error) => {
                 failure = Some(error);

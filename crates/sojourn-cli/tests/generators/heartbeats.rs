@@ -6,26 +6,26 @@ use sojourn_clock::MILLISECOND_NS;
 
 use super::*;
 
-/// The script that users know, with a tenth of its pings: a station from a file, a token for it,
-/// and 28 to 32 pings with exponential gaps of a second. 280 clients come in each second, so that
-/// after half a minute some 9,000 are there, for as long again.
+/// The script that users know: a station from a file, a token for it, and 280 to 320 pings with
+/// exponential gaps of a second. 27.5 clients come in each second for eleven minutes, so that after
+/// half of them some 9,000 are there, and stay as many.
 const SCRIPT: &str = r#"
 definition.setTarget("BASE");
-definition.setArrivalPhases([{ duration: 70, rate: 280 }]);
+definition.setArrivalPhases([{ duration: 660, rate: 27.5 }]);
 definition.session("television", function (session) {
   var station = session.ds.pickFrom(session.ds.loadStructured("stations.csv"));
   session.post("/token?id=:id", {
     tag: "token", params: { id: station.get("id") }, extraction: { jsonpath: { token: "$.token" } },
   });
   session.assert("token", session.getVar("token"), "!=", "");
-  session.times(session.ds.generate("random_number", { range: [28, 32] }), function (context) {
+  session.times(session.ds.generate("random_number", { range: [280, 320] }), function (context) {
     context.get("/ping?token=:token", { tag: "ping", params: { token: session.getVar("token") } });
     context.waitExp(1);
   });
 });
 "#;
-const CLIENTS_PER_S: f64 = 280.0;
-const SECONDS: f64 = 70.0;
+const CLIENTS_PER_S: f64 = 27.5;
+const SECONDS: f64 = 660.0;
 
 /// What the target saw.
 #[derive(Default)]
@@ -88,7 +88,7 @@ fn nine_thousand_televisions() {
     std::fs::write(folder.path().join("tv.js"), SCRIPT.replace("BASE", &server.url(""))).unwrap();
     std::fs::write(folder.path().join("stations.csv"), "id,name\n7,Seven\n12,Twelve\n").unwrap();
     let words = ["session", "run", "tv.js", "--quiet", "--format", "json", "--report", "r.json"];
-    let run = sojourn(words).in_dir(folder.path()).timeout(Duration::from_secs(400));
+    let run = sojourn(words).in_dir(folder.path()).timeout(Duration::from_secs(1_500));
     let output = run.run().unwrap();
     assert!(matches!(output.code, Some(0 | 3)), "{output}");
     let report: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -107,11 +107,11 @@ fn nine_thousand_televisions() {
     assert!(report["journeys"][0]["in_flight_max"].as_f64().unwrap() >= 8_500.0);
     // Everybody pings with the own token alone, as often as drawn, and all numbers are drawn.
     assert_eq!(book.strangers, 0);
-    let mut drawn = [0usize; 5];
+    let mut drawn = [0usize; 41];
     for (_, pings) in &book.pings {
-        drawn[pings.len().checked_sub(28).unwrap()] += 1;
+        drawn[pings.len().checked_sub(280).unwrap()] += 1;
     }
-    let expected = clients as f64 / 5.0;
+    let expected = clients as f64 / 41.0;
     assert!(drawn.iter().all(|&count| (count as f64 - expected).abs() < 5.0 * expected.sqrt()));
     // Clients come as a Poisson process.
     let mean = CLIENTS_PER_S * SECONDS;

@@ -6,13 +6,13 @@ use std::process::Command;
 use crate::common::until;
 
 /// A tmux server with one pane; dropped, it ends with what runs in it.
-pub(super) struct Tmux {
+pub(crate) struct Tmux {
     socket: PathBuf,
 }
 
 impl Tmux {
     /// A pane of this size in which a shell runs `script` in `folder`.
-    pub(super) fn start(width: u16, height: u16, folder: &Path, script: &str) -> Self {
+    pub(crate) fn start(width: u16, height: u16, folder: &Path, script: &str) -> Self {
         let tmux = Self { socket: folder.join("tmux") };
         let (x, y) = (width.to_string(), height.to_string());
         let folder = folder.to_str().unwrap();
@@ -22,36 +22,36 @@ impl Tmux {
     }
 
     /// What stands on the screen.
-    pub(super) fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.run(&["capture-pane", "-p"])
     }
 
     /// What stands on the screen and above it, with the escapes of its colours.
-    pub(super) fn coloured(&self) -> String {
+    pub(crate) fn coloured(&self) -> String {
         self.run(&["capture-pane", "-p", "-e"])
     }
 
     /// All that was printed, in whole lines.
-    pub(super) fn history(&self) -> String {
+    pub(crate) fn history(&self) -> String {
         self.run(&["capture-pane", "-p", "-J", "-S", "-"])
     }
 
-    pub(super) fn keys(&self, keys: &[&str]) {
+    pub(crate) fn keys(&self, keys: &[&str]) {
         self.run(&[&["send-keys"], keys].concat());
     }
 
-    pub(super) fn resize(&self, width: u16, height: u16) {
+    pub(crate) fn resize(&self, width: u16, height: u16) {
         let (x, y) = (width.to_string(), height.to_string());
         self.run(&["resize-window", "-x", &x, "-y", &y]);
     }
 
     /// One of tmux's own variables of the pane.
-    pub(super) fn is(&self, variable: &str) -> bool {
+    pub(crate) fn is(&self, variable: &str) -> bool {
         self.run(&["display-message", "-p", &format!("#{{{variable}}}")]).trim() == "1"
     }
 
     /// Waits until the screen shows all of it.
-    pub(super) fn shows(&self, parts: &[&str]) -> String {
+    pub(crate) fn shows(&self, parts: &[&str]) -> String {
         let mut screen = String::new();
         let mut missing = Vec::new();
         // Said at the end, where a screen that never came can be looked at.

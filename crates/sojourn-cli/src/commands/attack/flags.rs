@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::connections::Connections;
 use crate::{
-    display::Live,
+    display::ShownFlags,
     go_flags::boolean,
     go_words::{body_limit, duration},
     out_flags::OutFlags,
@@ -117,14 +117,8 @@ pub(crate) struct Attack {
     pub(super) spin: bool,
     #[command(flatten)]
     pub(super) connections: Connections,
-    /// How the attack is shown on the terminal while it goes on
-    #[arg(long, value_enum, default_value_t = Live::Auto, value_name = "HOW")]
-    pub(super) live: Live,
-    /// Show the attack in a browser, too, at this address [of --web alone: 127.0.0.1:8089];
-    /// elsewhere than on this machine a token is asked for
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = crate::web::ADDRESS)]
-    pub(super) web: Option<String>,
+    #[command(flatten)]
+    pub(super) shown: ShownFlags,
     /// Nothing on the terminal while the attack goes on
     #[arg(long, short)]
     pub(super) quiet: bool,

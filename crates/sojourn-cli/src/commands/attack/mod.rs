@@ -21,6 +21,7 @@ use crate::{
     reported::{Reported, RunFormat},
     runner, signals,
     watchers::Watchers,
+    web,
 };
 pub(crate) use flags::Attack;
 
@@ -117,8 +118,10 @@ fn conduct(
     let run = (options.run_id.as_str(), plan);
     command.out.watch(&mut watchers, run, options.client.tls.ca_file.clone())?;
     let control = control::listen(plan, &options.run_id, &options.rate);
-    let asked = Shown { live: command.live, web: command.web.as_deref(), beside };
-    display::show(&mut watchers, asked, plan, options)?;
+    let web = command.shown.web.as_deref();
+    let web = web.map(|address| web::open(address, options.run_file.as_deref())).transpose()?;
+    let asked = Shown { live: command.shown.live, web, beside, ..Shown::default() };
+    display::show(&mut watchers, asked, plan, &options.rate)?;
     let ended = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
         watchers.second(progress);
         if let Some(metrics) = &metrics {

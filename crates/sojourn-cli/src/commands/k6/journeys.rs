@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sojourn_engine::RunOptions;
+use sojourn_engine::{Onlooker, RunOptions};
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{Settings, SummaryMode};
 use sojourn_metrics::names;
@@ -39,9 +39,13 @@ impl Journeys {
         Ok(Self { run_file, run_id, reports })
     }
 
-    pub(super) fn followed_with(&self) -> FollowedWith {
+    pub(super) fn run_file(&self) -> &Path {
+        &self.run_file
+    }
+
+    pub(super) fn followed_with(&self, onlooker: Option<Onlooker>) -> FollowedWith {
         let options = RunOptions::new(self.run_file.clone(), self.run_id.clone());
-        FollowedWith { registry: Arc::new(registry()), options }
+        FollowedWith { registry: Arc::new(registry()), options, onlooker }
     }
 
     /// Prints what came of the journeys, and writes the reports. The exit code is the script's own

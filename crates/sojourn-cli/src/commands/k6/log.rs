@@ -7,6 +7,7 @@ use std::sync::Arc;
 use sojourn_k6::flags::Settings;
 use sojourn_vu::{Console, LogFormat, LogSink};
 
+use super::held::Terminal;
 use super::script::Failed;
 
 /// The log before it is known what flags ask for.
@@ -32,7 +33,7 @@ pub(super) fn console(
     let output = settings.log_output.as_deref().unwrap_or("stderr");
     let is_terminal = output == "stderr" && io::stderr().is_terminal();
     let log: LogSink = match output {
-        "stderr" => Box::new(io::stderr()),
+        "stderr" => Box::new(Terminal),
         "stdout" => Box::new(io::stdout()),
         "none" => Box::new(io::sink()),
         other => match other.strip_prefix("file=") {

@@ -2,12 +2,17 @@
 
 mod archive;
 mod check;
+mod display;
 mod environment;
+mod frames;
+mod held;
 mod inspect;
 mod journeys;
 mod log;
 mod new;
+mod outputs;
 mod progress;
+mod remote;
 mod run;
 mod script;
 mod source;
@@ -22,9 +27,12 @@ use crate::errors::UsageError;
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
+  sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal
   sojourn k6 check script.js                what it uses, what is missing
   sojourn k6 inspect --execution-requirements script.js
   sojourn k6 archive script.js              all in one file, which k6 runs too
+  sojourn k6 run --paused --address localhost:6565 script.js
+  sojourn k6 resume                         begins it, from another terminal or machine
 
 Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the
 script threw outside iterations, 108 and 110 it ended or failed the test.")]
@@ -46,6 +54,16 @@ enum Command {
     Archive(Box<archive::Archive>),
     /// Write a script to begin with
     New(new::New),
+    /// How a test goes that was started with --address
+    Status(remote::At),
+    /// Its metrics so far, as JSON
+    Stats(remote::At),
+    /// Begin no further iterations of an externally controlled scenario
+    Pause(remote::At),
+    /// Go on, or begin a test that was started with --paused
+    Resume(remote::At),
+    /// Change how many users an externally controlled scenario has
+    Scale(remote::Scale),
     /// Print the version
     Version,
 }
@@ -58,6 +76,11 @@ pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
         Command::Inspect(command) => inspect::run(command),
         Command::Archive(command) => archive::run(command),
         Command::New(command) => new::run(command),
+        Command::Status(at) => remote::status(at),
+        Command::Stats(at) => remote::stats(at),
+        Command::Pause(at) => remote::pause(at, true),
+        Command::Resume(at) => remote::pause(at, false),
+        Command::Scale(command) => remote::scale(command),
         Command::Version => {
             println!("sojourn {}", env!("CARGO_PKG_VERSION"));
             Ok(0)

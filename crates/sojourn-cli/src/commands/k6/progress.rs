@@ -10,14 +10,17 @@ pub(super) struct Progress {
     is_quiet: bool,
     is_terminal: bool,
     told: u64,
-    duration_ns: u64,
+}
+
+/// How long the scenarios take together.
+pub(super) fn planned_ns(scenarios: &[Scenario]) -> u64 {
+    let ends = scenarios.iter().map(|s| s.start_time_ns.saturating_add(s.duration_ns()));
+    ends.max().unwrap_or(0)
 }
 
 impl Progress {
-    pub(super) fn new(is_quiet: bool, scenarios: &[Scenario]) -> Self {
-        let ends = scenarios.iter().map(|s| s.start_time_ns.saturating_add(s.duration_ns()));
-        let is_terminal = io::stderr().is_terminal();
-        Self { is_quiet, is_terminal, told: 0, duration_ns: ends.max().unwrap_or(0) }
+    pub(super) fn new(is_quiet: bool) -> Self {
+        Self { is_quiet, is_terminal: io::stderr().is_terminal(), told: 0 }
     }
 
     pub(super) fn show(&mut self, view: &View) {
@@ -25,7 +28,7 @@ impl Progress {
         if self.is_quiet || !self.is_terminal && self.told % 10 != 1 {
             return;
         }
-        let line = line(view, self.duration_ns);
+        let line = line(view);
         let (start, end) = if self.is_terminal { ("\r\x1b[K", "") } else { ("", "\n") };
         eprint!("{start}{line}{end}");
         // A terminal that is gone shows nothing.
@@ -40,7 +43,7 @@ impl Progress {
 }
 
 /// `running (0m30.0s), 00/25 VUs, 209441 complete and 0 interrupted iterations`.
-pub(super) fn line(view: &View, _duration_ns: u64) -> String {
+fn line(view: &View) -> String {
     let seconds = view.elapsed_ns as f64 / 1e9;
     let minutes = (seconds / 60.0).floor();
     let (vus, most) = (view.vus, view.vus_max);

@@ -4,17 +4,17 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crossbeam_channel::Receiver;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings, SummaryMode};
 use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::{Environment, Segment};
-use sojourn_k6::output::TimeFormat;
-use sojourn_vu::{Console, Ended, Format, Output, Plan, conduct};
+use sojourn_vu::{Ask, Console, Ended, Plan, Rest, Seen, conduct};
 
+use super::display::{Display, Shown, ShownFlags};
 use super::journeys::Journeys;
-use super::progress::Progress;
 use super::script::{self, Failed};
-use super::{environment, log, summary};
+use super::{environment, frames, log, outputs, summary};
 use crate::errors::UsageError;
 use crate::signals;
 
@@ -23,12 +23,18 @@ use crate::signals;
 #[command(after_help = "Examples:
   sojourn run script.js --vus 25 --duration 30s
   sojourn run script.js -s 10s:20 -s 30s:20 -e BASE=http://127.0.0.1:8080
-  sojourn run script.js --out csv=samples.csv --summary-mode full")]
+  sojourn run script.js --out csv=samples.csv --summary-mode full
+  sojourn run script.js --out influxdb=http://127.0.0.1:8086/k6
+  K6_PROMETHEUS_RW_SERVER_URL=http://127.0.0.1:9090/api/v1/write \\
+    sojourn run script.js --out experimental-prometheus-rw
+  sojourn run script.js --web               watched in a browser")]
 pub(crate) struct Run {
     /// The script; - for standard input
     script: PathBuf,
     #[command(flatten)]
     flags: RunFlags,
+    #[command(flatten)]
+    shown: ShownFlags,
 }
 
 /// Runs it.
@@ -72,11 +78,20 @@ fn test(
     if !settings.quiet {
         announce(command, settings, &asked);
     }
-    let mut progress = Progress::new(settings.quiet, &asked.consolidated.scenarios);
-    let outputs = outputs(settings, process, system_tags)?;
+    let outputs = outputs::open(&settings.out, process, system_tags)?;
     let users = asked.consolidated.requirements().max_vus;
     let journeys = asked.collected.declares_taps();
     let journeys = journeys.then(|| Journeys::prepare(&command.script, settings)).transpose()?;
+    let (_rest, asks) = rest(settings, asked.consolidated.options.paused, console)?.unzip();
+    let (onlooker, latest) = frames::onlooker();
+    let shown = Shown {
+        name: command.script.file_stem().and_then(|name| name.to_str()).unwrap_or("script"),
+        scenarios: &asked.consolidated.scenarios,
+        is_quiet: settings.quiet,
+        journeys: journeys.as_ref().map(|journeys| (latest, journeys.run_file())),
+    };
+    let mut display = Display::open(&command.shown, shown)?;
+    let onlooker = command.shown.asks_for_frames().then_some(onlooker);
     let plan = Plan {
         collected: asked.collected,
         consolidated: asked.consolidated,
@@ -88,20 +103,49 @@ fn test(
         threads: settings.threads.unwrap_or_else(|| threads(users)),
         outputs,
         has_summary: settings.summary_mode != SummaryMode::Disabled,
-        journeys: journeys.as_ref().map(Journeys::followed_with),
+        journeys: journeys.as_ref().map(|journeys| journeys.followed_with(onlooker)),
+        asks,
+        lingers: settings.linger,
     };
     let stop = signals::stop_script_on_signals();
     let asked_to_stop = || u8::from(stop.graceful()) + u8::from(stop.at_once());
-    let ended = conduct(plan, &asked_to_stop, &mut |view| progress.show(view), &|ended| {
+    let ended = conduct(plan, &asked_to_stop, &mut |seen| display.show(seen), &|ended| {
         summary::data(ended, &look, settings).to_string()
     })
     .map_err(Failed::from)?;
-    progress.end();
+    let Ended { view, totals, thresholds, .. } = &ended;
+    display.end(&Seen { view: *view, totals, thresholds });
     let exit = tell(&ended, settings, &look, console)?;
     match journeys {
         Some(journeys) => journeys.tell(&ended, exit, settings, console),
         None => Ok(exit),
     }
+}
+
+/// The REST interface, where one is asked for. Who waits to be resumed needs one.
+fn rest(
+    settings: &Settings,
+    is_paused: Option<bool>,
+    console: &Console,
+) -> Result<Option<(Rest, Receiver<Ask>)>, Failed> {
+    let Some(address) = &settings.address else {
+        return match is_paused {
+            Some(true) => {
+                let told = "--paused waits for somebody who resumes the test by its REST \
+                            interface: give --address localhost:6565 too";
+                Err(Failed::config(told))
+            }
+            _ => Ok(None),
+        };
+    };
+    let (rest, asks) = Rest::start(address).map_err(|error| {
+        Failed::new(ExitCode::CannotStartRest, format!("--address {address}: {error}"))
+    })?;
+    console.info(&format!("the REST interface is at http://{}/v1/status", rest.address()));
+    if !rest.address().ip().is_loopback() {
+        console.warn("who reaches the REST interface can stop the test: it has no password");
+    }
+    Ok(Some((rest, asks)))
 }
 
 fn tell(
@@ -136,7 +180,8 @@ fn tell(
 fn announce(command: &Run, settings: &Settings, asked: &script::Asked) {
     let needed = asked.consolidated.requirements();
     let scenarios = &asked.consolidated.scenarios;
-    let outputs = if settings.out.is_empty() { "-".to_owned() } else { settings.out.join(", ") };
+    let shown: Vec<_> = settings.out.iter().map(|out| outputs::shown(out)).collect();
+    let outputs = if shown.is_empty() { "-".to_owned() } else { shown.join(", ") };
     println!("\n     execution: local");
     println!("        script: {}", command.script.display());
     println!("        output: {outputs}\n");
@@ -156,35 +201,4 @@ const USERS_PER_THREAD: u64 = 100;
 fn threads(users: u64) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     usize::try_from(users / USERS_PER_THREAD).unwrap_or(usize::MAX).clamp(1, cores)
-}
-
-fn outputs(
-    settings: &Settings,
-    process: &Environment,
-    tags: SystemTags,
-) -> Result<Vec<Output>, Failed> {
-    let mut outputs = Vec::new();
-    for out in &settings.out {
-        let (kind, path) = out.split_once('=').unwrap_or((out, ""));
-        let (format, path) = match kind {
-            "json" => (Format::Json, path.to_owned()),
-            "csv" => {
-                let word = process.get("K6_CSV_TIME_FORMAT").map_or("unix", String::as_str);
-                let time = TimeFormat::from_word(word).ok_or_else(|| {
-                    Failed::config(format!("K6_CSV_TIME_FORMAT={word} is no format of times"))
-                })?;
-                let named = process.get("K6_CSV_FILENAME").filter(|_| path.is_empty());
-                (Format::Csv(time), named.cloned().unwrap_or_else(|| path.to_owned()))
-            }
-            other => {
-                let told = format!("invalid output type '{other}', available types are: csv, json");
-                return Err(Failed::new(ExitCode::Unspecified, told));
-            }
-        };
-        let path = if path.is_empty() && kind == "csv" { "file.csv".to_owned() } else { path };
-        let output = Output::create(format, &path, tags)
-            .map_err(|error| Failed::config(format!("--out {out}: {error}")))?;
-        outputs.push(output);
-    }
-    Ok(outputs)
 }

@@ -1,5 +1,6 @@
 //! `sojourn session`: tests written in the session DSL.
 
+mod coordinator;
 mod curl;
 mod figures;
 mod log;
@@ -23,15 +24,17 @@ pub(crate) struct Session {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     Run(Box<run::Run>),
+    Coordinator(Box<coordinator::Coordinator>),
     Curl(curl::Curl),
 }
 
 /// Makes the load of the same run for the process that coordinates it.
-pub(crate) fn join(command: &Session, joined: Joined) {
+pub(crate) fn join(command: &Session, joined: Joined) -> Result<(), RunError> {
     match &command.what {
         What::Run(command) => run::join(command, joined),
+        What::Coordinator(command) => coordinator::join(command, joined),
         // No coordinator reads such words.
-        What::Curl(_) => joined.refuse(&RunError::with("session curl makes no load", None)),
+        What::Curl(_) => Err(joined.refuse(RunError::with("session curl makes no load", None))),
     }
 }
 
@@ -39,6 +42,7 @@ pub(crate) fn join(command: &Session, joined: Joined) {
 pub(crate) fn run(command: &Session) -> Result<u8, UsageError> {
     match &command.what {
         What::Run(command) => run::run(command),
+        What::Coordinator(command) => coordinator::run(command),
         What::Curl(command) => curl::run(command),
     }
 }

@@ -1,13 +1,13 @@
 //! A session script and its files, read and compiled.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use sojourn_plan::Files;
 use sojourn_script::Sources;
 use sojourn_session::{Budget, Channels, Data, Defines, Definition, Offer, Program, evaluate_with};
 
-use crate::errors::UsageError;
+use crate::{errors::UsageError, shelf::Shelf};
 
 /// Which script, and how it is read.
 #[derive(Debug, clap::Args)]
@@ -35,41 +35,45 @@ pub(super) struct Script {
 }
 
 /// Files relative to the script's own folder.
-pub(crate) struct ScriptFolder(PathBuf);
+pub(crate) struct ScriptFolder<'a> {
+    folder: PathBuf,
+    shelf: &'a Shelf,
+}
 
-impl ScriptFolder {
+impl<'a> ScriptFolder<'a> {
     /// The folder of this script.
-    pub(crate) fn of(script: &Path) -> Self {
-        Self(script.parent().map_or_else(PathBuf::new, Path::to_path_buf))
+    pub(crate) fn of(script: &Path, shelf: &'a Shelf) -> Self {
+        Self { folder: script.parent().map_or_else(PathBuf::new, Path::to_path_buf), shelf }
     }
 }
 
-impl Files for ScriptFolder {
-    fn read(&self, path: &Path) -> std::io::Result<String> {
-        std::fs::read_to_string(self.0.join(path))
+impl Files for ScriptFolder<'_> {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        self.shelf.read_text(&self.folder.join(path))
     }
 
-    fn read_bytes(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(self.0.join(path))
+    fn read_bytes(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.shelf.read(&self.folder.join(path))
     }
 
-    fn open(&self, path: &Path) -> std::io::Result<Box<dyn Read>> {
-        Ok(Box::new(std::fs::File::open(self.0.join(path))?))
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        self.shelf.open(&self.folder.join(path))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        self.shelf.variable(name)
     }
 }
 
 impl ScriptFlags {
     /// Reads the script and those of its files that are not offered; with `--strict`, what is
     /// probably a slip is an error.
-    pub(super) fn read(&self, offer: &Offer) -> Result<Script, UsageError> {
+    pub(super) fn read(&self, offer: &Offer, shelf: &Shelf) -> Result<Script, UsageError> {
         let path = &self.script;
-        let text = text_of(path)?;
-        let definition = self.definition()?;
-        let folder = ScriptFolder::of(path);
+        let text = text_of(path, shelf)?;
+        let entry_text = shelf.is_sent().then(|| text.clone());
+        let definition = self.definition_from(Sources { entry_text, ..Sources::default() })?;
+        let folder = ScriptFolder::of(path, shelf);
         let data = Data::load_or_take(&definition, &folder, offer)?;
         let channels = Channels::load(&definition, &folder)?;
         let program = Program::compile(&definition, &data)?;
@@ -79,12 +83,15 @@ impl ScriptFlags {
 
     /// What the script declares, without its files.
     pub(super) fn definition(&self) -> Result<Definition, UsageError> {
-        text_of(&self.script)?;
+        text_of(&self.script, &Shelf::Here)?;
+        self.definition_from(Sources::default())
+    }
+
+    fn definition_from(&self, sources: Sources) -> Result<Definition, UsageError> {
         let defines = Defines::parse(&self.define).map_err(|error| {
             UsageError::new(format!("--define: {error}"), "such as --define env=staging")
         })?;
-        let definition =
-            evaluate_with(&self.script, Sources::default(), Budget::default(), &defines)?;
+        let definition = evaluate_with(&self.script, sources, Budget::default(), &defines)?;
         for warning in &definition.warnings {
             eprintln!("{}{warning}", if self.strict { "" } else { "warning: " });
         }
@@ -99,8 +106,8 @@ impl ScriptFlags {
     }
 }
 
-fn text_of(path: &Path) -> Result<String, UsageError> {
-    std::fs::read_to_string(path).map_err(|error| {
+fn text_of(path: &Path, shelf: &Shelf) -> Result<String, UsageError> {
+    shelf.read_text(path).map_err(|error| {
         UsageError::unreadable(path, &error, "docs/session-dsl.md shows a first session script")
     })
 }

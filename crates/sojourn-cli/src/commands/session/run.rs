@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam_channel::Sender;
-use sojourn_engine::{Joined, RunError, Sessions};
+use sojourn_engine::{Joined, Processes, RunError, Sessions, Stop};
 use sojourn_plan::Plan;
 use sojourn_session::{LogLine, Offer, Program, SessionLoad, session_load};
 
@@ -17,8 +17,10 @@ use super::{
 use crate::{
     connectors::registry,
     errors::UsageError,
+    fleet_flags::FleetFlags,
     process_flags::ProcessFlags,
     runner::{self, How, RunFlags},
+    shelf::Shelf,
     signals,
 };
 
@@ -71,50 +73,43 @@ pub(crate) struct Run {
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    let script = command.script.read(&Offer::default())?;
+    let script = command.script.read(&Offer::default(), &Shelf::Here)?;
     if command.validate {
         return validate(command, script);
     }
-    let (plan, sessions) = command.load(script)?;
-    let speaks = command.log.is_none() && sessions.program.has_log();
-    let how = How { speaks, processes: command.spread.processes()?, ..How::default() };
-    // Whoever makes the load writes its log.
-    let mut log = match how.processes {
-        None => command.log(&sessions.program, command.log.clone())?,
-        Some(_) => None,
-    };
-    let (stop, connectors) = (signals::stop_on_signals(), registry());
-    let made = runner::make_with(&plan, &command.flags, how, &mut |options, progress| {
-        let ended = logged(log.take(), sessions.clone(), |sessions| {
-            let with = (sessions, &connectors);
-            sojourn_engine::run_sessions(&plan, options, with, &stop, progress)
-        });
-        Ok(ended?.summary)
-    })?;
-    runner::say_where(&made);
-    Ok(made.code)
+    let stop = signals::stop_on_signals();
+    command.make(script, command.spread.processes()?, &stop)
+}
+
+/// Makes the run with generators that dial in.
+pub(super) fn coordinate(command: &Run, fleet: &FleetFlags) -> Result<u8, UsageError> {
+    let shelf = Shelf::noting();
+    let script = command.script.read(&Offer::default(), &shelf)?;
+    command.flags.machine.options_from(&shelf, String::new())?;
+    let stop = signals::stop_on_signals();
+    let gathered = fleet.gather(&command.spread, shelf.into_parcel(), &stop)?;
+    command.make(script, Some(gathered.processes.clone()), &stop)
 }
 
 /// Makes the load of the same run for the process that coordinates it.
-pub(super) fn join(command: &Run, joined: Joined) {
+pub(super) fn join(command: &Run, joined: Joined) -> Result<(), RunError> {
     let numbered = |path: &PathBuf| {
         let mut name = path.clone().into_os_string();
         name.push(format!(".{}", joined.number()));
         PathBuf::from(name)
     };
-    let loaded = command.script.read(joined.files()).and_then(|script| {
+    let shelf = Shelf::of(&joined);
+    let loaded = command.script.read(joined.files(), &shelf).and_then(|script| {
         let (plan, sessions) = command.load(script)?;
         let log = command.log(&sessions.program, command.log.as_ref().map(numbered))?;
-        Ok((plan, sessions, log))
+        let run_id = joined.run_id().to_owned();
+        Ok((plan, sessions, log, command.flags.machine.options_from(&shelf, run_id)?))
     });
     match loaded {
-        Ok((plan, sessions, log)) => {
-            let options = command.flags.machine.options(None, joined.run_id().to_owned());
-            logged(log, sessions, |sessions| {
-                joined.serve_sessions(&plan, &options, (sessions, &registry()));
-            });
-        }
-        Err(error) => joined.refuse(&RunError::from(error)),
+        Ok((plan, sessions, log, options)) => logged(log, sessions, |sessions| {
+            joined.serve_sessions(&plan, &options, (sessions, &registry()))
+        }),
+        Err(error) => Err(joined.refuse(RunError::from(error))),
     }
 }
 
@@ -130,6 +125,32 @@ fn logged<T>(log: Option<Log>, sessions: Sessions, work: impl FnOnce(Sessions) -
 }
 
 impl Run {
+    fn make(
+        &self,
+        script: Script,
+        processes: Option<Processes>,
+        stop: &Stop,
+    ) -> Result<u8, UsageError> {
+        let (plan, sessions) = self.load(script)?;
+        let speaks = self.log.is_none() && sessions.program.has_log();
+        // Whoever makes the load writes its log.
+        let mut log = match processes {
+            None => self.log(&sessions.program, self.log.clone())?,
+            Some(_) => None,
+        };
+        let how = How { speaks, processes, ..How::default() };
+        let connectors = registry();
+        let made = runner::make_with(&plan, &self.flags, how, &mut |options, progress| {
+            let ended = logged(log.take(), sessions.clone(), |sessions| {
+                let with = (sessions, &connectors);
+                sojourn_engine::run_sessions(&plan, options, with, stop, progress)
+            });
+            Ok(ended?.summary)
+        })?;
+        runner::say_where(&made);
+        Ok(made.code)
+    }
+
     /// The script as a plan, and what its clients do.
     fn load(&self, script: Script) -> Result<(Plan, Sessions), UsageError> {
         let Script { name, definition, program, channels, text } = script;

@@ -1,28 +1,11 @@
 //! The command lines and CI files that the docs show are ones that can be run.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsString, path::Path};
 
 use serde_json::Value;
 
+use super::blocks::{Block, all, blocks, page, root};
 use crate::reported::RunFormat;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn page(name: &str) -> String {
-    let path = root().join(name);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The fenced blocks of a page in a language.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
-    let fence = format!("```{language}\n");
-    page.split(&fence).skip(1).filter_map(|rest| rest.split("```").next()).collect()
-}
 
 /// A text with a number for each `$(command)`.
 fn said(text: &str) -> String {
@@ -39,7 +22,10 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     // What a CI server puts in is a word like any other, and what a command says is a number.
     let text = text.replace("\\\n", " ").replace("${{", "$").replace("}}", "");
     let text = said(&text);
-    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("sojourn "));
+    let lines = text.lines().map(str::trim);
+    // In what a terminal shows they stand behind its prompt.
+    let lines = lines.map(|line| line.strip_prefix("$ ").unwrap_or(line));
+    let lines = lines.filter(|line| line.starts_with("sojourn "));
     lines
         .map(|line| {
             let words = shlex::split(line).unwrap_or_else(|| panic!("no words: {line}"));
@@ -73,33 +59,16 @@ fn wrong(page: &str, words: &[String]) -> Option<String> {
     None
 }
 
-/// The README and every page of the guide, by their paths from the root.
-fn pages() -> Vec<String> {
-    let mut pages = vec!["README.md".to_owned()];
-    let mut folders = vec!["docs".to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(root().join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let path = format!("{folder}/{}", entry.file_name().into_string().unwrap());
-            match entry.file_type().unwrap().is_dir() {
-                true => folders.push(path),
-                false if path.ends_with(".md") => pages.push(path),
-                false => {}
-            }
-        }
-    }
-    pages
-}
-
 #[test]
 fn commands_of_the_guide() {
     let (mut count, mut all_wrong) = (0, Vec::new());
-    for name in pages() {
-        for block in blocks(&page(&name), "sh") {
-            for words in commands(block) {
-                all_wrong.extend(wrong(&name, &words));
-                count += 1;
-            }
+    let is_shell = |block: &Block| {
+        block.language == "sh" || block.language == "text" && block.text.starts_with("$ ")
+    };
+    for block in all().into_iter().filter(is_shell) {
+        for words in commands(&block.text) {
+            all_wrong.extend(wrong(&block.place(), &words));
+            count += 1;
         }
     }
     assert!(all_wrong.is_empty(), "{}", all_wrong.join("\n"));
@@ -118,11 +87,11 @@ fn texts(value: &Value, found: &mut Vec<String>) {
 
 /// The CI files of a page, with their commands looked at.
 fn ci_files(name: &str) -> Vec<Value> {
-    let page = page(name);
-    let files: Vec<Value> = blocks(&page, "yaml")
-        .iter()
+    let found = blocks(name, &page(name)).into_iter().filter(|block| block.language == "yaml");
+    let files: Vec<Value> = found
         .map(|block| {
-            serde_saphyr::from_str(block).unwrap_or_else(|error| panic!("{name}: {error}\n{block}"))
+            serde_saphyr::from_str(&block.text)
+                .unwrap_or_else(|error| panic!("{}: {error}", block.place()))
         })
         .collect();
     let mut all = Vec::new();

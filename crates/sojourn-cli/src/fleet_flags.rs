@@ -1,0 +1,212 @@
+//! The flags of a run whose generators dial in, and the wait for them.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sojourn_clock::now_ns;
+use sojourn_engine::{Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
+use sojourn_fleet::{JoinKey, Listen, Listening, MemberState, Standing};
+
+use crate::{
+    errors::UsageError,
+    process_flags::{ProcessFlags, words},
+};
+
+/// How often it is looked who has come.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long each is told that there is no run.
+const GOODBYE: Duration = Duration::from_secs(2);
+
+/// Where generators dial in, and what becomes of the run without one.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct FleetFlags {
+    /// Where generators dial in: <0.0.0.0:7000> is port 7000 of all this machine's addresses
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// File with the key that generators must show; made (mode 0600) if it does not exist
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+    /// How long all generators may take to come, and each to make its plan
+    #[arg(long, value_name = "D", default_value = "120s")]
+    #[arg(value_parser = sojourn_plan::duration_ns)]
+    ready_timeout: u64,
+    /// What becomes of the run when a generator is lost
+    #[arg(long, value_enum, default_value_t = OnLossFlag::Void, value_name = "WHAT")]
+    on_loss: OnLossFlag,
+    /// How long a generator may be without a connection before it is lost
+    #[arg(long, value_name = "D", default_value = "30s")]
+    #[arg(value_parser = sojourn_plan::duration_ns)]
+    reconnect_within: u64,
+}
+
+/// What becomes of a run that loses a generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum OnLossFlag {
+    /// It goes on to its end and is void (exit code 3)
+    Void,
+    /// It goes on with what is left of the load, and may pass; the report says what is missing
+    Continue,
+    /// It ends at once and is void
+    Abort,
+}
+
+/// A run's generators, which have come. Dropped, they are let go, and those that have lost their
+/// connection cannot come back.
+pub(crate) struct Gathered {
+    pub(crate) processes: Processes,
+    _listening: Listening,
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        if let Some(fleet) = &self.processes.fleet {
+            fleet.dismiss(GOODBYE);
+        }
+    }
+}
+
+impl FleetFlags {
+    /// Listens, says how generators are started, and waits until all have come.
+    pub(crate) fn gather(
+        &self,
+        spread: &ProcessFlags,
+        parcel: Arc<Parcel>,
+        stop: &Stop,
+    ) -> Result<Gathered, UsageError> {
+        let count = spread.count().ok_or_else(|| {
+            UsageError::new(
+                "a coordinator must know how many generators make up its run",
+                "say how many dial in: --generators 4",
+            )
+        })?;
+        let words = words()?;
+        let (key, is_new) = JoinKey::read_or_make(&self.key_file)?;
+        let listening = Listening::start(Listen {
+            address: self.listen,
+            generators: count,
+            key,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            reconnect_within_ns: self.reconnect_within,
+        })?;
+        self.invite(count, listening.address(), is_new);
+        if let Err(error) = self.wait(&listening, count, stop) {
+            dismiss(&listening, count);
+            return Err(error);
+        }
+        let members = (0..count).filter_map(|number| listening.take(number)).collect();
+        let fleet = Fleet::new(members, self.terms(), parcel);
+        let processes = Processes { count, words, fleet: Some(fleet) };
+        Ok(Gathered { processes, _listening: listening })
+    }
+
+    fn terms(&self) -> FleetTerms {
+        FleetTerms {
+            on_loss: match self.on_loss {
+                OnLossFlag::Void => OnLoss::Void,
+                OnLossFlag::Continue => OnLoss::Continue,
+                OnLossFlag::Abort => OnLoss::Abort,
+            },
+            reconnect_within_ns: self.reconnect_within,
+            ready_within_ns: self.ready_timeout,
+        }
+    }
+
+    /// Says how a generator is started.
+    fn invite(&self, count: u32, address: SocketAddr, is_new: bool) {
+        let key = self.key_file.display();
+        let made = if is_new { "made" } else { "there already" };
+        eprintln!("listening on {address}; key file {key} ({made})");
+        eprintln!("start {count} generators, each with a copy of that file:");
+        eprintln!("  {}", self.line(address));
+    }
+
+    /// The command line that starts a generator.
+    fn line(&self, address: SocketAddr) -> String {
+        let host = match address.ip() {
+            ip if ip.is_unspecified() => {
+                rustix::system::uname().nodename().to_string_lossy().into_owned()
+            }
+            std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+            std::net::IpAddr::V4(ip) => ip.to_string(),
+        };
+        let (port, key) = (address.port(), self.key_file.display());
+        format!("sojourn generator --join {host}:{port} --key-file {key}")
+    }
+
+    fn wait(&self, listening: &Listening, count: u32, stop: &Stop) -> Result<(), UsageError> {
+        let until_ns = now_ns().saturating_add(self.ready_timeout);
+        let (mut told, mut refusal) = (Vec::new(), None);
+        loop {
+            if let Some(why) = listening.take_refusal() {
+                eprintln!("turned away: {why}");
+                refusal = Some(why);
+            }
+            let ready = ready(listening);
+            let numbers: Vec<_> = ready.iter().map(|member| member.number).collect();
+            if numbers != told {
+                let newest = ready.iter().rev().find(|member| !told.contains(&member.number));
+                let newest = newest.map_or_else(String::new, |it| format!(" ({})", describe(it)));
+                eprintln!("{} of {count} generators joined{newest}", ready.len());
+                told = numbers;
+            }
+            if listening.is_ready() {
+                return Ok(());
+            }
+            if stop.graceful() {
+                let message =
+                    format!("interrupted while {} of {count} generators had joined", told.len());
+                return Err(UsageError::with(message, None).with_code(105));
+            }
+            if now_ns() >= until_ns {
+                return Err(self.too_few(listening, count, refusal));
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn too_few(&self, listening: &Listening, count: u32, refusal: Option<String>) -> UsageError {
+        let ready = ready(listening);
+        let seconds = self.ready_timeout as f64 / 1e9;
+        let mut message = format!("{} of {count} generators came within {seconds} s", ready.len());
+        let who: Vec<_> = ready.iter().map(describe).collect();
+        if !who.is_empty() {
+            message = format!("{message}: {}", who.join("; "));
+        }
+        if let Some(why) = refusal {
+            message = format!("{message}; one was turned away: {why}");
+        }
+        let line = self.line(listening.address());
+        UsageError::new(
+            message,
+            format!(
+                "look at what the others say on standard error, whether they were started \
+                 (`{line}`), whether that address can be reached from their machines, and whether \
+                 their key file is a copy of this one; --ready-timeout waits longer"
+            ),
+        )
+    }
+}
+
+/// Generators that have come, set their clocks, and are there.
+fn ready(listening: &Listening) -> Vec<MemberState> {
+    let is_ready = |it: &MemberState| it.clock.is_some() && it.standing == Standing::Connected;
+    listening.members().into_iter().filter(is_ready).collect()
+}
+
+fn describe(member: &MemberState) -> String {
+    let address = member.address.map_or_else(String::new, |address| format!(" at {address}"));
+    let clock = member.clock.map_or(0.0, |clock| clock.uncertainty_ns as f64 / 1e6);
+    format!("{}: {}{address}, clock within {clock:.3} ms", member.number, member.host)
+}
+
+/// Lets those go that have come.
+fn dismiss(listening: &Listening, count: u32) {
+    let come = (0..count).filter_map(|number| listening.take(number));
+    // The streams end first, all at once.
+    let ends: Vec<_> = come.map(|(_stream, end)| end).collect();
+    for end in ends {
+        let _state = end.wait_for(GOODBYE);
+    }
+}

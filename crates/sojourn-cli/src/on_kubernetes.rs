@@ -1,0 +1,258 @@
+//! A run in a cluster, from this terminal: created, followed, fetched, reported.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_engine::Stop;
+use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Wanted};
+
+use crate::{
+    errors::UsageError,
+    outputs,
+    report_file::ReportFile,
+    reported::{Reported, RunFormat},
+    requirements, signals,
+};
+
+/// Interrupted.
+const EXIT_INTERRUPTED: u8 = 105;
+/// Exit codes of a coordinator that came to a verdict.
+const VERDICTS: [u8; 4] = [0, sojourn_engine::EXIT_VOID, EXIT_INTERRUPTED, 99];
+/// Wrong usage, or a plan that can't run.
+const EXIT_USAGE: u8 = 2;
+/// How much longer than for generators a coordinator is waited for: its image may have to come.
+const BEGIN_NS: u64 = 60 * SECOND_NS;
+/// Between two looks at a cluster.
+const LOOK_NS: u64 = SECOND_NS;
+
+/// What becomes of a run's results here.
+pub(crate) struct Results<'a> {
+    /// The run file to write.
+    pub(crate) output: Option<&'a Path>,
+    /// Further reports.
+    pub(crate) reports: &'a [PathBuf],
+    /// What is printed.
+    pub(crate) format: RunFormat,
+    /// Requirements that the run must meet.
+    pub(crate) nfr: Option<&'a Path>,
+    /// Nothing is told meanwhile.
+    pub(crate) is_quiet: bool,
+}
+
+impl Results<'_> {
+    /// Errs when one of them could not be made in the end: better before the run.
+    pub(crate) fn check(&self) -> Result<(), UsageError> {
+        self.reports.iter().try_for_each(|path| ReportFile::of(path).map(drop))?;
+        self.nfr.map(requirements::read).transpose().map(drop)
+    }
+}
+
+/// Creates a run, and stays with it unless that is not wanted.
+pub(crate) fn start(
+    cluster: &Cluster,
+    wanted: &Wanted,
+    results: &Results<'_>,
+    is_detached: bool,
+) -> Result<u8, UsageError> {
+    results.check()?;
+    look_first(cluster, wanted)?;
+    let stop = signals::stop_cluster_on_signals();
+    cluster.create(wanted)?;
+    let name = &wanted.name;
+    eprintln!("run       {name}, created");
+    if is_detached {
+        eprintln!("follow    sojourn fleet attach {name}\nstop      sojourn fleet stop {name}");
+        println!("{name}");
+        return Ok(0);
+    }
+    let begin_ns = wanted.times.ready_s * SECOND_NS + BEGIN_NS;
+    let generators = Generators { count: wanted.generators, is_owned: true };
+    Attached { cluster, name, generators, begin_ns }.stay(results, &stop)
+}
+
+/// Everything that can be known before anything is created.
+fn look_first(cluster: &Cluster, wanted: &Wanted) -> Result<(), UsageError> {
+    let version = cluster.version()?;
+    let namespace = cluster.namespace()?;
+    eprintln!("cluster   Kubernetes {version}, namespace {namespace}");
+    let denied = cluster.denied(&namespace, wanted)?;
+    if !denied.is_empty() {
+        let denied: Vec<String> = denied
+            .iter()
+            .map(|it| {
+                let reason = it.reason.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+                format!("  {} {}{reason}", it.verb, it.resource)
+            })
+            .collect();
+        return Err(UsageError::new(
+            format!("in namespace {namespace} you may not\n{}", denied.join("\n")),
+            format!(
+                "who administers it can allow that: sojourn fleet role --namespace {namespace} \
+                 --user YOU | kubectl apply -f -"
+            ),
+        ));
+    }
+    for warning in cluster.try_create(&namespace, wanted)? {
+        eprintln!("warning: {warning}");
+    }
+    Ok(())
+}
+
+/// A run that somebody stays with.
+pub(crate) struct Attached<'a> {
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) name: &'a RunName,
+    pub(crate) generators: Generators,
+    /// How long the coordinator may take to begin.
+    pub(crate) begin_ns: u64,
+}
+
+impl Attached<'_> {
+    /// Follows it to its end, fetches and reports; the exit code.
+    pub(crate) fn stay(&self, results: &Results<'_>, stop: &Stop) -> Result<u8, UsageError> {
+        let is_quiet = results.is_quiet;
+        let say: Events = Arc::new(move |line| {
+            if !is_quiet {
+                eprintln!("{line}");
+            }
+        });
+        let mut follow =
+            Follow::new(self.cluster, self.name, self.generators.count, self.begin_ns, say);
+        let mut is_told = false;
+        let ended = loop {
+            let is_to_end = stop.graceful();
+            if stop.at_once() || (is_to_end && !is_told && !self.tell_to_end()) {
+                self.delete();
+                return Ok(EXIT_INTERRUPTED);
+            }
+            is_told = is_to_end;
+            let looked = follow.look().map_err(|error| self.left_alone(&error.to_string()))?;
+            match looked {
+                Some(ended) => break ended,
+                None => pause(stop, is_told),
+            }
+        };
+        drop(follow);
+        match ended {
+            Ended::Coordinator { code, reason } => self.finish(code, &reason, results),
+            Ended::Gone => {
+                eprintln!("void: the coordinator's pod is gone, and the run's results with it");
+                Ok(sojourn_engine::EXIT_VOID)
+            }
+            Ended::NeverBegan(why) => {
+                self.delete();
+                Err(UsageError::new(
+                    format!("the coordinator of {} never began: {why}", self.name),
+                    "nothing was loaded, and everything is deleted again",
+                ))
+            }
+        }
+    }
+
+    /// Tells the coordinator to end gracefully; false where there is none that could.
+    fn tell_to_end(&self) -> bool {
+        match self.cluster.stop(self.name) {
+            Ok(()) => true,
+            Err(error) => {
+                eprintln!("the coordinator can't be told to end: {error}");
+                false
+            }
+        }
+    }
+
+    /// Fetches what an ended coordinator left, and reports on it.
+    fn finish(&self, code: u8, reason: &str, results: &Results<'_>) -> Result<u8, UsageError> {
+        if code == EXIT_USAGE {
+            self.say_how_to_look();
+            self.release();
+            return Ok(code);
+        }
+        let fetched = self.report(results)?;
+        let code = if VERDICTS.contains(&code) {
+            fetched.code(code)
+        } else {
+            eprintln!("void: the coordinator ended with {code} ({reason}) before its run did");
+            sojourn_engine::EXIT_VOID
+        };
+        if code == sojourn_engine::EXIT_VOID {
+            self.say_how_to_look();
+        }
+        if code == sojourn_engine::EXIT_VOID || !self.generators.is_owned {
+            self.release();
+        }
+        if code != sojourn_engine::EXIT_VOID {
+            self.delete();
+        }
+        Ok(code)
+    }
+
+    /// Fetches the run file, and makes the reports that are wanted.
+    pub(crate) fn report(&self, results: &Results<'_>) -> Result<Reported, UsageError> {
+        let wanted = results.nfr.map(requirements::read).transpose()?;
+        let usual = PathBuf::from(format!("reports/{}.sojourn", self.name));
+        let path = results.output.unwrap_or(&usual);
+        let run_file = outputs::run_file(Some(path), "", "")?;
+        self.cluster.fetch(self.name, &run_file).map_err(|error| {
+            UsageError::new(
+                format!("the run file could not be fetched: {error}"),
+                format!("it is kept for a while: sojourn fleet report {}", self.name),
+            )
+        })?;
+        let reported = Reported::held_against(&run_file, wanted.as_ref())?;
+        reported.print(results.format)?;
+        eprintln!("run file  {}", run_file.display());
+        let beside = vec![run_file.with_extension("html")];
+        let reports: &[PathBuf] =
+            if results.reports.is_empty() { &beside } else { results.reports };
+        for report in reports {
+            eprintln!("report    {}", reported.write(report)?.display());
+        }
+        Ok(reported)
+    }
+
+    /// Deletes the run, unless it was created of printed manifests: then it is whose they are.
+    fn delete(&self) {
+        if !self.generators.is_owned {
+            eprintln!("delete    {}", self.cluster.delete_unowned_words(self.name));
+            return;
+        }
+        match self.cluster.delete(self.name) {
+            Ok(_) => eprintln!("run       {}, deleted", self.name),
+            Err(error) => eprintln!("warning: {error}; `sojourn fleet delete {}`", self.name),
+        }
+    }
+
+    /// Lets the pod end, so that its time to live begins.
+    fn release(&self) {
+        if let Err(error) = self.cluster.release(self.name) {
+            eprintln!("warning: the results are kept for a while longer: {error}");
+        }
+    }
+
+    fn say_how_to_look(&self) {
+        let (kubectl, name) = (self.cluster.kubectl().shown(), self.name);
+        eprintln!(
+            "look      {kubectl} get pods -l app.kubernetes.io/instance={name} -o wide\n\
+             look      {kubectl} logs -l app.kubernetes.io/instance={name} --prefix --tail=50\n\
+             look      {kubectl} get events --sort-by=.lastTimestamp\n\
+             delete    sojourn fleet delete {name}"
+        );
+    }
+
+    fn left_alone(&self, error: &str) -> UsageError {
+        UsageError::new(
+            format!("{error}; nobody was heard of for minutes, and the run goes on without us"),
+            format!("sojourn fleet attach {}", self.name),
+        )
+    }
+}
+
+/// Until the next look, or until something else is asked for.
+fn pause(stop: &Stop, is_told: bool) {
+    let until_ns = now_ns() + LOOK_NS;
+    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_told {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
