@@ -4,6 +4,7 @@
 //! - `tidy`: the rules that no compiler checks (sizes, docs, links, licences of dependencies).
 //! - `bench`: the crates' benchmarks, and comparisons with other tools.
 //! - `services`: the real servers that the connectors' tests need.
+//! - `pictures`: those of the README and the guide.
 //! - `fuzz`: any bytes for every parser of foreign input.
 //!
 //! Progress goes to stderr, results to stdout. Exit codes: 0 done, 1 a check failed, 2 wrong usage.
@@ -15,6 +16,7 @@ mod deny;
 mod fuzz;
 mod metadata;
 mod phase;
+mod pictures;
 mod services;
 mod shell;
 mod test;
@@ -29,11 +31,15 @@ The project's own automation
 usage: cargo xtask test [--full] [PHASE…] everything CI runs, or only these phases:
                                           tools services format clippy tidy deny test;
                                           --full: the slow tests of every broker too
+       cargo xtask test fleet [--cluster] what several machines make of one run; --cluster: on a
+                                          real Kubernetes of two nodes, which needs root and Go
        cargo xtask tidy                   sizes, docs, links, names, licences of dependencies
        cargo xtask bench [--record] [NAME…]   benchmarks whose name or crate is NAME, or all;
                                           `http` compares our HTTP client with wrk against nginx,
                                           `brokers` the taps with bare clients and other tools;
                                           --record writes the figures into bench/README.md
+       cargo xtask pictures               docs/pictures/ anew: the demo in a terminal, in a
+                                          browser, as a report
        cargo xtask fuzz [--seconds N] [TARGET…]   any bytes for these fuzz targets, or for all, 20 s
                                           or N each; a finding is a file in fuzz/findings/
        cargo xtask fuzz TARGET --input FILE   one input again
@@ -53,6 +59,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["bench", options @ ..] => bench::run(options),
         ["services", words @ ..] => services::run(words),
+        ["pictures"] => pictures::run(),
         ["fuzz", words @ ..] => fuzz::run(words),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -35,6 +35,14 @@ impl Count {
         self.begun == self.suites && self.failed == self.failures.len() as u64
     }
 
+    /// The names of those that failed; one that starts itself anew is told of twice.
+    pub(super) fn distinct_failures(&self) -> Vec<String> {
+        let mut failures = self.failures.clone();
+        failures.sort();
+        failures.dedup();
+        failures
+    }
+
     /// Adds a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; …`; others are passed
     /// over.
     pub(super) fn read(&mut self, line: &str) {
@@ -109,5 +117,11 @@ mod tests {
         assert!(!of(&["running 4 tests", "test one ... ok"]).is_whole());
         let nameless = ["running 1 test", "test result: FAILED. 0 passed; 1 failed; 0 ignored;"];
         assert!(!of(&nameless).is_whole());
+    }
+
+    #[test]
+    fn a_failure_that_is_told_of_twice_is_one() {
+        let count = of(&["test b ... FAILED", "test a ... FAILED", "test b ... FAILED"]);
+        assert_eq!(count.distinct_failures(), ["a", "b"]);
     }
 }

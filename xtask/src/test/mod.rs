@@ -1,7 +1,12 @@
 //! `cargo xtask test`: all that must hold before a change is taken, cheapest first.
 
+mod cluster;
 mod count;
+mod fleet;
+mod suite;
 mod suites;
+
+pub(crate) use suites::EVERY_FEATURE;
 
 use crate::phase::phase;
 use crate::shell::{cargo, find_on_path, run as run_command};
@@ -32,6 +37,11 @@ const PHASES: &[(&str, Work)] = &[
 
 /// Runs the named phases, or all of them when none is named.
 pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
+    match words {
+        ["fleet"] => return Ok(fleet::run(false)?),
+        ["fleet", fleet::CLUSTER] => return Ok(fleet::run(true)?),
+        _ => {}
+    }
     let names: Vec<&str> = words.iter().copied().filter(|word| *word != FULL).collect();
     let size = if names.len() < words.len() { Size::Full } else { Size::Usual };
     let known = |name: &&str| PHASES.iter().any(|(phase, _)| phase == name);
@@ -54,7 +64,7 @@ fn format() -> Result<(), String> {
 /// In the release profile, so that build scripts and macros are those of the tests.
 fn clippy() -> Result<(), String> {
     let mut clippy = cargo(&["clippy", "--release", "--workspace", "--all-targets"]);
-    run_command(clippy.args(["--features", suites::EVERY_FEATURE, "--", "-D", "warnings"]))
+    run_command(clippy.args(["--features", &fleet::cluster_features(), "--", "-D", "warnings"]))
 }
 
 /// Our own check of `deny.toml` is part of tidy; cargo-deny's finer one runs where it is installed.

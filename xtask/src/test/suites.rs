@@ -1,18 +1,23 @@
 //! Every test and doctest, counted; the last line tells.
 //!
+//! Two lanes run side by side: the command line's tests wait for real runs most of their time, and
+//! all others do their work meanwhile, giving way to them.
+//!
 //! Tests here speak to real servers on machines that are busy with other things. One that fails is
 //! run a second time, alone; if it passes then, it is named loudly and counted as passed. Such a
 //! test is a defect to mend, of the test or of what it tests.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::thread;
 
 use super::Size;
 use super::count::Count;
-use crate::shell::{cargo, show};
+use super::suite::Suite;
 
 /// Every feature there is, in one build: what is tested is what is released.
-pub(super) const EVERY_FEATURE: &str = "sojourn-cli/full";
+pub(crate) const EVERY_FEATURE: &str = "sojourn-cli/full";
+
+/// Takes as long as all others together, and a tenth of their processor time.
+const LONGEST: &str = "crates/sojourn-cli, test tests";
 
 /// Packages that say what to do where a feature of theirs was left out, and the tests of that.
 const WITHOUT_FEATURES: [(&str, &[&str]); 2] =
@@ -21,17 +26,20 @@ const WITHOUT_FEATURES: [(&str, &[&str]); 2] =
 /// More failures than this are no accident.
 const SECOND_TRIES_MAX: usize = 8;
 
+/// What a suite counted, and how it ended.
+type Run<'a> = (&'a Suite, Count, Result<(), String>);
+
 pub(super) fn run(size: Size) -> Result<(), String> {
-    let mut count = Count::default();
+    let mut total = Count::default();
     let every = ["--workspace", "--features", EVERY_FEATURE];
-    let mut outcomes = vec![run_twice(&every, &[], size, &mut count)];
+    let mut outcomes = vec![run_all(&every, &[], size, &mut total)];
     if size == Size::Full {
         // A build of its own for each, of minutes.
         for (package, names) in WITHOUT_FEATURES {
-            outcomes.push(run_twice(&["--package", package], names, size, &mut count));
+            outcomes.push(run_all(&["--package", package], names, size, &mut total));
         }
     }
-    let Count { suites, passed, failed, ignored, flaky, .. } = count;
+    let Count { suites, passed, failed, ignored, flaky, .. } = total;
     if !flaky.is_empty() {
         println!("FLAKY, passed only when run alone: {}", flaky.join(", "));
     }
@@ -39,57 +47,71 @@ pub(super) fn run(size: Size) -> Result<(), String> {
     outcomes.into_iter().collect()
 }
 
-/// Runs the tests of some packages, those that fail a second time, and adds them to a count.
-fn run_twice(which: &[&str], names: &[&str], size: Size, total: &mut Count) -> Result<(), String> {
-    let mut count = Count::default();
-    let mut outcome = run_once(which, names, size, &mut count);
-    let mut failures = count.failures.clone();
-    // A test that starts itself anew is told of twice.
-    failures.sort();
-    failures.dedup();
-    if outcome.is_err() && count.is_whole() && (1..=SECOND_TRIES_MAX).contains(&failures.len()) {
-        eprintln!("  {} failed and run again, alone: {}", failures.len(), failures.join(", "));
-        let mut names = vec!["--exact", "--test-threads=1"];
-        names.extend(failures.iter().map(String::as_str));
-        let mut again = Count::default();
-        outcome = run_once(which, &names, size, &mut again);
-        if outcome.is_ok() && !failures.iter().all(|name| again.passes.contains(name)) {
-            outcome = Err("a test that failed was not found again".to_owned());
-        }
-        if outcome.is_ok() {
-            count.passed += count.failed;
-            count.failed = 0;
-            count.flaky = failures;
+/// Builds and runs the tests of some packages, those that fail a second time, and adds them up.
+fn run_all(which: &[&str], names: &[&str], size: Size, total: &mut Count) -> Result<(), String> {
+    let suites = Suite::build(which)?;
+    let docs = Suite::of_docs(which);
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let mut runs = in_two_lanes(&suites, &docs, &names, size);
+    let failures: usize = runs.iter().map(|(_, count, _)| count.distinct_failures().len()).sum();
+    for (suite, count, outcome) in &mut runs {
+        if outcome.is_err() && count.is_whole() && failures <= SECOND_TRIES_MAX {
+            run_again(suite, count, outcome, size);
         }
     }
-    total.add(count);
-    outcome
+    let mut errors = Vec::new();
+    let passed_before = total.passed;
+    for (_, count, outcome) in runs {
+        total.add(count);
+        errors.extend(outcome.err());
+    }
+    if total.passed == passed_before {
+        errors.push(format!("no test of `{}` was run", which.join(" ")));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
 }
 
-fn run_once(which: &[&str], names: &[&str], size: Size, count: &mut Count) -> Result<(), String> {
-    let mut command = cargo(&["test", "--release", "--no-fail-fast"]);
-    command.args(which).arg("--").args(names);
-    if size == Size::Full {
-        command.env("SOJOURN_TESTS", "full");
-    }
-    let shown = show(&command);
-    eprintln!("  $ {shown}");
-    let explain = |error: std::io::Error| format!("`{shown}`: {error}");
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(explain)?;
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).split(b'\n') {
-            let line = line.map_err(explain)?;
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            count.read(&line);
+fn in_two_lanes<'a>(
+    suites: &'a [Suite],
+    docs: &'a Suite,
+    names: &[String],
+    size: Size,
+) -> Vec<Run<'a>> {
+    let lane = |suites: Vec<&'a Suite>, nice: bool| -> Vec<Run<'a>> {
+        let run = |suite: &'a Suite| {
+            let (count, outcome) = suite.run(names, size, nice);
+            (suite, count, outcome)
+        };
+        suites.into_iter().map(run).collect()
+    };
+    let (longest, mut others): (Vec<&Suite>, Vec<&Suite>) =
+        suites.iter().partition(|suite| suite.is(LONGEST));
+    others.push(docs);
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| lane(others, true));
+        let mut runs = lane(longest, false);
+        match beside.join() {
+            Ok(others) => runs.extend(others),
+            Err(panic) => std::panic::resume_unwind(panic),
         }
+        runs
+    })
+}
+
+/// Runs those that failed once more, one after another, with nothing beside them.
+fn run_again(suite: &Suite, count: &mut Count, outcome: &mut Result<(), String>, size: Size) {
+    let failures = count.distinct_failures();
+    eprintln!("  {} failed and run again, alone: {}", failures.len(), failures.join(", "));
+    let mut names = vec!["--exact".to_owned(), "--test-threads=1".to_owned()];
+    names.extend(failures.iter().cloned());
+    let (again, ended) = suite.run(&names, size, false);
+    *outcome = ended;
+    if outcome.is_ok() && !failures.iter().all(|name| again.passes.contains(name)) {
+        *outcome = Err(format!("{}: a test that failed was not found again", suite.name));
     }
-    let status = child.wait().map_err(explain)?;
-    if !status.success() {
-        return Err(format!("`{shown}` ended with {status}"));
+    if outcome.is_ok() {
+        count.passed += count.failed;
+        count.failed = 0;
+        count.flaky = failures;
     }
-    if count.passed == 0 {
-        return Err(format!("`{shown}` ran no test"));
-    }
-    Ok(())
 }

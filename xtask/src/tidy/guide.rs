@@ -37,7 +37,7 @@ mod tests {
             file("docs/brokers/kafka.md", ""),
             file("docs/lost.md", ""),
             file("README.md", ""),
-            file("docs/report.png", ""),
+            file("docs/pictures/report.png", ""),
         ];
         let found: Vec<_> = problems(&files).into_iter().map(|problem| problem.path).collect();
         assert_eq!(found, ["docs/lost.md"]);
