@@ -162,23 +162,24 @@ definition.session("s", function (session) {{ session.get("/"); }});
     );
     let queue = ["--queue", "mdc:servers=100,rate=10000", "--truth", "truth.ndjson"];
     let tried = Tried::loaded_on(Mocked::start(&[], &queue), &script);
-    let lag_p99_ns = tried.report["health"]["lag_ns"]["p99"].as_u64().expect("a lag");
     let started = tried.clients("s", "started");
     let mut instants: Vec<u64> = tried.mock.truth().iter().map(|it| it.arrival_ns).collect();
     instants.sort_unstable();
     assert_eq!(instants.len() as u64, started);
     let last = instants.split_off(instants.len() - 5);
+    // A busy machine may hand over the last of one phase late, or the first of the next.
     let silence_ns = last[0] - instants[instants.len() - 1];
-    assert!((1_900_000_000..3_100_000_000).contains(&silence_ns), "{silence_ns}");
+    assert!((1_500_000_000..4_000_000_000).contains(&silence_ns), "{silence_ns}");
     let (count, mean) = (instants.len() as f64, f64::from(seconds * rate));
     assert!((count - mean).abs() < 3.0 * mean.sqrt(), "{count}");
     let gaps: Vec<f64> = instants.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-    let variation = variance.sqrt() / mean;
-    // A machine that others use lets several in at once: then the target sees another process.
-    if lag_p99_ns < 500_000 {
-        assert!((0.95..1.05).contains(&variation), "coefficient of variation {variation}");
+    // Exponential gaps: so many are longer than a part of the mean. One that a busy machine
+    // stretched is one among thousands here, where it would be most of a variance.
+    for part in [0.25, 0.5, 1.0, 2.0, 3.0] {
+        let longer = gaps.iter().filter(|gap| **gap > part * mean).count() as f64 / count;
+        let expected = (-part).exp();
+        assert!((longer - expected).abs() < 0.04, "{longer} of gaps > {part} means, {expected}");
     }
 }
 

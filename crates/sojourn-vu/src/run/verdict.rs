@@ -31,9 +31,7 @@ pub(super) fn verdict(
             ExitCode::ExternalAbort,
             "test run was aborted because it received a signal".to_owned(),
         ),
-        (Some(Cause::Asked), _) => {
-            (ExitCode::StoppedByRest, STOPPED_BY_REST.to_owned())
-        }
+        (Some(Cause::Asked), _) => (ExitCode::StoppedByRest, STOPPED_BY_REST.to_owned()),
         (Some(Cause::Aborted(reason)), _) => (ExitCode::ScriptAborted, reason),
         (Some(Cause::Thresholds(names)), _) => {
             let told = format!(
