@@ -157,9 +157,11 @@ fn conditions_decide_the_exit_code_only_where_asked() {
     let server = MisbehavingServer::in_sequence(&[Misbehaviour::Status(500)]).unwrap();
     let url = server.url("/");
     let words = ["-rate", "20", "-duration", "1s", url.as_str()];
+    // Void on a machine that let this process wait: then another run tells.
     let code = |more: &[&str]| {
         let words: Vec<&str> = words.iter().chain(more).copied().collect();
-        attack(&words, "").output.code
+        let mut codes = (0..5).map(|_| attack(&words, "").output.code);
+        codes.find(|code| *code != Some(3)).flatten()
     };
     assert_eq!(code(&[]), Some(0));
     assert_eq!(code(&["-fail-if", "success < 50%"]), Some(99));
