@@ -21,6 +21,19 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Durations that follow an exponential law outlast a part of their mean as often as it says.
+///
+/// One that a busy machine stretched is one among thousands here; of a variance it would be most.
+pub(crate) fn assert_exponential(durations: &[f64], tolerance: f64) {
+    let count = durations.len() as f64;
+    let mean = durations.iter().sum::<f64>() / count;
+    for part in [0.25, 0.5, 1.0, 2.0, 3.0] {
+        let longer = durations.iter().filter(|one| **one > part * mean).count() as f64 / count;
+        let expected = (-part).exp();
+        assert!((longer - expected).abs() < tolerance, "{longer} outlast {part} means: {expected}");
+    }
+}
+
 /// Every connector.
 pub(crate) fn registry() -> Registry {
     Registry::new()

@@ -5,6 +5,7 @@ use std::time::Duration;
 use sojourn_clock::MILLISECOND_NS;
 
 use super::*;
+use crate::common::assert_exponential;
 
 /// The script that users know: a station from a file, a token for it, and 280 to 320 pings with
 /// exponential gaps of a second. 27.5 clients come in each second for eleven minutes, so that after
@@ -64,14 +65,6 @@ impl Responder for Station {
     }
 }
 
-/// Mean and coefficient of variation.
-fn spread(values: &[f64]) -> (f64, f64) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let variance =
-        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
-    (mean, variance.sqrt() / mean)
-}
-
 fn gaps_s(instants_ns: &[u64]) -> impl Iterator<Item = f64> {
     instants_ns.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e9)
 }
@@ -117,18 +110,14 @@ fn nine_thousand_televisions() {
     let mean = CLIENTS_PER_S * SECONDS;
     assert!((clients as f64 - mean).abs() < 4.0 * mean.sqrt(), "{clients}");
     book.arrivals_ns.sort_unstable();
-    let (_, variation) = spread(&gaps_s(&book.arrivals_ns).collect::<Vec<_>>());
-    assert!((0.95..1.05).contains(&variation), "{variation}");
+    assert_exponential(&gaps_s(&book.arrivals_ns).collect::<Vec<_>>(), 0.02);
     // A pause is exponential of mean 1 s, and follows the answer, which takes 100 ms.
     let mut pauses = Vec::new();
     for (_, pings) in &mut book.pings {
         pings.sort_unstable();
         pauses.extend(gaps_s(pings).map(|gap| gap - 0.1));
     }
-    let (mean, variation) = spread(&pauses);
+    let mean = pauses.iter().sum::<f64>() / pauses.len() as f64;
     assert!((0.98..1.03).contains(&mean), "{mean}");
-    assert!((0.98..1.02).contains(&variation), "{variation}");
-    // A memoryless pause outlasts its mean with a probability of 1/e.
-    let longer = pauses.iter().filter(|pause| **pause > 1.0).count() as f64 / pauses.len() as f64;
-    assert!((longer - (-1.0f64).exp()).abs() < 0.01, "{longer}");
+    assert_exponential(&pauses, 0.01);
 }

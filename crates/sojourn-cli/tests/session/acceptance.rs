@@ -10,6 +10,7 @@ use serde_json::Value;
 use sojourn_testkit::{Output, TempDir, sojourn, temp_dir};
 
 use super::run;
+use crate::common::assert_exponential;
 use crate::mock::Mocked;
 use crate::several::is_full;
 
@@ -173,14 +174,7 @@ definition.session("s", function (session) {{ session.get("/"); }});
     let (count, mean) = (instants.len() as f64, f64::from(seconds * rate));
     assert!((count - mean).abs() < 3.0 * mean.sqrt(), "{count}");
     let gaps: Vec<f64> = instants.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
-    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    // Exponential gaps: so many are longer than a part of the mean. One that a busy machine
-    // stretched is one among thousands here, where it would be most of a variance.
-    for part in [0.25, 0.5, 1.0, 2.0, 3.0] {
-        let longer = gaps.iter().filter(|gap| **gap > part * mean).count() as f64 / count;
-        let expected = (-part).exp();
-        assert!((longer - expected).abs() < 0.04, "{longer} of gaps > {part} means, {expected}");
-    }
+    assert_exponential(&gaps, 0.04);
 }
 
 #[test]
