@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use crate::bench::cpu;
 use crate::bench::served::Served;
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
-use crate::shell::{capture, cargo, command, find_on_path, root};
+use crate::shell::{capture, command, find_on_path, root};
 
 const ROUNDS: usize = 3;
 const PINGS_PER_S: u32 = 5_000;
@@ -45,12 +46,11 @@ struct Tools {
 /// Runs the comparison.
 pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let nginx = find_on_path("nginx").ok_or("`nginx` is missing; try: apt-get install nginx")?;
-    let build = ["build", "--profile", "dist", "--package", "sojourn-cli", "--features", "script"];
-    capture(&mut cargo(&build))?;
+    let sojourn = build_sojourn()?;
     let folder = root().join("target/bench-clients");
     let server = Served::nginx(&nginx, &folder)?;
     let base = server.url.trim_end_matches('/').to_owned();
-    let tools = Tools { sojourn: root().join("target/dist/sojourn"), folder, base };
+    let tools = Tools { sojourn, folder, base };
     let mut table = Table::new(&["work", "figure", "sojourn", "limit"]);
     let few = tools.resident_kb(100)?;
     let many = tools.resident_kb(CLIENTS)?;

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use crate::bench::cpu;
 use crate::bench::served::Served;
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::phase::now;
-use crate::shell::{capture, cargo, command, find_on_path, root};
+use crate::shell::{command, find_on_path, root};
 
 const ROUNDS: usize = 3;
 
@@ -97,9 +98,7 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
     needs("taskset", "try: apt-get install util-linux")?;
     let k6 = needs("k6", "bench/README.md says where it is from")?;
     needs("time", "try: apt-get install time")?;
-    let build = ["build", "--profile", "dist", "--package", "sojourn-cli", "--features", "script"];
-    capture(&mut cargo(&build))?;
-    let sojourn = root().join("target/dist/sojourn");
+    let sojourn = build_sojourn()?;
     let folder = root().join("target/bench-k6");
     let server = Served::nginx(&nginx, &folder)?;
     let programs = [

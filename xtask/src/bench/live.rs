@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use crate::bench::cpu;
 use crate::bench::served::Served;
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
-use crate::shell::{capture, cargo, command, find_on_path, root};
+use crate::shell::{command, find_on_path, root};
 
 const ROUNDS: usize = 5;
 const RATE_PER_S: u32 = 20_000;
@@ -31,10 +32,9 @@ struct Attack {
 pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let nginx = find_on_path("nginx").ok_or("`nginx` is missing; try: apt-get install nginx")?;
     find_on_path("script").ok_or("`script` is missing; try: apt-get install bsdutils")?;
-    capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
     let folder = root().join("target/bench-live");
     let server = Served::nginx(&nginx, &folder)?;
-    let sojourn = root().join("target/dist/sojourn");
+    let sojourn = build_sojourn()?;
     let attack = Attack { sojourn, folder, url: server.url.clone() };
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::bench::cpu;
-use crate::bench::http::{build_sojourn, pinned, wrks};
+use crate::bench::http::{pinned, wrks};
 use crate::bench::served::Served;
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::shell::{capture, find_on_path, root};
 

@@ -18,6 +18,7 @@ mod mock;
 mod record;
 mod results;
 mod served;
+mod sojourn;
 mod table;
 
 use crate::bench::table::Table;

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::outputs::{attacks, ours, read_wrks, whole_runs};
 use super::tool::{ROUNDS, Tool, run_rounds};
-use super::{SECONDS, attack, build, build_sojourn, needs, nginx, pinned, scratch};
+use super::{SECONDS, attack, build, needs, nginx, pinned, scratch};
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 
 /// What wrk does, as a journey file: the whole engine with ledger, histograms and reports.

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use super::outputs::{attacks, whole_runs};
 use super::tool::Tool;
-use super::{attack, build_sojourn, needs, pinned, scratch};
+use super::{attack, needs, pinned, scratch};
 use crate::bench::served::Served;
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 
 const MANY: u32 = 9_000;

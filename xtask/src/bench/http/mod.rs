@@ -70,12 +70,6 @@ fn build() -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{PACKAGE} has no benchmark `{BENCH}`"))
 }
 
-/// Builds `sojourn` likewise.
-pub(super) fn build_sojourn() -> Result<PathBuf, String> {
-    capture(&mut cargo(&["build", "--profile", "dist", "--package", "sojourn-cli"]))?;
-    Ok(root().join("target/dist/sojourn"))
-}
-
 /// A file of these comparisons.
 fn scratch(name: &str) -> PathBuf {
     root().join("target/bench-http").join(name)

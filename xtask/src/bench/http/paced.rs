@@ -8,7 +8,8 @@ use std::path::Path;
 use super::closed::of_other;
 use super::outputs::{attacks, ohas};
 use super::tool::{Tool, run_rounds};
-use super::{SECONDS, attack, build_sojourn, needs, nginx, pinned, scratch};
+use super::{SECONDS, attack, needs, nginx, pinned, scratch};
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 
 const RATE: u32 = 10_000;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::outputs::attacks;
 use super::tool::own_bytes;
-use super::{attack, build_sojourn, nginx, scratch};
+use super::{attack, nginx, scratch};
+use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::phase::now;
 
