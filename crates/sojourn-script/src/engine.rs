@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value};
 
+use crate::heap::Heap;
 use crate::intrinsics;
 use crate::loader::{self, Imports, Registry};
 use crate::{Builtins, Bundle, ScriptError};
@@ -71,7 +72,7 @@ impl Engine {
         let failed = |error: rquickjs::Error| {
             ScriptError::load(format!("the JavaScript engine can't be made: {error}"))
         };
-        let runtime = Runtime::new().map_err(failed)?;
+        let runtime = Runtime::new_with_alloc(Heap).map_err(failed)?;
         runtime.set_max_stack_size(limits.stack_bytes);
         runtime.set_memory_limit(limits.memory_bytes);
         runtime.set_interrupt_handler(Some(Box::new(interrupt)));

@@ -20,6 +20,7 @@ mod depth;
 mod engine;
 mod error;
 mod fiber;
+mod heap;
 mod intrinsics;
 mod loader;
 mod resolve;
