@@ -27,16 +27,16 @@ impl Files for Folder {
 
 /// What becomes of a session that sends a file with these bytes, and then asks for `/behind`.
 fn made(bytes: &[u8]) -> (JourneyFile, Plan) {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("body.bin"), bytes).unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("body.bin"), bytes).expect("a file");
     let files = Folder(folder.path().to_owned());
     let text = script(
         "session.post('/', { payload_from_file: session.ds.getRawFile('body.bin') });\n\
          session.get('/behind');",
     );
-    let definition = defined(&text).unwrap();
-    let data = Data::load(&definition, &files).unwrap();
-    let file = journey_file("test", &definition, &data).unwrap();
+    let definition = defined(&text).expect("a session");
+    let data = Data::load(&definition, &files).expect("its file is there");
+    let file = journey_file("test", &definition, &data).expect("a journey");
     let plan = sojourn_plan::read("test.yaml", &file.text, &files, &Overrides::default());
     let plan = plan.unwrap_or_else(|errors| panic!("{}\n{errors}", file.text));
     (file, plan)
@@ -44,7 +44,7 @@ fn made(bytes: &[u8]) -> (JourneyFile, Plan) {
 
 /// What the first step sends.
 fn sent(plan: &Plan) -> Vec<u8> {
-    let body = plan.journeys[0].steps[0].action.http().unwrap().body.as_ref().unwrap();
+    let body = plan.journeys[0].steps[0].action.http().and_then(|http| http.body.as_ref());
     let context = RenderContext {
         seed: 1,
         k: 0,
@@ -55,7 +55,7 @@ fn sent(plan: &Plan) -> Vec<u8> {
         data: &[],
     };
     let mut out = Vec::new();
-    body.render(&context, &mut out).unwrap();
+    body.expect("a body").render(&context, &mut out).expect("no variable");
     out
 }
 
