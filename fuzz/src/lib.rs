@@ -45,6 +45,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "protobuf_data", check: targets::protobuf_data::check },
     Target { name: "proxy_reply", check: targets::proxy_reply::check },
     Target { name: "redis_answers", check: targets::redis_answers::check },
+    Target { name: "redis_replies", check: targets::redis_replies::check },
     Target { name: "results", check: targets::results::check },
     Target { name: "run_file", check: targets::run_file::check },
     Target { name: "script_module", check: targets::script_module::check },

@@ -7,6 +7,7 @@ use sojourn_broker_amqp::foreign::read_frames as read_amqp;
 use sojourn_broker_nats::foreign::read_frames as read_nats;
 use sojourn_broker_postgres::foreign::read_messages;
 use sojourn_broker_redis::foreign::read_answers;
+use sojourn_vu::foreign::read_redis_replies;
 
 /// The foreign bytes of a seed.
 fn seed(target: &str, name: &str) -> Vec<u8> {
@@ -70,4 +71,14 @@ fn redis() {
     }
     let entry = read_answers(&seed("redis_answers", "entry"), 1, 1 << 20);
     assert_eq!(entry.objects, [&b"{\"a\":null,\"payload\":\"x\\r\\n\"}"[..], b"{\"a\":null}"]);
+}
+
+#[test]
+fn redis_to_scripts() {
+    for (name, replies) in [("kinds", 8), ("nested", 2), ("hgetall", 1), ("as-deep-as-can-be", 1)] {
+        let read = read_redis_replies(&seed("redis_replies", name), 1);
+        assert_eq!((read.error, read.replies.len()), (None, replies), "{name}");
+    }
+    let read = read_redis_replies(&seed("redis_replies", "too-deep"), 1);
+    assert!(read.error.is_some_and(|why| why.contains("too many arrays")));
 }

@@ -16,10 +16,12 @@ use opentelemetry_proto::tonic::metrics::v1::{
 };
 use prost::Message as _;
 use serde_json::Value;
-use sojourn_testkit::services::{InfluxDb, PASSWORD, Prometheus, USER};
+use sojourn_testkit::services::{InfluxDb, OpenTelemetry, PASSWORD, Prometheus, USER};
 use sojourn_testkit::{Output, free_port, sojourn, temp_dir};
 
 use crate::mock::Mocked;
+
+mod native;
 
 /// A sample as the file has it.
 #[derive(Debug)]
@@ -318,6 +320,36 @@ fn opentelemetry_gets_sums_levels_and_histograms() {
     assert_eq!(point.bucket_counts.iter().sum::<u64>(), 40);
 }
 
+/// Over gRPC, to OpenTelemetry's own messages and gRPC's own server.
+#[test]
+fn opentelemetrys_own_messages_take_it_over_grpc() {
+    let server = OpenTelemetry::start().unwrap();
+    let address = server.grpc_url().replace("http://", "");
+    let variables = [
+        ("K6_OTEL_EXPORTER_TYPE", "grpc"),
+        ("K6_OTEL_GRPC_EXPORTER_INSECURE", "true"),
+        ("K6_OTEL_GRPC_EXPORTER_ENDPOINT", address.as_str()),
+        ("K6_OTEL_EXPORT_INTERVAL", "100ms"),
+    ];
+    let played = Played::new(&["opentelemetry"], &variables).whole();
+    assert_eq!(server.list("refused").unwrap(), "[]");
+    let points: Vec<Value> = serde_json::from_str(&server.list("points").unwrap()).unwrap();
+    // The latest of each series replace earlier ones.
+    let of = |name: &str, figure: &str| -> f64 {
+        let own = points.iter().filter(|point| point["name"] == name);
+        let latest: BTreeMap<_, _> =
+            own.map(|point| (point["attributes"].to_string(), point[figure].as_f64())).collect();
+        assert!(!latest.is_empty(), "{name}");
+        latest.into_values().map(|figure| figure.unwrap()).sum()
+    };
+    for metric in ["iterations", "counted", "data_sent", "http_reqs"] {
+        assert_near(of(metric, "value"), played.of(metric, "count"), metric);
+    }
+    assert_near(of("took", "count"), 40.0, "took");
+    assert_near(of("took", "sum"), played.values("took", "", "").iter().sum(), "took");
+    assert_near(of("size", "max"), played.of("size", "max"), "size");
+}
+
 #[test]
 fn statsd_gets_every_sample() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -380,12 +412,7 @@ fn options_that_are_wrong_end_before_the_test() {
     for (out, variable, value, part) in [
         ("influxdb=me:s3cret@host/db", "K6_NONE", "", "must begin with http://"),
         ("influxdb", "K6_INFLUXDB_PUSH_INTERVAL", "soon", "is no duration"),
-        (
-            "experimental-prometheus-rw",
-            "K6_PROMETHEUS_RW_TREND_AS_NATIVE_HISTOGRAM",
-            "true",
-            "not sent as native histograms",
-        ),
+        ("experimental-prometheus-rw", "K6_PROMETHEUS_RW_SIGV4_REGION", "eu", "not signed for AWS"),
         ("opentelemetry", "K6_OTEL_EXPORTER_TYPE", "zipkin", "is no exporter"),
         ("http://me:s3cret@host/db", "K6_NONE", "", "invalid output type '…'"),
         ("http://me:s3cret@host/?a=b", "K6_NONE", "", "invalid output type '…'"),

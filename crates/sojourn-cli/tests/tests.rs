@@ -32,6 +32,8 @@ mod k6_outputs;
 mod k6_redis;
 #[cfg(feature = "script")]
 mod k6_rest;
+#[cfg(feature = "script")]
+mod k6_streams;
 mod kubernetes;
 mod labels;
 mod mock;
@@ -40,6 +42,7 @@ mod nothing_worked;
 mod omission;
 #[cfg(feature = "cluster")]
 mod on_cluster;
+mod opentelemetry;
 mod outputs;
 mod pictures;
 mod polled;

@@ -1,7 +1,10 @@
 //! What could not be taken at a bound, of Sojourn's or of this machine's, as causes of a void run.
 
 use sojourn_ledger::Balance;
-use sojourn_metrics::{Store, names};
+use sojourn_metrics::{
+    Store, names,
+    own_limits::{FailedHere, least_left},
+};
 use sojourn_record::Cause;
 
 use crate::health;
@@ -97,19 +100,11 @@ pub(crate) fn of_queues(store: &Store) -> Vec<Cause> {
 /// Requests that failed for want of something on this machine: the target never had them, so they
 /// are not its errors.
 pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
-    let local = names::LOCAL_LIMIT;
-    let counted = |metric: &str, tag: &str| -> u64 {
-        let series = store.series().filter(|(key, _)| key.metric == metric);
-        series
-            .filter(|(key, _)| key.tag(tag) == Some(local))
-            .map(|(key, _)| store.counter(key))
-            .sum()
-    };
-    let failed = counted(names::STEP_REQUESTS, names::STATUS);
-    let retried = counted(names::STEP_RETRIES, names::REASON);
-    if failed + retried == 0 {
+    let here = FailedHere::of(store);
+    if here.total() == 0 {
         return None;
     }
+    let (failed, retried) = (here.requests, here.attempts);
     let ended: u64 = store
         .series()
         .filter(|(key, _)| key.metric == names::STEP_REQUESTS)
@@ -120,10 +115,10 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
         _ => format!(" and {retried} attempts before another"),
     };
     let left = [
-        least_left(store, names::HEALTH_DESCRIPTORS_LEFT, "descriptors"),
+        words_of_least(store, names::HEALTH_DESCRIPTORS_LEFT, "descriptors"),
         // What the coordinator has open says nothing of ports where others make the load.
         (!has_processes(store))
-            .then(|| least_left(store, names::HEALTH_PORTS_LEFT, "ports"))
+            .then(|| words_of_least(store, names::HEALTH_PORTS_LEFT, "ports"))
             .flatten(),
     ];
     let left: Vec<String> = left.into_iter().flatten().collect();
@@ -140,10 +135,8 @@ pub(crate) fn of_machine(store: &Store) -> Option<Cause> {
 }
 
 /// The least that any process had left of something, in words.
-fn least_left(store: &Store, metric: &str, what: &str) -> Option<String> {
-    let of_metric = store.series().filter(|(key, _)| key.metric == metric);
-    let least = of_metric.filter_map(|(key, _)| store.gauge(key)).map(|(_, min, _)| min);
-    least.reduce(f64::min).map(|min| format!("{what} left at least {min:.0}"))
+fn words_of_least(store: &Store, metric: &str, what: &str) -> Option<String> {
+    least_left(store, metric).map(|least| format!("{what} left at least {least:.0}"))
 }
 
 /// Whether processes of generators made the load.

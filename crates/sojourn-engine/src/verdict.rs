@@ -1,7 +1,7 @@
 //! Whether a run may be believed, and whether it passed.
 
 use sojourn_ledger::Balance;
-use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
+use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names, own_limits};
 use sojourn_plan::Plan;
 use sojourn_record::{Cause, Summary, Verdict};
 
@@ -123,16 +123,9 @@ fn counts_differ(store: &Store) -> Option<String> {
 fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
     let lag = store.trend(&SeriesKey::new(names::LAG, &[], SeriesPhase::Steady))?;
     let lag_p99_ns = lag.quantile(0.99)?;
-    let response_p50_ns = store
-        .series()
-        .filter(|(key, _)| key.metric == names::STEP_RESPONSE && key.phase == SeriesPhase::Steady)
-        // Poisoned roots may well hang: that is no reason to be late with the others.
-        .filter(|(key, _)| key.tag(names::JOURNEY).and_then(names::poison_of).is_none())
-        .filter_map(|(key, _)| store.trend(key)?.quantile(0.5))
-        .max()
-        .unwrap_or(0);
-    let share_ns = (response_p50_ns as f64 * plan.health.lag_share_max) as u64;
-    let limit_ns = plan.health.lag_p99_max_ns.max(share_ns);
+    let health = &plan.health;
+    let (least_ns, share) = (health.lag_p99_max_ns, health.lag_share_max);
+    let limit_ns = own_limits::lag_limit_ns(store, SeriesPhase::Steady, least_ns, share);
     (lag_p99_ns > limit_ns).then(|| {
         format!(
             "p99 {:.1} ms, limit {:.1} ms: this machine could not keep the schedule",

@@ -12,6 +12,7 @@ mod distribution;
 mod figure;
 mod histogram;
 pub mod names;
+pub mod own_limits;
 mod recorder;
 mod series;
 mod snapshot;

@@ -10,7 +10,7 @@ pub use crate::{
     influxdb::{LineWriter, escaped},
     names::label,
     otlp::{Channel, Figure, METRICS, Reading, Sender, message, rejected},
-    prometheus::{Labelled, WRITE_HEADERS, write_request},
+    prometheus::{Labelled, LabelledValue, NativeHistogram, WRITE_HEADERS, write_request},
     statsd::Datagrams,
     target::Endpoint,
 };

@@ -5,6 +5,7 @@ mod book;
 mod faults;
 mod files;
 mod influxdb;
+mod opentelemetry;
 mod otlp;
 mod prometheus;
 mod receiver;

@@ -7,8 +7,8 @@ use opentelemetry_proto::tonic::{
 };
 use prost::Message;
 use sojourn_outputs::wire::{
-    Channel, Endpoint, Failure, Figure, Labelled, METRICS, Poster, Reading, Security, Sender,
-    WRITE_HEADERS, message, rejected, write_request,
+    Channel, Endpoint, Failure, Figure, Labelled, LabelledValue, METRICS, Poster, Reading,
+    Security, Sender, WRITE_HEADERS, message, rejected, write_request,
 };
 use sojourn_services::Prometheus;
 use url::Url;
@@ -79,7 +79,8 @@ fn labelled_samples_are_prometheus_own() {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let labels = vec![pair("z", "last"), pair("__name__", "k6_paid"), pair("none", "")];
     let unix_ms = i64::try_from(anchor.unix_ns / 1_000_000).unwrap();
-    let body = write_request(vec![Labelled { labels, value: 2.5, unix_ms }]).unwrap();
+    let body = write_request(vec![Labelled { labels, value: LabelledValue::Number(2.5), unix_ms }])
+        .unwrap();
     poster.post(&url, &WRITE_HEADERS, &body, TIMEOUT).unwrap();
     let answer = server.query("last_over_time(k6_paid{z=\"last\",none=\"\"}[10m])").unwrap();
     assert!(answer.contains("\"2.5\""), "{answer}");

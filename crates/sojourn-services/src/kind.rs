@@ -3,7 +3,8 @@
 use std::io;
 
 use crate::{
-    elasticmq, influxdb, kafka, mosquitto, moto, nats, postgres, prometheus, rabbitmq, redis,
+    elasticmq, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres, prometheus,
+    rabbitmq, redis,
 };
 
 /// A kind of server.
@@ -21,6 +22,8 @@ pub enum Kind {
     Moto,
     /// With JetStream.
     Nats,
+    /// Takes metrics and traces.
+    OpenTelemetry,
     /// With logical decoding.
     Postgres,
     /// Takes remote writes.
@@ -33,13 +36,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ElasticMq,
         Self::InfluxDb,
         Self::Kafka,
         Self::Mosquitto,
         Self::Moto,
         Self::Nats,
+        Self::OpenTelemetry,
         Self::Postgres,
         Self::Prometheus,
         Self::RabbitMq,
@@ -55,6 +59,7 @@ impl Kind {
             Self::Mosquitto => "mosquitto",
             Self::Moto => "moto",
             Self::Nats => "nats",
+            Self::OpenTelemetry => "opentelemetry",
             Self::Postgres => "postgres",
             Self::Prometheus => "prometheus",
             Self::RabbitMq => "rabbitmq",
@@ -75,6 +80,7 @@ impl Kind {
             Self::Mosquitto => mosquitto::probe(port),
             Self::Moto => moto::probe(port),
             Self::Nats => nats::probe(port),
+            Self::OpenTelemetry => opentelemetry::probe(port),
             Self::Postgres => postgres::probe(port),
             Self::Prometheus => prometheus::probe(port),
             Self::RabbitMq => rabbitmq::probe(port),

@@ -13,9 +13,10 @@
 //! ```
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
-//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`] and [`InfluxDb`] start in
-//!   well under two seconds: one for each test. [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`]
-//!   take seconds: one for a test binary, by [`Kafka::shared`] and its like.
+//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`] and
+//!   [`OpenTelemetry`] start in well under two seconds: one for each test. [`Kafka`], [`RabbitMq`],
+//!   [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by [`Kafka::shared`] and its
+//!   like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
 //!
 //! Invariants: a server is ready when it has answered in its own protocol, never after a fixed
@@ -39,6 +40,7 @@ mod kind;
 mod mosquitto;
 mod moto;
 mod nats;
+mod opentelemetry;
 mod place;
 mod postgres;
 mod process;
@@ -60,6 +62,7 @@ pub use kind::Kind;
 pub use mosquitto::Mosquitto;
 pub use moto::Moto;
 pub use nats::{Nats, NatsOptions};
+pub use opentelemetry::OpenTelemetry;
 pub use place::free_port;
 pub use postgres::Postgres;
 pub use process::{Process, descendants};

@@ -23,16 +23,25 @@ impl Prometheus {
     /// # Errors
     /// It is not installed, or does not start; the text shows the end of its log.
     pub fn start(config: &str) -> io::Result<Self> {
-        with_free_ports(|| Self::start_once(config))
+        with_free_ports(|| Self::start_once(config, &[]))
     }
 
-    fn start_once(config: &str) -> io::Result<Self> {
+    /// Starts one that takes native histograms, without a configuration.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_with_native_histograms() -> io::Result<Self> {
+        with_free_ports(|| Self::start_once("", &["--enable-feature=native-histograms"]))
+    }
+
+    fn start_once(config: &str, flags: &[&str]) -> io::Result<Self> {
         let program = find_program("prometheus")?;
         let folder = folder("prometheus")?;
         let port = free_port()?;
         let file = folder.path().join("prometheus.yml");
         std::fs::write(&file, config)?;
-        let launch = Launch::new(program)
+        let launch = flags.iter().fold(Launch::new(program), |launch, flag| launch.arg(flag));
+        let launch = launch
             .arg(format!("--config.file={}", file.display()))
             .arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()))
             .arg(format!("--web.listen-address=127.0.0.1:{port}"))

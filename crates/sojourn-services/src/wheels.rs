@@ -20,6 +20,13 @@ pub struct WheelSet {
 pub(crate) static MOTO: WheelSet =
     WheelSet { name: "moto", version: "5.2.5", requirements: include_str!("moto.requirements") };
 
+/// OpenTelemetry's own messages and gRPC's own server.
+pub(crate) static OPENTELEMETRY: WheelSet = WheelSet {
+    name: "opentelemetry-proto",
+    version: "1.45.2",
+    requirements: include_str!("opentelemetry.requirements"),
+};
+
 /// Drives a browser for tests, and holds pages against rules of accessibility (axe). Browsers do
 /// not come with it: it drives Debian's.
 pub static PLAYWRIGHT: WheelSet = WheelSet {
@@ -30,7 +37,7 @@ pub static PLAYWRIGHT: WheelSet = WheelSet {
 
 impl WheelSet {
     /// All of them.
-    pub const ALL: [&'static Self; 2] = [&MOTO, &PLAYWRIGHT];
+    pub const ALL: [&'static Self; 3] = [&MOTO, &OPENTELEMETRY, &PLAYWRIGHT];
 
     /// Where it lies once it is installed: in the user's folder for caches, by name and version.
     ///

@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, Process,
-    Prometheus, RabbitMq, Redis, RedisOptions, Service, USER, descendants,
+    ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, PASSWORD,
+    Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, USER, descendants,
 };
 
 fn connect(port: u16) -> TcpStream {
@@ -233,6 +233,27 @@ fn prometheus() {
         ask(&mut connect(port), request.as_bytes(), b"\"21\"");
     });
     drop_it(prometheus);
+}
+
+#[test]
+fn opentelemetry() {
+    let mut opentelemetry = OpenTelemetry::start().unwrap();
+    live(&mut opentelemetry, |port| {
+        // An empty message is one; another is not, and what is wrong with it is told.
+        let post = |body: &str, until: &[u8]| {
+            let request = format!(
+                "POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n\
+                 Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            ask(&mut connect(port), request.as_bytes(), until);
+        };
+        post("", b"200 OK");
+        // Its field 15, which it does not have.
+        post("z\u{1}x", b"unknown field");
+        post("no message", b"Error parsing message");
+    });
+    drop_it(opentelemetry);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod mapping;
 mod offer;
 mod table;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,13 +14,15 @@ use sojourn_plan::{Files, PlanErrors};
 
 pub use self::offer::Offer;
 pub(crate) use self::{bytes::Bytes, table::Table};
-use crate::definition::{Definition, SourceKind};
+use crate::definition::{Definition, Source, SourceKind};
 
 /// The content of a definition's files, in the order of [`Definition::sources`]. A clone is the
 /// same content.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
     pub(crate) sources: Vec<Content>,
+    /// What the script asked for, of each: see [`asked`].
+    asked: Vec<u64>,
 }
 
 /// One file.
@@ -43,30 +46,35 @@ impl Data {
         offer: &Offer,
     ) -> Result<Self, PlanErrors> {
         let (mut sources, mut errors) = (Vec::new(), Vec::new());
+        let asked: Vec<u64> = definition.sources.iter().map(asked).collect();
         for (number, source) in definition.sources.iter().enumerate() {
             let path = &source.path;
-            let taken = offer.take(number).filter(|content| content.is_of(&source.kind));
-            match taken.map_or_else(|| read(Path::new(path), &source.kind, files), Ok) {
+            match offer
+                .take(number, asked[number])
+                .map_or_else(|| read(Path::new(path), &source.kind, files), Ok)
+            {
                 Ok(content) => sources.push(content),
                 Err(problem) => {
                     errors.push(source.place.error(format!("the file `{path}`: {problem}"), None));
                 }
             }
         }
-        if errors.is_empty() { Ok(Self { sources }) } else { Err(PlanErrors(errors)) }
+        if errors.is_empty() { Ok(Self { sources, asked }) } else { Err(PlanErrors(errors)) }
     }
 
     /// What other processes of this machine need to have the large files without reading them, as
     /// long as this one keeps its data.
     pub(crate) fn offer(&self) -> Offer {
-        Offer::of(&self.sources)
+        Offer::of(self.sources.iter().zip(self.asked.iter().copied()))
     }
 }
 
-impl Content {
-    fn is_of(&self, kind: &SourceKind) -> bool {
-        matches!(self, Self::Bytes(_)) == matches!(kind, SourceKind::Raw)
-    }
+/// A number that differs when a script names another file, or has it read otherwise. Processes of
+/// one program compare it.
+fn asked(source: &Source) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (&source.path, &source.kind).hash(&mut hash);
+    hash.finish()
 }
 
 fn read(path: &Path, kind: &SourceKind, files: &dyn Files) -> Result<Content, String> {

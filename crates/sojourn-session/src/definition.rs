@@ -345,7 +345,7 @@ pub struct Source {
 }
 
 /// How a file is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SourceKind {
     /// Rows of as many fields each.
     Structured {

@@ -101,6 +101,34 @@ fn what_is_offered_needs_no_file_and_is_the_same() {
     assert!(gone.contains("the file `rows.csv`: No such file"), "{gone}");
 }
 
+/// A script that was changed meanwhile, to another file or to another way of reading it, is not given
+/// what was offered for the first.
+#[test]
+fn what_is_offered_is_not_taken_for_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rows.csv"), rows(50_000, "old")).unwrap();
+    std::fs::write(folder.path().join("others.csv"), rows(50_000, "other")).unwrap();
+    std::fs::write(folder.path().join("body.bin"), "much".repeat(400_000)).unwrap();
+    let files = Folder(folder.path().to_owned());
+    let load = |steps: &str, offer: &Offer| {
+        let definition = defined(&script(steps)).unwrap();
+        let data = Data::load_or_take(&definition, &files, offer).unwrap();
+        Program::compile(&definition, &data).unwrap()
+    };
+    let offering = load(STEPS, &Offer::default());
+    let offer = offering.offer();
+    let other = load(&STEPS.replace("rows.csv", "others.csv"), &offer);
+    assert_ne!(format!("{other:?}"), format!("{offering:?}"));
+    let lines = told(&other, 7).lines;
+    assert!(lines.iter().any(|line| line.contains(" other ")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains(" old ")), "{lines:?}");
+    let alike = STEPS.replace("'rows.csv'", "'rows.csv', { delimiter: ';' }");
+    let otherwise = defined(&script(&alike)).unwrap();
+    let data = Data::load_or_take(&otherwise, &files, &offer).unwrap();
+    // Without commas between fields there is no column of that name.
+    assert!(Program::compile(&otherwise, &data).is_err());
+}
+
 #[test]
 fn a_folder_is_no_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,6 +13,7 @@ mod k6;
 mod load;
 mod measured;
 mod nfr;
+mod payload_files;
 mod placeholders;
 mod reference;
 mod requests;

@@ -21,6 +21,8 @@
 //!   runs what is a function of numbers ([`sojourn_k6::executors`]), so threads need not talk.
 
 mod console;
+#[doc(hidden)]
+pub mod foreign;
 mod globals;
 mod host;
 mod journeys;

@@ -71,12 +71,15 @@ const charts = (() => {
     }
   }, { rootMargin: "100px" });
 
-  // As wide as its place, which is known once all charts are there, and changes with the window. A tip stood where its point was.
+  // As wide as its place, which is known once all charts are there, and changes with the window. A tip goes along with its point,
+  // whose new place is known once the chart has taken its size.
   const fit = ({ figure, plot }) => {
     const width = Math.max(240, figure.clientWidth);
     if (figure.clientWidth === 0 || plot.width === width) return;
+    const { idx, left } = plot.cursor;
+    const pointed = left >= 0 && Number.isInteger(idx) ? plot.data[0][idx] : undefined;
     plot.setSize({ width, height: 220 });
-    plot.setCursor({ left: -10, top: -10 });
+    queueMicrotask(() => plot.setCursor(pointed === undefined ? { left: -10, top: -10 } : { left: plot.valToPos(pointed, "x"), top: 10 }));
   };
   const sizes = new ResizeObserver((entries) => {
     for (const { target } of entries) drawn.filter(({ figure }) => figure === target).forEach(fit);
@@ -113,6 +116,9 @@ const charts = (() => {
     // Dashes tell a few lines apart for those who see no colours; of many they tell nothing, and are slow to draw.
     const dash = (i) => (own.length <= DASHES.length ? DASHES[i] : []);
     const series = own.map((line, i) => ({ label: line.line, stroke: colour(`--c${i % 8}`), dash: dash(i), width: own.length > 8 ? 1 : 1.8, show: !off.has(name(line)), points: { show: false } }));
+    // The time that keys have chosen, until a pointer moves over the chart or something else is chosen.
+    let keyed;
+    const pointAt = (time) => plot.setCursor({ left: plot.valToPos(time, "x"), top: 10 });
     const plot = new uPlot({
       width: Math.max(240, figure.clientWidth), height: 220,
       legend: { show: false }, focus: { alpha: 1 },
@@ -132,6 +138,15 @@ const charts = (() => {
         setCursor: [(u) => {
           const { idx, left } = u.cursor;
           const isThere = Number.isInteger(idx) && left >= 0 && (box.matches(":hover") || box === document.activeElement);
+          // A pointer that goes away leaves the point that keys have chosen, as long as it can be seen.
+          if (!isThere && keyed !== undefined) {
+            const time = keyed;
+            keyed = undefined;
+            queueMicrotask(() => {
+              pointAt(time);
+              keyed = tip.hidden ? undefined : time;
+            });
+          }
           tip.hidden = !isThere;
           if (!isThere) return;
           const rows = own.filter((line) => !off.has(name(line))).slice(0, 14).map((line) => {
@@ -148,17 +163,19 @@ const charts = (() => {
         }],
       },
     }, [[], ...own.map(() => [])], box);
+    plot.over.addEventListener("mousemove", () => { keyed = undefined; });
     plot.over.append(tip);
     plot.over.addEventListener("dblclick", () => zoom(null));
-    box.addEventListener("blur", () => { tip.hidden = true; });
+    box.addEventListener("blur", () => { keyed = undefined; tip.hidden = true; });
     box.addEventListener("keydown", (event) => {
       const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
-      if (event.key === "Escape") { zoom(null); return; }
+      if (event.key === "Escape") { keyed = undefined; zoom(null); return; }
       if (!(event.key in steps)) return;
       event.preventDefault();
       const times = plot.data[0], last = times.length - 1;
       const index = Math.min(last, Math.max(0, (plot.cursor.idx ?? last) + steps[event.key]));
-      plot.setCursor({ left: plot.valToPos(times[index], "x"), top: 10 });
+      keyed = times[index];
+      pointAt(keyed);
     });
     const values = own.map((line, i) => {
       const item = document.createElement("li"), button = document.createElement("button"), mark = document.createElement("span"), value = document.createElement("span");

@@ -144,7 +144,10 @@ def live(browser, address, pictures):
             look["tip"] = zoom(page)
         look["tips_before"] = tip_places(page)
         page.screenshot(path=os.path.join(pictures, f"dashboard-{scheme}-{width}.png"), full_page=True)
+        # The picture is made in a window of another size: the tip goes along with its point.
         look["tips_after"] = tip_places(page)
+        if width > 1000:
+            look["tip_after"] = page.locator(".live-chart[data-chart=rate] .tip").inner_text()
         look["errors"], look["elsewhere"] = looker.errors, looker.elsewhere
         looker.context.close()
         looks.append(look)

@@ -24,6 +24,7 @@ pub(crate) mod postgres_messages;
 pub(crate) mod protobuf_data;
 pub(crate) mod proxy_reply;
 pub(crate) mod redis_answers;
+pub(crate) mod redis_replies;
 pub(crate) mod results;
 pub(crate) mod run_file;
 pub(crate) mod script_module;

@@ -101,6 +101,7 @@ pub(super) fn version(kind: Kind) -> String {
         Kind::ElasticMq => return JarSet::ALL[1].version.to_owned(),
         Kind::Kafka => return JarSet::ALL[0].version.to_owned(),
         Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
+        Kind::OpenTelemetry => return WheelSet::ALL[1].version.to_owned(),
         Kind::InfluxDb => ("influxd", "version"),
         Kind::Mosquitto => ("mosquitto", "-h"),
         Kind::Nats => ("nats-server", "--version"),

@@ -102,4 +102,15 @@ export default function () {
     let (completed, held) = (&last["counts"]["completed"], &last["checks"][0]["held"]);
     assert!(completed.as_u64() >= Some(20) && completed == held, "{last}");
     assert_eq!(last["journeys"][0]["steps"][0]["requests"], *completed, "{last}");
+    // Each threshold has what it was held against, as the summary writes it.
+    let threshold = |start: &str| {
+        let all = last["thresholds"].as_array().unwrap();
+        let is_it = |it: &&serde_json::Value| it["text"].as_str().unwrap().starts_with(start);
+        all.iter().find(is_it).unwrap_or_else(|| panic!("{last}"))
+    };
+    let (count, duration) = (threshold("http_reqs"), threshold("http_req_duration"));
+    assert_eq!(count["measured"].as_f64(), completed.as_u64().map(|count| count as f64));
+    assert_eq!(count["measured_text"], completed.to_string(), "{last}");
+    let p99 = duration["measured_text"].as_str().unwrap();
+    assert!(duration["measured"].as_f64() > Some(0.001) && p99.ends_with('s'), "{p99}");
 }

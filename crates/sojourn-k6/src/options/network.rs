@@ -154,7 +154,7 @@ impl Network {
         let base: IpAddr = address.parse().ok()?;
         let bits_max = if base.is_ipv4() { 32 } else { 128 };
         let prefix_bits: u8 = bits.parse().ok()?;
-        (prefix_bits <= bits_max).then_some(Self { base: masked(base, prefix_bits), prefix_bits })
+        (prefix_bits <= bits_max).then(|| Self { base: masked(base, prefix_bits), prefix_bits })
     }
 
     /// Whether an address lies in it.

@@ -23,6 +23,8 @@ pub struct RemoteWriteOptions {
     pub push_interval_ns: u64,
     /// The figures of a trend.
     pub stats: Vec<RemoteWriteStat>,
+    /// Whether a trend is a native histogram instead.
+    pub has_native_histograms: bool,
     /// Whether series are marked as stale at the end.
     pub marks_stale: bool,
     /// Whether any certificate will do.
@@ -59,12 +61,6 @@ impl RemoteWriteOptions {
         environment: &Environment,
     ) -> Result<Self, ReceiverOptionError> {
         let reader = Reader { output, prefix: PREFIX, environment };
-        if reader.boolean("TREND_AS_NATIVE_HISTOGRAM", false)? {
-            return Err(reader.wrong(format!(
-                "{PREFIX}TREND_AS_NATIVE_HISTOGRAM: trends are not sent as native histograms; name \
-                 their figures by {PREFIX}TREND_STATS, such as p(95),p(99),avg,max"
-            )));
-        }
         let signed = ["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"];
         reader
             .refuse(&signed, "requests are not signed for AWS; send to a proxy that signs them")?;
@@ -93,6 +89,7 @@ impl RemoteWriteOptions {
             labels,
             push_interval_ns: reader.duration_ns("PUSH_INTERVAL", 5 * SECOND_NS)?,
             stats: stats(&reader)?,
+            has_native_histograms: reader.boolean("TREND_AS_NATIVE_HISTOGRAM", false)?,
             marks_stale: reader.boolean("STALE_MARKERS", false)?,
             is_unverified: reader.boolean("INSECURE_SKIP_TLS_VERIFY", false)?,
             identity: identity(&reader)?,
@@ -166,6 +163,9 @@ mod tests {
         assert_eq!(options.basic, Some(("me".to_owned(), "s3cret".to_owned())));
         assert_eq!(options.labels, [("server".to_owned(), "a".to_owned())]);
         assert_eq!(options.stats.len(), 3);
+        assert!(!options.has_native_histograms);
+        let native = read("", &[("TREND_AS_NATIVE_HISTOGRAM", "true")]).unwrap();
+        assert!(native.has_native_histograms);
         let shown = format!("{options:?}");
         assert!(shown.contains("http://host/write") && !shown.contains("s3cret"), "{shown}");
         assert_eq!(read("https://other/w", &[]).unwrap().url, "https://other/w");
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused_by_name() {
         for (name, value, part) in [
-            ("TREND_AS_NATIVE_HISTOGRAM", "true", "TREND_STATS"),
+            ("TREND_AS_NATIVE_HISTOGRAM", "often", "TREND_AS_NATIVE_HISTOGRAM"),
             ("SIGV4_REGION", "eu", "K6_PROMETHEUS_RW_SIGV4_REGION: requests are not signed"),
             ("TREND_STATS", "p(101)", "`p(101)` is no figure"),
             ("HTTP_HEADERS", "a=b", "no list of name:value"),

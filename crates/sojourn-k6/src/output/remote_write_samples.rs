@@ -41,6 +41,16 @@ pub fn samples_of(
     }
 }
 
+/// What a trend's native histogram is called: with the unit that its values have there.
+pub fn native_name(metric: &Metric) -> String {
+    let unit = match metric.contains {
+        Contains::Default => "",
+        Contains::Time => "_seconds",
+        Contains::Data => "_bytes",
+    };
+    format!("k6_{}{unit}", metric.name)
+}
+
 /// A trend's figure, and what its name ends in.
 fn figure(
     stat: RemoteWriteStat,

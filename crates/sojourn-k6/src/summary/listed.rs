@@ -1,9 +1,10 @@
 //! Which metrics and thresholds a summary lists, and in which order.
 
+use super::options::TimeUnit;
 use super::source::Source;
 use super::table::{Cells, cells};
 use super::{collation, number};
-use crate::metrics::{Account, Metric, MetricKind, Sink};
+use crate::metrics::{Account, Contains, Metric, MetricKind, Sink};
 use crate::thresholds::{Aggregation, Threshold, Values};
 
 /// A metric that a summary lists.
@@ -115,18 +116,29 @@ fn line<'a>(
     threshold: &'a Threshold,
 ) -> ThresholdLine<'a> {
     let value = values.of(threshold.expression.aggregation);
-    let shown = if metric.kind == MetricKind::Rate {
-        number::percent(value)
-    } else {
-        number::value(value, metric.contains, source.time_unit)
-    };
-    let is_counter = metric.kind == MetricKind::Counter;
-    let is_rate = threshold.expression.aggregation == Aggregation::Rate;
+    let aggregation = threshold.expression.aggregation;
     let before = threshold.text.split(['<', '>', '=']).next().unwrap_or_default();
     ThresholdLine {
         ok: threshold.ok,
         text: &threshold.text,
         label: before.trim().to_owned(),
-        value: if is_counter && is_rate { format!("{shown}/s") } else { shown },
+        value: measured_words(value, metric.kind, metric.contains, aggregation, source.time_unit),
+    }
+}
+
+/// What a threshold looks at of a metric, as summaries write it: `12.5ms`, `99.1%`, `40.2/s`.
+pub fn measured_words(
+    value: f64,
+    kind: MetricKind,
+    contains: Contains,
+    aggregation: Aggregation,
+    unit: Option<TimeUnit>,
+) -> String {
+    match (kind, aggregation) {
+        (MetricKind::Rate, _) => number::percent(value),
+        (MetricKind::Counter, Aggregation::Rate) => {
+            format!("{}/s", number::value(value, contains, unit))
+        }
+        _ => number::value(value, contains, unit),
     }
 }

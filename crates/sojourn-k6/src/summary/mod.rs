@@ -17,6 +17,7 @@ mod tree;
 
 pub use data::{Terminal, data, export};
 pub use legacy::legacy_text;
+pub use listed::measured_words;
 pub use machine::{Identity, machine};
 pub use options::{OptionError, StatKind, TimeUnit, TrendStat};
 pub use source::Source;

@@ -3,7 +3,7 @@
 use super::error::ThresholdError;
 use super::expression::Expression;
 use super::values::Values;
-use crate::metrics::{MetricId, MetricKind, Registry, Totals};
+use crate::metrics::{Contains, MetricId, MetricKind, Registry, Totals};
 
 /// The submetric that every summary shows if it has samples.
 const KEPT: &str = "http_req_duration{expected_response:true}";
@@ -32,6 +32,8 @@ pub struct MetricThresholds {
     pub metric: MetricId,
     /// As the options name it.
     pub key: String,
+    /// What the metric's values are.
+    pub contains: Contains,
     /// In the order of the options.
     pub thresholds: Vec<Threshold>,
 }
@@ -49,6 +51,8 @@ pub struct Threshold {
     pub delay_abort_ns: u64,
     /// Whether it held when last looked at; true before.
     pub ok: bool,
+    /// What was compared then; `None` before, and where there were no samples.
+    pub measured: Option<f64>,
 }
 
 /// When thresholds are looked at.
@@ -112,7 +116,10 @@ impl Thresholds {
             }
             match metrics.iter_mut().find(|other| other.metric == metric) {
                 Some(other) => other.thresholds.extend(thresholds),
-                None => metrics.push(MetricThresholds { metric, key, thresholds }),
+                None => {
+                    let contains = registry.get(metric).map_or(Contains::Default, |it| it.contains);
+                    metrics.push(MetricThresholds { metric, key, contains, thresholds });
+                }
             }
         }
         registry.resolve(KEPT)?;
@@ -164,10 +171,12 @@ impl Thresholds {
             }
             let values = Values::new(sink, elapsed_ns);
             for threshold in &mut metric.thresholds {
+                let value = values.of(threshold.expression.aggregation);
+                threshold.measured = sink.map(|_| value);
                 threshold.ok = match sink {
                     None if moment == Moment::EndStrict => false,
                     None if metric.metric.kind() == MetricKind::Rate => true,
-                    _ => threshold.expression.holds(values.of(threshold.expression.aggregation)),
+                    _ => threshold.expression.holds(value),
                 };
                 let is_due = moment == Moment::Running && elapsed_ns >= threshold.delay_abort_ns;
                 ended.is_abort |= !threshold.ok && threshold.abort_on_fail && is_due;
@@ -195,6 +204,7 @@ impl Threshold {
             abort_on_fail: spec.abort_on_fail,
             delay_abort_ns: spec.delay_abort_ns,
             ok: true,
+            measured: None,
         })
     }
 }
@@ -202,7 +212,7 @@ impl Threshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{Contains, Shard, ShardOptions, TagSets, builtin};
+    use crate::metrics::{Shard, ShardOptions, TagSets, builtin};
 
     fn spec(text: &str) -> Spec {
         Spec { text: text.to_owned(), abort_on_fail: false, delay_abort_ns: 0 }
@@ -222,10 +232,12 @@ mod tests {
         let mut shard = Shard::new(ShardOptions::default());
         let mut totals = Totals::default();
         assert_eq!(thresholds.evaluate(&totals, 60, Moment::Running), Ended::default());
+        assert_eq!(thresholds.of(builtin::HTTP_REQS)[0].measured, None);
         shard.add(builtin::HTTP_REQS, sets.empty(), 1, 1.0);
         totals.merge(shard.take());
         let early = thresholds.evaluate(&totals, 49, Moment::Running);
         assert_eq!((early.failed.len(), early.is_abort), (1, false));
+        assert_eq!(thresholds.of(builtin::HTTP_REQS)[0].measured, Some(1.0));
         let late = thresholds.evaluate(&totals, 50, Moment::Running);
         let text = "thresholds on metrics 'http_reqs' were crossed; at least one has abortOnFail \
                     enabled, stopping test prematurely";

@@ -3,5 +3,6 @@
 
 mod golden;
 mod outputs;
+mod receivers;
 mod summaries;
 mod thresholds;

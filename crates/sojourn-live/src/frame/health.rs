@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use sojourn_analysis::generator::{self, Facts, Level, Thread, ThreadSecond};
-use sojourn_metrics::{SeriesPhase, names};
+use sojourn_metrics::{
+    names,
+    own_limits::{FailedHere, lag_limit_ns},
+};
 use sojourn_plan::HealthLimits;
 
 use super::{Health, Nearest, ThreadUse, lookup::Lookup};
@@ -31,7 +34,8 @@ impl HealthSeconds {
         self.keep(&threads, busy_for_s);
         let so_far = lookup.store.merged(names::LAG, &[], lookup.phase);
         let lag_p99_so_far_ns = so_far.quantile(0.99);
-        let lag_max_ns = lag_max_ns(lookup, limits);
+        let (least_ns, share) = (limits.lag_p99_max_ns, limits.lag_share_max);
+        let lag_max_ns = lag_limit_ns(lookup.store, lookup.phase, least_ns, share);
         let refused = refused(lookup);
         let facts = Facts {
             threads: self.facts(),
@@ -46,7 +50,7 @@ impl HealthSeconds {
             descriptors: Vec::new(),
             ports: None,
             taps_ms: taps_ms(lookup, limits),
-            failed_here: failed_here(lookup),
+            failed_here: FailedHere::of(lookup.store).total(),
             refused: refused.clone(),
         };
         let nearest = generator::verdict(&facts).and_then(|verdict| {
@@ -99,14 +103,6 @@ fn threads(lookup: &Lookup<'_>) -> Vec<ThreadUse> {
     named.into_iter().filter_map(used).collect()
 }
 
-/// The limit, or a share of the slowest step's median when that is more.
-fn lag_max_ns(lookup: &Lookup<'_>, limits: &HealthLimits) -> u64 {
-    let responses = lookup.store.select(names::STEP_RESPONSE, &[], lookup.phase);
-    let slowest =
-        responses.filter_map(|(key, _)| lookup.store.trend(key)?.quantile(0.5)).max().unwrap_or(0);
-    ((slowest as f64 * limits.lag_share_max) as u64).max(limits.lag_p99_max_ns)
-}
-
 fn taps_ms(lookup: &Lookup<'_>, limits: &HealthLimits) -> Vec<Level> {
     let named = lookup.values(names::HEALTH_TAP_BEHIND_MS, names::CHANNEL, &[]);
     let level = |channel: String| {
@@ -121,14 +117,4 @@ fn taps_ms(lookup: &Lookup<'_>, limits: &HealthLimits) -> Vec<Level> {
 fn refused(lookup: &Lookup<'_>) -> Vec<(String, u64)> {
     let queues = lookup.by(names::HEALTH_REFUSED, names::QUEUE, &[]);
     queues.into_iter().map(|counted| (counted.name, counted.count)).collect()
-}
-
-/// Requests and attempts that failed for want of something on the generator's machine.
-fn failed_here(lookup: &Lookup<'_>) -> u64 {
-    let of = |metric: &str, tag: &str| -> u64 {
-        let tags = [(tag, names::LOCAL_LIMIT)];
-        let phases = [SeriesPhase::WarmUp, SeriesPhase::Steady];
-        phases.into_iter().map(|phase| lookup.store.sum(metric, &tags, phase)).sum()
-    };
-    of(names::STEP_REQUESTS, names::STATUS) + of(names::STEP_RETRIES, names::REASON)
 }

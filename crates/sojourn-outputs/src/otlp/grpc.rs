@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{channel::Channel, figures, identity::took, journeys};
+use super::{channel::Channel, figures, identity::took, journeys, told::Told};
 use crate::{
     failure::{Failure, Took},
     frame::Frame,
@@ -19,11 +19,13 @@ const TRACES: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Expor
 pub(crate) struct OtlpGrpc {
     channel: Channel,
     run: Run,
+    told: Told,
 }
 
 impl OtlpGrpc {
     pub(crate) fn new(endpoint: &Endpoint, security: &Security, run: &Run) -> Result<Self, String> {
-        Ok(Self { channel: Channel::new(endpoint, security)?, run: run.clone() })
+        let channel = Channel::new(endpoint, security)?;
+        Ok(Self { channel, run: run.clone(), told: Told::default() })
     }
 }
 
@@ -38,7 +40,13 @@ impl Output for OtlpGrpc {
     }
 
     fn send_journeys(&mut self, frame: &Frame, timeout: Duration) -> Result<Took, Failure> {
-        let message = journeys::request(frame, &self.run);
-        took(&self.channel.call(TRACES, &message, timeout)?)
+        let new = self.told.new_ones(frame);
+        if new.is_empty() {
+            return Ok(Took::All);
+        }
+        let message = journeys::request(&new, frame.start_unix_ns, &self.run);
+        let took = took(&self.channel.call(TRACES, &message, timeout)?)?;
+        self.told.add(&new);
+        Ok(took)
     }
 }

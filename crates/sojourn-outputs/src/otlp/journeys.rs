@@ -17,13 +17,14 @@ use super::{
         SpanEvent, Status, TraceRequest,
     },
 };
-use crate::{frame::Frame, target::Run};
+use crate::target::Run;
 
-pub(super) fn request(frame: &Frame, run: &Run) -> Vec<u8> {
-    let spans = frame.journeys.iter().flat_map(|journey| {
+/// These journeys of a run that began then, nanoseconds since the Unix epoch.
+pub(super) fn request(journeys: &[&JourneyRecord], start_unix_ns: u64, run: &Run) -> Vec<u8> {
+    let spans = journeys.iter().flat_map(|journey| {
         let shape = run.shapes.iter().find(|shape| shape.name == journey.journey);
         let ids = Ids::of(journey, run);
-        Tracer { journey, shape, start_unix_ns: frame.start_unix_ns, ids }.spans()
+        Tracer { journey, shape, start_unix_ns, ids }.spans()
     });
     let scopes = vec![ScopeSpans { scope: Some(scope()), spans: spans.collect() }];
     let resources = vec![ResourceSpans { resource: Some(resource(run)), scopes }];

@@ -10,6 +10,7 @@ mod journeys;
 mod messages;
 mod plain;
 mod post;
+mod told;
 
 pub use channel::Channel;
 pub use grpc::METRICS;

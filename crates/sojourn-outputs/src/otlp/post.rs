@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{figures, identity::took, journeys};
+use super::{figures, identity::took, journeys, told::Told};
 use crate::{
     failure::{Failure, Took},
     frame::Frame,
@@ -21,12 +21,13 @@ pub(crate) struct Otlp {
     metrics: Url,
     traces: Url,
     run: Run,
+    told: Told,
 }
 
 impl Otlp {
     pub(crate) fn new(poster: Poster, run: &Run) -> Self {
         let (metrics, traces) = (poster.url("/v1/metrics"), poster.url("/v1/traces"));
-        Self { poster, metrics, traces, run: run.clone() }
+        Self { poster, metrics, traces, run: run.clone(), told: Told::default() }
     }
 }
 
@@ -41,8 +42,14 @@ impl Output for Otlp {
     }
 
     fn send_journeys(&mut self, frame: &Frame, timeout: Duration) -> Result<Took, Failure> {
-        let body = journeys::request(frame, &self.run);
+        let new = self.told.new_ones(frame);
+        if new.is_empty() {
+            return Ok(Took::All);
+        }
+        let body = journeys::request(&new, frame.start_unix_ns, &self.run);
         // Of spans that are rejected it is not known whose they are: their journeys are not sent.
-        took(&self.poster.post(&self.traces, &HEADERS, &body, timeout)?)
+        let took = took(&self.poster.post(&self.traces, &HEADERS, &body, timeout)?)?;
+        self.told.add(&new);
+        Ok(took)
     }
 }

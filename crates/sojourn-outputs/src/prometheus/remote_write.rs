@@ -7,7 +7,10 @@ use std::time::Duration;
 use prost::Message;
 use url::Url;
 
-use super::samples::samples;
+use super::{
+    native_histogram::{Histogram, NativeHistogram},
+    samples::samples,
+};
 use crate::{
     failure::{Failure, Took},
     frame::{Frame, Point},
@@ -46,7 +49,7 @@ impl RemoteWrite {
             ];
             labels.extend_from_slice(&point.series.labels);
             labels.extend(sample.le.map(|le| pair("le", &le)));
-            out.push(Labelled { labels, value: sample.value, unix_ms });
+            out.push(Labelled { labels, value: LabelledValue::Number(sample.value), unix_ms });
         }
     }
 }
@@ -57,9 +60,18 @@ pub struct Labelled {
     /// Names and values, `__name__` among them, in any order; those without a value are left out.
     pub labels: Vec<(String, String)>,
     /// The sample.
-    pub value: f64,
+    pub value: LabelledValue,
     /// When, milliseconds since the Unix epoch.
     pub unix_ms: i64,
+}
+
+/// What a sample says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LabelledValue {
+    /// A number.
+    Number(f64),
+    /// A distribution.
+    Histogram(Box<NativeHistogram>),
 }
 
 /// What goes with a message's body.
@@ -110,6 +122,8 @@ struct TimeSeries {
     labels: Vec<Label>,
     #[prost(message, repeated, tag = "2")]
     samples: Vec<Sample>,
+    #[prost(message, repeated, tag = "4")]
+    histograms: Vec<Histogram>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -127,8 +141,12 @@ impl From<Labelled> for TimeSeries {
         // An empty label is none, and the specification asks for order.
         labels.retain(|label| !label.value.is_empty());
         labels.sort_by(|a, b| a.name.cmp(&b.name));
-        let samples = vec![Sample { value: series.value, timestamp: series.unix_ms }];
-        Self { labels, samples }
+        let timestamp = series.unix_ms;
+        let (samples, histograms) = match series.value {
+            LabelledValue::Number(value) => (vec![Sample { value, timestamp }], Vec::new()),
+            LabelledValue::Histogram(native) => (Vec::new(), vec![native.message(timestamp)]),
+        };
+        Self { labels, samples, histograms }
     }
 }
 

@@ -1,7 +1,10 @@
 //! What the run file tells of the generator's limits, for the verdict on it.
 
 use sojourn_analysis::generator::{self, Facts, GeneratorVerdict, Level, Thread, ThreadSecond};
-use sojourn_metrics::names;
+use sojourn_metrics::{
+    SeriesPhase, names,
+    own_limits::{self, FailedHere},
+};
 use sojourn_record::GeneratorLimits;
 
 use super::{health::connections_max, lookup::Lookup, processes};
@@ -12,12 +15,15 @@ pub(super) fn verdict(lookup: &Lookup<'_>, refused: &[Refusal]) -> Option<Genera
     let limits = lookup.run.identity.generator_limits?;
     let lag = lookup.trend(names::LAG, &[]);
     let lag_p99_ns = lag.and_then(|lag| lag.quantile(0.99));
+    let store = &lookup.run.store;
+    let (least_ns, share) = (limits.lag_p99_max_ns, limits.lag_share_max);
+    let lag_limit_ns = own_limits::lag_limit_ns(store, SeriesPhase::Steady, least_ns, share);
     let level = |used: f64, limit: f64| Level { subject: String::new(), used, limit };
     generator::verdict(&Facts {
         threads: threads(lookup),
         busy_max: limits.busy_max,
         busy_for_s: (limits.busy_for_ns / 1_000_000_000) as usize,
-        lag_p99_ns: lag_p99_ns.map(|p99_ns| level(p99_ns as f64, lag_limit_ns(lookup, &limits))),
+        lag_p99_ns: lag_p99_ns.map(|p99_ns| level(p99_ns as f64, lag_limit_ns as f64)),
         lag_ns_max: lag.and_then(|lag| lag.quantile(1.0)).map(|ns| ns as f64),
         descriptors: processes::descriptors(lookup),
         // All connections go to one target at worst, as far as that has so many ports.
@@ -26,7 +32,7 @@ pub(super) fn verdict(lookup: &Lookup<'_>, refused: &[Refusal]) -> Option<Genera
             .filter(|level| level.used <= level.limit),
         taps_ms: taps_ms(lookup, &limits),
         refused: refused.iter().map(|refusal| (refusal.queue.clone(), refusal.count)).collect(),
-        failed_here: failed_here(lookup),
+        failed_here: FailedHere::of(store).total(),
     })
 }
 
@@ -54,20 +60,6 @@ fn threads(lookup: &Lookup<'_>) -> Vec<Thread> {
         .collect()
 }
 
-/// What makes a run void: the limit, or a share of the slowest step's median when that is more.
-fn lag_limit_ns(lookup: &Lookup<'_>, limits: &GeneratorLimits) -> f64 {
-    let own = lookup.run.identity.journeys.iter().filter(|shape| shape.poison.is_none());
-    let p50_ns = own
-        .flat_map(|shape| shape.steps.iter().map(|step| (shape.name.as_str(), step.as_str())))
-        .filter_map(|(journey, step)| {
-            let tags = [(names::JOURNEY, journey), (names::STEP, step)];
-            lookup.trend(names::STEP_RESPONSE, &tags)?.quantile(0.5)
-        })
-        .max()
-        .unwrap_or(0);
-    (p50_ns as f64 * limits.lag_share_max).max(limits.lag_p99_max_ns as f64)
-}
-
 fn taps_ms(lookup: &Lookup<'_>, limits: &GeneratorLimits) -> Vec<Level> {
     let channels = lookup.tag_values(names::HEALTH_TAP_BEHIND_MS, &[], names::CHANNEL);
     let level = |channel: &str| {
@@ -77,14 +69,4 @@ fn taps_ms(lookup: &Lookup<'_>, limits: &GeneratorLimits) -> Vec<Level> {
         Some(Level { subject: channel.to_owned(), used: most_ms, limit })
     };
     channels.into_iter().filter_map(level).collect()
-}
-
-/// Requests and attempts that failed for want of something on the generator's machine.
-fn failed_here(lookup: &Lookup<'_>) -> u64 {
-    let of = |metric: &str, tag: &str| -> u64 {
-        let series = lookup.run.store.series().filter(|(key, _)| key.metric == metric);
-        let local = series.filter(|(key, _)| key.tag(tag) == Some(names::LOCAL_LIMIT));
-        local.map(|(key, _)| lookup.run.store.counter(key)).sum()
-    };
-    of(names::STEP_REQUESTS, names::STATUS) + of(names::STEP_RETRIES, names::REASON)
 }

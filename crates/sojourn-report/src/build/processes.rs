@@ -1,7 +1,7 @@
 //! What the processes of a run took: of one alone, or with those of `--generators`.
 
 use sojourn_analysis::generator::Level;
-use sojourn_metrics::names;
+use sojourn_metrics::{names, own_limits::least_left};
 
 use super::{health::gauge_mean, lookup::Lookup};
 use crate::model::ProcessHealth;
@@ -23,9 +23,7 @@ pub(super) fn memory_bytes_max(lookup: &Lookup<'_>) -> Option<f64> {
 
 /// The least that any process had left.
 pub(super) fn descriptors_left_min(lookup: &Lookup<'_>) -> Option<f64> {
-    let metric = names::HEALTH_DESCRIPTORS_LEFT;
-    let least = named(lookup).into_iter().filter_map(|name| lookup.gauge(metric, &tags(name)));
-    least.map(|(_, least, _)| least).reduce(f64::min)
+    least_left(&lookup.run.store, names::HEALTH_DESCRIPTORS_LEFT)
 }
 
 /// Ports left for one target, had every descriptor of any process been a connection to it. Those of
@@ -36,7 +34,7 @@ pub(super) fn ports_left_min(lookup: &Lookup<'_>) -> Option<f64> {
     }
     let all = processes(lookup);
     if all.is_empty() {
-        return lookup.gauge(names::HEALTH_PORTS_LEFT, &[]).map(|(_, least, _)| least);
+        return least_left(&lookup.run.store, names::HEALTH_PORTS_LEFT);
     }
     let ports = lookup.run.identity.generator_limits?.ports as f64;
     let open: Option<f64> = all.iter().map(|process| process.descriptors_max).sum();

@@ -239,11 +239,7 @@ impl<'a> Walk<'a> {
         match &request.payload {
             Payload::None => {}
             Payload::Text { text, is_form } => entries.push(self.values.body(text, *is_form)?),
-            Payload::File(source) => {
-                let source = self.values.definition.sources.get(*source as usize);
-                let path = source.map_or("", |source| source.path.as_str());
-                entries.push(("body", Yaml::map(vec![("file", Yaml::text(path))])));
-            }
+            Payload::File(source) => entries.push(("body", self.values.file(*source)?)),
         }
         entries.push(("timeout", Yaml::plain("60s")));
         entries.push(("redirects", Yaml::plain(REDIRECTS_MAX)));

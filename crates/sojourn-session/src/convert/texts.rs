@@ -13,6 +13,8 @@ use crate::text::{Escape, Part, Text};
 /// Names that templates know already.
 const OWN: [&str; 10] =
     ["int", "uuid", "seq", "pick", "row", "random_row", "key", "run_id", "number", "true"];
+/// Most of a file that is written into a journey file, for want of another way to say it.
+const FILE_INLINED_BYTES_MAX: usize = 64 << 10;
 /// Variables within variables.
 const DEPTH_MAX: u32 = 20;
 
@@ -191,6 +193,36 @@ impl Values<'_> {
             Part::Literal(_) => false,
         });
         if is_json { self.json(text) } else { Ok(("body", Yaml::text(self.template(text)?))) }
+    }
+
+    /// A body that a file has. Journeys read such a file as a template, sessions send it as it is:
+    /// where these differ, the body stands in the journey file itself.
+    pub(super) fn file(&self, source: u32) -> Result<Yaml, String> {
+        let path = self.definition.sources.get(source as usize).map(|source| &source.path);
+        let bytes = match self.data.sources.get(source as usize) {
+            Some(Content::Bytes(bytes)) => bytes,
+            _ => return Err("its file is not known".to_owned()),
+        };
+        let path = path.map_or("", String::as_str);
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            format!(
+                "`{path}` is no UTF-8 text from byte {} on, and bodies of journeys are text",
+                error.valid_up_to() + 1
+            )
+        })?;
+        let Some(at) = text.find("{{") else {
+            return Ok(Yaml::map(vec![("file", Yaml::text(path))]));
+        };
+        if text.len() > FILE_INLINED_BYTES_MAX {
+            let line = text[..at].matches('\n').count() + 1;
+            return Err(format!(
+                "`{path}` has `{{{{` in line {line}, which a journey reads as the start of a \
+                 value, and is too long to be written into the journey file instead (more than \
+                 {} KiB)",
+                FILE_INLINED_BYTES_MAX >> 10
+            ));
+        }
+        Ok(Yaml::text(literal(text)))
     }
 
     /// The fields of a form; `None` where a name comes twice.

@@ -62,6 +62,11 @@ impl Mapping {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
+    /// The file.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Its number among this process's descriptors, for `/proc`.
     pub(super) fn descriptor(&self) -> i32 {
         self.file.as_raw_fd()

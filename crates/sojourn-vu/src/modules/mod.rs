@@ -21,6 +21,7 @@ mod metrics;
 mod promise;
 mod redis;
 mod secrets;
+mod streams;
 mod text;
 pub(crate) mod timers;
 pub(crate) mod webcrypto;
@@ -47,14 +48,26 @@ impl Modules {
 
 /// Modules that hand out no buffers, or see to those themselves: most users import no others, and
 /// then need no memory for the globals of buffers.
-const WITHOUT_BUFFERS: [&str; 7] =
-    ["k6", "k6/http", "k6/metrics", "k6/data", "k6/execution", "k6/timers", "sojourn"];
+const WITHOUT_BUFFERS: [&str; 8] = [
+    "k6",
+    "k6/http",
+    "k6/metrics",
+    "k6/data",
+    "k6/execution",
+    "k6/timers",
+    "k6/experimental/streams",
+    "sojourn",
+];
 
 /// Modules that there are in k6 and not here, and why.
 fn refusal(name: &str) -> Option<String> {
     let reason = match name {
         "k6/browser" | "k6/experimental/browser" => {
             "browsers are not driven here; load the pages' requests instead"
+        }
+        "k6/x/mqtt" => {
+            "MQTT is spoken by the module `sojourn`: `tap` names the broker and what is listened \
+             to, `publish` sends"
         }
         "k6/x/kafka" => "this build has no Kafka: build sojourn with `--features script,kafka`",
         _ if name.starts_with("k6/x/") => {
@@ -89,6 +102,7 @@ impl Builtins for Modules {
             "k6/secrets" => secrets::make(ctx, user),
             "k6/experimental/csv" => csv::make(ctx, user),
             "k6/experimental/fs" => fs::make(ctx, user),
+            "k6/experimental/streams" => streams::make(ctx),
             "k6/experimental/webcrypto" => lazy::webcrypto(ctx),
             "k6/timers" | "k6/experimental/timers" => timers::make(ctx, user),
             "k6/ws" => websocket::blocking::make(ctx, user),

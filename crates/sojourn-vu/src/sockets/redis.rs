@@ -8,8 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::io::{BufReader, ReadBuf};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt as _, AsyncRead as _, AsyncReadExt as _, AsyncWriteExt as _,
+    BufReader, ReadBuf,
+};
 use tokio::sync::Semaphore;
 
 use super::dial::{Endpoint, Stream, Traffic};
@@ -215,7 +217,7 @@ enum Head {
 }
 
 /// Reads a reply, arrays within arrays by a stack of our own.
-async fn reply(stream: &mut BufReader<Box<dyn Stream>>) -> Answer {
+pub(crate) async fn reply(stream: &mut (impl AsyncBufRead + Unpin)) -> Answer {
     let mut open: Vec<(usize, Vec<Reply>)> = Vec::new();
     let mut bytes_left = REPLY_BYTES_MAX;
     loop {
@@ -244,7 +246,7 @@ async fn reply(stream: &mut BufReader<Box<dyn Stream>>) -> Answer {
 }
 
 async fn head(
-    stream: &mut BufReader<Box<dyn Stream>>,
+    stream: &mut (impl AsyncBufRead + Unpin),
     bytes_left: &mut usize,
 ) -> Result<Head, String> {
     let mut line = Vec::new();
@@ -267,8 +269,12 @@ async fn head(
         b'$' => {
             let length = usize::try_from(number()?).map_err(|_| malformed())?;
             take(bytes_left, length.saturating_add(2))?;
-            let mut bytes = vec![0; length + 2];
-            stream.read_exact(&mut bytes).await.map_err(|error| lost(&error))?;
+            // It grows as bytes come: a length alone asks for no memory.
+            let (mut bytes, all) = (Vec::new(), length as u64 + 2);
+            let read = (&mut *stream).take(all).read_to_end(&mut bytes).await;
+            if (read.map_err(|error| lost(&error))? as u64) < all {
+                return Err(lost(&std::io::ErrorKind::UnexpectedEof.into()));
+            }
             if bytes.split_off(length) != b"\r\n" {
                 return Err(malformed());
             }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_engine::{Onlooker, Stretch};
 use sojourn_k6::metrics::{MetricId, Sink, Totals, builtin};
-use sojourn_k6::thresholds::{MetricThresholds, Thresholds};
+use sojourn_k6::summary::measured_words;
+use sojourn_k6::thresholds::{MetricThresholds, Threshold, Thresholds};
 use sojourn_live::frame::{
     CheckFrame, Counts, Frame, FrameStretch, Frames, JourneyFrame, Spread, StepFrame,
     ThresholdFrame, ThresholdState,
@@ -93,7 +94,7 @@ impl ScriptFrames {
             in_flight: view.vus,
             clients: Some(view.vus as f64),
             checks: checks(totals),
-            thresholds: conditions(thresholds, totals),
+            thresholds: conditions(thresholds),
             ..Frame::default()
         };
         let completed = |view: &View| view.completed.saturating_sub(view.exceptions);
@@ -189,17 +190,26 @@ fn checks(totals: &Totals) -> Vec<CheckFrame> {
     named.map(|(name, held, failed)| CheckFrame { name: name.to_owned(), held, failed }).collect()
 }
 
-fn conditions(thresholds: &Thresholds, totals: &Totals) -> Vec<ThresholdFrame> {
+/// What the threshold was held against when it was last looked at, as the summary will write it.
+fn measured(own: &MetricThresholds, threshold: &Threshold) -> String {
+    let words = |value| {
+        let (kind, aggregation) = (own.metric.kind(), threshold.expression.aggregation);
+        measured_words(value, kind, own.contains, aggregation, None)
+    };
+    threshold.measured.map_or_else(|| "nothing yet".to_owned(), words)
+}
+
+fn conditions(thresholds: &Thresholds) -> Vec<ThresholdFrame> {
     let of_metric = |own: &MetricThresholds| -> Vec<ThresholdFrame> {
-        let is_empty = totals.sink(own.metric).is_none_or(Sink::is_empty);
         let each = own.thresholds.iter().map(|threshold| ThresholdFrame {
             text: format!("{}: {}", own.key, threshold.text),
-            state: match threshold.ok {
-                _ if is_empty => ThresholdState::NoneYet,
-                true => ThresholdState::Holds,
-                false => ThresholdState::Fails,
+            state: match (threshold.measured, threshold.ok) {
+                (None, _) => ThresholdState::NoneYet,
+                (Some(_), true) => ThresholdState::Holds,
+                (Some(_), false) => ThresholdState::Fails,
             },
-            ..ThresholdFrame::default()
+            measured: threshold.measured.filter(|value| value.is_finite()),
+            measured_text: measured(own, threshold),
         });
         each.collect()
     };

@@ -5,10 +5,14 @@
 use std::collections::HashMap;
 
 use sojourn_clock::{Anchor, now_ns};
-use sojourn_k6::metrics::{Registry, Sample, Sink};
-use sojourn_k6::output::{RemoteWriteOptions, RemoteWriteStat, SeriesBook, samples_of};
+use sojourn_k6::metrics::{Contains, MetricKind, Registry, Sample, Sink, TagSet};
+use sojourn_k6::output::{
+    NATIVE_SCHEMA, NATIVE_ZERO_MAX, NativeTally, RemoteWriteOptions, RemoteWriteStat, SeriesBook,
+    native_name, samples_of,
+};
 use sojourn_outputs::wire::{
-    Endpoint, Failure, Labelled, Poster, Security, WRITE_HEADERS, label, write_request,
+    Endpoint, Failure, Labelled, LabelledValue, NativeHistogram, Poster, Security, WRITE_HEADERS,
+    label, write_request,
 };
 use url::Url;
 
@@ -29,6 +33,8 @@ pub(super) struct RemoteWrite {
     marks_stale: bool,
     anchor: Anchor,
     book: SeriesBook<Sink>,
+    /// Trends, where they are native histograms; times are seconds.
+    natives: Option<SeriesBook<NativeTally>>,
     /// Samples since figures were last taken.
     since: u64,
     /// The latest instant that was sent, ms.
@@ -57,6 +63,7 @@ impl RemoteWrite {
             marks_stale: options.marks_stale,
             anchor: Anchor::now(),
             book: SeriesBook::default(),
+            natives: options.has_native_histograms.then(SeriesBook::default),
             since: 0,
             unix_ms: 0,
         })
@@ -68,20 +75,47 @@ impl RemoteWrite {
         for series in self.book.iter().filter(|series| series.is_changed || is_stale) {
             // Ids are the registry's own.
             let Some(metric) = registry.get(series.metric) else { continue };
-            let tags = series.tags.iter().map(|(key, value)| (named(key), value.to_owned()));
-            // The metric's name is nobody else's.
-            let tags = tags.filter(|(name, _)| name != "__name__");
-            let mut labels: HashMap<String, String> = self.labels.iter().cloned().collect();
-            labels.extend(tags);
             for sample in samples_of(metric, series, &self.stats) {
-                let mut labels: Vec<_> =
-                    labels.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-                labels.push(("__name__".to_owned(), sample.name));
+                let labels = self.labels(sample.name, &series.tags);
                 let value = if is_stale { f64::from_bits(STALE_BITS) } else { sample.value };
-                all.push(Labelled { labels, value, unix_ms });
+                all.push(Labelled { labels, value: LabelledValue::Number(value), unix_ms });
             }
         }
+        for series in self.natives.iter().flat_map(SeriesBook::iter) {
+            if !series.is_changed && !is_stale {
+                continue;
+            }
+            let Some(metric) = registry.get(series.metric) else { continue };
+            let mut native = native(&series.total);
+            if is_stale {
+                native.sum = f64::from_bits(STALE_BITS);
+            }
+            let labels = self.labels(native_name(metric), &series.tags);
+            let value = LabelledValue::Histogram(Box::new(native));
+            all.push(Labelled { labels, value, unix_ms });
+        }
         all
+    }
+
+    /// Of a series: the options' labels, above them its tags, above them its name, which is nobody
+    /// else's.
+    fn labels(&self, name: String, tags: &TagSet) -> Vec<(String, String)> {
+        let mut labels: HashMap<String, String> = self.labels.iter().cloned().collect();
+        labels.extend(tags.iter().map(|(key, value)| (named(key), value.to_owned())));
+        labels.insert("__name__".to_owned(), name);
+        labels.into_iter().collect()
+    }
+
+    /// Takes a sample; false where there is no room for its series, or no bucket for its value.
+    fn add(&mut self, sample: &Sample, registry: &Registry) -> bool {
+        let Some(natives) = &mut self.natives else { return self.book.add(sample) };
+        if sample.metric.kind() != MetricKind::Trend {
+            return self.book.add(sample);
+        }
+        let is_time =
+            registry.get(sample.metric).is_some_and(|metric| metric.contains == Contains::Time);
+        let value = if is_time { sample.value / 1e3 } else { sample.value };
+        value.is_finite() && natives.add(&Sample { value, ..sample.clone() })
     }
 
     /// Writes series with an instant of their own: what is sent twice is refused.
@@ -102,6 +136,22 @@ impl RemoteWrite {
     }
 }
 
+/// As it goes over the wire.
+fn native(tally: &NativeTally) -> NativeHistogram {
+    let buckets = |buckets: &std::collections::BTreeMap<i32, u64>| {
+        buckets.iter().map(|(bucket, count)| (*bucket, *count)).collect()
+    };
+    NativeHistogram {
+        schema: NATIVE_SCHEMA,
+        zero_max: NATIVE_ZERO_MAX,
+        count: tally.count,
+        sum: tally.sum,
+        zeros: tally.zeros,
+        positive: buckets(&tally.positive),
+        negative: buckets(&tally.negative),
+    }
+}
+
 /// A tag's name as a label's: it has no other characters, and does not begin with a digit.
 fn named(key: &str) -> String {
     let name = label(key);
@@ -109,8 +159,8 @@ fn named(key: &str) -> String {
 }
 
 impl Sending for RemoteWrite {
-    fn take(&mut self, samples: &[Sample], _: &Registry) -> u64 {
-        let taken = samples.iter().filter(|sample| self.book.add(sample)).count() as u64;
+    fn take(&mut self, samples: &[Sample], registry: &Registry) -> u64 {
+        let taken = samples.iter().filter(|sample| self.add(sample, registry)).count() as u64;
         self.since += taken;
         samples.len() as u64 - taken
     }
@@ -118,6 +168,7 @@ impl Sending for RemoteWrite {
     fn push(&mut self, moment: Push<'_>) -> Result<(), Failure> {
         self.write(moment, false)?;
         self.book.settle();
+        self.natives.iter_mut().for_each(SeriesBook::settle);
         self.since = 0;
         if moment.is_last && self.marks_stale {
             self.write(moment, true)?;
