@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::Stop;
-use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Wanted};
+use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Standing, Wanted};
 
 use crate::{
     errors::UsageError,
@@ -120,18 +120,17 @@ impl Attached<'_> {
         });
         let mut follow =
             Follow::new(self.cluster, self.name, self.generators.count, self.begin_ns, say);
-        let mut is_told = false;
+        let mut telling = Telling::default();
         let ended = loop {
             let is_to_end = stop.graceful();
-            if stop.at_once() || (is_to_end && !is_told && !self.tell_to_end()) {
+            if stop.at_once() || (is_to_end && self.has_nobody_to_tell(&mut telling)) {
                 self.delete();
                 return Ok(EXIT_INTERRUPTED);
             }
-            is_told = is_to_end;
             let looked = follow.look().map_err(|error| self.left_alone(&error.to_string()))?;
             match looked {
                 Some(ended) => break ended,
-                None => pause(stop, is_told),
+                None => pause(stop, is_to_end),
             }
         };
         drop(follow);
@@ -151,15 +150,30 @@ impl Attached<'_> {
         }
     }
 
-    /// Tells the coordinator to end gracefully; false where there is none that could.
-    fn tell_to_end(&self) -> bool {
-        match self.cluster.stop(self.name) {
-            Ok(()) => true,
-            Err(error) => {
-                eprintln!("the coordinator can't be told to end: {error}");
-                false
-            }
+    /// Tells the coordinator to end gracefully, unless it has been told. True where the cluster says
+    /// that there is none yet: then nothing has been measured. Whatever else keeps it from being
+    /// told may pass, and is no reason to delete a run with its results.
+    fn has_nobody_to_tell(&self, telling: &mut Telling) -> bool {
+        if telling.is_told {
+            return false;
         }
+        let Err(error) = self.cluster.stop(self.name) else {
+            telling.is_told = true;
+            return false;
+        };
+        let seen = self.cluster.look(self.name).map(|seen| seen.coordinator);
+        let is_none = match seen {
+            Ok(coordinator) => {
+                coordinator.is_none_or(|it| matches!(it.standing, Standing::Pending(_)))
+            }
+            Err(_) => false,
+        };
+        let complaint = error.to_string();
+        if !is_none && telling.complaint != complaint {
+            eprintln!("the coordinator could not be told to end, which is tried again: {error}");
+            telling.complaint = complaint;
+        }
+        is_none
     }
 
     /// Fetches what an ended coordinator left, and reports on it.
@@ -249,10 +263,18 @@ impl Attached<'_> {
     }
 }
 
+/// What has become of telling a coordinator to end.
+#[derive(Default)]
+struct Telling {
+    is_told: bool,
+    /// Why it could not be, as it was said last.
+    complaint: String,
+}
+
 /// Until the next look, or until something else is asked for.
-fn pause(stop: &Stop, is_told: bool) {
+fn pause(stop: &Stop, is_to_end: bool) {
     let until_ns = now_ns() + LOOK_NS;
-    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_told {
+    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_to_end {
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -159,6 +159,36 @@ fn the_first_interrupt_ends_a_run_gracefully() {
     assert!(terminal.has("deleted"));
 }
 
+/// A cluster that does not answer at that moment is no reason to lose a run.
+#[test]
+fn an_interrupt_that_does_not_arrive_is_passed_on_again() {
+    let terminal = Terminal::new("60s");
+    let running = terminal.sojourn(ON).env("HICCUP", "Internal error occurred").start().unwrap();
+    until("the coordinator lives", || terminal.has("results/lock"));
+    until("it has been seen", || terminal.count("logs") > 0);
+    running.interrupt().unwrap();
+    let output = running.wait().unwrap();
+    assert_eq!(output.code, Some(105), "{output}");
+    assert!(output.stderr.contains("tried again: kubectl"), "{output}");
+    assert!(output.stderr.contains("Internal error occurred"), "{output}");
+    assert!(output.stdout.contains("interrupted"), "{output}");
+    assert!(terminal.folder.path().join("reports/pay-1.sojourn").exists());
+    assert_eq!(terminal.count("fleet interrupt"), 2);
+}
+
+/// Nothing has been measured yet.
+#[test]
+fn the_first_interrupt_deletes_a_run_whose_coordinator_never_began() {
+    let mut terminal = Terminal::new("60s");
+    terminal.coordinator = String::new();
+    let running = terminal.sojourn(ON).start().unwrap();
+    until("it has been seen", || terminal.count("get pods") > 0);
+    running.interrupt().unwrap();
+    let output = running.wait().unwrap();
+    assert_eq!(output.code, Some(105), "{output}");
+    assert!(terminal.has("deleted"), "{output}");
+}
+
 #[test]
 fn the_second_interrupt_deletes_it() {
     let mut terminal = Terminal::new("60s");

@@ -60,7 +60,14 @@ in_pod() {
     command=$1
     shift
     case $command in
-    interrupt) pkill -INT -P "$(cat pid)" ;;
+    interrupt)
+        if [ -n "${HICCUP:-}" ] && [ ! -f hiccup ]; then
+            touch hiccup
+            echo "error: $HICCUP" >&2
+            exit 1
+        fi
+        pkill -INT -P "$(cat pid)"
+        ;;
     release) touch released ;;
     hand)
         shift
