@@ -183,12 +183,21 @@ impl Attached<'_> {
             self.release();
             return Ok(code);
         }
-        let fetched = self.report(results)?;
-        let code = if VERDICTS.contains(&code) {
-            fetched.code(code)
-        } else {
+        let is_verdict = VERDICTS.contains(&code);
+        if !is_verdict {
             eprintln!("void: the coordinator ended with {code} ({reason}) before its run did");
-            sojourn_engine::EXIT_VOID
+        }
+        let code = match self.report(results) {
+            Ok(fetched) if is_verdict => fetched.code(code),
+            Ok(_) => sojourn_engine::EXIT_VOID,
+            Err(error) if is_verdict => return Err(error),
+            Err(error) => {
+                // One that was evicted or killed may have left nothing. If it is the way there that
+                // fails, whoever comes later finds it: it is not released.
+                eprintln!("{error}");
+                self.say_how_to_look();
+                return Ok(sojourn_engine::EXIT_VOID);
+            }
         };
         if code == sojourn_engine::EXIT_VOID {
             self.say_how_to_look();
@@ -213,6 +222,7 @@ impl Attached<'_> {
                 format!("the run file could not be fetched: {error}"),
                 format!("it is kept for a while: sojourn fleet report {}", self.name),
             )
+            .with_code(sojourn_engine::EXIT_VOID)
         })?;
         let reported = Reported::held_against(&run_file, wanted.as_ref())?;
         reported.print(results.format)?;

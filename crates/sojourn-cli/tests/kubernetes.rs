@@ -216,6 +216,22 @@ fn a_coordinator_that_refuses_its_words_is_wrong_usage() {
     assert!(terminal.has("released"));
 }
 
+/// It left no run file: the run is void, and this is no mistake of who made it.
+#[test]
+fn a_coordinator_that_was_killed_makes_the_run_void() {
+    let terminal = Terminal::new("1s");
+    let output = terminal.sojourn(ON).env("KILLED", "137").run().unwrap();
+    assert_eq!(output.code, Some(3), "{output}");
+    for said in [
+        "void: the coordinator ended with 137",
+        "the run file could not be fetched",
+        "kubectl --namespace load get pods",
+    ] {
+        assert!(output.stderr.contains(said), "{said}: {output}");
+    }
+    assert!(!terminal.has("deleted") && !terminal.has("released"), "{output}");
+}
+
 #[test]
 fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
     let terminal = Terminal::new("1s");

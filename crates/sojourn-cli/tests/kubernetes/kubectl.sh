@@ -23,6 +23,11 @@ reviews() {
 
 begin() {
     mkdir -p results
+    if [ -n "${KILLED:-}" ]; then
+        echo "$KILLED" >code
+        touch log
+        return
+    fi
     setsid sh -c '
         echo $$ >pid
         "$SOJOURN" fleet locked results $COORDINATOR >log 2>&1 && code=0 || code=$?
