@@ -69,7 +69,7 @@ pub(crate) fn start(
     }
     let begin_ns = wanted.times.ready_s * SECOND_NS + BEGIN_NS;
     let generators = Generators { count: wanted.generators, is_owned: true };
-    Attached { cluster, name, generators, begin_ns }.stay(results, &stop)
+    Attached { cluster, name, generators, begin_ns, is_ours: true }.stay(results, &stop)
 }
 
 /// Everything that can be known before anything is created.
@@ -107,6 +107,8 @@ pub(crate) struct Attached<'a> {
     pub(crate) generators: Generators,
     /// How long the coordinator may take to begin.
     pub(crate) begin_ns: u64,
+    /// Whether this process created it, so that one that never begins is its to delete.
+    pub(crate) is_ours: bool,
 }
 
 impl Attached<'_> {
@@ -141,11 +143,18 @@ impl Attached<'_> {
                 Ok(sojourn_engine::EXIT_VOID)
             }
             Ended::NeverBegan(why) => {
-                self.delete();
-                Err(UsageError::new(
-                    format!("the coordinator of {} never began: {why}", self.name),
-                    "nothing was loaded, and everything is deleted again",
-                ))
+                let hint = if self.is_ours {
+                    self.delete();
+                    "nothing was loaded, and everything is deleted again".to_owned()
+                } else {
+                    format!(
+                        "nothing was loaded so far, and it is left as it is; `sojourn fleet delete \
+                         {}` takes it away",
+                        self.name
+                    )
+                };
+                let message = format!("the coordinator of {} never began: {why}", self.name);
+                Err(UsageError::new(message, hint))
             }
         }
     }
@@ -286,5 +295,41 @@ fn pause(stop: &Stop, is_to_end: bool) {
     let until_ns = now_ns() + LOOK_NS;
     while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_to_end {
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_kubernetes::Kubectl;
+
+    use super::*;
+
+    /// Somebody else may be waiting for it.
+    #[test]
+    fn a_run_that_never_began_is_deleted_by_who_created_it_alone() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes/kubectl.sh");
+        let name = RunName::parse("pay-1").unwrap();
+        for is_ours in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("owned.json"), "{}").unwrap();
+            let cluster = Cluster::new(Kubectl {
+                program: Some(script.clone()),
+                context: Some(folder.path().display().to_string()),
+                namespace: None,
+            });
+            let generators = Generators { count: 2, is_owned: true };
+            let attached =
+                Attached { cluster: &cluster, name: &name, generators, begin_ns: 0, is_ours };
+            let results = Results {
+                output: None,
+                reports: &[],
+                format: RunFormat::Text,
+                nfr: None,
+                is_quiet: true,
+            };
+            let error = attached.stay(&results, &Stop::default()).unwrap_err();
+            assert!(error.to_string().contains("never began: ImagePullBackOff"), "{error}");
+            assert_eq!(folder.path().join("deleted").exists(), is_ours);
+        }
     }
 }

@@ -1,9 +1,10 @@
 #!/bin/sh
 # A cluster as far as a run sees it, with this machine as its only node: in the folder $CLUSTER.
-# The coordinator's pod is a process that runs the words in $COORDINATOR.
+# (or that of the context). The coordinator's pod is a process that runs the words in $COORDINATOR.
 set -eu
 while [ $# -gt 0 ]; do
     case $1 in
+    --context=/*) CLUSTER=${1#--context=} && shift ;;
     --context=* | --namespace=*) shift ;;
     *) break ;;
     esac
