@@ -155,6 +155,7 @@ impl KubernetesFlags {
         };
         Ok(Wanted {
             name,
+            id: letters[8..16].to_owned(),
             namespace: None,
             image: self.image.clone(),
             pull_secrets: self.image_pull_secret.clone(),

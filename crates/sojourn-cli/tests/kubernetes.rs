@@ -182,7 +182,7 @@ fn the_first_interrupt_deletes_a_run_whose_coordinator_never_began() {
     let mut terminal = Terminal::new("60s");
     terminal.coordinator = String::new();
     let running = terminal.sojourn(ON).start().unwrap();
-    until("it has been seen", || terminal.count("get pods") > 0);
+    until("it has been seen", || terminal.count("get jobs,pods") > 0);
     running.interrupt().unwrap();
     let output = running.wait().unwrap();
     assert_eq!(output.code, Some(105), "{output}");

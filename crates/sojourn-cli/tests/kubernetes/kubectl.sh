@@ -37,11 +37,16 @@ begin() {
     while [ ! -f results/lock ] && [ ! -f code ]; do sleep 0.02; done
 }
 
+label='"app.kubernetes.io/component"'
+
+job() {
+    echo "{\"kind\":\"Job\",\"metadata\":{\"uid\":\"of-$1\",\"labels\":{$label:\"$1\"}}}"
+}
+
 pod() {
-    label='"app.kubernetes.io/component"'
     index='"batch.kubernetes.io/job-completion-index"'
-    echo "{\"metadata\":{\"name\":\"$1\",\"labels\":{$label:\"$2\",$index:\"$3\"}},
-        \"spec\":{\"nodeName\":\"here\"},\"status\":{\"containerStatuses\":[
+    echo "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"labels\":{$label:\"$2\",$index:\"$3\"},
+        \"ownerReferences\":[{\"uid\":\"of-$2\"}]},\"spec\":{\"nodeName\":\"here\"},\"status\":{\"containerStatuses\":[
         {\"name\":\"$2\",\"state\":$4}]}}"
 }
 
@@ -55,7 +60,7 @@ pods() {
     if [ -f deleted ] || [ ! -f owned.json ]; then
         echo '{"items":[]}'
     else
-        echo "{\"items\":[$(pod the-coordinator coordinator "" "$state"),
+        echo "{\"items\":[$(job coordinator),$(job generator),$(pod the-coordinator coordinator "" "$state"),
             $(pod g1 generator 1 '{"running":{}}'),$(pod g0 generator 0 '{"running":{}}')]}"
     fi
 }
@@ -115,7 +120,7 @@ version*) echo '{"serverVersion":{"major":"1","minor":"34+","gitVersion":"v1.34.
     fi
     [ -z "${COORDINATOR:-}" ] || begin
     ;;
-"get pods"*) pods ;;
+"get jobs,pods"*) pods ;;
 "get job "*) [ -f deleted ] || echo '{"metadata":{"ownerReferences":[{"name":"pay-1"}]},
     "spec":{"completions":2}}' ;;
 "get jobs"*)

@@ -135,9 +135,10 @@ impl Cluster {
     /// The cluster can't be asked.
     pub fn look(&self, name: &RunName) -> Result<Seen, ClusterError> {
         let labels = format!("{RUN_LABEL}={name}");
-        let found = self.kubectl.documents(&["get", "pods", "-l", &labels, "-o", "json"], None)?;
-        let pods = found.first().and_then(|list| list["items"].as_array());
-        Ok(Seen::of(pods.map_or(&[], Vec::as_slice)))
+        let words = ["get", "jobs,pods", "-l", &labels, "-o", "json"];
+        let found = self.kubectl.documents(&words, None)?;
+        let items = found.first().and_then(|list| list["items"].as_array());
+        Ok(Seen::of(items.map_or(&[], Vec::as_slice)))
     }
 
     /// The last words of the Job controller on why it makes no pods for a Job of the run: a quota,
