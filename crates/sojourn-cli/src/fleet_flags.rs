@@ -82,6 +82,8 @@ impl FleetFlags {
             )
         })?;
         let words = words()?;
+        // Each generator takes some, long before the run begins.
+        sojourn_engine::raise_descriptors();
         let (key, is_new) = JoinKey::read_or_make(&self.key_file)?;
         let listening = Listening::start(Listen {
             address: self.listen,

@@ -1,6 +1,7 @@
 //! Runs whose generators dial in: started in a folder of their own, where no file of the plan is.
 
 mod cuts;
+mod descriptors;
 mod files;
 mod losses;
 

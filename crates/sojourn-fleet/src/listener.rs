@@ -1,6 +1,7 @@
 //! The coordinator's side: it listens, lets generators in, and has a stream to each.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,7 +11,7 @@ use std::thread::JoinHandle;
 use aws_lc_rs::rand;
 use crossbeam_channel::{Sender, bounded};
 use rustix::event::{PollFd, PollFlags};
-use sojourn_clock::SECOND_NS;
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
 
 use crate::bell::Bell;
 use crate::channel::{Channel, wait_for};
@@ -24,6 +25,9 @@ use crate::{FleetError, JoinKey, MemberEnd, MemberState, Standing, tls};
 const STRANGERS_MAX: usize = 32;
 /// Connections on their way to a link: a new one is worth more than an old one.
 const ARRIVALS_MAX: usize = 16;
+
+/// Between two tries to let somebody in, when the system does not allow it.
+const PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 
 /// Where and for whom a coordinator listens.
 #[derive(Clone, Debug)]
@@ -159,11 +163,18 @@ impl Shared {
         while !self.is_over.load(Ordering::SeqCst) {
             match listener.accept() {
                 Ok((tcp, _)) => self.receive(tcp),
-                // Nobody there, or no descriptor left: the wait is bounded either way.
-                Err(_) => {
-                    let mut fds =
-                        [PollFd::new(listener, PollFlags::IN), PollFd::new(bell, PollFlags::IN)];
-                    if wait_for(&mut fds, SECOND_NS).is_err() {
+                Err(error) => {
+                    let rung = PollFd::new(bell, PollFlags::IN);
+                    let waited = match error.kind() {
+                        ErrorKind::WouldBlock => {
+                            let called = PollFd::new(listener, PollFlags::IN);
+                            wait_for(&mut [called, rung], SECOND_NS)
+                        }
+                        // No descriptor left, for one: whoever called still does, so that a wait
+                        // for calls would end at once.
+                        _ => wait_for(&mut [rung], PAUSE_NS),
+                    };
+                    if waited.is_err() {
                         return;
                     }
                 }
@@ -211,11 +222,16 @@ impl Shared {
                 }
             }
             Wish::Join(wish) => match self.place(&members, *wish) {
-                Ok(number) => {
-                    let member = self.member(number, hello)?;
-                    members.insert(number, member);
-                    (number, 0)
-                }
+                Ok(number) => match self.member(number, hello) {
+                    Ok(member) => {
+                        members.insert(number, member);
+                        (number, 0)
+                    }
+                    Err(error) => {
+                        drop(members);
+                        return refuse(channel, format!("the coordinator has no room: {error}"));
+                    }
+                },
                 Err(why) => {
                     drop(members);
                     return refuse(channel, why);
