@@ -87,6 +87,18 @@ fn each_run_has_a_name_and_a_key_of_its_own() {
     assert_ne!(key(&one), key(&other));
 }
 
+/// They may be there before the coordinator's image is, and wait as long as that may take.
+#[test]
+fn generators_wait_for_their_coordinator_as_long_as_that_waits_for_them() {
+    let output = manifests("--run-name pay-1 --ready-timeout 20m", |_| {});
+    let objects = documents(&output);
+    let pod = &of(&objects, "Job", "pay-1-generators")["spec"]["template"]["spec"];
+    let words = pod["containers"][0]["args"].as_array().unwrap();
+    let at = words.iter().position(|word| word == "--join-within").unwrap();
+    let seconds = words[at + 1].as_str().unwrap().strip_suffix('s').unwrap();
+    assert!(seconds.parse::<u64>().unwrap() > 20 * 60, "{seconds}");
+}
+
 #[test]
 fn a_webhook_that_nobody_would_reach_is_refused() {
     for listen in ["127.0.0.1:9000", "0.0.0.0:0"] {
