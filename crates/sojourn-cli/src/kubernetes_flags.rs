@@ -140,12 +140,15 @@ impl KubernetesFlags {
         let shelf = Shelf::noting();
         let plan = plan_flags.read_from(&shelf)?;
         refuse_what_pods_lack(&plan, out)?;
+        out.ask_for_variables(&shelf)?;
         let (bundle, mut words) = self.bundle(plan_flags, &shelf.into_parcel(), ca)?;
         let mut without = own_flags();
         without.extend(["env", "ca", "namespace", "context", "kubectl"].map(str::to_owned));
         without.extend(not_for_pods.iter().map(|it| (*it).to_owned()));
         let without: Vec<&str> = without.iter().map(String::as_str).collect();
-        words.extend(flags_given(command, &without));
+        let given = flags_given(command, &without);
+        refuse_passwords(&given)?;
+        words.extend(given);
         words.extend(self.on_loss.iter().map(|it| format!("--on-loss={it}")));
         words.extend(self.reconnect_within.iter().map(|it| format!("--reconnect-within={it}")));
         let letters = uuid::Uuid::new_v4().simple().to_string();
@@ -300,6 +303,36 @@ fn refuse_what_pods_lack(plan: &Plan, out: &OutFlags) -> Result<(), UsageError> 
             "make it of the run file afterwards: `sojourn report RUNFILE --report FILE.ndjson`",
         )),
     }
+}
+
+/// Errs when a URL of the command line has a user or a password: it would stand in the Job, which
+/// more people may read than the Secret.
+fn refuse_passwords(given: &[String]) -> Result<(), UsageError> {
+    const OF_OUTPUTS: &str = "leave it out: the token or header for it is taken from \
+                              SOJOURN_PROMETHEUS_TOKEN, OTEL_EXPORTER_OTLP_HEADERS or \
+                              INFLUX_TOKEN, and goes along in the Secret";
+    const OF_PLANS: &str = "write the URL into the journey file, with ${NAME} in place of the \
+                            password: file and variable go along in the Secret";
+    let flags = [("--out", OF_OUTPUTS), ("--target", OF_PLANS), ("--prometheus", OF_PLANS)];
+    for word in given {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        if let Some((flag, hint)) = flags.iter().find(|(flag, _)| *flag == name)
+            && names_user(value)
+        {
+            let message = format!(
+                "{flag} has a URL with a user or a password, which all could read who may read \
+                 Jobs"
+            );
+            return Err(UsageError::new(message, *hint));
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a user or a password in a URL.
+fn names_user(text: &str) -> bool {
+    let behind = text.split_once("://").map_or("", |(_, behind)| behind);
+    behind.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 /// The ports of a plan's webhooks.

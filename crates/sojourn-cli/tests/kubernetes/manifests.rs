@@ -27,7 +27,8 @@ fn manifests(flags: &str, change: impl Fn(&std::path::Path)) -> Output {
     change(folder.path());
     let line = format!("fleet manifests plan.yaml --generators 3 {flags}");
     let words = line.split_whitespace();
-    sojourn(words).in_dir(folder.path()).env("HOST", "checkout.shop").run().unwrap()
+    let program = sojourn(words).in_dir(folder.path()).env("HOST", "checkout.shop");
+    program.env("INFLUX_TOKEN", "of-influx").run().unwrap()
 }
 
 fn documents(output: &Output) -> Vec<Value> {
@@ -72,6 +73,30 @@ fn a_plan_goes_along_with_what_it_reads_and_nothing_is_shown() {
     // 55 s of load, 5 s to the deadline and what lingers, 120 s until they are ready.
     let run_s = generators["activeDeadlineSeconds"].as_u64().unwrap();
     assert!((480..=900).contains(&run_s), "{run_s}");
+}
+
+/// Who may read Jobs may read their words.
+#[test]
+fn passwords_of_urls_are_refused_and_variables_of_outputs_go_along() {
+    for flag in [
+        "--out influxdb2=https://me:my-word@host/?org=o&bucket=b",
+        "--out prometheus-rw=http://my-word@host/api",
+        "--target http://me:my-word@host:8080",
+        "--observe q=up --prometheus http://me:my-word@host:9090",
+    ] {
+        let output = manifests(flag, |_| {});
+        assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{output}");
+        assert!(output.stderr.contains("a URL with a user or a password"), "{output}");
+        assert!(output.stderr.contains("in the Secret"), "{output}");
+        assert!(!output.stderr.contains("my-word"), "{output}");
+    }
+    let flag = "--run-name pay-1 --out influxdb2=https://host/?org=me@there&bucket=b";
+    let objects = documents(&manifests(flag, |_| {}));
+    assert_eq!(of(&objects, "Secret", "pay-1")["stringData"]["env.INFLUX_TOKEN"], "of-influx");
+    let with_token = objects.iter().filter(|object| object.to_string().contains("of-influx"));
+    assert_eq!(with_token.count(), 1);
+    let objects = documents(&manifests("--run-name pay-1", |_| {}));
+    assert!(of(&objects, "Secret", "pay-1")["stringData"]["env.INFLUX_TOKEN"].is_null());
 }
 
 #[test]
