@@ -74,6 +74,10 @@ pub(crate) struct KubernetesFlags {
     /// file reads itself is there anyway; together 1 MiB
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pod_file: Vec<PathBuf>,
+    /// File that the journey file reads by this absolute path and that the image has at the same
+    /// path, repeatable: it does not go along, so it may be larger
+    #[arg(long, value_name = "PATH", help_heading = HEADING)]
+    in_image: Vec<PathBuf>,
     /// Processors that each generator asks for
     #[arg(long, value_name = "CPU", default_value = "1", help_heading = HEADING)]
     generator_cpu: String,
@@ -207,7 +211,9 @@ impl KubernetesFlags {
     ) -> Result<(Bundle, Vec<String>), UsageError> {
         let mut bundle = Bundle::below(&folder(&plan_flags.file)?)?;
         let mut words = vec![bundle.add_file(&plan_flags.file)?];
-        for file in noted.files.keys().map(Path::new) {
+        let files = noted.files.keys().map(Path::new);
+        self.refuse_unread_in_image(files.clone())?;
+        for file in files.filter(|file| !self.in_image.iter().any(|it| it == file)) {
             bundle.add_file(file)?;
         }
         for file in &self.pod_file {
@@ -223,6 +229,22 @@ impl KubernetesFlags {
             bundle.set_variable(name, value)?;
         }
         Ok((bundle, words))
+    }
+
+    /// Errs where an image is to have a file by a path that means another one in pods, or none.
+    fn refuse_unread_in_image<'a>(
+        &self,
+        files: impl Iterator<Item = &'a Path> + Clone,
+    ) -> Result<(), UsageError> {
+        let is_read = |path: &PathBuf| path.is_absolute() && files.clone().any(|it| it == path);
+        match self.in_image.iter().find(|path| !is_read(path)) {
+            None => Ok(()),
+            Some(path) => Err(UsageError::new(
+                format!("--in-image {}: the journey file reads no such path", path.display()),
+                "write the absolute path that the image has it at, and the same in the journey \
+                 file; it must be on this machine too, where the plan is checked",
+            )),
+        }
     }
 
     /// The join key: 244 random bits, unless there is one.

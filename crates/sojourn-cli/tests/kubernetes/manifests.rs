@@ -142,6 +142,30 @@ fn more_than_a_secret_holds_is_refused_with_its_name() {
     assert!(output.stderr.contains("data/rows.csv") && output.stderr.contains("1 MiB"), "{output}");
 }
 
+/// It may stand anywhere, and be larger than a Secret.
+#[test]
+fn what_the_image_has_does_not_go_along() {
+    let elsewhere = temp_dir().unwrap();
+    let rows = elsewhere.path().join("rows.csv");
+    std::fs::write(&rows, "id\n1\n".repeat(300_000)).unwrap();
+    let name_it = |folder: &std::path::Path| {
+        let plan = PLAN.replace("data/rows.csv", &rows.display().to_string());
+        std::fs::write(folder.join("plan.yaml"), plan).unwrap();
+    };
+    let flags = format!("--run-name pay-1 --in-image {}", rows.display());
+    let objects = documents(&manifests(&flags, name_it));
+    let secret = of(&objects, "Secret", "pay-1")["stringData"].as_object().unwrap();
+    let files: Vec<&String> = secret.keys().filter(|key| key.starts_with("file.")).collect();
+    assert_eq!(files, ["file.plan.yaml"]);
+    let job = of(&objects, "Job", "pay-1").to_string();
+    assert!(!job.contains("in-image"), "{job}");
+    for flag in ["--in-image /no/such.csv", "--in-image data/rows.csv"] {
+        let output = manifests(flag, |_| {});
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("reads no such path"), "{output}");
+    }
+}
+
 #[test]
 fn the_role_is_for_one_namespace() {
     let output =
