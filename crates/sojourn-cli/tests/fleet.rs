@@ -4,6 +4,7 @@ mod cuts;
 mod descriptors;
 mod files;
 mod losses;
+mod waiting;
 
 use std::path::PathBuf;
 

@@ -23,6 +23,9 @@ const PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 /// …up to this.
 const PAUSE_NS_MAX: u64 = 2 * SECOND_NS;
 
+/// How often it is looked whether to go on.
+const LOOK_NS: u64 = 50 * MILLISECOND_NS;
+
 /// Who is dialled, and how.
 pub(crate) struct Dial {
     address: String,
@@ -43,11 +46,12 @@ impl Dial {
         Ok(Self { address, key, version, host, tls, resolve })
     }
 
-    /// Tries until there is a connection, or a reason why there will be none.
+    /// Tries until there is a connection, a reason why there will be none, or no wish for one.
     pub(crate) fn until(
         &self,
         wish: &Wish,
         within_ns: u64,
+        is_to_end: &dyn Fn() -> bool,
     ) -> Result<(Channel, Welcome), FleetError> {
         let from_ns = machine_ns();
         let mut pause_ns = PAUSE_NS;
@@ -66,11 +70,28 @@ impl Dial {
                             last: error.to_string(),
                         });
                     }
-                    std::thread::sleep(Duration::from_nanos(pause_ns));
+                    self.pause(pause_ns, is_to_end)?;
                     pause_ns = (pause_ns * 2).min(PAUSE_NS_MAX);
                 }
             }
         }
+    }
+
+    /// Waits, unless there is no point any more.
+    pub(crate) fn pause(
+        &self,
+        wait_ns: u64,
+        is_to_end: &dyn Fn() -> bool,
+    ) -> Result<(), FleetError> {
+        let until_ns = machine_ns() + wait_ns;
+        while machine_ns() < until_ns {
+            if is_to_end() {
+                return Err(FleetError::Interrupted(self.address.clone()));
+            }
+            let left_ns = until_ns.saturating_sub(machine_ns());
+            std::thread::sleep(Duration::from_nanos(left_ns.min(LOOK_NS)));
+        }
+        Ok(())
     }
 
     fn once(&self, wish: &Wish) -> Result<(Channel, Welcome), FleetError> {
@@ -116,7 +137,7 @@ impl Dial {
         (arrivals, bell): (&Sender<Arrival>, &Bell),
     ) {
         for received in requests {
-            let arrival = match self.until(&Wish::Resume { id, received }, within_ns) {
+            let arrival = match self.until(&Wish::Resume { id, received }, within_ns, &|| false) {
                 Ok((channel, welcome)) => {
                     let peer_received = welcome.received;
                     Arrival::Fresh(Box::new(Fresh { channel, peer_received, welcome: None }))
@@ -181,7 +202,7 @@ mod tests {
             let all = addresses.split(' ').map(|it| it.parse().map_err(io::Error::other));
             all.collect()
         };
-        let (_, welcome) = dial.until(&Wish::Join(None), SECOND_NS).unwrap();
+        let (_, welcome) = dial.until(&Wish::Join(None), SECOND_NS, &|| false).unwrap();
         assert_eq!(welcome.number, 0);
         drop(callers);
     }

@@ -60,8 +60,17 @@ impl Joining {
     /// Joins; the stream to the coordinator. `takes_clock`: this process's clock is the
     /// coordinator's from now on, so that nothing may have been measured yet.
     pub fn join(at: &JoinAt, takes_clock: bool) -> Result<(Self, UnixStream), FleetError> {
+        Self::join_unless(at, takes_clock, &|| false)
+    }
+
+    /// The same, given up as soon as `is_to_end` says so.
+    pub fn join_unless(
+        at: &JoinAt,
+        takes_clock: bool,
+        is_to_end: &dyn Fn() -> bool,
+    ) -> Result<(Self, UnixStream), FleetError> {
         let dial = Dial::new(&at.address, at.key.clone(), &at.version)?;
-        let (mut channel, welcome) = dial.until(&Wish::Join(at.number), at.within_ns)?;
+        let (mut channel, welcome) = dial.until(&Wish::Join(at.number), at.within_ns, is_to_end)?;
         let clock = ask(&mut channel)?;
         if takes_clock {
             shift_to(clock.offset_ns);
