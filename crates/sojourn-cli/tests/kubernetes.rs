@@ -123,6 +123,19 @@ fn what_was_created_is_deleted_when_the_rest_is_refused() {
     assert!(terminal.has("deleted"));
 }
 
+/// The Job may be there all the same, and then goes again; one that was there before stays.
+#[test]
+fn what_may_have_been_created_is_deleted_unless_it_is_somebody_elses() {
+    for (theirs, is_deleted) in [("", true), (r#""sojourn/run-id":"0ddba11""#, false)] {
+        let terminal = Terminal::new("1s");
+        let running = terminal.sojourn(ON).env("UNHEARD", "net/http: request canceled");
+        let output = running.env("THEIRS", theirs).run().unwrap();
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("request canceled"), "{output}");
+        assert_eq!(terminal.has("deleted"), is_deleted, "{}", terminal.calls());
+    }
+}
+
 #[test]
 fn a_run_goes_on_without_its_terminal_and_another_one_reports() {
     let terminal = Terminal::new("2s");

@@ -109,6 +109,10 @@ version*) echo '{"serverVersion":{"major":"1","minor":"34+","gitVersion":"v1.34.
         reviews <input.json
     else
         mv input.json job.json
+        if [ -n "${UNHEARD:-}" ]; then
+            echo "error: $UNHEARD" >&2
+            exit 1
+        fi
         echo '{"metadata":{"uid":"1-2-3"}}'
     fi
     ;;
@@ -121,6 +125,10 @@ version*) echo '{"serverVersion":{"major":"1","minor":"34+","gitVersion":"v1.34.
     [ -z "${COORDINATOR:-}" ] || begin
     ;;
 "get jobs,pods"*) pods ;;
+"get job pay-1 "*)
+    id=$(grep -o '"sojourn/run-id":"[a-z0-9]*"' job.json | head -n 1)
+    [ -f deleted ] || echo "{\"metadata\":{\"labels\":{${THEIRS:-$id}}}}"
+    ;;
 "get job "*) [ -f deleted ] || echo '{"metadata":{"ownerReferences":[{"name":"pay-1"}]},
     "spec":{"completions":2}}' ;;
 "get jobs"*)
