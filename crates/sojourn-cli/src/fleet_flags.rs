@@ -59,6 +59,14 @@ pub(crate) struct Gathered {
     _listening: Listening,
 }
 
+impl Gathered {
+    /// What a run made of them came to; where it could not begin since it was asked to end, that is
+    /// said by the exit code.
+    pub(crate) fn come_to(made: Result<u8, UsageError>, stop: &Stop) -> Result<u8, UsageError> {
+        made.map_err(|error| if stop.graceful() { error.with_code(105) } else { error })
+    }
+}
+
 impl Drop for Gathered {
     fn drop(&mut self) {
         if let Some(fleet) = &self.processes.fleet {

@@ -1,7 +1,9 @@
-//! Generators that wait, for a coordinator or for its run, and are told to end.
+//! Generators and coordinators that wait for each other, and are told to end.
+
+use std::io::Read;
 
 use sojourn_clock::SECOND_NS;
-use sojourn_fleet::{JoinKey, Listen, Listening, Standing};
+use sojourn_fleet::{JoinAt, JoinKey, Joining, Listen, Listening, Standing};
 
 use super::*;
 
@@ -53,4 +55,28 @@ fn one_that_waits_for_the_run_can_be_ended() {
     until("another one has its place", || coordinator.is_ready());
     second.terminate().unwrap();
     assert_eq!(second.wait().unwrap().code, Some(105));
+}
+
+/// Two generators have come and hear what to do, and never say that they are ready.
+#[test]
+fn an_interrupt_ends_the_wait_for_plans() {
+    let server = Server::start(Target::default()).unwrap();
+    let folder = folder(&plan(&server.url(""), "rate: 5/s, steady: 1s"));
+    let flags = ["--generators", "2", "--ready-timeout", "10m"];
+    let fleet = Fleet::start(folder, "plan.yaml", &flags);
+    let at = JoinAt {
+        address: format!("127.0.0.1:{}", fleet.port),
+        key: JoinKey::read(&fleet.key()).unwrap(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        number: None,
+        within_ns: 10 * SECOND_NS,
+    };
+    let mut joined = [(); 2].map(|()| Joining::join(&at, false).unwrap());
+    for (_, socket) in &mut joined {
+        socket.read_exact(&mut [0; 4]).unwrap();
+    }
+    fleet.coordinator.interrupt().unwrap();
+    let ended = fleet.end();
+    assert_eq!(ended.output.code, Some(105), "{}", ended.output);
+    assert!(ended.output.stderr.contains("interrupted before"), "{}", ended.output);
 }

@@ -139,7 +139,7 @@ fn conduct(
     check_writable(options.run_file.as_deref())?;
     let latest = Latest::new(vec![None; plan.variables.len()]);
     let measured = setup(plan, options, &latest)
-        .and_then(|()| launch::launch(plan, options, work, registry, &latest))
+        .and_then(|()| launch::launch(plan, options, work, registry, &latest, stop))
         .and_then(|mut launched| {
             let book = begin(plan, options, &mut launched)?;
             let coordinator = Coordinator {
