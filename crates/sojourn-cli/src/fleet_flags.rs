@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sojourn_clock::now_ns;
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::{Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
 use sojourn_fleet::{JoinKey, Listen, Listening, MemberState, Standing};
 
@@ -36,9 +36,18 @@ pub(crate) struct FleetFlags {
     #[arg(long, value_enum, default_value_t = OnLossFlag::Void, value_name = "WHAT")]
     on_loss: OnLossFlag,
     /// How long a generator may be without a connection before it is lost
-    #[arg(long, value_name = "D", default_value = "30s")]
-    #[arg(value_parser = sojourn_plan::duration_ns)]
+    #[arg(long, value_name = "D", default_value = "30s", value_parser = reconnect_within)]
     reconnect_within: u64,
+}
+
+/// Reads how long a generator may be without a connection, nanoseconds.
+pub(crate) fn reconnect_within(text: &str) -> Result<u64, String> {
+    match sojourn_plan::duration_ns(text) {
+        Ok(within_ns) if within_ns < SECOND_NS => {
+            Err("a connection that is cut takes a while to be made again: 1s at least".to_owned())
+        }
+        read => read.map_err(|error| error.to_string()),
+    }
 }
 
 /// What becomes of a run that loses a generator.

@@ -12,6 +12,7 @@ use sojourn_plan::{Connector, Plan, ResourceSource, duration_ns};
 
 use crate::{
     errors::UsageError,
+    fleet_flags,
     given_words::flags_given,
     out_flags::OutFlags,
     plan_flags::{PlanFlags, pair},
@@ -118,7 +119,7 @@ pub(crate) struct KubernetesFlags {
     #[arg(value_parser = ["void", "continue", "abort"])]
     on_loss: Option<String>,
     /// How long a generator may be without a connection before it is lost [default: 30s]
-    #[arg(long, value_name = "D", help_heading = HEADING)]
+    #[arg(long, value_name = "D", value_parser = reconnect_within, help_heading = HEADING)]
     reconnect_within: Option<String>,
     /// How long results are kept in the coordinator's pod for whoever did not wait
     #[arg(long, value_name = "D", default_value = "10m", value_parser = duration_ns)]
@@ -286,6 +287,11 @@ fn run_name(text: &str) -> Result<RunName, String> {
 
 fn size(cpu: &str, memory: &str) -> Size {
     Size { cpu: cpu.to_owned(), memory: memory.to_owned() }
+}
+
+/// The text as it was given, if it can be one.
+fn reconnect_within(text: &str) -> Result<String, String> {
+    fleet_flags::reconnect_within(text).map(|_| text.to_owned())
 }
 
 /// The ids of the flags above.

@@ -218,6 +218,16 @@ fn an_interrupt_ends_the_wait_for_generators() {
     assert!(ended.output.stderr.contains("while 0 of 2"), "{}", ended.output);
 }
 
+/// With no time at all nobody could ever join.
+#[test]
+fn a_cut_must_be_given_time() {
+    let line = "coordinator x.yaml --listen 127.0.0.1:0 --key-file k --generators 1 \
+                --reconnect-within 0s";
+    let output = sojourn(line.split_whitespace()).run().unwrap();
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stderr.contains("1s at least"), "{output}");
+}
+
 #[test]
 fn a_generator_without_its_key_or_coordinator_says_what_is_missing() {
     let generator = sojourn(["generator", "--join", "127.0.0.1:9"]).run().unwrap();

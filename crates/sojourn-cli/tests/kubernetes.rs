@@ -252,6 +252,7 @@ fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
         ("--target-pid 1", "can't be read from pods"),
         ("--out ndjson=x.ndjson", "which goes with it"),
         ("--pod-file /etc/hostname", "is not below"),
+        ("--reconnect-within 0s", "1s at least"),
     ] {
         let output = terminal.run(&format!("{ON} {flags}"));
         assert_eq!(output.code, Some(2), "{output}");
