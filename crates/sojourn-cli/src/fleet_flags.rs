@@ -46,7 +46,7 @@ pub(crate) fn reconnect_within(text: &str) -> Result<u64, String> {
         Ok(within_ns) if within_ns < SECOND_NS => {
             Err("a connection that is cut takes a while to be made again: 1s at least".to_owned())
         }
-        read => read.map_err(|error| error.to_string()),
+        read => read,
     }
 }
 
