@@ -42,7 +42,6 @@ impl Dial {
         let tls = tls::client(&key)?;
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let (address, version) = (address.to_owned(), version.to_owned());
-        let resolve = |address: &str| Ok(address.to_socket_addrs()?.collect());
         Ok(Self { address, key, version, host, tls, resolve })
     }
 
@@ -154,6 +153,11 @@ impl Dial {
             }
         }
     }
+}
+
+/// Asks the system for a name's addresses.
+fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
+    Ok(address.to_socket_addrs()?.collect())
 }
 
 /// Waits a moment before a further question of the clock.
