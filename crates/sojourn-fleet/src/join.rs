@@ -113,8 +113,8 @@ fn meet(
     is_to_end: &dyn Fn() -> bool,
 ) -> Result<(Channel, Welcome, ClockFigures), FleetError> {
     let until_ns = machine_ns().saturating_add(at.within_ns);
+    let mut left_ns = at.within_ns;
     loop {
-        let left_ns = until_ns.saturating_sub(machine_ns());
         let (mut channel, welcome) = dial.until(&Wish::Join(at.number), left_ns, is_to_end)?;
         match ask(&mut channel) {
             Ok(clock) => return Ok((channel, welcome, clock)),
@@ -124,6 +124,7 @@ fn meet(
             Err(_) => {
                 drop(channel);
                 dial.pause(PAUSE_NS, is_to_end)?;
+                left_ns = until_ns.saturating_sub(machine_ns());
             }
         }
     }
