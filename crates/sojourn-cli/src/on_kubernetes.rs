@@ -159,9 +159,9 @@ impl Attached<'_> {
         }
     }
 
-    /// Tells the coordinator to end gracefully, unless it has been told. True where the cluster says
-    /// that there is none yet: then nothing has been measured. Whatever else keeps it from being
-    /// told may pass, and is no reason to delete a run with its results.
+    /// Tells the coordinator to end gracefully, unless it has been told. True where the cluster
+    /// says that there is none yet: then nothing has been measured. Whatever else keeps it from
+    /// being told may pass, and is no reason to delete a run with its results.
     fn has_nobody_to_tell(&self, telling: &mut Telling) -> bool {
         if telling.is_told {
             return false;
