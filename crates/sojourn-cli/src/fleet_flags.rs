@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sojourn_clock::now_ns;
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::{Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
 use sojourn_fleet::{JoinKey, Listen, Listening, MemberState, Standing};
 
@@ -36,9 +36,18 @@ pub(crate) struct FleetFlags {
     #[arg(long, value_enum, default_value_t = OnLossFlag::Void, value_name = "WHAT")]
     on_loss: OnLossFlag,
     /// How long a generator may be without a connection before it is lost
-    #[arg(long, value_name = "D", default_value = "30s")]
-    #[arg(value_parser = sojourn_plan::duration_ns)]
+    #[arg(long, value_name = "D", default_value = "30s", value_parser = reconnect_within)]
     reconnect_within: u64,
+}
+
+/// Reads how long a generator may be without a connection, nanoseconds.
+pub(crate) fn reconnect_within(text: &str) -> Result<u64, String> {
+    match sojourn_plan::duration_ns(text) {
+        Ok(within_ns) if within_ns < SECOND_NS => {
+            Err("a connection that is cut takes a while to be made again: 1s at least".to_owned())
+        }
+        read => read,
+    }
 }
 
 /// What becomes of a run that loses a generator.
@@ -57,6 +66,14 @@ enum OnLossFlag {
 pub(crate) struct Gathered {
     pub(crate) processes: Processes,
     _listening: Listening,
+}
+
+impl Gathered {
+    /// What a run made of them came to; where it could not begin since it was asked to end, that is
+    /// said by the exit code.
+    pub(crate) fn come_to(made: Result<u8, UsageError>, stop: &Stop) -> Result<u8, UsageError> {
+        made.map_err(|error| if stop.graceful() { error.with_code(105) } else { error })
+    }
 }
 
 impl Drop for Gathered {
@@ -82,6 +99,8 @@ impl FleetFlags {
             )
         })?;
         let words = words()?;
+        // Each generator takes some, long before the run begins.
+        sojourn_engine::raise_descriptors();
         let (key, is_new) = JoinKey::read_or_make(&self.key_file)?;
         let listening = Listening::start(Listen {
             address: self.listen,

@@ -12,6 +12,7 @@ use sojourn_plan::{Connector, Plan, ResourceSource, duration_ns};
 
 use crate::{
     errors::UsageError,
+    fleet_flags,
     given_words::flags_given,
     out_flags::OutFlags,
     plan_flags::{PlanFlags, pair},
@@ -74,6 +75,10 @@ pub(crate) struct KubernetesFlags {
     /// file reads itself is there anyway; together 1 MiB
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pod_file: Vec<PathBuf>,
+    /// File that the journey file reads by this absolute path and that the image has at the same
+    /// path, repeatable: it does not go along, so it may be larger
+    #[arg(long, value_name = "PATH", help_heading = HEADING)]
+    in_image: Vec<PathBuf>,
     /// Processors that each generator asks for
     #[arg(long, value_name = "CPU", default_value = "1", help_heading = HEADING)]
     generator_cpu: String,
@@ -114,7 +119,7 @@ pub(crate) struct KubernetesFlags {
     #[arg(value_parser = ["void", "continue", "abort"])]
     on_loss: Option<String>,
     /// How long a generator may be without a connection before it is lost [default: 30s]
-    #[arg(long, value_name = "D", help_heading = HEADING)]
+    #[arg(long, value_name = "D", value_parser = reconnect_within, help_heading = HEADING)]
     reconnect_within: Option<String>,
     /// How long results are kept in the coordinator's pod for whoever did not wait
     #[arg(long, value_name = "D", default_value = "10m", value_parser = duration_ns)]
@@ -140,12 +145,15 @@ impl KubernetesFlags {
         let shelf = Shelf::noting();
         let plan = plan_flags.read_from(&shelf)?;
         refuse_what_pods_lack(&plan, out)?;
+        out.ask_for_variables(&shelf)?;
         let (bundle, mut words) = self.bundle(plan_flags, &shelf.into_parcel(), ca)?;
         let mut without = own_flags();
         without.extend(["env", "ca", "namespace", "context", "kubectl"].map(str::to_owned));
         without.extend(not_for_pods.iter().map(|it| (*it).to_owned()));
         let without: Vec<&str> = without.iter().map(String::as_str).collect();
-        words.extend(flags_given(command, &without));
+        let given = flags_given(command, &without);
+        refuse_passwords(&given)?;
+        words.extend(given);
         words.extend(self.on_loss.iter().map(|it| format!("--on-loss={it}")));
         words.extend(self.reconnect_within.iter().map(|it| format!("--reconnect-within={it}")));
         let letters = uuid::Uuid::new_v4().simple().to_string();
@@ -155,6 +163,7 @@ impl KubernetesFlags {
         };
         Ok(Wanted {
             name,
+            id: letters[8..16].to_owned(),
             namespace: None,
             image: self.image.clone(),
             pull_secrets: self.image_pull_secret.clone(),
@@ -203,7 +212,9 @@ impl KubernetesFlags {
     ) -> Result<(Bundle, Vec<String>), UsageError> {
         let mut bundle = Bundle::below(&folder(&plan_flags.file)?)?;
         let mut words = vec![bundle.add_file(&plan_flags.file)?];
-        for file in noted.files.keys().map(Path::new) {
+        let files = noted.files.keys().map(Path::new);
+        self.refuse_unread_in_image(files.clone())?;
+        for file in files.filter(|file| !self.in_image.iter().any(|it| it == file)) {
             bundle.add_file(file)?;
         }
         for file in &self.pod_file {
@@ -219,6 +230,22 @@ impl KubernetesFlags {
             bundle.set_variable(name, value)?;
         }
         Ok((bundle, words))
+    }
+
+    /// Errs where an image is to have a file by a path that means another one in pods, or none.
+    fn refuse_unread_in_image<'a>(
+        &self,
+        files: impl Iterator<Item = &'a Path> + Clone,
+    ) -> Result<(), UsageError> {
+        let is_read = |path: &PathBuf| path.is_absolute() && files.clone().any(|it| it == path);
+        match self.in_image.iter().find(|path| !is_read(path)) {
+            None => Ok(()),
+            Some(path) => Err(UsageError::new(
+                format!("--in-image {}: the journey file reads no such path", path.display()),
+                "write the absolute path that the image has it at, and the same in the journey \
+                 file; it must be on this machine too, where the plan is checked",
+            )),
+        }
     }
 
     /// The join key: 244 random bits, unless there is one.
@@ -262,6 +289,11 @@ fn size(cpu: &str, memory: &str) -> Size {
     Size { cpu: cpu.to_owned(), memory: memory.to_owned() }
 }
 
+/// The text as it was given, if it can be one.
+fn reconnect_within(text: &str) -> Result<String, String> {
+    fleet_flags::reconnect_within(text).map(|_| text.to_owned())
+}
+
 /// The ids of the flags above.
 fn own_flags() -> Vec<String> {
     let all = <KubernetesFlags as clap::Args>::augment_args(clap::Command::new("own"));
@@ -299,6 +331,36 @@ fn refuse_what_pods_lack(plan: &Plan, out: &OutFlags) -> Result<(), UsageError> 
             "make it of the run file afterwards: `sojourn report RUNFILE --report FILE.ndjson`",
         )),
     }
+}
+
+/// Errs when a URL of the command line has a user or a password: it would stand in the Job, which
+/// more people may read than the Secret.
+fn refuse_passwords(given: &[String]) -> Result<(), UsageError> {
+    const OF_OUTPUTS: &str = "leave it out: the token or header for it is taken from \
+                              SOJOURN_PROMETHEUS_TOKEN, OTEL_EXPORTER_OTLP_HEADERS or \
+                              INFLUX_TOKEN, and goes along in the Secret";
+    const OF_PLANS: &str = "write the URL into the journey file, with ${NAME} in place of the \
+                            password: file and variable go along in the Secret";
+    let flags = [("--out", OF_OUTPUTS), ("--target", OF_PLANS), ("--prometheus", OF_PLANS)];
+    for word in given {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        if let Some((flag, hint)) = flags.iter().find(|(flag, _)| *flag == name)
+            && names_user(value)
+        {
+            let message = format!(
+                "{flag} has a URL with a user or a password, which all could read who may read \
+                 Jobs"
+            );
+            return Err(UsageError::new(message, *hint));
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a user or a password in a URL.
+fn names_user(text: &str) -> bool {
+    let behind = text.split_once("://").map_or("", |(_, behind)| behind);
+    behind.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
 }
 
 /// The ports of a plan's webhooks.

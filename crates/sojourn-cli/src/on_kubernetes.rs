@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::Stop;
-use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Wanted};
+use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Standing, Wanted};
 
 use crate::{
     errors::UsageError,
@@ -69,7 +69,7 @@ pub(crate) fn start(
     }
     let begin_ns = wanted.times.ready_s * SECOND_NS + BEGIN_NS;
     let generators = Generators { count: wanted.generators, is_owned: true };
-    Attached { cluster, name, generators, begin_ns }.stay(results, &stop)
+    Attached { cluster, name, generators, begin_ns, is_ours: true }.stay(results, &stop)
 }
 
 /// Everything that can be known before anything is created.
@@ -107,6 +107,8 @@ pub(crate) struct Attached<'a> {
     pub(crate) generators: Generators,
     /// How long the coordinator may take to begin.
     pub(crate) begin_ns: u64,
+    /// Whether this process created it, so that one that never begins is its to delete.
+    pub(crate) is_ours: bool,
 }
 
 impl Attached<'_> {
@@ -120,18 +122,17 @@ impl Attached<'_> {
         });
         let mut follow =
             Follow::new(self.cluster, self.name, self.generators.count, self.begin_ns, say);
-        let mut is_told = false;
+        let mut telling = Telling::default();
         let ended = loop {
             let is_to_end = stop.graceful();
-            if stop.at_once() || (is_to_end && !is_told && !self.tell_to_end()) {
+            if stop.at_once() || (is_to_end && self.has_nobody_to_tell(&mut telling)) {
                 self.delete();
                 return Ok(EXIT_INTERRUPTED);
             }
-            is_told = is_to_end;
             let looked = follow.look().map_err(|error| self.left_alone(&error.to_string()))?;
             match looked {
                 Some(ended) => break ended,
-                None => pause(stop, is_told),
+                None => pause(stop, is_to_end),
             }
         };
         drop(follow);
@@ -142,24 +143,46 @@ impl Attached<'_> {
                 Ok(sojourn_engine::EXIT_VOID)
             }
             Ended::NeverBegan(why) => {
-                self.delete();
-                Err(UsageError::new(
-                    format!("the coordinator of {} never began: {why}", self.name),
-                    "nothing was loaded, and everything is deleted again",
-                ))
+                let hint = if self.is_ours {
+                    self.delete();
+                    "nothing was loaded, and everything is deleted again".to_owned()
+                } else {
+                    format!(
+                        "nothing was loaded so far, and it is left as it is; `sojourn fleet delete \
+                         {}` takes it away",
+                        self.name
+                    )
+                };
+                let message = format!("the coordinator of {} never began: {why}", self.name);
+                Err(UsageError::new(message, hint))
             }
         }
     }
 
-    /// Tells the coordinator to end gracefully; false where there is none that could.
-    fn tell_to_end(&self) -> bool {
-        match self.cluster.stop(self.name) {
-            Ok(()) => true,
-            Err(error) => {
-                eprintln!("the coordinator can't be told to end: {error}");
-                false
-            }
+    /// Tells the coordinator to end gracefully, unless it has been told. True where the cluster
+    /// says that there is none yet: then nothing has been measured. Whatever else keeps it from
+    /// being told may pass, and is no reason to delete a run with its results.
+    fn has_nobody_to_tell(&self, telling: &mut Telling) -> bool {
+        if telling.is_told {
+            return false;
         }
+        let Err(error) = self.cluster.stop(self.name) else {
+            telling.is_told = true;
+            return false;
+        };
+        let seen = self.cluster.look(self.name).map(|seen| seen.coordinator);
+        let is_none = match seen {
+            Ok(coordinator) => {
+                coordinator.is_none_or(|it| matches!(it.standing, Standing::Pending(_)))
+            }
+            Err(_) => false,
+        };
+        let complaint = error.to_string();
+        if !is_none && telling.complaint != complaint {
+            eprintln!("the coordinator could not be told to end, which is tried again: {error}");
+            telling.complaint = complaint;
+        }
+        is_none
     }
 
     /// Fetches what an ended coordinator left, and reports on it.
@@ -169,12 +192,21 @@ impl Attached<'_> {
             self.release();
             return Ok(code);
         }
-        let fetched = self.report(results)?;
-        let code = if VERDICTS.contains(&code) {
-            fetched.code(code)
-        } else {
+        let is_verdict = VERDICTS.contains(&code);
+        if !is_verdict {
             eprintln!("void: the coordinator ended with {code} ({reason}) before its run did");
-            sojourn_engine::EXIT_VOID
+        }
+        let code = match self.report(results) {
+            Ok(fetched) if is_verdict => fetched.code(code),
+            Ok(_) => sojourn_engine::EXIT_VOID,
+            Err(error) if is_verdict => return Err(error),
+            Err(error) => {
+                // One that was evicted or killed may have left nothing. If it is the way there that
+                // fails, whoever comes later finds it: it is not released.
+                eprintln!("{error}");
+                self.say_how_to_look();
+                return Ok(sojourn_engine::EXIT_VOID);
+            }
         };
         if code == sojourn_engine::EXIT_VOID {
             self.say_how_to_look();
@@ -199,6 +231,7 @@ impl Attached<'_> {
                 format!("the run file could not be fetched: {error}"),
                 format!("it is kept for a while: sojourn fleet report {}", self.name),
             )
+            .with_code(sojourn_engine::EXIT_VOID)
         })?;
         let reported = Reported::held_against(&run_file, wanted.as_ref())?;
         reported.print(results.format)?;
@@ -249,10 +282,54 @@ impl Attached<'_> {
     }
 }
 
+/// What has become of telling a coordinator to end.
+#[derive(Default)]
+struct Telling {
+    is_told: bool,
+    /// Why it could not be, as it was said last.
+    complaint: String,
+}
+
 /// Until the next look, or until something else is asked for.
-fn pause(stop: &Stop, is_told: bool) {
+fn pause(stop: &Stop, is_to_end: bool) {
     let until_ns = now_ns() + LOOK_NS;
-    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_told {
+    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_to_end {
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_kubernetes::Kubectl;
+
+    use super::*;
+
+    /// Somebody else may be waiting for it.
+    #[test]
+    fn a_run_that_never_began_is_deleted_by_who_created_it_alone() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes/kubectl.sh");
+        let name = RunName::parse("pay-1").unwrap();
+        for is_ours in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("owned.json"), "{}").unwrap();
+            let cluster = Cluster::new(Kubectl {
+                program: Some(script.clone()),
+                context: Some(folder.path().display().to_string()),
+                namespace: None,
+            });
+            let generators = Generators { count: 2, is_owned: true };
+            let attached =
+                Attached { cluster: &cluster, name: &name, generators, begin_ns: 0, is_ours };
+            let results = Results {
+                output: None,
+                reports: &[],
+                format: RunFormat::Text,
+                nfr: None,
+                is_quiet: true,
+            };
+            let error = attached.stay(&results, &Stop::default()).unwrap_err();
+            assert!(error.to_string().contains("never began: ImagePullBackOff"), "{error}");
+            assert_eq!(folder.path().join("deleted").exists(), is_ours);
+        }
     }
 }

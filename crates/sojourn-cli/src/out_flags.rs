@@ -9,6 +9,7 @@ use sojourn_record::JourneyRecord;
 
 use crate::{
     errors::UsageError,
+    shelf::Shelf,
     watchers::{Watcher, Watchers},
 };
 
@@ -34,6 +35,13 @@ impl OutFlags {
         Self { out: out.collect() }
     }
 
+    /// Asks a shelf for the variables that the outputs take credentials from.
+    pub(crate) fn ask_for_variables(&self, shelf: &Shelf) -> Result<(), UsageError> {
+        let variable = |name: &str| shelf.variable(name);
+        let parsed = self.out.iter().map(|it| Target::parse_in(it, &variable).map(drop));
+        parsed.collect::<Result<(), _>>().map_err(refuse)
+    }
+
     /// Opens the outputs, and has them told of the run.
     pub(crate) fn watch(
         &self,
@@ -44,9 +52,6 @@ impl OutFlags {
         if self.out.is_empty() {
             return Ok(());
         }
-        let refuse = |error: sojourn_outputs::OutputError| {
-            UsageError::new(error.to_string(), "docs/outputs.md says what each kind takes")
-        };
         let targets: Result<Vec<_>, _> = self.out.iter().map(|it| Target::parse(it)).collect();
         let shapes = journey_shapes(plan);
         let run = Run { id: run_id.to_owned(), plan: plan.name.clone(), ca_file, shapes };
@@ -54,6 +59,10 @@ impl OutFlags {
         watchers.add(OutputWatcher { outputs: Some(outputs), kept_dropped: 0 });
         Ok(())
     }
+}
+
+fn refuse(error: sojourn_outputs::OutputError) -> UsageError {
+    UsageError::new(error.to_string(), "docs/outputs.md says what each kind takes")
 }
 
 /// Hands each second to the outputs.

@@ -38,7 +38,7 @@ pub(crate) fn stop_keeping_on_signals() -> Stop {
 
 /// The same for a generator of a run elsewhere.
 pub(crate) fn stop_generating_on_signals() -> Stop {
-    on_signals("this generator leaves the run, which counts it as lost (third time: at once)")
+    on_signals("this generator leaves, and counts as lost if its run has begun (third: at once)")
 }
 
 /// The same for a look at channels.

@@ -1,8 +1,10 @@
 //! Runs whose generators dial in: started in a folder of their own, where no file of the plan is.
 
 mod cuts;
+mod descriptors;
 mod files;
 mod losses;
+mod waiting;
 
 use std::path::PathBuf;
 
@@ -214,6 +216,16 @@ fn an_interrupt_ends_the_wait_for_generators() {
     let ended = fleet.end();
     assert_eq!(ended.output.code, Some(105), "{}", ended.output);
     assert!(ended.output.stderr.contains("while 0 of 2"), "{}", ended.output);
+}
+
+/// With no time at all nobody could ever join.
+#[test]
+fn a_cut_must_be_given_time() {
+    let line = "coordinator x.yaml --listen 127.0.0.1:0 --key-file k --generators 1 \
+                --reconnect-within 0s";
+    let output = sojourn(line.split_whitespace()).run().unwrap();
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stderr.contains("1s at least"), "{output}");
 }
 
 #[test]

@@ -123,6 +123,19 @@ fn what_was_created_is_deleted_when_the_rest_is_refused() {
     assert!(terminal.has("deleted"));
 }
 
+/// The Job may be there all the same, and then goes again; one that was there before stays.
+#[test]
+fn what_may_have_been_created_is_deleted_unless_it_is_somebody_elses() {
+    for (theirs, is_deleted) in [("", true), (r#""sojourn/run-id":"0ddba11""#, false)] {
+        let terminal = Terminal::new("1s");
+        let running = terminal.sojourn(ON).env("UNHEARD", "net/http: request canceled");
+        let output = running.env("THEIRS", theirs).run().unwrap();
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("request canceled"), "{output}");
+        assert_eq!(terminal.has("deleted"), is_deleted, "{}", terminal.calls());
+    }
+}
+
 #[test]
 fn a_run_goes_on_without_its_terminal_and_another_one_reports() {
     let terminal = Terminal::new("2s");
@@ -159,6 +172,36 @@ fn the_first_interrupt_ends_a_run_gracefully() {
     assert!(terminal.has("deleted"));
 }
 
+/// A cluster that does not answer at that moment is no reason to lose a run.
+#[test]
+fn an_interrupt_that_does_not_arrive_is_passed_on_again() {
+    let terminal = Terminal::new("60s");
+    let running = terminal.sojourn(ON).env("HICCUP", "Internal error occurred").start().unwrap();
+    until("the coordinator lives", || terminal.has("results/lock"));
+    until("it has been seen", || terminal.count("logs") > 0);
+    running.interrupt().unwrap();
+    let output = running.wait().unwrap();
+    assert_eq!(output.code, Some(105), "{output}");
+    assert!(output.stderr.contains("tried again: kubectl"), "{output}");
+    assert!(output.stderr.contains("Internal error occurred"), "{output}");
+    assert!(output.stdout.contains("interrupted"), "{output}");
+    assert!(terminal.folder.path().join("reports/pay-1.sojourn").exists());
+    assert_eq!(terminal.count("fleet interrupt"), 2);
+}
+
+/// Nothing has been measured yet.
+#[test]
+fn the_first_interrupt_deletes_a_run_whose_coordinator_never_began() {
+    let mut terminal = Terminal::new("60s");
+    terminal.coordinator = String::new();
+    let running = terminal.sojourn(ON).start().unwrap();
+    until("it has been seen", || terminal.count("get jobs,pods") > 0);
+    running.interrupt().unwrap();
+    let output = running.wait().unwrap();
+    assert_eq!(output.code, Some(105), "{output}");
+    assert!(terminal.has("deleted"), "{output}");
+}
+
 #[test]
 fn the_second_interrupt_deletes_it() {
     let mut terminal = Terminal::new("60s");
@@ -186,6 +229,22 @@ fn a_coordinator_that_refuses_its_words_is_wrong_usage() {
     assert!(terminal.has("released"));
 }
 
+/// It left no run file: the run is void, and this is no mistake of who made it.
+#[test]
+fn a_coordinator_that_was_killed_makes_the_run_void() {
+    let terminal = Terminal::new("1s");
+    let output = terminal.sojourn(ON).env("KILLED", "137").run().unwrap();
+    assert_eq!(output.code, Some(3), "{output}");
+    for said in [
+        "void: the coordinator ended with 137",
+        "the run file could not be fetched",
+        "kubectl --namespace load get pods",
+    ] {
+        assert!(output.stderr.contains(said), "{said}: {output}");
+    }
+    assert!(!terminal.has("deleted") && !terminal.has("released"), "{output}");
+}
+
 #[test]
 fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
     let terminal = Terminal::new("1s");
@@ -193,6 +252,7 @@ fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
         ("--target-pid 1", "can't be read from pods"),
         ("--out ndjson=x.ndjson", "which goes with it"),
         ("--pod-file /etc/hostname", "is not below"),
+        ("--reconnect-within 0s", "1s at least"),
     ] {
         let output = terminal.run(&format!("{ON} {flags}"));
         assert_eq!(output.code, Some(2), "{output}");

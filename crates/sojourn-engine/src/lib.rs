@@ -67,6 +67,7 @@ pub use follow::{
 };
 pub use identity::journey_shapes;
 pub use options::{KeepBounds, RunOptions};
+pub use preflight::raise_descriptors;
 pub use progress::{Progress, Stretch};
 pub use rate::RateControl;
 pub use remote::{Fleet, FleetTerms, Joined, OnLoss, Parcel, Processes};

@@ -13,8 +13,9 @@ pub(crate) const REACH_TIMEOUT_NS: u64 = 5 * SECOND_NS;
 pub(crate) const START_IT: &str =
     "start the system under test, or change the plan's `target:` (or --target)";
 
-/// Raises the soft limit of open files to the hard one; returns it.
-pub(crate) fn raise_descriptors() -> u64 {
+/// Raises the soft limit of open files of this process to the hard one; returns how many it may
+/// have open now.
+pub fn raise_descriptors() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // Not allowed: the soft limit stays, and running out of descriptors is counted as such.

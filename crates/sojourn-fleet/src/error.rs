@@ -27,6 +27,9 @@ pub enum FleetError {
         /// What the last try met.
         last: String,
     },
+    /// Whoever dialled does not want to any more.
+    #[error("interrupted before the coordinator at {0} had let it in")]
+    Interrupted(String),
     /// The coordinator, or who poses as it, is not the one of the key.
     #[error(
         "who answers at {0} is not the coordinator of this key (the key is of another run, or \

@@ -19,6 +19,8 @@ use crate::{ClockFigures, FleetError, Frame, JoinKey, Standing};
 const QUESTIONS: usize = 16;
 /// How long they may take.
 const QUESTIONS_NS: u64 = 5 * SECOND_NS;
+/// From a cut among them to the next try.
+const PAUSE_NS: u64 = SECOND_NS;
 
 /// Where and how a generator joins.
 #[derive(Clone, Debug)]
@@ -60,9 +62,17 @@ impl Joining {
     /// Joins; the stream to the coordinator. `takes_clock`: this process's clock is the
     /// coordinator's from now on, so that nothing may have been measured yet.
     pub fn join(at: &JoinAt, takes_clock: bool) -> Result<(Self, UnixStream), FleetError> {
+        Self::join_unless(at, takes_clock, &|| false)
+    }
+
+    /// The same, given up as soon as `is_to_end` says so.
+    pub fn join_unless(
+        at: &JoinAt,
+        takes_clock: bool,
+        is_to_end: &dyn Fn() -> bool,
+    ) -> Result<(Self, UnixStream), FleetError> {
         let dial = Dial::new(&at.address, at.key.clone(), &at.version)?;
-        let (mut channel, welcome) = dial.until(&Wish::Join(at.number), at.within_ns)?;
-        let clock = ask(&mut channel)?;
+        let (mut channel, welcome, clock) = meet(&dial, at, is_to_end)?;
         if takes_clock {
             shift_to(clock.offset_ns);
         }
@@ -96,6 +106,30 @@ impl Joining {
     }
 }
 
+/// Dials until there is a connection that lasts for all questions about the clock.
+fn meet(
+    dial: &Dial,
+    at: &JoinAt,
+    is_to_end: &dyn Fn() -> bool,
+) -> Result<(Channel, Welcome, ClockFigures), FleetError> {
+    let until_ns = machine_ns().saturating_add(at.within_ns);
+    let mut left_ns = at.within_ns;
+    loop {
+        let (mut channel, welcome) = dial.until(&Wish::Join(at.number), left_ns, is_to_end)?;
+        match ask(&mut channel) {
+            Ok(clock) => return Ok((channel, welcome, clock)),
+            Err(error @ (FleetError::Refused(_) | FleetError::Stranger(_))) => return Err(error),
+            Err(error) if machine_ns() >= until_ns => return Err(error),
+            // A cut. The coordinator has to notice it before the same number is free again.
+            Err(_) => {
+                drop(channel);
+                dial.pause(PAUSE_NS, is_to_end)?;
+                left_ns = until_ns.saturating_sub(machine_ns());
+            }
+        }
+    }
+}
+
 /// Asks for the coordinator's clock.
 fn ask(channel: &mut Channel) -> Result<ClockFigures, FleetError> {
     let until_ns = machine_ns() + QUESTIONS_NS;
@@ -122,4 +156,49 @@ fn ask(channel: &mut Channel) -> Result<ClockFigures, FleetError> {
     }
     clock::best(&samples)
         .ok_or_else(|| FleetError::Protocol("no answer about the clock".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use crate::greeting::{Door, GREETING_NS};
+    use crate::tls;
+
+    use super::*;
+
+    /// Lets a generator in, answers so many questions, and ends the connection.
+    fn coordinate(door: &Door, tcp: TcpStream, questions: usize) {
+        let (mut channel, _) = door.greet(tcp).unwrap();
+        let id = [7; 16];
+        let welcome = Welcome { number: 0, of: 1, id, received: 0, reconnect_within_ns: SECOND_NS };
+        channel.send(&Frame::Welcome(welcome));
+        let until_ns = machine_ns() + GREETING_NS;
+        for _ in 0..questions {
+            if let Frame::Ping { sent_ns, .. } = channel.frame_until(until_ns).unwrap() {
+                channel.send(&Frame::Pong { sent_ns, here_ns: now_ns() });
+            }
+        }
+        channel.flush_until(until_ns).unwrap();
+    }
+
+    #[test]
+    fn a_cut_among_the_questions_about_the_clock_is_no_end() {
+        let key = JoinKey::fresh().unwrap();
+        let version = "1.0".to_owned();
+        let tls = tls::server(&key).unwrap();
+        let door = Door { tls, key: key.clone(), version: version.clone() };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let coordinator = std::thread::spawn(move || {
+            for questions in [0, 3, QUESTIONS] {
+                coordinate(&door, listener.accept().unwrap().0, questions);
+            }
+        });
+        let within_ns = 20 * SECOND_NS;
+        let at = JoinAt { address, key, version, number: Some(0), within_ns };
+        let (joining, _socket) = Joining::join(&at, false).unwrap();
+        assert_eq!(joining.number, 0);
+        coordinator.join().unwrap();
+    }
 }

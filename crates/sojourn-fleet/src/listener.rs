@@ -1,6 +1,7 @@
 //! The coordinator's side: it listens, lets generators in, and has a stream to each.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -8,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use aws_lc_rs::rand;
-use crossbeam_channel::{Sender, bounded};
+use crossbeam_channel::{Sender, TrySendError, bounded};
 use rustix::event::{PollFd, PollFlags};
-use sojourn_clock::SECOND_NS;
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
 
 use crate::bell::Bell;
 use crate::channel::{Channel, wait_for};
@@ -24,6 +25,11 @@ use crate::{FleetError, JoinKey, MemberEnd, MemberState, Standing, tls};
 const STRANGERS_MAX: usize = 32;
 /// Connections on their way to a link: a new one is worth more than an old one.
 const ARRIVALS_MAX: usize = 16;
+
+/// What somebody hears who comes back too late.
+const GIVEN_UP: &str = "it was given up before";
+/// Between two tries to let somebody in, when the system does not allow it.
+const PAUSE_NS: u64 = 100 * MILLISECOND_NS;
 
 /// Where and for whom a coordinator listens.
 #[derive(Clone, Debug)]
@@ -159,11 +165,18 @@ impl Shared {
         while !self.is_over.load(Ordering::SeqCst) {
             match listener.accept() {
                 Ok((tcp, _)) => self.receive(tcp),
-                // Nobody there, or no descriptor left: the wait is bounded either way.
-                Err(_) => {
-                    let mut fds =
-                        [PollFd::new(listener, PollFlags::IN), PollFd::new(bell, PollFlags::IN)];
-                    if wait_for(&mut fds, SECOND_NS).is_err() {
+                Err(error) => {
+                    let rung = PollFd::new(bell, PollFlags::IN);
+                    let waited = match error.kind() {
+                        ErrorKind::WouldBlock => {
+                            let called = PollFd::new(listener, PollFlags::IN);
+                            wait_for(&mut [called, rung], SECOND_NS)
+                        }
+                        // No descriptor left, for one: whoever called still does, so that a wait
+                        // for calls would end at once.
+                        _ => wait_for(&mut [rung], PAUSE_NS),
+                    };
+                    if waited.is_err() {
                         return;
                     }
                 }
@@ -206,16 +219,21 @@ impl Shared {
                     Some(number) => (number, *received),
                     None => {
                         drop(members);
-                        return refuse(channel, "it was given up before".to_owned());
+                        return refuse(channel, GIVEN_UP.to_owned());
                     }
                 }
             }
             Wish::Join(wish) => match self.place(&members, *wish) {
-                Ok(number) => {
-                    let member = self.member(number, hello)?;
-                    members.insert(number, member);
-                    (number, 0)
-                }
+                Ok(number) => match self.member(number, hello) {
+                    Ok(member) => {
+                        members.insert(number, member);
+                        (number, 0)
+                    }
+                    Err(error) => {
+                        drop(members);
+                        return refuse(channel, format!("the coordinator has no room: {error}"));
+                    }
+                },
                 Err(why) => {
                     drop(members);
                     return refuse(channel, why);
@@ -232,11 +250,19 @@ impl Shared {
             reconnect_within_ns: self.listen.reconnect_within_ns,
         });
         let fresh = Fresh { channel, peer_received, welcome };
-        if member.arrivals.try_send(Arrival::Fresh(Box::new(fresh))).is_err() {
-            return Err(FleetError::Refused("it has ended, or dials too often".to_owned()));
+        match member.arrivals.try_send(Arrival::Fresh(Box::new(fresh))) {
+            Ok(()) => {
+                member.bell.ring();
+                Ok(())
+            }
+            // Its link has ended, and no further connection will change that.
+            Err(TrySendError::Disconnected(Arrival::Fresh(fresh))) => {
+                drop(members);
+                refuse(fresh.channel, GIVEN_UP.to_owned())
+            }
+            // It may dial again.
+            Err(_) => Err(FleetError::Refused("it dials too often".to_owned())),
         }
-        member.bell.ring();
-        Ok(())
     }
 
     /// A number for a generator that comes: a free one, or that of one that has gone before the
@@ -278,5 +304,37 @@ impl Shared {
         let pump = Pump::new(Role::Dialled, far, (heard, bell.clone()), watch.clone(), within_ns)?;
         std::thread::Builder::new().name(format!("member-{number}")).spawn(move || pump.run())?;
         Ok(Member { id, arrivals, bell, watch, socket: Some(near) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dial::Dial;
+
+    use super::*;
+
+    #[test]
+    fn who_comes_back_too_late_is_told_so_at_once() {
+        let version = "1.0".to_owned();
+        let listening = Listening::start(Listen {
+            address: "127.0.0.1:0".parse().unwrap(),
+            generators: 1,
+            key: JoinKey::fresh().unwrap(),
+            version: version.clone(),
+            reconnect_within_ns: 100 * MILLISECOND_NS,
+        })
+        .unwrap();
+        let address = listening.address().to_string();
+        let dial = Dial::new(&address, listening.key().clone(), &version).unwrap();
+        let (channel, welcome) = dial.until(&Wish::Join(None), SECOND_NS, &|| false).unwrap();
+        let (_near, end) = listening.take(0).unwrap();
+        drop(channel);
+        assert!(matches!(end.wait().standing, Standing::Lost(_)));
+        let again = Wish::Resume { id: welcome.id, received: 0 };
+        let refused = dial.until(&again, 20 * SECOND_NS, &|| false).err();
+        assert!(
+            matches!(&refused, Some(FleetError::Refused(why)) if why == GIVEN_UP),
+            "{refused:?}"
+        );
     }
 }

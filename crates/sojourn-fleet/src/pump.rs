@@ -153,7 +153,7 @@ impl Pump {
                         return Some(Standing::Lost(why.to_string()));
                     }
                 }
-                Ok(Arrival::Never(why)) => return Some(Standing::Lost(why)),
+                Ok(Arrival::Never(why)) => return Some(self.given_up(why)),
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return None,
             }
         }
@@ -250,10 +250,19 @@ impl Pump {
         }
     }
 
+    /// Everything has been delivered both ways; only the last words may be missing.
+    fn is_over(&self) -> bool {
+        self.outgoing.is_delivered() && self.incoming.is_over()
+    }
+
+    /// How the link stands when there will be no further connection.
+    fn given_up(&self, why: String) -> Standing {
+        if self.is_over() { Standing::Over } else { Standing::Lost(why) }
+    }
+
     /// Whether the link has ended, or its connection.
     fn look_after(&mut self, now: u64) -> Option<Standing> {
-        let is_over = self.outgoing.is_delivered() && self.incoming.is_over();
-        if is_over {
+        if self.is_over() {
             let since_ns = *self.over_ns.get_or_insert(now);
             if self.said_bye || now > since_ns + LINGER_NS {
                 return Some(Standing::Over);
@@ -263,7 +272,7 @@ impl Pump {
             let without_ns = now.saturating_sub(self.cut_ns);
             return (without_ns > self.reconnect_within_ns).then(|| {
                 let seconds = self.reconnect_within_ns as f64 / SECOND_NS as f64;
-                Standing::Lost(format!("there was no connection for {seconds} s"))
+                self.given_up(format!("there was no connection for {seconds} s"))
             });
         }
         let silent_ns = now.saturating_sub(self.heard_ns);
@@ -382,5 +391,31 @@ impl Pump {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::bounded;
+
+    use super::*;
+
+    /// A connection that ends before the last word of all, and does not come back.
+    #[test]
+    fn a_link_that_delivered_everything_is_over_whoever_has_gone() {
+        let (_near, far) = UnixStream::pair().unwrap();
+        let (sender, arrivals) = bounded(1);
+        let bell = Bell::new().unwrap();
+        let end = (arrivals, bell);
+        let mut pump = Pump::new(Role::Dialled, far, end, Watch::default(), SECOND_NS).unwrap();
+        let late_ns = machine_ns() + 2 * SECOND_NS;
+        assert!(matches!(pump.look_after(late_ns), Some(Standing::Lost(_))));
+        pump.outgoing.close();
+        assert_eq!(pump.outgoing.next_chunk(), Some(Chunk::Fin(0)));
+        pump.outgoing.ack(1).unwrap();
+        pump.incoming.fin(0).unwrap();
+        assert_eq!(pump.look_after(late_ns), Some(Standing::Over));
+        assert!(sender.try_send(Arrival::Never("nobody answers".to_owned())).is_ok());
+        assert_eq!(pump.take_arrivals(), Some(Standing::Over));
     }
 }

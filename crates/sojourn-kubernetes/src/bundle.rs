@@ -155,7 +155,7 @@ fn too_much(total: u64, largest: &str, length: u64) -> ClusterError {
     ClusterError::Wanted(format!(
         "the run's files and variables are {total} bytes, and a Secret holds {SECRET_BYTES_MAX} \
          (1 MiB): most of it is {largest} ({length} bytes); make it smaller, or build it into an \
-         image of your own and name it by its path there"
+         image of your own and name it by its path there (--in-image PATH)"
     ))
 }
 

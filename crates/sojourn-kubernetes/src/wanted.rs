@@ -12,6 +12,9 @@ pub(crate) const COORDINATOR_PORT: u16 = 7000;
 pub struct Wanted {
     /// Its name.
     pub name: RunName,
+    /// What tells its pods from those of an earlier run of this name, which may still be ending:
+    /// letters and digits, never the same twice.
+    pub id: String,
     /// Where it is to be; `None`: the objects do not say.
     pub namespace: Option<String>,
     /// The image of all its pods; `sojourn` must be found on its `PATH`.

@@ -35,6 +35,7 @@ fn plain(bundle: Bundle) -> Wanted {
     let size = |cpu: &str| Size { cpu: cpu.to_owned(), memory: "512Mi".to_owned() };
     Wanted {
         name: RunName::parse("payments-1f00").unwrap(),
+        id: "5ca1ab1e".to_owned(),
         namespace: None,
         image: "localhost/sojourn:0.1.0".to_owned(),
         pull_secrets: Vec::new(),
@@ -87,6 +88,27 @@ fn a_run_with_everything_owned_by_its_coordinators_job() {
         assert_eq!(owner[0]["uid"], "7d1c-uid");
         assert_eq!(owner[0]["name"], objects[0]["metadata"]["name"]);
     }
+}
+
+/// A pod of an earlier run of the name may take two minutes to end.
+#[test]
+fn the_service_leads_to_no_pod_of_another_run_of_the_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = plain(bundle(folder.path()));
+    let again = Wanted { id: "0ddba11".to_owned(), ..run.clone() };
+    let parts = |wanted: &Wanted| {
+        let objects = manifests(wanted, None).unwrap();
+        let of = |kind: &str| objects.iter().find(|it| it["kind"] == kind).unwrap().clone();
+        let (job, service) = (of("Job"), of("Service"));
+        (service["spec"]["selector"].clone(), job["spec"]["template"]["metadata"]["labels"].clone())
+    };
+    let is_led_to = |(selector, _): &(Value, Value), (_, labels): &(Value, Value)| {
+        let mut wanted = selector.as_object().unwrap().iter();
+        wanted.all(|(label, value)| labels[label] == *value)
+    };
+    let (run, again) = (parts(&run), parts(&again));
+    assert!(is_led_to(&run, &run) && is_led_to(&again, &again));
+    assert!(!is_led_to(&again, &run) && !is_led_to(&run, &again));
 }
 
 #[test]

@@ -131,9 +131,11 @@ impl Sequencer {
         fact
     }
 
-    /// Sources that have not ended and whose watermark is more than `silent_ns` behind `now_ns`.
-    pub fn silent(&self, now_ns: u64, silent_ns: u64) -> Vec<SourceId> {
-        let behind = |source: &&Source| now_ns.saturating_sub(source.watermark_ns) > silent_ns;
+    /// Sources that have not ended and whose watermark is more than `silent_ns` behind `now_ns`; of
+    /// one that has said nothing since the start, the start is.
+    pub fn silent(&self, now_ns: u64, silent_ns: u64, start_ns: u64) -> Vec<SourceId> {
+        let heard_ns = |source: &Source| source.watermark_ns.max(start_ns);
+        let behind = |source: &&Source| now_ns.saturating_sub(heard_ns(source)) > silent_ns;
         let going_on = self.sources.iter().filter(|source| !source.ended);
         going_on.filter(behind).map(|source| source.id).collect()
     }

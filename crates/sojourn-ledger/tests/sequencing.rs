@@ -66,11 +66,21 @@ fn a_source_that_stops_is_named() {
             sequencer.push(batch(TAP, second, &[], now_ns)).expect("in order");
         }
     }
-    assert_eq!(sequencer.silent(3_000_000_000, 1_000_000_000), []);
-    assert_eq!(sequencer.silent(3_000_000_001, 1_000_000_000), [TAP]);
-    assert_eq!(sequencer.silent(9_000_000_000, 1_000_000_000), [GENERATOR, TAP]);
+    assert_eq!(sequencer.silent(3_000_000_000, 1_000_000_000, 0), []);
+    assert_eq!(sequencer.silent(3_000_000_001, 1_000_000_000, 0), [TAP]);
+    assert_eq!(sequencer.silent(9_000_000_000, 1_000_000_000, 0), [GENERATOR, TAP]);
     sequencer.end(TAP);
-    assert_eq!(sequencer.silent(9_000_000_000, 1_000_000_000), [GENERATOR]);
+    assert_eq!(sequencer.silent(9_000_000_000, 1_000_000_000, 0), [GENERATOR]);
+}
+
+/// Clocks do not begin with a run: a source that has yet to say its first word is not silent since
+/// the machine was switched on.
+#[test]
+fn a_source_that_has_said_nothing_yet_is_silent_since_the_start() {
+    let sequencer = Sequencer::new(&[GENERATOR], 100);
+    let start_ns = 86_400_000_000_000;
+    assert_eq!(sequencer.silent(start_ns + 2_000, 2_000, start_ns), []);
+    assert_eq!(sequencer.silent(start_ns + 2_001, 2_000, start_ns), [GENERATOR]);
 }
 
 #[test]

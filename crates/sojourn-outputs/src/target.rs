@@ -117,8 +117,15 @@ impl Target {
         Self::parse_in(text, &|name| std::env::var(name).ok())
     }
 
-    /// The same with another environment.
-    pub(crate) fn parse_in(text: &str, environment: Environment<'_>) -> Result<Self, OutputError> {
+    /// The same with another environment, which is asked for those variables alone that this kind
+    /// of output takes credentials from.
+    ///
+    /// # Errors
+    /// As of [`Self::parse`].
+    pub fn parse_in(
+        text: &str,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, OutputError> {
         // What stands behind the kind may hold a password.
         let (kind, target) = text.split_once('=').unwrap_or((text, ""));
         let parser = Parser { target, environment };

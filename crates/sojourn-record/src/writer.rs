@@ -27,6 +27,8 @@ pub struct RunWriter {
     series: SeriesTable,
     /// The interval under way, merged over its sources; emptied for the next.
     window: Store,
+    /// Where the last interval ended, since the start, nanoseconds.
+    ended_ns: u64,
     content: Vec<u8>,
 }
 
@@ -42,11 +44,14 @@ impl RunWriter {
             start_monotonic_ns: identity.start_monotonic_ns,
             series: SeriesTable::default(),
             window: Store::new(),
+            ended_ns: 0,
             content: Vec::new(),
         })
     }
 
-    /// Appends one second: the snapshots of every source that fall into it, merged.
+    /// Appends one second: the snapshots of every source that fall into it, merged. It begins no
+    /// earlier than the last one ended: what comes late is of the second in which it came, so that
+    /// no time counts twice.
     pub fn interval(&mut self, snapshots: &[Snapshot]) -> io::Result<()> {
         let starts = snapshots.iter().map(|snapshot| snapshot.start_ns);
         let ends = snapshots.iter().map(|snapshot| snapshot.end_ns);
@@ -59,9 +64,11 @@ impl RunWriter {
             // same; here what did arrive is kept.
             drop(self.window.apply(snapshot));
         }
-        let start_ns = start.saturating_sub(self.start_monotonic_ns);
-        let end_ns = end.saturating_sub(self.start_monotonic_ns);
-        self.append(|writer| writer.stage_window(start_ns, end_ns))
+        let start_ns = start.saturating_sub(self.start_monotonic_ns).max(self.ended_ns);
+        let end_ns = end.saturating_sub(self.start_monotonic_ns).max(start_ns);
+        self.append(|writer| writer.stage_window(start_ns, end_ns))?;
+        self.ended_ns = end_ns;
+        Ok(())
     }
 
     /// Appends everything so far, so that readers need not add up the seconds (each minute, and at
@@ -266,6 +273,42 @@ mod tests {
         assert_eq!(run.cut_off, None);
         assert_eq!(run.intervals.len(), 2);
         assert_eq!(run.store, store);
+    }
+
+    /// A source that was cut off for three seconds tells of them when it is heard again.
+    #[test]
+    fn what_comes_late_makes_no_second_longer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.sojourn");
+        let identity = Identity { start_monotonic_ns: 1_000, ..Identity::default() };
+        let mut writer = RunWriter::create(&path, &identity).unwrap();
+        let mut sources = [Recorder::new(0), Recorder::new(1)];
+        let key = SeriesKey::new("started", &[], SeriesPhase::Any);
+        let series = sources.each_mut().map(|source| {
+            source.start_at(1_000);
+            source.series(Kind::Counter, key.clone())
+        });
+        let mut of = |source: usize, end_ns: u64| {
+            sources[source].add(series[source], 1);
+            sources[source].take(end_ns, None)
+        };
+        let seconds = [
+            vec![of(0, 2_003), of(1, 2_000)],
+            vec![of(0, 3_000)],
+            vec![of(0, 4_000)],
+            vec![of(0, 5_000), of(1, 3_000), of(1, 5_001)],
+            // The last words of one, of a time that has been told of.
+            vec![of(1, 5_001)],
+        ];
+        for second in &seconds {
+            writer.interval(second).unwrap();
+        }
+        drop(writer);
+        let run = RunFile::open(&path).unwrap();
+        let spans: Vec<_> = run.intervals.iter().map(|it| (it.start_ns, it.end_ns)).collect();
+        let whole = [(0, 1_003), (1_003, 2_000), (2_000, 3_000), (3_000, 4_001), (4_001, 4_001)];
+        assert_eq!(spans, whole);
+        assert_eq!(run.store.sum("started", &[], SeriesPhase::Any), 8);
     }
 
     #[test]

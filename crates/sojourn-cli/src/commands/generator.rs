@@ -1,9 +1,12 @@
 //! `sojourn generator`: a process that makes load for another one's run.
 
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use sojourn_engine::{EXIT_VOID, Joined, RunError};
-use sojourn_fleet::{JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use sojourn_engine::{EXIT_VOID, Joined, RunError, Stop};
+use sojourn_fleet::{FleetError, JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
 
 #[cfg(feature = "script")]
 use super::session;
@@ -57,21 +60,27 @@ impl Generator {
             number: self.number,
             within_ns: self.join_within,
         };
-        let (joining, socket) = Joining::join(&at, true)?;
+        // It may wait for a long time, and in a pod no signal ends a process that does not mind it.
+        let stop = signals::stop_generating_on_signals();
+        let joined = Joining::join_unless(&at, true, &|| stop.graceful());
+        let (joining, socket) = joined.map_err(|error| {
+            let is_interrupted = matches!(error, FleetError::Interrupted(_));
+            let error = UsageError::from(error);
+            if is_interrupted { error.with_code(EXIT_INTERRUPTED) } else { error }
+        })?;
         eprintln!(
             "joined {address} as generator {} of {}, clock within {:.3} ms; waiting for the run",
             joining.number,
             joining.of,
             joining.clock.uncertainty_ns as f64 / 1e6
         );
-        let (made, stop) = match Joined::dialled(socket) {
-            Err(error) => (Err(error), None),
-            Ok(joined) => {
-                // From here on a signal is a departure, which the coordinator hears of.
-                let stop = signals::stop_generating_on_signals();
-                (make(joined.ending_on(stop.clone())), Some(stop))
-            }
-        };
+        if !has_word(&socket, &stop) {
+            // Its connection ends with this process, and another one may take its place.
+            let message = "interrupted while it waited for the run";
+            return Err(UsageError::with(message, None).with_code(EXIT_INTERRUPTED));
+        }
+        // From here on a signal is a departure, which the coordinator hears of.
+        let made = Joined::dialled(socket).and_then(|joined| make(joined.ending_on(stop.clone())));
         match (joining.leave(), made) {
             (Left::Lost(why), _) => Err(UsageError::new(
                 format!("the coordinator was lost: {why}"),
@@ -85,8 +94,7 @@ impl Generator {
             }
             (Left::Delivered, Err(error)) => {
                 let error = UsageError::from(error);
-                let is_interrupted = stop.is_some_and(|stop| stop.graceful());
-                Err(if is_interrupted { error.with_code(EXIT_INTERRUPTED) } else { error })
+                Err(if stop.graceful() { error.with_code(EXIT_INTERRUPTED) } else { error })
             }
         }
     }
@@ -103,6 +111,20 @@ impl Generator {
         })?;
         Ok(JoinKey::parse(&text)?)
     }
+}
+
+/// Waits until the coordinator says something, or has gone; false where this process is asked to
+/// end before that.
+fn has_word(socket: &UnixStream, stop: &Stop) -> bool {
+    let look_every = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    while !stop.graceful() {
+        match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&look_every)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            // Whatever it is, the reader meets it.
+            _ => return true,
+        }
+    }
+    false
 }
 
 /// Makes the load of the coordinator's command line.

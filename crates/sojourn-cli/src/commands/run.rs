@@ -7,7 +7,7 @@ use sojourn_plan::Plan;
 use crate::{
     connectors::registry,
     errors::UsageError,
-    fleet_flags::FleetFlags,
+    fleet_flags::{FleetFlags, Gathered},
     kubernetes_flags::{ClusterFlags, KubernetesFlags, On},
     on_kubernetes,
     plan_flags::PlanFlags,
@@ -114,7 +114,8 @@ pub(crate) fn coordinate(command: &Making, fleet: &FleetFlags) -> Result<u8, Usa
     command.flags.machine.options_from(&shelf, String::new())?;
     let stop = signals::stop_on_signals();
     let gathered = fleet.gather(&command.spread, shelf.into_parcel(), &stop)?;
-    command.make(&plan, Some(gathered.processes.clone()), &stop)
+    let made = command.make(&plan, Some(gathered.processes.clone()), &stop);
+    Gathered::come_to(made, &stop)
 }
 
 /// Makes the load of the same run for the process that coordinates it.

@@ -1,9 +1,10 @@
 #!/bin/sh
 # A cluster as far as a run sees it, with this machine as its only node: in the folder $CLUSTER.
-# The coordinator's pod is a process that runs the words in $COORDINATOR.
+# (or that of the context). The coordinator's pod is a process that runs the words in $COORDINATOR.
 set -eu
 while [ $# -gt 0 ]; do
     case $1 in
+    --context=/*) CLUSTER=${1#--context=} && shift ;;
     --context=* | --namespace=*) shift ;;
     *) break ;;
     esac
@@ -23,6 +24,11 @@ reviews() {
 
 begin() {
     mkdir -p results
+    if [ -n "${KILLED:-}" ]; then
+        echo "$KILLED" >code
+        touch log
+        return
+    fi
     setsid sh -c '
         echo $$ >pid
         "$SOJOURN" fleet locked results $COORDINATOR >log 2>&1 && code=0 || code=$?
@@ -31,11 +37,16 @@ begin() {
     while [ ! -f results/lock ] && [ ! -f code ]; do sleep 0.02; done
 }
 
+label='"app.kubernetes.io/component"'
+
+job() {
+    echo "{\"kind\":\"Job\",\"metadata\":{\"uid\":\"of-$1\",\"labels\":{$label:\"$1\"}}}"
+}
+
 pod() {
-    label='"app.kubernetes.io/component"'
     index='"batch.kubernetes.io/job-completion-index"'
-    echo "{\"metadata\":{\"name\":\"$1\",\"labels\":{$label:\"$2\",$index:\"$3\"}},
-        \"spec\":{\"nodeName\":\"here\"},\"status\":{\"containerStatuses\":[
+    echo "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"labels\":{$label:\"$2\",$index:\"$3\"},
+        \"ownerReferences\":[{\"uid\":\"of-$2\"}]},\"spec\":{\"nodeName\":\"here\"},\"status\":{\"containerStatuses\":[
         {\"name\":\"$2\",\"state\":$4}]}}"
 }
 
@@ -49,7 +60,7 @@ pods() {
     if [ -f deleted ] || [ ! -f owned.json ]; then
         echo '{"items":[]}'
     else
-        echo "{\"items\":[$(pod the-coordinator coordinator "" "$state"),
+        echo "{\"items\":[$(job coordinator),$(job generator),$(pod the-coordinator coordinator "" "$state"),
             $(pod g1 generator 1 '{"running":{}}'),$(pod g0 generator 0 '{"running":{}}')]}"
     fi
 }
@@ -60,7 +71,14 @@ in_pod() {
     command=$1
     shift
     case $command in
-    interrupt) pkill -INT -P "$(cat pid)" ;;
+    interrupt)
+        if [ -n "${HICCUP:-}" ] && [ ! -f hiccup ]; then
+            touch hiccup
+            echo "error: $HICCUP" >&2
+            exit 1
+        fi
+        pkill -INT -P "$(cat pid)"
+        ;;
     release) touch released ;;
     hand)
         shift
@@ -91,6 +109,10 @@ version*) echo '{"serverVersion":{"major":"1","minor":"34+","gitVersion":"v1.34.
         reviews <input.json
     else
         mv input.json job.json
+        if [ -n "${UNHEARD:-}" ]; then
+            echo "error: $UNHEARD" >&2
+            exit 1
+        fi
         echo '{"metadata":{"uid":"1-2-3"}}'
     fi
     ;;
@@ -102,7 +124,11 @@ version*) echo '{"serverVersion":{"major":"1","minor":"34+","gitVersion":"v1.34.
     fi
     [ -z "${COORDINATOR:-}" ] || begin
     ;;
-"get pods"*) pods ;;
+"get jobs,pods"*) pods ;;
+"get job pay-1 "*)
+    id=$(grep -o '"sojourn/run-id":"[a-z0-9]*"' job.json | head -n 1)
+    [ -f deleted ] || echo "{\"metadata\":{\"labels\":{${THEIRS:-$id}}}}"
+    ;;
 "get job "*) [ -f deleted ] || echo '{"metadata":{"ownerReferences":[{"name":"pay-1"}]},
     "spec":{"completions":2}}' ;;
 "get jobs"*)

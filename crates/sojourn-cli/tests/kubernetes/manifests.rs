@@ -27,7 +27,8 @@ fn manifests(flags: &str, change: impl Fn(&std::path::Path)) -> Output {
     change(folder.path());
     let line = format!("fleet manifests plan.yaml --generators 3 {flags}");
     let words = line.split_whitespace();
-    sojourn(words).in_dir(folder.path()).env("HOST", "checkout.shop").run().unwrap()
+    let program = sojourn(words).in_dir(folder.path()).env("HOST", "checkout.shop");
+    program.env("INFLUX_TOKEN", "of-influx").run().unwrap()
 }
 
 fn documents(output: &Output) -> Vec<Value> {
@@ -74,6 +75,30 @@ fn a_plan_goes_along_with_what_it_reads_and_nothing_is_shown() {
     assert!((480..=900).contains(&run_s), "{run_s}");
 }
 
+/// Who may read Jobs may read their words.
+#[test]
+fn passwords_of_urls_are_refused_and_variables_of_outputs_go_along() {
+    for flag in [
+        "--out influxdb2=https://me:my-word@host/?org=o&bucket=b",
+        "--out prometheus-rw=http://my-word@host/api",
+        "--target http://me:my-word@host:8080",
+        "--observe q=up --prometheus http://me:my-word@host:9090",
+    ] {
+        let output = manifests(flag, |_| {});
+        assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{output}");
+        assert!(output.stderr.contains("a URL with a user or a password"), "{output}");
+        assert!(output.stderr.contains("in the Secret"), "{output}");
+        assert!(!output.stderr.contains("my-word"), "{output}");
+    }
+    let flag = "--run-name pay-1 --out influxdb2=https://host/?org=me@there&bucket=b";
+    let objects = documents(&manifests(flag, |_| {}));
+    assert_eq!(of(&objects, "Secret", "pay-1")["stringData"]["env.INFLUX_TOKEN"], "of-influx");
+    let with_token = objects.iter().filter(|object| object.to_string().contains("of-influx"));
+    assert_eq!(with_token.count(), 1);
+    let objects = documents(&manifests("--run-name pay-1", |_| {}));
+    assert!(of(&objects, "Secret", "pay-1")["stringData"]["env.INFLUX_TOKEN"].is_null());
+}
+
 #[test]
 fn each_run_has_a_name_and_a_key_of_its_own() {
     let (one, other) = (manifests("", |_| {}), manifests("", |_| {}));
@@ -85,6 +110,18 @@ fn each_run_has_a_name_and_a_key_of_its_own() {
         objects.iter().find(|it| it["kind"] == "Secret").unwrap()["stringData"]["join.key"].clone()
     };
     assert_ne!(key(&one), key(&other));
+}
+
+/// They may be there before the coordinator's image is, and wait as long as that may take.
+#[test]
+fn generators_wait_for_their_coordinator_as_long_as_that_waits_for_them() {
+    let output = manifests("--run-name pay-1 --ready-timeout 20m", |_| {});
+    let objects = documents(&output);
+    let pod = &of(&objects, "Job", "pay-1-generators")["spec"]["template"]["spec"];
+    let words = pod["containers"][0]["args"].as_array().unwrap();
+    let at = words.iter().position(|word| word == "--join-within").unwrap();
+    let seconds = words[at + 1].as_str().unwrap().strip_suffix('s').unwrap();
+    assert!(seconds.parse::<u64>().unwrap() > 20 * 60, "{seconds}");
 }
 
 #[test]
@@ -103,6 +140,30 @@ fn more_than_a_secret_holds_is_refused_with_its_name() {
     });
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("data/rows.csv") && output.stderr.contains("1 MiB"), "{output}");
+}
+
+/// It may stand anywhere, and be larger than a Secret.
+#[test]
+fn what_the_image_has_does_not_go_along() {
+    let elsewhere = temp_dir().unwrap();
+    let rows = elsewhere.path().join("rows.csv");
+    std::fs::write(&rows, "id\n1\n".repeat(300_000)).unwrap();
+    let name_it = |folder: &std::path::Path| {
+        let plan = PLAN.replace("data/rows.csv", &rows.display().to_string());
+        std::fs::write(folder.join("plan.yaml"), plan).unwrap();
+    };
+    let flags = format!("--run-name pay-1 --in-image {}", rows.display());
+    let objects = documents(&manifests(&flags, name_it));
+    let secret = of(&objects, "Secret", "pay-1")["stringData"].as_object().unwrap();
+    let files: Vec<&String> = secret.keys().filter(|key| key.starts_with("file.")).collect();
+    assert_eq!(files, ["file.plan.yaml"]);
+    let job = of(&objects, "Job", "pay-1").to_string();
+    assert!(!job.contains("in-image"), "{job}");
+    for flag in ["--in-image /no/such.csv", "--in-image data/rows.csv"] {
+        let output = manifests(flag, |_| {});
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("reads no such path"), "{output}");
+    }
 }
 
 #[test]

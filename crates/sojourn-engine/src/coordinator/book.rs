@@ -124,12 +124,14 @@ impl Book {
             FromGenerator::Began { at_ns } => self.generators.began(index, at_ns),
             FromGenerator::Ended(result) => {
                 self.generators.ended(index);
+                self.complete.end(index);
                 if let Err(why) = result {
                     self.defects.push(format!("generator {index}: {why}"));
                 }
             }
             FromGenerator::Lost(loss) => {
                 self.snapshot(Box::new(loss.missing.clone()));
+                loss.generators.clone().for_each(|index| self.complete.end(index));
                 self.generators.lost(*loss);
             }
         }

@@ -27,6 +27,11 @@ impl Complete {
         *until_ns = snapshot.end_ns.max(*until_ns);
     }
 
+    /// A generator has ended or is lost: all that it will ever report has come.
+    pub(super) fn end(&mut self, generator: u32) {
+        self.until_ns.insert(generator, u64::MAX);
+    }
+
     /// Whether so many generators and the observer have reported up to this instant.
     pub(super) fn is_until(&self, at_ns: u64, generators: usize) -> bool {
         let have = self.until_ns.values().filter(|until_ns| **until_ns >= at_ns).count();
@@ -54,5 +59,25 @@ mod tests {
         complete.note(&snapshot(1, 2_001));
         complete.note(&snapshot(2, 2_001));
         assert!(complete.is_until(2_000, 2));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_generator_that_is_lost() {
+        let snapshot = |source, end_ns| Snapshot { source, end_ns, ..Snapshot::default() };
+        let mut complete = Complete::default();
+        for (source, end_ns) in [(0, 2_000), (1, 1_000), (3, 2_001)] {
+            complete.note(&snapshot(source, end_ns));
+        }
+        assert!(!complete.is_until(2_000, 3));
+        complete.end(1);
+        assert!(!complete.is_until(2_000, 3));
+        // One of which nothing was ever heard.
+        complete.end(2);
+        assert!(complete.is_until(2_000, 3));
+        // Its last figures may be heard after its end, and take nothing back.
+        complete.note(&snapshot(1, 1_500));
+        assert!(complete.is_until(2_000, 3));
+        // The others are waited for as before.
+        assert!(!complete.is_until(3_000, 3));
     }
 }

@@ -28,7 +28,7 @@ use super::{
     taps::{is_only_published_to, open_taps},
 };
 use crate::{
-    RunError, RunOptions,
+    RunError, RunOptions, Stop,
     follow::{FollowedKinds, Listener},
     generator::{GeneratorThread, Inboxes, Shared},
     link::{FromGenerator, ToGenerator},
@@ -107,6 +107,7 @@ pub(super) fn launch(
     work: Work,
     registry: &Registry,
     variables: &Latest,
+    stop: &Stop,
 ) -> Result<Launched, RunError> {
     let (taps, channels) = open_taps(plan, registry, |index| !is_only_published_to(plan, index))?;
     let (mut launched, far) = Launched::new(plan, options, channels);
@@ -118,7 +119,7 @@ pub(super) fn launch(
         GeneratorEnds { facts: batches_sender.clone(), reports: generator_sender, polls };
     let values = variables.values();
     let ends = match &options.processes {
-        Some(processes) => launched.processes(processes, plan, &work, &values, &far_ends)?,
+        Some(processes) => launched.processes(processes, plan, &work, &values, &far_ends, stop)?,
         None => launched.generators_of(plan, &work, &values, &far_ends, registry)?,
     };
     for (index, tap, decoder) in taps {

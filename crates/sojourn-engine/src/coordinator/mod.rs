@@ -48,8 +48,6 @@ use launch::Launched;
 
 /// How often the start is put off.
 const STARTS_MAX: usize = 5;
-/// How far ahead a change of rate is decided on: generators look every few milliseconds.
-const AMEND_AHEAD_NS: u64 = SECOND_NS / 2;
 /// How long the last reports are waited for.
 const LAST_WORDS_NS: u64 = 5 * SECOND_NS;
 
@@ -141,7 +139,7 @@ fn conduct(
     check_writable(options.run_file.as_deref())?;
     let latest = Latest::new(vec![None; plan.variables.len()]);
     let measured = setup(plan, options, &latest)
-        .and_then(|()| launch::launch(plan, options, work, registry, &latest))
+        .and_then(|()| launch::launch(plan, options, work, registry, &latest, stop))
         .and_then(|mut launched| {
             let book = begin(plan, options, &mut launched)?;
             let coordinator = Coordinator {
@@ -294,12 +292,14 @@ impl Coordinator<'_> {
         let control = self.launched.options.rate.clone();
         while let Some(RateRequest { rate_factor, by }) = control.take() {
             let start_ns = self.launched.start_ns;
-            let from_ns = now.max(start_ns) - start_ns + AMEND_AHEAD_NS;
+            let ahead_ns = fleet::amend_ahead_ns(&fleet::members(&self.launched.options));
+            let from_ns = now.max(start_ns) - start_ns + ahead_ns.unwrap_or(0);
             let is_open = |load: &Load| matches!(load.model, Model::Open { .. });
             let why = match () {
                 () if is_over => Some("the load had ended"),
                 () if from_ns >= planned_ns(self.plan) => Some("the load was about to end"),
                 () if !self.plan.load.iter().any(is_open) => Some("users keep their own pace"),
+                () if ahead_ns.is_none() => Some("a generator might not hear of it in time"),
                 () => None,
             };
             if let Some(why) = why {
@@ -421,7 +421,8 @@ impl Coordinator<'_> {
 
     /// How generators that had dialled in kept together; a few words of it are notes.
     fn fleet(&self, notes: &mut Vec<String>) -> Option<FleetRecord> {
-        let states = self.launched.options.processes.as_ref()?.fleet.as_ref()?.states();
+        self.launched.options.processes.as_ref()?.fleet.as_ref()?;
+        let states = fleet::members(&self.launched.options);
         let record = fleet::record(&states, self.book.generators());
         notes.extend(fleet::notes(&states, &record));
         Some(record)

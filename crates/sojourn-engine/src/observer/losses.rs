@@ -42,9 +42,10 @@ impl Observer {
         let near_max_ns = self.spec.plan.health.silent_max_ns;
         let far_max_ns = near_max_ns.saturating_add(self.spec.patience_ns);
         let is_near = |source: &SourceId| usize::from(source.0) >= self.spec.generators.len();
-        let silent = self.sequencer.silent(now, near_max_ns).into_iter().find(is_near);
-        let silent = silent.map(|source| (source, near_max_ns)).or_else(|| {
-            let far = self.sequencer.silent(now, far_max_ns).into_iter().next();
+        let silent = |most_ns: u64| self.sequencer.silent(now, most_ns, self.start_ns).into_iter();
+        let near = silent(near_max_ns).find(is_near);
+        let silent = near.map(|source| (source, near_max_ns)).or_else(|| {
+            let far = silent(far_max_ns).next();
             far.map(|source| (source, far_max_ns))
         });
         if let (Some((source, most_ns)), false, false) = (silent, self.silent_told, is_closing) {
@@ -55,5 +56,56 @@ impl Observer {
                 format!("{name} said nothing for more than {seconds} s: its facts may be missing");
             self.silent_told = self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crossbeam_channel::{bounded, never};
+    use sojourn_clock::Anchor;
+
+    use super::*;
+    use crate::{
+        RunOptions,
+        observer::{GeneratorEnd, ObserverSpec},
+        testing::{PAYMENT, plan},
+    };
+
+    /// Its connection may have been cut just before the start, on a machine that has been up for
+    /// days.
+    #[test]
+    fn a_generator_that_was_never_heard_of_is_given_its_time_from_the_start_on() {
+        let (actors, _heard) = bounded(1);
+        let (reports, told) = bounded(10);
+        let plan = Arc::new(plan(PAYMENT, "http://127.0.0.1:1"));
+        let most_ns = plan.health.silent_max_ns + 30 * SECOND_NS;
+        let spec = ObserverSpec {
+            plan,
+            options: RunOptions::new(None, "test".to_owned()),
+            sources: vec![(SourceId(0), "generator 0".to_owned())],
+            recorder_number: 1,
+            anchor: Anchor::now(),
+            rings: Vec::new(),
+            batches: never(),
+            losses: never(),
+            patience_ns: 30 * SECOND_NS,
+            reports,
+            generators: vec![GeneratorEnd { actors, waker: None }],
+            poll_ends: None,
+            followed: None,
+            state: Arc::default(),
+        };
+        let start_ns = 86_400 * SECOND_NS;
+        let mut observer = Observer::new(spec, start_ns);
+        observer.check_silence(start_ns + most_ns, false);
+        assert!(told.is_empty());
+        observer.check_silence(start_ns + most_ns + 1, false);
+        let why = told.try_iter().find_map(|report| match report {
+            FromObserver::Void(why) => Some(why),
+            _ => None,
+        });
+        assert!(why.is_some_and(|why| why.starts_with("generator 0 said nothing")));
     }
 }

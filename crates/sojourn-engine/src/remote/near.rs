@@ -15,19 +15,25 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use sojourn_clock::now_ns;
 use sojourn_fleet::{MemberEnd, MemberState, Standing};
 use sojourn_ledger::{Batch, SourceId};
 
 use super::{Assignment, Fleet, FromProcess, SUBCOMMAND, ToProcess, told::Told, wire};
 use crate::{
-    RunError,
+    RunError, Stop,
     generator::Inbox,
     link::{FromGenerator, Loss, ToActor, ToGenerator},
 };
 
 /// How often a process is told how far taps have seen, if there are no events.
 const SEEN_EVERY: Duration = Duration::from_millis(2);
+/// How often it is looked whether a run that waits for its generators is to end.
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// How long the rest of a first message may take that has begun to come.
+const WORD_WITHIN: Duration = Duration::from_secs(30);
 /// How long one that has dialled in is waited for when there is to be no run.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -46,8 +52,8 @@ pub(crate) struct Process {
 enum Peer {
     /// It was started here.
     Child(Child),
-    /// It has dialled in; how long it may take to be ready, and to end.
-    Member { end: MemberEnd, ready_within: Duration, end_within: Duration },
+    /// It has dialled in; how long it may take to end.
+    Member { end: MemberEnd, end_within: Duration },
 }
 
 /// Where goes what a process says.
@@ -98,10 +104,9 @@ impl Process {
         fleet: &Fleet,
         assignment: Assignment,
     ) -> Result<Self, RunError> {
-        let ready_within = Duration::from_nanos(fleet.terms().ready_within_ns.max(1));
         let end_within = fleet.patience();
         let who = name_of(number, &end.now());
-        let peer = Peer::Member { end, ready_within, end_within };
+        let peer = Peer::Member { end, end_within };
         Self::begin(number, near, peer, assignment).map_err(|error| {
             RunError::new(
                 format!("{who} was lost before the run began ({error})"),
@@ -123,15 +128,10 @@ impl Process {
         Ok(process)
     }
 
-    /// Waits until its generators stand; what each of them waits with.
-    pub(crate) fn ready(&mut self) -> Result<Vec<String>, RunError> {
-        if let Peer::Member { ready_within, .. } = &self.peer {
-            // The time of a socket that is there can be set.
-            let _ignored = self.socket.set_read_timeout(Some(*ready_within));
-        }
-        let answer = wire::read(&mut self.from);
-        let _ignored = self.socket.set_read_timeout(None);
-        match answer {
+    /// Waits until its generators stand, at most until an instant, or until the run is to end; what
+    /// each of them waits with.
+    pub(crate) fn ready(&mut self, until_ns: u64, stop: &Stop) -> Result<Vec<String>, RunError> {
+        match self.first_word(until_ns, stop) {
             Ok(Some(FromProcess::Ready(ios))) if ios.len() == self.generators.len() => Ok(ios),
             Ok(Some(FromProcess::Refused(message, hint))) => match &self.peer {
                 Peer::Child(_) => Err(RunError { message, hint }),
@@ -145,6 +145,10 @@ impl Process {
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {
                         "it took too long".into()
                     }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {
+                        let message = format!("interrupted before {} was ready", self.name());
+                        return Err(RunError::with(message, None));
+                    }
                     Err(error) => error.to_string(),
                     Ok(_) => "it ended".to_owned(),
                 };
@@ -154,6 +158,29 @@ impl Process {
                 ))
             }
         }
+    }
+
+    /// What it says first. Errs with [`ErrorKind::WouldBlock`] where that takes too long, and with
+    /// [`ErrorKind::Interrupted`] where nobody wants to hear it any more.
+    fn first_word(&mut self, until_ns: u64, stop: &Stop) -> std::io::Result<Option<FromProcess>> {
+        loop {
+            if stop.graceful() {
+                return Err(ErrorKind::Interrupted.into());
+            }
+            if now_ns() >= until_ns {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            match poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&LOOK_EVERY)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                // It has begun to speak, or has gone, which the reader meets.
+                _ => break,
+            }
+        }
+        // The time of a socket that is there can be set.
+        let _ignored = self.socket.set_read_timeout(Some(WORD_WITHIN));
+        let answer = wire::read(&mut self.from);
+        let _ignored = self.socket.set_read_timeout(None);
+        answer
     }
 
     /// The side that tells it things.

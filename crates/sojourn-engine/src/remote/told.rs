@@ -132,7 +132,8 @@ impl Told {
     /// The figures without which the book would not add up, as of a recorder of this number.
     pub(crate) fn missing(&self, recorder_number: u32, now_ns: u64) -> Snapshot {
         let mut recorder = Recorder::new(recorder_number);
-        recorder.start_at(self.until_ns);
+        // It is found out now; the seconds before are told already.
+        recorder.start_at(now_ns);
         let mut add = |metric: &str, journey: &str, phase: SeriesPhase, count: u64| {
             let key = SeriesKey::new(metric, &[("journey", journey)], phase);
             let series = recorder.series(Kind::Counter, key);

@@ -69,13 +69,15 @@ impl Kubectl {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs it to its end, apart from this process's signals: what Ctrl-C would cut short may have
+    /// been done all the same.
     pub(crate) fn run(&self, words: &[&str], input: Option<&[u8]>) -> Result<Said, ClusterError> {
         let mut command = self.command(words);
         command.arg(REQUEST_TIMEOUT);
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| self.missing(&error))?;
+        let spawned = command.process_group(0).spawn();
+        let mut child = spawned.map_err(|error| self.missing(&error))?;
         let stdin = child.stdin.take();
         let ended = std::thread::scope(|scope| {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {

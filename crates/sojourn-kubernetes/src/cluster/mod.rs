@@ -15,7 +15,7 @@ pub use log::LogLines;
 pub use pods::{PodState, Seen, Standing};
 pub use preflight::Denied;
 
-use crate::objects::{PART_LABEL, Part, RUN_LABEL};
+use crate::objects::{ID_LABEL, PART_LABEL, Part, RUN_LABEL};
 use crate::{ClusterError, RunName, Wanted, manifests};
 use kubectl::list;
 
@@ -55,7 +55,9 @@ impl Cluster {
     pub fn create(&self, wanted: &Wanted) -> Result<(), ClusterError> {
         let objects = manifests(wanted, None)?;
         let words = ["create", "-f", "-", "-o", "json"];
-        let created = self.kubectl.documents(&words, Some(&list(&objects[..1])))?;
+        let created = self.kubectl.documents(&words, Some(&list(&objects[..1])));
+        // Without an answer nobody knows what was done.
+        let created = created.inspect_err(|_| self.delete_if_it_is(wanted))?;
         let uid = created.first().and_then(|job| job["metadata"]["uid"].as_str());
         let uid = uid.ok_or_else(|| self.kubectl.refused(&words, "the Job has no uid"))?;
         let owned = manifests(wanted, Some(uid))?;
@@ -64,6 +66,16 @@ impl Cluster {
             // Said is why it failed; what is left goes with its time to live.
             let _ignored = self.delete(&wanted.name);
         })
+    }
+
+    /// Deletes the Job of this name if it is that of this very run, and not of an earlier one.
+    fn delete_if_it_is(&self, wanted: &Wanted) {
+        let words = ["get", "job", wanted.name.as_str(), "--ignore-not-found", "-o", "json"];
+        let found = self.kubectl.documents(&words, None).unwrap_or_default();
+        if found.iter().any(|job| job["metadata"]["labels"][ID_LABEL] == wanted.id.as_str()) {
+            // Said is why it was not created; what is left goes with its time to live.
+            let _ignored = self.delete(&wanted.name);
+        }
     }
 
     /// Deletes a run's coordinator's Job, and with it everything that it owns; false where there
@@ -135,9 +147,10 @@ impl Cluster {
     /// The cluster can't be asked.
     pub fn look(&self, name: &RunName) -> Result<Seen, ClusterError> {
         let labels = format!("{RUN_LABEL}={name}");
-        let found = self.kubectl.documents(&["get", "pods", "-l", &labels, "-o", "json"], None)?;
-        let pods = found.first().and_then(|list| list["items"].as_array());
-        Ok(Seen::of(pods.map_or(&[], Vec::as_slice)))
+        let words = ["get", "jobs,pods", "-l", &labels, "-o", "json"];
+        let found = self.kubectl.documents(&words, None)?;
+        let items = found.first().and_then(|list| list["items"].as_array());
+        Ok(Seen::of(items.map_or(&[], Vec::as_slice)))
     }
 
     /// The last words of the Job controller on why it makes no pods for a Job of the run: a quota,

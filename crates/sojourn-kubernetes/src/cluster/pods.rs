@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::objects::{PART_LABEL, Part};
+use crate::objects::{ID_LABEL, PART_LABEL, Part};
 
 /// The label and the annotation that have a pod's number in its Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
@@ -57,16 +57,32 @@ impl std::fmt::Display for Standing {
 }
 
 impl Seen {
-    /// Of the cluster's pods.
-    pub(crate) fn of(pods: &[Value]) -> Self {
+    /// Of the cluster's Jobs and pods that have a run's name. Pods whose Job is not there are those
+    /// of an earlier run, which are still ending.
+    pub(crate) fn of(items: &[Value]) -> Self {
+        let of_kind = |kind: &'static str| items.iter().filter(move |it| it["kind"] == kind);
+        let label = |it: &Value, label: &str| it["metadata"]["labels"][label].clone();
+        let coordinator = of_kind("Job").find(|job| is_of(job, Part::Coordinator));
+        let id = coordinator.map(|job| label(job, ID_LABEL));
+        let jobs = of_kind("Job").filter(|job| id.as_ref() == Some(&label(job, ID_LABEL)));
+        let uids: Vec<&Value> = jobs.map(|job| &job["metadata"]["uid"]).collect();
+        let is_owned = |pod: &&Value| {
+            let owners = pod["metadata"]["ownerReferences"].as_array();
+            owners.is_some_and(|all| all.iter().any(|owner| uids.contains(&&owner["uid"])))
+        };
+        let pods: Vec<&Value> = of_kind("Pod").filter(is_owned).collect();
         let of_part = |part: Part| {
-            let is_of = move |pod: &&Value| pod["metadata"]["labels"][PART_LABEL] == part.word();
-            pods.iter().filter(is_of).map(move |pod| PodState::of(pod, part))
+            let pods = pods.iter().filter(move |pod| is_of(pod, part));
+            pods.map(move |pod| PodState::of(pod, part))
         };
         let mut generators: Vec<PodState> = of_part(Part::Generator).collect();
         generators.sort_by_key(|pod| pod.index);
         Self { coordinator: of_part(Part::Coordinator).next(), generators }
     }
+}
+
+fn is_of(object: &Value, part: Part) -> bool {
+    object["metadata"]["labels"][PART_LABEL] == part.word()
 }
 
 impl PodState {
@@ -126,9 +142,26 @@ mod tests {
 
     use super::*;
 
+    fn job(part: &str, id: &str) -> Value {
+        json!({ "kind": "Job", "metadata": {
+            "uid": format!("{part}-{id}"),
+            "labels": { PART_LABEL: part, ID_LABEL: id },
+        } })
+    }
+
+    fn jobs() -> [Value; 2] {
+        [job("coordinator", "new"), job("generator", "new")]
+    }
+
+    /// A pod of one of these.
     fn pod(part: &str, index: Option<&str>, status: Value) -> Value {
         let mut pod = json!({
-            "metadata": { "name": format!("x-{part}"), "labels": { PART_LABEL: part } },
+            "kind": "Pod",
+            "metadata": {
+                "name": format!("x-{part}"),
+                "labels": { PART_LABEL: part },
+                "ownerReferences": [{ "uid": format!("{part}-new") }],
+            },
             "spec": { "nodeName": "node1" },
         });
         if let Some(index) = index {
@@ -139,7 +172,8 @@ mod tests {
     }
 
     fn of(status: Value) -> String {
-        let seen = Seen::of(&[pod("coordinator", None, status)]);
+        let [coordinators, _] = jobs();
+        let seen = Seen::of(&[coordinators, pod("coordinator", None, status)]);
         seen.coordinator.unwrap().standing.to_string()
     }
 
@@ -173,9 +207,26 @@ mod tests {
     #[test]
     fn generators_are_in_the_order_of_their_numbers() {
         let pods = ["10", "2", "0"].map(|index| pod("generator", Some(index), json!({})));
-        let seen = Seen::of(&pods);
+        let seen = Seen::of(&[jobs().as_slice(), &pods].concat());
         let indexes: Vec<_> = seen.generators.iter().filter_map(|pod| pod.index).collect();
         assert_eq!(indexes, [0, 2, 10]);
         assert_eq!(seen.coordinator, None);
+    }
+
+    /// Pods of a Job that was deleted end when they end; its other Job goes when it goes.
+    #[test]
+    fn pods_of_an_earlier_run_of_the_name_are_not_this_ones() {
+        let mut ended = pod("coordinator", None, json!({ "phase": "Failed", "reason": "Error" }));
+        ended["metadata"]["ownerReferences"][0]["uid"] = "coordinator-old".into();
+        let mut going = pod("generator", Some("0"), json!({}));
+        going["metadata"]["ownerReferences"][0]["uid"] = "generator-old".into();
+        let new = job("coordinator", "new");
+        let mut items = vec![job("generator", "old"), ended, going, new];
+        assert_eq!(Seen::of(&items), Seen::default());
+        items.push(pod("coordinator", None, json!({ "phase": "Pending" })));
+        let seen = Seen::of(&items);
+        let coordinator = seen.coordinator.unwrap();
+        assert_eq!(coordinator.standing.to_string(), "pending (not scheduled yet)");
+        assert_eq!(seen.generators, []);
     }
 }

@@ -36,8 +36,8 @@ impl Cluster {
             }
             let outcome = self.append(&pod, before, &part);
             tries = if length(&part)? > before { 0 } else { tries + 1 };
-            if let (Err(error), true) = (outcome, tries >= TRIES_MAX) {
-                return Err(error);
+            if tries >= TRIES_MAX {
+                return Err(outcome.err().unwrap_or_else(|| stuck(&pod, before, there.bytes)));
             }
             if tries > 0 {
                 std::thread::sleep(PAUSE);
@@ -97,6 +97,13 @@ impl Cluster {
     }
 }
 
+/// What to say of tries that all succeeded and brought nothing.
+fn stuck(pod: &str, have: u64, of: u64) -> ClusterError {
+    ClusterError::Kubectl(format!(
+        "the pod {pod} gives no more than {have} of the {of} bytes that its run file has"
+    ))
+}
+
 /// The words that run a command beside the coordinator.
 fn words<'a>(pod: &'a str, command: &[&'a str]) -> Vec<&'a str> {
     let mut words = vec!["exec", pod, "-c", KEEPER, "--", "sojourn"];
@@ -107,4 +114,23 @@ fn words<'a>(pod: &'a str, command: &[&'a str]) -> Vec<&'a str> {
 fn length(path: &Path) -> Result<u64, ClusterError> {
     let metadata = std::fs::metadata(path).map_err(|error| ClusterError::of_file(path, error))?;
     Ok(metadata.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kubectl;
+
+    /// A `kubectl` whose `exec` says how long the file is, and nothing else, as a success.
+    #[test]
+    fn a_fetch_that_brings_nothing_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mute_kubectl.sh");
+        let cluster = Cluster::new(Kubectl { program: Some(script), ..Kubectl::default() });
+        let name = RunName::parse("pay-1").unwrap();
+        let to = folder.path().join("run.sojourn");
+        let error = cluster.fetch(&name, &to).unwrap_err().to_string();
+        assert!(error.contains("no more than 0 of the 1000 bytes"), "{error}");
+        assert!(!to.exists());
+    }
 }

@@ -13,8 +13,8 @@ pub(crate) const RESULTS: &str = "/results";
 pub(crate) const KEEPER: &str = "results";
 /// The run file, there.
 pub(crate) const RUN_FILE: &str = "/results/run.sojourn";
-/// Until generators are heard of again after a cut, and an end of pods, whatever else happens:
-/// beyond what the run itself may take, seconds.
+/// Until a coordinator begins, until generators are heard of again after a cut, and until an end of
+/// pods, whatever else happens: beyond what the run itself may take, seconds.
 const SLACK_S: u64 = 300;
 
 /// The coordinator's Job: one pod, never replaced, since a second coordinator could not go on where
@@ -70,6 +70,8 @@ pub(super) fn generators(wanted: &Wanted) -> Value {
     ];
     let tmp = json!({ "name": "tmp", "mountPath": "/tmp" });
     let join = format!("{}:{COORDINATOR_PORT}", wanted.name);
+    // The coordinator's image may come long after theirs, and it waits for them from then on.
+    let within = format!("{}s", wanted.times.ready_s + SLACK_S);
     let generator = Container {
         name: Part::Generator.word(),
         words: words(&[
@@ -81,6 +83,8 @@ pub(super) fn generators(wanted: &Wanted) -> Value {
             // So that generator 3 is the pod of index 3.
             "--number",
             "$(JOB_COMPLETION_INDEX)",
+            "--join-within",
+            &within,
         ]),
         size: wanted.generator.clone(),
         mounts: vec![pod::plan_mount(), pod::key_mount(), tmp],

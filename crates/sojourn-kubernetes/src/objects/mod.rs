@@ -35,6 +35,8 @@ impl Part {
 pub(crate) const RUN_LABEL: &str = "app.kubernetes.io/instance";
 /// The label that tells the coordinator's objects from the generators'.
 pub(crate) const PART_LABEL: &str = "app.kubernetes.io/component";
+/// The label that tells a run's objects and pods from those of another one of its name.
+pub(crate) const ID_LABEL: &str = "sojourn/run-id";
 
 /// All objects of a run: the coordinator's Job first, which owns the others.
 ///
@@ -86,12 +88,17 @@ fn labels(wanted: &Wanted, part: Part) -> Value {
         "app.kubernetes.io/name": "sojourn",
         RUN_LABEL: wanted.name.as_str(),
         PART_LABEL: part.word(),
+        ID_LABEL: wanted.id,
     })
 }
 
-/// Labels by which a part's pods are found.
+/// Labels by which a part's pods are found, and no pod of an earlier run of the name.
 fn selector(wanted: &Wanted, part: Part) -> Value {
-    json!({ RUN_LABEL: wanted.name.as_str(), PART_LABEL: part.word() })
+    json!({
+        RUN_LABEL: wanted.name.as_str(),
+        PART_LABEL: part.word(),
+        ID_LABEL: wanted.id,
+    })
 }
 
 /// A map without the entries that are null.

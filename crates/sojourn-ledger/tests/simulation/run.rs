@@ -77,7 +77,7 @@ pub(crate) fn crash(truth: &Truth, telling: &Telling, tap: u16) -> Result<(), Te
     prop_assert!(sequencer.watermark_ns() <= stopped_ns);
     let now_ns = truth.end_ns.max(stopped_ns + UNIT + 1);
     if stopped_ns < truth.end_ns {
-        let silent = sequencer.silent(now_ns, UNIT.min(now_ns - stopped_ns - 1));
+        let silent = sequencer.silent(now_ns, UNIT.min(now_ns - stopped_ns - 1), 0);
         prop_assert!(silent.contains(&SourceId(tap)));
     }
     // It comes back and has lost a batch on the way.

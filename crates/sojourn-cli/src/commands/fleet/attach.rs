@@ -60,8 +60,8 @@ pub(super) fn attach(command: &Attach) -> Result<u8, UsageError> {
     results.check()?;
     let cluster = command.cluster.cluster();
     let generators = cluster.generators(&command.name)?.ok_or_else(|| no_run(&command.name))?;
-    let attached =
-        Attached { cluster: &cluster, name: &command.name, generators, begin_ns: BEGIN_NS };
+    let (name, begin_ns) = (&command.name, BEGIN_NS);
+    let attached = Attached { cluster: &cluster, name, generators, begin_ns, is_ours: false };
     attached.stay(&results, &signals::stop_cluster_on_signals())
 }
 
@@ -79,6 +79,7 @@ pub(super) fn report(command: &Attach) -> Result<u8, UsageError> {
         ));
     }
     let generators = Generators { count: 0, is_owned: false };
-    let attached = Attached { cluster: &cluster, name: &command.name, generators, begin_ns: 0 };
+    let name = &command.name;
+    let attached = Attached { cluster: &cluster, name, generators, begin_ns: 0, is_ours: false };
     Ok(attached.report(&results)?.stored_code())
 }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     connectors::registry,
     errors::UsageError,
-    fleet_flags::FleetFlags,
+    fleet_flags::{FleetFlags, Gathered},
     process_flags::ProcessFlags,
     runner::{self, How, RunFlags},
     shelf::Shelf,
@@ -88,7 +88,8 @@ pub(super) fn coordinate(command: &Run, fleet: &FleetFlags) -> Result<u8, UsageE
     command.flags.machine.options_from(&shelf, String::new())?;
     let stop = signals::stop_on_signals();
     let gathered = fleet.gather(&command.spread, shelf.into_parcel(), &stop)?;
-    command.make(script, Some(gathered.processes.clone()), &stop)
+    let made = command.make(script, Some(gathered.processes.clone()), &stop);
+    Gathered::come_to(made, &stop)
 }
 
 /// Makes the load of the same run for the process that coordinates it.

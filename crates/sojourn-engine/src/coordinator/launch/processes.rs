@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crossbeam_channel::bounded;
+use sojourn_clock::now_ns;
 use sojourn_plan::Plan;
 use sojourn_session::Offer;
 
 use super::{GeneratorEnds, Launched};
 use crate::{
-    RunError,
+    RunError, Stop,
     coordinator::panic::Role,
     follow::Listener,
     generator::{Inboxes, WAKE_UPS_MAX, WORDS_MAX},
@@ -31,6 +32,7 @@ impl Launched {
         work: &Work,
         variables: &[Option<Box<str>>],
         far: &GeneratorEnds,
+        stop: &Stop,
     ) -> Result<Vec<GeneratorEnd>, RunError> {
         if let Some(journey) = plan.journeys.iter().find(|journey| is_polled(journey)) {
             return Err(RunError::new(
@@ -44,10 +46,14 @@ impl Launched {
         if let Some(fleet) = &processes.fleet {
             (self.losses, self.patience_ns) = (lost, fleet.patience_ns());
         }
+        // They make their plans at the same time, and have one deadline.
+        let fleet = processes.fleet.as_ref();
+        let ready_within_ns = fleet.map_or(u64::MAX, |fleet| fleet.terms().ready_within_ns);
+        let until_ns = now_ns().saturating_add(ready_within_ns);
         let mut ends = Vec::new();
         let mut inboxes = work.events().map(|events| Inboxes::new(events.clone()));
         for (number, mut process) in begun.into_iter().enumerate() {
-            let ios = process.ready()?;
+            let ios = process.ready(until_ns, stop)?;
             let link = process.link()?;
             self.far.push(process.another_end()?);
             if let Some(mut inbox) = inboxes.as_mut().map(Inboxes::of_process) {
