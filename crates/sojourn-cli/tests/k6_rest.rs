@@ -116,7 +116,12 @@ export default function (data) {
 
 #[test]
 fn a_paused_test_begins_when_it_is_resumed_and_lingers_until_it_is_told_to_go() {
-    let test = Test::start(PAUSED, &["--paused", "--linger"]);
+    pause_and_linger(&["--paused", "--linger"]);
+    pause_and_linger(&["--paused", "--linger", "--generators", "2"]);
+}
+
+fn pause_and_linger(flags: &[&str]) {
+    let test = Test::start(PAUSED, flags);
     until("it is paused", || test.status("status") == "4");
     assert_eq!((test.status("paused"), test.status("running")), ("true".into(), "false".into()));
     assert_eq!(test.requests(), 0);
@@ -177,7 +182,16 @@ export default function () { http.get('BASE/' + __VU); sleep(0.02); }
 
 #[test]
 fn users_are_changed_paused_and_ended_from_outside() {
-    let test = Test::start(STEERED, &[]);
+    steer(&[]);
+}
+
+#[test]
+fn users_of_several_processes_are_changed_from_outside_alike() {
+    steer(&["--generators", "3"]);
+}
+
+fn steer(flags: &[&str]) {
+    let test = Test::start(STEERED, flags);
     test.askers(2);
     assert_eq!((test.status("vus"), test.status("vus-max")), ("2".into(), "4".into()));
     test.say("scale --vus 4");
