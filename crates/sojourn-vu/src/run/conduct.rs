@@ -203,6 +203,10 @@ impl Conductor<'_> {
     fn play(&mut self, setup_data: Option<String>) -> Result<Course, RunError> {
         // Nobody else sets it.
         self.settings.setup_data.set(setup_data.clone()).ok();
+        if self.crew.hand_setup_data() {
+            // It may be large: who has answered after it has it.
+            self.refresh()?;
+        }
         let start_ns = now_ns() + self.crew.start_within_ns();
         self.outside.stage = Stage::Running;
         let cause = self.scenarios(start_ns)?;

@@ -69,6 +69,12 @@ impl Crew {
         if self.processes.is_empty() { START_THREADS_NS } else { START_PROCESSES_NS }
     }
 
+    /// Tells processes what `setup` returned; whether there are any.
+    pub(super) fn hand_setup_data(&mut self) -> bool {
+        self.processes.iter_mut().for_each(Process::hand_setup_data);
+        !self.processes.is_empty()
+    }
+
     /// Tells everybody.
     pub(super) fn tell_all(&mut self, order: impl Fn() -> Order) {
         self.threads.tell_all(&order);

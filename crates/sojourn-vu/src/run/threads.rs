@@ -22,6 +22,9 @@ pub(super) const REPORTS_MAX: usize = 1_024;
 /// What is said of a thread that panicked.
 pub(super) const GONE: &str = "a thread of users has ended unexpectedly";
 
+/// Where reports go in, and where they come out.
+pub(super) type Channel = (Sender<(Member, Report)>, Receiver<(Member, Report)>);
+
 /// See the module's page.
 pub(super) struct Threads {
     all: Vec<Handle>,
@@ -43,14 +46,13 @@ pub(super) struct Equipment {
 }
 
 impl Threads {
-    /// Starts so many threads. Fails when the system gives no thread or no socket.
-    /// Each gets one of the sources of journeys, if there are any.
-    /// Others may report by the same way.
+    /// Starts so many threads, which report by this channel. Fails when the system gives no thread
+    /// or no socket. Each gets one of the sources of journeys, if there are any.
     pub(super) fn start(
         count: usize,
         equipment: &Equipment,
         sources: Vec<FollowSource>,
-        (report, reports): (Sender<(Member, Report)>, Receiver<(Member, Report)>),
+        (report, reports): Channel,
     ) -> Result<Self, String> {
         let mut sources = sources.into_iter();
         let mut all = Vec::with_capacity(count);

@@ -252,9 +252,11 @@ impl Process {
 
     fn obey(&mut self, order: ToProcess) {
         match order {
-            ToProcess::Start { start_ns, setup_data } => {
+            ToProcess::SetupData(data) => {
                 // Nobody else sets it.
-                self.settings.setup_data.set(setup_data).ok();
+                self.settings.setup_data.set(data).ok();
+            }
+            ToProcess::Start { start_ns } => {
                 self.settings.progress.start_ns.store(start_ns, Ordering::Relaxed);
                 self.threads.tell_all(|| Order::Start { start_ns });
             }

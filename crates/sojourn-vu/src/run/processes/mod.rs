@@ -47,8 +47,10 @@ const SILENT_NS_MAX: u64 = 30 * sojourn_clock::SECOND_NS;
 enum ToProcess {
     /// First and once: the script's options, JSON, and what its top level has made of it.
     Test { options: String, fingerprint: u64 },
-    /// Scenarios begin at this instant (CLOCK_MONOTONIC, ns), with what `setup` returned, JSON.
-    Start { start_ns: u64, setup_data: Option<String> },
+    /// What `setup` returned, JSON; before the start.
+    SetupData(Option<String>),
+    /// Scenarios begin at this instant (CLOCK_MONOTONIC, ns).
+    Start { start_ns: u64 },
     /// Somebody outside decides on users: how many there are in all processes.
     Steer(Steer),
     /// Hand over the account.

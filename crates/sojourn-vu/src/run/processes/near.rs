@@ -86,10 +86,7 @@ impl Process {
     /// Tells it. One that is gone is found out by whoever hears it.
     pub(in crate::run) fn tell(&mut self, order: &Order) {
         match order {
-            Order::Start { start_ns } => {
-                let setup_data = self.settings.setup_data.get().cloned().flatten();
-                self.say(&ToProcess::Start { start_ns: *start_ns, setup_data });
-            }
+            Order::Start { start_ns } => self.say(&ToProcess::Start { start_ns: *start_ns }),
             Order::Steer(steer) => self.say(&ToProcess::Steer(*steer)),
             Order::HandOver => self.say(&ToProcess::HandOver),
             Order::Stop => self.say(&ToProcess::Stop),
@@ -97,6 +94,12 @@ impl Process {
             // Functions that are called once are the conductor's own.
             Order::Call { .. } | Order::CutCall => {}
         }
+    }
+
+    /// Tells it what `setup` returned.
+    pub(in crate::run) fn hand_setup_data(&mut self) {
+        let data = self.settings.setup_data.get().cloned().flatten();
+        self.say(&ToProcess::SetupData(data));
     }
 
     fn say(&mut self, message: &ToProcess) {
