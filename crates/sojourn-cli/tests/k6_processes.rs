@@ -16,6 +16,7 @@ use sojourn_testkit::{
 };
 
 use crate::common::until;
+use crate::generators::children;
 
 /// Every path that was asked for, in order of arrival.
 #[derive(Clone, Default)]
@@ -88,10 +89,4 @@ impl Desk {
     fn count(&self, metric: &str) -> usize {
         self.figure(metric, "count") as usize
     }
-}
-
-fn children(pid: u32) -> Vec<u32> {
-    let path = format!("/proc/{pid}/task/{pid}/children");
-    let text = std::fs::read_to_string(path).unwrap();
-    text.split_ascii_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }

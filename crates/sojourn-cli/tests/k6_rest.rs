@@ -14,6 +14,7 @@ use sojourn_testkit::{
 };
 
 use crate::common::until;
+use crate::generators::{children, kill};
 
 /// Paths as they were asked for.
 #[derive(Clone, Default)]
@@ -155,6 +156,20 @@ fn pause_and_linger(flags: &[&str]) {
     let output = test.running.wait().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("iterations"), "the summary comes then: {output}");
+}
+
+#[test]
+fn a_process_that_dies_while_the_test_is_paused_ends_it() {
+    let test = Test::start(PAUSED, &["--paused", "--generators", "2"]);
+    until("it is paused", || test.status("status") == "4");
+    let processes = children(test.running.pid());
+    assert_eq!(processes.len(), 2);
+    kill(processes[0]);
+    let output = test.running.wait().unwrap();
+    assert_eq!(output.code, Some(109), "{output}");
+    let named = format!("generator process 0 (pid {}) ended early", processes[0]);
+    assert!(output.stderr.contains(&named), "{output}");
+    assert!(test.book.0.lock().unwrap().is_empty());
 }
 
 #[test]

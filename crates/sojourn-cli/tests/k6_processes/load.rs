@@ -13,7 +13,8 @@ import { sleep } from 'k6';
 export const options = { scenarios: {
   shared: { executor: 'shared-iterations', vus: 7, iterations: 41 },
   each: { executor: 'per-vu-iterations', vus: 5, iterations: 3 },
-  arriving: { executor: 'constant-arrival-rate', rate: 97, duration: '2005ms', preAllocatedVUs: 40 },
+  arriving: {
+    executor: 'constant-arrival-rate', rate: 97, duration: '2005ms', preAllocatedVUs: 40 },
   looping: { executor: 'constant-vus', vus: 4, duration: '2s' },
 } };
 export default function () {

@@ -246,6 +246,7 @@ impl Conductor<'_> {
                 return Err(RunError::new(ExitCode::Panic, lost));
             }
         }
+        self.crew.ready();
         Ok(())
     }
 

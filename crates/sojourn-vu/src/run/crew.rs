@@ -26,6 +26,8 @@ pub(super) struct Crew {
     present: BTreeSet<Member>,
     /// What is said of the first process that was lost.
     lost: Option<String>,
+    /// Everybody's users have run the script's top level.
+    is_ready: bool,
 }
 
 impl Crew {
@@ -46,12 +48,17 @@ impl Crew {
         });
         let processes = processes.transpose()?.unwrap_or_default();
         let present = (0..threads.count() + processes.len()).collect();
-        Ok(Self { threads, processes, present, lost: None })
+        Ok(Self { threads, processes, present, lost: None, is_ready: false })
     }
 
     /// Who is there.
     pub(super) fn members(&self) -> BTreeSet<Member> {
         self.present.clone()
+    }
+
+    /// Everybody has said that it is ready.
+    pub(super) fn ready(&mut self) {
+        self.is_ready = true;
     }
 
     /// Of some members, those that are there.
@@ -112,7 +119,8 @@ impl Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         self.processes.iter_mut().for_each(Process::end);
-        let until_ns = now_ns() + END_NS_MAX;
+        // Who runs the script's top level hears nothing meanwhile, and has nothing to lose.
+        let until_ns = if self.is_ready { now_ns() + END_NS_MAX } else { 0 };
         let mut is_killed = false;
         while !self.processes.iter_mut().all(Process::has_ended) {
             if now_ns() > until_ns && !std::mem::replace(&mut is_killed, true) {

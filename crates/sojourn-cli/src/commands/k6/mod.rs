@@ -29,7 +29,7 @@ use crate::errors::UsageError;
   sojourn k6 run script.js
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
-  sojourn k6 run --generators 4 script.js   the same test by four processes: one summary, one verdict
+  sojourn k6 run --generators 4 script.js   the same test by four processes, one summary
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
   sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal
   sojourn k6 check script.js                what it uses, what is missing

@@ -56,8 +56,8 @@ pub(super) struct Elsewhere {
 pub(super) fn refused(asked: &str) -> UsageError {
     UsageError::new(
         format!("{asked}: scripts of k6 are not spread over machines"),
-        "`sojourn run script.js --generators N` spreads one over processes of this machine; journey \
-         files and session scripts run on several",
+        "`sojourn run script.js --generators N` spreads one over processes of this machine; \
+         journey files and session scripts run on several",
     )
 }
 
