@@ -137,7 +137,8 @@ fn long_run(target: &Target, server: &Server, folder: &Path) -> (Running, Vec<u3
     (running, children)
 }
 
-fn children(pid: u32) -> Vec<u32> {
+/// Processes that a process has started and that have not been waited for.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let text = std::fs::read_to_string(path).unwrap();
     text.split_ascii_whitespace().map(|pid| pid.parse().unwrap()).collect()

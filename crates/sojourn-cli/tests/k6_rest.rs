@@ -14,6 +14,7 @@ use sojourn_testkit::{
 };
 
 use crate::common::until;
+use crate::generators::{children, kill};
 
 /// Paths as they were asked for.
 #[derive(Clone, Default)]
@@ -116,7 +117,12 @@ export default function (data) {
 
 #[test]
 fn a_paused_test_begins_when_it_is_resumed_and_lingers_until_it_is_told_to_go() {
-    let test = Test::start(PAUSED, &["--paused", "--linger"]);
+    pause_and_linger(&["--paused", "--linger"]);
+    pause_and_linger(&["--paused", "--linger", "--generators", "2"]);
+}
+
+fn pause_and_linger(flags: &[&str]) {
+    let test = Test::start(PAUSED, flags);
     until("it is paused", || test.status("status") == "4");
     assert_eq!((test.status("paused"), test.status("running")), ("true".into(), "false".into()));
     assert_eq!(test.requests(), 0);
@@ -153,6 +159,20 @@ fn a_paused_test_begins_when_it_is_resumed_and_lingers_until_it_is_told_to_go() 
 }
 
 #[test]
+fn a_process_that_dies_while_the_test_is_paused_ends_it() {
+    let test = Test::start(PAUSED, &["--paused", "--generators", "2"]);
+    until("it is paused", || test.status("status") == "4");
+    let processes = children(test.running.pid());
+    assert_eq!(processes.len(), 2);
+    kill(processes[0]);
+    let output = test.running.wait().unwrap();
+    assert_eq!(output.code, Some(109), "{output}");
+    let named = format!("generator process 0 (pid {}) ended early", processes[0]);
+    assert!(output.stderr.contains(&named), "{output}");
+    assert!(test.book.0.lock().unwrap().is_empty());
+}
+
+#[test]
 fn setup_and_its_data_are_anothers_before_the_beginning() {
     let test = Test::start(PAUSED, &["--paused", "--no-setup"]);
     until("it is paused", || test.status("status") == "4");
@@ -177,7 +197,16 @@ export default function () { http.get('BASE/' + __VU); sleep(0.02); }
 
 #[test]
 fn users_are_changed_paused_and_ended_from_outside() {
-    let test = Test::start(STEERED, &[]);
+    steer(&[]);
+}
+
+#[test]
+fn users_of_several_processes_are_changed_from_outside_alike() {
+    steer(&["--generators", "3"]);
+}
+
+fn steer(flags: &[&str]) {
+    let test = Test::start(STEERED, flags);
     test.askers(2);
     assert_eq!((test.status("vus"), test.status("vus-max")), ("2".into(), "4".into()));
     test.say("scale --vus 4");

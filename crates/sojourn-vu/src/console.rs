@@ -118,6 +118,13 @@ impl Console {
         self.line(level, text, &[("source", "console")], self.script.as_ref());
     }
 
+    /// A line that another process has made of its own, as it is to be written. `is_script`: the
+    /// script has printed it, and has a place of its own for that.
+    pub(crate) fn pass_on(&self, is_script: bool, line: &[u8]) {
+        let elsewhere = self.script.as_ref().filter(|_| is_script);
+        self.write(elsewhere, line);
+    }
+
     /// An exception that ended an iteration.
     pub(crate) fn exception(&self, error: &ScriptError, shown: Shown<'_>) {
         if error.is_rejection {
@@ -182,12 +189,14 @@ impl Console {
             LogFormat::Text => self.pairs(level, text, fields),
         };
         line.push('\n');
-        let mut sink = elsewhere
-            .unwrap_or(&self.log)
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.write(elsewhere, line.as_bytes());
+    }
+
+    fn write(&self, elsewhere: Option<&Mutex<LogSink>>, line: &[u8]) {
+        let mut sink =
+            elsewhere.unwrap_or(&self.log).lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody is left to be told that the log can't be written.
-        sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).ok();
+        sink.write_all(line).and_then(|()| sink.flush()).ok();
     }
 
     fn json(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {

@@ -62,7 +62,7 @@ pub(crate) fn set<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<()> {
         env.set(name.as_str(), value.as_str())?;
     }
     globals.set("__ENV", env)?;
-    globals.set("__VU", user.counts.id.get())?;
+    globals.set("__VU", user.number())?;
     globals.set("console", console(ctx, user)?)?;
     let own = Rc::clone(user);
     function(&globals, "open", move |ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<String>| {

@@ -17,6 +17,8 @@
 //!   for.
 //! - An **operation** is what a user has asked its thread for and waits for, at once or later: a
 //!   timer, a request. It has one result.
+//! - A **process** may have the threads and their users in place of the one that conducts the test:
+//!   several of them share the test by execution segments, and are merged like threads.
 //! - A **scenario** runs on every thread for the users and arrivals that are that thread's; who
 //!   runs what is a function of numbers ([`sojourn_k6::executors`]), so threads need not talk.
 
@@ -43,8 +45,9 @@ pub use journeys::Journeys;
 pub use modules::jslib::sources;
 pub use rest::Rest;
 pub use run::{
-    Answer, Ask, Change, Collected, Collecting, Ended, Figures, Format, Output, Plan, RunError,
-    Seen, Stage, Status, SummaryData, View, Wish, collect, conduct,
+    Answer, Ask, Change, Collected, Collecting, Ended, Figures, Format, Output, Plan, Processes,
+    RunError, Seen, Share, ShareLink, Stage, Status, SummaryData, View, Wish, collect, conduct,
+    take_part,
 };
 pub use secrets::{Secrets, SecretsError};
 pub use sojourn_script::{

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use serde::{Deserialize, Serialize};
+use sojourn_clock::SECOND_NS;
 use sojourn_http::TlsOptions;
 use sojourn_k6::executors::{Scenario, Stripes};
 use sojourn_k6::metrics::{Registry, SystemTags};
@@ -31,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) scenarios: Vec<Scenario>,
     /// Which users of the whole test are this part's.
     pub(crate) users: Stripes,
+    /// What this process does of the test.
+    pub(crate) role: Role,
     /// All metrics that the first run of the script's top level declared.
     pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) system_tags: SystemTags,
@@ -59,6 +63,22 @@ pub(crate) struct Settings {
     pub(crate) counters: Vec<Counters>,
 }
 
+/// What a process does of a test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// All of it.
+    #[default]
+    Whole,
+    /// What is done once: `setup`, `teardown`, `handleSummary`, and everything that is made of
+    /// figures. Other processes have the users.
+    Conducts,
+    /// It is one of so many processes that have the users.
+    Shares {
+        /// How many.
+        of: u32,
+    },
+}
+
 /// Iterations of a scenario, over all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -77,6 +97,32 @@ impl Settings {
     /// The number of the iteration of this scenario that begins now, in the whole test.
     pub(crate) fn next_iteration(&self, scenario: usize) -> u64 {
         self.counters.get(scenario).map_or(0, |own| own.begun.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// `__VU` of this process's user `id`, from 1; 0 is no user. Users of processes that share a
+    /// test are numbered as those of one process are: each number once.
+    pub(crate) fn user_number(&self, id: u64) -> u64 {
+        match self.role {
+            Role::Shares { .. } => self.id_in_test(id),
+            Role::Whole | Role::Conducts => id,
+        }
+    }
+
+    /// The number in the whole test of this process's user `id`, from 1; 0 is no user.
+    pub(crate) fn id_in_test(&self, id: u64) -> u64 {
+        let number = id.checked_sub(1).and_then(|at| self.users.number(at));
+        number.map_or(id, |number| number + 1)
+    }
+
+    /// How far requests are apart that are `rps` a second in the whole test, ns; `None` where they
+    /// need not be.
+    pub(crate) fn request_distance_ns(&self) -> Option<u64> {
+        let per_s = self.options.rps.and_then(|rate| u64::try_from(rate).ok())?;
+        let of = match self.role {
+            Role::Shares { of } => u64::from(of),
+            Role::Whole | Role::Conducts => 1,
+        };
+        SECOND_NS.saturating_mul(of).checked_div(per_s)
     }
 
     /// Tags of every sample of the run.
@@ -117,7 +163,44 @@ pub(crate) struct Progress {
     next_request_ns: AtomicU64,
 }
 
+/// What threads have counted so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    pub(crate) completed: u64,
+    pub(crate) interrupted: u64,
+    pub(crate) dropped: u64,
+    pub(crate) active: u64,
+    pub(crate) initialised: u64,
+    pub(crate) exceptions: u64,
+}
+
 impl Progress {
+    pub(crate) fn counted(&self) -> Counted {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counted {
+            completed: load(&self.completed),
+            interrupted: load(&self.interrupted),
+            dropped: load(&self.dropped),
+            active: load(&self.active),
+            initialised: load(&self.initialised),
+            exceptions: load(&self.exceptions),
+        }
+    }
+
+    /// Another process has counted so much, and had so much `before`.
+    pub(crate) fn count_in(&self, before: Counted, now: Counted) {
+        let add = |counter: &AtomicU64, before: u64, now: u64| {
+            // Users become fewer, too: the sum wraps back to what it should be.
+            counter.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
+        };
+        add(&self.completed, before.completed, now.completed);
+        add(&self.interrupted, before.interrupted, now.interrupted);
+        add(&self.dropped, before.dropped, now.dropped);
+        add(&self.active, before.active, now.active);
+        add(&self.initialised, before.initialised, now.initialised);
+        add(&self.exceptions, before.exceptions, now.exceptions);
+    }
+
     /// When a request may be sent that is asked for now, the next one `distance_ns` later.
     pub(crate) fn request_turn(&self, now_ns: u64, distance_ns: u64) -> u64 {
         let later = |next_ns: u64| Some(next_ns.max(now_ns) + distance_ns);

@@ -8,9 +8,9 @@ use rustix::io::Errno;
 use sojourn_engine::{EXIT_VOID, Joined, RunError, Stop};
 use sojourn_fleet::{FleetError, JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
 
-#[cfg(feature = "script")]
-use super::session;
 use super::{Command, coordinator, run};
+#[cfg(feature = "script")]
+use super::{k6, session};
 use crate::{errors::UsageError, signals};
 
 /// The exit code of what a signal ended.
@@ -135,6 +135,8 @@ fn make(joined: Joined) -> Result<(), RunError> {
         Ok(Command::Coordinator(command)) => coordinator::join(&command, joined),
         #[cfg(feature = "script")]
         Ok(Command::Session(command)) => session::join(&command, joined),
+        #[cfg(feature = "script")]
+        Ok(Command::K6(command)) => k6::join(&command, joined),
         // The coordinator read the same words, and is one of the above.
         Ok(_) => Err(joined.refuse(RunError::with("this command makes no load", None))),
         Err(error) => Err(joined.refuse(RunError::with(error.to_string(), None))),

@@ -49,6 +49,19 @@ pub struct Joined {
     stop: Option<Stop>,
 }
 
+/// A link whose two ends know what they say; see [`Joined::into_link`].
+#[derive(Debug)]
+pub struct OwnLink {
+    /// The process's number, from 0…
+    pub number: u32,
+    /// …of so many.
+    pub of: u32,
+    /// What is written to.
+    pub to: UnixStream,
+    /// What is read from.
+    pub from: BufReader<UnixStream>,
+}
+
 impl Joined {
     /// Takes the assignment from standard input, where the coordinator's socket is.
     pub fn from_standard_input() -> Result<Self, RunError> {
@@ -87,6 +100,12 @@ impl Joined {
     #[must_use]
     pub fn ending_on(self, stop: Stop) -> Self {
         Self { stop: Some(stop), ..self }
+    }
+
+    /// The socket itself, for work whose messages are not those of generators.
+    pub fn into_link(self) -> OwnLink {
+        let (number, of) = (self.number(), self.assignment.of);
+        OwnLink { number, of, to: self.socket, from: self.from }
     }
 
     /// The command line that plan and work are made of.

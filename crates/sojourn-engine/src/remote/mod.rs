@@ -20,6 +20,7 @@
 mod far;
 mod fingerprint;
 mod fleet;
+mod launch;
 mod near;
 mod parcel;
 mod told;
@@ -37,12 +38,14 @@ use crate::{
     link::{FromGenerator, ToActor, ToGenerator},
 };
 
-pub use far::Joined;
+pub use far::{Joined, OwnLink};
 pub(crate) use fingerprint::fingerprint;
 pub use fleet::{Fleet, FleetTerms, OnLoss};
+pub use launch::{Launched, launch};
 pub(crate) use near::{Heard, Process, name_of};
 pub use parcel::Parcel;
 pub(crate) use told::Told;
+pub use wire::{read as read_message, write as write_message};
 
 /// The subcommand that a process of generators is started with.
 pub const SUBCOMMAND: &str = "generator";

@@ -5,11 +5,8 @@ use std::{
     io::{BufReader, ErrorKind},
     net::Shutdown,
     ops::Range,
-    os::{
-        fd::OwnedFd,
-        unix::{net::UnixStream, process::CommandExt},
-    },
-    process::{Child, Command, Stdio},
+    os::unix::net::UnixStream,
+    process::Child,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -21,7 +18,12 @@ use sojourn_clock::now_ns;
 use sojourn_fleet::{MemberEnd, MemberState, Standing};
 use sojourn_ledger::{Batch, SourceId};
 
-use super::{Assignment, Fleet, FromProcess, SUBCOMMAND, ToProcess, told::Told, wire};
+use super::{
+    Assignment, Fleet, FromProcess, ToProcess,
+    launch::{not_started, start},
+    told::Told,
+    wire,
+};
 use crate::{
     RunError, Stop,
     generator::Inbox,
@@ -76,25 +78,10 @@ pub(crate) struct Link(Arc<Writer>);
 struct Writer(Mutex<UnixStream>);
 
 impl Process {
-    /// Starts a process and tells it what to do. It has its own process group, so that Ctrl-C
-    /// reaches the coordinator alone.
+    /// Starts a process and tells it what to do.
     pub(crate) fn start(number: u32, assignment: Assignment) -> Result<Self, RunError> {
-        let failed = |error: std::io::Error| {
-            RunError::new(
-                format!("cannot start a process of generators: {error}"),
-                "check ulimit -u and the memory that is left",
-            )
-        };
-        let (near, far) = UnixStream::pair().map_err(failed)?;
-        let program = std::env::current_exe().map_err(failed)?;
-        let child = Command::new(program)
-            .arg(SUBCOMMAND)
-            .stdin(Stdio::from(OwnedFd::from(far)))
-            .stdout(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
-        Self::begin(number, near, Peer::Child(child), assignment).map_err(failed)
+        let (near, child) = start().map_err(not_started)?;
+        Self::begin(number, near, Peer::Child(child), assignment).map_err(not_started)
     }
 
     /// Tells one that has dialled in what to do.

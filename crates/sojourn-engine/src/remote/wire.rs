@@ -9,7 +9,10 @@ use serde::{Serialize, de::DeserializeOwned};
 const LENGTH_MAX: usize = 256 << 20;
 
 /// Writes one message, in one call, so that several threads may take turns.
-pub(super) fn write<M: Serialize>(to: &mut impl Write, message: &M) -> io::Result<()> {
+///
+/// # Errors
+/// The socket's, or a message that is too long.
+pub fn write<M: Serialize>(to: &mut impl Write, message: &M) -> io::Result<()> {
     let bytes = postcard::to_extend(message, vec![0; 4]).map_err(io::Error::other)?;
     let length = bytes.len() - 4;
     if length > LENGTH_MAX {
@@ -22,7 +25,10 @@ pub(super) fn write<M: Serialize>(to: &mut impl Write, message: &M) -> io::Resul
 }
 
 /// Reads one message; `None` when the other side has said its last.
-pub(super) fn read<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<M>> {
+///
+/// # Errors
+/// The socket's, or what is no such message.
+pub fn read<M: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<M>> {
     let mut length = [0; 4];
     if !fill_or_end(from, &mut length)? {
         return Ok(None);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
 
 use super::hash::hash;
 
@@ -11,7 +12,8 @@ use super::hash::hash;
 pub const NAMES_MAX: usize = 100_000;
 
 /// How often each check held, by the group that it stands in.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Listed", from = "Listed")]
 pub struct Checks {
     groups: Vec<Group>,
     checks: Vec<Check>,
@@ -21,7 +23,7 @@ pub struct Checks {
 }
 
 /// A group that a script entered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// `::outer::inner`; empty for the script itself.
     pub path: Arc<str>,
@@ -30,7 +32,7 @@ pub struct Group {
 }
 
 /// A check of one group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// The group's path.
     pub group: Arc<str>,
@@ -42,6 +44,29 @@ pub struct Check {
     pub fails: u64,
     /// When it was first made, since 1970.
     pub first_ns: u64,
+}
+
+/// The same without the means of finding anything in it.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    groups: Vec<Group>,
+    checks: Vec<Check>,
+    refused: u64,
+}
+
+impl From<Checks> for Listed {
+    fn from(checks: Checks) -> Self {
+        let Checks { groups, checks, refused, .. } = checks;
+        Self { groups, checks, refused }
+    }
+}
+
+impl From<Listed> for Checks {
+    fn from(listed: Listed) -> Self {
+        let mut checks = Self::default();
+        checks.take_in(&listed.groups, &listed.checks, listed.refused);
+        checks
+    }
 }
 
 impl Checks {
@@ -86,13 +111,17 @@ impl Checks {
 
     /// What `other` has seen as well.
     pub fn merge(&mut self, other: Self) {
-        for group in &other.groups {
+        self.take_in(&other.groups, &other.checks, other.refused);
+    }
+
+    fn take_in(&mut self, groups: &[Group], checks: &[Check], refused: u64) {
+        for group in groups {
             self.group(&group.path, group.first_ns);
         }
-        for check in &other.checks {
+        for check in checks {
             self.add(&check.group, &check.name, check.first_ns, check.passes, check.fails);
         }
-        self.refused += other.refused;
+        self.refused += refused;
     }
 
     /// All groups by their first instants, those without checks included.

@@ -1,5 +1,7 @@
 //! A histogram over all of f64: its buckets are the top bits of the number itself.
 
+use serde::{Deserialize, Serialize};
+
 /// Of the 52 bits of a number's fraction, how many tell buckets apart.
 const FRACTION_BITS: u32 = 10;
 const DROPPED_BITS: u32 = 52 - FRACTION_BITS;
@@ -16,7 +18,8 @@ pub const RELATIVE_ERROR_MAX: f64 = 1.0 / (1 << (FRACTION_BITS + 1)) as f64;
 /// A value read back is the middle of its bucket: off by 2^-11 of itself at most, or, for numbers
 /// below 2^-1022, by 2^-1033. Zero and the infinities are exact. The whole range has 16,384 pages
 /// of 2 KiB; real durations need some forty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Filled", try_from = "Filled")]
 pub(crate) struct LogLinear {
     /// Sorted by number.
     pages: Vec<Page>,
@@ -30,6 +33,39 @@ struct Page {
     /// Sum of `counts`.
     total: u64,
     counts: Box<[u64; PAGE_LENGTH]>,
+}
+
+/// What a histogram holds: buckets that are not empty, and their counts.
+#[derive(Serialize, Deserialize)]
+struct Filled(Vec<(u32, u64)>);
+
+impl From<LogLinear> for Filled {
+    fn from(histogram: LogLinear) -> Self {
+        let of_page = |page: &Page| {
+            let first = page.number << PAGE_BITS;
+            let counts = (first..).zip(page.counts.iter().copied());
+            counts.filter(|(_, count)| *count > 0).collect::<Vec<_>>()
+        };
+        Self(histogram.pages.iter().flat_map(of_page).collect())
+    }
+}
+
+impl TryFrom<Filled> for LogLinear {
+    type Error = String;
+
+    fn try_from(Filled(buckets): Filled) -> Result<Self, String> {
+        let mut histogram = Self::default();
+        for (bucket, count) in buckets {
+            if u64::from(bucket) > u64::MAX >> DROPPED_BITS {
+                return Err(format!("there is no bucket {bucket}"));
+            }
+            let page = histogram.page(bucket >> PAGE_BITS);
+            let own = &mut page.counts[bucket as usize & (PAGE_LENGTH - 1)];
+            *own = own.saturating_add(count);
+            page.total = page.total.saturating_add(count);
+        }
+        Ok(histogram)
+    }
 }
 
 impl LogLinear {

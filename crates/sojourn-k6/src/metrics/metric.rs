@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::kind::{Contains, MetricKind};
 
 /// Names a metric or submetric within one [`Registry`](super::Registry). It carries the metric's
 /// kind, so that a thread can account for a metric that was declared after the thread began.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MetricId(u32);
 
 impl MetricId {

@@ -34,6 +34,7 @@
 
 mod account;
 pub mod builtin;
+mod carried;
 mod checks;
 mod hash;
 mod kind;
@@ -53,6 +54,7 @@ mod totals;
 mod trend;
 
 pub use account::Account;
+pub use carried::{CarriedError, CarriedSamples};
 pub use checks::{Check, Checks, Group, NAMES_MAX};
 pub use kind::{Contains, MetricKind};
 pub use matcher::Matcher;

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::account::Account;
+use super::registry::Registry;
 use super::tag_set::TagSet;
 
 /// So many scenarios and groups have an account of their own.
@@ -13,7 +16,7 @@ pub const SCOPES_MAX: usize = 10_000;
 const REMEMBERED_MAX: usize = 100_000;
 
 /// A scenario, or a group within a scenario or outside of any.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scope {
     /// The scenario's name. The nameless one of k6's shortcuts, `default`, is none.
     pub scenario: Option<Arc<str>>,
@@ -22,7 +25,8 @@ pub struct Scope {
 }
 
 /// The accounts by scope.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Listed", from = "Listed")]
 pub struct Scopes {
     accounts: Vec<ScopeAccount>,
     index: HashMap<Scope, usize>,
@@ -32,7 +36,7 @@ pub struct Scopes {
 }
 
 /// What happened in one scope.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ScopeAccount {
     /// Which.
     pub scope: Scope,
@@ -40,6 +44,27 @@ pub struct ScopeAccount {
     pub first_ns: u64,
     /// Its samples. Its checks are told apart by their names alone.
     pub account: Account,
+}
+
+/// The same without the means of finding anything in it.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    accounts: Vec<ScopeAccount>,
+    refused: u64,
+}
+
+impl From<Scopes> for Listed {
+    fn from(scopes: Scopes) -> Self {
+        Self { accounts: scopes.accounts, refused: scopes.refused }
+    }
+}
+
+impl From<Listed> for Scopes {
+    fn from(listed: Listed) -> Self {
+        let mut scopes = Self::default();
+        scopes.take_in(listed.accounts, listed.refused);
+        scopes
+    }
 }
 
 impl Scopes {
@@ -68,13 +93,22 @@ impl Scopes {
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        for theirs in other.accounts {
+        self.take_in(other.accounts, other.refused);
+    }
+
+    fn take_in(&mut self, accounts: Vec<ScopeAccount>, refused: u64) {
+        for theirs in accounts {
             let Some(at) = self.at(theirs.scope, theirs.first_ns) else { continue };
             let own = &mut self.accounts[at];
             own.first_ns = own.first_ns.min(theirs.first_ns);
             own.account.merge(theirs.account);
         }
-        self.refused += other.refused;
+        self.refused += refused;
+    }
+
+    /// Whether all their metrics are those of a registry.
+    pub(super) fn are_of(&self, registry: &Registry) -> bool {
+        self.accounts.iter().all(|own| own.account.is_of(registry))
     }
 
     /// All scopes by their first samples.

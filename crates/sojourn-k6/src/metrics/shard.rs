@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::account::Account;
 use super::builtin;
 use super::metric::MetricId;
+use super::registry::Registry;
 use super::sample::Sample;
 use super::scopes::Scopes;
 use super::tag_set::TagSet;
@@ -30,12 +33,26 @@ pub struct Shard {
     samples: Vec<Sample>,
 }
 
-/// What a thread has accounted for between two instants.
-#[derive(Debug, Clone, Default)]
+/// What a thread has accounted for between two instants; plain data for who is in another process.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Delta {
     pub(super) account: Account,
     pub(super) scopes: Scopes,
     pub(super) samples_refused: u64,
+}
+
+impl Delta {
+    /// What another thread has accounted for as well.
+    pub fn merge(&mut self, other: Self) {
+        self.account.merge(other.account);
+        self.scopes.merge(other.scopes);
+        self.samples_refused += other.samples_refused;
+    }
+
+    /// Whether all its metrics are those of a registry: what comes from another process is asked.
+    pub fn is_of(&self, registry: &Registry) -> bool {
+        self.account.is_of(registry) && self.scopes.are_of(registry)
+    }
 }
 
 impl Shard {

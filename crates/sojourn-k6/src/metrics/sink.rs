@@ -1,10 +1,12 @@
 //! What a metric's samples add up to.
 
+use serde::{Deserialize, Serialize};
+
 use super::kind::MetricKind;
 use super::trend::Trend;
 
 /// The account of one metric or submetric.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Sink {
     /// A sum.
     Counter(Counter),
@@ -17,7 +19,7 @@ pub enum Sink {
 }
 
 /// A sum of values.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
     /// Of all values.
     pub sum: f64,
@@ -33,7 +35,7 @@ impl Counter {
 }
 
 /// The last of some values.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gauge {
     /// That of the latest instant.
     pub last: f64,
@@ -48,7 +50,7 @@ pub struct Gauge {
 }
 
 /// How many of some values were not zero.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Those that were not zero.
     pub trues: u64,
@@ -110,6 +112,16 @@ impl Sink {
             }
             (Self::Trend(own), Self::Trend(other)) => own.merge(other),
             _ => debug_assert!(false, "sinks of two kinds under one id"),
+        }
+    }
+
+    /// How its values add up.
+    pub(super) fn kind(&self) -> MetricKind {
+        match self {
+            Self::Counter(_) => MetricKind::Counter,
+            Self::Gauge(_) => MetricKind::Gauge,
+            Self::Rate(_) => MetricKind::Rate,
+            Self::Trend(_) => MetricKind::Trend,
         }
     }
 

@@ -89,6 +89,52 @@ mod tests {
         assert_eq!(sum(builtin::HTTP_REQS), 1.0);
     }
 
+    /// Threads of this process, or of others whose accounts come as bytes.
+    #[test]
+    fn accounts_of_other_processes_merge_like_those_of_threads() {
+        let mut registry = Registry::new();
+        let own = registry.declare("own", MetricKind::Trend, Contains::Time).unwrap();
+        let rate = registry.declare("rate", MetricKind::Rate, Contains::Default).unwrap();
+        let large = registry.resolve("own{size:large}").unwrap();
+        let options = ShardOptions { is_full: true, ..ShardOptions::default() };
+        let (mut threads, mut processes) = (Totals::default(), Totals::default());
+        for part in 0..3_u32 {
+            let mut sets = TagSets::new(registry.matcher());
+            let base = Arc::clone(sets.empty());
+            let base = sets.with(&base, &[("scenario", "shop"), ("group", "::g")]);
+            let tagged = sets.with(&base, &[("size", "large")]);
+            let mut shard = Shard::new(options);
+            // Beyond what is kept as it is, and below.
+            for k in 0..if part == 2 { 40 } else { 12_000 } {
+                let value = f64::from(k * 3 + part) * 0.7 - 100.0;
+                let at_ns = u64::from(k);
+                shard.add(own, if k % 3 == 0 { &tagged } else { &base }, at_ns, value);
+                shard.add(rate, &base, at_ns, f64::from(k % 2));
+                shard.add(builtin::VUS, &base, at_ns, value);
+                shard.add(builtin::ITERATIONS, &base, at_ns, 1.0);
+            }
+            shard.check("::g", &format!("held {}", part % 2), &base, u64::from(part), part > 0);
+            shard.enter_group("::empty", 7);
+            let delta = shard.take();
+            let bytes = postcard::to_allocvec(&delta).unwrap();
+            let came: Delta = postcard::from_bytes(&bytes).unwrap();
+            assert!(came.is_of(&registry) && !came.is_of(&Registry::new()));
+            threads.merge(delta);
+            processes.merge(came);
+        }
+        let bytes = |totals: &Totals| {
+            postcard::to_allocvec(&(totals.account.clone(), totals.scopes.clone())).unwrap()
+        };
+        assert_eq!(bytes(&threads), bytes(&processes));
+        for metric in [own, large] {
+            let [one, other] = [&threads, &processes].map(|totals| match totals.sink(metric) {
+                Some(Sink::Trend(trend)) => trend.percentiles().at(99.0),
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(one, other);
+        }
+    }
+
     #[test]
     fn samples_beyond_the_bound_are_refused_and_counted() {
         let sets = TagSets::new(Registry::new().matcher());

@@ -1,5 +1,7 @@
 //! The distribution of a trend: exact while it is small, a histogram beyond.
 
+use serde::{Deserialize, Serialize};
+
 use super::log_linear::LogLinear;
 pub use super::log_linear::RELATIVE_ERROR_MAX;
 
@@ -12,7 +14,7 @@ pub const RAW_MAX: usize = 10_000;
 /// themselves, as k6 does; beyond they are read from a histogram, within [`RELATIVE_ERROR_MAX`].
 /// Which of them it is, and the histogram, depend on the samples only, not on how they were
 /// merged. An exact trend keeps every sample, eight bytes each, without a bound.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Trend {
     count: u64,
     sum: f64,
@@ -22,7 +24,7 @@ pub struct Trend {
     is_exact: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Values {
     Raw(Vec<f64>),
     Histogram(Box<LogLinear>),

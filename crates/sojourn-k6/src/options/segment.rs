@@ -102,6 +102,13 @@ impl Default for Segment {
 }
 
 impl Segment {
+    /// The part with this number, from 0, of so many that are alike. `None` where there is no such
+    /// part.
+    pub fn nth(number: u32, of: u32) -> Option<Self> {
+        let (number, of) = (u64::from(number), u64::from(of));
+        Some(Self { from: Fraction::new(number, of)?, to: Fraction::new(number + 1, of)? })
+    }
+
     /// How much of the whole it is.
     pub fn length(&self) -> f64 {
         self.to.value() - self.from.value()
@@ -140,6 +147,13 @@ impl Kind for Segment {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentSequence(pub Vec<Segment>);
 
+impl SegmentSequence {
+    /// So many parts that are alike.
+    pub fn alike(count: u32) -> Self {
+        Self((0..count).filter_map(|number| Segment::nth(number, count)).collect())
+    }
+}
+
 impl Kind for SegmentSequence {
     const EMPTY_IS_NONE: bool = true;
 
@@ -163,5 +177,23 @@ impl Kind for SegmentSequence {
         let points = first.into_iter().chain(self.0.iter().map(|segment| segment.to));
         let texts: Vec<_> = points.map(|point| point.to_string()).collect();
         Value::String(texts.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_alike_are_those_that_can_be_written() {
+        for count in [1, 2, 3, 4, 7, 256] {
+            let SegmentSequence(parts) = SegmentSequence::alike(count);
+            assert_eq!(parts.len(), count as usize);
+            for (number, part) in (0..).zip(&parts) {
+                let text = format!("{number}/{count}:{}/{count}", number + 1);
+                assert_eq!(Segment::from_text(&text).ok(), Some(*part), "{text}");
+            }
+        }
+        assert_eq!((Segment::nth(3, 3), Segment::nth(0, 0)), (None, None));
     }
 }

@@ -160,11 +160,7 @@ fn vu<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
         })
     };
     add("idInInstance", |user| user.counts.id.get() as f64)?;
-    add("idInTest", |user| {
-        let id = user.counts.id.get();
-        let number = id.checked_sub(1).and_then(|at| user.host.settings.users.number(at));
-        number.map_or(id, |number| number + 1) as f64
-    })?;
+    add("idInTest", |user| user.host.settings.id_in_test(user.counts.id.get()) as f64)?;
     add("iterationInInstance", |user| user.counts.iterations.get() as f64)?;
     let own = Rc::clone(user);
     getter(&object, "iterationInScenario", move |ctx: Ctx<'js>| {

@@ -66,6 +66,9 @@ impl Conductor<'_> {
             if self.outside.is_stopped {
                 return Err(RunError::new(ExitCode::StoppedByRest, STOPPED_BY_REST));
             }
+            if let Some(lost) = self.crew.lost() {
+                return Err(RunError::new(ExitCode::Panic, lost));
+            }
             self.answer()?;
             self.idle()?;
         }
@@ -210,7 +213,7 @@ impl Conductor<'_> {
             None => {}
         }
         self.outside.steer = Some(after);
-        self.threads.tell_all(|| Order::Steer(after));
+        self.crew.tell_all(|| Order::Steer(after));
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::journeys::Shared;
 use crate::modules::grpc::Protos;
 use crate::open_files::OpenFiles;
 use crate::secrets::Secrets;
-use crate::settings::{Progress, Settings};
+use crate::settings::{Progress, Role, Settings};
 use crate::shared_array::SharedArrays;
 use crate::sockets::Sockets;
 use crate::user::{self, Outcome, Phase};
@@ -93,6 +93,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         options_json: "{}".to_owned(),
         scenarios: Vec::new(),
         users: Stripes::default(),
+        role: Role::default(),
         registry: Arc::new(Mutex::new(Registry::new())),
         system_tags: SystemTags::default(),
         env: what.env,

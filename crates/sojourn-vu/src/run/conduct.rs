@@ -13,15 +13,15 @@ use super::SAMPLES_MAX;
 use super::answers::Outside;
 use super::ask::Stage;
 use super::client;
+use super::crew::Crew;
 use super::journeys::Journeying;
 use super::outputs::{self, Output};
 use super::settle::settle;
 use super::test::{Ended, Plan, RunError, Seen, SummaryData, View};
-use super::threads::{Equipment, Threads};
-use super::verdict::{Cause, files, verdict};
-use crate::settings::Settings;
-use crate::thread::{Order, Report};
-use crate::user::{JobEnd, UNFIT_SUMMARY};
+use super::threads::Equipment;
+use super::verdict::{Cause, verdict};
+use crate::settings::{Counted, Role, Settings};
+use crate::thread::{Member, Order, Report};
 
 /// How often figures are looked at.
 const VIEW_NS: u64 = SECOND_NS;
@@ -36,9 +36,11 @@ pub fn conduct(
     summary_data: SummaryData<'_>,
 ) -> Result<Ended, RunError> {
     let mut outputs = plan.outputs;
+    let role = if plan.processes.is_some() { Role::Conducts } else { Role::Whole };
+    let options = plan.collected.options.to_string();
     let (settings, thresholds) =
-        settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds)?;
-    let count = plan.threads.max(1);
+        settle(plan.collected, &plan.consolidated, plan.system_tags, plan.no_thresholds, role)?;
+    let count = if plan.processes.is_some() { 1 } else { plan.threads.max(1) };
     let (journeys, sources) = Journeying::prepare(&settings, plan.journeys, count)?;
     let registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let samples_max = if outputs.is_empty() { 0 } else { SAMPLES_MAX };
@@ -50,7 +52,8 @@ pub fn conduct(
         shard,
     };
     let wrong = |message: String| RunError::new(ExitCode::GenericTimeout, message);
-    let threads = Threads::start(count, &equipment, sources).map_err(wrong)?;
+    let processes = plan.processes.as_ref().map(|processes| (processes, options.as_str()));
+    let crew = Crew::start(count, &equipment, sources, processes).map_err(wrong)?;
     #[cfg(feature = "kafka")]
     let whole = Arc::clone(&settings);
     let outside =
@@ -65,7 +68,7 @@ pub fn conduct(
         is_strict: plan.strict,
         settings,
         journeys,
-        threads,
+        crew,
         thresholds,
         registry,
         outputs: &mut outputs,
@@ -87,7 +90,7 @@ pub(super) struct Conductor<'a> {
     lingers: bool,
     /// Dropped before the threads, which it asks for their last words.
     journeys: Option<Journeying>,
-    pub(super) threads: Threads,
+    pub(super) crew: Crew,
     pub(super) totals: Totals,
     pub(super) thresholds: Thresholds,
     pub(super) registry: Registry,
@@ -100,7 +103,7 @@ pub(super) struct Conductor<'a> {
     pub(super) stop: &'a dyn Fn() -> u8,
     view: &'a mut dyn FnMut(&Seen<'_>),
     /// Reports that came while another was waited for.
-    pending: VecDeque<Report>,
+    pending: VecDeque<(Member, Report)>,
 }
 
 /// How `setup`, scenarios and `teardown` went.
@@ -132,6 +135,8 @@ impl Conductor<'_> {
         let Course { setup_data, cause, elapsed_ns, failure } = course;
         let journeys = self.finish_journeys()?;
         self.collect_accounts()?;
+        // It may have been lost after the scenarios.
+        let cause = cause.or_else(|| self.lost());
         let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
         let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
         self.outside.stage = Stage::Ended;
@@ -194,41 +199,15 @@ impl Conductor<'_> {
         });
     }
 
-    /// Calls `setup`, if it is to be called; what it returned, or what somebody gave in its place.
-    fn set_up(&mut self) -> Result<Option<String>, RunError> {
-        self.outside.stage = Stage::Setup;
-        if let Some(given) = self.outside.setup_data.clone() {
-            return Ok(given);
-        }
-        if self.settings.options.no_setup.unwrap_or(false) {
-            return Ok(None);
-        }
-        self.set_up_now()
-    }
-
-    /// Calls `setup`, if there is one.
-    pub(super) fn set_up_now(&mut self) -> Result<Option<String>, RunError> {
-        if !self.exports("setup") {
-            return Ok(None);
-        }
-        let limit_ns = self.settings.options.setup_timeout_or_default().ns();
-        Ok(self.call("setup", None, limit_ns, ExitCode::SetupTimeout)?.value)
-    }
-
-    /// Calls `teardown`, if there is one.
-    pub(super) fn tear_down_now(&mut self, setup_data: Option<String>) -> Result<(), RunError> {
-        if !self.exports("teardown") {
-            return Ok(());
-        }
-        let limit_ns = self.settings.options.teardown_timeout_or_default().ns();
-        self.call("teardown", setup_data, limit_ns, ExitCode::TeardownTimeout).map(|_| ())
-    }
-
     /// Scenarios and `teardown`.
     fn play(&mut self, setup_data: Option<String>) -> Result<Course, RunError> {
         // Nobody else sets it.
         self.settings.setup_data.set(setup_data.clone()).ok();
-        let start_ns = now_ns() + MILLISECOND_NS;
+        if self.crew.hand_setup_data() {
+            // It may be large: who has answered after it has it.
+            self.refresh()?;
+        }
+        let start_ns = now_ns() + self.crew.start_within_ns();
         self.outside.stage = Stage::Running;
         let cause = self.scenarios(start_ns)?;
         let elapsed_ns = now_ns().saturating_sub(start_ns);
@@ -245,10 +224,6 @@ impl Conductor<'_> {
         Ok(Course { setup_data, cause, elapsed_ns, failure })
     }
 
-    fn exports(&self, function: &str) -> bool {
-        self.settings.functions.iter().any(|known| known == function)
-    }
-
     /// When the scenarios began, if they have.
     pub(super) fn begun_ns(&self) -> Option<u64> {
         Some(self.settings.progress.start_ns.load(Ordering::Relaxed)).filter(|ns| *ns > 0)
@@ -256,58 +231,33 @@ impl Conductor<'_> {
 
     /// Waits until all users are there.
     fn initialise(&mut self) -> Result<(), RunError> {
-        let mut ready = 0;
-        while ready < self.threads.count() {
+        let mut waited_for = self.crew.members();
+        while !waited_for.is_empty() {
             match self.next(SECOND_NS)? {
-                Some(Report::Ready) => ready += 1,
+                Some((member, Report::Ready)) => {
+                    waited_for.remove(&member);
+                }
                 _ if (self.stop)() > 0 => {
                     return Err(RunError::new(ExitCode::ExternalAbort, "stopped by a signal"));
                 }
                 _ => {}
             }
+            if let Some(lost) = self.crew.lost() {
+                return Err(RunError::new(ExitCode::Panic, lost));
+            }
         }
+        self.crew.ready();
         Ok(())
-    }
-
-    /// Calls an exported function on the first thread.
-    fn call(
-        &mut self,
-        function: &'static str,
-        argument: Option<String>,
-        limit_ns: u64,
-        timeout: ExitCode,
-    ) -> Result<JobEnd, RunError> {
-        self.threads.tell(0, Order::Call { function, argument });
-        let deadline_ns = now_ns().saturating_add(limit_ns);
-        let mut is_cut = false;
-        loop {
-            if let Some(Report::Called(ended)) = self.next(20 * MILLISECOND_NS)? {
-                let aborted = self.settings.progress.aborted.get();
-                return match &ended.error {
-                    _ if aborted.is_some() => Err(RunError::new(
-                        ExitCode::ScriptAborted,
-                        aborted.cloned().unwrap_or_default(),
-                    )),
-                    Some(_) if is_cut => Err(RunError::timeout(timeout, function, limit_ns)),
-                    Some(error) => Err(RunError::exception(error)),
-                    None => Ok(ended),
-                };
-            }
-            if !is_cut && (now_ns() >= deadline_ns || (self.stop)() > 1) {
-                is_cut = true;
-                self.threads.tell(0, Order::CutCall);
-            }
-        }
     }
 
     /// Runs all scenarios to their end; why they ended early, if they did.
     fn scenarios(&mut self, start_ns: u64) -> Result<Option<Cause>, RunError> {
         self.settings.progress.start_ns.store(start_ns, Ordering::Relaxed);
-        self.threads.tell_all(|| Order::Start { start_ns });
+        self.crew.tell_all(|| Order::Start { start_ns });
         let mut cause = None;
-        let mut finished = 0;
+        let mut running = self.crew.members();
         let (mut view_ns, mut thresholds_ns) = (start_ns + VIEW_NS, start_ns + THRESHOLDS_NS);
-        while finished < self.threads.count() {
+        while !running.is_empty() {
             let now_ns = now_ns();
             if now_ns >= view_ns {
                 view_ns += VIEW_NS;
@@ -320,19 +270,20 @@ impl Conductor<'_> {
                 let looked = self.thresholds.evaluate(&self.totals, elapsed_ns, Moment::Running);
                 if looked.is_abort && cause.is_none() {
                     cause = Some(Cause::Thresholds(looked.failed));
-                    self.threads.tell_all(|| Order::Stop);
+                    self.crew.tell_all(|| Order::Stop);
                 }
             }
             self.answer()?;
             if cause.is_none() {
                 cause = self.early_end();
                 if cause.is_some() {
-                    self.threads.tell_all(|| Order::Stop);
+                    self.crew.tell_all(|| Order::Stop);
                 }
             }
-            if let Some(Report::Finished) = self.next(20 * MILLISECOND_NS)? {
-                finished += 1;
+            if let Some((member, Report::Finished)) = self.next(20 * MILLISECOND_NS)? {
+                running.remove(&member);
             }
+            self.crew.retain(&mut running);
         }
         let now_ns = now_ns();
         if now_ns >= view_ns {
@@ -357,7 +308,11 @@ impl Conductor<'_> {
         if self.outside.is_stopped {
             return Some(Cause::Asked);
         }
-        self.aborted()
+        self.aborted().or_else(|| self.lost())
+    }
+
+    fn lost(&self) -> Option<Cause> {
+        self.crew.lost().map(|lost| Cause::Lost(lost.to_owned()))
     }
 
     /// Takes in what all threads have accounted for.
@@ -369,60 +324,47 @@ impl Conductor<'_> {
         Ok(())
     }
 
-    /// Waits for every thread's account. Whatever else they report meanwhile is kept for later.
+    /// Waits for everybody's account. Whatever else they report meanwhile is kept for later.
     fn refresh(&mut self) -> Result<(), RunError> {
-        self.threads.tell_all(|| Order::HandOver);
-        let mut missing = self.threads.count();
+        self.crew.tell_all(|| Order::HandOver);
+        let mut missing = self.crew.members();
         let mut others = Vec::new();
-        while missing > 0 {
+        while !missing.is_empty() {
             match self.next(SECOND_NS)? {
-                Some(Report::Account { .. }) => missing -= 1,
+                Some((member, Report::Account { is_asked: true, .. })) => {
+                    missing.remove(&member);
+                }
+                Some((_, Report::Account { .. })) | None => {}
                 Some(other) => others.push(other),
-                None => {}
             }
+            self.crew.retain(&mut missing);
         }
         self.pending.extend(others);
         Ok(())
     }
 
-    fn summarise(&mut self, data: String) -> Option<Vec<(String, Vec<u8>)>> {
-        let limit_ns = self.settings.options.handle_summary_timeout_or_default().ns();
-        let called = self.call("handleSummary", Some(data), limit_ns, ExitCode::GenericTimeout);
-        match called {
-            Ok(ended) => files(&ended.value?),
-            // Nothing of it is written, and the usual summary is not told either.
-            Err(error) if error.message.starts_with(UNFIT_SUMMARY) => {
-                let told = "failed to handle the end-of-test summary";
-                self.settings.console.failure(told, &[("error", &error.message)]);
-                Some(Vec::new())
-            }
-            Err(error) => {
-                self.settings.console.failure(&error.message, &error.fields);
-                None
-            }
-        }
-    }
-
     /// The next report, accounts already taken in.
-    pub(super) fn next(&mut self, within_ns: u64) -> Result<Option<Report>, RunError> {
+    pub(super) fn next(&mut self, within_ns: u64) -> Result<Option<(Member, Report)>, RunError> {
         let next = match self.pending.pop_front() {
             Some(report) => Some(report),
             None => self
-                .threads
+                .crew
                 .next(within_ns)
                 .map_err(|message| RunError::new(ExitCode::Panic, message))?,
         };
         match next {
-            Some(Report::Account { delta, samples }) => {
-                let is_whole = delta.is_some();
+            Some((member, Report::Account { delta, samples, is_asked })) => {
                 if let Some(delta) = delta {
                     self.totals.merge(*delta);
                 }
                 self.write(&samples);
                 // Told on, for who counts them.
-                Ok(is_whole.then(|| Report::Account { delta: None, samples: Vec::new() }))
+                let taken_in = Report::Account { delta: None, samples: Vec::new(), is_asked };
+                Ok(Some((member, taken_in)))
             }
-            Some(Report::Failed(message)) => Err(RunError::new(ExitCode::ScriptException, message)),
+            Some((_, Report::Failed(message))) => {
+                Err(RunError::new(ExitCode::ScriptException, message))
+            }
             other => Ok(other),
         }
     }
@@ -462,16 +404,9 @@ impl Conductor<'_> {
     }
 
     pub(super) fn figures(&self, elapsed_ns: u64) -> View {
-        let progress = &self.settings.progress;
-        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-        View {
-            elapsed_ns,
-            vus: load(&progress.active),
-            vus_max: load(&progress.initialised),
-            completed: load(&progress.completed),
-            interrupted: load(&progress.interrupted),
-            dropped: load(&progress.dropped),
-            exceptions: load(&progress.exceptions),
-        }
+        let Counted { completed, interrupted, dropped, active, initialised, exceptions } =
+            self.settings.progress.counted();
+        let (vus, vus_max) = (active, initialised);
+        View { elapsed_ns, vus, vus_max, completed, interrupted, dropped, exceptions }
     }
 }

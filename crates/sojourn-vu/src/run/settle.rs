@@ -11,7 +11,7 @@ use super::client;
 use super::collect::Collected;
 use super::journeys;
 use super::test::RunError;
-use crate::settings::{Counters, Settings};
+use crate::settings::{Counters, Role, Settings};
 
 /// What a test is run with, and its thresholds. Errs when a function is missing that a scenario
 /// calls, and when a threshold or metric is wrong.
@@ -20,6 +20,7 @@ pub(super) fn settle(
     consolidated: &Consolidated,
     system_tags: SystemTags,
     no_thresholds: bool,
+    role: Role,
 ) -> Result<(Arc<Settings>, Thresholds), RunError> {
     let invalid = |message: String| RunError::new(ExitCode::InvalidConfig, message);
     for name in consolidated.exec_names() {
@@ -34,6 +35,7 @@ pub(super) fn settle(
     settings.scenarios = consolidated.scenarios.clone();
     settings.users = consolidated.users.clone();
     settings.system_tags = system_tags;
+    settings.role = role;
     settings.counters = settings.scenarios.iter().map(|_| Counters::default()).collect();
     settings.functions = collected.functions;
     let given = consolidated.options.thresholds.iter().flat_map(|given| &given.0);

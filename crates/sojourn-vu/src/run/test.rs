@@ -12,6 +12,7 @@ use sojourn_script::ScriptError;
 use super::ask::Ask;
 use super::collect::Collected;
 use super::outputs::Output;
+use super::processes::Processes;
 use crate::journeys::Journeys;
 use crate::user::{UNFIT_SUMMARY, UNMARSHALLED};
 
@@ -33,6 +34,8 @@ pub struct Plan {
     pub is_full: bool,
     /// How many threads.
     pub threads: usize,
+    /// Processes that have the users; `None`: this one has them.
+    pub processes: Option<Processes>,
     /// Where samples go.
     pub outputs: Vec<Output>,
     /// Whether `handleSummary` is called.

@@ -12,17 +12,23 @@ use sojourn_k6::metrics::{Matcher, Shard, ShardOptions, TagSets};
 
 use crate::host::Host;
 use crate::settings::Settings;
-use crate::thread::{Order, Place, Report, VuThread};
+use crate::thread::{Member, Order, Place, Report, VuThread};
 
 /// Orders that may wait for a thread.
 const ORDERS_MAX: usize = 64;
 /// Reports that may wait for the coordinator; a thread that has more waits.
-const REPORTS_MAX: usize = 1_024;
+pub(super) const REPORTS_MAX: usize = 1_024;
+
+/// What is said of a thread that panicked.
+pub(super) const GONE: &str = "a thread of users has ended unexpectedly";
+
+/// Where reports go in, and where they come out.
+pub(super) type Channel = (Sender<(Member, Report)>, Receiver<(Member, Report)>);
 
 /// See the module's page.
 pub(super) struct Threads {
     all: Vec<Handle>,
-    pub(super) reports: Receiver<Report>,
+    pub(super) reports: Receiver<(Member, Report)>,
 }
 
 struct Handle {
@@ -40,15 +46,15 @@ pub(super) struct Equipment {
 }
 
 impl Threads {
-    /// Starts so many threads. Fails when the system gives no thread or no socket.
-    /// Each gets one of the sources of journeys, if there are any.
+    /// Starts so many threads, which report by this channel. Fails when the system gives no thread
+    /// or no socket. Each gets one of the sources of journeys, if there are any.
     pub(super) fn start(
         count: usize,
         equipment: &Equipment,
         sources: Vec<FollowSource>,
+        (report, reports): Channel,
     ) -> Result<Self, String> {
         let mut sources = sources.into_iter();
-        let (report, reports) = bounded(REPORTS_MAX);
         let mut all = Vec::with_capacity(count);
         for thread in 0..count {
             let (order, orders) = bounded(ORDERS_MAX);
@@ -95,11 +101,11 @@ impl Threads {
     }
 
     /// The next report, if one comes within so long.
-    pub(super) fn next(&self, within_ns: u64) -> Result<Option<Report>, String> {
+    pub(super) fn next(&self, within_ns: u64) -> Result<Option<(Member, Report)>, String> {
         match self.reports.recv_timeout(Duration::from_nanos(within_ns)) {
             Ok(report) => Ok(Some(report)),
             Err(RecvTimeoutError::Timeout) => match self.gone() {
-                true => Err("a thread of users has ended unexpectedly".to_owned()),
+                true => Err(GONE.to_owned()),
                 false => Ok(None),
             },
             Err(RecvTimeoutError::Disconnected) => {
@@ -109,7 +115,7 @@ impl Threads {
     }
 
     /// Whether a thread has ended that was not asked to.
-    fn gone(&self) -> bool {
+    pub(super) fn gone(&self) -> bool {
         self.all.iter().any(|handle| {
             handle.thread.as_ref().is_some_and(JoinHandle::is_finished) && self.reports.is_empty()
         })

@@ -13,6 +13,8 @@ pub(super) enum Cause {
     Aborted(String),
     /// Of these metrics.
     Thresholds(Vec<String>),
+    /// A process is gone: what is said of that.
+    Lost(String),
 }
 
 /// What is said of an end that was asked for through the REST interface.
@@ -41,6 +43,10 @@ pub(super) fn verdict(
             );
             (ExitCode::ThresholdsFailed, told)
         }
+        (Some(Cause::Lost(loss)), _) => (
+            ExitCode::Panic,
+            format!("{loss}: the test has ended early, and the figures lack what was lost with it"),
+        ),
         (None, Some(failure)) => (failure.exit, failure.message),
         (None, None) if !failed.is_empty() => {
             let told = format!("thresholds on metrics '{}' have been crossed", failed.join(", "));

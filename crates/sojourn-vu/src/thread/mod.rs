@@ -22,7 +22,7 @@ use sojourn_k6::executors::Scenario;
 use crate::host::{Host, of_token};
 use crate::user::{Job, JobEnd, Outcome, Phase};
 
-pub(crate) use orders::{Order, Report};
+pub(crate) use orders::{Member, Order, Report};
 use player::Player;
 use seats::Seats;
 pub(crate) use steered::Steer;
@@ -57,7 +57,7 @@ pub(crate) struct VuThread {
     seats: Seats,
     players: Vec<Player>,
     orders: Receiver<Order>,
-    reports: Sender<Report>,
+    reports: Sender<(Member, Report)>,
     completions: Vec<Completion>,
     state: State,
     /// The user that runs `setup` or the like, beside the others.
@@ -81,7 +81,7 @@ impl VuThread {
         host: Rc<Host>,
         place: Place,
         orders: Receiver<Order>,
-        reports: Sender<Report>,
+        reports: Sender<(Member, Report)>,
     ) -> Self {
         let seats = Seats::new(&host, place);
         let settings = Arc::clone(&host.settings);
@@ -254,21 +254,21 @@ impl VuThread {
     }
 
     /// Hands the thread's account to the coordinator.
-    fn hand_over(&mut self, whole: bool) {
+    fn hand_over(&mut self, is_asked: bool) {
         let mut shard = self.host.shard.borrow_mut();
         let samples = shard.take_samples(Vec::new());
-        let delta = whole.then(|| Box::new(shard.take()));
+        let delta = is_asked.then(|| Box::new(shard.take()));
         drop(shard);
         let warning = self.host.tag_sets.borrow_mut().take_warning();
         if let Some(warning) = warning {
             self.host.settings.console.warn(&warning);
         }
-        self.report(Report::Account { delta, samples });
+        self.report(Report::Account { delta, samples, is_asked });
     }
 
     fn report(&self, report: Report) {
         // A coordinator that is gone needs none; the next turn sees that.
-        self.reports.send(report).ok();
+        self.reports.send((self.place.thread as Member, report)).ok();
     }
 }
 

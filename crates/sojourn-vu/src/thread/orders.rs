@@ -5,7 +5,10 @@ use sojourn_k6::metrics::{Delta, Sample};
 use super::Steer;
 use crate::user::JobEnd;
 
-/// From the coordinator to a thread.
+/// Who reports: threads of this process are numbered first, from 0, then other processes.
+pub(crate) type Member = usize;
+
+/// From the coordinator to a thread, or to another process with threads of its own.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Scenarios begin, at this instant (ns).
@@ -24,17 +27,20 @@ pub(crate) enum Order {
     End,
 }
 
-/// From a thread to the coordinator.
+/// From a thread, or another process, to the coordinator.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// All users have run the script's top level.
     Ready,
-    /// What was accounted for since the last report, and samples for outputs.
-    Account { delta: Option<Box<Delta>>, samples: Vec<Sample> },
+    /// What was accounted for since the last report, and samples for outputs; `is_asked` answers an
+    /// [`Order::HandOver`].
+    Account { delta: Option<Box<Delta>>, samples: Vec<Sample>, is_asked: bool },
     /// The call has ended.
     Called(JobEnd),
     /// All scenarios have ended.
     Finished,
     /// The thread can't go on.
     Failed(String),
+    /// The process is gone: why; `None`: how it ended says that.
+    Lost(Option<String>),
 }

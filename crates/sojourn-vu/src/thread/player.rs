@@ -6,7 +6,7 @@ use super::looping::Looping;
 use super::seats::Seats;
 use super::steered::{Steer, Steered};
 use crate::host::UserIndex;
-use crate::settings::Settings;
+use crate::settings::{Role, Settings};
 use sojourn_k6::executors::ExecutorKind;
 
 /// Runs the part of a scenario that is this thread's.
@@ -22,6 +22,9 @@ pub(super) enum Player {
 impl Player {
     /// One for each scenario.
     pub(super) fn all(settings: &Settings, place: Place) -> Vec<Self> {
+        if settings.role == Role::Conducts {
+            return Vec::new();
+        }
         let mut offset = 0;
         let mut players = Vec::with_capacity(settings.scenarios.len());
         for (number, scenario) in settings.scenarios.iter().enumerate() {
@@ -123,6 +126,9 @@ pub(super) fn share(total: u64, place: Place) -> u64 {
 
 /// Users that this thread makes before the start.
 pub(super) fn planned(settings: &Settings, place: Place) -> u64 {
+    if settings.role == Role::Conducts {
+        return 0;
+    }
     let needed = sojourn_k6::executors::requirements(&settings.scenarios);
     share(needed.planned_vus, place)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde::{Deserialize, Serialize};
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_k6::executors::{Executor, Scenario};
 
@@ -11,7 +12,7 @@ use crate::host::UserIndex;
 use crate::user::{Iteration, Job};
 
 /// What somebody outside says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Steer {
     /// Users that loop.
     pub(crate) vus: u64,

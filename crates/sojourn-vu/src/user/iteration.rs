@@ -71,7 +71,7 @@ fn set_tags(user: &User, work: Iteration) {
         pairs.push(("group", ""));
     }
     pairs.extend(scenario.tags.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-    let (vu, iter) = (user.counts.id.get().to_string(), user.counts.iterations.get().to_string());
+    let (vu, iter) = (user.number().to_string(), user.counts.iterations.get().to_string());
     if settings.system_tags.has(SystemTag::Vu) {
         metadata.push(("vu", &vu));
     }

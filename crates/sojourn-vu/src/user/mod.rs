@@ -92,7 +92,7 @@ pub(crate) enum Phase {
 /// Numbers that scripts ask for.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// `__VU`: 0 where the user only collects or calls.
+    /// Its number in this process, from 1; 0 where the user only collects or calls.
     pub(crate) id: Cell<u64>,
     /// Iterations begun, of all scenarios.
     pub(crate) iterations: Cell<u64>,
@@ -158,6 +158,11 @@ impl User {
             callbacks: RefCell::default(),
             next_operation: Cell::new(0),
         })
+    }
+
+    /// `__VU`.
+    pub(crate) fn number(&self) -> u64 {
+        self.host.settings.user_number(self.counts.id.get())
     }
 
     /// A number for a new operation.

@@ -47,7 +47,8 @@ fn write(
     settings: &Settings,
     console: &Arc<Console>,
 ) -> Result<(), Failed> {
-    let asked = script::ask(&command.script, &command.flags, settings, process, false, console)?;
+    let asked =
+        script::ask(&command.script, &command.flags, settings, (process, false), None, console)?;
     let wrong = |problem: &dyn std::fmt::Display| {
         Failed::config(format!("{}: {problem}", command.archive_out.display()))
     };

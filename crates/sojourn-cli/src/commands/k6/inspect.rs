@@ -38,8 +38,14 @@ fn inspect(
     console: &Arc<Console>,
 ) -> Result<String, Failed> {
     let shown = if command.execution_requirements {
-        let asked =
-            script::ask(&command.script, &command.flags, settings, process, false, console)?;
+        let asked = script::ask(
+            &command.script,
+            &command.flags,
+            settings,
+            (process, false),
+            None,
+            console,
+        )?;
         asked.consolidated.inspected()
     } else {
         let collected = script::load(&command.script, settings, process, false, console)?;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use sojourn_k6::flags::Settings;
-use sojourn_vu::{Console, LogFormat, LogSink};
+use sojourn_vu::{Console, LogFormat, LogSink, ShareLink};
 
 use super::held::Terminal;
 use super::script::Failed;
@@ -21,17 +21,7 @@ pub(super) fn console(
     settings: &Settings,
     console_output: Option<&str>,
 ) -> Result<Arc<Console>, Failed> {
-    let format = match settings.log_format.as_deref() {
-        None | Some("" | "text") => LogFormat::Text,
-        Some("json") => LogFormat::Json,
-        Some("raw") => LogFormat::Raw,
-        Some(other) => {
-            let told = format!("--log-format {other}: it is none of raw, json and text");
-            return Err(Failed::config(told));
-        }
-    };
-    let output = settings.log_output.as_deref().unwrap_or("stderr");
-    let is_terminal = output == "stderr" && io::stderr().is_terminal();
+    let (format, output) = (format(settings)?, output(settings));
     let log: LogSink = match output {
         "stderr" => Box::new(Terminal),
         "stdout" => Box::new(io::stdout()),
@@ -47,7 +37,40 @@ pub(super) fn console(
         },
     };
     let script = console_output.map(file).transpose()?.map(|file| Box::new(file) as LogSink);
+    let is_terminal = is_terminal(output);
     Ok(Arc::new(Console::new(format, settings.verbose, is_terminal, log, script)))
+}
+
+/// The same for a process whose lines another one writes.
+pub(super) fn passed_on(
+    settings: &Settings,
+    console_output: Option<&str>,
+    link: &ShareLink,
+) -> Result<Arc<Console>, Failed> {
+    let script = console_output.map(|_| link.lines(true));
+    let is_terminal = is_terminal(output(settings));
+    let (format, log) = (format(settings)?, link.lines(false));
+    Ok(Arc::new(Console::new(format, settings.verbose, is_terminal, log, script)))
+}
+
+fn format(settings: &Settings) -> Result<LogFormat, Failed> {
+    match settings.log_format.as_deref() {
+        None | Some("" | "text") => Ok(LogFormat::Text),
+        Some("json") => Ok(LogFormat::Json),
+        Some("raw") => Ok(LogFormat::Raw),
+        Some(other) => {
+            let told = format!("--log-format {other}: it is none of raw, json and text");
+            Err(Failed::config(told))
+        }
+    }
+}
+
+fn output(settings: &Settings) -> &str {
+    settings.log_output.as_deref().unwrap_or("stderr")
+}
+
+fn is_terminal(output: &str) -> bool {
+    output == "stderr" && io::stderr().is_terminal()
 }
 
 fn file(path: &str) -> Result<File, Failed> {

@@ -11,12 +11,15 @@ mod journeys;
 mod log;
 mod new;
 mod outputs;
+mod processes;
 mod progress;
 mod remote;
 mod run;
 mod script;
 mod source;
 mod summary;
+
+use sojourn_engine::{Joined, RunError};
 
 use crate::errors::UsageError;
 
@@ -26,6 +29,7 @@ use crate::errors::UsageError;
   sojourn k6 run script.js
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
+  sojourn k6 run --generators 4 script.js   the same test by four processes, one summary
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
   sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal
   sojourn k6 check script.js                what it uses, what is missing
@@ -64,8 +68,20 @@ enum Command {
     Resume(remote::At),
     /// Change how many users an externally controlled scenario has
     Scale(remote::Scale),
+    /// Refused: scripts of k6 run on this machine alone
+    #[command(hide = true)]
+    Coordinator(processes::Elsewhere),
     /// Print the version
     Version,
+}
+
+/// Runs its share of the users for the process that conducts the test.
+pub(crate) fn join(command: &K6, joined: Joined) -> Result<(), RunError> {
+    match &command.command {
+        Command::Run(command) => processes::join(command, joined),
+        // Nobody else starts processes.
+        _ => Err(joined.refuse(RunError::with("this command makes no load", None))),
+    }
 }
 
 /// Does it; the exit code.
@@ -81,6 +97,7 @@ pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
         Command::Pause(at) => remote::pause(at, true),
         Command::Resume(at) => remote::pause(at, false),
         Command::Scale(command) => remote::scale(command),
+        Command::Coordinator(_) => Err(processes::refused("coordinator")),
         Command::Version => {
             println!("sojourn {}", env!("CARGO_PKG_VERSION"));
             Ok(0)

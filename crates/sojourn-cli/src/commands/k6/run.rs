@@ -7,12 +7,12 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings, SummaryMode};
-use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::{Environment, Segment};
-use sojourn_vu::{Ask, Console, Ended, Plan, Rest, Seen, conduct};
+use sojourn_vu::{Ask, Console, Ended, Plan, Processes, Rest, Seen, conduct};
 
 use super::display::{Display, Shown, ShownFlags};
 use super::journeys::Journeys;
+use super::processes::{self, ProcessFlags};
 use super::script::{self, Failed};
 use super::{environment, frames, log, outputs, summary};
 use crate::errors::UsageError;
@@ -27,18 +27,22 @@ use crate::signals;
   sojourn run script.js --out influxdb=http://127.0.0.1:8086/k6
   K6_PROMETHEUS_RW_SERVER_URL=http://127.0.0.1:9090/api/v1/write \\
     sojourn run script.js --out experimental-prometheus-rw
-  sojourn run script.js --web               watched in a browser")]
+  sojourn run script.js --web               watched in a browser
+  sojourn run script.js --generators 4      its users in four processes")]
 pub(crate) struct Run {
     /// The script; - for standard input
-    script: PathBuf,
+    pub(super) script: PathBuf,
     #[command(flatten)]
-    flags: RunFlags,
+    pub(super) flags: RunFlags,
+    #[command(flatten)]
+    processes: ProcessFlags,
     #[command(flatten)]
     shown: ShownFlags,
 }
 
 /// Runs it.
 pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
+    let processes = command.processes.asked(&command.script)?;
     let process = environment::of_process();
     let console = log::beginning();
     let prepared = script::config_file(&command.flags, &process).and_then(|config| {
@@ -50,7 +54,7 @@ pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
         Ok((settings, console))
     });
     Ok(match prepared {
-        Ok((settings, console)) => match test(command, &process, &settings, &console) {
+        Ok((settings, console)) => match test(command, processes, &process, &settings, &console) {
             Ok(exit) => exit.code(),
             Err(failed) => failed.tell(&console),
         },
@@ -60,6 +64,7 @@ pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
 
 fn test(
     command: &Run,
+    processes: Option<Processes>,
     process: &Environment,
     settings: &Settings,
     console: &Arc<Console>,
@@ -67,16 +72,17 @@ fn test(
     for warning in &settings.warnings {
         console.warn(warning);
     }
-    let asked = script::ask(&command.script, &command.flags, settings, process, true, console)?;
+    let of = (process, true);
+    let asked = script::ask(&command.script, &command.flags, settings, of, None, console)?;
+    if let Some(processes) = &processes {
+        processes::check(&asked, processes.count, console)?;
+    }
     let options = &asked.consolidated.options;
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
     let look = summary::Look::new(options, is_coloured)?;
-    let system_tags = match &options.system_tags {
-        Some(tags) => SystemTags::from_keys(tags.0.iter().copied()),
-        None => SystemTags::default(),
-    };
+    let system_tags = script::system_tags(options);
     if !settings.quiet {
-        announce(command, settings, &asked);
+        announce(command, settings, &asked, processes.as_ref());
     }
     let outputs = outputs::open(&settings.out, process, system_tags)?;
     let users = asked.consolidated.requirements().max_vus;
@@ -100,7 +106,8 @@ fn test(
         strict: settings.strict,
         exact: settings.exact_percentiles,
         is_full: settings.summary_mode == SummaryMode::Full,
-        threads: settings.threads.unwrap_or_else(|| threads(users)),
+        threads: settings.threads.unwrap_or_else(|| threads(users, 1)),
+        processes,
         outputs,
         has_summary: settings.summary_mode != SummaryMode::Disabled,
         journeys: journeys.as_ref().map(|journeys| journeys.followed_with(onlooker)),
@@ -177,12 +184,18 @@ fn tell(
 }
 
 /// What is about to run.
-fn announce(command: &Run, settings: &Settings, asked: &script::Asked) {
+fn announce(
+    command: &Run,
+    settings: &Settings,
+    asked: &script::Asked,
+    processes: Option<&Processes>,
+) {
     let needed = asked.consolidated.requirements();
     let scenarios = &asked.consolidated.scenarios;
     let shown: Vec<_> = settings.out.iter().map(|out| outputs::shown(out)).collect();
     let outputs = if shown.is_empty() { "-".to_owned() } else { shown.join(", ") };
-    println!("\n     execution: local");
+    let by = processes.map_or_else(String::new, |by| format!(", by {} processes", by.count));
+    println!("\n     execution: local{by}");
     println!("        script: {}", command.script.display());
     println!("        output: {outputs}\n");
     let segment = asked.consolidated.options.execution_segment.unwrap_or_default();
@@ -197,8 +210,10 @@ fn announce(command: &Run, settings: &Settings, asked: &script::Asked) {
 /// Users that make another thread worth while.
 const USERS_PER_THREAD: u64 = 100;
 
-/// As many as the users are worth, one a core at most.
-fn threads(users: u64) -> usize {
+/// As many as the users are worth, one a core at most of those that each of several processes may
+/// have.
+pub(super) fn threads(users: u64, processes: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let cores = (cores / processes.max(1)).max(1);
     usize::try_from(users / USERS_PER_THREAD).unwrap_or(usize::MAX).clamp(1, cores)
 }

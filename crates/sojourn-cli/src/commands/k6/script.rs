@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings};
+use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::{
-    Consolidated, Environment, Options, OptionsError, Tier, Tiers, consolidate,
+    Consolidated, Environment, Options, OptionsError, Segment, SegmentSequence, Tier, Tiers,
+    consolidate,
 };
 use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, collect};
 
@@ -125,16 +127,33 @@ pub(super) fn load(
     Ok(collected)
 }
 
-/// Runs the script's top level and makes one set of options.
+/// One of several processes that run a script together.
+pub(super) struct Part<'a> {
+    /// Its number, from 0…
+    pub(super) number: u32,
+    /// …of so many.
+    pub(super) of: u32,
+    /// What the script exports as `options`, wherever that was found.
+    pub(super) options: &'a Value,
+}
+
+/// Runs the script's top level and makes one set of options; those of a part, where there are
+/// several.
 pub(super) fn ask(
     script: &Path,
     flags: &RunFlags,
     settings: &Settings,
-    process: &Environment,
-    is_included: bool,
+    (process, is_included): (&Environment, bool),
+    part: Option<&Part<'_>>,
     console: &Arc<Console>,
 ) -> Result<Asked, Failed> {
-    let collected = load(script, settings, process, is_included, console)?;
+    let mut collected = load(script, settings, process, is_included, console)?;
+    let mut of_flags = flags.options().map_err(Failed::options)?;
+    if let Some(part) = part {
+        collected.options = part.options.clone();
+        of_flags.execution_segment = Segment::nth(part.number, part.of);
+        of_flags.execution_segment_sequence = Some(SegmentSequence::alike(part.of));
+    }
     let config_file = config_file(flags, process)?;
     let (of_script, unknown) =
         Options::from_json(Tier::Script, &collected.options).map_err(Failed::options)?;
@@ -145,7 +164,7 @@ pub(super) fn ask(
         config_file: Options::from_json(Tier::ConfigFile, &config_file).map_err(Failed::options)?.0,
         script: of_script,
         environment: Options::from_environment(process).map_err(Failed::options)?,
-        flags: flags.options().map_err(Failed::options)?,
+        flags: of_flags,
     };
     let consolidated = consolidate(tiers).map_err(Failed::options)?;
     let is_exported = |name: &str| collected.functions.iter().any(|known| known == name);
@@ -154,6 +173,14 @@ pub(super) fn ask(
         console.warn(warning);
     }
     Ok(Asked { collected, consolidated })
+}
+
+/// Which tags are set without the script's doing.
+pub(super) fn system_tags(options: &Options) -> SystemTags {
+    match &options.system_tags {
+        Some(tags) => SystemTags::from_keys(tags.0.iter().copied()),
+        None => SystemTags::default(),
+    }
 }
 
 /// The JSON of `-c` or `K6_CONFIG`; null without.

@@ -62,7 +62,7 @@ fn show(
     text.push('\n');
     let settings = &user.host.settings;
     let scenario = settings.scenarios.get(user.iteration.get().scenario);
-    let (vu, iter) = (user.counts.id.get(), user.counts.iterations.get());
+    let (vu, iter) = (user.number(), user.counts.iterations.get());
     settings.console.http_debug(
         &text,
         &[

@@ -112,7 +112,7 @@ impl HttpState {
             return *known;
         }
         let local = user.host.settings.options.local_ips.as_ref();
-        let local = local.map(|ips| ips.of(user.counts.id.get()));
+        let local = local.map(|ips| ips.of(user.number()));
         let id = user.host.client.borrow_mut().own_origin_from(origin, local);
         origins.insert(origin.clone(), id);
         id

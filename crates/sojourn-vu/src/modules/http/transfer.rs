@@ -295,8 +295,7 @@ fn refused(user: &User, now_ns: u64, reason: &str) -> OperationId {
 /// The option `rps`: requests of all users keep a distance.
 fn wait_for_turn(user: &User) {
     let settings = &user.host.settings;
-    let Some(rate) = settings.options.rps.and_then(|rate| u64::try_from(rate).ok()) else { return };
-    let Some(distance_ns) = sojourn_clock::SECOND_NS.checked_div(rate) else { return };
+    let Some(distance_ns) = settings.request_distance_ns() else { return };
     let turn_ns = settings.progress.request_turn(sojourn_clock::now_ns(), distance_ns);
     if turn_ns > sojourn_clock::now_ns() {
         let operation = user.operation();

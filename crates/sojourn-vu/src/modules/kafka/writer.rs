@@ -49,7 +49,7 @@ pub(super) fn make<'js>(
     }
     let config: WriterConfig = config::read(ctx, class, &given)?;
     let channel = config.channel().map_err(|problem| throw(ctx, &format!("{class}: {problem}")))?;
-    let start = user.counts.id.get() as usize;
+    let start = user.number() as usize;
     let balancer = Balancer::new(config.balancer.as_deref(), own.is_some(), start);
     let writer = Rc::new(Writer {
         user: Rc::clone(user),

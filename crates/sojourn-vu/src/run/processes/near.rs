@@ -1,0 +1,250 @@
+//! The conductor's side of a process.
+
+use std::io::{BufReader, ErrorKind};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::Sender;
+use sojourn_engine::remote::{Launched, launch, read_message, write_message};
+use sojourn_k6::metrics::{Registry, TagSets};
+
+use super::{FromProcess, Processes, SILENT_NS_MAX, ToProcess, fingerprint};
+use crate::settings::{Counted, Settings};
+use crate::thread::{Member, Order, Report};
+
+/// How long the end of a process is waited for that has said its last.
+const END_WITHIN: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A process that has been told what to do.
+pub(in crate::run) struct Process {
+    /// As people know it.
+    name: String,
+    settings: Arc<Settings>,
+    socket: UnixStream,
+    child: Child,
+    hearing: Option<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts all of them; they report under the numbers from `first` on. Fails when the system
+    /// gives no process or thread.
+    pub(in crate::run) fn start_all(
+        asked: &Processes,
+        settings: &Arc<Settings>,
+        options: &str,
+        first: Member,
+        reports: &Sender<(Member, Report)>,
+    ) -> Result<Vec<Self>, String> {
+        let registry =
+            settings.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let registry = Arc::new(registry);
+        let fingerprint = fingerprint(settings, &registry);
+        let mut all = Vec::with_capacity(asked.count as usize);
+        for (member, number) in (first..).zip(0..asked.count) {
+            let launched = launch(asked.words.clone(), number, asked.count);
+            let launched = launched.map_err(|error| error.to_string())?;
+            let hearing = Hearing {
+                member,
+                settings: Arc::clone(settings),
+                registry: Arc::clone(&registry),
+                reports: reports.clone(),
+                counted: Counted::default(),
+            };
+            let test = ToProcess::Test { options: options.to_owned(), fingerprint };
+            all.push(Self::begin(number, launched, &test, hearing)?);
+        }
+        Ok(all)
+    }
+
+    fn begin(
+        number: u32,
+        Launched { socket, child }: Launched,
+        test: &ToProcess,
+        hearing: Hearing,
+    ) -> Result<Self, String> {
+        let name = format!("generator process {number} (pid {})", child.id());
+        let settings = Arc::clone(&hearing.settings);
+        let mut process = Self { name, settings, socket, child, hearing: None };
+        let from = process.socket.try_clone().map_err(|error| error.to_string())?;
+        // One that reads nothing can't be told anything: it is lost, and keeps nobody waiting.
+        let silent = Some(Duration::from_nanos(SILENT_NS_MAX));
+        process.socket.set_write_timeout(silent).map_err(|error| error.to_string())?;
+        process.say(test);
+        let hearing = std::thread::Builder::new()
+            .name(format!("process-{number}"))
+            .spawn(move || hearing.hear(from))
+            .map_err(|error| error.to_string())?;
+        process.hearing = Some(hearing);
+        Ok(process)
+    }
+
+    /// Tells it. One that is gone is found out by whoever hears it.
+    pub(in crate::run) fn tell(&mut self, order: &Order) {
+        match order {
+            Order::Start { start_ns } => self.say(&ToProcess::Start { start_ns: *start_ns }),
+            Order::Steer(steer) => self.say(&ToProcess::Steer(*steer)),
+            Order::HandOver => self.say(&ToProcess::HandOver),
+            Order::Stop => self.say(&ToProcess::Stop),
+            Order::End => self.end(),
+            // Functions that are called once are the conductor's own.
+            Order::Call { .. } | Order::CutCall => {}
+        }
+    }
+
+    /// Tells it what `setup` returned.
+    pub(in crate::run) fn hand_setup_data(&mut self) {
+        let data = self.settings.setup_data.get().cloned().flatten();
+        self.say(&ToProcess::SetupData(data));
+    }
+
+    fn say(&mut self, message: &ToProcess) {
+        if write_message(&mut self.socket, message).is_err() {
+            // It has heard half of something: nothing that it does from here on counts.
+            self.socket.shutdown(Shutdown::Both).ok();
+        }
+    }
+
+    /// It is told nothing more, which ends it.
+    pub(in crate::run) fn end(&mut self) {
+        self.socket.shutdown(Shutdown::Write).ok();
+    }
+
+    /// Whether it has ended, and all that it said has been heard.
+    pub(in crate::run) fn has_ended(&mut self) -> bool {
+        let is_heard = self.hearing.as_ref().is_none_or(JoinHandle::is_finished);
+        is_heard && !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends it at once.
+    pub(in crate::run) fn kill(&mut self) {
+        // One that has ended already can't be killed.
+        self.child.kill().ok();
+        self.socket.shutdown(Shutdown::Both).ok();
+    }
+
+    /// What is said of its loss: `why`, or how it ended.
+    pub(in crate::run) fn loss(&mut self, why: Option<String>) -> String {
+        let name = &self.name;
+        if let Some(why) = why {
+            return format!("{name} {why}");
+        }
+        let until_ns = sojourn_clock::now_ns() + END_WITHIN.as_nanos() as u64;
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break status.to_string(),
+                Ok(None) if sojourn_clock::now_ns() < until_ns => std::thread::sleep(LOOK_EVERY),
+                Ok(None) => break "it closed its socket".to_owned(),
+                Err(error) => break error.to_string(),
+            }
+        };
+        format!("{name} ended early ({status})")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        // It is dead: its end is there to be fetched.
+        self.child.wait().ok();
+        if let Some(hearing) = self.hearing.take() {
+            hearing.join().ok();
+        }
+    }
+}
+
+/// The thread that hears a process.
+struct Hearing {
+    member: Member,
+    settings: Arc<Settings>,
+    registry: Arc<Registry>,
+    reports: Sender<(Member, Report)>,
+    /// What it has told of.
+    counted: Counted,
+}
+
+impl Hearing {
+    /// Until it says nothing more.
+    fn hear(mut self, socket: UnixStream) {
+        let mut sets = TagSets::new(self.registry.matcher());
+        let mut from = BufReader::new(socket);
+        let mut is_first = true;
+        let why = loop {
+            match read_message(&mut from) {
+                Ok(Some(message)) => match self.report(message, &mut sets) {
+                    Ok(Some(report)) => self.pass_on(report),
+                    Ok(None) => {}
+                    Err(why) => break Some(why),
+                },
+                Ok(None) => break None,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let silent_s = SILENT_NS_MAX / sojourn_clock::SECOND_NS;
+                    break Some(format!("has said nothing for {silent_s} s"));
+                }
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => break None,
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => break None,
+                Err(error) => break Some(format!("can't be understood: {error}")),
+            }
+            if std::mem::take(&mut is_first) {
+                // The script's top level may have taken long before it; from here on it says
+                // something now and then.
+                let silent = Some(Duration::from_nanos(SILENT_NS_MAX));
+                from.get_ref().set_read_timeout(silent).ok();
+            }
+        };
+        // Its users are gone.
+        let left = Counted { active: 0, initialised: 0, ..self.counted };
+        self.settings.progress.count_in(self.counted, left);
+        self.pass_on(Report::Lost(why));
+    }
+
+    fn pass_on(&self, report: Report) {
+        // A conductor that is gone needs none.
+        self.reports.send((self.member, report)).ok();
+    }
+
+    /// What is to be reported of a message; why it is none.
+    fn report(
+        &mut self,
+        message: FromProcess,
+        sets: &mut TagSets,
+    ) -> Result<Option<Report>, String> {
+        let progress = &self.settings.progress;
+        Ok(match message {
+            FromProcess::Leaves(why) => return Err(why),
+            FromProcess::Ready => Some(Report::Ready),
+            FromProcess::Counted(counted) => {
+                progress.count_in(self.counted, counted);
+                self.counted = counted;
+                None
+            }
+            FromProcess::Aborted(reason) => {
+                // The first one counts.
+                progress.aborted.set(reason).ok();
+                None
+            }
+            FromProcess::Marked(reason) => {
+                progress.failed.set(reason).ok();
+                None
+            }
+            FromProcess::Line { is_script, line } => {
+                self.settings.console.pass_on(is_script, &line);
+                None
+            }
+            FromProcess::Account { delta, samples, is_asked } => {
+                if delta.as_ref().is_some_and(|delta| !delta.is_of(&self.registry)) {
+                    return Err("tells of metrics that there are not".to_owned());
+                }
+                let samples = samples.into_samples(sets, &self.registry);
+                let samples = samples.map_err(|error| format!("tells of {error}"))?;
+                Some(Report::Account { delta, samples, is_asked })
+            }
+            FromProcess::Finished => Some(Report::Finished),
+            FromProcess::Failed(why) => Some(Report::Failed(why)),
+        })
+    }
+}
