@@ -29,6 +29,8 @@ mod k6_kafka;
 #[cfg(feature = "script")]
 mod k6_outputs;
 #[cfg(feature = "script")]
+mod k6_places;
+#[cfg(feature = "script")]
 mod k6_redis;
 #[cfg(feature = "script")]
 mod k6_rest;
