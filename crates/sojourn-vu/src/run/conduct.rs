@@ -10,7 +10,7 @@ use sojourn_k6::metrics::{Registry, Shard, ShardOptions, TagSets, Totals, builti
 use sojourn_k6::thresholds::{Moment, Thresholds};
 
 use super::SAMPLES_MAX;
-use super::answers::Outside;
+use super::answers::{LOOK_NS, Outside};
 use super::ask::Stage;
 use super::client;
 use super::journeys::Journeying;
@@ -176,7 +176,7 @@ impl Conductor<'_> {
             self.account_for_journeys(&journeys);
             self.answer()?;
             // Threads go on meanwhile, and may have something to say.
-            self.next(20 * MILLISECOND_NS)?;
+            self.next(LOOK_NS)?;
         }
         self.account_for_journeys(&journeys);
         Ok(Some(journeys.finish()))
@@ -258,18 +258,20 @@ impl Conductor<'_> {
     fn initialise(&mut self) -> Result<(), RunError> {
         let mut ready = 0;
         while ready < self.threads.count() {
-            match self.next(SECOND_NS)? {
-                Some(Report::Ready) => ready += 1,
-                _ if (self.stop)() > 0 => {
-                    return Err(RunError::new(ExitCode::ExternalAbort, "stopped by a signal"));
-                }
-                _ => {}
+            if let Some(Report::Ready) = self.next(LOOK_NS)? {
+                ready += 1;
+                continue;
+            }
+            self.answer()?;
+            if let Some(stopped) = self.stopped_early() {
+                return Err(stopped);
             }
         }
         Ok(())
     }
 
-    /// Calls an exported function on the first thread.
+    /// Calls an exported function on the first thread. Whoever asks meanwhile is answered; `setup`
+    /// is cut when somebody ends the test, the others only when it is to end at once.
     fn call(
         &mut self,
         function: &'static str,
@@ -278,25 +280,37 @@ impl Conductor<'_> {
         timeout: ExitCode,
     ) -> Result<JobEnd, RunError> {
         self.threads.tell(0, Order::Call { function, argument });
+        self.outside.is_calling = true;
         let deadline_ns = now_ns().saturating_add(limit_ns);
-        let mut is_cut = false;
-        loop {
-            if let Some(Report::Called(ended)) = self.next(20 * MILLISECOND_NS)? {
-                let aborted = self.settings.progress.aborted.get();
-                return match &ended.error {
-                    _ if aborted.is_some() => Err(RunError::new(
-                        ExitCode::ScriptAborted,
-                        aborted.cloned().unwrap_or_default(),
-                    )),
-                    Some(_) if is_cut => Err(RunError::timeout(timeout, function, limit_ns)),
-                    Some(error) => Err(RunError::exception(error)),
-                    None => Ok(ended),
-                };
+        let mut cut = None;
+        let ended = loop {
+            if let Some(Report::Called(ended)) = self.next(LOOK_NS)? {
+                break ended;
             }
-            if !is_cut && (now_ns() >= deadline_ns || (self.stop)() > 1) {
-                is_cut = true;
+            self.answer()?;
+            if cut.is_some() {
+                continue;
+            }
+            cut = match self.stopped_early() {
+                Some(stopped) if function == "setup" || (self.stop)() > 1 => Some(stopped),
+                _ if now_ns() >= deadline_ns => {
+                    Some(RunError::timeout(timeout, function, limit_ns))
+                }
+                _ => None,
+            };
+            if cut.is_some() {
                 self.threads.tell(0, Order::CutCall);
             }
+        };
+        self.outside.is_calling = false;
+        let aborted = self.settings.progress.aborted.get();
+        match (&ended.error, cut) {
+            _ if aborted.is_some() => {
+                Err(RunError::new(ExitCode::ScriptAborted, aborted.cloned().unwrap_or_default()))
+            }
+            (Some(_), Some(cut)) => Err(cut),
+            (Some(error), None) => Err(RunError::exception(error)),
+            (None, _) => Ok(ended),
         }
     }
 
