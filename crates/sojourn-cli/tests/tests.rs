@@ -21,6 +21,8 @@ mod generators;
 #[cfg(feature = "script")]
 mod k6;
 #[cfg(feature = "script")]
+mod k6_ends;
+#[cfg(feature = "script")]
 mod k6_journeys;
 #[cfg(feature = "script")]
 mod k6_jslib;

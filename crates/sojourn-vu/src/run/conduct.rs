@@ -319,7 +319,7 @@ impl Conductor<'_> {
         self.settings.progress.start_ns.store(start_ns, Ordering::Relaxed);
         self.threads.tell_all(|| Order::Start { start_ns });
         let mut cause = None;
-        let mut finished = 0;
+        let (mut finished, mut is_urged) = (0, false);
         let (mut view_ns, mut thresholds_ns) = (start_ns + VIEW_NS, start_ns + THRESHOLDS_NS);
         while finished < self.threads.count() {
             let now_ns = now_ns();
@@ -344,7 +344,11 @@ impl Conductor<'_> {
                     self.threads.tell_all(|| Order::Stop);
                 }
             }
-            if let Some(Report::Finished) = self.next(20 * MILLISECOND_NS)? {
+            if !is_urged && (self.stop)() > 1 {
+                is_urged = true;
+                self.threads.tell_all(|| Order::Stop);
+            }
+            if let Some(Report::Finished) = self.next(LOOK_NS)? {
                 finished += 1;
             }
         }

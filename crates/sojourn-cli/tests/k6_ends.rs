@@ -1,0 +1,60 @@
+//! How scripts end: nothing begins after the end, no sample is lost, and what can't be told does not
+//! hide what the test came to.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sojourn_testkit::{
+    Output, Program, Reply, Request, Responder, Server, TempDir, response, sojourn, temp_dir,
+};
+
+fn folder_with(script: &str) -> TempDir {
+    let folder = temp_dir().unwrap();
+    std::fs::write(folder.path().join("test.js"), script).unwrap();
+    folder
+}
+
+fn run(folder: &Path, words: &[&str]) -> Output {
+    let all = ["k6", "run", "--quiet", "test.js"].iter().chain(words);
+    sojourn(all).in_dir(folder).timeout(Duration::from_secs(120)).run().unwrap()
+}
+
+/// Paths as they were asked for.
+#[derive(Clone, Default)]
+struct Book(Arc<Mutex<Vec<String>>>);
+
+impl Responder for Book {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
+        self.0.lock().unwrap().push(request.path.to_owned());
+        Reply::now(response(200, "text/plain", b"ok"))
+    }
+}
+
+/// Users are nearly always between two iterations when the end comes, the next one given to them.
+/// One that began all the same would outlive its second's sleep.
+const BUSY: &str = r#"
+import http from 'k6/http';
+import { sleep } from 'k6';
+export const options = { scenarios: { s: {
+  executor: 'constant-vus', vus: 50, duration: '1s', gracefulStop: '0s' } } };
+let began;
+export default function () {
+  began = began || Date.now();
+  if (Date.now() - began >= 1000) {
+    sleep(2);
+    http.get('BASE/late');
+  }
+  for (let i = 0; i < 10000; i++) {}
+}
+"#;
+
+#[test]
+fn no_iteration_outlives_an_end_that_came_before_its_beginning() {
+    let book = Book::default();
+    let server = Server::start(book.clone()).unwrap();
+    let folder = folder_with(&BUSY.replace("BASE", &server.url("")));
+    let output = run(folder.path(), &["--threads", "1"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(book.0.lock().unwrap().is_empty(), "{output}");
+}
