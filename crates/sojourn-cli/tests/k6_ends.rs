@@ -58,3 +58,27 @@ fn no_iteration_outlives_an_end_that_came_before_its_beginning() {
     assert_eq!(output.code, Some(0), "{output}");
     assert!(book.0.lock().unwrap().is_empty(), "{output}");
 }
+
+const MANY: &str = r#"
+import { sleep } from 'k6';
+import { Counter } from 'k6/metrics';
+const counted = new Counter('counted');
+export const options = { scenarios: { s: {
+  executor: 'per-vu-iterations', vus: 400, iterations: 1, maxDuration: '60s' } } };
+export default function () {
+  sleep(1);
+  for (let i = 0; i < 100; i++) counted.add(1);
+}
+"#;
+
+#[test]
+fn samples_of_users_that_wake_at_once_are_all_handed_over() {
+    let folder = folder_with(MANY);
+    let output = run(folder.path(), &["--threads", "1", "--out", "json=samples.json"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(!output.stderr.contains("incomplete"), "{output}");
+    let text = std::fs::read_to_string(folder.path().join("samples.json")).unwrap();
+    let is_sample =
+        |line: &&str| line.contains(r#""metric":"counted""#) && line.contains(r#""type":"Point""#);
+    assert_eq!(text.lines().filter(is_sample).count(), 40_000);
+}

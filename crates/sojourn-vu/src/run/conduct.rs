@@ -92,11 +92,11 @@ pub(super) struct Conductor<'a> {
     pub(super) thresholds: Thresholds,
     pub(super) registry: Registry,
     /// Samples of the conductor's own: gauges of users.
-    shard: Shard,
-    sets: TagSets,
-    anchor: Anchor,
+    pub(super) shard: Shard,
+    pub(super) sets: TagSets,
+    pub(super) anchor: Anchor,
     is_strict: bool,
-    outputs: &'a mut Vec<Output>,
+    pub(super) outputs: &'a mut Vec<Output>,
     pub(super) stop: &'a dyn Fn() -> u8,
     view: &'a mut dyn FnMut(&Seen<'_>),
     /// Reports that came while another was waited for.
@@ -155,7 +155,7 @@ impl Conductor<'_> {
             setup_data,
             summary: None,
             journeys,
-            outputs_failed: outputs::end(self.outputs),
+            outputs_failed: outputs::end(self.outputs, self.totals.samples_refused()),
         };
         if has_summary && self.exports("handleSummary") {
             ended.summary = self.summarise(summary_data(&ended));
@@ -180,18 +180,6 @@ impl Conductor<'_> {
         }
         self.account_for_journeys(&journeys);
         Ok(Some(journeys.finish()))
-    }
-
-    /// Samples of the journeys that have ended.
-    fn account_for_journeys(&mut self, journeys: &Journeying) {
-        let pairs = self.settings.run_tags();
-        journeys.samples(|journey, metric, instant_ns, value| {
-            let mut pairs = pairs.clone();
-            pairs.push(("journey", journey));
-            let empty = Arc::clone(self.sets.empty());
-            let tags = self.sets.with(&empty, &pairs);
-            self.shard.add(metric, &tags, self.anchor.unix_ns_at(instant_ns), value);
-        });
     }
 
     /// Calls `setup`, if it is to be called; what it returned, or what somebody gave in its place.

@@ -130,9 +130,6 @@ impl VuThread {
         }
         self.run_ready();
         self.note_progress();
-        if self.seats.samples_are_many() {
-            self.hand_over(false);
-        }
         self.wait();
         true
     }
@@ -143,8 +140,18 @@ impl VuThread {
         for _ in 0..self.seats.count_ready() {
             let Some(user) = self.host.take_ready() else { return };
             self.host.turn_ns.set(now_ns());
-            let Some(ended) = self.seats.resume(user) else { continue };
+            let ended = self.seats.resume(user);
+            // Thousands of users may wake at once, each with samples.
+            self.make_room();
+            let Some(ended) = ended else { continue };
             self.ended(user, ended);
+        }
+    }
+
+    /// Hands samples over before there is no room for more.
+    fn make_room(&mut self) {
+        if self.seats.samples_are_many() {
+            self.hand_over(false);
         }
     }
 
