@@ -82,3 +82,36 @@ fn samples_of_users_that_wake_at_once_are_all_handed_over() {
         |line: &&str| line.contains(r#""metric":"counted""#) && line.contains(r#""type":"Point""#);
     assert_eq!(text.lines().filter(is_sample).count(), 40_000);
 }
+
+const FAILING: &str = r#"
+export const options = { iterations: 2, thresholds: { iterations: ['count<1'] } };
+export default function () {}
+"#;
+
+#[test]
+fn what_can_not_be_written_does_not_hide_what_the_test_came_to() {
+    let folder = folder_with(FAILING);
+    let output = run(folder.path(), &["--summary-export", "nowhere/summary.json"]);
+    assert_eq!(output.code, Some(99), "{output}");
+    assert!(output.stderr.contains("nowhere/summary.json"), "{output}");
+    assert!(output.stderr.contains("thresholds on metrics 'iterations'"), "{output}");
+    let binary = env!("CARGO_BIN_EXE_sojourn");
+    let line = format!("'{binary}' k6 run --quiet test.js > /dev/full");
+    let output = Program::new("bash").args(["-c", &line]).in_dir(folder.path()).run().unwrap();
+    assert_eq!(output.code, Some(99), "{output}");
+    assert!(output.stderr.contains("the summary can't be written"), "{output}");
+}
+
+#[test]
+fn the_csv_output_has_keys_and_values_too() {
+    let folder = folder_with(FAILING);
+    let out = "csv=fileName=a.csv,timeFormat=rfc3339,saveInterval=5s";
+    let output = run(folder.path(), &["--out", out, "--no-thresholds"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let text = std::fs::read_to_string(folder.path().join("a.csv")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("iterations,")).unwrap();
+    assert!(line.split(',').nth(1).unwrap().contains('T'), "{line}");
+    let output = run(folder.path(), &["--out", "csv=name=a.csv"]);
+    assert_eq!(output.code, Some(104), "{output}");
+    assert!(output.stderr.contains("unknown key"), "{output}");
+}
