@@ -79,6 +79,11 @@ impl Settings {
         self.counters.get(scenario).map_or(0, |own| own.begun.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// How many iterations of all scenarios have begun.
+    pub(crate) fn begun(&self) -> u64 {
+        self.counters.iter().map(|own| own.begun.load(Ordering::Relaxed)).sum()
+    }
+
     /// Tags of every sample of the run.
     pub(crate) fn run_tags(&self) -> Vec<(&str, &str)> {
         let tags = self.options.tags.iter().flat_map(|tags| tags.iter());

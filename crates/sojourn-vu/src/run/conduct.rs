@@ -474,6 +474,7 @@ impl Conductor<'_> {
             elapsed_ns,
             vus: load(&progress.active),
             vus_max: load(&progress.initialised),
+            begun: self.settings.begun(),
             completed: load(&progress.completed),
             interrupted: load(&progress.interrupted),
             dropped: load(&progress.dropped),
