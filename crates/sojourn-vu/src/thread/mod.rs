@@ -93,7 +93,7 @@ impl VuThread {
 
     /// Runs until it is told to end, or the coordinator is gone.
     pub(crate) fn run(mut self) {
-        for _ in 0..player::planned(&self.host.settings, self.place) {
+        for _ in 0..player::planned(&self.host.settings.scenarios, self.place) {
             if let Err(problem) = self.seats.add() {
                 self.report(Report::Failed(problem));
                 return;
