@@ -383,6 +383,9 @@ fn statsd_gets_every_sample() {
     };
     assert_near(sum("k6.counted:"), played.of("counted", "count"), "counted");
     assert_near(sum("k6.took:"), played.values("took", "", "").iter().sum(), "took");
+    assert_near(sum("k6.check.status is 200.pass:"), 40.0, "checks that passed");
+    assert_near(sum("k6.check.never holds.fail:"), 40.0, "checks that failed");
+    assert!(lines.iter().any(|line| line.starts_with("k6.size:") && line.contains("|ms")));
     assert!(lines.iter().any(|line| line.contains("|ms|#") && line.contains("scenario:default")));
     assert!(!lines.iter().any(|line| line.contains("url:")), "{:?}", lines.first());
 }

@@ -297,3 +297,56 @@ fn nobody_waits_for_who_can_not_come() {
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("no answer from"), "{output}");
 }
+
+const SLOW: &str = r#"
+import http from 'k6/http';
+import { sleep } from 'k6';
+export const options = { vus: 1, iterations: 1, setupTimeout: '200s' };
+const until = Date.now() + Number(__VU > 0 ? __ENV.INIT || 0 : 0);
+while (Date.now() < until) {}
+export function setup() { http.get('BASE/setup'); sleep(150); }
+export default function () { http.get('BASE/iteration'); }
+"#;
+
+const STOPPED: &str = r#"{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}"#;
+
+#[test]
+fn who_asks_while_setup_is_called_is_answered_and_may_end_it() {
+    let test = Test::start(SLOW, &[]);
+    until("setup is called", || test.requests() == 1);
+    for _ in 0..20 {
+        // More than may wait at once.
+        assert_eq!(test.data("/v1/status")["attributes"]["status"], 6);
+    }
+    let refused = test.send("POST", "/v1/setup", "");
+    assert!(refused["errors"][0]["detail"].as_str().unwrap().contains("being called"));
+    let paused = r#"{"data":{"type":"status","id":"default","attributes":{"paused":true}}}"#;
+    assert_eq!(test.send("PATCH", "/v1/status", paused)["errors"][0]["status"], "400");
+    assert!(test.data("/v1/metrics").as_array().is_some());
+    let stopped = test.send("PATCH", "/v1/status", STOPPED);
+    assert_eq!(stopped["data"]["attributes"]["stopped"], true, "{stopped}");
+    let output = test.running.wait().unwrap();
+    assert_eq!(output.code, Some(103), "{output}");
+    assert_eq!(*test.book.0.lock().unwrap(), ["/setup"]);
+}
+
+#[test]
+fn who_asks_while_users_are_made_is_answered_and_may_end_it() {
+    let test = Test::start(SLOW, &["-e", "INIT=150000"]);
+    assert_eq!(test.data("/v1/status")["attributes"]["status"], 1);
+    let stopped = test.send("PATCH", "/v1/status", STOPPED);
+    assert_eq!(stopped["data"]["attributes"]["stopped"], true, "{stopped}");
+    let output = test.running.wait().unwrap();
+    assert_eq!(output.code, Some(103), "{output}");
+    assert!(test.book.0.lock().unwrap().is_empty());
+}
+
+#[test]
+fn the_first_signal_ends_setup() {
+    let test = Test::start(SLOW, &[]);
+    until("setup is called", || test.requests() == 1);
+    test.running.interrupt().unwrap();
+    let output = test.running.wait().unwrap();
+    assert_eq!(output.code, Some(105), "{output}");
+    assert_eq!(*test.book.0.lock().unwrap(), ["/setup"]);
+}

@@ -21,6 +21,8 @@ mod generators;
 #[cfg(feature = "script")]
 mod k6;
 #[cfg(feature = "script")]
+mod k6_ends;
+#[cfg(feature = "script")]
 mod k6_journeys;
 #[cfg(feature = "script")]
 mod k6_jslib;
@@ -28,6 +30,8 @@ mod k6_jslib;
 mod k6_kafka;
 #[cfg(feature = "script")]
 mod k6_outputs;
+#[cfg(feature = "script")]
+mod k6_places;
 #[cfg(feature = "script")]
 mod k6_processes;
 #[cfg(feature = "script")]

@@ -33,6 +33,8 @@ pub(crate) enum Cause {
     Os(Errno),
     /// A proxy did not let the connection through.
     Proxy(String),
+    /// No address may be dialled: why.
+    Refused(String),
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
@@ -106,6 +108,7 @@ impl Cause {
                 ),
             ),
             Self::Proxy(error) => (FailureKind::Connect, format!("connection to {label}: {error}")),
+            Self::Refused(why) => (FailureKind::Connect, why),
             Self::Timeout(timeout_ns) => (
                 FailureKind::Timeout,
                 format!(

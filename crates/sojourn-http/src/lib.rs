@@ -50,7 +50,7 @@ mod route;
 mod tls;
 
 pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections, Shortage};
-pub use client::{Client, ClientConfig, ClientCounters, Greeting, Http2};
+pub use client::{AddressRule, Client, ClientConfig, ClientCounters, Ends, Greeting, Http2};
 pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};

@@ -213,7 +213,7 @@ mod tests {
         let origin = Origin { tls: false, host: "::1".to_owned(), port: 80 };
         let mut names = Names::new(&DnsOptions::default(), Waker::new().expect("a descriptor"));
         let config = ClientConfig::default();
-        let route = Route::new(&config, None, &origin, &mut names);
+        let route = Route::new(&config, None, &origin, None, &mut names);
         Pool::new(&origin, route, &config, None)
     }
 

@@ -1,6 +1,7 @@
 //! The way to an origin: where its connections go, through which proxy, and what that changes in
 //! its requests.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::amendment::Amendment;
@@ -32,11 +33,13 @@ pub(crate) enum Target {
 }
 
 impl Route {
-    /// `unix_socket` is the one that every connection goes to, if there is one.
+    /// `unix_socket` is the one that every connection goes to, if there is one; `to` is where the
+    /// origin's go instead.
     pub(crate) fn new(
         config: &ClientConfig,
         unix_socket: Option<&Remote>,
         origin: &Origin,
+        to: Option<SocketAddr>,
         names: &mut Names,
     ) -> Self {
         let close = !config.keep_alive;
@@ -59,7 +62,10 @@ impl Route {
                     }
                     proxy.address.clone()
                 }
-                None => address,
+                None => match to {
+                    Some(to) => HostPort { host: to.ip().to_string(), port: to.port() },
+                    None => address,
+                },
             };
             let to_target = |HostPort { host, port }: HostPort| Target::Tcp {
                 name: names.id(&host.to_ascii_lowercase()),
@@ -125,16 +131,16 @@ mod tests {
         };
         let mut names = names();
         let origin = Origin::parse("http://a").expect("URL");
-        let mut route = Route::new(&config, None, &origin, &mut names);
+        let mut route = Route::new(&config, None, &origin, None, &mut names);
         assert_eq!(hosts(&mut route, &names, 3), ["b:1", "c:2", "b:1"]);
         assert!(route.amendment.is_none() && route.tunnel().is_none());
         config.proxies = Proxies { http: Some(proxy), ..Proxies::default() };
-        let mut route = Route::new(&config, None, &origin, &mut names);
+        let mut route = Route::new(&config, None, &origin, None, &mut names);
         assert_eq!(hosts(&mut route, &names, 1), ["d:4"]);
         assert_eq!(route.via, " through proxy proxy:3128");
         // A Unix socket stands in for all of it.
         let socket = Remote::unix("/tmp/x".as_ref()).expect("short");
-        let mut route = Route::new(&config, Some(&socket), &origin, &mut names);
+        let mut route = Route::new(&config, Some(&socket), &origin, None, &mut names);
         assert_eq!(hosts(&mut route, &names, 1), ["unix socket /tmp/x"]);
         assert!(route.amendment.is_none());
     }

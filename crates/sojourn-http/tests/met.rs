@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use sojourn_http::{ClientConfig, Http2, Origin, TlsOptions, TlsVersion};
+use sojourn_http::{ClientConfig, Ends, Http2, Origin, TlsOptions, TlsVersion};
 
 use crate::dialling::{answer_all, tls_server};
 use crate::http2_peers::h2_server;
@@ -79,7 +79,7 @@ fn an_origin_may_have_a_local_address_of_its_own() {
     let origin = Origin::parse(&format!("http://{}", server.address)).expect("URL");
     for last in [3, 2] {
         let local = IpAddr::from([127, 0, 0, last]);
-        load.origin = load.client.own_origin_from(&origin, Some(local));
+        load.origin = load.client.own_origin_by(&origin, Ends { local: Some(local), to: None });
         load.answer();
         assert_eq!(seen.lock().expect("unpoisoned").pop(), Some(local));
     }

@@ -6,7 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex};
 
-use sojourn_http::{Client, ClientConfig, ConnectTo, FailureKind, HostPort, Origin, TlsOptions};
+use sojourn_http::{
+    AddressRule, Client, ClientConfig, ConnectTo, Ends, FailureKind, HostPort, Origin, TlsOptions,
+};
 
 use crate::dialling::{answer_all, tls_server};
 use crate::dns_server::parsed;
@@ -142,6 +144,45 @@ fn a_replaced_origin_must_still_show_its_certificate() {
     assert_eq!(Load::to(&origin("a.test"), config("a.test")).answer().body, b"ok");
     let failure = Load::to(&origin("b.test"), config("b.test")).failure();
     assert_eq!(failure.kind, FailureKind::Tls, "{failure}");
+}
+
+#[test]
+fn an_origin_with_another_end_is_asked_there_and_must_show_its_certificate() {
+    let peer = tls_server(&["a.test"], answer_all);
+    let config = ClientConfig {
+        tls: TlsOptions { ca_file: Some(peer.ca_file.path().to_owned()), ..TlsOptions::default() },
+        ..ClientConfig::default()
+    };
+    // Whatever the port: nothing has to be written twice.
+    let origin = |url: &str| Origin::parse(url).expect("URL");
+    let mut load = Load::to(&origin("https://a.test:8443"), config);
+    let ends = Ends { to: Some(peer.server.address), ..Ends::default() };
+    load.origin = load.client.own_origin_by(&origin("https://a.test:8443"), ends);
+    assert_eq!(load.answer().body, b"ok");
+    load.origin = load.client.own_origin_by(&origin("https://b.test:8443"), ends);
+    assert_eq!(load.failure().kind, FailureKind::Tls);
+}
+
+#[test]
+fn addresses_that_a_rule_refuses_are_not_dialled_whatever_they_come_from() {
+    let (server, _) = remembering_server();
+    let words = "127.0.0.0/8 and ::1 are not for us".to_owned();
+    let refuse = move |ip: IpAddr| ip.is_loopback().then(|| words.clone());
+    let config =
+        ClientConfig { refuse: Some(AddressRule(Arc::new(refuse))), ..ClientConfig::default() };
+    let port = server.address.port();
+    let origin = |host: &str| Origin::parse(&format!("http://{host}:{port}")).expect("URL");
+    let mut load = Load::to(&origin("localhost"), config);
+    let ends = Ends { to: Some(server.address), ..Ends::default() };
+    let literal = load.client.origin(&origin("127.0.0.1"));
+    let replaced = load.client.own_origin_by(&origin("a.test"), ends);
+    for origin in [load.origin, literal, replaced] {
+        load.origin = origin;
+        let failure = load.failure();
+        assert_eq!(failure.kind, FailureKind::Connect);
+        assert_eq!(failure.detail, "127.0.0.0/8 and ::1 are not for us");
+    }
+    assert_eq!(server.accepted(), 0);
 }
 
 #[test]

@@ -125,6 +125,14 @@ impl Settings {
         SECOND_NS.saturating_mul(of).checked_div(per_s)
     }
 
+    /// What has been counted so far, in all processes that are known of.
+    pub(crate) fn counted(&self) -> Counted {
+        let begun_here: u64 =
+            self.counters.iter().map(|own| own.begun.load(Ordering::Relaxed)).sum();
+        let counted = self.progress.counted();
+        Counted { begun: counted.begun + begun_here, ..counted }
+    }
+
     /// Tags of every sample of the run.
     pub(crate) fn run_tags(&self) -> Vec<(&str, &str)> {
         let tags = self.options.tags.iter().flat_map(|tags| tags.iter());
@@ -146,6 +154,8 @@ impl Settings {
 /// Figures of the test under way, which threads count and scripts may ask for.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
+    /// Iterations that other processes have begun; one's own are the scenarios' counters.
+    begun: AtomicU64,
     pub(crate) completed: AtomicU64,
     pub(crate) interrupted: AtomicU64,
     pub(crate) dropped: AtomicU64,
@@ -166,6 +176,7 @@ pub(crate) struct Progress {
 /// What threads have counted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
+    pub(crate) begun: u64,
     pub(crate) completed: u64,
     pub(crate) interrupted: u64,
     pub(crate) dropped: u64,
@@ -175,9 +186,10 @@ pub(crate) struct Counted {
 }
 
 impl Progress {
-    pub(crate) fn counted(&self) -> Counted {
+    fn counted(&self) -> Counted {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counted {
+            begun: load(&self.begun),
             completed: load(&self.completed),
             interrupted: load(&self.interrupted),
             dropped: load(&self.dropped),
@@ -193,6 +205,7 @@ impl Progress {
             // Users become fewer, too: the sum wraps back to what it should be.
             counter.fetch_add(now.wrapping_sub(before), Ordering::Relaxed);
         };
+        add(&self.begun, before.begun, now.begun);
         add(&self.completed, before.completed, now.completed);
         add(&self.interrupted, before.interrupted, now.interrupted);
         add(&self.dropped, before.dropped, now.dropped);

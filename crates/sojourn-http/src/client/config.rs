@@ -1,7 +1,9 @@
 //! What a client is made with, and what it counts.
 
-use std::net::IpAddr;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::{ConnectTo, DnsOptions, Io, Proxies, TlsOptions};
 
@@ -16,6 +18,26 @@ pub enum Http2 {
     /// Always: without TLS by prior knowledge; over TLS the server must agree to it. Only what a
     /// proxy itself sends on (plain HTTP through an HTTP proxy) stays HTTP/1.1.
     PriorKnowledge,
+}
+
+/// Ends of an origin's connections, where they are not what they would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// Where they come from, instead of [`ClientConfig::local_addresses`].
+    pub local: Option<IpAddr>,
+    /// Where they go, instead of the origin's host and port; requests stay as they are. A proxy
+    /// stays where it is.
+    pub to: Option<SocketAddr>,
+}
+
+/// Why an address may not be dialled, in words; `None` if it may.
+#[derive(Clone)]
+pub struct AddressRule(pub Arc<dyn Fn(IpAddr) -> Option<String> + Send + Sync>);
+
+impl fmt::Debug for AddressRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("AddressRule")
+    }
 }
 
 /// What a client is made with.
@@ -57,6 +79,10 @@ pub struct ClientConfig {
     pub dns: DnsOptions,
     /// Where connections go instead.
     pub connect_to: Vec<ConnectTo>,
+    /// Which addresses are never dialled, whatever name or replacement they come from. A name that
+    /// has others too is reached by those; else the request fails as
+    /// [`crate::FailureKind::Connect`], with the rule's words alone.
+    pub refuse: Option<AddressRule>,
     /// Addresses of this machine that connections come from, in turn; empty: the kernel chooses.
     /// Each has a range of ports of its own, 28,232 by default, for each remote address and port.
     pub local_addresses: Vec<IpAddr>,
@@ -84,6 +110,7 @@ impl Default for ClientConfig {
             tls: TlsOptions::default(),
             dns: DnsOptions::default(),
             connect_to: Vec::new(),
+            refuse: None,
             local_addresses: Vec::new(),
             unix_socket: None,
             proxies: Proxies::default(),

@@ -118,15 +118,25 @@ impl Client {
             let error = "it has no address of the families that are allowed".to_owned();
             return self.broken(id, Cause::Dns { host, error });
         }
-        let reached = order.iter().rev().filter(|address| match own {
-            Some(own) => own.is_ipv4() == address.is_ipv4(),
-            None => local.reach(address),
+        let mut refusal = None;
+        let reached = order.iter().rev().filter(|address| {
+            if let Some(rule) = &self.config.refuse
+                && let Some(why) = (rule.0)(**address)
+            {
+                refusal = Some(why);
+                return false;
+            }
+            match own {
+                Some(own) => own.is_ipv4() == address.is_ipv4(),
+                None => local.reach(address),
+            }
         });
         dialling
             .untried
             .extend(reached.map(|address| Remote::Tcp(SocketAddr::new(*address, port))));
         if dialling.untried.is_empty() {
-            return self.broken(id, Cause::NoLocalAddress);
+            let cause = refusal.map_or(Cause::NoLocalAddress, Cause::Refused);
+            return self.broken(id, cause);
         }
         self.try_next_address(id);
     }

@@ -13,12 +13,11 @@ mod settle;
 mod streams;
 mod tunnel;
 
-pub use config::{ClientConfig, ClientCounters, Http2};
+pub use config::{AddressRule, ClientConfig, ClientCounters, Ends, Http2};
 pub use reach::Greeting;
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use slab::Slab;
@@ -139,12 +138,11 @@ impl Client {
 
     /// Registers an origin under a number of its own: its connections are nobody else's.
     pub fn own_origin(&mut self, origin: &Origin) -> OriginId {
-        self.own_origin_from(origin, None)
+        self.own_origin_by(origin, Ends::default())
     }
 
-    /// The same; its connections come from this local address, if there is one, instead of those of
-    /// [`ClientConfig::local_addresses`].
-    pub fn own_origin_from(&mut self, origin: &Origin, local: Option<IpAddr>) -> OriginId {
+    /// The same, with ends of its connections that are not the usual ones.
+    pub fn own_origin_by(&mut self, origin: &Origin, ends: Ends) -> OriginId {
         if origin.tls {
             // Reading the system's certificates takes milliseconds: now, not at the first request.
             // A failure is met again, and said, when a connection is made.
@@ -152,8 +150,8 @@ impl Client {
             self.tls.of(tls, &self.tls_files, *http2, &origin.host).ok();
         }
         let unix_socket = self.unix_socket.as_ref();
-        let route = Route::new(&self.config, unix_socket, origin, &mut self.names);
-        self.pools.push(Pool::new(origin, route, &self.config, local));
+        let route = Route::new(&self.config, unix_socket, origin, ends.to, &mut self.names);
+        self.pools.push(Pool::new(origin, route, &self.config, ends.local));
         OriginId((self.pools.len() - 1) as u32)
     }
 

@@ -19,7 +19,7 @@ mod stripes;
 
 pub use arrivals::Starts;
 pub use kind::ExecutorKind;
-pub use requirements::{Requirements, requirements};
+pub use requirements::{Part, Requirements, requirements, requirements_of};
 pub use scenario::{ConstantArrivals, Executor, RampingArrivals, RampingVus, Scenario};
 pub use span::Span;
 pub use stripes::Stripes;

@@ -1,6 +1,6 @@
 //! What `K6_OTEL_*` say of the output to OpenTelemetry.
 
-use super::receiver_options::{Reader, ReceiverOptionError};
+use super::receiver_options::{Reader, ReceiverOptionError, without_password};
 use crate::options::Environment;
 
 const PREFIX: &str = "K6_OTEL_";
@@ -101,11 +101,12 @@ impl OpenTelemetryOptions {
         })
     }
 
-    /// The output as texts have it.
+    /// The output as texts have it, without a password.
     pub fn shown(&self, output: &str) -> String {
+        let url = without_password(&self.url);
         match &self.exporter {
-            Exporter::Grpc => format!("{output} (grpc, {})", self.url),
-            Exporter::Http(path) => format!("{output} (http, {}{path})", self.url),
+            Exporter::Grpc => format!("{output} (grpc, {url})"),
+            Exporter::Http(path) => format!("{output} (http, {url}{path})"),
         }
     }
 }
@@ -184,6 +185,16 @@ mod tests {
         .unwrap();
         assert_eq!((of_sdk.url.as_str(), of_sdk.service_name.as_str()), ("http://other:2", "mine"));
         assert_eq!(of_sdk.headers.len(), 1);
+    }
+
+    #[test]
+    fn a_password_in_the_address_is_never_shown() {
+        let options = read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:s3cret@host:4318")]);
+        let options = options.unwrap();
+        for shown in [options.shown("opentelemetry"), format!("{options:?}")] {
+            assert!(!shown.contains("s3cret") && shown.contains("host:4318"), "{shown}");
+        }
+        assert!(options.url.contains("s3cret"), "it is sent all the same");
     }
 
     #[test]

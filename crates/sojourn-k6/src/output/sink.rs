@@ -36,6 +36,18 @@ impl<W: Write> LineSink<W> {
         }
     }
 
+    /// Hands on what was written, so that whoever reads the file meanwhile finds it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(inner) => inner.flush(),
+            Self::Gzip(encoder) => encoder.flush(),
+        }
+    }
+
     /// Writes what is still held back, and gives the file back. Without it a compressed file is
     /// cut short.
     ///

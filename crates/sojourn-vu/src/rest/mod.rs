@@ -5,6 +5,7 @@
 //! is none in k6: it listens only where it is told to.
 
 mod documents;
+mod doors;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
@@ -22,6 +23,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::run::{Answer, Ask, Wish};
+use doors::Doors;
 
 /// Asked at once; more are told to come again.
 const ASKS_MAX: usize = 16;
@@ -40,12 +42,7 @@ impl Rest {
     /// Listens at an address such as `localhost:6565` and returns what will be asked. Errs when it
     /// can't.
     pub fn start(address: &str) -> io::Result<(Self, Receiver<Ask>)> {
-        let addresses: Vec<SocketAddr> = match address.strip_prefix(':') {
-            // As Go writes every address of the machine.
-            Some(port) => format!("[::]:{port}").to_socket_addrs()?.collect(),
-            None => address.to_socket_addrs()?.collect(),
-        };
-        let listener = TcpListener::bind(&*addresses)?;
+        let listener = TcpListener::bind(&*addresses(address)?)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let (ask, asks) = bounded(ASKS_MAX);
@@ -82,10 +79,21 @@ impl Drop for Rest {
     }
 }
 
+/// Where to listen, the first that can be.
+fn addresses(address: &str) -> io::Result<Vec<SocketAddr>> {
+    let Some(port) = address.strip_prefix(':') else {
+        return Ok(address.to_socket_addrs()?.collect());
+    };
+    // As Go writes every address of the machine; by IPv4 where there is no IPv6.
+    let mut all: Vec<SocketAddr> = format!("[::]:{port}").to_socket_addrs()?.collect();
+    all.extend(format!("0.0.0.0:{port}").to_socket_addrs()?);
+    Ok(all)
+}
+
 async fn serve(listener: TcpListener, app: Router, ended: oneshot::Receiver<()>) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     tokio::select! {
-        served = axum::serve(listener, app) => served,
+        served = axum::serve(Doors::new(listener), app) => served,
         _ = ended => Ok(()),
     }
 }
@@ -198,4 +206,18 @@ fn problem(status: StatusCode, why: &str) -> Response {
 fn json(status: StatusCode, document: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json; charset=utf-8")], document.to_string())
         .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_every_address_and_ipv4_where_there_is_no_other() {
+        let all: Vec<SocketAddr> =
+            vec!["[::]:6565".parse().unwrap(), "0.0.0.0:6565".parse().unwrap()];
+        assert_eq!(addresses(":6565").unwrap(), all);
+        assert_eq!(addresses("127.0.0.1:1").unwrap(), ["127.0.0.1:1".parse().unwrap()]);
+        assert!(addresses(":x").is_err());
+    }
 }

@@ -12,7 +12,7 @@ use super::verdict::STOPPED_BY_REST;
 use crate::thread::{Order, Steer};
 
 /// How often is looked for what is asked while nothing else goes on, ns.
-const LOOK_NS: u64 = 20 * MILLISECOND_NS;
+pub(super) const LOOK_NS: u64 = 20 * MILLISECOND_NS;
 
 /// What is known of the outside.
 pub(super) struct Outside {
@@ -21,6 +21,8 @@ pub(super) struct Outside {
     pub(super) stage: Stage,
     /// The test waits to be resumed before it begins.
     is_paused: bool,
+    /// A function of the script's is being called: no other is called beside it.
+    pub(super) is_calling: bool,
     /// Its end was asked for.
     pub(super) is_stopped: bool,
     /// What the externally controlled scenario has been told, if there is one.
@@ -45,8 +47,8 @@ impl Outside {
             _ => None,
         });
         let stage = Stage::Initialising;
-        let (is_stopped, setup_data, elapsed_ns) = (false, None, None);
-        Self { asks, stage, is_paused, is_stopped, steer, setup_data, elapsed_ns }
+        let (is_calling, is_stopped, setup_data, elapsed_ns) = (false, false, None, None);
+        Self { asks, stage, is_paused, is_calling, is_stopped, steer, setup_data, elapsed_ns }
     }
 }
 
@@ -60,11 +62,8 @@ impl Conductor<'_> {
         let told = "the test is paused: it begins when somebody resumes it (sojourn k6 resume)";
         self.settings.console.info(told);
         while self.outside.is_paused {
-            if (self.stop)() > 0 {
-                return Err(RunError::new(ExitCode::ExternalAbort, "stopped by a signal"));
-            }
-            if self.outside.is_stopped {
-                return Err(RunError::new(ExitCode::StoppedByRest, STOPPED_BY_REST));
+            if let Some(stopped) = self.stopped_early() {
+                return Err(stopped);
             }
             if let Some(lost) = self.crew.lost() {
                 return Err(RunError::new(ExitCode::Panic, lost));
@@ -73,6 +72,15 @@ impl Conductor<'_> {
             self.idle()?;
         }
         Ok(())
+    }
+
+    /// The error that a test ends with whose end is asked for before its scenarios.
+    pub(super) fn stopped_early(&self) -> Option<RunError> {
+        if (self.stop)() > 0 {
+            return Some(RunError::new(ExitCode::ExternalAbort, "stopped by a signal"));
+        }
+        let asked = || RunError::new(ExitCode::StoppedByRest, STOPPED_BY_REST);
+        self.outside.is_stopped.then(asked)
     }
 
     /// Stays after the end until it is told to go.
@@ -124,6 +132,12 @@ impl Conductor<'_> {
             Wish::SetupData => {
                 let known = self.settings.setup_data.get().cloned();
                 Answer::SetupData(known.or_else(|| self.outside.setup_data.clone()).flatten())
+            }
+            Wish::SetSetupData(_) | Wish::CallSetup | Wish::CallTeardown
+                if self.outside.is_calling =>
+            {
+                let told = "a function of the script is being called: ask again when it has ended";
+                Answer::Refused(told.to_owned())
             }
             Wish::SetSetupData(data) if self.begun_ns().is_none() => {
                 self.outside.setup_data = Some(data.clone());
@@ -187,7 +201,7 @@ impl Conductor<'_> {
         if !steers && is_so {
             return Ok(());
         }
-        if !steers && !has_begun {
+        if !steers && !has_begun && self.outside.stage != Stage::Setup {
             self.outside.is_paused = change.paused.unwrap_or(self.outside.is_paused);
             return Ok(());
         }
@@ -209,6 +223,9 @@ impl Conductor<'_> {
         }
         match change.paused {
             Some(is_paused) if has_begun => after.is_paused = is_paused,
+            Some(_) if self.outside.stage == Stage::Setup => {
+                return Err("setup() is being called: pause when it has ended".to_owned());
+            }
             Some(is_paused) => self.outside.is_paused = is_paused,
             None => {}
         }

@@ -4,8 +4,7 @@ use crossbeam_channel::Sender;
 use sojourn_k6::metrics::{Registry, Totals};
 use sojourn_k6::thresholds::Thresholds;
 
-/// Something asked, which the test answers once, some 20 ms later at most while nothing of the
-/// script's own is called.
+/// Something asked, which the test answers once, some 20 ms later at most.
 #[derive(Debug)]
 pub struct Ask {
     /// What.

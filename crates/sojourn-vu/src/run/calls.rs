@@ -1,8 +1,9 @@
 //! Calling what a script exports for once: `setup`, `teardown`, `handleSummary`.
 
-use sojourn_clock::{MILLISECOND_NS, now_ns};
+use sojourn_clock::now_ns;
 use sojourn_k6::exit_code::ExitCode;
 
+use super::answers::LOOK_NS;
 use super::ask::Stage;
 use super::conduct::Conductor;
 use super::test::RunError;
@@ -65,7 +66,8 @@ impl Conductor<'_> {
         }
     }
 
-    /// Calls an exported function on the first thread.
+    /// Calls an exported function on the first thread. Whoever asks meanwhile is answered; `setup`
+    /// is cut when somebody ends the test, the others only when it is to end at once.
     fn call(
         &mut self,
         function: &'static str,
@@ -74,25 +76,37 @@ impl Conductor<'_> {
         timeout: ExitCode,
     ) -> Result<JobEnd, RunError> {
         self.crew.tell_caller(Order::Call { function, argument });
+        self.outside.is_calling = true;
         let deadline_ns = now_ns().saturating_add(limit_ns);
-        let mut is_cut = false;
-        loop {
-            if let Some((_, Report::Called(ended))) = self.next(20 * MILLISECOND_NS)? {
-                let aborted = self.settings.progress.aborted.get();
-                return match &ended.error {
-                    _ if aborted.is_some() => Err(RunError::new(
-                        ExitCode::ScriptAborted,
-                        aborted.cloned().unwrap_or_default(),
-                    )),
-                    Some(_) if is_cut => Err(RunError::timeout(timeout, function, limit_ns)),
-                    Some(error) => Err(RunError::exception(error)),
-                    None => Ok(ended),
-                };
+        let mut cut = None;
+        let ended = loop {
+            if let Some((_, Report::Called(ended))) = self.next(LOOK_NS)? {
+                break ended;
             }
-            if !is_cut && (now_ns() >= deadline_ns || (self.stop)() > 1) {
-                is_cut = true;
+            self.answer()?;
+            if cut.is_some() {
+                continue;
+            }
+            cut = match self.stopped_early() {
+                Some(stopped) if function == "setup" || (self.stop)() > 1 => Some(stopped),
+                _ if now_ns() >= deadline_ns => {
+                    Some(RunError::timeout(timeout, function, limit_ns))
+                }
+                _ => None,
+            };
+            if cut.is_some() {
                 self.crew.tell_caller(Order::CutCall);
             }
+        };
+        self.outside.is_calling = false;
+        let aborted = self.settings.progress.aborted.get();
+        match (&ended.error, cut) {
+            _ if aborted.is_some() => {
+                Err(RunError::new(ExitCode::ScriptAborted, aborted.cloned().unwrap_or_default()))
+            }
+            (Some(_), Some(cut)) => Err(cut),
+            (Some(error), None) => Err(RunError::exception(error)),
+            (None, _) => Ok(ended),
         }
     }
 }

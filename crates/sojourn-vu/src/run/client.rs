@@ -1,12 +1,15 @@
 //! A thread's HTTP client, as the options ask.
 
+use std::sync::Arc;
+
 use sojourn_http::{
-    ClientConfig, ConnectTo, DnsCache, DnsFamilies, DnsOptions, DnsSelect, HostCertificate,
-    HostPort, Http2, TlsOptions, TlsVersion,
+    AddressRule, ClientConfig, DnsCache, DnsFamilies, DnsOptions, DnsSelect, HostCertificate,
+    Http2, TlsOptions, TlsVersion,
 };
 use sojourn_k6::duration::Nanos;
-use sojourn_k6::options::{Address, Dns, Options, TlsAuth};
+use sojourn_k6::options::{Dns, Options, TlsAuth};
 
+use crate::modules::http::places;
 use crate::private_key;
 
 /// How long addresses are good for where the options do not say: 5 min.
@@ -21,7 +24,11 @@ pub(super) fn config(options: &Options, tls: &TlsOptions) -> ClientConfig {
         connect_timeout_ns: 30 * sojourn_clock::SECOND_NS,
         tls: tls.clone(),
         dns: dns(&options.dns.clone().unwrap_or_default()),
-        connect_to: options.hosts.iter().flat_map(|hosts| &hosts.0).map(instead).collect(),
+        // Where `hosts` sends requests is each origin's own: see `modules::http::places`.
+        refuse: options.blacklist_ips.as_ref().map(|networks| {
+            let networks = networks.0.clone();
+            AddressRule(Arc::new(move |ip| places::refused(&networks, ip)))
+        }),
         ..ClientConfig::default()
     }
 }
@@ -98,17 +105,6 @@ fn dns(asked: &Dns) -> DnsOptions {
         _ => DnsFamilies::V4First,
     };
     DnsOptions { cache, select, families, ..DnsOptions::default() }
-}
-
-/// One of `hosts`, for requests with TLS.
-fn instead((name, address): (&String, &Address)) -> ConnectTo {
-    let (host, port) = name.rsplit_once(':').unwrap_or((name, ""));
-    let port = port.parse().unwrap_or(443);
-    let to_port = if address.port == 0 { port } else { address.port };
-    ConnectTo {
-        from: HostPort { host: host.to_owned(), port },
-        to: vec![HostPort { host: address.ip.to_string(), port: to_port }],
-    }
 }
 
 #[cfg(test)]

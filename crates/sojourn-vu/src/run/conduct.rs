@@ -10,7 +10,7 @@ use sojourn_k6::metrics::{Registry, Shard, ShardOptions, TagSets, Totals, builti
 use sojourn_k6::thresholds::{Moment, Thresholds};
 
 use super::SAMPLES_MAX;
-use super::answers::Outside;
+use super::answers::{LOOK_NS, Outside};
 use super::ask::Stage;
 use super::client;
 use super::crew::Crew;
@@ -95,11 +95,11 @@ pub(super) struct Conductor<'a> {
     pub(super) thresholds: Thresholds,
     pub(super) registry: Registry,
     /// Samples of the conductor's own: gauges of users.
-    shard: Shard,
-    sets: TagSets,
-    anchor: Anchor,
+    pub(super) shard: Shard,
+    pub(super) sets: TagSets,
+    pub(super) anchor: Anchor,
     is_strict: bool,
-    outputs: &'a mut Vec<Output>,
+    pub(super) outputs: &'a mut Vec<Output>,
     pub(super) stop: &'a dyn Fn() -> u8,
     view: &'a mut dyn FnMut(&Seen<'_>),
     /// Reports that came while another was waited for.
@@ -160,7 +160,7 @@ impl Conductor<'_> {
             setup_data,
             summary: None,
             journeys,
-            outputs_failed: outputs::end(self.outputs),
+            outputs_failed: outputs::end(self.outputs, self.totals.samples_refused()),
         };
         if has_summary && self.exports("handleSummary") {
             ended.summary = self.summarise(summary_data(&ended));
@@ -181,22 +181,10 @@ impl Conductor<'_> {
             self.account_for_journeys(&journeys);
             self.answer()?;
             // Threads go on meanwhile, and may have something to say.
-            self.next(20 * MILLISECOND_NS)?;
+            self.next(LOOK_NS)?;
         }
         self.account_for_journeys(&journeys);
         Ok(Some(journeys.finish()))
-    }
-
-    /// Samples of the journeys that have ended.
-    fn account_for_journeys(&mut self, journeys: &Journeying) {
-        let pairs = self.settings.run_tags();
-        journeys.samples(|journey, metric, instant_ns, value| {
-            let mut pairs = pairs.clone();
-            pairs.push(("journey", journey));
-            let empty = Arc::clone(self.sets.empty());
-            let tags = self.sets.with(&empty, &pairs);
-            self.shard.add(metric, &tags, self.anchor.unix_ns_at(instant_ns), value);
-        });
     }
 
     /// Scenarios and `teardown`.
@@ -233,14 +221,13 @@ impl Conductor<'_> {
     fn initialise(&mut self) -> Result<(), RunError> {
         let mut waited_for = self.crew.members();
         while !waited_for.is_empty() {
-            match self.next(SECOND_NS)? {
-                Some((member, Report::Ready)) => {
-                    waited_for.remove(&member);
-                }
-                _ if (self.stop)() > 0 => {
-                    return Err(RunError::new(ExitCode::ExternalAbort, "stopped by a signal"));
-                }
-                _ => {}
+            if let Some((member, Report::Ready)) = self.next(LOOK_NS)? {
+                waited_for.remove(&member);
+                continue;
+            }
+            self.answer()?;
+            if let Some(stopped) = self.stopped_early() {
+                return Err(stopped);
             }
             if let Some(lost) = self.crew.lost() {
                 return Err(RunError::new(ExitCode::Panic, lost));
@@ -255,7 +242,7 @@ impl Conductor<'_> {
         self.settings.progress.start_ns.store(start_ns, Ordering::Relaxed);
         self.crew.tell_all(|| Order::Start { start_ns });
         let mut cause = None;
-        let mut running = self.crew.members();
+        let (mut running, mut is_urged) = (self.crew.members(), false);
         let (mut view_ns, mut thresholds_ns) = (start_ns + VIEW_NS, start_ns + THRESHOLDS_NS);
         while !running.is_empty() {
             let now_ns = now_ns();
@@ -280,7 +267,11 @@ impl Conductor<'_> {
                     self.crew.tell_all(|| Order::Stop);
                 }
             }
-            if let Some((member, Report::Finished)) = self.next(20 * MILLISECOND_NS)? {
+            if !is_urged && (self.stop)() > 1 {
+                is_urged = true;
+                self.crew.tell_all(|| Order::Stop);
+            }
+            if let Some((member, Report::Finished)) = self.next(LOOK_NS)? {
                 running.remove(&member);
             }
             self.crew.retain(&mut running);
@@ -404,9 +395,9 @@ impl Conductor<'_> {
     }
 
     pub(super) fn figures(&self, elapsed_ns: u64) -> View {
-        let Counted { completed, interrupted, dropped, active, initialised, exceptions } =
-            self.settings.progress.counted();
+        let Counted { begun, completed, interrupted, dropped, active, initialised, exceptions } =
+            self.settings.counted();
         let (vus, vus_max) = (active, initialised);
-        View { elapsed_ns, vus, vus_max, completed, interrupted, dropped, exceptions }
+        View { elapsed_ns, vus, vus_max, begun, completed, interrupted, dropped, exceptions }
     }
 }

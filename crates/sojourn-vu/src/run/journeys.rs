@@ -6,6 +6,8 @@ use sojourn_engine::{Ended, EndedJourney, FollowSource, Following, Listener, fol
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::metrics::{Contains, MetricId, MetricKind, Registry};
 
+use super::SAMPLES_MAX;
+use super::conduct::Conductor;
 use super::test::RunError;
 use crate::journeys::{Journeys, Live, Publishing};
 use crate::settings::Settings;
@@ -104,6 +106,28 @@ impl Journeying {
             // Of each, so that a threshold on a run that lost none has something to look at.
             add(&name, self.lost, end_ns, f64::from(u8::from(is_lost)));
         }
+    }
+}
+
+impl Conductor<'_> {
+    /// Samples of the journeys that have ended: to the outputs at once, as there may be more than
+    /// the conductor's shard has room for.
+    pub(super) fn account_for_journeys(&mut self, journeys: &Journeying) {
+        let pairs = self.settings.run_tags();
+        let mut full = Vec::new();
+        journeys.samples(|journey, metric, instant_ns, value| {
+            let mut pairs = pairs.clone();
+            pairs.push(("journey", journey));
+            let empty = Arc::clone(self.sets.empty());
+            let tags = self.sets.with(&empty, &pairs);
+            self.shard.add(metric, &tags, self.anchor.unix_ns_at(instant_ns), value);
+            if self.shard.samples_waiting() > SAMPLES_MAX / 2 {
+                full = self.shard.take_samples(std::mem::take(&mut full));
+                for output in self.outputs.iter_mut() {
+                    output.write(&full, &self.registry, &self.thresholds);
+                }
+            }
+        });
     }
 }
 

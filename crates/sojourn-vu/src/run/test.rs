@@ -57,6 +57,8 @@ pub struct View {
     pub vus: u64,
     /// Users made.
     pub vus_max: u64,
+    /// Iterations that have begun.
+    pub begun: u64,
     /// Iterations that ended.
     pub completed: u64,
     /// Iterations that were cut.
@@ -65,6 +67,13 @@ pub struct View {
     pub dropped: u64,
     /// Iterations that threw.
     pub exceptions: u64,
+}
+
+impl View {
+    /// Iterations under way: users may also wait for the next one.
+    pub fn in_flight(&self) -> u64 {
+        self.begun.saturating_sub(self.completed + self.interrupted)
+    }
 }
 
 /// What is to be seen of a test that goes on.

@@ -1,7 +1,7 @@
 //! Connecting: a name looked up, TCP, TLS; bytes counted.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,12 @@ use std::task::{Context, Poll};
 
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use sojourn_k6::options::Options;
+use sojourn_k6::options::{Network, Options};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+
+use crate::modules::http::places;
 
 /// Bytes of a user's sockets, as TCP carries them.
 #[derive(Debug, Default)]
@@ -36,6 +38,10 @@ pub(crate) struct Endpoint {
     pub(crate) port: u16,
     /// Another address that the options name for this host.
     pub(crate) override_to: Option<SocketAddr>,
+    /// Why the options let nothing go to this name, if they do not.
+    blocked: Option<String>,
+    /// Networks that the options let nothing go to.
+    blacklist: Vec<Network>,
     pub(crate) tls: Option<Arc<ClientConfig>>,
     /// The name that the certificate must have, where it is not the host.
     pub(crate) tls_name: Option<String>,
@@ -45,13 +51,11 @@ impl Endpoint {
     /// A host under the test's options.
     pub(crate) fn new(options: &Options, host: &str, port: u16) -> Self {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        let hosts = options.hosts.as_ref().map(|hosts| &hosts.0);
-        let known = hosts
-            .and_then(|hosts| hosts.get(&format!("{host}:{port}")).or_else(|| hosts.get(&host)));
-        let override_to = known.map(|address| {
-            SocketAddr::new(address.ip, if address.port == 0 { port } else { address.port })
-        });
-        Self { host, port, override_to, tls: None, tls_name: None }
+        let override_to = places::address(options, &host, port);
+        let is_name = host.parse::<IpAddr>().is_err();
+        let blocked = is_name.then(|| places::blocked_name(options, &host)).flatten();
+        let blacklist = options.blacklist_ips.as_ref().map_or_else(Vec::new, |ips| ips.0.clone());
+        Self { host, port, override_to, blocked, blacklist, tls: None, tls_name: None }
     }
 }
 
@@ -86,6 +90,9 @@ impl Endpoint {
     }
 
     async fn tcp(&self) -> Result<TcpStream, DialError> {
+        if let Some(why) = &self.blocked {
+            return Err(DialError::Tcp(why.clone()));
+        }
         let addresses = match self.override_to {
             Some(address) => vec![address],
             None => {
@@ -96,6 +103,10 @@ impl Endpoint {
         };
         let mut failure = DialError::Tcp(format!("lookup {}: no such host", self.host));
         for address in addresses {
+            if let Some(why) = places::refused(&self.blacklist, address.ip()) {
+                failure = DialError::Tcp(why);
+                continue;
+            }
             match TcpStream::connect(address).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => {

@@ -210,6 +210,39 @@ fn what_comes_of_a_link_that_has_ended_goes_nowhere() {
     assert!(here.inbox.take().is_none());
 }
 
+/// What a user's socket to this host comes to under these options: `Ok` when somebody answered.
+fn dialled(options: serde_json::Value, host: &str, port: u16) -> Result<(), String> {
+    let tier = sojourn_k6::options::Tier::Script;
+    let (options, _) = Options::from_json(tier, &options).unwrap();
+    let endpoint = Endpoint::new(&options, host, port);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let dialled = runtime.block_on(endpoint.dial(Arc::default()));
+    dialled.map(drop).map_err(|error| error.to_string())
+}
+
+#[test]
+fn sockets_follow_hosts_and_never_reach_what_is_excluded() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let hosts = serde_json::json!({ "*.wild.test": "127.0.0.1", "in.test": "127.0.0.1" });
+    let with =
+        |key: &str, value: serde_json::Value| serde_json::json!({ "hosts": hosts, key: value });
+    let excluded = with("blacklistIPs", serde_json::json!(["127.0.0.0/8", "::1/128"]));
+    for host in ["in.test", "localhost", "127.0.0.1"] {
+        let told = dialled(excluded.clone(), host, port).unwrap_err();
+        assert!(told.starts_with("IP (") && told.contains("blacklisted"), "{host}: {told}");
+    }
+    let blocked = with("blockHostnames", serde_json::json!(["*.wild.test"]));
+    let told = dialled(blocked, "a.wild.test", port).unwrap_err();
+    assert_eq!(told, "hostname (a.wild.test) is in a blocked pattern (*.wild.test)");
+    assert!(listener.accept().is_err(), "nobody has come");
+    let fine = serde_json::json!({ "hosts": hosts });
+    dialled(fine, "a.wild.test", port).unwrap();
+    listener.set_nonblocking(false).unwrap();
+    listener.accept().unwrap();
+}
+
 #[test]
 fn only_so_much_waits_to_be_sent() {
     let here = Here::new();

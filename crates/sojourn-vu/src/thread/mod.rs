@@ -20,6 +20,7 @@ use sojourn_http::Completion;
 use sojourn_k6::executors::Scenario;
 
 use crate::host::{Host, of_token};
+use crate::settings::Role;
 use crate::user::{Job, JobEnd, Outcome, Phase};
 
 pub(crate) use orders::{Member, Order, Report};
@@ -93,7 +94,12 @@ impl VuThread {
 
     /// Runs until it is told to end, or the coordinator is gone.
     pub(crate) fn run(mut self) {
-        for _ in 0..player::planned(&self.host.settings, self.place) {
+        let settings = Arc::clone(&self.host.settings);
+        let planned = match settings.role {
+            Role::Conducts => 0,
+            Role::Whole | Role::Shares { .. } => player::planned(&settings.scenarios, self.place),
+        };
+        for _ in 0..planned {
             if let Err(problem) = self.seats.add() {
                 self.report(Report::Failed(problem));
                 return;
@@ -130,9 +136,6 @@ impl VuThread {
         }
         self.run_ready();
         self.note_progress();
-        if self.seats.samples_are_many() {
-            self.hand_over(false);
-        }
         self.wait();
         true
     }
@@ -143,8 +146,18 @@ impl VuThread {
         for _ in 0..self.seats.count_ready() {
             let Some(user) = self.host.take_ready() else { return };
             self.host.turn_ns.set(now_ns());
-            let Some(ended) = self.seats.resume(user) else { continue };
+            let ended = self.seats.resume(user);
+            // Thousands of users may wake at once, each with samples.
+            self.make_room();
+            let Some(ended) = ended else { continue };
             self.ended(user, ended);
+        }
+    }
+
+    /// Hands samples over before there is no room for more.
+    fn make_room(&mut self) {
+        if self.seats.samples_are_many() {
+            self.hand_over(false);
         }
     }
 

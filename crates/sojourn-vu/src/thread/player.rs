@@ -7,7 +7,7 @@ use super::seats::Seats;
 use super::steered::{Steer, Steered};
 use crate::host::UserIndex;
 use crate::settings::{Role, Settings};
-use sojourn_k6::executors::ExecutorKind;
+use sojourn_k6::executors::{ExecutorKind, Part, Scenario, requirements_of};
 
 /// Runs the part of a scenario that is this thread's.
 pub(super) enum Player {
@@ -25,11 +25,9 @@ impl Player {
         if settings.role == Role::Conducts {
             return Vec::new();
         }
-        let mut offset = 0;
         let mut players = Vec::with_capacity(settings.scenarios.len());
-        for (number, scenario) in settings.scenarios.iter().enumerate() {
-            let shifted = shift(place, offset);
-            offset += scenario.planned_vus();
+        let places = places(&settings.scenarios, place);
+        for ((number, scenario), shifted) in settings.scenarios.iter().enumerate().zip(places) {
             players.push(match scenario.starts() {
                 None if scenario.kind() == ExecutorKind::ExternallyControlled => {
                     Self::Steered(Steered::new(number, scenario, shifted))
@@ -114,6 +112,17 @@ impl Player {
     }
 }
 
+/// This thread's place in each scenario.
+fn places(scenarios: &[Scenario], place: Place) -> Vec<Place> {
+    let mut offset = 0;
+    let mut next = |scenario: &Scenario| {
+        let shifted = shift(place, offset);
+        offset += scenario.planned_vus();
+        shifted
+    };
+    scenarios.iter().map(&mut next).collect()
+}
+
 /// Where a scenario's numbers begin, so that small scenarios do not all meet on the first thread.
 fn shift(place: Place, offset: u64) -> Place {
     Place { thread: (place.thread + place.of - offset % place.of) % place.of, of: place.of }
@@ -124,11 +133,35 @@ pub(super) fn share(total: u64, place: Place) -> u64 {
     total / place.of + u64::from(place.thread < total % place.of)
 }
 
-/// Users that this thread makes before the start.
-pub(super) fn planned(settings: &Settings, place: Place) -> u64 {
-    if settings.role == Role::Conducts {
-        return 0;
+/// Users that this thread makes before the start: as many as its scenarios need of it, which may be
+/// one more than its share of all, as each scenario is divided by itself.
+pub(super) fn planned(scenarios: &[Scenario], place: Place) -> u64 {
+    let places = places(scenarios, place);
+    let part = |scenario: usize| Part { first: places[scenario].thread, of: place.of };
+    requirements_of(scenarios, part).planned_vus
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_k6::options::{Options, Tier, Tiers, consolidate};
+
+    use super::*;
+
+    #[test]
+    fn a_thread_has_the_users_of_its_scenarios_before_they_begin() {
+        let scenario = |start: &str| {
+            serde_json::json!({ "executor": "constant-vus", "vus": 201, "duration": "10s",
+                                "startTime": start, "gracefulStop": "0s" })
+        };
+        let options =
+            serde_json::json!({ "scenarios": { "a": scenario("0s"), "b": scenario("20s") } });
+        let (script, _) = Options::from_json(Tier::Script, &options).expect("options");
+        let scenarios = consolidate(Tiers { script, ..Tiers::default() }).expect("fine").scenarios;
+        for thread in 0..2 {
+            let place = Place { thread, of: 2 };
+            let mine = places(&scenarios, place);
+            let most = mine.iter().map(|place| share(201, *place)).max();
+            assert_eq!(Some(planned(&scenarios, place)), most, "thread {thread}: {mine:?}");
+        }
     }
-    let needed = sojourn_k6::executors::requirements(&settings.scenarios);
-    share(needed.planned_vus, place)
 }

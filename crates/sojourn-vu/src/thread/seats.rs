@@ -102,6 +102,8 @@ impl Seats {
     /// Gives an idle user something to do.
     pub(super) fn give(&mut self, user: UserIndex, job: Job) {
         if let Some(seat) = self.seats.get(user as usize) {
+            // Here and not when the user begins: a cut that comes between the two counts.
+            seat.user.cancelled.set(false);
             *seat.user.job.borrow_mut() = Some(job);
             self.host.make_ready(user);
         }

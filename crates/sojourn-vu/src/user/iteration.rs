@@ -18,6 +18,11 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
     let Some(scenario) = settings.scenarios.get(work.scenario) else {
         return JobEnd { error: None, value: None };
     };
+    if user.cancelled.get() {
+        // Cut between its being given and its beginning.
+        settings.progress.interrupted.fetch_add(1, Ordering::Relaxed);
+        return JobEnd { error: None, value: None };
+    }
     user.phase.set(Phase::Iteration);
     user.iteration.set(work);
     set_tags(user, work);

@@ -68,7 +68,6 @@ fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
     loop {
         user.phase.set(Phase::Idle);
         let Some(job) = next_job(user) else { return };
-        user.cancelled.set(false);
         let ended = script.run(job);
         user.forget_all();
         *user.ended.borrow_mut() = Some(ended);

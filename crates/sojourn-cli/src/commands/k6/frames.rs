@@ -80,7 +80,7 @@ impl ScriptFrames {
             true => now.saturating_sub(before) as f64 / span_s,
             false => 0.0,
         };
-        let started_per_s = per_s(started(&view), started(&self.last));
+        let started_per_s = per_s(view.begun, self.last.begun);
         let mut frame = Frame {
             number: self.next,
             name: self.name.clone(),
@@ -91,7 +91,7 @@ impl ScriptFrames {
             delivered_per_s: started_per_s,
             rate_factor: 1.0,
             counts: counts(&view),
-            in_flight: view.vus,
+            in_flight: view.in_flight(),
             clients: Some(view.vus as f64),
             checks: checks(totals),
             thresholds: conditions(thresholds),
@@ -103,7 +103,7 @@ impl ScriptFrames {
             counts: frame.counts,
             started_per_s,
             completed_per_s: per_s(completed(&view), completed(&self.last)),
-            in_flight: view.vus,
+            in_flight: view.in_flight(),
             duration_so_far: spread(totals, builtin::ITERATION_DURATION),
             steps: self.requests.step(totals, view.elapsed_ns).into_iter().collect(),
             ..JourneyFrame::default()
@@ -127,16 +127,11 @@ fn add(frame: &mut Frame, journeys: Option<&Frame>) {
     frame.news_beyond = of.news_beyond;
 }
 
-/// Iterations that have begun: those that ended, and one for each user that is at it.
-fn started(view: &View) -> u64 {
-    view.completed + view.interrupted + view.vus
-}
-
 fn counts(view: &View) -> Counts {
     Counts {
-        scheduled: started(view) + view.dropped,
+        scheduled: view.begun + view.dropped,
         missed: view.dropped,
-        started: started(view),
+        started: view.begun,
         completed: view.completed.saturating_sub(view.exceptions),
         failed: view.exceptions,
         in_flight_at_cutoff: view.interrupted,
@@ -214,4 +209,33 @@ fn conditions(thresholds: &Thresholds) -> Vec<ThresholdFrame> {
         each.collect()
     };
     thresholds.iter().flat_map(of_metric).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_k6::metrics::Registry;
+
+    use super::*;
+
+    #[test]
+    fn idle_users_are_no_iterations_that_have_begun() {
+        let mut registry = Registry::new();
+        let thresholds = Thresholds::new(&mut registry, []).unwrap();
+        let totals = Totals::default();
+        let mut frames = ScriptFrames::new("script", 0, None);
+        // Fifty users of an arrival rate, two of whom are at an iteration.
+        let view = View {
+            elapsed_ns: 1_000_000_000,
+            vus: 50,
+            begun: 13,
+            completed: 10,
+            interrupted: 1,
+            ..View::default()
+        };
+        let seen = Seen { view, totals: &totals, thresholds: &thresholds };
+        let frame = frames.frame(&seen, false);
+        assert_eq!((frame.counts.started, frame.in_flight), (13, 2));
+        assert_eq!((frame.journeys[0].in_flight, frame.delivered_per_s), (2, 13.0));
+        assert_eq!(frame.clients, Some(50.0));
+    }
 }

@@ -4,7 +4,7 @@ use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::Environment;
 use sojourn_k6::output::{
-    InfluxDbOptions, OpenTelemetryOptions, RemoteWriteOptions, StatsdOptions, TimeFormat,
+    CsvOptions, InfluxDbOptions, OpenTelemetryOptions, RemoteWriteOptions, StatsdOptions,
     without_password,
 };
 use sojourn_vu::{Format, Output};
@@ -58,15 +58,17 @@ fn file(format: Format, path: &str, tags: SystemTags) -> Opened {
     Output::create(format, path, tags).map_err(|error| error.to_string())
 }
 
-fn csv(out: &str, path: &str, process: &Environment, tags: SystemTags) -> Result<Output, Failed> {
-    let word = process.get("K6_CSV_TIME_FORMAT").map_or("unix", String::as_str);
-    let time = TimeFormat::from_word(word).ok_or_else(|| {
-        Failed::config(format!("K6_CSV_TIME_FORMAT={word} is no format of times"))
-    })?;
-    let named = process.get("K6_CSV_FILENAME").filter(|_| path.is_empty());
-    let path = named.map_or(path, String::as_str);
-    let path = if path.is_empty() { "file.csv" } else { path };
-    file(Format::Csv(time), path, tags).map_err(|why| Failed::config(format!("--out {out}: {why}")))
+/// Lines are written as they come, so `saveInterval` changes nothing.
+fn csv(
+    out: &str,
+    argument: &str,
+    process: &Environment,
+    tags: SystemTags,
+) -> Result<Output, Failed> {
+    let options = CsvOptions::read(Some(argument), |name| process.get(name).cloned());
+    let CsvOptions { file_name, time_format, .. } = options.map_err(Failed::config)?;
+    let opened = file(Format::Csv(time_format), &file_name, tags);
+    opened.map_err(|why| Failed::config(format!("--out {out}: {why}")))
 }
 
 fn remote_write(

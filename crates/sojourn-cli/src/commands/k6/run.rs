@@ -161,15 +161,18 @@ fn tell(
     look: &summary::Look,
     console: &Arc<Console>,
 ) -> Result<ExitCode, Failed> {
-    let problems = summary::tell(ended, settings, look)
-        .map_err(|error| Failed::config(format!("the summary can't be written: {error}")))?;
+    // Whatever can't be told: what the test came to stands.
+    let mut problems = summary::tell(ended, settings, look)
+        .unwrap_or_else(|error| vec![format!("the summary can't be written: {error}")]);
+    if let Err(error) = summary::export(ended, look, settings) {
+        let path = settings.summary_export.as_deref().unwrap_or_default();
+        problems.push(format!("--summary-export {path}: {error}"));
+    }
     if !problems.is_empty() {
         let mut told = "Could not save some summary information:".to_owned();
         problems.iter().for_each(|problem| told.push_str(&format!("\n\t- {problem}")));
         console.failure("failed to handle the end-of-test summary", &[("error", &told)]);
     }
-    summary::export(ended, look, settings)
-        .map_err(|error| Failed::config(format!("--summary-export: {error}")))?;
     if let Some(reason) = &ended.reason {
         console.failure(reason, &ended.reason_fields);
     }

@@ -15,7 +15,7 @@ mod jar;
 mod json;
 mod page;
 mod path;
-mod places;
+pub(crate) mod places;
 mod request;
 mod response;
 mod state;

@@ -2,9 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::rc::Rc;
 
-use sojourn_http::{Client, Origin, OriginId, origin_host_header};
+use sojourn_http::{Client, Ends, Origin, OriginId, origin_host_header};
 use url::Url;
 
 use super::expected::Expected;
@@ -101,19 +102,19 @@ impl HttpState {
         let host = origin_host_header(&origin);
         let shown = if login.is_some() { shown.to_string() } else { text.to_owned() };
         let options = &user.host.settings.options;
-        let origin = self.origin(user, &places::of(options, &url).unwrap_or(origin));
+        let origin = self.origin(user, &origin, places::of(options, &url));
         let blocked = places::blocked(options, &url);
         Ok(Target { url, origin, host, path, shown, blocked, login })
     }
 
-    fn origin(&self, user: &User, origin: &Origin) -> OriginId {
+    fn origin(&self, user: &User, origin: &Origin, to: Option<SocketAddr>) -> OriginId {
         let mut origins = self.origins.borrow_mut();
         if let Some(known) = origins.get(origin) {
             return *known;
         }
         let local = user.host.settings.options.local_ips.as_ref();
         let local = local.map(|ips| ips.of(user.number()));
-        let id = user.host.client.borrow_mut().own_origin_from(origin, local);
+        let id = user.host.client.borrow_mut().own_origin_by(origin, Ends { local, to });
         origins.insert(origin.clone(), id);
         id
     }

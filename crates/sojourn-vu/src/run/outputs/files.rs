@@ -3,11 +3,9 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use jiff::tz::TimeZone;
 use sojourn_k6::metrics::{Registry, Sample, SystemTags};
-use sojourn_k6::output::{CsvLines, JsonLines, TimeFormat};
+use sojourn_k6::output::{CsvLines, JsonLines, LineSink, TimeFormat};
 
 /// What an output writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +18,11 @@ pub enum Format {
 
 /// A file, or standard output, that samples go to.
 pub(super) struct FileOutput {
+    /// As messages name it.
+    shown: String,
     lines: Lines,
-    to: Box<dyn Write + Send>,
+    /// `None` once it has ended.
+    to: Option<LineSink<Box<dyn Write + Send>>>,
     /// What could not be written, told at the end.
     failure: Option<io::Error>,
 }
@@ -35,31 +36,23 @@ impl FileOutput {
     /// Writes to a file (compressed where its name ends in `.gz`), or with `-` to standard output.
     /// Fails when it can't be created.
     pub(super) fn create(format: Format, path: &str, tags: SystemTags) -> io::Result<Self> {
-        let to: Box<dyn Write + Send> = if path.is_empty() || path == "-" {
-            Box::new(io::stdout())
+        let (shown, inner): (_, Box<dyn Write + Send>) = if path.is_empty() || path == "-" {
+            ("standard output", Box::new(io::stdout()))
         } else {
-            let file = BufWriter::new(std::fs::File::create(Path::new(path))?);
-            if path.ends_with(".gz") {
-                Box::new(GzEncoder::new(file, Compression::default()))
-            } else {
-                Box::new(file)
-            }
+            (path, Box::new(BufWriter::new(std::fs::File::create(Path::new(path))?)))
         };
-        let mut output = match format {
-            Format::Json => {
-                let lines = Lines::Json(JsonLines::new(TimeZone::system()));
-                Self { lines, to, failure: None }
-            }
+        let mut heading = String::new();
+        let lines = match format {
+            Format::Json => Lines::Json(JsonLines::new(TimeZone::system())),
             Format::Csv(time) => {
                 let csv = CsvLines::new(tags, time, TimeZone::system());
-                let mut heading = String::new();
                 csv.push_heading(&mut heading);
-                let mut output = Self { lines: Lines::Csv(csv), to, failure: None };
-                output.put(&heading);
-                output
+                Lines::Csv(csv)
             }
         };
-        output.flush();
+        let to = Some(LineSink::new(path, inner));
+        let mut output = Self { shown: shown.to_owned(), lines, to, failure: None };
+        output.put(&heading);
         Ok(output)
     }
 
@@ -75,23 +68,31 @@ impl FileOutput {
             Lines::Csv(csv) => csv.push(&mut text, samples, registry),
         }
         self.put(&text);
-        self.flush();
     }
 
     fn put(&mut self, text: &str) {
-        if self.failure.is_none() {
-            self.failure = self.to.write_all(text.as_bytes()).err();
+        if let (None, Some(to)) = (&self.failure, &mut self.to) {
+            self.failure = to.write(text).and_then(|()| to.flush()).err();
         }
     }
 
-    fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.to.flush().err();
+    /// Writes what a compressed file ends with; what of all could not be written, a text each.
+    pub(super) fn end(&mut self) -> Vec<String> {
+        if let Some(to) = self.to.take() {
+            let finished = to.finish().map(drop).err();
+            self.failure = self.failure.take().or(finished);
         }
-    }
-
-    /// What could not be written.
-    pub(super) fn failure(&self) -> Option<&io::Error> {
-        self.failure.as_ref()
+        let mut told: Vec<String> = Vec::new();
+        let shown = &self.shown;
+        told.extend(self.failure.as_ref().map(|error| format!("{shown}: {error}")));
+        if let Lines::Json(json) = &self.lines
+            && json.skipped() > 0
+        {
+            let count = json.skipped();
+            told.push(format!(
+                "{shown}: {count} infinite samples are left out, as JSON has no such number"
+            ));
+        }
+        told
     }
 }

@@ -19,8 +19,19 @@ pub(super) struct InfluxDb {
     writer: LineWriter,
     lines: InfluxDbLines,
     held: VecDeque<Sample>,
+    /// The first of them as they were sent, until the server has them or refuses them for good: the
+    /// same text again changes nothing if it had come through, another one would count twice.
+    under_way: Option<UnderWay>,
     /// Samples that the server will never take.
     lost: u64,
+}
+
+/// Lines of the first samples held.
+struct UnderWay {
+    text: String,
+    samples: usize,
+    /// Of those, the ones that have no line.
+    skipped: u64,
 }
 
 impl InfluxDb {
@@ -40,7 +51,17 @@ impl InfluxDb {
         query.extend(options.consistency.as_deref().map(|it| ("consistency", it)));
         let writer = LineWriter::version_1(poster, &options.database, &query);
         let lines = InfluxDbLines::new(options.fields, precision_ns, escaped);
-        Ok(Self { writer, lines, held: VecDeque::new(), lost: 0 })
+        Ok(Self { writer, lines, held: VecDeque::new(), under_way: None, lost: 0 })
+    }
+}
+
+impl InfluxDb {
+    /// The lines of the first samples held, as many as one request takes.
+    fn rendered(&mut self, registry: &Registry) -> UnderWay {
+        let samples = self.held.len().min(LINES_MAX);
+        let (mut text, before) = (String::new(), self.lines.skipped());
+        self.lines.push(&mut text, &self.held.make_contiguous()[..samples], registry);
+        UnderWay { text, samples, skipped: self.lines.skipped() - before }
     }
 }
 
@@ -56,25 +77,28 @@ impl Sending for InfluxDb {
         let until_ns = now_ns() + moment.timeout.as_nanos() as u64;
         let mut refusal = None;
         while !self.held.is_empty() {
-            let count = self.held.len().min(LINES_MAX);
-            let samples = &self.held.make_contiguous()[..count];
-            let (mut text, skipped) = (String::new(), self.lines.skipped());
-            self.lines.push(&mut text, samples, moment.registry);
+            let batch = match self.under_way.take() {
+                Some(batch) => batch,
+                None => self.rendered(moment.registry),
+            };
             let left_ns = until_ns.saturating_sub(now_ns()).max(1);
-            let written = match text.is_empty() {
+            let written = match batch.text.is_empty() {
                 true => Ok(()),
-                false => self.writer.write(&text, Duration::from_nanos(left_ns)),
+                false => self.writer.write(&batch.text, Duration::from_nanos(left_ns)),
             };
             match written {
-                Ok(()) => self.lost += self.lines.skipped() - skipped,
-                Err(Failure::Again(words)) => return Err(Failure::Again(words)),
+                Ok(()) => self.lost += batch.skipped,
+                Err(Failure::Again(words)) => {
+                    self.under_way = Some(batch);
+                    return Err(Failure::Again(words));
+                }
                 // Others may be taken all the same.
                 Err(Failure::Never(words)) => {
-                    self.lost += count as u64;
+                    self.lost += batch.samples as u64;
                     refusal = Some(Failure::Never(words));
                 }
             }
-            self.held.drain(..count);
+            self.held.drain(..batch.samples);
         }
         refusal.map_or(Ok(()), Err)
     }

@@ -92,9 +92,16 @@ impl Output {
     }
 }
 
-/// Gives all receivers the same time to take what is left; what did not arrive, a text each.
-pub(super) fn end(outputs: &mut [Output]) -> Vec<String> {
-    end_within(outputs, FLUSH_NS)
+/// Gives all receivers the same time to take what is left; what did not arrive, a text each. So
+/// many samples were refused before any output saw them.
+pub(super) fn end(outputs: &mut [Output], refused: u64) -> Vec<String> {
+    let mut failed = end_within(outputs, FLUSH_NS);
+    if refused > 0 && !outputs.is_empty() {
+        failed.push(format!(
+            "{refused} samples came faster than outputs could take them; the summary has them"
+        ));
+    }
+    failed
 }
 
 fn end_within(outputs: &mut [Output], flush_ns: u64) -> Vec<String> {
@@ -104,9 +111,9 @@ fn end_within(outputs: &mut [Output], flush_ns: u64) -> Vec<String> {
             sender.begin_end(until_ns);
         }
     }
-    let ended = outputs.iter_mut().filter_map(|output| match &mut output.0 {
-        To::File(file) => file.failure().map(io::Error::to_string),
-        To::Receiver(sender) => sender.end(until_ns),
+    let ended = outputs.iter_mut().flat_map(|output| match &mut output.0 {
+        To::File(file) => file.end(),
+        To::Receiver(sender) => sender.end(until_ns).into_iter().collect(),
     });
     ended.collect()
 }

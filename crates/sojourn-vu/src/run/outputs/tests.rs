@@ -12,15 +12,19 @@ use sojourn_k6::output::{InfluxDbOptions, OpenTelemetryOptions, RemoteWriteOptio
 use sojourn_k6::thresholds::Thresholds;
 
 use super::sender::WAITING_MAX;
-use super::{Output, end_within};
+use super::{Format, Output, end, end_within};
 
 /// How a server answers its requests, by their number from 0; `None`: never.
 type Manner = fn(usize) -> Option<u16>;
+
+type Bodies = Mutex<Vec<Vec<u8>>>;
 
 /// A server that keeps the bodies of requests it answers with success.
 struct Server {
     port: u16,
     bodies: Arc<Mutex<Vec<Vec<u8>>>>,
+    /// Every request's body, however it was answered.
+    asked: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Server {
@@ -28,14 +32,15 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let bodies = Arc::new(Mutex::new(Vec::new()));
-        let (own, asked) = (Arc::clone(&bodies), Arc::new(Mutex::new(0)));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (own, all) = (Arc::clone(&bodies), Arc::clone(&asked));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (own, asked) = (Arc::clone(&own), Arc::clone(&asked));
+                let (own, asked) = (Arc::clone(&own), Arc::clone(&all));
                 std::thread::spawn(move || serve(stream, manner, &own, &asked));
             }
         });
-        Self { port, bodies }
+        Self { port, bodies, asked }
     }
 
     fn lines(&self) -> Vec<String> {
@@ -49,7 +54,7 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, manner: Manner, bodies: &Mutex<Vec<Vec<u8>>>, asked: &Mutex<usize>) {
+fn serve(stream: TcpStream, manner: Manner, bodies: &Bodies, asked: &Bodies) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut writer = stream;
     loop {
@@ -71,8 +76,8 @@ fn serve(stream: TcpStream, manner: Manner, bodies: &Mutex<Vec<Vec<u8>>>, asked:
         reader.read_exact(&mut body).unwrap();
         let number = {
             let mut asked = asked.lock().unwrap();
-            *asked += 1;
-            *asked - 1
+            asked.push(body.clone());
+            asked.len() - 1
         };
         let Some(status) = manner(number) else {
             // Until the client goes away.
@@ -153,6 +158,10 @@ fn one_that_fails_for_a_while_gets_every_sample() {
     let samples = test.samples(builtin::ITERATIONS, 25_000);
     samples.chunks(1_000).for_each(|part| test.write(&mut outputs[0], part));
     assert_eq!(end_within(&mut outputs, 30 * SECOND_NS), Vec::<String>::new());
+    // A server may have taken what it did not acknowledge: the same lines again change nothing.
+    let asked = server.asked.lock().unwrap();
+    assert!(asked.len() > 3 && asked[..4].iter().all(|body| *body == asked[0]));
+    drop(asked);
     let lines = server.lines();
     assert_eq!(lines.len(), 25_000);
     let mut instants = std::collections::BTreeSet::new();
@@ -236,4 +245,49 @@ fn figures_that_were_not_taken_are_in_the_next() {
     samples.chunks(10).for_each(|part| test.write(&mut outputs[0], part));
     assert_eq!(end_within(&mut outputs, 30 * SECOND_NS), Vec::<String>::new());
     assert!(!server.bodies.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_compressed_file_is_whole_when_outputs_have_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json.gz");
+    let mut test = Test::new();
+    let tags = sojourn_k6::metrics::SystemTags::default();
+    let mut outputs = [Output::create(Format::Json, path.to_str().unwrap(), tags).unwrap()];
+    let samples = test.samples(builtin::ITERATIONS, 10);
+    test.write(&mut outputs[0], &samples);
+    assert_eq!(end(&mut outputs, 0), Vec::<String>::new());
+    // The output is still there: nothing is left to be written when it goes.
+    let mut text = String::new();
+    let file = std::fs::File::open(&path).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    assert_eq!(text.lines().count(), 11, "{text}");
+}
+
+#[test]
+fn samples_that_no_output_has_are_told() {
+    let mut test = Test::new();
+    let tags = sojourn_k6::metrics::SystemTags::default();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.json");
+    let mut outputs = [Output::create(Format::Json, path.to_str().unwrap(), tags).unwrap()];
+    let mut samples = test.samples(builtin::ITERATIONS, 3);
+    samples[1].value = f64::INFINITY;
+    test.write(&mut outputs[0], &samples);
+    let told = end(&mut outputs, 7);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].contains("samples.json: 1 infinite samples"), "{told:?}");
+    assert!(told[1].starts_with("7 samples came faster"), "{told:?}");
+    assert_eq!(end(&mut [], 7), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_can_not_be_written_is_told_by_name() {
+    let mut test = Test::new();
+    let tags = sojourn_k6::metrics::SystemTags::default();
+    let mut outputs = [Output::create(Format::Json, "/dev/full", tags).unwrap()];
+    let samples = test.samples(builtin::ITERATIONS, 3);
+    test.write(&mut outputs[0], &samples);
+    let told = end(&mut outputs, 0);
+    assert!(told.len() == 1 && told[0].starts_with("/dev/full: "), "{told:?}");
 }

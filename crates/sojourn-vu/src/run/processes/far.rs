@@ -355,7 +355,7 @@ impl Process {
         if !at_once && since_ns < COUNTED_EVERY_NS {
             return Ok(());
         }
-        let counted = progress.counted();
+        let counted = self.settings.counted();
         if at_once || counted != self.counted || since_ns >= SAID_EVERY_NS {
             self.said_ns = now_ns();
             self.counted = counted;
