@@ -7,7 +7,7 @@ use sojourn_fleet::{JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
 
 #[cfg(feature = "script")]
 use super::session;
-use super::{Command, coordinator, run};
+use super::{Command, attack, coordinator, run};
 use crate::{errors::UsageError, signals};
 
 /// The exit code of what a signal ended.
@@ -110,6 +110,7 @@ fn make(joined: Joined) -> Result<(), RunError> {
     let words = std::iter::once("sojourn").chain(joined.words().iter().map(String::as_str));
     match crate::parse(words.map(Into::into).collect()) {
         Ok(Command::Run(command)) => run::join(&command, joined),
+        Ok(Command::Attack(command)) => attack::join(&command, joined),
         Ok(Command::Coordinator(command)) => coordinator::join(&command, joined),
         #[cfg(feature = "script")]
         Ok(Command::Session(command)) => session::join(&command, joined),

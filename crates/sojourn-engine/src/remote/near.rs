@@ -19,11 +19,14 @@ use sojourn_clock::now_ns;
 use sojourn_fleet::{MemberEnd, MemberState, Standing};
 use sojourn_ledger::{Batch, SourceId};
 
-use super::{Assignment, Fleet, FromProcess, SUBCOMMAND, ToProcess, told::Told, wire};
+use super::{
+    Assignment, Fleet, FromProcess, SUBCOMMAND, ToProcess, incoming::Incoming, told::Told, wire,
+};
 use crate::{
-    RunError,
+    ResultSink, RunError,
     generator::Inbox,
     link::{FromGenerator, Loss, ToActor, ToGenerator},
+    poller::PollSender,
 };
 
 /// How often a process is told how far taps have seen, if there are no events.
@@ -56,6 +59,10 @@ pub(crate) struct Heard {
     pub(crate) facts: Sender<Batch>,
     /// Sources of which nothing more comes, after all that did.
     pub(crate) losses: Sender<SourceId>,
+    /// Who asks for polled stages.
+    pub(crate) polls: PollSender,
+    /// Where an attack's results go.
+    pub(crate) results: Option<ResultSink>,
     /// What its figures would be missing.
     pub(crate) told: Told,
     /// The number of a recorder for those.
@@ -174,22 +181,31 @@ impl Process {
     /// not ended by then is said to have failed, or to be lost.
     pub(crate) fn hear(mut self, mut to: Heard) {
         let mut running: BTreeSet<u32> = self.generators.clone().collect();
+        let mut incoming = Incoming::new(to.results.take(), &self.generators);
         let mut leaves = None;
         let broken = loop {
             match wire::read(&mut self.from) {
                 // One that leaves before its time has no end of its own: it is lost.
                 Ok(Some(FromProcess::Report(_, FromGenerator::Ended(_)))) if leaves.is_some() => {}
                 Ok(Some(FromProcess::Report(index, report))) => {
-                    match &report {
-                        FromGenerator::Ended(_) => {
+                    if let FromGenerator::Snapshot(snapshot) = &report {
+                        to.told.figures(snapshot);
+                    }
+                    if let Some((index, report)) = incoming.report(index, report) {
+                        if let FromGenerator::Ended(_) = &report {
                             running.remove(&index);
                         }
-                        FromGenerator::Snapshot(snapshot) => to.told.figures(snapshot),
-                        _ => {}
+                        // A coordinator that is gone needs no reports.
+                        let _ignored = to.reports.send((index, report));
                     }
-                    // A coordinator that is gone needs no reports.
-                    let _ignored = to.reports.send((index, report));
                 }
+                Ok(Some(FromProcess::Results(chunk))) => {
+                    for (index, end) in incoming.results(chunk) {
+                        running.remove(&index);
+                        let _ignored = to.reports.send((index, end));
+                    }
+                }
+                Ok(Some(FromProcess::Poll(task))) => to.polls.pass(task),
                 Ok(Some(FromProcess::Facts(batch))) => {
                     let is_end = batch.watermark_ns == u64::MAX && batch.facts.is_empty();
                     if leaves.is_none() || !is_end {
@@ -203,6 +219,7 @@ impl Process {
                 Err(error) => break Some(error.to_string()),
             }
         };
+        drop(incoming);
         // Nothing more comes of it: it has ended or will, since its socket is closed.
         let _ignored = self.socket.shutdown(Shutdown::Both);
         let is_member = matches!(self.peer, Peer::Member { .. });
