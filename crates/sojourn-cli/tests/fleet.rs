@@ -1,8 +1,10 @@
 //! Runs whose generators dial in: started in a folder of their own, where no file of the plan is.
 
+mod attacks;
 mod cuts;
 mod files;
 mod losses;
+mod polled;
 
 use std::path::PathBuf;
 
