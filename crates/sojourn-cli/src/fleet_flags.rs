@@ -28,15 +28,39 @@ pub(crate) struct FleetFlags {
     /// File with the key that generators must show; made (mode 0600) if it does not exist
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
+    #[command(flatten)]
+    terms: TermsFlags,
+}
+
+/// The same of a command whose generators are here unless it is told to listen.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ListenFlags {
+    /// Generators dial in here, by `sojourn generator --join`, instead of being started on this
+    /// machine: <0.0.0.0:7000> is port 7000 of all its addresses
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "generators")]
+    #[arg(requires = "key_file")]
+    listen: Option<SocketAddr>,
+    /// File with the key that generators must show; made (mode 0600) if it does not exist
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    key_file: Option<PathBuf>,
+    #[command(flatten)]
+    terms: TermsFlags,
+}
+
+/// What a run asks of its generators.
+#[derive(Clone, Debug, clap::Args)]
+struct TermsFlags {
     /// How long all generators may take to come, and each to make its plan
-    #[arg(long, value_name = "D", default_value = "120s")]
+    #[arg(long, value_name = "D", default_value = "120s", requires = "listen")]
     #[arg(value_parser = sojourn_plan::duration_ns)]
     ready_timeout: u64,
     /// What becomes of the run when a generator is lost
     #[arg(long, value_enum, default_value_t = OnLossFlag::Void, value_name = "WHAT")]
+    #[arg(requires = "listen")]
     on_loss: OnLossFlag,
     /// How long a generator may be without a connection before it is lost
-    #[arg(long, value_name = "D", default_value = "30s", value_parser = reconnect_within)]
+    #[arg(long, value_name = "D", default_value = "30s", requires = "listen")]
+    #[arg(value_parser = reconnect_within)]
     reconnect_within: u64,
 }
 
@@ -84,6 +108,14 @@ impl Drop for Gathered {
     }
 }
 
+impl ListenFlags {
+    /// Where generators dial in; `None`: they are started here.
+    pub(crate) fn fleet(&self) -> Option<FleetFlags> {
+        let (listen, key_file) = (self.listen?, self.key_file.clone()?);
+        Some(FleetFlags { listen, key_file, terms: self.terms.clone() })
+    }
+}
+
 impl FleetFlags {
     /// Listens, says how generators are started, and waits until all have come.
     pub(crate) fn gather(
@@ -107,7 +139,7 @@ impl FleetFlags {
             generators: count,
             key,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            reconnect_within_ns: self.reconnect_within,
+            reconnect_within_ns: self.terms.reconnect_within,
         })?;
         self.invite(count, listening.address(), is_new);
         if let Err(error) = self.wait(&listening, count, stop) {
@@ -115,20 +147,20 @@ impl FleetFlags {
             return Err(error);
         }
         let members = (0..count).filter_map(|number| listening.take(number)).collect();
-        let fleet = Fleet::new(members, self.terms(), parcel);
-        let processes = Processes { count, words, fleet: Some(fleet) };
+        let fleet = Some(Fleet::new(members, self.terms()));
+        let processes = Processes { count, words, parcel: Some(parcel), fleet };
         Ok(Gathered { processes, _listening: listening })
     }
 
     fn terms(&self) -> FleetTerms {
         FleetTerms {
-            on_loss: match self.on_loss {
+            on_loss: match self.terms.on_loss {
                 OnLossFlag::Void => OnLoss::Void,
                 OnLossFlag::Continue => OnLoss::Continue,
                 OnLossFlag::Abort => OnLoss::Abort,
             },
-            reconnect_within_ns: self.reconnect_within,
-            ready_within_ns: self.ready_timeout,
+            reconnect_within_ns: self.terms.reconnect_within,
+            ready_within_ns: self.terms.ready_timeout,
         }
     }
 
@@ -155,7 +187,7 @@ impl FleetFlags {
     }
 
     fn wait(&self, listening: &Listening, count: u32, stop: &Stop) -> Result<(), UsageError> {
-        let until_ns = now_ns().saturating_add(self.ready_timeout);
+        let until_ns = now_ns().saturating_add(self.terms.ready_timeout);
         let (mut told, mut refusal) = (Vec::new(), None);
         loop {
             if let Some(why) = listening.take_refusal() {
@@ -187,7 +219,7 @@ impl FleetFlags {
 
     fn too_few(&self, listening: &Listening, count: u32, refusal: Option<String>) -> UsageError {
         let ready = ready(listening);
-        let seconds = self.ready_timeout as f64 / 1e9;
+        let seconds = self.terms.ready_timeout as f64 / 1e9;
         let mut message = format!("{} of {count} generators came within {seconds} s", ready.len());
         let who: Vec<_> = ready.iter().map(describe).collect();
         if !who.is_empty() {

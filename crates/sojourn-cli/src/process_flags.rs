@@ -8,8 +8,8 @@ use crate::{errors::UsageError, script_words};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ProcessFlags {
     /// Generator processes, each with --threads threads: for more connections than one process may
-    /// open, or more cores. They make one run and one report. Of `run` they are on this machine; of
-    /// `coordinator` they dial in from anywhere
+    /// open, or more cores. They make one run and one report. They are on this machine, but for
+    /// those that dial in from anywhere: where a coordinator listens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     generators: Option<u32>,
 }
@@ -23,7 +23,7 @@ impl ProcessFlags {
     /// The processes that are asked for, on this machine.
     pub(crate) fn processes(&self) -> Result<Option<Processes>, UsageError> {
         let Some(count) = self.generators else { return Ok(None) };
-        Ok(Some(Processes { count, words: words()?, fleet: None }))
+        Ok(Some(Processes { count, words: words()?, parcel: None, fleet: None }))
     }
 }
 

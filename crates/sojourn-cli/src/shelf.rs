@@ -14,6 +14,9 @@ use crate::errors::UsageError;
 /// Most bytes of all files that are sent along: each generator has them in memory.
 const SENT_MAX: usize = 200_000_000;
 
+/// What standard input is called among the files that are sent along.
+const STANDARD_INPUT: &str = "/dev/stdin";
+
 /// Where the files and variables are that a plan and its work are made of.
 #[derive(Debug)]
 pub(crate) enum Shelf {
@@ -46,22 +49,42 @@ impl Shelf {
         let name = path.to_string_lossy();
         match self {
             Self::Here => std::fs::read(path),
-            Self::Noted(parcel) => {
+            Self::Noted(_) => {
                 let content = std::fs::read(path)?;
-                let mut parcel = parcel.lock().unwrap_or_else(PoisonError::into_inner);
-                parcel.files.insert(name.into_owned(), content.clone());
-                let bytes = parcel.files.values().map(Vec::len).sum::<usize>();
-                if bytes > SENT_MAX {
-                    return Err(io::Error::other(format!(
-                        "with it the files of this run come to {bytes} bytes, and generators \
-                         elsewhere are sent at most {SENT_MAX}"
-                    )));
-                }
+                self.note(&name, &content)?;
                 Ok(content)
             }
             Self::Sent(parcel) => parcel.files.get(&*name).cloned().ok_or_else(|| {
                 io::Error::new(io::ErrorKind::NotFound, "the coordinator did not send it along")
             }),
+        }
+    }
+
+    /// Notes what a file has, where that is wanted; errs where all together is too much.
+    fn note(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let Self::Noted(parcel) = self else { return Ok(()) };
+        let mut parcel = parcel.lock().unwrap_or_else(PoisonError::into_inner);
+        parcel.files.insert(name.to_owned(), content.to_vec());
+        let bytes = parcel.files.values().map(Vec::len).sum::<usize>();
+        if bytes > SENT_MAX {
+            return Err(io::Error::other(format!(
+                "with it the files of this run come to {bytes} bytes, and generators in other \
+                 processes are sent at most {SENT_MAX}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Everything on standard input.
+    pub(crate) fn read_standard_input(&self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Sent(_) => self.read(Path::new(STANDARD_INPUT)),
+            _ => {
+                let mut content = Vec::new();
+                io::stdin().lock().read_to_end(&mut content)?;
+                self.note(STANDARD_INPUT, &content)?;
+                Ok(content)
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod accounts;
 pub(crate) mod echo;
 mod peers;
 mod requests;
+mod several;
 mod words;
 
 use std::{fs::File, path::Path};

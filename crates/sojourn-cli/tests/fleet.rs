@@ -1,9 +1,11 @@
 //! Runs whose generators dial in: started in a folder of their own, where no file of the plan is.
 
+mod attacks;
 mod cuts;
 mod descriptors;
 mod files;
 mod losses;
+mod polled;
 mod waiting;
 
 use std::path::PathBuf;

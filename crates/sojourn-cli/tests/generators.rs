@@ -3,6 +3,7 @@
 
 #[cfg(feature = "script")]
 mod heartbeats;
+mod polled;
 mod processes;
 #[cfg(feature = "script")]
 mod shared_files;
@@ -198,22 +199,7 @@ fn they_end_with_their_coordinator() {
 }
 
 #[test]
-fn what_they_cannot_do_is_said_before_the_load() {
-    let target = Target::default();
-    let server = Server::start(target.clone()).unwrap();
-    let folder = temp_dir().unwrap();
-    let plan = format!(
-        "name: polled\ntarget: {}\njourneys:\n  visit:\n    root: {{ http: GET / , key: '{{{{ \
-         uuid() }}}}' }}\n    stages: [{{ name: done, poll: {{ http: 'GET /p/{{{{ key }}}}', \
-         every: 1s, until: {{ status: 200 }} }} }}]\n    within: 5s\nload: {{ rate: 5/s, steady: 1s }}\n",
-        server.url("")
-    );
-    std::fs::write(folder.path().join("plan.yaml"), plan).unwrap();
-    let words = ["run", "plan.yaml", "--quiet", "--generators", "2"];
-    let output = sojourn(words).in_dir(folder.path()).run().unwrap();
-    assert_eq!(output.code, Some(2), "{output}");
-    assert!(output.stderr.contains("polled stage"), "{output}");
-    assert!(target.sorted().is_empty());
+fn a_process_without_a_coordinator_says_who_starts_it() {
     let alone = sojourn(["generator"]).input(*b"hello").run().unwrap();
     assert_eq!(alone.code, Some(2), "{alone}");
     assert!(alone.stderr.contains("--generators"), "{alone}");

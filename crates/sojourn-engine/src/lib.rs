@@ -57,7 +57,7 @@ mod work;
 
 pub use attack::{
     Attack, Framing, Look, ResultSink, ResultWriter, Script, Scripted, ScriptedThread, Targets,
-    Wants,
+    Wants, Written,
 };
 pub use coordinator::{Ended, Following, Onlooker, attack, attack_room, follow, run, run_sessions};
 pub use error::RunError;

@@ -5,6 +5,8 @@
 //! the report says so. Polls that had to wait for the stage's budget are counted apart: they make
 //! the interval longer.
 
+mod hand_over;
+
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap, VecDeque},
@@ -16,50 +18,21 @@ use slab::Slab;
 use smallvec::SmallVec;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_http::{BodyPolicy, Client, Completion, Exchange};
-use sojourn_ledger::{Batch, Fact, JourneyId, SourceId};
+use sojourn_ledger::{Batch, Fact, SourceId};
 use sojourn_metrics::{Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, Snapshot, names};
-use sojourn_plan::{Plan, Poll, RenderContext, StageKind, StageSource, VariableId};
+use sojourn_plan::{Plan, Poll, RenderContext, StageKind, StageSource};
 
 use crate::{
-    generator::{Answer, Arrival, Outbox, PreparedRequest, Scratch},
+    generator::{Answer, Outbox, PreparedRequest, Scratch},
     health::ThreadHealth,
     last_word::hand_over,
     options::RunOptions,
     steps::Latest,
 };
+pub(crate) use hand_over::{Ended, HandOver, PollSender, Task, channel, is_polled};
 
 /// Journeys polled at once; further ones are refused, counted, and the run is void.
 const TASKS_MAX: usize = 100_000;
-/// Journeys handed over and not yet taken up.
-const HAND_OVER_MAX: usize = 10_000;
-/// Ends of journeys told and not yet heard: what the ledger decides between two looks.
-const ENDS_MAX: usize = 262_144;
-
-/// Where generators hand journeys over for polling.
-#[derive(Clone, Debug)]
-pub(crate) struct PollSender(Option<Sender<Task>>);
-
-/// One journey's polled stage.
-#[derive(Debug)]
-pub(crate) struct Task {
-    journey: JourneyId,
-    kind: u16,
-    stage: u8,
-    /// When to give up: the end of the journey's observation, nanoseconds.
-    until_ns: u64,
-    /// What its requests are rendered from, each anew: a token may have been renewed.
-    k: u64,
-    key: Box<str>,
-    own: Vec<(VariableId, Box<str>)>,
-}
-
-/// A journey with polled stages has ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
-    pub(crate) journey: JourneyId,
-    /// Completed, late or not: what it may still reach is asked for until its observation ends.
-    pub(crate) complete: bool,
-}
 
 /// What the poller thread is made with.
 pub(crate) struct PollerSpec {
@@ -75,60 +48,6 @@ pub(crate) struct PollerSpec {
     /// The run's start, sent once; closed: end.
     pub(crate) start: Receiver<u64>,
     pub(crate) stop: Arc<std::sync::atomic::AtomicBool>,
-}
-
-/// The poller's ends of its channels.
-pub(crate) struct HandOver {
-    tasks: Receiver<Task>,
-    ended: Receiver<Ended>,
-}
-
-/// Both sides of the hand-over; nothing to hand over to when the plan polls nothing.
-pub(crate) fn channel(plan: &Plan) -> (PollSender, Option<(HandOver, Sender<Ended>)>) {
-    if !plan.journeys.iter().any(is_polled) {
-        return (PollSender::nowhere(), None);
-    }
-    let (sender, tasks) = crossbeam_channel::bounded(HAND_OVER_MAX);
-    let (ended_sender, ended) = crossbeam_channel::bounded(ENDS_MAX);
-    (PollSender(Some(sender)), Some((HandOver { tasks, ended }, ended_sender)))
-}
-
-/// Whether some stage of a journey is polled.
-pub(crate) fn is_polled(journey: &sojourn_plan::Journey) -> bool {
-    journey.stages.iter().any(|stage| matches!(stage.source, StageSource::Poll(_)))
-}
-
-impl PollSender {
-    /// For plans that poll nothing.
-    pub(crate) fn nowhere() -> Self {
-        Self(None)
-    }
-
-    /// Begins to poll a journey's stage; false when the bounded hand-over is full, which the caller
-    /// counts as refused.
-    #[must_use]
-    pub(crate) fn start(
-        &self,
-        plan: &Plan,
-        arrival: &Arrival,
-        stage: usize,
-        values: &RenderContext<'_>,
-    ) -> bool {
-        let journey = &plan.journeys[usize::from(arrival.kind)];
-        let Some(sender) = &self.0 else {
-            return true;
-        };
-        let task = Task {
-            journey: arrival.journey,
-            kind: arrival.kind,
-            stage: stage as u8,
-            until_ns: arrival.t0_ns + journey.within_ns + journey.linger_ns,
-            k: values.k,
-            key: values.key.into(),
-            own: values.own.to_vec(),
-        };
-        sender.try_send(task).is_ok()
-    }
 }
 
 /// The thread's body.
@@ -468,7 +387,7 @@ impl Poller {
             .is_ok_and(|response| Answer::new(response).unexpected(&poll.until).is_none());
         if holds {
             let fact = Fact::Polled { journey: task.journey, stage: task.stage };
-            self.outbox.push(completion.ended_ns, fact);
+            self.outbox.push(completion.ended_ns.max(task.handed_ns), fact);
             self.remove(token);
         } else {
             let next_ns = (completion.began_ns + poll.every_ns).max(now_ns());

@@ -14,7 +14,7 @@ pub struct PlannedConnections {
     pub addresses: Option<u64>,
 }
 
-/// What bounds the connections of a process.
+/// What bounds the connections that one machine's processes make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
     /// Local addresses that connections come from, at least 1 (the kernel's choice is one).
@@ -25,6 +25,9 @@ pub struct ConnectionLimits {
     pub descriptors_reserved: u64,
     /// Ports for connections (`net.ipv4.ip_local_port_range`).
     pub ports: RangeInclusive<u16>,
+    /// How many such processes make them, at least 1: each has descriptors of its own, and the
+    /// ports are one machine's.
+    pub processes: u64,
 }
 
 /// How many connections are possible.
@@ -106,15 +109,22 @@ impl ConnectionCapacity {
             }
         }
         let planned = planned.iter().fold(0_u64, |sum, each| sum.saturating_add(each.connections));
+        let processes = limits.processes.max(1);
         let room = limits.descriptors.saturating_sub(limits.descriptors_reserved);
+        let room = room.saturating_mul(processes);
         if room < planned {
-            let needed = planned.saturating_add(limits.descriptors_reserved);
+            let share = planned.div_ceil(processes);
+            let needed = share.saturating_add(limits.descriptors_reserved);
+            let of_each = match processes {
+                1 => String::new(),
+                _ => format!(" in each of {processes} processes"),
+            };
             let shortage = Shortage {
                 origin: None,
                 planned,
                 possible: room,
                 limit: format!(
-                    "{} files may be open, {} of them for other things",
+                    "{} files may be open{of_each}, {} of them for other things",
                     limits.descriptors, limits.descriptors_reserved
                 ),
                 remedy: format!("raise `ulimit -n` to {needed}"),
@@ -144,6 +154,7 @@ mod tests {
             descriptors,
             descriptors_reserved: 100,
             ports: 32_768..=60_999,
+            processes: 1,
         }
     }
 
@@ -196,6 +207,7 @@ mod tests {
             descriptors: u64::MAX,
             descriptors_reserved: 0,
             ports: 0..=u16::MAX,
+            processes: u64::MAX,
         };
         assert_eq!(ConnectionCapacity::of(&plan, &all).possible, u64::MAX);
         let none = ConnectionLimits { local_addresses: 0, ports: RangeInclusive::new(9, 2), ..all };

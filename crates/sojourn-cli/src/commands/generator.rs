@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use sojourn_engine::{EXIT_VOID, Joined, RunError, Stop};
 use sojourn_fleet::{FleetError, JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
 
-use super::{Command, coordinator, run};
+use super::{Command, attack, coordinator, run};
 #[cfg(feature = "script")]
 use super::{k6, session};
 use crate::{errors::UsageError, signals};
@@ -132,6 +132,7 @@ fn make(joined: Joined) -> Result<(), RunError> {
     let words = std::iter::once("sojourn").chain(joined.words().iter().map(String::as_str));
     match crate::parse(words.map(Into::into).collect()) {
         Ok(Command::Run(command)) => run::join(&command, joined),
+        Ok(Command::Attack(command)) => attack::join(&command, joined),
         Ok(Command::Coordinator(command)) => coordinator::join(&command, joined),
         #[cfg(feature = "script")]
         Ok(Command::Session(command)) => session::join(&command, joined),

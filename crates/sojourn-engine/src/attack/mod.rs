@@ -1,5 +1,6 @@
 //! An attack beside its plan: where its requests come from and where its results go.
 
+mod merge;
 pub(crate) mod room;
 mod script;
 mod sink;
@@ -9,8 +10,10 @@ use std::sync::Arc;
 use crossbeam_channel::Receiver;
 use sojourn_plan::Target;
 
+pub(crate) use merge::{Chunk, Record};
 pub use script::{Framing, Look, Script, Scripted, ScriptedThread, Wants};
-pub use sink::{ResultSink, ResultWriter};
+pub(crate) use sink::Passed;
+pub use sink::{ResultSink, ResultWriter, Written};
 
 /// What the generators of an attack need besides its plan.
 #[derive(Clone, Debug)]

@@ -25,15 +25,16 @@ pub(crate) fn check(
     plan: &Plan,
     attack: &Attack,
     client: &ClientConfig,
-    threads: u32,
+    (processes, threads): (u32, u32),
     machine: &Machine,
 ) -> Result<Vec<String>, RunError> {
     let Some(load) = plan.load.first() else {
         return Ok(Vec::new());
     };
-    let most = most(load, attack, client, threads);
+    let most = most(load, attack, client, processes.saturating_mul(threads));
     let planned = planned(attack, client, most);
-    let capacity = ConnectionCapacity::of(&planned, &limits(client, machine));
+    let limits = ConnectionLimits { processes: processes.into(), ..limits(client, machine) };
+    let capacity = ConnectionCapacity::of(&planned, &limits);
     if !capacity.shortages.is_empty() && matches!(load.model, Model::Closed { .. }) {
         let all: Vec<String> = capacity.shortages.iter().map(Shortage::to_string).collect();
         return Err(RunError::new(
@@ -106,6 +107,7 @@ pub(crate) fn limits(client: &ClientConfig, machine: &Machine) -> ConnectionLimi
         descriptors: machine.descriptors,
         descriptors_reserved: DESCRIPTORS_RESERVED,
         ports: machine.ports.clone(),
+        processes: 1,
     }
 }
 
@@ -153,6 +155,16 @@ mod tests {
         connections_max: usize,
         machine: &Machine,
     ) -> Result<Vec<String>, RunError> {
+        checked_of(1, rate, workers_max, connections_max, machine)
+    }
+
+    fn checked_of(
+        processes: u32,
+        rate: &str,
+        workers_max: u32,
+        connections_max: usize,
+        machine: &Machine,
+    ) -> Result<Vec<String>, RunError> {
         let load = AttackLoad {
             pace: Pace::rate(rate).unwrap(),
             poisson: false,
@@ -175,7 +187,7 @@ mod tests {
             patient: false,
         };
         let client = ClientConfig { connections_max, ..ClientConfig::default() };
-        check(&plan, &attack, &client, 1, machine)
+        check(&plan, &attack, &client, (processes, 1), machine)
     }
 
     #[test]
@@ -195,6 +207,19 @@ mod tests {
         // Of a bound that the user has set only what binds first is said.
         let warnings = checked("100000", 60_000, 0, &machine()).unwrap();
         assert!(warnings.len() == 1 && warnings[0].contains("19936 are"), "{warnings:?}");
+    }
+
+    #[test]
+    fn processes_have_descriptors_of_their_own_and_share_the_ports() {
+        let small = Machine { descriptors: 5_000, ..machine() };
+        assert!(checked_of(1, "0", 19_000, 0, &small).is_err());
+        assert_eq!(checked_of(4, "0", 19_000, 0, &small).unwrap(), Vec::<String>::new());
+        let error = checked_of(4, "0", 25_000, 0, &small).unwrap_err();
+        let says = "5000 files may be open in each of 4 processes, 64 of them for other things; \
+                    raise `ulimit -n` to 6314";
+        assert!(error.message.contains(says), "{error}");
+        let error = checked_of(8, "0", 30_000, 0, &machine()).unwrap_err();
+        assert!(error.message.contains("28232"), "{error}");
     }
 
     #[test]

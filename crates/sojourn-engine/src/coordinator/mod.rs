@@ -29,7 +29,7 @@ use sojourn_record::{AmendmentRecord, Cause, FleetRecord, Summary, Verdict};
 pub use following::{Following, Onlooker, follow};
 
 use crate::{
-    Attack, Progress, RunError, RunOptions, Sessions, Stop, Stretch,
+    Attack, Processes, Progress, RunError, RunOptions, Sessions, Stop, Stretch,
     attack::room,
     follow::Kinds,
     link::ToGenerator,
@@ -124,7 +124,13 @@ pub fn attack_room(
     attack: &Attack,
 ) -> Result<Vec<String>, RunError> {
     let machine = Machine::this(preflight::raise_descriptors());
-    room::check(plan, attack, &options.client, options.threads, &machine)
+    let processes = match &options.processes {
+        // What other machines allow shows there.
+        Some(Processes { fleet: Some(_), .. }) => return Ok(Vec::new()),
+        Some(processes) => processes.count,
+        None => 1,
+    };
+    room::check(plan, attack, &options.client, (processes, options.threads), &machine)
 }
 
 fn conduct(

@@ -188,7 +188,7 @@ fn results_that_cannot_be_written_are_told_with_the_reason() {
     for (how, why) in [("panic", "the pen broke"), ("error", "no ink for 1 bytes")] {
         let server = target();
         let target = attack_target(&server.url("/"));
-        let (sink, writer) = ResultSink::new(Box::new(Bomb(how))).unwrap();
+        let (sink, writer) = ResultSink::new(Box::new(Bomb(how)), 1).unwrap();
         let targets = Targets::Listed(vec![target.clone()].into());
         let causes = causes(&attack(&target, targets, Some(sink)));
         assert!(

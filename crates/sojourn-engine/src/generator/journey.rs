@@ -358,7 +358,7 @@ impl JourneyActor {
             }
             context.outbox.push(ended_ns, Fact::RootCompleted { journey });
             if !self.ended {
-                self.start_polls(context);
+                self.start_polls(context, ended_ns);
             }
         }
         self.next_follow_up(context, ended_ns)
@@ -441,11 +441,12 @@ impl JourneyActor {
         recorder.record(series.sent_bytes, under_way.bytes_out + completion.bytes_out);
     }
 
-    fn start_polls(&self, context: &mut Context<'_>) {
+    fn start_polls(&self, context: &mut Context<'_>, root_ended_ns: u64) {
         let prepared = &context.prepared.journeys[self.kind()];
         for &stage in &prepared.polled {
             let values = self.values(context.plan, context.run_id, context.variables);
-            if !context.polls.start(context.plan, &self.arrival, stage, &values) {
+            let of = (&self.arrival, root_ended_ns);
+            if !context.polls.start(context.plan, of, stage, &values) {
                 context.outbox.refuse();
             }
         }

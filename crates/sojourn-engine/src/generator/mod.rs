@@ -94,6 +94,7 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io
     // Set once, here.
     let _first = spec.waker.set(client.waker());
     let _ignored = ready.send(Ok((client.waker(), client.io())));
+    let results = spec.work.attack().and_then(|attack| attack.results.clone());
     let ended = match spec.control.recv() {
         Ok(ToGenerator::Start { at_ns }) => match spec.work.clone() {
             Work::Journeys => Generator::new(spec, client, at_ns).run(),
@@ -104,6 +105,8 @@ pub(crate) fn run(spec: GeneratorSpec, ready: &Sender<std::io::Result<(Waker, Io
         },
         _ => Ok(()),
     };
+    // Whoever puts results in order waits for this one's no longer.
+    results.into_iter().for_each(|sink| sink.end(index));
     // The coordinator may be gone already after an abort.
     let _ignored = reports.send((index, FromGenerator::Ended(ended)));
 }

@@ -13,23 +13,20 @@ use std::{
     time::Duration,
 };
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-use serde::Serialize;
+use crossbeam_channel::{Sender, bounded};
 use sojourn_broker::Registry;
-use sojourn_ledger::Batch;
-use sojourn_metrics::Snapshot;
 use sojourn_plan::Plan;
 use sojourn_session::Offer;
 
-use super::{Assignment, FromProcess, Parcel, ToProcess, fingerprint, wire};
+use super::{Assignment, FromProcess, Parcel, ToProcess, fingerprint, outgoing::Outgoing, wire};
 use crate::{
-    RunError, RunOptions, Sessions, Stop,
+    Attack, ResultSink, RunError, RunOptions, Sessions, Stop,
+    attack::Passed,
     coordinator::panic,
     generator::{GeneratorThread, Inboxes, Shared},
     link::{FromGenerator, ToGenerator},
     once::once,
-    poller::PollSender,
-    preflight,
+    poller, preflight,
     work::Work,
 };
 
@@ -154,6 +151,19 @@ impl Joined {
         self.work(plan, options, Work::Journeys, registry)
     }
 
+    /// The same of an attack's hits. Where its results go is the coordinator's matter.
+    pub fn serve_attack(
+        self,
+        plan: &Plan,
+        options: &RunOptions,
+        attack: Attack,
+    ) -> Result<(), RunError> {
+        let passed = self.assignment.passes_results.then(ResultSink::passed_on);
+        let (results, passed) = passed.unzip();
+        let work = Work::Attack(Arc::new(Attack { results, ..attack }));
+        self.work_with(plan.clone(), options, (work, passed), &Registry::default())
+    }
+
     /// The same of clients that walk through sessions.
     pub fn serve_sessions(
         self,
@@ -172,6 +182,16 @@ impl Joined {
         work: Work,
         registry: &Registry,
     ) -> Result<(), RunError> {
+        self.work_with(plan, options, (work, None), registry)
+    }
+
+    fn work_with(
+        self,
+        plan: Plan,
+        options: &RunOptions,
+        (work, results): (Work, Option<Passed>),
+        registry: &Registry,
+    ) -> Result<(), RunError> {
         if fingerprint(&plan, &work) != self.assignment.fingerprint {
             return Err(self.refuse(RunError::new(
                 "a process of generators made another plan of the same command line",
@@ -181,6 +201,7 @@ impl Joined {
         preflight::raise_descriptors();
         let (reports, heard_reports) = bounded(MESSAGES_MAX);
         let (facts, heard_facts) = bounded(MESSAGES_MAX);
+        let (polls, hand_over) = poller::channel(&plan);
         let shared = Shared {
             of: self.assignment.of,
             process: Some((self.number(), self.assignment.generators.start)),
@@ -191,7 +212,7 @@ impl Joined {
             variables: self.assignment.variables.clone(),
             facts,
             reports,
-            polls: PollSender::nowhere(),
+            polls,
         };
         let threads = match Threads::start(self.assignment.generators.clone(), &shared, registry) {
             Ok(threads) => threads,
@@ -199,16 +220,12 @@ impl Joined {
         };
         // From here on only the threads have its senders: the links end when they do.
         drop(shared);
-        self.link(threads, heard_reports, heard_facts)
+        let polls = hand_over.map(|(hand_over, _ends)| hand_over.tasks);
+        self.link(threads, Outgoing { reports: heard_reports, facts: heard_facts, polls, results })
     }
 
     /// Passes messages on, both ways, until the threads have ended.
-    fn link(
-        self,
-        threads: Threads,
-        reports: Receiver<(u32, FromGenerator)>,
-        facts: Receiver<Batch>,
-    ) -> Result<(), RunError> {
+    fn link(self, threads: Threads, outgoing: Outgoing) -> Result<(), RunError> {
         let Self { assignment, mut socket, mut from, stop } = self;
         let first = assignment.generators.start;
         let ios = threads.threads.iter().map(|thread| thread.io.name().to_owned()).collect();
@@ -218,11 +235,7 @@ impl Joined {
         }
         let socket = Arc::new(Mutex::new(socket));
         let spares: Vec<_> = threads.threads.iter().map(|thread| thread.spares.clone()).collect();
-        let report = |(index, report)| FromProcess::Report(index, report);
-        let links = [
-            pass(&socket, reports, report, move |message| give_back(&spares, first, message)),
-            pass(&socket, facts, FromProcess::Facts, drop),
-        ];
+        let links = outgoing.pass(&socket, spares, first);
         let is_over = Arc::new(AtomicBool::new(false));
         let watching = stop.map(|stop| watch(stop, &socket, &is_over));
         let closing = std::thread::spawn(move || {
@@ -273,17 +286,6 @@ fn watch(
         }
         false
     })
-}
-
-/// Hands a snapshot that has been told back to its generator, to be written to again.
-fn give_back(spares: &[Sender<Box<Snapshot>>], first: u32, message: FromProcess) {
-    if let FromProcess::Report(index, FromGenerator::Snapshot(mut snapshot)) = message
-        && let Some(spares) = spares.get(index.wrapping_sub(first) as usize)
-    {
-        snapshot.recycle();
-        // A generator that has spares already needs no further one.
-        let _ignored = spares.try_send(snapshot);
-    }
 }
 
 /// The generator threads of this process.
@@ -378,28 +380,4 @@ fn guarded(index: u32, body: impl FnOnce(), reports: &Sender<(u32, FromGenerator
         // Without a coordinator nobody needs to know.
         let _ignored = reports.send((index, FromGenerator::Ended(Err(why))));
     }
-}
-
-/// Passes a channel's messages on, by a thread of its own, until its senders are gone or the
-/// coordinator is.
-fn pass<M: Serialize + Send + 'static>(
-    socket: &Arc<Mutex<UnixStream>>,
-    messages: Receiver<M>,
-    wrap: impl Fn(M) -> FromProcess + Send + 'static,
-    done: impl Fn(FromProcess) + Send + 'static,
-) -> JoinHandle<()> {
-    let socket = Arc::clone(socket);
-    std::thread::spawn(move || {
-        for message in messages {
-            let message = wrap(message);
-            let written = {
-                let mut socket = socket.lock().unwrap_or_else(PoisonError::into_inner);
-                wire::write(&mut *socket, &message)
-            };
-            if written.is_err() {
-                return;
-            }
-            done(message);
-        }
-    })
 }

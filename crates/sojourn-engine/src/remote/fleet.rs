@@ -7,8 +7,6 @@ use std::time::Duration;
 use sojourn_clock::SECOND_NS;
 use sojourn_fleet::{MemberEnd, MemberState};
 
-use super::Parcel;
-
 /// Until a silence is a cut, which reconnecting begins with, and until words are heard that were
 /// held up meanwhile.
 const NOTICED_NS: u64 = 10 * SECOND_NS;
@@ -40,7 +38,6 @@ pub struct FleetTerms {
 #[derive(Clone, Debug)]
 pub struct Fleet {
     terms: FleetTerms,
-    parcel: Arc<Parcel>,
     /// Their streams, until the run is launched.
     streams: Arc<Mutex<Vec<UnixStream>>>,
     ends: Vec<MemberEnd>,
@@ -48,23 +45,14 @@ pub struct Fleet {
 
 impl Fleet {
     /// Of generators in the order of their numbers, each with its stream and where its end shows.
-    pub fn new(
-        members: Vec<(UnixStream, MemberEnd)>,
-        terms: FleetTerms,
-        parcel: Arc<Parcel>,
-    ) -> Self {
+    pub fn new(members: Vec<(UnixStream, MemberEnd)>, terms: FleetTerms) -> Self {
         let (streams, ends) = members.into_iter().unzip();
-        Self { terms, parcel, streams: Arc::new(Mutex::new(streams)), ends }
+        Self { terms, streams: Arc::new(Mutex::new(streams)), ends }
     }
 
     /// How they are treated.
     pub fn terms(&self) -> FleetTerms {
         self.terms
-    }
-
-    /// What is sent to each.
-    pub(crate) fn parcel(&self) -> &Arc<Parcel> {
-        &self.parcel
     }
 
     /// Each one's stream and end, once.

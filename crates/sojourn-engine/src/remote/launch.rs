@@ -41,6 +41,7 @@ pub fn launch(words: Vec<String>, number: u32, of: u32) -> Result<Launched, RunE
         files: Offer::default(),
         parcel: None,
         variables: Vec::new(),
+        passes_results: false,
     };
     // One that is gone already is found out by whoever reads.
     let _ignored = wire::write(&mut socket, &ToProcess::Begin(Box::new(assignment)));

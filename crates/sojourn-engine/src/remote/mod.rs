@@ -7,7 +7,8 @@
 //!
 //! Their threads are the same as those of a run in one process and say the same; links carry it.
 //! Taps are the coordinator's alone: an event that clients of sessions may wait for goes to every
-//! process, and from there to each of its threads.
+//! process, and from there to each of its threads. So is the poller: journeys with polled stages are
+//! handed over to it. So is what writes an attack's results: processes pass their records on.
 //! Generator `i` of `n` has the same share of the arrivals wherever it is. A process makes its plan
 //! itself, of the same words on the command line, and compares it with the coordinator's.
 //!
@@ -20,8 +21,10 @@
 mod far;
 mod fingerprint;
 mod fleet;
+mod incoming;
 mod launch;
 mod near;
+mod outgoing;
 mod parcel;
 mod told;
 mod wire;
@@ -34,8 +37,10 @@ use sojourn_ledger::Batch;
 use sojourn_session::Offer;
 
 use crate::{
+    attack::Chunk,
     generator::Arrived,
     link::{FromGenerator, ToActor, ToGenerator},
+    poller::Task,
 };
 
 pub use far::{Joined, OwnLink};
@@ -57,6 +62,9 @@ pub struct Processes {
     pub count: u32,
     /// The command line of this run, without the program's name: what each makes its plan of.
     pub words: Vec<String>,
+    /// What it is to be made of where that may be elsewhere than in the files and on the standard
+    /// input of a process here; `None`: each reads for itself.
+    pub parcel: Option<Arc<Parcel>>,
     /// Those that have dialled in; `None`: they are started here.
     pub fleet: Option<Fleet>,
 }
@@ -76,8 +84,10 @@ pub(crate) struct Assignment {
     pub(crate) anchor_ns: (u64, u64),
     /// Where it finds the large files of the work, on the same machine.
     pub(crate) files: Offer,
-    /// All that plan and work are made of, for one that may be elsewhere.
+    /// All that plan and work are made of, where that may be elsewhere.
     pub(crate) parcel: Option<Arc<Parcel>>,
+    /// Results of an attack are passed on.
+    pub(crate) passes_results: bool,
     /// What setup steps left.
     pub(crate) variables: Vec<Option<Box<str>>>,
 }
@@ -118,6 +128,10 @@ enum FromProcess {
     Report(u32, FromGenerator),
     /// Of one of its generators.
     Facts(Batch),
+    /// A journey's stage is to be polled. Comes before the facts that may end the journey.
+    Poll(Task),
+    /// Of one of its generators.
+    Results(Chunk),
 }
 
 #[cfg(test)]

@@ -20,14 +20,16 @@ use sojourn_ledger::{Batch, SourceId};
 
 use super::{
     Assignment, Fleet, FromProcess, ToProcess,
+    incoming::Incoming,
     launch::{not_started, start},
     told::Told,
     wire,
 };
 use crate::{
-    RunError, Stop,
+    ResultSink, RunError, Stop,
     generator::Inbox,
     link::{FromGenerator, Loss, ToActor, ToGenerator},
+    poller::PollSender,
 };
 
 /// How often a process is told how far taps have seen, if there are no events.
@@ -64,6 +66,10 @@ pub(crate) struct Heard {
     pub(crate) facts: Sender<Batch>,
     /// Sources of which nothing more comes, after all that did.
     pub(crate) losses: Sender<SourceId>,
+    /// Who asks for polled stages.
+    pub(crate) polls: PollSender,
+    /// Where an attack's results go.
+    pub(crate) results: Option<ResultSink>,
     /// What its figures would be missing.
     pub(crate) told: Told,
     /// The number of a recorder for those.
@@ -188,22 +194,31 @@ impl Process {
     /// not ended by then is said to have failed, or to be lost.
     pub(crate) fn hear(mut self, mut to: Heard) {
         let mut running: BTreeSet<u32> = self.generators.clone().collect();
+        let mut incoming = Incoming::new(to.results.take(), &self.generators);
         let mut leaves = None;
         let broken = loop {
             match wire::read(&mut self.from) {
                 // One that leaves before its time has no end of its own: it is lost.
                 Ok(Some(FromProcess::Report(_, FromGenerator::Ended(_)))) if leaves.is_some() => {}
                 Ok(Some(FromProcess::Report(index, report))) => {
-                    match &report {
-                        FromGenerator::Ended(_) => {
+                    if let FromGenerator::Snapshot(snapshot) = &report {
+                        to.told.figures(snapshot);
+                    }
+                    if let Some((index, report)) = incoming.report(index, report) {
+                        if let FromGenerator::Ended(_) = &report {
                             running.remove(&index);
                         }
-                        FromGenerator::Snapshot(snapshot) => to.told.figures(snapshot),
-                        _ => {}
+                        // A coordinator that is gone needs no reports.
+                        let _ignored = to.reports.send((index, report));
                     }
-                    // A coordinator that is gone needs no reports.
-                    let _ignored = to.reports.send((index, report));
                 }
+                Ok(Some(FromProcess::Results(chunk))) => {
+                    for (index, end) in incoming.results(chunk) {
+                        running.remove(&index);
+                        let _ignored = to.reports.send((index, end));
+                    }
+                }
+                Ok(Some(FromProcess::Poll(task))) => to.polls.pass(task),
                 Ok(Some(FromProcess::Facts(batch))) => {
                     let is_end = batch.watermark_ns == u64::MAX && batch.facts.is_empty();
                     if leaves.is_none() || !is_end {
@@ -217,6 +232,7 @@ impl Process {
                 Err(error) => break Some(error.to_string()),
             }
         };
+        drop(incoming);
         // Nothing more comes of it: it has ended or will, since its socket is closed.
         let _ignored = self.socket.shutdown(Shutdown::Both);
         let is_member = matches!(self.peer, Peer::Member { .. });

@@ -1,6 +1,9 @@
 //! How an attack's connections are made, from its flags and the environment's proxies.
 
-use std::{net::IpAddr, path::PathBuf};
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 use sojourn_http::{
     ClientCertificate, ClientConfig, ConnectTo, DnsCache, DnsOptions, HostPort, Http2, Proxies,
@@ -8,7 +11,9 @@ use sojourn_http::{
 };
 
 use super::inputs::header;
-use crate::{errors::UsageError, go_flags::boolean, go_words::duration, runner::IoFlag};
+use crate::{
+    errors::UsageError, go_flags::boolean, go_words::duration, runner::IoFlag, shelf::Shelf,
+};
 
 /// After how long a silence the kernel asks after a server, as Vegeta's does.
 const TCP_KEEP_ALIVE_NS: u64 = 30 * sojourn_clock::SECOND_NS;
@@ -79,13 +84,18 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// The client's configuration.
-    pub(super) fn config(&self) -> Result<ClientConfig, UsageError> {
+    /// Whether requests are sent from addresses of this machine alone.
+    pub(super) fn has_local_addresses(&self) -> bool {
+        words(&self.laddr).any(|address| address != "0.0.0.0")
+    }
+
+    /// The client's configuration, with files and proxies from this shelf.
+    pub(super) fn config(&self, shelf: &Shelf) -> Result<ClientConfig, UsageError> {
         Ok(ClientConfig {
             connections_max: self.max_connections,
             idle_max: self.connections,
             keep_alive: self.keepalive,
-            tls: self.tls()?,
+            tls: self.tls(shelf)?,
             tcp_keep_alive_ns: TCP_KEEP_ALIVE_NS,
             dns: DnsOptions {
                 cache: self.dns_cache()?,
@@ -95,7 +105,7 @@ impl Connections {
             connect_to: self.connect_to()?,
             local_addresses: self.local_addresses()?,
             unix_socket: self.unix_socket.clone(),
-            proxies: self.proxies()?,
+            proxies: self.proxies(shelf)?,
             io: self.io.into(),
             http2: match (self.h2c, self.http2) {
                 (true, _) => Http2::PriorKnowledge,
@@ -107,7 +117,7 @@ impl Connections {
         })
     }
 
-    fn tls(&self) -> Result<TlsOptions, UsageError> {
+    fn tls(&self, shelf: &Shelf) -> Result<TlsOptions, UsageError> {
         if self.key.is_some() && self.cert.is_none() {
             return Err(UsageError::new(
                 "-key needs -cert: a key alone proves nothing",
@@ -116,13 +126,15 @@ impl Connections {
         }
         let key = self.key.as_ref().or(self.cert.as_ref());
         let files = self.cert.as_ref().zip(key);
+        let client_certificate = files.map(|(certificate, key)| {
+            let (certificate, key) = (shelf.path_of(certificate)?, shelf.path_of(key)?);
+            Ok::<_, UsageError>(ClientCertificate { certificate, key })
+        });
+        let root_certs = words(&self.root_certs).map(|path| shelf.path_of(Path::new(path)));
         Ok(TlsOptions {
             ca_file: None,
-            root_certs: words(&self.root_certs).map(PathBuf::from).collect(),
-            client_certificate: files.map(|(certificate, key)| ClientCertificate {
-                certificate: certificate.clone(),
-                key: key.clone(),
-            }),
+            root_certs: root_certs.collect::<Result<_, _>>()?,
+            client_certificate: client_certificate.transpose()?,
             roots_only: false,
             resumption: self.session_tickets,
             insecure: self.insecure,
@@ -185,9 +197,9 @@ impl Connections {
             .collect()
     }
 
-    fn proxies(&self) -> Result<Proxies, UsageError> {
+    fn proxies(&self, shelf: &Shelf) -> Result<Proxies, UsageError> {
         let mut proxies =
-            Proxies::from_environment(|name| std::env::var(name).ok()).map_err(|error| {
+            Proxies::from_environment(|name| shelf.variable(name)).map_err(|error| {
                 UsageError::new(error.to_string(), "mend the variable, or unset it")
             })?;
         for text in &self.proxy_header {

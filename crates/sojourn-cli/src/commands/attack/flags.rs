@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use super::connections::Connections;
 use crate::{
     display::ShownFlags,
+    fleet_flags::ListenFlags,
     go_flags::boolean,
     go_words::{body_limit, duration},
     out_flags::OutFlags,
+    process_flags::ProcessFlags,
 };
 
 /// Hit targets at a rate
@@ -18,11 +20,15 @@ use crate::{
   sojourn attack -targets targets.txt -pace 30s@50,30s@50..200 -output run.sojourn
   sojourn attack http://127.0.0.1:8080/ -rate 0 -max-workers 64 -duration 10s
   sojourn attack http://127.0.0.1:8080/ -fail-if 'p99 > 50ms' -fail-if 'success < 99.9%'
+  sojourn attack -targets targets.txt -rate 40000 -generators 4 -output run.sojourn
+  sojourn attack -targets targets.txt -rate 40000 -generators 4 -listen 0.0.0.0:7000 \\
+    -key-file fleet.key
 
 On a terminal, without -output, a report is printed and a run file and a page are written; into a
 pipe or a file go result records, for `report`, `plot` and `encode`. A flag may be written with one
 dash or two. Results never change the exit code unless -fail-if or -strict is given; then it is 99
-where a condition came true and 3 where the figures may not be believed.")]
+where a condition came true and 3 where the figures may not be believed. A process of -generators
+that is lost makes it 3 in any case.")]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct Attack {
     /// One target, instead of -targets; with -method, else GET
@@ -103,6 +109,10 @@ pub(crate) struct Attack {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64),
           value_name = "N")]
     pub(super) threads: u32,
+    #[command(flatten)]
+    pub(super) spread: ProcessFlags,
+    #[command(flatten)]
+    pub(super) listen: ListenFlags,
     /// Label of the run, repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::plan_flags::pair)]
     pub(super) label: Vec<(String, String)>,

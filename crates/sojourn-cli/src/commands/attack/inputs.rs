@@ -2,7 +2,8 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader, IsTerminal},
+    io::{BufRead, BufReader, Cursor, IsTerminal},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -11,10 +12,13 @@ use sojourn_engine::Targets;
 use sojourn_plan::{Target, TargetDefaults, TargetError, TargetFormat, TargetReader, header_of};
 
 use super::Attack;
-use crate::errors::UsageError;
+use crate::{errors::UsageError, shelf::Shelf};
 
 /// Targets of a stream read ahead.
 const AHEAD_MAX: usize = 1_024;
+
+/// Where a stream's bodies are read from: it is read in one process.
+static HERE: Shelf = Shelf::Here;
 
 /// What was read, and what may still fail.
 pub(super) struct Inputs {
@@ -36,9 +40,9 @@ impl Failure {
     }
 }
 
-/// Reads the targets, or begins to.
-pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
-    let defaults = defaults(command)?;
+/// Reads the targets, or begins to, with their files from this shelf.
+pub(super) fn read(command: &Attack, shelf: &Shelf) -> Result<Inputs, UsageError> {
+    let defaults = defaults(command, shelf)?;
     let failure = Failure::default();
     let format = match command.format.as_str() {
         "http" => TargetFormat::Http,
@@ -50,18 +54,21 @@ pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
     };
     if let Some(url) = &command.url {
         let line = format!("{} {url}", command.method);
-        let mut reader = reader("the command line", line.as_bytes(), TargetFormat::Http, defaults);
+        let line = line.as_bytes();
+        let mut reader = reader("the command line", line, (TargetFormat::Http, defaults), shelf);
         let target = reader.next().transpose().map_err(runtime)?;
         let targets = Targets::Listed(target.into_iter().collect());
         return Ok(Inputs { targets, failure });
     }
-    let mut reader = reader(&command.targets, open(command)?, format, defaults);
     if command.lazy {
+        let reader = reader(&command.targets, open(command, &HERE)?, (format, defaults), &HERE);
         let (sender, stream) = crossbeam_channel::bounded(AHEAD_MAX);
         let failed = failure.clone();
         std::thread::spawn(move || feed(reader, &sender, &failed));
         return Ok(Inputs { targets: Targets::Stream(stream), failure });
     }
+    let input = open(command, shelf)?;
+    let mut reader = reader(&command.targets, input, (format, defaults), shelf);
     let targets: Vec<Target> = reader.by_ref().collect::<Result<_, _>>().map_err(runtime)?;
     if targets.is_empty() {
         return Err(UsageError::runtime("no targets to attack"));
@@ -71,19 +78,19 @@ pub(super) fn read(command: &Attack) -> Result<Inputs, UsageError> {
 
 /// The command line and what it aims at, for reports: the values of headers are secrets, and what
 /// lets us into outputs.
-pub(super) fn command_line(targets: &[Target]) -> String {
+pub(super) fn command_line(words: &[String], targets: &[Target]) -> String {
     const SHOWN_MAX: usize = 100;
     let mut text = "sojourn".to_owned();
     let (mut is_header, mut is_out) = (false, false);
-    for word in std::env::args().skip(1) {
+    for word in words {
         let name = word.trim_start_matches('-');
         let masked = match name.split_once('=') {
             Some(("header" | "proxy-header", value)) if word.starts_with('-') => {
                 format!("-header={}", masked(value))
             }
             Some(("out", value)) if word.starts_with('-') => format!("--out={}", shown(value)),
-            _ if is_header => masked(&word),
-            _ if is_out => shown(&word),
+            _ if is_header => masked(word),
+            _ if is_out => shown(word),
             _ => word.clone(),
         };
         is_header = word.starts_with('-') && matches!(name, "header" | "proxy-header");
@@ -123,11 +130,11 @@ fn runtime(error: TargetError) -> UsageError {
     UsageError::runtime(error.to_string())
 }
 
-fn defaults(command: &Attack) -> Result<TargetDefaults, UsageError> {
+fn defaults(command: &Attack, shelf: &Shelf) -> Result<TargetDefaults, UsageError> {
     let headers: Result<Vec<_>, _> = command.header.iter().map(|text| header(text)).collect();
     let body = match &command.body {
         None => Arc::default(),
-        Some(path) => std::fs::read(path).map(Arc::from).map_err(|error| {
+        Some(path) => shelf.read(path).map(Arc::from).map_err(|error| {
             UsageError::runtime(format!("error reading {}: {error}", path.display()))
         })?,
     };
@@ -145,12 +152,20 @@ pub(super) fn header(text: &str) -> Result<(String, String), UsageError> {
     })
 }
 
-fn open(command: &Attack) -> Result<Box<dyn BufRead + Send>, UsageError> {
+fn open(command: &Attack, shelf: &Shelf) -> Result<Box<dyn BufRead + Send>, UsageError> {
+    let failed = |error: std::io::Error| {
+        UsageError::runtime(format!("error opening {}: {error}", command.targets))
+    };
     if command.targets != "stdin" {
-        let file = File::open(&command.targets).map_err(|error| {
-            UsageError::runtime(format!("error opening {}: {error}", command.targets))
-        })?;
-        return Ok(Box::new(BufReader::new(file)));
+        if matches!(shelf, Shelf::Here) {
+            let file = File::open(&command.targets).map_err(failed)?;
+            return Ok(Box::new(BufReader::new(file)));
+        }
+        let content = shelf.read(Path::new(&command.targets)).map_err(failed)?;
+        return Ok(Box::new(Cursor::new(content)));
+    }
+    if matches!(shelf, Shelf::Sent(_)) {
+        return Ok(Box::new(Cursor::new(shelf.read_standard_input().map_err(failed)?)));
     }
     if std::io::stdin().is_terminal() {
         return Err(UsageError::new(
@@ -158,16 +173,20 @@ fn open(command: &Attack) -> Result<Box<dyn BufRead + Send>, UsageError> {
             "such as `sojourn attack http://127.0.0.1:8080/ -duration 5s`",
         ));
     }
-    Ok(Box::new(BufReader::new(std::io::stdin())))
+    match shelf {
+        Shelf::Here => Ok(Box::new(BufReader::new(std::io::stdin()))),
+        _ => Ok(Box::new(Cursor::new(shelf.read_standard_input().map_err(failed)?))),
+    }
 }
 
-fn reader<R: BufRead>(
+fn reader<'s, R: BufRead>(
     name: &str,
     input: R,
-    format: TargetFormat,
-    defaults: TargetDefaults,
-) -> TargetReader<'static, R> {
-    TargetReader::new(name, input, format, defaults, Box::new(|path| std::fs::read(path)))
+    (format, defaults): (TargetFormat, TargetDefaults),
+    shelf: &'s Shelf,
+) -> TargetReader<'s, R> {
+    let files = Box::new(move |path: &str| shelf.read(Path::new(path)));
+    TargetReader::new(name, input, format, defaults, files)
 }
 
 /// Hands targets on one by one.

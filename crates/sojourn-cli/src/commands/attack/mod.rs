@@ -3,30 +3,31 @@
 mod connections;
 mod flags;
 mod inputs;
+mod prepared;
+mod spread;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use sojourn_clock::SECOND_NS;
-use sojourn_engine::{ResultSink, ResultWriter, RunOptions, Stop, Targets, exit_code};
+use sojourn_engine::{ResultSink, ResultWriter, RunOptions, Stop, exit_code};
 use sojourn_live::{MetricsServer, openmetrics};
-use sojourn_plan::{AttackLoad, Pace, Plan, Target};
-use sojourn_record::{Summary, Verdict};
+use sojourn_plan::Plan;
+use sojourn_record::{Cause, Summary, Verdict};
 
 use crate::{
     control,
     display::{self, Beside, Shown},
     errors::UsageError,
-    fail_if, outputs,
+    outputs,
     reported::{Reported, RunFormat},
     runner, signals,
     watchers::Watchers,
     web,
 };
 pub(crate) use flags::Attack;
-
-/// A request without a timeout: a year.
-const NO_TIMEOUT_NS: u64 = 365 * 86_400 * SECOND_NS;
+use prepared::Prepared;
+use spread::Spread;
+pub(crate) use spread::join;
 
 /// Where an attack's results go.
 enum Output {
@@ -40,65 +41,43 @@ enum Output {
 
 /// Makes the attack.
 pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
-    let load = load(command)?;
-    let thresholds: Result<_, _> =
-        command.fail_if.iter().map(|condition| fail_if::threshold(condition)).collect();
-    let thresholds = thresholds.map_err(|why| UsageError::new(why, "see `sojourn attack -h`"))?;
-    let inputs = inputs::read(command)?;
-    let listed: &[Target] = match &inputs.targets {
-        Targets::Listed(targets) => targets,
-        Targets::Stream(_) | Targets::Scripted(_) => &[],
-    };
-    let text = inputs::command_line(listed);
-    let plan = sojourn_plan::attack_plan(&command.name, text, listed, &load, thresholds);
-    let mut plan =
-        plan.map_err(|error| UsageError::new(error.to_string(), "see -pace in the help"))?;
-    plan.labels.clone_from(&command.label);
-    let run_id = runner::run_id();
-    let mut options = RunOptions::new(None, run_id.clone());
-    options.threads = command.threads;
-    options.lag_budget_ns = command.lag_budget;
-    options.client = command.connections.config()?;
-    options.client.connect_timeout_ns = load.timeout_ns;
-    options.client.spin = command.spin;
-    let (sink, writer) = match output(command, &plan, &run_id)? {
+    let shelf = spread::shelf(command)?;
+    let words = spread::words(command)?;
+    let prepared = Prepared::of(command, &words, &shelf, runner::run_id())?;
+    let Prepared { mut plan, mut options, mut attack, failure } = prepared;
+    let stop = signals::stop_on_signals();
+    let spread = Spread::of(command, shelf, &stop)?;
+    options.processes = spread.processes();
+    let processes = options.processes.as_ref().map_or(1, |processes| processes.count);
+    let writer = match output(command, &plan, &options.run_id)? {
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);
-            (None, None)
+            None
         }
         Output::Records(out) => {
-            let made = ResultSink::new(out);
+            let made = ResultSink::new(out, processes * options.threads);
             let (sink, writer) = made.map_err(|error| {
                 UsageError::new(format!("cannot make a thread: {error}"), "check ulimit -u")
             })?;
-            (Some(sink), Some(writer))
+            attack.results = Some(sink);
+            Some(writer)
         }
-    };
-    let attack = sojourn_engine::Attack {
-        name: command.name.clone(),
-        targets: inputs.targets,
-        workers_max: load.workers_max,
-        redirects_max: u32::try_from(command.redirects).ok(),
-        allowed_hosts: command.allow_host.clone(),
-        body_max: command.max_body.0,
-        chunked: command.chunked,
-        results: sink,
-        patient: false,
     };
     let warnings = sojourn_engine::attack_room(&plan, &options, &attack)?;
     for warning in &warnings {
         eprintln!("warning: {warning}");
     }
     plan.warnings.extend(warnings);
-    let summary = conduct(command, &plan, &options, attack)?;
-    finish(command, &plan, &options, &summary, writer, inputs.failure)
+    let summary = conduct(command, (&plan, &options), attack, &stop)?;
+    drop(spread);
+    finish(command, (&plan, &options), &summary, writer, &failure)
 }
 
 fn conduct(
     command: &Attack,
-    plan: &Plan,
-    options: &RunOptions,
+    (plan, options): (&Plan, &RunOptions),
     attack: sojourn_engine::Attack,
+    stop: &Stop,
 ) -> Result<Summary, UsageError> {
     let mut watchers = Watchers::default();
     let beside = Beside {
@@ -108,7 +87,6 @@ fn conduct(
         // What a pipeline's next command prints meanwhile would be lost with the screen.
         wants_line: command.output == "stdout" && !std::io::stdout().is_terminal(),
     };
-    let stop: Stop = signals::stop_on_signals();
     let metrics = match command.prometheus_addr.as_str() {
         "" => None,
         address => Some(MetricsServer::start(address).map_err(|error| {
@@ -122,7 +100,7 @@ fn conduct(
     let web = web.map(|address| web::open(address, options.run_file.as_deref())).transpose()?;
     let asked = Shown { live: command.shown.live, web, beside, ..Shown::default() };
     display::show(&mut watchers, asked, plan, &options.rate)?;
-    let ended = sojourn_engine::attack(plan, options, attack, &stop, &mut |progress| {
+    let ended = sojourn_engine::attack(plan, options, attack, stop, &mut |progress| {
         watchers.second(progress);
         if let Some(metrics) = &metrics {
             metrics.show(openmetrics(progress.store));
@@ -136,16 +114,21 @@ fn conduct(
 /// Reports, and says what the exit code is.
 fn finish(
     command: &Attack,
-    plan: &Plan,
-    options: &RunOptions,
+    (plan, options): (&Plan, &RunOptions),
     summary: &Summary,
     writer: Option<ResultWriter>,
-    failure: inputs::Failure,
+    failure: &inputs::Failure,
 ) -> Result<u8, UsageError> {
     if let Some(writer) = writer {
-        writer.finish().map_err(|error| {
+        let written = writer.finish().map_err(|error| {
             UsageError::runtime(format!("writing results to {}: {error}", command.output))
         })?;
+        if written.is_out_of_order {
+            eprintln!(
+                "note: results of a generator came so late that others did not wait for them: all \
+                 are there, and not all are in order of time"
+            );
+        }
     }
     if let Some(error) = failure.take() {
         return Err(UsageError::runtime(error.to_string()));
@@ -156,8 +139,15 @@ fn finish(
     if !is_terminal(command) && !command.quiet {
         say(plan, summary);
     }
-    let counts = command.strict || !command.fail_if.is_empty();
+    let counts = command.strict || !command.fail_if.is_empty() || is_incomplete(command, summary);
     Ok(if counts { exit_code(summary) } else { 0 })
+}
+
+/// Whether some of several processes is lost, and its share of the load with it: nothing that the
+/// targets have a part in.
+fn is_incomplete(command: &Attack, summary: &Summary) -> bool {
+    let is_loss = |cause: &Cause| matches!(cause.name.as_str(), "generator lost" | "defect");
+    command.spread.count().is_some() && summary.causes.iter().any(is_loss)
 }
 
 /// What a report would say, where none is printed.
@@ -186,33 +176,6 @@ fn report(command: &Attack, run_file: &Path) -> Result<(), UsageError> {
     }
     runner::say_where(&runner::Made { code: 0, run_file: run_file.to_path_buf(), reports });
     Ok(())
-}
-
-fn load(command: &Attack) -> Result<AttackLoad, UsageError> {
-    let wrong = |error: sojourn_plan::PaceError| {
-        UsageError::new(error.to_string(), "such as -rate 50/1s or -pace 30s@50,1m@200")
-    };
-    let pace = match &command.pace {
-        Some(pace) => Pace::parse(pace).map_err(wrong)?,
-        None => Pace::rate(&command.rate).map_err(wrong)?,
-    };
-    let workers_max = u32::try_from(command.max_workers).unwrap_or(u32::MAX);
-    if pace == Pace::Unpaced && command.max_workers == u64::MAX {
-        return Err(UsageError::new(
-            "-rate=0 requires setting -max-workers",
-            "without a rate, the number of workers is the load: -max-workers 64",
-        ));
-    }
-    if workers_max == 0 {
-        return Err(UsageError::new("-max-workers 0 lets nothing happen", "use at least 1"));
-    }
-    Ok(AttackLoad {
-        pace,
-        poisson: command.poisson,
-        duration_ns: (command.duration > 0).then_some(command.duration),
-        workers_max,
-        timeout_ns: if command.timeout == 0 { NO_TIMEOUT_NS } else { command.timeout },
-    })
 }
 
 fn is_terminal(command: &Attack) -> bool {

@@ -14,7 +14,6 @@ use crate::{
     follow::Listener,
     generator::{Inboxes, WAKE_UPS_MAX, WORDS_MAX},
     observer::GeneratorEnd,
-    poller::is_polled,
     remote::{Assignment, Heard, Process, Processes, Told, fingerprint},
     work::Work,
 };
@@ -34,12 +33,6 @@ impl Launched {
         far: &GeneratorEnds,
         stop: &Stop,
     ) -> Result<Vec<GeneratorEnd>, RunError> {
-        if let Some(journey) = plan.journeys.iter().find(|journey| is_polled(journey)) {
-            return Err(RunError::new(
-                format!("journey {} has a polled stage, which one process must do", journey.name),
-                "leave --generators out, or use more --threads",
-            ));
-        }
         let begun = self.begin(processes, plan, work, variables)?;
         let generators = processes.count * self.options.threads;
         let (losses, lost) = bounded(generators as usize);
@@ -82,6 +75,8 @@ impl Launched {
                 reports: far.reports.clone(),
                 facts: far.facts.clone(),
                 losses: losses.clone(),
+                polls: far.polls.clone(),
+                results: work.attack().and_then(|attack| attack.results.clone()),
                 told: Told::new(plan, work),
                 recorder_number: LOSSES_FROM + number as u32,
             };
@@ -108,7 +103,8 @@ impl Launched {
             of: processes.count * threads,
             anchor_ns: (self.anchor.monotonic_ns, self.anchor.unix_ns),
             files: if processes.fleet.is_some() { Offer::default() } else { work.offer() },
-            parcel: processes.fleet.as_ref().map(|fleet| Arc::clone(fleet.parcel())),
+            parcel: processes.parcel.clone(),
+            passes_results: work.attack().is_some_and(|attack| attack.results.is_some()),
             variables: variables.to_vec(),
         };
         let Some(fleet) = &processes.fleet else {

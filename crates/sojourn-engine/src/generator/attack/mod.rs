@@ -29,6 +29,7 @@ use super::{
     open::OpenStream,
     outbox::{Outbox, Rhythm},
     series::Series,
+    telling::await_start,
 };
 use crate::{
     attack::{Attack, Framing, Targets},
@@ -115,7 +116,6 @@ impl AttackGenerator {
         }
         let workers_max = (u64::from(attack.workers_max) + u64::from(spec.of - 1 - spec.index))
             / u64::from(spec.of);
-        let anchor = spec.anchor;
         let Made { message, framing, scripted } = made_elsewhere(&attack, spec.index)?;
         let load_end_ns = start_ns.saturating_add(load.steady_ns);
         let timeout_ns = plan.journeys[0].within_ns;
@@ -140,7 +140,7 @@ impl AttackGenerator {
             closed: ClosedStream::new(0, load, plan.seed, share, start_ns),
             hits: Slab::new(),
             workers_max: usize::try_from(workers_max).unwrap_or(usize::MAX),
-            results: attack.results.clone().map(|sink| Results::new(sink, anchor)),
+            results: attack.results.clone().map(|sink| Results::new(sink, &spec)),
             hosts,
             timeout_ns,
             message: Vec::new(),
@@ -161,6 +161,7 @@ impl AttackGenerator {
 
     pub(crate) fn run(mut self) -> Result<(), String> {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
+        await_start(&mut self.client, &self.spec, self.start_ns)?;
         let mut snapshot_ns = self.start_ns + SECOND_NS;
         let mut turn_ns = now_ns();
         let per_stamp = self.completions_per_stamp();
@@ -171,7 +172,7 @@ impl AttackGenerator {
                 self.report(now);
                 snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
             }
-            let flush_ns = self.flush(now);
+            let flush_ns = self.flush(now, turn_ns);
             self.health.turn(now.saturating_sub(turn_ns));
             let deadline_ns = wake_ns.min(snapshot_ns).min(flush_ns);
             self.client
@@ -445,14 +446,14 @@ impl AttackGenerator {
     }
 
     /// Says how far this source has seen, and once that the last hit has ended, which is what the
-    /// coordinator waits for. Returns when to say it again.
-    fn flush(&mut self, now: u64) -> u64 {
+    /// coordinator waits for. Hits that ended by `seen_ns` are told of. Returns when to say it again.
+    fn flush(&mut self, now: u64, seen_ns: u64) -> u64 {
         if self.arrivals_done && self.hits.is_empty() && !self.idle_told {
             let idle = (self.spec.index, FromGenerator::Idle);
             self.idle_told = self.spec.reports.try_send(idle).is_ok();
         }
         if let Some(results) = &mut self.results
-            && !results.flush(now)
+            && !results.flush(now, seen_ns)
         {
             self.broken = Some(results.why());
         }
@@ -487,10 +488,9 @@ impl AttackGenerator {
             answers.finish(&mut self.recorder);
         }
         if let Some(results) = &mut self.results
-            && !results.flush(u64::MAX)
-            && self.broken.is_none()
+            && !results.flush(u64::MAX, u64::MAX)
         {
-            self.broken = Some(results.why());
+            self.broken.get_or_insert_with(|| results.why());
         }
         self.outbox.finish(now_ns());
         let last = FromGenerator::Snapshot(self.snapshot(now_ns()));

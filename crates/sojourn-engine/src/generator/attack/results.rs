@@ -5,7 +5,10 @@ use sojourn_http::{BodyPolicy, Completion};
 use sojourn_record::results::{AttackResult, Encoder, Encoding, Headers, Timestamp};
 
 use super::{Hit, scripted::Scripted, words};
-use crate::attack::{Attack, ResultSink, Targets};
+use crate::{
+    attack::{Attack, Chunk, Record, ResultSink, Targets},
+    generator::GeneratorSpec,
+};
 
 /// A chunk is handed over when it is this long, bytes…
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -17,19 +20,23 @@ pub(super) struct Results {
     sink: ResultSink,
     encoder: Encoder,
     anchor: Anchor,
-    chunk: Vec<u8>,
+    chunk: Chunk,
+    /// Whose results these are; `None` where all are: nobody has to tell them from others'.
+    generator: Option<u32>,
     /// When the chunk was last handed over.
     handed_ns: u64,
     headers: Headers,
 }
 
 impl Results {
-    pub(super) fn new(sink: ResultSink, anchor: Anchor) -> Self {
+    pub(super) fn new(sink: ResultSink, spec: &GeneratorSpec) -> Self {
         let mut encoder = Encoder::new(Encoding::Gob);
         // The writing thread begins the stream, once for all generators.
         encoder.begin(&mut Vec::new());
         let headers = Headers::default();
-        Self { sink, encoder, anchor, chunk: Vec::new(), handed_ns: 0, headers }
+        let (chunk, generator) = (Chunk::default(), (spec.of > 1).then_some(spec.index));
+        let anchor = spec.anchor;
+        Self { sink, encoder, anchor, chunk, generator, handed_ns: 0, headers }
     }
 
     /// Adds a hit's result. False: nobody takes results any more.
@@ -67,8 +74,14 @@ impl Results {
             Err(failure) => error = words::transport_error(&hit.target, failure),
         }
         result.error = error.as_bytes();
-        self.encoder.encode(&result, &mut self.chunk);
-        self.chunk.len() < CHUNK_BYTES || self.sink.put(&mut self.chunk)
+        let before = self.chunk.bytes.len();
+        self.encoder.encode(&result, &mut self.chunk.bytes);
+        if self.generator.is_some() {
+            let length = self.chunk.bytes.len() - before;
+            self.chunk.records.push(Record { ended_ns: completion.ended_ns, length });
+        }
+        // Others of the same turn may have ended before: nothing is promised.
+        self.chunk.bytes.len() < CHUNK_BYTES || self.put(0)
     }
 
     /// Why nobody takes results any more, in words.
@@ -76,12 +89,21 @@ impl Results {
         self.sink.why()
     }
 
-    /// Hands over what has waited long enough. False: nobody takes results any more.
-    pub(super) fn flush(&mut self, now_ns: u64) -> bool {
-        if self.chunk.is_empty() || now_ns < self.handed_ns.saturating_add(CHUNK_AGE_NS) {
+    /// Hands over what has waited long enough, and says that every hit which had ended by `seen_ns`
+    /// is told of. False: nobody takes results any more.
+    pub(super) fn flush(&mut self, now_ns: u64, seen_ns: u64) -> bool {
+        let has_something = !self.chunk.bytes.is_empty() || self.generator.is_some();
+        if !has_something || now_ns < self.handed_ns.saturating_add(CHUNK_AGE_NS) {
             return true;
         }
         self.handed_ns = now_ns;
+        self.put(seen_ns)
+    }
+
+    /// Hands the chunk over. False: nobody takes results any more.
+    fn put(&mut self, until_ns: u64) -> bool {
+        self.chunk.generator = self.generator.unwrap_or(0);
+        self.chunk.until_ns = until_ns;
         self.sink.put(&mut self.chunk)
     }
 }
