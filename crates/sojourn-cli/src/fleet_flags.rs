@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sojourn_clock::now_ns;
-use sojourn_engine::{Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
+use sojourn_engine::{EXIT_INTERRUPTED, Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
 use sojourn_fleet::{JoinKey, Listen, Listening, MemberState, Standing};
 
 use crate::{
@@ -157,7 +157,7 @@ impl FleetFlags {
             if stop.graceful() {
                 let message =
                     format!("interrupted while {} of {count} generators had joined", told.len());
-                return Err(UsageError::with(message, None).with_code(105));
+                return Err(UsageError::with(message, None).with_code(EXIT_INTERRUPTED));
             }
             if now_ns() >= until_ns {
                 return Err(self.too_few(listening, count, refusal));

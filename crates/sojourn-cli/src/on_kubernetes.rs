@@ -2,28 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_engine::Stop;
-use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Wanted};
+use sojourn_clock::SECOND_NS;
+use sojourn_engine::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_VOID, Stop};
+use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Unbegun, Wanted};
 
 use crate::{
-    errors::UsageError,
+    errors::{EXIT_USAGE, UsageError},
     outputs,
+    pause::pause,
     report_file::ReportFile,
     reported::{Reported, RunFormat},
     requirements, signals,
 };
 
-/// Interrupted.
-const EXIT_INTERRUPTED: u8 = 105;
 /// Exit codes of a coordinator that came to a verdict.
-const VERDICTS: [u8; 4] = [0, sojourn_engine::EXIT_VOID, EXIT_INTERRUPTED, 99];
-/// Wrong usage, or a plan that can't run.
-const EXIT_USAGE: u8 = 2;
-/// How much longer than for generators a coordinator is waited for: its image may have to come.
-const BEGIN_NS: u64 = 60 * SECOND_NS;
+const VERDICTS: [u8; 4] = [0, EXIT_VOID, EXIT_INTERRUPTED, EXIT_FAILED];
+/// What is said of a run that is deleted because nobody could begin.
+const NOTHING_LOADED: &str = "nothing was loaded, and everything is deleted again";
 /// Between two looks at a cluster.
 const LOOK_NS: u64 = SECOND_NS;
 
@@ -67,7 +63,7 @@ pub(crate) fn start(
         println!("{name}");
         return Ok(0);
     }
-    let begin_ns = wanted.times.ready_s * SECOND_NS + BEGIN_NS;
+    let begin_ns = wanted.times.ready_s * SECOND_NS;
     let generators = Generators { count: wanted.generators, is_owned: true };
     Attached { cluster, name, generators, begin_ns }.stay(results, &stop)
 }
@@ -131,24 +127,34 @@ impl Attached<'_> {
             let looked = follow.look().map_err(|error| self.left_alone(&error.to_string()))?;
             match looked {
                 Some(ended) => break ended,
-                None => pause(stop, is_told),
+                // Until the next look, or until something else is asked for.
+                None => pause(LOOK_NS, || stop.at_once() || stop.graceful() != is_told),
             }
         };
         drop(follow);
         match ended {
-            Ended::Coordinator { code, reason } => self.finish(code, &reason, results),
+            Ended::Coordinator { code: EXIT_USAGE, without, .. } if !without.is_empty() => {
+                Err(self.never_began(&without))
+            }
+            Ended::Coordinator { code, reason, .. } => self.finish(code, &reason, results),
             Ended::Gone => {
                 eprintln!("void: the coordinator's pod is gone, and the run's results with it");
-                Ok(sojourn_engine::EXIT_VOID)
+                self.say_how_to_look();
+                Ok(EXIT_VOID)
             }
-            Ended::NeverBegan(why) => {
-                self.delete();
-                Err(UsageError::new(
-                    format!("the coordinator of {} never began: {why}", self.name),
-                    "nothing was loaded, and everything is deleted again",
-                ))
-            }
+            Ended::NeverBegan(who) => Err(self.never_began(&[who])),
         }
+    }
+
+    /// Deletes a run that could not begin, and says why that was. Left alone, pods that wait for
+    /// room would come when nobody needs them, or have machines bought for them.
+    fn never_began(&self, who: &[Unbegun]) -> UsageError {
+        self.delete();
+        let who: Vec<_> = who
+            .iter()
+            .map(|Unbegun { who, why }| format!("{who} of {} never began: {why}", self.name))
+            .collect();
+        UsageError::new(who.join("\n"), NOTHING_LOADED)
     }
 
     /// Tells the coordinator to end gracefully; false where there is none that could.
@@ -174,15 +180,15 @@ impl Attached<'_> {
             fetched.code(code)
         } else {
             eprintln!("void: the coordinator ended with {code} ({reason}) before its run did");
-            sojourn_engine::EXIT_VOID
+            EXIT_VOID
         };
-        if code == sojourn_engine::EXIT_VOID {
+        if code == EXIT_VOID {
             self.say_how_to_look();
         }
-        if code == sojourn_engine::EXIT_VOID || !self.generators.is_owned {
+        if code == EXIT_VOID || !self.generators.is_owned {
             self.release();
         }
-        if code != sojourn_engine::EXIT_VOID {
+        if code != EXIT_VOID {
             self.delete();
         }
         Ok(code)
@@ -246,13 +252,5 @@ impl Attached<'_> {
             format!("{error}; nobody was heard of for minutes, and the run goes on without us"),
             format!("sojourn fleet attach {}", self.name),
         )
-    }
-}
-
-/// Until the next look, or until something else is asked for.
-fn pause(stop: &Stop, is_told: bool) {
-    let until_ns = now_ns() + LOOK_NS;
-    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_told {
-        std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -3,6 +3,7 @@
 mod cuts;
 mod files;
 mod losses;
+mod slow;
 
 use std::path::PathBuf;
 

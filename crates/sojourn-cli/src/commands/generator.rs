@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use sojourn_engine::{EXIT_VOID, Joined, RunError};
+use sojourn_engine::{EXIT_INTERRUPTED, EXIT_VOID, Joined, RunError};
 use sojourn_fleet::{JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
 
 #[cfg(feature = "script")]
 use super::session;
 use super::{Command, coordinator, run};
 use crate::{errors::UsageError, signals};
-
-/// The exit code of what a signal ended.
-const EXIT_INTERRUPTED: u8 = 105;
 
 /// Make load for a coordinator on another machine
 #[derive(Debug, clap::Args)]
