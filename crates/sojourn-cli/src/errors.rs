@@ -2,6 +2,11 @@
 
 use std::{ffi::OsStr, fmt, path::Path};
 
+/// The exit code of wrong usage, and of a plan that can't run.
+pub(crate) const EXIT_USAGE: u8 = 2;
+/// The exit code of one of Vegeta's commands that failed at work.
+const EXIT_RUNTIME: u8 = 1;
+
 /// A message with an optional hint, as people read it.
 #[derive(Debug)]
 pub(crate) struct UsageError {
@@ -42,7 +47,7 @@ impl UsageError {
 
     /// The exit code: 2, or 1 as Vegeta has it, or its own.
     pub(crate) fn code(&self) -> u8 {
-        self.code.unwrap_or(if self.is_runtime { 1 } else { 2 })
+        self.code.unwrap_or(if self.is_runtime { EXIT_RUNTIME } else { EXIT_USAGE })
     }
 
     /// The same with an exit code of its own.

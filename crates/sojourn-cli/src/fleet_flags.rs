@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_engine::{Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
+use sojourn_engine::{EXIT_INTERRUPTED, Fleet, FleetTerms, OnLoss, Parcel, Processes, Stop};
 use sojourn_fleet::{JoinKey, Listen, Listening, MemberState, Standing};
 
 use crate::{
@@ -96,7 +96,9 @@ impl Gathered {
     /// What a run made of them came to; where it could not begin since it was asked to end, that is
     /// said by the exit code.
     pub(crate) fn come_to(made: Result<u8, UsageError>, stop: &Stop) -> Result<u8, UsageError> {
-        made.map_err(|error| if stop.graceful() { error.with_code(105) } else { error })
+        made.map_err(
+            |error| if stop.graceful() { error.with_code(EXIT_INTERRUPTED) } else { error },
+        )
     }
 }
 
@@ -208,7 +210,7 @@ impl FleetFlags {
             if stop.graceful() {
                 let message =
                     format!("interrupted while {} of {count} generators had joined", told.len());
-                return Err(UsageError::with(message, None).with_code(105));
+                return Err(UsageError::with(message, None).with_code(EXIT_INTERRUPTED));
             }
             if now_ns() >= until_ns {
                 return Err(self.too_few(listening, count, refusal));

@@ -23,6 +23,7 @@ mod live;
 mod on_kubernetes;
 mod out_flags;
 mod outputs;
+mod pause;
 mod plan_flags;
 mod process_flags;
 #[cfg(test)]

@@ -2,28 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_engine::Stop;
-use sojourn_kubernetes::{Cluster, Ended, Events, Follow, Generators, RunName, Standing, Wanted};
+use sojourn_clock::SECOND_NS;
+use sojourn_engine::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_VOID, Stop};
+use sojourn_kubernetes::{
+    Cluster, Ended, Events, Follow, Generators, RunName, Standing, Unbegun, Wanted,
+};
 
 use crate::{
-    errors::UsageError,
+    errors::{EXIT_USAGE, UsageError},
     outputs,
+    pause::pause,
     report_file::ReportFile,
     reported::{Reported, RunFormat},
     requirements, signals,
 };
 
-/// Interrupted.
-const EXIT_INTERRUPTED: u8 = 105;
 /// Exit codes of a coordinator that came to a verdict.
-const VERDICTS: [u8; 4] = [0, sojourn_engine::EXIT_VOID, EXIT_INTERRUPTED, 99];
-/// Wrong usage, or a plan that can't run.
-const EXIT_USAGE: u8 = 2;
-/// How much longer than for generators a coordinator is waited for: its image may have to come.
-const BEGIN_NS: u64 = 60 * SECOND_NS;
+const VERDICTS: [u8; 4] = [0, EXIT_VOID, EXIT_INTERRUPTED, EXIT_FAILED];
 /// Between two looks at a cluster.
 const LOOK_NS: u64 = SECOND_NS;
 
@@ -67,7 +63,7 @@ pub(crate) fn start(
         println!("{name}");
         return Ok(0);
     }
-    let begin_ns = wanted.times.ready_s * SECOND_NS + BEGIN_NS;
+    let begin_ns = wanted.times.ready_s * SECOND_NS;
     let generators = Generators { count: wanted.generators, is_owned: true };
     Attached { cluster, name, generators, begin_ns, is_ours: true }.stay(results, &stop)
 }
@@ -132,31 +128,45 @@ impl Attached<'_> {
             let looked = follow.look().map_err(|error| self.left_alone(&error.to_string()))?;
             match looked {
                 Some(ended) => break ended,
-                None => pause(stop, is_to_end),
+                // Until the next look, or until something else is asked for.
+                None => pause(LOOK_NS, || stop.at_once() || stop.graceful() != is_to_end),
             }
         };
         drop(follow);
         match ended {
-            Ended::Coordinator { code, reason } => self.finish(code, &reason, results),
+            Ended::Coordinator { code: EXIT_USAGE, without, .. }
+                if self.is_ours && !without.is_empty() =>
+            {
+                Err(self.never_began(&without))
+            }
+            Ended::Coordinator { code, reason, .. } => self.finish(code, &reason, results),
             Ended::Gone => {
                 eprintln!("void: the coordinator's pod is gone, and the run's results with it");
-                Ok(sojourn_engine::EXIT_VOID)
+                self.say_how_to_look();
+                Ok(EXIT_VOID)
             }
-            Ended::NeverBegan(why) => {
-                let hint = if self.is_ours {
-                    self.delete();
-                    "nothing was loaded, and everything is deleted again".to_owned()
-                } else {
-                    format!(
-                        "nothing was loaded so far, and it is left as it is; `sojourn fleet delete \
-                         {}` takes it away",
-                        self.name
-                    )
-                };
-                let message = format!("the coordinator of {} never began: {why}", self.name);
-                Err(UsageError::new(message, hint))
-            }
+            Ended::NeverBegan(who) => Err(self.never_began(&[who])),
         }
+    }
+
+    /// Says why a run could not begin, and deletes it where it was created here: left alone, pods
+    /// that wait for room would come when nobody needs them, or have machines bought for them.
+    fn never_began(&self, who: &[Unbegun]) -> UsageError {
+        let hint = if self.is_ours {
+            self.delete();
+            "nothing was loaded, and everything is deleted again".to_owned()
+        } else {
+            format!(
+                "nothing was loaded so far, and it is left as it is; `sojourn fleet delete {}` \
+                 takes it away",
+                self.name
+            )
+        };
+        let who: Vec<_> = who
+            .iter()
+            .map(|Unbegun { who, why }| format!("{who} of {} never began: {why}", self.name))
+            .collect();
+        UsageError::new(who.join("\n"), hint)
     }
 
     /// Tells the coordinator to end gracefully, unless it has been told. True where the cluster
@@ -172,9 +182,8 @@ impl Attached<'_> {
         };
         let seen = self.cluster.look(self.name).map(|seen| seen.coordinator);
         let is_none = match seen {
-            Ok(coordinator) => {
-                coordinator.is_none_or(|it| matches!(it.standing, Standing::Pending(_)))
-            }
+            Ok(coordinator) => coordinator
+                .is_none_or(|it| matches!(it.standing, Standing::Pending(_) | Standing::Stuck(_))),
             Err(_) => false,
         };
         let complaint = error.to_string();
@@ -198,23 +207,23 @@ impl Attached<'_> {
         }
         let code = match self.report(results) {
             Ok(fetched) if is_verdict => fetched.code(code),
-            Ok(_) => sojourn_engine::EXIT_VOID,
+            Ok(_) => EXIT_VOID,
             Err(error) if is_verdict => return Err(error),
             Err(error) => {
                 // One that was evicted or killed may have left nothing. If it is the way there that
                 // fails, whoever comes later finds it: it is not released.
                 eprintln!("{error}");
                 self.say_how_to_look();
-                return Ok(sojourn_engine::EXIT_VOID);
+                return Ok(EXIT_VOID);
             }
         };
-        if code == sojourn_engine::EXIT_VOID {
+        if code == EXIT_VOID {
             self.say_how_to_look();
         }
-        if code == sojourn_engine::EXIT_VOID || !self.generators.is_owned {
+        if code == EXIT_VOID || !self.generators.is_owned {
             self.release();
         }
-        if code != sojourn_engine::EXIT_VOID {
+        if code != EXIT_VOID {
             self.delete();
         }
         Ok(code)
@@ -288,14 +297,6 @@ struct Telling {
     is_told: bool,
     /// Why it could not be, as it was said last.
     complaint: String,
-}
-
-/// Until the next look, or until something else is asked for.
-fn pause(stop: &Stop, is_to_end: bool) {
-    let until_ns = now_ns() + LOOK_NS;
-    while now_ns() < until_ns && !stop.at_once() && stop.graceful() == is_to_end {
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[cfg(test)]

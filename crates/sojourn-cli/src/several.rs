@@ -3,7 +3,6 @@
 use std::{
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use sojourn_engine::{Progress, Stop, exit_code};
@@ -16,6 +15,7 @@ use crate::{
     display::{self, Beside, Shown, ShownFlags},
     errors::UsageError,
     outputs,
+    pause::pause,
     runner::{Format, MachineFlags, run_id},
     signals,
     watchers::Watchers,
@@ -133,10 +133,7 @@ impl<'a> Several<'a> {
 
     /// Waits, unless it is to stop.
     pub(crate) fn pause(&self, seconds: f64) {
-        let until_ns = sojourn_clock::now_ns() + (seconds * 1e9) as u64;
-        while sojourn_clock::now_ns() < until_ns && !self.stop.graceful() {
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        pause((seconds * 1e9) as u64, || self.stop.graceful());
     }
 
     /// Prints and writes the report; `render` makes it in a format, with colour or without.

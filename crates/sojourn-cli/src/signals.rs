@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sojourn_engine::Stop;
+use sojourn_engine::{EXIT_INTERRUPTED, Stop};
 
 /// A [`Stop`] for a run: the first signal asks for a graceful end, the second for one at once; a
 /// third ends the process.
@@ -85,7 +85,7 @@ pub(crate) fn ask() {
         2 => say("stopping at once"),
         _ => {
             sojourn_terminal::restore();
-            std::process::exit(105)
+            std::process::exit(EXIT_INTERRUPTED.into())
         }
     }
     stop.request();

@@ -6,6 +6,7 @@ mod descriptors;
 mod files;
 mod losses;
 mod polled;
+mod slow;
 mod waiting;
 
 use std::path::PathBuf;

@@ -152,7 +152,11 @@ pub(crate) fn is_gone(pid: u32) -> bool {
 }
 
 pub(crate) fn kill(pid: u32) {
-    Program::new("kill").args(["-9", &pid.to_string()]).run().unwrap();
+    signal("-9", pid);
+}
+
+pub(crate) fn signal(signal: &str, pid: u32) {
+    Program::new("kill").args([signal, &pid.to_string()]).run().unwrap();
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod manifests;
 
 use std::path::{Path, PathBuf};
 
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_testkit::{
     MisbehavingServer, Misbehaviour, Output, Program, TempDir, sojourn, sojourn_path, temp_dir,
 };
@@ -262,4 +263,33 @@ fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("is for runs in a cluster"), "{output}");
     assert_eq!(terminal.calls(), "");
+}
+
+/// As long as it may take and no longer, where it might still come…
+#[test]
+fn a_coordinator_that_does_not_begin_is_waited_for_as_long_as_was_said() {
+    let terminal = Terminal::new("1s");
+    let began_ns = now_ns();
+    let waiting = r#"{"waiting":{"reason":"ContainerCreating"}}"#;
+    let line = format!("{ON} --ready-timeout 3s");
+    let program = terminal.sojourn(&line).env("COORDINATOR", "").env("WAITING", waiting);
+    let output = program.run().unwrap();
+    let took_ns = now_ns() - began_ns;
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!((3 * SECOND_NS..15 * SECOND_NS).contains(&took_ns), "{took_ns}: {output}");
+    let said = "the coordinator of pay-1 never began: ContainerCreating";
+    assert!(output.stderr.contains(said), "{output}");
+    assert!(terminal.has("deleted"));
+}
+
+/// …and not that long where it will not come as things are.
+#[test]
+fn a_pod_that_is_stuck_is_not_waited_for() {
+    let terminal = Terminal::new("1s");
+    let line = format!("{ON} --ready-timeout 10m");
+    let output = terminal.sojourn(&line).env("COORDINATOR", "").run().unwrap();
+    assert_eq!(output.code, Some(2), "{output}");
+    let said = "the coordinator of pay-1 never began: ImagePullBackOff: no such image";
+    assert!(output.stderr.contains(said), "{output}");
+    assert!(terminal.has("deleted"));
 }

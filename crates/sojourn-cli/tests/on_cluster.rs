@@ -1,12 +1,18 @@
 //! Runs on a real Kubernetes of two nodes, which `cargo xtask test fleet --cluster` starts. Each
 //! test has a namespace of its own, which forbids all that is not `restricted`.
 
+mod cluster;
+mod losses;
 mod namespace;
-
-use std::time::Duration;
+mod partitions;
+mod payments;
+mod percentiles;
+mod slow;
+mod unbegun;
 
 use namespace::Namespace;
 use serde_json::Value;
+use sojourn_testkit::Output;
 
 use crate::common::until;
 
@@ -24,13 +30,41 @@ fn plan(rate: u64, steady: &str) -> String {
 const RUN: &str = "run plan.yaml --on kubernetes --generators 4 --generator-cpu 10m \
                    --coordinator-cpu 10m --run-name shop";
 
+/// Waits until the load of the run has begun.
+fn await_load(namespace: &Namespace) {
+    until("the load has begun", || namespace.log("shop").contains("steady"));
+}
+
+/// The report that was printed as JSON.
+fn report(output: &Output) -> Value {
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output}"))
+}
+
+/// What made a run void: name and detail of each cause.
+fn causes(report: &Value) -> Vec<(String, String)> {
+    let causes = report["verdict"]["causes"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    causes.iter().map(|cause| (text(&cause["name"]), text(&cause["detail"]))).collect()
+}
+
+/// Deletes the run, which must leave nothing.
+fn delete(namespace: &Namespace) {
+    let deleted = namespace.sojourn("fleet delete shop").run().unwrap();
+    assert_eq!(deleted.code, Some(0), "{deleted}");
+    nothing_is_left(namespace);
+}
+
+fn nothing_is_left(namespace: &Namespace) {
+    until("nothing is left", || namespace.objects().is_empty());
+}
+
 #[test]
 fn four_generators_send_what_one_would_have_sent() {
     let namespace = Namespace::new("same", &plan(200, "5s"));
     namespace.start_target();
     let output = namespace.sojourn(&format!("{RUN} --format json")).run().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
-    let report: Value = serde_json::from_str(&output.stdout).unwrap();
+    let report = report(&output);
     let total = &report["ledger"]["journeys_total"]["whole_run"];
     assert_eq!(
         (&total["started"], &total["completed"]),
@@ -43,26 +77,7 @@ fn four_generators_send_what_one_would_have_sent() {
             "{output}"
         );
     }
-    until("nothing is left", || namespace.objects() == "");
-}
-
-#[test]
-fn a_generator_that_is_killed_makes_the_run_void_and_is_not_replaced() {
-    let namespace = Namespace::new("killed", &plan(50, "15s"));
-    namespace.start_target();
-    let running = namespace.sojourn(RUN).start().unwrap();
-    until("the coordinator runs", || namespace.log("shop").contains("steady"));
-    let pod = namespace.kubectl(
-        "get pods -l batch.kubernetes.io/job-completion-index=2 -o jsonpath={.items[0].metadata.name}",
-    );
-    namespace.kubectl(&format!("delete pod {pod} --grace-period=0 --force"));
-    let output = running.wait().unwrap();
-    assert_eq!(output.code, Some(3), "{output}");
-    assert!(output.stdout.contains("VOID"), "{output}");
-    assert!(namespace.objects().contains("job.batch/shop"), "{}", namespace.objects());
-    let deleted = namespace.sojourn("fleet delete shop").run().unwrap();
-    assert_eq!(deleted.code, Some(0), "{deleted}");
-    until("nothing is left", || namespace.objects() == "");
+    nothing_is_left(&namespace);
 }
 
 #[test]
@@ -70,12 +85,12 @@ fn the_first_interrupt_ends_it_gracefully_with_a_report() {
     let namespace = Namespace::new("interrupt", &plan(50, "60s"));
     namespace.start_target();
     let running = namespace.sojourn(RUN).start().unwrap();
-    until("the coordinator runs", || namespace.log("shop").contains("steady"));
+    await_load(&namespace);
     running.interrupt().unwrap();
     let output = running.wait().unwrap();
     assert_eq!(output.code, Some(105), "{output}");
     assert!(output.stdout.contains("interrupted"), "{output}");
-    until("nothing is left", || namespace.objects() == "");
+    nothing_is_left(&namespace);
 }
 
 #[test]
@@ -90,26 +105,6 @@ fn whoever_has_the_printed_role_alone_can_make_a_run() {
     namespace.apply(&role.stdout);
     let output = namespace.as_account("ci", RUN).run().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
-}
-
-#[test]
-fn an_image_that_is_not_there_is_named_and_nothing_is_left() {
-    let namespace = Namespace::new("image", &plan(50, "2s"));
-    let line = format!("{RUN} --image localhost/no-such:1 --ready-timeout 5s");
-    let output = namespace.sojourn(&line).timeout(Duration::from_secs(180)).run().unwrap();
-    assert_eq!(output.code, Some(2), "{output}");
-    assert!(output.stderr.contains("never began: "), "{output}");
-    assert!(output.stderr.contains("localhost/no-such:1"), "{output}");
-    until("nothing is left", || namespace.objects() == "");
-}
-
-#[test]
-fn a_quota_is_named() {
-    let namespace = Namespace::new("quota", &plan(50, "2s"));
-    namespace.kubectl("create quota small --hard=pods=2");
-    let output = namespace.sojourn(&format!("{RUN} --ready-timeout 10s")).run().unwrap();
-    assert_ne!(output.code, Some(0), "{output}");
-    assert!(output.stderr.contains("exceeded quota: small"), "{output}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //!
 //! Small by default; `SOJOURN_TRUTH=full` makes it 200 journeys a second for 30 s.
 
-mod brokers;
+pub(crate) mod brokers;
 pub(crate) mod counts;
 mod direct;
 pub(crate) mod hops;
@@ -19,10 +19,11 @@ mod report;
 
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_demo::{
-    Carrier, Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, TruthLog,
-    five_to_nine_seconds,
+    Carrier, Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, Truth,
+    TruthLog, five_to_nine_seconds,
 };
-use sojourn_record::Verdict;
+use sojourn_plan::Journey;
+use sojourn_record::{RunFile, Verdict};
 
 use crate::common;
 use journeys::Examination;
@@ -75,7 +76,7 @@ health: { lag_p99_max: 5s }
 "#;
 
 /// The seed of the demo and of the plan: what befalls which payment is the same in every run.
-const SEED: u64 = 7;
+pub(crate) const SEED: u64 = 7;
 
 /// One way to treat payments badly.
 struct Case {
@@ -158,26 +159,34 @@ fn agree_on(
     let demo_counts = demo.stop().expect("the demo ends");
     let truth = TruthLog::read(&truth_path).expect("the log is readable");
 
-    assert_eq!(run.summary.verdict, Verdict::Pass, "{:?}", run.summary);
-    assert!(!run.summary.interrupted && run.summary.drain_ns.is_some());
+    assert_eq!(demo_counts.problems, Vec::<String>::new());
+    let (examination, log, told) = compare(&run.file, &truth, &plan.journeys[0], delivery_ns_min);
+    Agreed { run, examination, log, told }
+}
+
+/// Compares a run's file with the demo's log, in everything; figures in words.
+pub(crate) fn compare(
+    file: &RunFile,
+    truth: &Truth,
+    payment: &Journey,
+    delivery_ns_min: u64,
+) -> (Examination, Log, String) {
+    let summary = file.summary.as_ref().expect("a whole run file");
+    assert_eq!(summary.verdict, Verdict::Pass, "{summary:?}");
+    assert!(!summary.interrupted && summary.drain_ns.is_some());
     assert!(truth.complete, "the log lacks its end");
     assert_eq!(truth.problems, Vec::<String>::new());
-    assert_eq!(demo_counts.problems, Vec::<String>::new());
 
-    let mut log = Log::until_the_end_of(&run.file, &truth);
+    let mut log = Log::until_the_end_of(file, truth);
     log.delivery_p99_ns = log.delivery_p99_ns.max(delivery_ns_min);
-    let examination = Examination::of(&run.file, &log, &plan.journeys[0]);
-    examination.assert_no_differences(&run.file);
-    counts::compare(&run.file, &examination.counts);
-    log.compare_with_its_own_totals(&truth, &examination.counts);
-    let told = hops::compare(&run.file, &examination, &log);
-    report::compare(&run.file, &examination);
-    Agreed {
-        told: format!("{:?}, {}\n{told}", examination.classes(), log.told()),
-        run,
-        examination,
-        log,
-    }
+    let examination = Examination::of(file, &log, payment);
+    examination.assert_no_differences(file);
+    counts::compare(file, &examination.counts);
+    log.compare_with_its_own_totals(truth, &examination.counts);
+    let told = hops::compare(file, &examination, &log);
+    report::compare(file, &examination);
+    let told = format!("{:?}, {}\n{told}", examination.classes(), log.told());
+    (examination, log, told)
 }
 
 fn examine(case: Case, expected: Expected) {

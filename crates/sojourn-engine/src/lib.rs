@@ -59,7 +59,9 @@ pub use attack::{
     Attack, Framing, Look, ResultSink, ResultWriter, Script, Scripted, ScriptedThread, Targets,
     Wants, Written,
 };
-pub use coordinator::{Ended, Following, Onlooker, attack, attack_room, follow, run, run_sessions};
+pub use coordinator::{
+    Ended, Following, Merging, Onlooker, attack, attack_room, follow, run, run_sessions,
+};
 pub use error::RunError;
 pub use fire::{Fired, fire};
 pub use follow::{
@@ -73,4 +75,4 @@ pub use rate::RateControl;
 pub use remote::{Fleet, FleetTerms, Joined, OnLoss, Parcel, Processes};
 pub use sessions::Sessions;
 pub use stop::Stop;
-pub use verdict::{EXIT_FAILED, EXIT_VOID, exit_code};
+pub use verdict::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_VOID, exit_code};

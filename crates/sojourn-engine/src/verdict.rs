@@ -11,23 +11,26 @@ use crate::refusals;
 pub const EXIT_VOID: u8 = 3;
 /// The exit code of a run that missed what it had to reach.
 pub const EXIT_FAILED: u8 = 99;
+/// The exit code of a run that was interrupted, and of whatever else a signal ended.
+pub const EXIT_INTERRUPTED: u8 = 105;
 
 /// The exit code of a run that ended: void 3, interrupted 105, failed 99, else 0.
 pub fn exit_code(summary: &Summary) -> u8 {
     match summary.verdict {
         Verdict::Void => EXIT_VOID,
-        _ if summary.interrupted => 105,
+        _ if summary.interrupted => EXIT_INTERRUPTED,
         Verdict::Fail => EXIT_FAILED,
         Verdict::Pass => 0,
     }
 }
 
-/// Every reason why the figures may not be believed; empty when they may.
+/// Every reason why the figures may not be believed; empty when they may. `late` says which
+/// processes of generators had more lag than a limit, nanoseconds.
 pub(crate) fn void_causes(
     plan: &Plan,
     store: &Store,
     balance: Option<&Balance>,
-    defects: &[String],
+    (defects, late): (&[String], &dyn Fn(u64) -> Option<String>),
 ) -> Vec<Cause> {
     let cause = |name: &str, detail: String| Cause { name: name.to_owned(), detail };
     let mut causes: Vec<Cause> =
@@ -41,7 +44,7 @@ pub(crate) fn void_causes(
     causes.extend(balance.map(refusals::of_ledger).into_iter().flatten());
     causes.extend(refusals::of_queues(store));
     causes.extend(arrivals_short(plan, store).map(|detail| cause("missed arrivals", detail)));
-    causes.extend(lag_too_high(plan, store).map(|detail| cause("generator lag", detail)));
+    causes.extend(lag_too_high(plan, store, late).map(|detail| cause("generator lag", detail)));
     let saturated = saturated(plan, store).into_iter();
     causes.extend(saturated.map(|detail| cause("generator saturated", detail)));
     causes.extend(refusals::of_machine(store));
@@ -120,19 +123,24 @@ fn counts_differ(store: &Store) -> Option<String> {
         .then(|| format!("generators started {started} journeys, the ledger ended {ended} of them"))
 }
 
-fn lag_too_high(plan: &Plan, store: &Store) -> Option<String> {
+fn lag_too_high(
+    plan: &Plan,
+    store: &Store,
+    late: &dyn Fn(u64) -> Option<String>,
+) -> Option<String> {
     let lag = store.trend(&SeriesKey::new(names::LAG, &[], SeriesPhase::Steady))?;
     let lag_p99_ns = lag.quantile(0.99)?;
     let health = &plan.health;
     let (least_ns, share) = (health.lag_p99_max_ns, health.lag_share_max);
     let limit_ns = own_limits::lag_limit_ns(store, SeriesPhase::Steady, least_ns, share);
-    (lag_p99_ns > limit_ns).then(|| {
+    let of_all = || {
         format!(
             "p99 {:.1} ms, limit {:.1} ms: this machine could not keep the schedule",
             lag_p99_ns as f64 / 1e6,
             limit_ns as f64 / 1e6
         )
-    })
+    };
+    late(limit_ns).or_else(|| (lag_p99_ns > limit_ns).then(of_all))
 }
 
 /// A counter over all its tags and phases.
@@ -148,7 +156,8 @@ mod tests {
     #[test]
     fn what_the_ledger_refused_makes_a_balanced_book_void() {
         let plan = plan(PAYMENT, "http://127.0.0.1:1");
-        let causes = |balance: &Balance| void_causes(&plan, &Store::new(), Some(balance), &[]);
+        let causes =
+            |balance: &Balance| void_causes(&plan, &Store::new(), Some(balance), (&[], &|_| None));
         let mut balance = Balance { facts_after_forgetting: 5, ..Balance::default() };
         assert_eq!(causes(&balance), []);
         balance.refusals.early_events = 3;

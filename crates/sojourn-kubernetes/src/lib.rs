@@ -33,7 +33,8 @@ mod yaml;
 
 pub use bundle::{Bundle, SECRET_BYTES_MAX};
 pub use cluster::{
-    Cluster, Denied, Ended, Events, Follow, Generators, Kubectl, LogLines, PodState, Seen, Standing,
+    Cluster, Denied, Ended, Events, Follow, Generators, Kubectl, LogLines, PodState, Seen,
+    Standing, Unbegun,
 };
 pub use error::ClusterError;
 pub use name::RunName;

@@ -69,7 +69,7 @@ impl Histogram {
                 *own = own.saturating_add(u64::from(count));
             }
         }
-        for (page, slot, count) in other.spilled() {
+        for (page, slot, count) in other.beside_pages() {
             self.add_to_bucket(page, slot, count);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sojourn_analysis::compare::Finding;
+use sojourn_engine::{EXIT_FAILED, EXIT_VOID};
 use sojourn_record::RunFile;
 use sojourn_report::compare::Comparison;
 
@@ -114,8 +115,8 @@ fn compare(command: &Compare, before: &Path, after: &Path) -> Result<u8, UsageEr
         }
     }
     Ok(match comparison.finding {
-        _ if comparison.is_void => 3,
-        Finding::Worse => 99,
+        _ if comparison.is_void => EXIT_VOID,
+        Finding::Worse => EXIT_FAILED,
         Finding::Better | Finding::NoDifference => 0,
     })
 }

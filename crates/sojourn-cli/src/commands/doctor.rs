@@ -10,7 +10,10 @@ use std::{
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use sojourn_analysis::check::Check;
 use sojourn_clock::now_ns;
-use sojourn_engine::doctor::{Examination, unread};
+use sojourn_engine::{
+    EXIT_INTERRUPTED,
+    doctor::{Examination, unread},
+};
 use sojourn_report::{
     doctor::DoctorReport,
     render::{doctor_json, doctor_text},
@@ -18,7 +21,7 @@ use sojourn_report::{
 
 use crate::{
     connectors::registry,
-    errors::UsageError,
+    errors::{EXIT_USAGE, UsageError},
     files::Unread,
     outputs,
     plan_flags::PlanFlags,
@@ -98,9 +101,9 @@ pub(crate) fn run(command: &Doctor) -> Result<u8, UsageError> {
         Format::Json => outputs::print(&format!("{}\n", doctor_json(&report)?)),
     }
     Ok(match (stop.graceful(), report.ready) {
-        (true, _) => 105,
+        (true, _) => EXIT_INTERRUPTED,
         (false, true) => 0,
-        (false, false) => 2,
+        (false, false) => EXIT_USAGE,
     })
 }
 

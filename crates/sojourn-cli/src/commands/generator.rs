@@ -5,16 +5,13 @@ use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use sojourn_engine::{EXIT_VOID, Joined, RunError, Stop};
+use sojourn_engine::{EXIT_INTERRUPTED, EXIT_VOID, Joined, RunError, Stop};
 use sojourn_fleet::{FleetError, JoinAt, JoinKey, Joining, KEY_VARIABLE, Left};
 
 use super::{Command, attack, coordinator, run};
 #[cfg(feature = "script")]
 use super::{k6, session};
 use crate::{errors::UsageError, signals};
-
-/// The exit code of what a signal ended.
-const EXIT_INTERRUPTED: u8 = 105;
 
 /// Make load for a coordinator on another machine
 #[derive(Debug, clap::Args)]

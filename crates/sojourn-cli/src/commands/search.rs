@@ -4,7 +4,7 @@ use sojourn_analysis::capacity::{
     End, Observation, PerStep, Search as State, Settings, Step, Tried, Void, is_hopeless, per_step,
     samples_needed,
 };
-use sojourn_engine::Stretch;
+use sojourn_engine::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_VOID, Stretch};
 use sojourn_plan::{Plan, show_rate};
 use sojourn_report::{
     RunLine,
@@ -90,9 +90,9 @@ pub(crate) fn run(command: &Search) -> Result<u8, UsageError> {
         })
     })?;
     Ok(match report.end {
-        _ if report.interrupted => 105,
-        End::Void { .. } | End::Nothing => 3,
-        End::NeverHeld { .. } => 99,
+        _ if report.interrupted => EXIT_INTERRUPTED,
+        End::Void { .. } | End::Nothing => EXIT_VOID,
+        End::NeverHeld { .. } => EXIT_FAILED,
         End::Found { .. } | End::AtLeast { .. } => 0,
     })
 }

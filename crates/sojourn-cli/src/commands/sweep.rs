@@ -3,6 +3,7 @@
 mod before;
 mod vary;
 
+use sojourn_engine::{EXIT_INTERRUPTED, EXIT_VOID};
 use sojourn_report::{
     render,
     sweep::{SweepReport, SweepRow},
@@ -125,8 +126,8 @@ fn finish(
 /// Void comes before interrupted, and that before failed.
 fn gravest(codes: &[u8], interrupted: bool) -> u8 {
     match () {
-        () if codes.contains(&3) => 3,
-        () if interrupted => 105,
+        () if codes.contains(&EXIT_VOID) => EXIT_VOID,
+        () if interrupted => EXIT_INTERRUPTED,
         () => codes.iter().copied().max().unwrap_or(0),
     }
 }

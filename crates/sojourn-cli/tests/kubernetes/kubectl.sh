@@ -51,7 +51,8 @@ pod() {
 }
 
 pods() {
-    state='{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}'
+    stuck='{"waiting":{"reason":"ImagePullBackOff","message":"no such image"}}'
+    state=${WAITING:-$stuck}
     if [ -f code ]; then
         state="{\"terminated\":{\"exitCode\":$(cat code),\"reason\":\"Ended\"}}"
     elif [ -f results/lock ]; then

@@ -1,9 +1,10 @@
 //! A namespace of the cluster, and a folder here with a plan.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sojourn_testkit::{Program, TempDir, sojourn, temp_dir};
 
+use super::cluster::{self, state};
 use crate::common::until;
 
 /// A pod that answers, and its Service.
@@ -17,7 +18,7 @@ spec:
   containers:
   - name: target
     image: localhost/sojourn:VERSION
-    command: [sojourn, mock, --listen, '0.0.0.0:8080', --status, '200', --quiet]
+    command: [sojourn, mock, --listen, '0.0.0.0:8080', --status, '200', --quiet, --latency, LAW]
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
 ---
 apiVersion: v1
@@ -53,10 +54,19 @@ impl Namespace {
 
     /// What loads are for, once it answers.
     pub(super) fn start_target(&self) {
-        self.apply(&TARGET.replace("VERSION", env!("CARGO_PKG_VERSION")));
-        until("the target runs", || {
-            self.kubectl("get pod target -o jsonpath={.status.phase}") == "Running"
-        });
+        self.start_slow_target("0ms");
+    }
+
+    /// The same, which holds answers as long as a law says.
+    pub(super) fn start_slow_target(&self, law: &str) {
+        self.start(&TARGET.replace("LAW", &format!("'{law}'")), "target");
+    }
+
+    /// Creates objects, in which `VERSION` is this program's, and waits until a pod of them runs.
+    pub(super) fn start(&self, yaml: &str, pod: &str) {
+        self.apply(&yaml.replace("VERSION", env!("CARGO_PKG_VERSION")));
+        let line = format!("get pod {pod} -o jsonpath={{.status.phase}}");
+        until("the pod runs", || self.kubectl(&line) == "Running");
     }
 
     /// This program, in the folder.
@@ -100,10 +110,33 @@ impl Namespace {
         assert_eq!(output.code, Some(0), "{output}\n{yaml}");
     }
 
+    /// The pod of a generator of the only run.
+    pub(super) fn generator(&self, number: u32) -> String {
+        let index = format!("batch.kubernetes.io/job-completion-index={number}");
+        self.kubectl(&format!("get pods -l {index} -o jsonpath={{.items[0].metadata.name}}"))
+    }
+
+    /// The pod of the only run's coordinator.
+    pub(super) fn coordinator(&self) -> String {
+        let label = "app.kubernetes.io/component=coordinator";
+        self.kubectl(&format!("get pods -l {label} -o jsonpath={{.items[0].metadata.name}}"))
+    }
+
+    /// The exit codes of the only run's generators that have ended, in the order of their numbers.
+    pub(super) fn codes(&self) -> Vec<String> {
+        let line = "get pods -l app.kubernetes.io/component=generator -o \
+                    jsonpath={.items[*].status.containerStatuses[*].state.terminated.exitCode}";
+        self.kubectl(line).split_whitespace().map(str::to_owned).collect()
+    }
+
     /// What the coordinator of a run has said so far.
     pub(super) fn log(&self, run: &str) -> String {
-        let line = format!("logs job/{run} -c coordinator");
-        self.program(&line).run().unwrap().stdout
+        self.log_of(&format!("job/{run} -c coordinator"))
+    }
+
+    /// What somebody has said so far.
+    pub(super) fn log_of(&self, whom: &str) -> String {
+        self.program(&format!("logs {whom}")).run().unwrap().stdout
     }
 
     /// The names of what runs consist of, in this namespace.
@@ -113,10 +146,7 @@ impl Namespace {
     }
 
     fn program(&self, line: &str) -> Program {
-        Program::new(state().join("kubectl"))
-            .args(["--namespace", &self.name])
-            .args(line.split_whitespace())
-            .env("KUBECONFIG", state().join("pki/admin.kubeconfig"))
+        cluster::kubectl(&format!("--namespace {} {line}", self.name))
     }
 }
 
@@ -126,10 +156,4 @@ impl Drop for Namespace {
         let line = format!("delete namespace {} --wait=false", self.name);
         let _ignored = self.program(&line).run();
     }
-}
-
-/// Where the cluster keeps its state.
-fn state() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().unwrap().join("target/kubernetes")
 }

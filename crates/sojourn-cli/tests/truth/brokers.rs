@@ -12,15 +12,15 @@ use super::{Case, Expected, PLAN, Size, examine_on, size};
 use crate::common;
 
 /// Two channels of a broker, as a journey file has them.
-struct Channels {
-    broker: &'static str,
-    events: String,
-    dead_letters: String,
+pub(crate) struct Channels {
+    pub(crate) broker: &'static str,
+    pub(crate) events: String,
+    pub(crate) dead_letters: String,
 }
 
 impl Channels {
     /// The plan of all cases with these channels.
-    fn plan(&self) -> String {
+    pub(crate) fn plan(&self) -> String {
         let (head, rest) = PLAN.split_once("channels:").expect("channels");
         let (_, rest) = rest.split_once("journeys:").expect("journeys");
         let Self { broker, events, dead_letters } = self;

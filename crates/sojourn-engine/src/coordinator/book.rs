@@ -13,6 +13,7 @@ use sojourn_record::{AmendmentRecord, Cause, JourneyRecord, RunWriter, Summary};
 use super::{
     complete::Complete,
     generators::{ArrivalsDone, Generators},
+    lags::Lags,
     launch::Launched,
     levels::Levels,
     notes,
@@ -44,6 +45,7 @@ pub(super) struct Book {
     /// Up to when the generators' counts are known.
     started_until_ns: u64,
     generators: Generators,
+    lags: Lags,
     taps_ended: usize,
     defects: Vec<String>,
     notes: Vec<String>,
@@ -96,6 +98,7 @@ impl Book {
             checkpoint_due: false,
             started_until_ns: launched.start_ns,
             generators: Generators::new(launched.start_ns, launched.generators(), on_loss),
+            lags: Lags::new(options),
             taps_ended: 0,
             defects: Vec::new(),
             notes: plan.warnings.clone(),
@@ -115,6 +118,7 @@ impl Book {
             FromGenerator::Snapshot(snapshot) => {
                 self.started_until_ns = self.started_until_ns.max(snapshot.end_ns);
                 self.complete.note(&snapshot);
+                self.lags.note(index, &snapshot);
                 self.snapshot(snapshot);
             }
             FromGenerator::ArrivalsDone { last_t0_ns, load_end_ns, at_ns } => {
@@ -401,8 +405,9 @@ impl Book {
     pub(super) fn void_causes(&self, plan: &Plan) -> Vec<Cause> {
         let lost = self.generators.causes().into_iter();
         let lost = lost.map(|detail| Cause { name: "generator lost".to_owned(), detail });
-        let balance = self.balance.as_deref();
-        lost.chain(verdict::void_causes(plan, &self.store, balance, &self.defects)).collect()
+        let (balance, late) = (self.balance.as_deref(), |limit_ns| self.lags.beyond(limit_ns));
+        let others = verdict::void_causes(plan, &self.store, balance, (&self.defects, &late));
+        lost.chain(others).collect()
     }
 
     pub(super) fn notes(&self, plan: &Plan) -> Vec<String> {

@@ -225,6 +225,11 @@ impl Launched {
         (launched, far)
     }
 
+    /// Without any thread: nobody says anything to it.
+    pub(super) fn alone(plan: &Plan, options: &RunOptions) -> Self {
+        Self::new(plan, options, Vec::new()).0
+    }
+
     /// Sets the run's start a moment from now, and returns it.
     pub(super) fn set_start(&mut self) -> u64 {
         self.start_ns = now_ns() + self.settle_ns();

@@ -9,8 +9,10 @@ mod complete;
 mod fleet;
 mod following;
 mod generators;
+mod lags;
 mod launch;
 mod levels;
+mod merging;
 mod notes;
 pub(crate) mod panic;
 pub(crate) mod taps;
@@ -27,6 +29,7 @@ use sojourn_plan::{Load, Model, Plan};
 use sojourn_record::{AmendmentRecord, Cause, FleetRecord, Summary, Verdict};
 
 pub use following::{Following, Onlooker, follow};
+pub use merging::Merging;
 
 use crate::{
     Attack, Processes, Progress, RunError, RunOptions, Sessions, Stop, Stretch,

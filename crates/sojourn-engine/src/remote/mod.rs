@@ -29,7 +29,11 @@ mod parcel;
 mod told;
 mod wire;
 
-use std::{ops::Range, sync::Arc};
+use std::{
+    io::{self, Read},
+    ops::Range,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use sojourn_clock::Anchor;
@@ -132,6 +136,21 @@ enum FromProcess {
     Poll(Task),
     /// Of one of its generators.
     Results(Chunk),
+}
+
+/// A generator's report as its process sends it.
+pub(crate) fn sent_report(index: u32, report: FromGenerator) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    wire::write(&mut bytes, &FromProcess::Report(index, report))?;
+    Ok(bytes)
+}
+
+/// A generator's report, with its number, from what a process sent.
+pub(crate) fn read_report(from: &mut impl Read) -> io::Result<(u32, FromGenerator)> {
+    match wire::read(from)? {
+        Some(FromProcess::Report(index, report)) => Ok((index, report)),
+        _ => Err(io::Error::other("this is no report of a generator")),
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sojourn_clock::{SECOND_NS, now_ns};
 
+use super::unbegun::{self, StuckSince, Unbegun};
 use super::{Cluster, LogLines, PodState, Seen, Standing};
 use crate::{ClusterError, RunName};
 
@@ -28,11 +29,13 @@ pub enum Ended {
         code: u8,
         /// The cluster's word on it.
         reason: String,
+        /// Generators that had not begun by then.
+        without: Vec<Unbegun>,
     },
     /// Its coordinator's pod is no longer there: deleted, or lost with its node.
     Gone,
-    /// Its coordinator never began: why.
-    NeverBegan(String),
+    /// Its coordinator never began in time, or one of its pods never will.
+    NeverBegan(Unbegun),
 }
 
 /// A run that is followed.
@@ -48,6 +51,9 @@ pub struct Follow<'a> {
     heard_ns: u64,
     is_silent: bool,
     was_there: bool,
+    stuck: StuckSince,
+    /// Why there are not as many generators' pods as there should be.
+    refused: Option<String>,
     told: BTreeMap<String, String>,
     log: Option<LogLines>,
     has_log: bool,
@@ -73,6 +79,8 @@ impl<'a> Follow<'a> {
             heard_ns: now,
             is_silent: false,
             was_there: false,
+            stuck: StuckSince::default(),
+            refused: None,
             told: BTreeMap::new(),
             log: None,
             has_log: false,
@@ -104,13 +112,14 @@ impl<'a> Follow<'a> {
 
     fn seen(&mut self, seen: &Seen) -> Option<Ended> {
         for pod in &seen.generators {
-            let index = pod.index.map_or_else(|| pod.name.clone(), |index| index.to_string());
-            self.tell(&format!("generator {index}"), pod);
+            self.tell(&format!("generator {}", pod.number()), pod);
         }
         let is_late = now_ns() - self.since_ns > PODLESS_NS;
         if is_late && (seen.generators.len() as u64) < u64::from(self.generators) {
-            self.tell_refusal(&self.name.generators(), "generators");
+            let why = self.tell_refusal(&self.name.generators(), "generators");
+            self.refused = why.or(self.refused.take());
         }
+        let stuck = self.stuck.note(seen, now_ns());
         let Some(coordinator) = &seen.coordinator else {
             return match self.was_there {
                 true => Some(Ended::Gone),
@@ -120,20 +129,22 @@ impl<'a> Follow<'a> {
         self.was_there = true;
         self.tell("coordinator", coordinator);
         match &coordinator.standing {
-            Standing::Pending(why) => {
+            Standing::Pending(why) | Standing::Stuck(why) => {
                 let is_too_late = now_ns() - self.since_ns > self.begin_ns;
-                is_too_late.then(|| Ended::NeverBegan(why.clone()))
+                let late = is_too_late.then(|| the_coordinator(why.clone()));
+                stuck.or(late).map(Ended::NeverBegan)
             }
             Standing::Running => {
                 self.hear();
-                None
+                stuck.map(Ended::NeverBegan)
             }
             Standing::Ended { code, reason } => {
                 if !self.has_log {
                     self.hear();
                 }
                 self.await_log();
-                Some(Ended::Coordinator { code: *code, reason: reason.clone() })
+                let without = unbegun::generators(seen, self.generators, self.refused.as_deref());
+                Some(Ended::Coordinator { code: *code, reason: reason.clone(), without })
             }
         }
     }
@@ -142,7 +153,7 @@ impl<'a> Follow<'a> {
         let why = if is_late { self.tell_refusal(self.name.as_str(), "coordinator") } else { None };
         let is_too_late = now_ns() - self.since_ns > self.begin_ns;
         let why = why.unwrap_or_else(|| "the Job controller made no pod for it".to_owned());
-        is_too_late.then_some(Ended::NeverBegan(why))
+        is_too_late.then(|| Ended::NeverBegan(the_coordinator(why)))
     }
 
     /// Tells how a pod stands, when that has changed.
@@ -192,4 +203,8 @@ impl<'a> Follow<'a> {
         }
         self.log = None;
     }
+}
+
+fn the_coordinator(why: String) -> Unbegun {
+    Unbegun { who: "the coordinator".to_owned(), why }
 }

@@ -6,6 +6,7 @@ mod log;
 mod pods;
 mod preflight;
 mod results;
+mod unbegun;
 
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ pub use kubectl::Kubectl;
 pub use log::LogLines;
 pub use pods::{PodState, Seen, Standing};
 pub use preflight::Denied;
+pub use unbegun::Unbegun;
 
 use crate::objects::{ID_LABEL, PART_LABEL, Part, RUN_LABEL};
 use crate::{ClusterError, RunName, Wanted, manifests};

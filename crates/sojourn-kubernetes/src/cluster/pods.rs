@@ -6,6 +6,15 @@ use crate::objects::{ID_LABEL, PART_LABEL, Part};
 
 /// The label and the annotation that have a pod's number in its Job.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+/// A kubelet's words for a container that waits for what somebody has to mend.
+const STUCK: [&str; 6] = [
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+];
 
 /// All pods of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +43,8 @@ pub struct PodState {
 pub enum Standing {
     /// It has not begun, and why: `Unschedulable: 0/2 nodes are available…`.
     Pending(String),
+    /// It has not begun and won't as things are, and why: `ErrImagePull: no such image`.
+    Stuck(String),
     /// It runs.
     Running,
     /// It has ended.
@@ -48,7 +59,7 @@ pub enum Standing {
 impl std::fmt::Display for Standing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Pending(why) => write!(f, "pending ({why})"),
+            Self::Pending(why) | Self::Stuck(why) => write!(f, "pending ({why})"),
             Self::Running => f.write_str("running"),
             Self::Ended { code: 0, .. } => f.write_str("done"),
             Self::Ended { code, reason } => write!(f, "ended with {code} ({reason})"),
@@ -86,6 +97,11 @@ fn is_of(object: &Value, part: Part) -> bool {
 }
 
 impl PodState {
+    /// Its number among generators, or its name where it has none.
+    pub(super) fn number(&self) -> String {
+        self.index.map_or_else(|| self.name.clone(), |index| index.to_string())
+    }
+
     fn of(pod: &Value, part: Part) -> Self {
         let metadata = &pod["metadata"];
         let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -119,7 +135,11 @@ fn standing(pod: &Value, container: &str) -> Standing {
     if state.get("running").is_some() {
         return Standing::Running;
     }
-    Standing::Pending(pending(status, state))
+    let why = pending(status, state);
+    match state["waiting"]["reason"].as_str() {
+        Some(reason) if STUCK.contains(&reason) => Standing::Stuck(why),
+        _ => Standing::Pending(why),
+    }
 }
 
 fn pending(status: &Value, state: &Value) -> String {
@@ -133,7 +153,7 @@ fn pending(status: &Value, state: &Value) -> String {
         all.iter().find(|it| it["type"] == "PodScheduled" && it["status"] == "False")
     });
     let words = unscheduled.and_then(said).or_else(|| said(&state["waiting"]));
-    words.unwrap_or_else(|| "not scheduled yet".to_owned())
+    words.unwrap_or_else(|| super::unbegun::NOT_SCHEDULED.to_owned())
 }
 
 #[cfg(test)]
@@ -195,6 +215,12 @@ mod tests {
         );
         let waiting = json!({ "waiting": { "reason": "ImagePullBackOff", "message": "no x:1" } });
         assert_eq!(of(container(waiting)), "pending (ImagePullBackOff: no x:1)");
+        let is_stuck = |reason: &str| {
+            let status = container(json!({ "waiting": { "reason": reason } }));
+            let seen = Seen::of(&[pod("coordinator", None, status)]);
+            matches!(seen.coordinator.unwrap().standing, Standing::Stuck(_))
+        };
+        assert!(is_stuck("ErrImageNeverPull") && !is_stuck("ContainerCreating"));
         assert_eq!(of(container(json!({ "running": {} }))), "running");
         let done = json!({ "terminated": { "exitCode": 0, "reason": "Completed" } });
         assert_eq!(of(container(done)), "done");

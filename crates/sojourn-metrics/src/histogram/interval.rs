@@ -9,6 +9,10 @@ use super::{
     pages::Pages,
 };
 
+/// Most buckets of one that was read and is kept as a list: the pages that so many samples are
+/// spread over take tens of kilobytes, and a coordinator has those of every generator at once.
+const LISTED_MAX: usize = 128;
+
 /// One interval's distribution with 32-bit counts: what a [`crate::Recorder`] writes to.
 ///
 /// Half the memory and cache lines of 64-bit counts. A bucket that is full (2³² − 1 samples in one
@@ -20,6 +24,9 @@ pub struct IntervalHistogram {
     pages: Pages<u32>,
     /// (page, slot, count) of buckets that were full, in the order of their first filling.
     spilled: Vec<(usize, usize, u64)>,
+    /// All buckets of one that was read and not written to since, where they are few: ascending,
+    /// as in `spilled`. Then there is nothing in `pages` and `spilled`.
+    listed: Vec<(usize, usize, u64)>,
 }
 
 impl IntervalHistogram {
@@ -30,7 +37,7 @@ impl IntervalHistogram {
         let (page, slot) = locate(value);
         let counts = match self.pages.page_mut(page) {
             Some(counts) => counts,
-            None => self.pages.make(page),
+            None => self.page(page),
         };
         match counts[slot].checked_add(1) {
             Some(count) => counts[slot] = count,
@@ -55,7 +62,7 @@ impl IntervalHistogram {
         for (page, counts) in other.used_pages() {
             let own = match self.pages.page_mut(page) {
                 Some(own) => own,
-                None => self.pages.make(page),
+                None => self.page(page),
             };
             if fits {
                 own.iter_mut().zip(counts).for_each(|(own, count)| *own += count);
@@ -65,7 +72,7 @@ impl IntervalHistogram {
                 self.add_to_bucket(page, slot, u64::from(count));
             }
         }
-        for (page, slot, count) in other.spilled() {
+        for (page, slot, count) in other.beside_pages() {
             self.add_to_bucket(page, slot, count);
         }
     }
@@ -77,7 +84,10 @@ impl IntervalHistogram {
 
     /// Empties it, keeping its pages.
     pub fn clear(&mut self) {
-        if self.totals.count > 0 {
+        if !self.listed.is_empty() {
+            self.listed.clear();
+            self.totals = Totals::default();
+        } else if self.totals.count > 0 {
             let (first, last) = (locate(self.totals.min).0, locate(self.totals.max).0);
             self.pages.clear(first, last);
             self.spilled.clear();
@@ -95,11 +105,12 @@ impl IntervalHistogram {
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let mut histogram = Self::default();
         let mut rest = bytes;
+        let mut is_list = true;
         histogram.totals = codec::decode(&mut rest, |page, slot, count| {
-            let narrow = u32::try_from(count).unwrap_or(u32::MAX);
-            histogram.pages.make(page)[slot] = narrow;
-            if count > u64::from(narrow) {
-                histogram.spilled.push((page, slot, count - u64::from(narrow)));
+            is_list = is_list && histogram.listed.len() < LISTED_MAX;
+            match is_list {
+                true => histogram.listed.push((page, slot, count)),
+                false => histogram.add_to_bucket(page, slot, count),
             }
         })?;
         rest.is_empty().then_some(histogram)
@@ -113,25 +124,39 @@ impl IntervalHistogram {
             .filter(move |(number, _)| self.totals.count > 0 && (first..=last).contains(number))
     }
 
-    /// What the buckets of [`Self::used_pages`] hold no longer: (page, slot, count).
-    pub(super) fn spilled(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
-        self.spilled.iter().copied()
+    /// What the buckets of [`Self::used_pages`] do not hold: (page, slot, count).
+    pub(super) fn beside_pages(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
+        self.listed.iter().chain(&self.spilled).copied()
     }
 
     /// Non-empty buckets by number, ascending, with what was spilled from them.
     fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.pages.filled().map(|(page, slot, count)| {
+        let listed = self.listed.iter().map(|&(page, slot, count)| (page * PAGE + slot, count));
+        let in_pages = self.pages.filled().map(|(page, slot, count)| {
             let spilled = self
                 .spilled
                 .iter()
                 .find(|&&(p, s, _)| (p, s) == (page, slot))
                 .map_or(0, |&(_, _, count)| count);
             (page * PAGE + slot, u64::from(count) + spilled)
-        })
+        });
+        listed.chain(in_pages)
+    }
+
+    /// A page to be written to.
+    #[cold]
+    fn page(&mut self, page: usize) -> &mut [u32; PAGE] {
+        for (page, slot, count) in std::mem::take(&mut self.listed) {
+            self.add_to_bucket(page, slot, count);
+        }
+        self.pages.make(page)
     }
 
     fn add_to_bucket(&mut self, page: usize, slot: usize, count: u64) {
-        let counts = self.pages.make(page);
+        let counts = match self.pages.page_mut(page) {
+            Some(counts) => counts,
+            None => self.page(page),
+        };
         let sum = u64::from(counts[slot]).saturating_add(count);
         match u32::try_from(sum) {
             Ok(sum) => counts[slot] = sum,

@@ -196,6 +196,46 @@ proptest! {
         prop_assert_eq!(merged, of(&a));
     }
 
+    /// Few buckets are a list then, many are pages.
+    #[test]
+    fn one_that_was_read_is_as_one_that_was_written(
+        a in any_samples(),
+        b in any_samples(),
+        many: bool,
+    ) {
+        let mut first = a.clone();
+        if many {
+            first.extend((0..300).map(|k| k << 4));
+        }
+        let mut bytes = Vec::new();
+        interval_of(&first).encode(&mut bytes);
+        let read = || IntervalHistogram::decode(&bytes).unwrap();
+        prop_assert_eq!(&read(), &interval_of(&first));
+        let mut again = Vec::new();
+        read().encode(&mut again);
+        prop_assert_eq!(&again, &bytes);
+        let all: Vec<u64> = first.iter().chain(&b).copied().collect();
+        let (mut written, mut merged, mut into) = (read(), read(), interval_of(&b));
+        b.iter().for_each(|&value| written.record(value));
+        merged.merge(&interval_of(&b));
+        into.merge(&read());
+        prop_assert_eq!(&written, &interval_of(&all));
+        prop_assert_eq!(&merged, &interval_of(&all));
+        prop_assert_eq!(&into, &interval_of(&all));
+        let mut both = read();
+        both.merge(&read());
+        let twice: Vec<u64> = first.iter().chain(&first).copied().collect();
+        prop_assert_eq!(&both, &interval_of(&twice));
+        let mut whole = Histogram::new();
+        whole.merge_interval(&read());
+        prop_assert_eq!(whole, of(&first));
+        let mut cleared = read();
+        cleared.clear();
+        prop_assert_eq!(&cleared, &IntervalHistogram::default());
+        b.iter().for_each(|&value| cleared.record(value));
+        prop_assert_eq!(&cleared, &interval_of(&b));
+    }
+
     #[test]
     fn a_cleared_interval_is_as_new(a in any_samples(), b in any_samples()) {
         let mut used = interval_of(&a);

@@ -1,5 +1,6 @@
 //! `sojourn mock selfcheck`: how much the mock can hold on this machine, and how exactly.
 
+use sojourn_engine::EXIT_FAILED;
 use sojourn_mock::{MockOptions, RunFiles, Stair, Staircase, StairsEnd, highest, read_latency};
 
 use crate::errors::UsageError;
@@ -66,7 +67,7 @@ pub(crate) fn run(command: &Selfcheck, options: MockOptions) -> Result<u8, Usage
             );
             Ok(0)
         }
-        None => Ok(99),
+        None => Ok(EXIT_FAILED),
     }
 }
 
