@@ -1,7 +1,7 @@
 //! Ten minutes of 200 generators with 100 series each, merged as a coordinator does it: from the
-//! bytes that their processes send, once a second each, to the run file, and that file's report. One
-//! line per figure; fails above the limits that the project has set itself. Time is simulated, and
-//! what is counted is processor time of the coordinator's side alone.
+//! bytes that their processes send, once a second each, to the run file, and that file's report.
+//! One line per figure; fails above the limits that the project has set itself. Time is simulated,
+//! and what is counted is processor time of the coordinator's side alone.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result")]
 

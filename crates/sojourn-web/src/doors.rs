@@ -23,9 +23,9 @@ use tokio::{
 pub const CONNECTIONS_MAX: usize = 128;
 /// Most that are told just now that there is no room; those beyond are closed without a word.
 const TURNED_AWAY_MAX: usize = 16;
-/// How long a connection may go without an answer, or a part of one: for as long as nothing whole is
-/// asked, nothing is read, or nothing has been asked since. A stream of frames has something to say
-/// at least every 15 s.
+/// How long a connection may go without an answer, or a part of one: for as long as nothing whole
+/// is asked, nothing is read, or nothing has been asked since. A stream of frames has something to
+/// say at least every 15 s.
 const SILENCE_MAX: Duration = Duration::from_secs(40);
 /// How long whoever is turned away may take to read it.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -70,7 +70,6 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 const WAKING_NS: u64 = 5_000_000;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "figures of a comparison that held")]
 fn the_ledger_of_a_fleet_is_the_demos_own_log() {
     let of = |name: &str| {
         format!("{{ url: nats://nats:4222, subjects: [payments.{name}], stream: payments-{name} }}")
@@ -128,5 +127,5 @@ fn truth(namespace: &Namespace) -> Truth {
     let file = Path::new("kubelet/pods")
         .join(uid)
         .join("volumes/kubernetes.io~empty-dir/truth/truth.ndjson");
-    TruthLog::read(&state().join(node).join(file)).unwrap()
+    TruthLog::read(state().join(node).join(file)).unwrap()
 }

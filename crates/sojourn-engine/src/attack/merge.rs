@@ -1,9 +1,9 @@
 //! Results of several generators in one order of time.
 //!
 //! Each generator hands over chunks of records, and says with them up to when it has told of every
-//! end. A record's turn has come when that is so of all generators: then nothing can come before it.
-//! What waits for its turn is bounded: beyond the bound the earliest records go without waiting for
-//! whoever is silent.
+//! end. A record's turn has come when that is so of all generators: then nothing can come before
+//! it. What waits for its turn is bounded: beyond the bound the earliest records go without waiting
+//! for whoever is silent.
 
 use std::{
     cmp::Reverse,
@@ -24,7 +24,8 @@ pub(crate) struct Chunk {
     pub(crate) bytes: Vec<u8>,
     /// Where each of them is; of a generator that is the only one none is said.
     pub(crate) records: Vec<Record>,
-    /// Later records of this generator are of hits that ended no sooner; `u64::MAX`: there are none.
+    /// Later records of this generator are of hits that ended no sooner; `u64::MAX`: there are
+    /// none.
     pub(crate) until_ns: u64,
 }
 

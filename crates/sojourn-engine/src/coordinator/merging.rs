@@ -1,5 +1,6 @@
 //! The coordinator's merge without threads and sockets: from the bytes that processes of generators
-//! send to the run file. For its benchmark, where minutes of hundreds of generators pass in seconds.
+//! send to the run file. For its benchmark, where minutes of hundreds of generators pass in
+//! seconds.
 
 use std::io;
 

@@ -1,8 +1,7 @@
 //! The coordinator: the one place that owns the truth of a run.
 //!
-//! It launches taps, observer and generators, lets them start at one instant, merges their figures
-//! once a second into the run file, watches thresholds and health, ends the phases, and passes the
-//! verdict.
+//! It launches taps, observer and generators, starts them at one instant, merges their figures once
+//! a second into the run file, watches thresholds and health, ends the phases, passes the verdict.
 
 mod book;
 mod complete;

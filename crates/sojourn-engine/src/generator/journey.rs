@@ -445,8 +445,7 @@ impl JourneyActor {
         let prepared = &context.prepared.journeys[self.kind()];
         for &stage in &prepared.polled {
             let values = self.values(context.plan, context.run_id, context.variables);
-            let of = (&self.arrival, root_ended_ns);
-            if !context.polls.start(context.plan, of, stage, &values) {
+            if !context.polls.start(context.plan, (&self.arrival, root_ended_ns), stage, &values) {
                 context.outbox.refuse();
             }
         }

@@ -110,8 +110,10 @@ mod tests {
         drop(passed);
         let ends = incoming.results(chunk(1, 5));
         assert_eq!(ends.len(), 2);
-        let is_told = |end: &FromGenerator| matches!(end, FromGenerator::Ended(Err(why)) if why.contains("nobody reads them"));
-        assert!(ends.iter().all(|(_, end)| is_told(end)), "{ends:?}");
+        for (_, end) in ends {
+            let FromGenerator::Ended(Err(why)) = end else { panic!("{end:?}") };
+            assert!(why.contains("nobody reads them"), "{why}");
+        }
         assert_eq!(incoming.results(chunk(1, 6)), []);
         assert!(incoming.report(1, ended()).is_some());
     }

@@ -7,8 +7,8 @@
 //!
 //! Their threads are the same as those of a run in one process and say the same; links carry it.
 //! Taps are the coordinator's alone: an event that clients of sessions may wait for goes to every
-//! process, and from there to each of its threads. So is the poller: journeys with polled stages are
-//! handed over to it. So is what writes an attack's results: processes pass their records on.
+//! process, and from there to each of its threads. So is the poller: journeys with polled stages
+//! are handed over to it. So is what writes an attack's results: processes pass their records on.
 //! Generator `i` of `n` has the same share of the arrivals wherever it is. A process makes its plan
 //! itself, of the same words on the command line, and compares it with the coordinator's.
 //!

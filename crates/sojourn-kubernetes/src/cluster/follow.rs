@@ -117,7 +117,7 @@ impl<'a> Follow<'a> {
         let is_late = now_ns() - self.since_ns > PODLESS_NS;
         if is_late && (seen.generators.len() as u64) < u64::from(self.generators) {
             let why = self.tell_refusal(&self.name.generators(), "generators");
-            self.refused = why.or(self.refused.take());
+            self.refused = why.or_else(|| self.refused.take());
         }
         let stuck = self.stuck.note(seen, now_ns());
         let Some(coordinator) = &seen.coordinator else {

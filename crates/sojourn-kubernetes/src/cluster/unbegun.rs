@@ -45,8 +45,8 @@ impl StuckSince {
     }
 }
 
-/// The generators that have not begun and are not about to; those without a pod are one, for the reason that the cluster
-/// gave.
+/// The generators that have not begun and are not about to; those without a pod are one, for the
+/// reason that the cluster gave.
 pub(super) fn generators(seen: &Seen, count: u32, refused: Option<&str>) -> Vec<Unbegun> {
     let waits = |(who, pod): (String, &PodState)| match &pod.standing {
         Standing::Pending(why) if ABOUT_TO.contains(&why.as_str()) => None,

@@ -445,8 +445,8 @@ impl AttackGenerator {
         self.arrivals_done = self.spec.reports.try_send((self.spec.index, message)).is_ok();
     }
 
-    /// Says how far this source has seen, and once that the last hit has ended, which is what the
-    /// coordinator waits for. Hits that ended by `seen_ns` are told of. Returns when to say it again.
+    /// Says how far this source has seen, and once that the last hit has ended: the coordinator
+    /// waits for that. Hits that ended by `seen_ns` are told of. Returns when to say it again.
     fn flush(&mut self, now: u64, seen_ns: u64) -> u64 {
         if self.arrivals_done && self.hits.is_empty() && !self.idle_told {
             let idle = (self.spec.index, FromGenerator::Idle);
