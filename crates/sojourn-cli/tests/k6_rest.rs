@@ -208,12 +208,13 @@ fn users_of_several_processes_are_changed_from_outside_alike() {
 fn steer(flags: &[&str]) {
     let test = Test::start(STEERED, flags);
     test.askers(2);
-    assert_eq!((test.status("vus"), test.status("vus-max")), ("2".into(), "4".into()));
+    // Several processes tell of their users a moment later.
+    until("two are told", || test.status("vus") == "2" && test.status("vus-max") == "4");
     test.say("scale --vus 4");
     test.askers(4);
     test.say("scale --vus 6 --max 8");
     test.askers(6);
-    assert_eq!(test.status("vus-max"), "8");
+    until("more are told", || test.status("vus-max") == "8");
     let refused = test.try_say("scale --vus 9");
     assert_eq!(refused.code, Some(2), "{refused}");
     assert!(refused.stderr.contains("9 users are more than vus-max, 8"), "{refused}");

@@ -81,7 +81,6 @@ fn passwords_of_urls_are_refused_and_variables_of_outputs_go_along() {
     for flag in [
         "--out influxdb2=https://me:my-word@host/?org=o&bucket=b",
         "--out prometheus-rw=http://my-word@host/api",
-        "--target http://me:my-word@host:8080",
         "--observe q=up --prometheus http://me:my-word@host:9090",
     ] {
         let output = manifests(flag, |_| {});
@@ -90,6 +89,11 @@ fn passwords_of_urls_are_refused_and_variables_of_outputs_go_along() {
         assert!(output.stderr.contains("in the Secret"), "{output}");
         assert!(!output.stderr.contains("my-word"), "{output}");
     }
+    // Of a target no plan takes them.
+    let output = manifests("--target http://me:my-word@host:8080", |_| {});
+    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{output}");
+    assert!(output.stderr.contains("credentials don't belong into a URL"), "{output}");
+    assert!(!output.stderr.contains("my-word"), "{output}");
     let flag = "--run-name pay-1 --out influxdb2=https://host/?org=me@there&bucket=b";
     let objects = documents(&manifests(flag, |_| {}));
     assert_eq!(of(&objects, "Secret", "pay-1")["stringData"]["env.INFLUX_TOKEN"], "of-influx");

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_few_late_arrivals_of_a_few_are_no_late_process() {
         let mut lags = lags(2);
-        lags.note(0, &second(0, 20, 9));
+        lags.note(0, &second(0, 20, 8));
         assert_eq!(lags.beyond(LIMIT_NS), None);
         lags.note(1, &second(1, 0, 1));
         assert_eq!(lags.beyond(LIMIT_NS), None);

@@ -217,7 +217,8 @@ mod tests {
         assert_eq!(of(container(waiting)), "pending (ImagePullBackOff: no x:1)");
         let is_stuck = |reason: &str| {
             let status = container(json!({ "waiting": { "reason": reason } }));
-            let seen = Seen::of(&[pod("coordinator", None, status)]);
+            let [coordinators, _] = jobs();
+            let seen = Seen::of(&[coordinators, pod("coordinator", None, status)]);
             matches!(seen.coordinator.unwrap().standing, Standing::Stuck(_))
         };
         assert!(is_stuck("ErrImageNeverPull") && !is_stuck("ContainerCreating"));
