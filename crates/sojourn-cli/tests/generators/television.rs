@@ -31,7 +31,9 @@ targets.forEach((target, number) => definition.session("television " + number, (
 
 fn mock() -> (Running, String) {
     let address = format!("127.0.0.1:{}", free_port().unwrap());
-    let mock = sojourn(["mock", "--listen", &address]).start().unwrap();
+    // It outlasts the clients.
+    let mock = sojourn(["mock", "--listen", &address]).timeout(Duration::from_secs(300));
+    let mock = mock.start().unwrap();
     until("the mock listens", || std::net::TcpStream::connect(&address).is_ok());
     (mock, address)
 }
