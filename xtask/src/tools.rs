@@ -86,7 +86,9 @@ pub(crate) fn install(packages: &[&str]) -> Result<(), String> {
     }
     // A fresh machine's package lists may be empty or old.
     run(&mut command("apt-get", &["update", "--quiet"]))?;
-    let mut arguments = vec!["install", "--yes", "--quiet", "--no-install-recommends"];
+    // Somebody else may be installing just now.
+    let mut arguments = vec!["-o", "DPkg::Lock::Timeout=300", "install"];
+    arguments.extend(["--yes", "--quiet", "--no-install-recommends"]);
     arguments.extend(packages);
     let mut apt_get = command("apt-get", &arguments);
     apt_get.env("DEBIAN_FRONTEND", "noninteractive");
