@@ -7,18 +7,22 @@ use sojourn_record::JourneyRecord;
 
 use crate::watchers::Watcher;
 
-/// Rewrites one line on a terminal; elsewhere prints a line every ten seconds.
+/// Rewrites one line on a terminal; elsewhere prints a line every ten seconds, and when the run goes
+/// from one stretch to the next.
 pub(crate) struct ProgressLine {
     quiet: bool,
     is_terminal: bool,
     calls: u64,
+    /// The stretch of the line before.
+    shown: Option<Stretch>,
     /// What stands before each line: which of several runs it is.
     of: String,
 }
 
 impl ProgressLine {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { quiet, is_terminal: std::io::stderr().is_terminal(), calls: 0, of: String::new() }
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { quiet, is_terminal, calls: 0, shown: None, of: String::new() }
     }
 
     /// The same with these words before each line.
@@ -32,9 +36,11 @@ impl ProgressLine {
             return;
         }
         self.calls += 1;
-        if self.quiet || (!self.is_terminal && !self.calls.is_multiple_of(10)) {
+        let goes_on = self.shown == Some(progress.stretch);
+        if self.quiet || (!self.is_terminal && goes_on && !self.calls.is_multiple_of(10)) {
             return;
         }
+        self.shown = Some(progress.stretch);
         let stretch = match progress.stretch {
             Stretch::Preparing => "preparing",
             Stretch::WarmUp => "warm-up",

@@ -71,6 +71,9 @@ fn four_generators_send_what_one_would_have_sent() {
         (&1_000.into(), &1_000.into()),
         "{output}"
     );
+    // One kernel's clock.
+    let spread_ns = report["fleet"]["start_spread_ns"].as_u64().unwrap();
+    assert!(spread_ns <= 2_000_000, "{spread_ns}: {output}");
     for number in 0..GENERATORS {
         assert!(
             output.stderr.contains(&format!("generator {number}   running on node")),
@@ -98,7 +101,8 @@ fn whoever_has_the_printed_role_alone_can_make_a_run() {
     let namespace = Namespace::new("role", &plan(50, "2s"));
     namespace.start_target();
     namespace.kubectl("create serviceaccount ci");
-    let role = namespace.words("fleet role --service-account ci").run().unwrap();
+    let line = format!("fleet role --service-account ci --namespace {}", namespace.name());
+    let role = namespace.words(&line).run().unwrap();
     let denied = namespace.as_account("ci", RUN).run().unwrap();
     assert_eq!(denied.code, Some(2), "{denied}");
     assert!(denied.stderr.contains("create pods/exec"), "{denied}");
@@ -118,4 +122,27 @@ fn printed_manifests_are_a_run_too() {
     let output = namespace.sojourn("fleet attach nightly").run().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("100 started"), "{output}");
+}
+
+#[test]
+fn a_run_without_a_terminal_is_seen_stopped_fetched_and_deleted() {
+    let namespace = Namespace::new("detached", &plan(50, "60s"));
+    namespace.start_target();
+    let words = |line: &str, code: u8| {
+        let output = namespace.sojourn(line).run().unwrap();
+        assert_eq!(output.code, Some(code.into()), "{line}: {output}");
+        output
+    };
+    let created = words(&format!("{RUN} --detach"), 0);
+    assert_eq!(created.stdout, "shop\n");
+    await_load(&namespace);
+    assert!(words("fleet status", 0).stdout.contains("goes on"));
+    let status = words("fleet status shop", 0).stdout;
+    assert_eq!(status.matches("running").count() as u64, 1 + GENERATORS, "{status}");
+    words("fleet stop shop", 0);
+    let ended = || !namespace.sojourn("fleet status").run().unwrap().stdout.contains("goes on");
+    until("it has ended", ended);
+    let report = words("fleet report shop", 105);
+    assert!(report.stdout.contains("interrupted"), "{report}");
+    delete(&namespace);
 }

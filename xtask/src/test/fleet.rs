@@ -14,7 +14,8 @@ pub(super) const CLUSTER: &str = "--cluster";
 /// The tests of the command line.
 const COMMAND_LINE: &str = "crates/sojourn-cli, test tests";
 /// Those that are about fleets, by the beginnings of their names.
-const OF_FLEETS: [&str; 3] = ["generators", "fleet", "kubernetes"];
+const OF_FLEETS: [&str; 5] =
+    ["generators", "fleet", "kubernetes", "k6_processes", "attack::several"];
 /// The crates that are about nothing else.
 const CRATES: [&str; 2] = ["crates/sojourn-fleet,", "crates/sojourn-kubernetes,"];
 /// Those that need a cluster.

@@ -10,16 +10,29 @@ use super::*;
 
 #[test]
 fn a_generator_that_is_killed_makes_the_run_void_and_is_not_replaced() {
-    let namespace = Namespace::new("killed", &plan(50, "15s"));
+    let namespace = Namespace::new("killed", &plan(40, "20s"));
     namespace.start_target();
-    let running = namespace.sojourn(RUN).start().unwrap();
+    let line = format!("{RUN} --reconnect-within 5s --format json");
+    let running = namespace.sojourn(&line).start().unwrap();
     await_load(&namespace);
     let pod = namespace.generator(2);
-    namespace.kubectl(&format!("delete pod {pod} --grace-period=0 --force"));
+    kill(&namespace, &pod, "generator");
     let output = running.wait().unwrap();
     assert_eq!(output.code, Some(3), "{output}");
-    assert!(output.stdout.contains("VOID"), "{output}");
-    assert!(namespace.objects().contains("job.batch/shop"), "{}", namespace.objects());
+    let report = report(&output);
+    let causes = causes(&report);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    let (name, detail) = &causes[0];
+    assert_eq!(name, "generator lost");
+    assert!(detail.starts_with("generator process 2 (host shop-generators-2"), "{detail}");
+    assert_eq!(report["ledger"]["balanced"], true, "{output}");
+    // Three of four shares to the end, and something of the fourth.
+    let started = report["ledger"]["journeys_total"]["whole_run"]["started"].as_u64().unwrap();
+    assert!((600..800).contains(&started), "{started}: {output}");
+    // It is the same pod still, and nothing was started in it again.
+    assert_eq!(namespace.generator(2), pod);
+    let restarts = "jsonpath={.status.containerStatuses[*].restartCount}";
+    assert_eq!(namespace.kubectl(&format!("get pod {pod} -o {restarts}")), "0");
     delete(&namespace);
 }
 
@@ -63,11 +76,8 @@ fn of_a_coordinator_that_is_killed_what_it_had_measured_is_fetched() {
     let line = format!("{RUN} --reconnect-within 5s");
     let running = namespace.sojourn(&line).start().unwrap();
     await_load(&namespace);
-    let pod = namespace.coordinator();
-    let status = "{.status.containerStatuses[?(@.name==\"coordinator\")].containerID}";
-    let id = namespace.kubectl(&format!("get pod {pod} -o jsonpath={status}"));
     std::thread::sleep(Duration::from_secs(3));
-    cluster(&["kill", id.trim_start_matches("containerd://")]);
+    kill(&namespace, &namespace.coordinator(), "coordinator");
     let output = running.wait().unwrap();
     assert_eq!(output.code, Some(3), "{output}");
     assert!(output.stderr.contains("void: the coordinator ended with 137"), "{output}");
@@ -76,6 +86,13 @@ fn of_a_coordinator_that_is_killed_what_it_had_measured_is_fetched() {
     until("its generators have ended", || namespace.codes().len() as u64 == GENERATORS);
     assert_eq!(namespace.codes(), ["3"; GENERATORS as usize]);
     delete(&namespace);
+}
+
+/// Ends the first process of a pod's container, as the kernel does for its memory.
+fn kill(namespace: &Namespace, pod: &str, container: &str) {
+    let status = format!("{{.status.containerStatuses[?(@.name==\"{container}\")].containerID}}");
+    let id = namespace.kubectl(&format!("get pod {pod} -o jsonpath={status}"));
+    cluster(&["kill", id.trim_start_matches("containerd://")]);
 }
 
 #[test]

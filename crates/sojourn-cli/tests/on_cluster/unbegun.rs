@@ -63,6 +63,9 @@ fn a_coordinator_that_no_node_takes_is_waited_for_as_long_as_was_said() {
 fn a_quota_is_named() {
     let namespace = Namespace::new("quota", &plan(50, "2s"));
     namespace.kubectl("create quota small --hard=pods=2");
+    until("it is reckoned with", || {
+        !namespace.kubectl("get quota small -o jsonpath={.status.hard}").is_empty()
+    });
     let said = fails_within(&namespace, &format!("{RUN} --ready-timeout 10s"), 60);
     assert!(said.contains(" of 4 generators of shop never began: "), "{said}");
     assert!(said.contains("exceeded quota: small"), "{said}");
