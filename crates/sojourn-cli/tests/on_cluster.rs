@@ -140,7 +140,8 @@ fn a_run_without_a_terminal_is_seen_stopped_fetched_and_deleted() {
     let status = words("fleet status shop", 0).stdout;
     assert_eq!(status.matches("running").count() as u64, 1 + GENERATORS, "{status}");
     words("fleet stop shop", 0);
-    let ended = || !namespace.sojourn("fleet status").run().unwrap().stdout.contains("goes on");
+    // The pod stays until its results are fetched.
+    let ended = || words("fleet status shop", 0).stdout.contains("ended with 105");
     until("it has ended", ended);
     let report = words("fleet report shop", 105);
     assert!(report.stdout.contains("interrupted"), "{report}");

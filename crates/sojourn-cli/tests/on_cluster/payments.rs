@@ -31,8 +31,9 @@ kind: Service
 metadata: { name: nats }
 spec: { selector: { app: nats }, ports: [{ port: 4222 }] }
 ";
-/// The system under test, with all faults that befall messages; its log is in a folder of its own.
-/// It is tried again where the broker is not reached yet.
+/// The system under test, with all faults that befall messages. It is tried again where the broker is
+/// not reached yet. Its log is in a folder of the pod, which a node clears away with the pod's last
+/// process: a second one stays.
 const DEMO: &str = "
 apiVersion: v1
 kind: Pod
@@ -47,6 +48,11 @@ spec:
     command: [sojourn, demo, --serve, --listen, '0.0.0.0:8080', --broker, nats, --url,
       'nats://nats:4222', --relay-poll-ms, '20', --seed, 'SEED', --truth, /truth/truth.ndjson,
       --drop, '2', --poison, '3', --redeliver, '5', --republish, '5', --reorder, '5']
+    volumeMounts: [{ name: truth, mountPath: /truth }]
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+  - name: stays
+    image: localhost/sojourn:VERSION
+    command: [sojourn, mock, --listen, '127.0.0.1:8081', --quiet]
     volumeMounts: [{ name: truth, mountPath: /truth }]
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
   volumes: [{ name: truth, emptyDir: {} }]
@@ -79,15 +85,16 @@ fn the_ledger_of_a_fleet_is_the_demos_own_log() {
     let namespace = Namespace::new("payments", &text);
     start_nats(&namespace);
     namespace.start(&DEMO.replace("SEED", &SEED.to_string()), "demo");
-    until("the demo serves", || namespace.log_of("demo").contains("TARGET="));
+    until("the demo serves", || namespace.log_of("demo -c demo").contains("TARGET="));
     let values = ENVIRONMENT.map(|(name, value)| format!("-e {name}={value}")).join(" ");
     let line = format!("{RUN} --keep all --seed {SEED} {values}");
     let output = namespace.sojourn(&line).run().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
 
-    namespace.kubectl("exec demo -- sojourn fleet interrupt");
-    let phase = "get pod demo -o jsonpath={.status.phase}";
-    until("the demo has ended", || namespace.kubectl(phase) == "Succeeded");
+    namespace.kubectl("exec demo -c demo -- sojourn fleet interrupt");
+    let code = "{.status.containerStatuses[?(@.name==\"demo\")].state.terminated.exitCode}";
+    let code = format!("get pod demo -o jsonpath={code}");
+    until("the demo has ended", || namespace.kubectl(&code) == "0");
     let file = RunFile::open(&namespace.path("reports/shop.sojourn")).unwrap();
     let plan = common::plan(&text, &ENVIRONMENT);
     let (examination, _, told) = compare(&file, &truth(&namespace), &plan.journeys[0], WAKING_NS);

@@ -3,10 +3,10 @@
 use super::*;
 
 /// Given little more than a hundredth of a processor in the middle of the run, it can't keep its
-/// schedule: its figures may not be believed, and it is named.
+/// schedule of a thousand a second: its figures may not be believed, and it is named.
 #[test]
 fn a_generator_with_too_little_processor_makes_the_run_void_and_is_named() {
-    let plan = plan(800, "30s").replace("lag_p99_max: 60s", "lag_p99_max: 1s");
+    let plan = plan(4_000, "30s").replace("lag_p99_max: 60s", "lag_p99_max: 1s");
     let namespace = Namespace::new("slow", &plan);
     namespace.start_target();
     let running = namespace.sojourn(&format!("{RUN} --format json")).start().unwrap();
