@@ -10,7 +10,7 @@ mod state;
 use std::thread;
 
 use sojourn_services::{
-    ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, Postgres,
+    Dnsmasq, ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, Postgres,
     Prometheus, RabbitMq, Redis, RedisOptions, Service,
 };
 
@@ -40,6 +40,7 @@ const STARTS: &[(&str, Start)] = &[
     ("mosquitto", || Ok(Box::new(Mosquitto::start()?))),
     ("prometheus", || Ok(Box::new(Prometheus::start("")?))),
     ("influxdb", || Ok(Box::new(InfluxDb::start()?))),
+    ("dnsmasq", || Ok(Box::new(Dnsmasq::start()?))),
     ("opentelemetry", || Ok(Box::new(OpenTelemetry::start()?))),
 ];
 
