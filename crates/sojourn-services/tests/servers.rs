@@ -5,8 +5,9 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    Dnsmasq, ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, PASSWORD,
-    Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, USER, descendants,
+    Dnsmasq, ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
+    PASSWORD, Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, USER,
+    descendants,
 };
 
 fn connect(port: u16) -> TcpStream {

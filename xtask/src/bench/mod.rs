@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, our mock
-//! beside others, our figures beside a queue of known theory, our scripts beside k6's, our sessions beside our attack, an attack that is looked
-//! at beside one that is not, our `report` beside Vegeta's, and the brokers' taps beside bare
-//! clients.
+//! beside others, our figures beside a queue of known theory, our scripts beside k6's, our sessions
+//! beside our attack, an attack that is looked at beside one that is not, our `report` beside
+//! Vegeta's, and the brokers' taps beside bare clients.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
@@ -100,7 +100,8 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
         for target in package.targets.iter().filter(|target| target.kind == "bench") {
             let is_wanted = |name: &&str| *name == package.name || *name == target.name;
             let is_usual = names.is_empty() && target.name != OF_BROKERS;
-            if !DRIVEN.contains(&target.name.as_str()) && (is_usual || names.iter().any(is_wanted)) {
+            if !DRIVEN.contains(&target.name.as_str()) && (is_usual || names.iter().any(is_wanted))
+            {
                 found.push((package.name.clone(), target.name.clone()));
             }
         }

@@ -91,16 +91,22 @@ mod tests {
     #[test]
     fn figures_become_rows_and_verdicts_are_shown() {
         let names = [
-            "services", "lindley_mismatches", "added_p50", "added_p99", "mean_theory",
-            "mean_truth", "mean_measured", "p99_theory", "p99_truth", "p99_measured",
+            "services",
+            "lindley_mismatches",
+            "added_p50",
+            "added_p99",
+            "mean_theory",
+            "mean_truth",
+            "mean_measured",
+            "p99_theory",
+            "p99_truth",
+            "p99_measured",
         ];
         let line = |(load, _): (&str, &str)| {
             names.map(|name| format!("oracle.{load}.{name} 7 us\n")).concat()
         };
         let mut output: String = LOADS.into_iter().map(line).collect();
-        output.push_str(
-            "verdict oracle.mm3_90: agreement p99: 250.0 us in 0.0 to 200.0: MISSED\n",
-        );
+        output.push_str("verdict oracle.mm3_90: agreement p99: 250.0 us in 0.0 to 200.0: MISSED\n");
         let shown = tables(&output).unwrap().iter().map(ToString::to_string).collect::<String>();
         assert_eq!(shown.matches("M/M/").count(), 7, "{shown}");
         assert!(shown.contains("250.0 µs in 0.0 to 200.0 | MISSED"), "{shown}");

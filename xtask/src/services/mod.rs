@@ -10,8 +10,8 @@ mod state;
 use std::thread;
 
 use sojourn_services::{
-    Dnsmasq, ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, Postgres,
-    Prometheus, RabbitMq, Redis, RedisOptions, Service,
+    Dnsmasq, ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
+    Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service,
 };
 
 pub(crate) use install::{ensure, without_starting};

@@ -93,8 +93,7 @@ fn dated(output: &Output) -> String {
     assert_eq!(output.code, Some(1), "{output}");
     assert_eq!(output.stderr.lines().count(), 1, "{output}");
     let (date, rest) = output.stderr.split_at("2026/11/21 18:56:44 ".len());
-    let shape: String =
-        date.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let shape: String = date.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     assert_eq!(shape, "0000/00/00 00:00:00 ", "{output}");
     rest.trim_end().to_owned()
 }

@@ -75,7 +75,8 @@ impl Mmc {
             tail += (i as f64 - length) * share;
         }
         let squares = |step: f64| (step - mean).powi(2) + step * step;
-        let variance: f64 = law.iter().zip(&steps).map(|(share, step)| share * squares(*step)).sum();
+        let variance: f64 =
+            law.iter().zip(&steps).map(|(share, step)| share * squares(*step)).sum();
         let mut up_to = 0.0;
         let shortfall: f64 = law
             .iter()

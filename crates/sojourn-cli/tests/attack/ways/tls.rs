@@ -26,32 +26,24 @@ fn servers_are_trusted_by_the_roots_given_or_not_checked_at_all() {
     is_refused(&["-insecure=false", &url]);
 }
 
+fn words<'a>(root: &'a str, files: &[&'a str], url: &'a str) -> Vec<&'a str> {
+    [&["-root-certs", root][..], files, &[url]].concat()
+}
+
 #[test]
 fn a_server_that_demands_a_certificate_is_shown_one() {
     let (ours, other) = (Authority::new("ours"), Authority::new("other"));
     let server = ours.server(true);
     let (root, url) = (ours.root(), server.url());
-    let trusting = |more: &[&'static str]| {
-        ["-root-certs", &root].into_iter().map(str::to_owned).chain(
-            more.iter().map(|word| (*word).to_owned())).collect::<Vec<_>>()
-    };
-    let of = |files: &[&str]| -> Vec<String> {
-        let mut words = trusting(&[]);
-        words.extend(files.iter().map(|word| (*word).to_owned()));
-        words.push(url.clone());
-        words
-    };
     let [certificate, key, both] = ours.client();
     for files in [&["-cert", &certificate, "-key", &key][..], &["-cert", &both]] {
-        let words = of(files);
-        answered(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        answered(&words(&root, files, &url));
         let handshakes = server.take();
         assert!(!handshakes.is_empty() && handshakes.iter().all(|it| it.shown), "{handshakes:?}");
     }
     let [_, _, strangers] = other.client();
     for files in [&[][..], &["-cert", &strangers]] {
-        let words = of(files);
-        is_refused(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        is_refused(&words(&root, files, &url));
         assert!(server.take().is_empty());
     }
 }
