@@ -4,12 +4,12 @@
 //! Each load runs for 20 s with 5,000 arrivals a second; with `SOJOURN_ORACLE_SECONDS=67` the six
 //! have two million services together. Request by request, what Sojourn measured is compared with
 //! the truth (`added`: the network and both processes; and its parts: until the mock has the
-//! request, until it has handed the answer to the kernel, until Sojourn has read it); the truth with
-//! a replay of Lindley's recursion; the truth's mean and 99th percentile, and Sojourn's less the
-//! median of what was added, with those of theory, within the interval that the run's length allows.
-//! Each limit is judged on a line of its own that begins with `verdict`, and one that is missed
-//! makes the exit code 1. With `SOJOURN_ORACLE_SPIN=1` neither the mock nor the generator ever
-//! sleeps.
+//! request, until it has handed the answer to the kernel, until Sojourn has read it); the truth
+//! with a replay of Lindley's recursion; the truth's mean and 99th percentile, and Sojourn's less
+//! the median of what was added, with those of theory, within the interval that the run's length
+//! allows. Each limit is judged on a line of its own that begins with `verdict`, and one that is
+//! missed makes the exit code 1. With `SOJOURN_ORACLE_SPIN=1` neither the mock nor the generator
+//! ever sleeps.
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,

@@ -129,7 +129,7 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
         write!(out, "# HELP sojourn_mock_{name} {help}\n# TYPE sojourn_mock_{name} {kind}\n");
 }
 
-/// What the buckets of [`histogram`] are too coarse for. Quantiles of several mocks can't be merged.
+/// What the buckets of [`histogram`] are too coarse for. Those of several mocks can't be merged.
 fn quantiles(out: &mut String, name: &str, help: &str, times: &HoldTimes) {
     head(out, name, "gauge", help);
     for (written, quantile) in [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("0.999", 0.999)] {
