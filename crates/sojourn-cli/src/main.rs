@@ -39,12 +39,14 @@ mod script_words;
 mod several;
 mod shelf;
 mod signals;
+mod version;
 mod watchers;
 mod web;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use commands::Command;
 use errors::UsageError;
@@ -81,7 +83,17 @@ struct Cli {
 
 fn main() -> ExitCode {
     // A reader that stops reading (`| head`) ends the output, not the program with a panic.
-    let cli = Cli::parse_from(rewritten(std::env::args_os().collect()));
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if version::is_asked(&words) {
+        println!("{}", version::lines());
+        return ExitCode::SUCCESS;
+    }
+    let cli = Cli::try_parse_from(rewritten(words.clone())).unwrap_or_else(|error| {
+        if let Some(unknown) = unknown_command(&words, &error) {
+            eprintln!("Unknown command: {unknown}");
+        }
+        error.exit()
+    });
     match no_profile(cli.profile.as_deref()).and_then(|()| commands::dispatch(cli.command)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
@@ -89,6 +101,19 @@ fn main() -> ExitCode {
             ExitCode::from(error.code())
         }
     }
+}
+
+/// The command that there is none of, for Vegeta's words about it in front of clap's hints.
+fn unknown_command<'e>(words: &[OsString], error: &'e clap::Error) -> Option<&'e str> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    // A command's own subcommand is none of Vegeta's.
+    let first = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'))?;
+    (first == name.as_str()).then_some(name)
 }
 
 /// A command line as clap reads it.

@@ -5,6 +5,7 @@ pub(crate) mod echo;
 mod peers;
 mod requests;
 mod several;
+mod ways;
 mod words;
 
 use std::{fs::File, path::Path};

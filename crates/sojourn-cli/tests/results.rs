@@ -170,8 +170,14 @@ fn failures_are_one_line_and_exit_code_1() {
         (&["report", "-type", "foo"], "invalid report type: foo"),
         (&["report", "-type", "foobar"], "unknown report type: \"foobar\""),
         (&["report", "-type=hist"], "bad buckets: ''"),
-        (&["report", "-type=plot"], "the plot report has become the command `sojourn plot`"),
-        (&["dump", "-dumper", "csv", "x"], "dump has become the command `sojourn encode`"),
+        (
+            &["report", "-type=plot"],
+            "The plot reporter has been deprecated and succeeded by the vegeta plot command",
+        ),
+        (
+            &["dump", "-dumper", "csv", "x"],
+            "vegeta dump has been deprecated and succeeded by the vegeta encode command",
+        ),
         (&["plot", "-threshold=2"], "threshold 2: must be 0, for every point, or at least 3"),
         (
             &["report", "-output", "/no/such/folder/x"],

@@ -32,6 +32,8 @@ mod http2_violations;
 mod met;
 /// Names: where they are looked up, for how long, and which address is taken.
 mod names;
+/// Names, from a DNS server that others wrote.
+mod names_from_dnsmasq;
 /// Several requests in one message.
 mod pipelining;
 /// Proxies: absolute form, tunnels, refusals.

@@ -114,6 +114,8 @@ fn prometheus(office: &Office, figures: &Figures) -> String {
     histogram(&mut out, "hold_seconds", help, &figures.hold);
     let help = "How much longer than intended answers were held.";
     histogram(&mut out, "overshoot_seconds", help, &figures.overshoot);
+    let help = "Quantiles of the overshoots since the start, to the mock's own resolution.";
+    quantiles(&mut out, "overshoot_quantile_seconds", help, &figures.overshoot);
     out
 }
 
@@ -125,6 +127,16 @@ fn escaped(text: &str) -> String {
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _written =
         write!(out, "# HELP sojourn_mock_{name} {help}\n# TYPE sojourn_mock_{name} {kind}\n");
+}
+
+/// What the buckets of [`histogram`] are too coarse for. Those of several mocks can't be merged.
+fn quantiles(out: &mut String, name: &str, help: &str, times: &HoldTimes) {
+    head(out, name, "gauge", help);
+    for (written, quantile) in [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("0.999", 0.999)] {
+        let Some(ns) = times.histogram.quantile(quantile) else { continue };
+        let seconds = ns as f64 / 1e9;
+        let _written = writeln!(out, "sojourn_mock_{name}{{quantile=\"{written}\"}} {seconds}");
+    }
 }
 
 fn histogram(out: &mut String, name: &str, help: &str, times: &HoldTimes) {

@@ -268,6 +268,13 @@ routes:
         text.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap().parse().unwrap()
     };
     assert!(bucket("0.0025") <= 2 && bucket("60") == 7);
+    // What the buckets are too coarse for: no answer left later than the last of them.
+    let quantile = |of: &str| -> f64 {
+        let prefix = format!("sojourn_mock_overshoot_quantile_seconds{{quantile=\"{of}\"}} ");
+        text.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap().parse().unwrap()
+    };
+    let most = mock.meter().figures().overshoot.histogram.quantile(1.0).unwrap() as f64 / 1e9;
+    assert!(quantile("0.5") <= quantile("0.99") && quantile("0.999") <= most);
     let typed = text.lines().filter(|line| line.starts_with("# TYPE ")).count();
     let helped = text.lines().filter(|line| line.starts_with("# HELP ")).count();
     assert_eq!(typed, helped);

@@ -3,13 +3,15 @@
 use std::io;
 
 use crate::{
-    elasticmq, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres, prometheus,
-    rabbitmq, redis,
+    dnsmasq, elasticmq, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres,
+    prometheus, rabbitmq, redis,
 };
 
 /// A kind of server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// DNS over UDP and TCP.
+    Dnsmasq,
     /// Speaks SQS.
     ElasticMq,
     /// Of version 1.
@@ -36,7 +38,8 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
+        Self::Dnsmasq,
         Self::ElasticMq,
         Self::InfluxDb,
         Self::Kafka,
@@ -53,6 +56,7 @@ impl Kind {
     /// Its name in lists and files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Dnsmasq => "dnsmasq",
             Self::ElasticMq => "elasticmq",
             Self::InfluxDb => "influxdb",
             Self::Kafka => "kafka",
@@ -74,6 +78,7 @@ impl Kind {
     /// Nothing listens there, or what listens gives another answer or none within five seconds.
     pub fn probe(self, port: u16) -> io::Result<()> {
         match self {
+            Self::Dnsmasq => dnsmasq::probe(port),
             Self::ElasticMq => elasticmq::probe(port),
             Self::InfluxDb => influxdb::probe(port),
             Self::Kafka => kafka::probe(port),

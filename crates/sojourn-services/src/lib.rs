@@ -13,10 +13,10 @@
 //! ```
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
-//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`] and
-//!   [`OpenTelemetry`] start in well under two seconds: one for each test. [`Kafka`], [`RabbitMq`],
-//!   [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by [`Kafka::shared`] and its
-//!   like.
+//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`],
+//!   [`OpenTelemetry`] and [`Dnsmasq`] start in well under two seconds: one for each test.
+//!   [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by
+//!   [`Kafka::shared`] and its like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
 //!
 //! Invariants: a server is ready when it has answered in its own protocol, never after a fixed
@@ -29,6 +29,7 @@
 mod cache;
 mod certificates;
 mod cut_proxy;
+mod dnsmasq;
 mod elasticmq;
 mod exchange;
 mod guardian;
@@ -53,6 +54,7 @@ mod shared;
 mod wheels;
 
 pub use cut_proxy::{CutProxy, Figures};
+pub use dnsmasq::{DnsZone, Dnsmasq};
 pub use elasticmq::ElasticMq;
 pub use influxdb::InfluxDb;
 pub use instance::Instance;

@@ -25,6 +25,7 @@ pub const PACKAGES: &[Package] = &[
     Package { program: "java", name: "default-jre-headless" },
     Package { program: "prometheus", name: "prometheus" },
     Package { program: "influxd", name: "influxdb" },
+    Package { program: "dnsmasq", name: "dnsmasq-base" },
     Package { program: "openssl", name: "openssl" },
 ];
 

@@ -5,8 +5,9 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, PASSWORD,
-    Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, USER, descendants,
+    Dnsmasq, ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
+    PASSWORD, Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, USER,
+    descendants,
 };
 
 fn connect(port: u16) -> TcpStream {
@@ -127,6 +128,18 @@ fn mosquitto() {
         ask(&mut connect(port), request, b"\x20\x02\0\0\xd0\0");
     });
     drop_it(mosquitto);
+}
+
+#[test]
+fn dnsmasq() {
+    let mut dnsmasq = Dnsmasq::start().unwrap();
+    live(&mut dnsmasq, |port| {
+        // The A records of local.test over TCP, where a message has its length in front.
+        let question = b"\0\x1c\0\x09\x01\0\0\x01\0\0\0\0\0\0\x05local\x04test\0\0\x01\0\x01";
+        ask(&mut connect(port), question, &[0, 4, 127, 0, 0, 1]);
+    });
+    assert_eq!(dnsmasq.asked_for("local.test").unwrap(), 2, "once at each of its starts");
+    drop_it(dnsmasq);
 }
 
 #[test]

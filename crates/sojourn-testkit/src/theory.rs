@@ -10,6 +10,10 @@
 //! queueing simulations", Management Science 35 (1989), for the variance of such means; the
 //! closed form used here is derived at [`Mm1::mean_response_interval`].
 
+mod run_length;
+
+pub use run_length::Mmc;
+
 /// An interval around an expected mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {

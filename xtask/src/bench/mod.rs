@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the crates' benchmarks, our HTTP client beside wrk and h2load, our mock
-//! beside others, our scripts beside k6's, our sessions beside our attack, an attack that is looked
-//! at beside one that is not, our `report` beside Vegeta's, and the brokers' taps beside bare
-//! clients.
+//! beside others, our figures beside a queue of known theory, our scripts beside k6's, our sessions
+//! beside our attack, an attack that is looked at beside one that is not, our `report` beside
+//! Vegeta's, and the brokers' taps beside bare clients.
 //!
 //! A crate's benchmark is a `benches/*.rs` with `harness = false` whose `main` prints one
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
@@ -15,6 +15,7 @@ mod k6;
 mod live;
 mod merge;
 mod mock;
+mod oracle;
 mod record;
 mod results;
 mod served;
@@ -31,21 +32,23 @@ use crate::{Failure, shell::root};
 type Comparison = fn() -> Result<Vec<Table>, String>;
 
 /// The comparisons, by names that are no crate's benchmarks.
-const COMPARISONS: [(&str, Comparison); 11] = [
+const COMPARISONS: [(&str, Comparison); 12] = [
     ("http", http::compare_closed),
     ("paced", http::compare_paced),
     ("connections", http::compare_connections),
     ("http2", http::compare_http2),
     ("soak", http::compare_soak),
     ("mock", mock::compare),
+    ("oracle", oracle::compare),
     ("k6", k6::compare),
     ("results", results::compare),
     ("clients", clients::compare),
     ("live", live::compare),
     ("brokers", brokers::compare),
 ];
-/// Run by the comparison with a server to talk to; alone it has nothing to do.
-const DRIVEN: &str = "closed_loop";
+/// Run by comparisons: one that has nothing to do without a server to talk to, and one whose
+/// figures make a table of their own.
+const DRIVEN: [&str; 2] = ["closed_loop", "oracle"];
 /// Of the connectors, run by the comparison `brokers`; one by one when asked for by name.
 const OF_BROKERS: &str = "tap";
 
@@ -97,7 +100,8 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
         for target in package.targets.iter().filter(|target| target.kind == "bench") {
             let is_wanted = |name: &&str| *name == package.name || *name == target.name;
             let is_usual = names.is_empty() && target.name != OF_BROKERS;
-            if target.name != DRIVEN && (is_usual || names.iter().any(is_wanted)) {
+            if !DRIVEN.contains(&target.name.as_str()) && (is_usual || names.iter().any(is_wanted))
+            {
                 found.push((package.name.clone(), target.name.clone()));
             }
         }
@@ -105,9 +109,13 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
+/// What is measured: for a quick look, whose figures are not recorded, `release` is built already.
+fn profile() -> String {
+    std::env::var("SOJOURN_BENCH_PROFILE").unwrap_or_else(|_| "dist".to_owned())
+}
+
 fn measure(package: &str, bench: &str) -> Result<String, String> {
-    // For a quick look, whose figures are not recorded: `release` is built already.
-    let profile = std::env::var("SOJOURN_BENCH_PROFILE").unwrap_or_else(|_| "dist".to_owned());
+    let profile = profile();
     let arguments = ["bench", "--profile", &profile, "--package", package, "--bench", bench];
     let output = capture(&mut cargo(&arguments))?;
     for line in output.lines().filter(|line| figure(line).is_none()) {

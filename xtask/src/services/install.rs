@@ -102,6 +102,7 @@ pub(super) fn version(kind: Kind) -> String {
         Kind::Kafka => return JarSet::ALL[0].version.to_owned(),
         Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
         Kind::OpenTelemetry => return WheelSet::ALL[1].version.to_owned(),
+        Kind::Dnsmasq => ("dnsmasq", "--version"),
         Kind::InfluxDb => ("influxd", "version"),
         Kind::Mosquitto => ("mosquitto", "-h"),
         Kind::Nats => ("nats-server", "--version"),
@@ -168,6 +169,7 @@ mod tests {
             ("nats-server: v2.9.10\n", "2.9.10"),
             ("Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64", "7.0.15"),
             ("mosquitto version 2.0.11\n\nmosquitto is an MQTT v5.0 broker", "2.0.11"),
+            ("Dnsmasq version 2.90  Copyright (c) 2000-2024 Simon Kelley", "2.90"),
             ("initdb (PostgreSQL) 15.12 (Debian 15.12-0+deb12u2)", "15.12"),
         ] {
             assert_eq!(first_version(text).as_deref(), Some(version), "{text}");

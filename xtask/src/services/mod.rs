@@ -10,8 +10,8 @@ mod state;
 use std::thread;
 
 use sojourn_services::{
-    ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, Postgres,
-    Prometheus, RabbitMq, Redis, RedisOptions, Service,
+    Dnsmasq, ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
+    Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service,
 };
 
 pub(crate) use install::{ensure, without_starting};
@@ -40,6 +40,7 @@ const STARTS: &[(&str, Start)] = &[
     ("mosquitto", || Ok(Box::new(Mosquitto::start()?))),
     ("prometheus", || Ok(Box::new(Prometheus::start("")?))),
     ("influxdb", || Ok(Box::new(InfluxDb::start()?))),
+    ("dnsmasq", || Ok(Box::new(Dnsmasq::start()?))),
     ("opentelemetry", || Ok(Box::new(OpenTelemetry::start()?))),
 ];
 

@@ -14,5 +14,8 @@ pub(crate) struct Dump {
 
 /// Says so.
 pub(crate) fn run(_command: &Dump) -> Result<u8, UsageError> {
-    Err(UsageError::runtime("dump has become the command `sojourn encode`"))
+    // Vegeta's own words, which scripts may know.
+    Err(UsageError::runtime(
+        "vegeta dump has been deprecated and succeeded by the vegeta encode command",
+    ))
 }

@@ -14,7 +14,14 @@ type Answer = dyn Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync;
 pub(crate) fn serve(
     answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
 ) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    serve_on(TcpListener::bind("127.0.0.1:0").unwrap(), answer)
+}
+
+/// The same on a listener of the caller's.
+pub(crate) fn serve_on(
+    listener: TcpListener,
+    answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
+) -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let answer: Arc<Answer> = Arc::new(answer);
     thread::spawn(move || {

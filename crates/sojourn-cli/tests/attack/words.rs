@@ -88,12 +88,59 @@ fn flags_in_front_of_the_command_are_taken_or_refused_clearly() {
     }
 }
 
+/// The one line of a failure at work, without its date.
+fn dated(output: &Output) -> String {
+    assert_eq!(output.code, Some(1), "{output}");
+    assert_eq!(output.stderr.lines().count(), 1, "{output}");
+    let (date, rest) = output.stderr.split_at("2026/11/21 18:56:44 ".len());
+    let shape: String = date.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "0000/00/00 00:00:00 ", "{output}");
+    rest.trim_end().to_owned()
+}
+
 #[test]
-fn a_client_that_cannot_be_made_has_the_hint_of_its_cause() {
-    let output = said(&["-root-certs", "none.pem", "http://127.0.0.1:1/"], "");
+fn certificates_that_cannot_be_used_are_one_dated_line() {
+    let folder = temp_dir().unwrap();
+    let text = folder.path().join("text.pem").display().to_string();
+    std::fs::write(&text, "no certificate").unwrap();
+    let url = "https://127.0.0.1:1/";
+    for (words, expected) in [
+        (vec!["-root-certs", "none.pem"], "open none.pem: no such file or directory"),
+        (vec!["-cert", "none.pem"], "open none.pem: no such file or directory"),
+        (vec!["-cert", &text, "-key", "none.pem"], "open none.pem: no such file or directory"),
+        (vec!["-root-certs", &text], "bad certificate: certificates of "),
+        (vec!["-cert", &text], "bad certificate: certificates of "),
+    ] {
+        let output = said(&[&words[..], &[url]].concat(), "");
+        let line = dated(&output);
+        assert!(line.starts_with(expected), "{words:?}: {line}");
+    }
+}
+
+#[test]
+fn the_version_is_told_in_four_lines() {
+    for words in [&["-version"][..], &["attack", "-version"], &["attack", "--version"]] {
+        let output = sojourn(words).run().unwrap();
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output}");
+        let names: Vec<&str> =
+            output.stdout.lines().map(|line| line.split(": ").next().unwrap()).collect();
+        assert_eq!(names, ["Version", "Commit", "Runtime", "Date"], "{output}");
+        let runtime = output.stdout.lines().nth(2).unwrap();
+        assert!(runtime.contains(" linux/"), "{output}");
+    }
+}
+
+#[test]
+fn a_command_that_there_is_none_of_is_named_as_by_vegeta() {
+    let output = sojourn(["atack", "-rate", "5"]).run().unwrap();
     assert_eq!(output.code, Some(2), "{output}");
-    assert!(output.stderr.contains("none.pem"), "{output}");
-    assert!(!output.stderr.contains("ulimit") && output.stderr.contains("hint: "), "{output}");
+    assert_eq!(output.stderr.lines().next(), Some("Unknown command: atack"), "{output}");
+    assert!(output.stderr.contains("'attack'"), "{output}");
+    let output = sojourn(["fleet", "nonsense"]).run().unwrap();
+    assert!(!output.stderr.contains("Unknown command"), "{output}");
+    let output = sojourn::<&str>([]).run().unwrap();
+    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{output}");
+    assert!(output.stderr.contains("Usage: sojourn"), "{output}");
 }
 
 #[test]

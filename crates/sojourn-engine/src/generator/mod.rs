@@ -221,7 +221,7 @@ impl Generator {
             } else if more || !completions.is_empty() {
                 now
             } else {
-                let due_ns = self.next_due_ns().saturating_add(self.lag_budget.ns());
+                let due_ns = self.lag_budget.wake_ns(self.next_due_ns());
                 due_ns.min(snapshot_ns).min(flush_ns).min(self.publishers.next_ns())
             };
             self.client
@@ -331,7 +331,7 @@ impl Generator {
                     if t0 <= now && other.is_none_or(|(closed_t0, ..)| t0 <= closed_t0) =>
                 {
                     self.open[index].advance();
-                    self.lag_budget.note(t0);
+                    self.lag_budget.begins(t0, now);
                     let entry = self.open[index].entry;
                     self.start(entry, k, t0, None);
                 }

@@ -25,7 +25,7 @@ pub enum LayoutError {
     #[error("unknown report type: {0:?}")]
     Unknown(String),
     /// It was a report once.
-    #[error("the plot report has become the command `sojourn plot`")]
+    #[error("The plot reporter has been deprecated and succeeded by the vegeta plot command")]
     Plot,
     /// Its buckets are no such.
     #[error(transparent)]
@@ -94,7 +94,10 @@ mod tests {
             ("hdrp", "unknown report type: \"hdrp\""),
             ("hist", "bad buckets: ''"),
             ("hist[1ms", "bad buckets: [1ms"),
-            ("plot", "the plot report has become the command `sojourn plot`"),
+            (
+                "plot",
+                "The plot reporter has been deprecated and succeeded by the vegeta plot command",
+            ),
         ] {
             assert_eq!(layout(name, "").map_err(|error| error.to_string()), Err(expected.into()));
         }

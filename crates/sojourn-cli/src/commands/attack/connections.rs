@@ -7,7 +7,7 @@ use std::{
 
 use sojourn_http::{
     ClientCertificate, ClientConfig, ConnectTo, DnsCache, DnsOptions, HostPort, Http2, Proxies,
-    TlsOptions, parse_dns_server,
+    TlsOptions, parse_dns_server, tls_settings,
 };
 
 use super::inputs::header;
@@ -125,13 +125,20 @@ impl Connections {
             ));
         }
         let key = self.key.as_ref().or(self.cert.as_ref());
+        let roots: Vec<&Path> = words(&self.root_certs).map(Path::new).collect();
+        for path in [&self.cert, &self.key].into_iter().flatten().map(PathBuf::as_path) {
+            readable(path, shelf)?;
+        }
+        for path in &roots {
+            readable(path, shelf)?;
+        }
         let files = self.cert.as_ref().zip(key);
         let client_certificate = files.map(|(certificate, key)| {
             let (certificate, key) = (shelf.path_of(certificate)?, shelf.path_of(key)?);
             Ok::<_, UsageError>(ClientCertificate { certificate, key })
         });
-        let root_certs = words(&self.root_certs).map(|path| shelf.path_of(Path::new(path)));
-        Ok(TlsOptions {
+        let root_certs = roots.iter().map(|path| shelf.path_of(path));
+        let options = TlsOptions {
             ca_file: None,
             root_certs: root_certs.collect::<Result<_, _>>()?,
             client_certificate: client_certificate.transpose()?,
@@ -139,7 +146,12 @@ impl Connections {
             resumption: self.session_tickets,
             insecure: self.insecure,
             ..TlsOptions::default()
-        })
+        };
+        if !(options.root_certs.is_empty() && options.client_certificate.is_none()) {
+            tls_settings(&options, &[])
+                .map_err(|error| UsageError::runtime(format!("bad certificate: {error}")))?;
+        }
+        Ok(options)
     }
 
     fn dns_cache(&self) -> Result<DnsCache, UsageError> {
@@ -207,6 +219,12 @@ impl Connections {
         }
         Ok(proxies)
     }
+}
+
+/// Whether a file of certificates can be read at all: else said in Vegeta's words.
+fn readable(path: &Path, shelf: &Shelf) -> Result<(), UsageError> {
+    let content = shelf.read(path);
+    content.map(drop).map_err(|error| UsageError::file("open", path.as_os_str(), &error))
 }
 
 fn words(list: &str) -> impl Iterator<Item = &str> {

@@ -132,6 +132,9 @@ pub(crate) struct Attack {
     /// Nothing on the terminal while the attack goes on
     #[arg(long, short)]
     pub(super) quiet: bool,
+    /// Say which program this is, in Vegeta's four lines, and nothing else
+    #[arg(long)]
+    pub(super) version: bool,
 }
 
 /// How much of a body is kept; `None`: all.

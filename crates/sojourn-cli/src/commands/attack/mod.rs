@@ -20,7 +20,7 @@ use crate::{
     errors::UsageError,
     outputs,
     reported::{Reported, RunFormat},
-    runner, signals,
+    runner, signals, version,
     watchers::Watchers,
     web,
 };
@@ -41,6 +41,10 @@ enum Output {
 
 /// Makes the attack.
 pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
+    if command.version {
+        println!("{}", version::lines());
+        return Ok(0);
+    }
     let shelf = spread::shelf(command)?;
     let words = spread::words(command)?;
     let prepared = Prepared::of(command, &words, &shelf, runner::run_id())?;

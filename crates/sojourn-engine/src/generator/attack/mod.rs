@@ -238,7 +238,7 @@ impl AttackGenerator {
             }
             match next {
                 Some((_, t0_ns)) if t0_ns > now => {
-                    return t0_ns.saturating_add(self.lag_budget.ns());
+                    return self.lag_budget.wake_ns(t0_ns);
                 }
                 Some(_) if self.hits.len() >= self.workers_max => {
                     if now < self.load_end_ns {
@@ -250,7 +250,7 @@ impl AttackGenerator {
                 Some(_) if self.puts_off() => {}
                 Some((k, t0_ns)) => match self.magazine_next(k) {
                     Next::Target(target) => {
-                        let worker = self.advance();
+                        let worker = self.advance(now);
                         self.start(Hit::new(k, t0_ns, now, worker, target));
                     }
                     Next::NotYet => return now + STREAM_WAIT_NS,
@@ -283,10 +283,10 @@ impl AttackGenerator {
     }
 
     /// Goes to the arrival after the next one; the worker that takes it up, in a closed loop.
-    fn advance(&mut self) -> Option<u32> {
+    fn advance(&mut self, now: u64) -> Option<u32> {
         if let Some(open) = &mut self.open {
             if let Some((_, t0_ns)) = open.peek() {
-                self.lag_budget.note(t0_ns);
+                self.lag_budget.begins(t0_ns, now);
             }
             open.advance();
             return None;

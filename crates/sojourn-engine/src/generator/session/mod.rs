@@ -208,13 +208,13 @@ impl SessionGenerator {
             let Some((t0_ns, at, k)) = next.min() else { return self.tell_when_done(now_ns()) };
             let now = now_ns();
             if t0_ns > now {
-                return t0_ns.saturating_add(self.lag_budget.ns());
+                return self.lag_budget.wake_ns(t0_ns);
             }
             if self.client.is_behind() {
                 return now;
             }
             let entry = self.open[at].entry;
-            self.lag_budget.note(t0_ns);
+            self.lag_budget.begins(t0_ns, now);
             self.open[at].advance();
             self.let_in(entry, k, t0_ns, now);
         }
