@@ -270,3 +270,26 @@ fn what_is_wrong_is_said_at_its_place_before_anything_is_sent() {
         assert_eq!(played.paths(), Vec::<&str>::new());
     }
 }
+
+#[test]
+fn which_options_change_nothing_is_said_once_and_is_no_slip() {
+    let script = r#"
+definition.setTarget("BASE");
+definition.setTestOptions({ cluster: { sizing: "xlarge", region: "eu-west-1" } });
+definition.setArrivalPhases([{ duration: 1, rate: 0 }, { duration: 1, rate: 20 }]);
+definition.session("s", (session) => session.get("/"));
+"#;
+    for flags in [&["--strict"][..], &["--generators", "2"], &["--strict", "--validate"]] {
+        let book = Book::default();
+        let server = Server::start(Target { book: Arc::clone(&book) }).unwrap();
+        let folder = temp_dir().unwrap();
+        let script = script.replace("BASE", &server.url(""));
+        std::fs::write(folder.path().join("test.js"), script).unwrap();
+        let output = run(folder.path(), ["run", "test.js", "--quiet"].iter().chain(flags));
+        assert!(matches!(output.code, Some(0 | 3)), "{output}");
+        let said = "note: cluster.sizing (xlarge), cluster.region (eu-west-1) of setTestOptions() \
+                    are ignored";
+        assert_eq!(output.stderr.matches(said).count(), 1, "{flags:?}\n{output}");
+        assert!(!book.lock().unwrap().is_empty(), "{flags:?}");
+    }
+}

@@ -48,6 +48,7 @@ mod resources;
 mod run_file;
 mod sessions;
 mod shape;
+pub mod simulated;
 mod steps;
 mod stop;
 #[cfg(test)]

@@ -90,6 +90,26 @@ pub struct TestOptions {
     pub cookies: bool,
 }
 
+impl TestOptions {
+    /// Which of the script's options change nothing, in words; `None` where all are heeded.
+    pub fn ignored(&self) -> Option<String> {
+        let options =
+            [("sizing", &self.sizing), ("region", &self.region), ("engine", &self.engine)];
+        let given: Vec<String> = options
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("cluster.{name} ({})", value.as_ref()?)))
+            .collect();
+        let are = if given.len() == 1 { "is" } else { "are" };
+        (!given.is_empty()).then(|| {
+            let list = given.join(", ");
+            format!(
+                "{list} of setTestOptions() {are} ignored: the load comes from where Sojourn runs, \
+                 --generators and --threads size it"
+            )
+        })
+    }
+}
+
 impl Default for TestOptions {
     fn default() -> Self {
         let (sizing, region, engine, exclude_tags) = (None, None, None, Vec::new());

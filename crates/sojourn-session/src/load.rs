@@ -155,7 +155,7 @@ fn entry(phase: &Phase, from_ns: u64) -> Load {
             limit: phase.clients_max.map(u64::from),
         },
         warmup_ns: 0,
-        steady_ns: from_ns + duration_ns,
+        steady_ns: from_ns.saturating_add(duration_ns),
         drain_ns: DRAIN_NS,
         declared: format!(
             "{}{} clients/s for {} s{}",

@@ -5,6 +5,7 @@
 //! stay, and what was put in is not looked through again. The authority of an absolute URL has no
 //! names.
 
+use crate::target::ENDS_AUTHORITY;
 use crate::text::{Part, Text};
 
 /// What came of a replacement.
@@ -43,7 +44,7 @@ fn path_start(text: &str) -> usize {
         return 0;
     }
     let authority = scheme + "://".len();
-    text[authority..].find(['/', '?', '#']).map_or(text.len(), |at| authority + at)
+    text[authority..].find(ENDS_AUTHORITY).map_or(text.len(), |at| authority + at)
 }
 
 impl Filled {

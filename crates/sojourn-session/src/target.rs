@@ -1,6 +1,6 @@
 //! Targets: the hosts that may be asked, and what relative URLs are relative to.
 
-use url::Url;
+use url::{Host, Url};
 
 /// The hosts of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,9 +64,12 @@ impl Targets {
         &self.targets
     }
 
-    /// Whether requests may go to this host, also by a redirect.
+    /// Whether requests may go to this host, also by a redirect. It may be written in any way that
+    /// means the same host: `bücher.example`, `127.1`.
     pub fn allows(&self, host: &str) -> bool {
-        self.targets.iter().any(|target| target.host.eq_ignore_ascii_case(host))
+        let is_target =
+            |host: &str| self.targets.iter().any(|it| it.host.eq_ignore_ascii_case(host));
+        is_target(host) || Host::parse(host).is_ok_and(|same| is_target(&same.to_string()))
     }
 
     /// What a relative URL is relative to: the only target's origin.
@@ -78,6 +81,17 @@ impl Targets {
     }
 }
 
+/// Whether a scheme stands before any path: `ftp://host`, but not `/a?b=ftp://host`.
+pub(crate) fn has_scheme(url: &str) -> bool {
+    let before = url.split_once("://").map(|(scheme, _)| scheme);
+    before.is_some_and(|scheme| {
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// What ends the authority of a URL.
+pub(crate) const ENDS_AUTHORITY: [char; 4] = ['/', '?', '#', '\\'];
+
 /// Whether a URL has a scheme and host of its own.
 pub(crate) fn is_absolute(url: &str) -> bool {
     let has = |scheme: &str| {
@@ -86,10 +100,16 @@ pub(crate) fn is_absolute(url: &str) -> bool {
     has("http://") || has("https://")
 }
 
+/// The authority of an absolute URL. As browsers have it, a backslash ends it too: whoever connects
+/// must not see another host than we do.
+pub(crate) fn authority_of(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    Some(&rest[..rest.find(ENDS_AUTHORITY).unwrap_or(rest.len())])
+}
+
 /// The host of an absolute URL, as it is written in it.
 pub(crate) fn host_of(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("://")?;
-    let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+    let authority = authority_of(url)?;
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     match host.strip_prefix('[') {
         Some(_) => host.find(']').map(|end| &host[..=end]),
@@ -122,6 +142,12 @@ mod tests {
         assert!(is_absolute("HTTP://a") && !is_absolute("/http://a") && !is_absolute("é"));
         let targets = Targets::new(vec![Target::parse("a.example").unwrap()]);
         assert!(targets.allows("A.example") && !targets.allows("b.a.example"));
+        assert_eq!(host_of(r"http://evil.example\@a.example/"), Some("evil.example"));
+        for (target, same) in [("http://bücher.example", "BÜCHER.example"), ("127.1", "127.1")] {
+            let targets = Targets::new(vec![Target::parse(target).unwrap()]);
+            assert!(targets.allows(same) && targets.allows(&targets.all()[0].host), "{target}");
+            assert!(!targets.allows("") && !targets.allows("x.example"), "{target}");
+        }
         assert_eq!(targets.base("/x"), Ok("http://a.example"));
     }
 }

@@ -101,3 +101,16 @@ fn what_a_file_lacks_is_told_at_its_place() {
     let missing = compiled("session.ds.loadStructured('none.csv'); session.log('');");
     assert!(missing.starts_with("script.js:4:12: the file `none.csv`: no such file"), "{missing}");
 }
+
+#[test]
+fn data_sources_have_two_names() {
+    let steps = "const ds = DS;
+        const dice = ds.define('random_number', { range: [6, 6] });
+        session.log(ds.generateFrom(dice) + ds.generate('sequence', { start: 3 }));
+        session.log(ds.pickFrom(ds.loadStructured('numbers.tsv', { header: false })).get(0));
+        session.post('/', { payload_from_file: ds.getRawFile('body.bin') });";
+    let of = |name: &str| lines(&steps.replace("DS", name));
+    let found = of("session.dataSources");
+    assert_eq!(found, of("session.ds"));
+    assert_eq!((&*found[0], &*found[2]), ("log 63", "POST http://a.example/ raw \u{1} bytes"));
+}

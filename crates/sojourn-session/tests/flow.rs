@@ -195,3 +195,46 @@ fn a_variable_that_is_not_found_becomes_empty() {
     );
     assert_eq!(log(None).as_deref(), Some("log <> 0"));
 }
+
+#[test]
+fn comparisons_have_old_names() {
+    let signs = [("lt", "<"), ("lte", "<="), ("gt", ">"), ("gte", ">="), ("eq", "="), ("ne", "!=")];
+    let pairs = [("1", "2"), ("2", "2.0"), ("10", "9"), ("a", "b"), ("b", "b"), ("", "0")];
+    for (old, sign) in signs {
+        let steps = |compare: &str| {
+            let check = |(a, b): &(&str, &str)| {
+                format!(
+                    "session.check('c', '{a}', '{compare}', '{b}');
+                     session.if('{a}', '{compare}', '{b}', (s) => s.log('yes'))
+                       .else((s) => s.log('no'));"
+                )
+            };
+            pairs.iter().map(check).collect::<String>()
+        };
+        let old = lines(&steps(old));
+        assert_eq!(old, lines(&steps(sign)), "{sign}");
+        let holds: Vec<bool> = old.chunks(2).map(|pair| pair[0] == "check c ok").collect();
+        let expected = match sign {
+            "<" => [true, false, false, true, false, true],
+            "<=" => [true, true, false, true, true, true],
+            ">" => [false, false, true, false, false, false],
+            ">=" => [false, true, true, false, true, false],
+            "=" => [false, true, false, false, true, false],
+            _ => [true, false, true, true, false, true],
+        };
+        assert_eq!(holds, expected, "{sign}");
+        let branches = old.chunks(2).map(|pair| pair[1] == "log yes");
+        assert!(branches.eq(expected), "{sign}: {old:?}");
+    }
+}
+
+#[test]
+fn a_matched_value_is_a_variable() {
+    let steps = "session.get('/', { extraction: { jsonpath: { n: '$.n' } } });
+        session.log(session.matchedValue('n') + session.getVar('n'));
+        session.setVar('n', session.matchedValue('n') + '0');
+        session.check('n', session.matchedValue('n'), '=', session.getVar('n'));
+        session.log(`<${session.matchedValue('none')}>`);";
+    let story = play(&program(&script(steps)), 0, 0, 100, |_| Some(Reply::ok("{\"n\": 7}")));
+    assert_eq!(story.lines[1..], ["log 77", "check n ok", "log <>"]);
+}

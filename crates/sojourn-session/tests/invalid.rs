@@ -65,6 +65,10 @@ fn every_wrong_argument_is_named_at_its_place() {
         ),
         ("session.get('ftp://a/x');", "script.js:4:9: `ftp://a/x` is neither http nor https"),
         (
+            "session.get('http://me:secret@a.example/');",
+            "script.js:4:9: the URL has a name or a password, which is not sent",
+        ),
+        (
             "session.get('/', { headers: { 'a b': 'c' } });",
             "script.js:4:9: `a b` is no name of a header",
         ),
@@ -114,6 +118,10 @@ fn whole_scripts_that_lack_something() {
             "script.js:4:12: there are two sessions `s`",
         ),
         (format!("{targeted}{phases}definition.foo();"), "script.js:3:1: definition has no `foo`"),
+        (
+            format!("{targeted}{phases}{}", session.replace("'s'", "'s (poisoned)'")),
+            "script.js:3:12: a session can't be named `s (poisoned)`",
+        ),
         (
             format!("{targeted}{phases}definition.sesion('s');"),
             "script.js:3:1: definition has no `sesion`\n  hint: did you mean `session`?",

@@ -1,6 +1,6 @@
 //! Sessions and phases: who is launched, how often.
 
-use sojourn_session::Mix;
+use sojourn_session::{Mix, Phase, SIZINGS};
 
 use crate::util::defined;
 
@@ -67,4 +67,54 @@ fn the_old_form_gives_probabilities_with_the_session() {
         definition.session('x', 25, (s) => s.get('/')); definition.session('y', 75, (s) => s.get('/'));";
     let mix = defined(text).unwrap().phases[0].mix.clone();
     assert_eq!((mix.share(0), mix.share(1)), (0.25, 0.75));
+}
+
+#[test]
+fn a_phase_can_be_added_behind_the_others() {
+    let phases = |text: &str| {
+        let phases = defined(&format!("{SESSIONS}{text}")).map(|definition| definition.phases);
+        let one = |phase: &Phase| (phase.duration_s, phase.rate_per_s, phase.clients_max);
+        phases
+            .map(|phases| phases.iter().map(one).collect::<Vec<_>>())
+            .map_err(|errors| errors.to_string())
+    };
+    let added = "definition.addArrivalPhase({ duration: 2, rate: 3, max_clients: 4 });\n";
+    assert_eq!(phases(added), Ok(vec![(2.0, 3.0, Some(4))]));
+    let set = "definition.setArrivalPhases([{ duration: 1, rate: 0.5 }]);\n";
+    assert_eq!(phases(&format!("{set}{added}")), Ok(vec![(1.0, 0.5, None), (2.0, 3.0, Some(4))]));
+    assert_eq!(phases(&format!("{added}{set}")), Ok(vec![(1.0, 0.5, None)]), "all are replaced");
+    let error = phases(&format!("{set}{added}definition.addArrivalPhase({{ rate: 1 }});"));
+    let error = error.unwrap_err();
+    assert!(error.starts_with("script.js:5:12: the duration of arrival phase 3"), "{error}");
+}
+
+#[test]
+fn options_of_the_cluster_are_read_and_said_to_be_ignored() {
+    let options = |options: &str| {
+        let text = format!(
+            "{SESSIONS}definition.addArrivalPhase({{ duration: 1, rate: 1 }});
+             definition.setTestOptions({options});"
+        );
+        defined(&text).map(|it| (it.options, it.warnings)).map_err(|errors| errors.to_string())
+    };
+    for sizing in SIZINGS {
+        let (read, warnings) =
+            options(&format!("{{ cluster: {{ sizing: '{sizing}', engine: 'stable' }} }}")).unwrap();
+        assert_eq!(
+            (read.sizing.as_deref(), read.engine.as_deref()),
+            (Some(sizing), Some("stable"))
+        );
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let said = read.ignored().unwrap();
+        let expected = format!("cluster.sizing ({sizing}), cluster.engine (stable) of");
+        assert!(said.starts_with(&expected) && said.contains(" are ignored"), "{said}");
+    }
+    let (read, _) = options("{ cluster: { region: 'eu-west-1' } }").unwrap();
+    assert!(read.ignored().unwrap().contains("cluster.region (eu-west-1) of setTestOptions() is"));
+    let (read, _) = options("{ exclude_tags: ['a'], cluster: {} }").unwrap();
+    assert_eq!(read.ignored(), None);
+    let error = options("{ cluster: { engine: 1 } }").unwrap_err();
+    assert!(error.starts_with("script.js:4:25: cluster.engine must be text"), "{error}");
+    let (_, warnings) = options("{ cluster: { engin: 'stable' } }").unwrap();
+    assert!(warnings[0].to_string().contains("did you mean `engine`?"), "{warnings:?}");
 }

@@ -44,7 +44,7 @@ fn json_quotes_them_and_the_old_way_around_works() {
         session.log(JSON.stringify({ id: n }));
         session.log(JSON.stringify({ id: "MARK" }).replace('"MARK"', n));
         const g = session.ds.generate("random_number", { range: [7, 7] });
-        session.log(JSON.stringify({ a: [g, "x" + g] }));
+        session.log(JSON.stringify({ a: [`${g}`, "x" + g] }));
         session.setVar("t", 'a "b"');
         session.log(session.json({ id: n, t: session.getVar("t"), m: `<${session.getVar("t")}>`, g,
            l: [1, true, null] }));"#;
@@ -55,6 +55,53 @@ fn json_quotes_them_and_the_old_way_around_works() {
         r#"log {"id":4555666777888999,"t":"a \"b\"","m":"<a \"b\">","g":7,"l":[1,true,null]}"#,
     ];
     assert_eq!(lines(steps), expected);
+}
+
+#[test]
+fn a_known_number_is_not_quoted_in_silence() {
+    for (value, what) in [
+        ("session.ds.generate('random_number', { range: [1, 2] })", "of the kind random_number"),
+        ("session.ds.generate('sequence')", "of the kind sequence"),
+        ("session.ds.generate('timestamp')", "of the kind timestamp"),
+        ("session.lastHttpStatus()", "lastHttpStatus()"),
+    ] {
+        let steps = format!("const n = {value};\nsession.log(\n  JSON.stringify({{ n: [n] }}));");
+        let found = error(&steps);
+        assert!(found.starts_with("script.js:6:"), "{value}\n{found}");
+        assert!(found.contains(what) && found.contains("is a number"), "{value}\n{found}");
+        // What is meant as text, and what is written as a number, is fine.
+        for fine in ["JSON.stringify({ n: `${n}` })", "session.json({ n: [n] })"] {
+            let found = error(&format!("const n = {value};\nsession.log({fine});"));
+            assert_eq!(found, "no error", "{value} {fine}");
+        }
+    }
+    for kind in ["random_string", "random_hex"] {
+        let steps = format!(
+            "session.log(JSON.stringify([session.ds.generate('{kind}', {{ length: 3 }})]));"
+        );
+        assert_eq!(error(&steps), "no error", "{kind}");
+    }
+}
+
+#[test]
+fn json_within_json_leaves_the_outer_one_as_it_is() {
+    let steps = "const n = session.ds.generate('random_number', { range: [7, 7] });
+        session.log(session.json({ a: { toJSON: () => session.json({ n }) }, n }));
+        session.setVar('t', 'a \"b\"');
+        session.setVar('inner', session.json({ t: session.getVar('t') }));
+        session.log(session.json({ Message: session.getVar('inner') }));";
+    let expected =
+        [r#"log {"a":"{\"n\":7}","n":7}"#, r#"log {"Message":"{\"t\":\"a \\\"b\\\"\"}"}"#];
+    assert_eq!(lines(steps), expected);
+    for inner in ["session.json({ t })", "session.json({ t: `<${t}>` })"] {
+        let steps =
+            format!("const t = session.getVar('t');\nsession.log(session.json([{inner}]));");
+        let found = error(&steps);
+        assert!(
+            found.starts_with("script.js:5:21: a value that stands in JSON already"),
+            "{found}"
+        );
+    }
 }
 
 #[test]

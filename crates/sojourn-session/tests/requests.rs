@@ -154,3 +154,37 @@ fn hosts_that_are_no_targets_are_denied() {
         "log 0"
     );
 }
+
+/// What connects reads a backslash as a slash: the host is what stands before it.
+#[test]
+fn a_backslash_hides_no_other_host() {
+    let steps = r"session.get('http://evil.example\\@a.example/x');
+        session.setVar('to', 'http://evil.example\\@a.example/y');
+        session.get(session.getVar('to'));
+        session.get('http://a.example\\@evil.example/z');";
+    let expected = [
+        r"denied http://evil.example\@a.example/x",
+        r"denied http://evil.example\@a.example/y",
+        r"GET http://a.example\@evil.example/z",
+    ];
+    assert_eq!(lines(steps), expected);
+}
+
+#[test]
+fn a_relative_url_of_a_value_may_name_another_url() {
+    let steps = "session.setVar('next', '/login?then=https://b.example/x');
+        session.get(session.getVar('next'));
+        session.setVar('next', 'login?then=https://b.example/x');
+        session.get(session.getVar('next'));
+        session.setVar('next', 'ftp://a.example/x');
+        session.get(session.getVar('next'));
+        session.setVar('next', '//b.example/x');
+        session.get(session.getVar('next'));";
+    let expected = [
+        "GET http://a.example/login?then=https://b.example/x",
+        "GET http://a.example/login?then=https://b.example/x",
+        "denied ftp://a.example/x",
+        "denied //b.example/x",
+    ];
+    assert_eq!(lines(steps), expected);
+}

@@ -25,6 +25,7 @@ mod tests;
 mod thread;
 mod timers;
 mod turn;
+mod world;
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -59,14 +60,13 @@ pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of
 pub(crate) use publishers::{Message, Publishers};
 pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
-#[cfg(test)]
-pub(crate) use session::StageFit;
-pub(crate) use session::{Arrived, Inbox, Inboxes, SessionGenerator};
+pub(crate) use session::{Arrived, Inbox, Inboxes, SessionGenerator, StageFit};
 pub(crate) use spec::GeneratorSpec;
 use telling::await_start;
 pub(crate) use thread::{GeneratorThread, Shared, WAKE_UPS_MAX, WORDS_MAX};
 use timers::Timers;
 use turn::vouched_ns;
+pub(crate) use world::World;
 
 /// Journeys with a request under way at once; a further arrival is missed. What a generator can
 /// have open is bounded by descriptors long before.

@@ -1,25 +1,24 @@
 //! What a generator tells the coordinator: that it is there, its figures, its end.
 
 use sojourn_clock::now_ns;
-use sojourn_http::Client;
 use sojourn_metrics::Snapshot;
 
-use super::{ClosedStream, Generator, GeneratorSpec, OpenStream};
+use super::{ClosedStream, Generator, GeneratorSpec, OpenStream, world::World};
 use crate::{health::Connections, last_word::hand_over, link::FromGenerator};
 
 /// Waits for the run's start as arrivals are waited for, and says when that was over: how far apart
 /// the generators of a run began.
 pub(super) fn await_start(
-    client: &mut Client,
+    client: &mut impl World,
     spec: &GeneratorSpec,
     start_ns: u64,
 ) -> Result<(), String> {
     let mut none = Vec::new();
-    while now_ns() < start_ns {
+    while client.now_ns() < start_ns {
         let waited = client.wait_until(start_ns, &mut none);
         waited.map_err(|error| format!("event loop failed: {error}"))?;
     }
-    let began = FromGenerator::Began { at_ns: now_ns() };
+    let began = FromGenerator::Began { at_ns: client.now_ns() };
     // The queue is empty before the first second's figures.
     let _ignored = spec.reports.try_send((spec.index, began));
     Ok(())

@@ -233,7 +233,7 @@ impl Observer {
                 }
             }
         }
-        self.close();
+        self.close(now_ns());
     }
 
     /// Waits a moment for batches, then takes all there are; false: no sender is left.
@@ -250,14 +250,14 @@ impl Observer {
         true
     }
 
-    fn push(&mut self, batch: Batch) {
+    pub(crate) fn push(&mut self, batch: Batch) {
         if let Err(defect) = self.sequencer.push(batch) {
             self.void(defect);
         }
     }
 
     /// Applies every fact that is certain to be next.
-    fn apply(&mut self) {
+    pub(crate) fn apply(&mut self) {
         if let Some(cutoff_ns) = self.sequencer.cutoff_ns() {
             self.ledger.cut_off(cutoff_ns);
         }
@@ -372,7 +372,7 @@ impl Observer {
         }
     }
 
-    fn report(&mut self, now: u64) {
+    pub(crate) fn report(&mut self, now: u64) {
         let snapshot = self.snapshot(now);
         // A lost snapshot shows as a gap in their numbers, which makes the run void.
         let _ignored = self.spec.reports.try_send(FromObserver::Snapshot(snapshot));
@@ -396,7 +396,7 @@ impl Observer {
     /// The book closes at the last instant that every source vouched for: what was overdue then is
     /// lost, the rest was in flight at the cutoff. What has become overdue since may well have come
     /// about unseen.
-    fn close(mut self) {
+    pub(crate) fn close(mut self, now_ns: u64) {
         let watermark_ns = self.sequencer.watermark_ns();
         let vouched_ns = watermark_ns.min(self.sequencer.cutoff_ns().unwrap_or(u64::MAX));
         self.ledger.close(vouched_ns, &mut self.decisions);
@@ -406,7 +406,7 @@ impl Observer {
             let kept = FromObserver::Kept(Box::new(record));
             self.kept_refused += u64::from(hand_over(&self.spec.reports, kept).is_err());
         }
-        let last = FromObserver::Snapshot(self.snapshot(now_ns()));
+        let last = FromObserver::Snapshot(self.snapshot(now_ns));
         if hand_over(&self.spec.reports, last).is_err() {
             // Without these figures the book must not count as closed: the run is void.
             return;

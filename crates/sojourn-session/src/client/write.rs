@@ -14,7 +14,7 @@ use crate::compare::Comparison;
 use crate::extract::json_text;
 use crate::generator::Draws;
 use crate::program::{Base, Body, Instruction, Piece, Program, TemplateId};
-use crate::target::{host_of, is_absolute};
+use crate::target::{has_scheme, host_of, is_absolute};
 use crate::text::Escape;
 
 /// Most bytes of a text.
@@ -257,7 +257,7 @@ fn grounded(program: &Program, url: &mut String) -> bool {
         return host_of(url).is_some_and(|host| program.targets.allows(host));
     }
     match program.targets.base(url) {
-        Ok(origin) if !url.contains("://") && !url.starts_with("//") => {
+        Ok(origin) if !has_scheme(url) && !url.starts_with("//") => {
             let slash = if url.starts_with('/') { "" } else { "/" };
             url.insert_str(0, &format!("{origin}{slash}"));
             true

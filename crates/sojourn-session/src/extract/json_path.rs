@@ -90,6 +90,8 @@ impl JsonPath {
     /// `null` as empty text.
     pub(super) fn find(&self, body: &[u8]) -> Option<String> {
         let text = std::str::from_utf8(body).ok()?;
+        // A mark of the byte order is no JSON, but some systems begin with it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root: &RawValue = serde_json::from_str(text).ok()?;
         let mut found = vec![root];
         for (place, step) in self.0.iter().enumerate() {
@@ -295,6 +297,7 @@ mod tests {
         assert_eq!(found("$[1].id", r#"[{"id":1},{"id":2}]"#).as_deref(), Some("2"));
         assert_eq!(found("$", " 5 ").as_deref(), Some("5"));
         assert_eq!(found("a", "no json"), None);
+        assert_eq!(found("a", "\u{feff}{\"a\":1}").as_deref(), Some("1"));
     }
 
     #[test]

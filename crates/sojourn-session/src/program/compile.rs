@@ -14,7 +14,7 @@ use crate::definition::{
     Action, Check, Condition, Definition, Extraction, Items, List, Payload, Place, Session, Step,
     Wait,
 };
-use crate::target::{host_of, is_absolute};
+use crate::target::{ENDS_AUTHORITY, host_of, is_absolute};
 use crate::text::Text;
 
 /// Most instructions of a program.
@@ -381,8 +381,8 @@ impl<'a> Compiler<'a> {
             return Base::Unknown;
         }
         if is_absolute(start) {
-            let authority = start.split_once("://").map_or("", |(_, rest)| rest);
-            let is_whole = url.parts.len() == 1 || authority.contains(['/', '?', '#']);
+            let rest = start.split_once("://").map_or("", |(_, rest)| rest);
+            let is_whole = url.parts.len() == 1 || rest.contains(ENDS_AUTHORITY);
             let is_known =
                 is_whole && host_of(start).is_some_and(|host| self.program.targets.allows(host));
             return if is_known { Base::Own } else { Base::Unknown };

@@ -74,6 +74,7 @@ pub(crate) struct Run {
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
     let script = command.script.read(&Offer::default(), &Shelf::Here)?;
+    say_ignored(&script);
     if command.validate {
         return validate(command, script);
     }
@@ -85,11 +86,20 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
 pub(super) fn coordinate(command: &Run, fleet: &FleetFlags) -> Result<u8, UsageError> {
     let shelf = Shelf::noting();
     let script = command.script.read(&Offer::default(), &shelf)?;
+    say_ignored(&script);
     command.flags.machine.options_from(&shelf, String::new())?;
     let stop = signals::stop_on_signals();
     let gathered = fleet.gather(&command.spread, shelf.into_parcel(), &stop)?;
     let made = command.make(script, Some(gathered.processes.clone()), &stop);
     Gathered::come_to(made, &stop)
+}
+
+/// Says once which of the script's options change nothing: that is no slip of whoever wrote it, so
+/// it is nothing to `--strict`.
+fn say_ignored(script: &Script) {
+    if let Some(ignored) = script.definition.options.ignored() {
+        eprintln!("note: {ignored}");
+    }
 }
 
 /// Makes the load of the same run for the process that coordinates it.

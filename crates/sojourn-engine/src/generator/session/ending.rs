@@ -2,12 +2,12 @@
 
 use sojourn_session::Ended;
 
-use super::SessionGenerator;
+use super::{SessionGenerator, World};
 
 /// Clients looked at in a row before answers are looked at again.
 const LOOKED_AT_PER_TURN: usize = 1_024;
 
-impl SessionGenerator {
+impl<W: World> SessionGenerator<W> {
     /// Whether no further client comes, so that loops without end have theirs.
     pub(super) fn is_over(&self, now_ns: u64) -> bool {
         self.stopped || now_ns >= self.load_end_ns

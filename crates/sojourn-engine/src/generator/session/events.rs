@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use sojourn_broker::{Awaited, Outcome};
-use sojourn_clock::{MILLISECOND_NS, now_ns};
+use sojourn_clock::MILLISECOND_NS;
 use sojourn_http::FailureKind;
 use sojourn_ledger::{Fact, Followed, JourneyId, Key, Phase};
 use sojourn_metrics::Recorder;
 use sojourn_session::{Answer, EventLoad, Expected, Input, OutgoingMessage};
 
 use super::{
-    SessionGenerator,
+    SessionGenerator, World,
     accounts::{Accounts, Times},
     awaiting::{Awaiting, Overdue, Told, Wanted},
     inbox::{Arrived, Inbox},
@@ -182,13 +182,13 @@ impl Events {
     }
 }
 
-impl SessionGenerator {
+impl<W: World> SessionGenerator<W> {
     /// Lets clients go on whose events, or brokers' answers, have come, and those whose time is
     /// over; says when to look again.
     pub(super) fn hear_events(&mut self) -> u64 {
         let Some(events) = &mut self.events else { return u64::MAX };
         events.hear();
-        let now = now_ns();
+        let now = self.client.now_ns();
         let mut outcomes = std::mem::take(&mut events.outcomes);
         events.publishers.outcomes(now, &mut outcomes);
         // What they come to next is for the next turn.
@@ -234,7 +234,7 @@ impl SessionGenerator {
         self.accounts.message(of, times, (status, why.as_deref()), &mut self.recorder);
         self.accounts.sent(of, sent_bytes, &mut self.recorder);
         seat.due_ns = ended_ns;
-        self.go(slot, Input::Go, now_ns());
+        self.go(slot, Input::Go, self.client.now_ns());
     }
 
     /// What a client waited for is there.
@@ -248,7 +248,7 @@ impl SessionGenerator {
         let headers: SmallVec<[(&str, &str); 8]> =
             arrived.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         let event = Answer { status: 0, headers: &headers, body: &arrived.body };
-        self.go(slot, Input::Event(event), now_ns());
+        self.go(slot, Input::Event(event), self.client.now_ns());
     }
 
     fn missed(&mut self, overdue: &Overdue, why: &str) {
@@ -258,7 +258,7 @@ impl SessionGenerator {
         // What comes next could not begin before this was known.
         seat.due_ns = overdue.known_ns;
         self.accounts.event(of, times, Some(why), &mut self.recorder);
-        self.go(slot, Input::Missed, now_ns());
+        self.go(slot, Input::Missed, self.client.now_ns());
     }
 }
 

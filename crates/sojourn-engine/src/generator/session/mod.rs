@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use crossbeam_channel::TryRecvError;
 use slab::Slab;
-use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_http::{Client, Completion, Response};
+use sojourn_clock::SECOND_NS;
+use sojourn_http::{Completion, Response};
 use sojourn_ledger::SourceId;
 use sojourn_metrics::{Recorder, Snapshot};
 use sojourn_pace::{Share, random_unit};
@@ -35,18 +35,17 @@ use super::{
     outbox::{Outbox, Rhythm},
     telling::await_start,
     timers::Timers,
+    world::World,
 };
 use crate::{
-    health::{Connections, ThreadHealth},
+    health::ThreadHealth,
     last_word::hand_over,
     link::{FromGenerator, ToGenerator},
     sessions::Sessions,
 };
 use accounts::Accounts;
 use events::Events;
-#[cfg(test)]
-pub(crate) use inbox::StageFit;
-pub(crate) use inbox::{Arrived, Inbox, Inboxes};
+pub(crate) use inbox::{Arrived, Inbox, Inboxes, StageFit};
 use origins::Origins;
 use requests::Moment;
 use seat::{Seat, SeatEvents};
@@ -59,10 +58,10 @@ const CLIENTS_MAX: usize = 2_000_000;
 /// Facts that wait for a place in the ledger's channel: journeys of events that have begun.
 const FACTS_MAX: usize = 1_000_000;
 
-pub(crate) struct SessionGenerator {
+pub(crate) struct SessionGenerator<W> {
     spec: GeneratorSpec,
     sessions: Arc<Sessions>,
-    client: Client,
+    client: W,
     recorder: Recorder,
     accounts: Accounts,
     outbox: Outbox,
@@ -92,11 +91,11 @@ pub(crate) struct SessionGenerator {
     lag_budget: LagBudget,
 }
 
-impl SessionGenerator {
+impl<W: World> SessionGenerator<W> {
     pub(crate) fn new(
         mut spec: GeneratorSpec,
         sessions: Arc<Sessions>,
-        client: Client,
+        client: W,
         start_ns: u64,
     ) -> Self {
         let plan = Arc::clone(&spec.plan);
@@ -145,10 +144,10 @@ impl SessionGenerator {
         let mut completions: Vec<Completion> = Vec::with_capacity(1024);
         await_start(&mut self.client, &self.spec, self.start_ns)?;
         let mut snapshot_ns = self.start_ns + SECOND_NS;
-        let mut turn_ns = now_ns();
+        let mut turn_ns = self.client.now_ns();
         while self.obey() {
             let wake_ns = self.start_due().min(self.wake_due()).min(self.hear_events());
-            let now = now_ns();
+            let now = self.client.now_ns();
             let wake_ns = wake_ns.min(self.end_loops(now));
             if now >= snapshot_ns {
                 self.report(now);
@@ -160,7 +159,7 @@ impl SessionGenerator {
             self.client
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
-            turn_ns = now_ns();
+            turn_ns = self.client.now_ns();
             for completion in completions.drain(..) {
                 self.complete(&completion);
             }
@@ -177,7 +176,7 @@ impl SessionGenerator {
                     self.open.clear();
                 }
                 Ok(ToGenerator::Amend(amendment)) => {
-                    let now = now_ns();
+                    let now = self.client.now_ns();
                     let amended = self.open.iter_mut().try_for_each(|it| it.amend(amendment, now));
                     let goes_on = self.open.iter().any(|stream| stream.peek().is_some());
                     if let Err(why) = amended {
@@ -205,8 +204,10 @@ impl SessionGenerator {
                 .iter()
                 .enumerate()
                 .filter_map(|(at, open)| open.peek().map(|(k, t0_ns)| (t0_ns, at, k)));
-            let Some((t0_ns, at, k)) = next.min() else { return self.tell_when_done(now_ns()) };
-            let now = now_ns();
+            let Some((t0_ns, at, k)) = next.min() else {
+                return self.tell_when_done(self.client.now_ns());
+            };
+            let now = self.client.now_ns();
             if t0_ns > now {
                 return self.lag_budget.wake_ns(t0_ns);
             }
@@ -218,7 +219,7 @@ impl SessionGenerator {
             self.open[at].advance();
             self.let_in(entry, k, t0_ns, now);
         }
-        now_ns()
+        self.client.now_ns()
     }
 
     fn let_in(&mut self, entry: u16, k: u64, t0_ns: u64, now: u64) {
@@ -244,13 +245,13 @@ impl SessionGenerator {
     /// Wakes the clients whose pause is over, a bounded number at a time; says when to look again.
     fn wake_due(&mut self) -> u64 {
         for _ in 0..STEPS_PER_TURN {
-            let now = now_ns();
+            let now = self.client.now_ns();
             let Some(token) = self.timers.pop_due(now) else { return self.timers.next_ns() };
             if let Some(slot) = self.slot_of(token) {
                 self.go(slot, Input::Go, now);
             }
         }
-        now_ns()
+        self.client.now_ns()
     }
 
     fn slot_of(&self, token: u64) -> Option<usize> {
@@ -272,7 +273,7 @@ impl SessionGenerator {
     fn go(&mut self, slot: usize, input: Input<'_>, now: u64) {
         let mut next = self.act(slot, input, now);
         while let Some(input) = next {
-            next = self.act(slot, input, now_ns());
+            next = self.act(slot, input, self.client.now_ns());
         }
     }
 
@@ -306,6 +307,11 @@ impl SessionGenerator {
                 books.0.denied(seat.kind, step, books.1);
                 tell(&sessions, seat, moment.at_ns, |_| refused(url, "its host is no target"));
                 Some(Input::Failed)
+            }
+            // It may have come into the loop only now.
+            Action::Wait { .. } if is_over && seat.walker.is_in_endless_loop(program) => {
+                self.leave(slot, Ended::Completed, now);
+                None
             }
             Action::Wait { ns } => {
                 tell(&sessions, seat, moment.at_ns, |_| Trace::Waits { ns });
@@ -354,7 +360,7 @@ impl SessionGenerator {
     /// An answer has come, or none will.
     fn complete(&mut self, completion: &Completion) {
         let Some(slot) = self.slot_of(completion.token) else { return };
-        let moment = self.moment(now_ns());
+        let moment = self.moment(self.client.now_ns());
         let seat = &mut self.seats[slot];
         let Some(asked) = seat.asked else { return };
         let at_ns = completion.ended_ns.saturating_sub(self.start_ns);
@@ -397,9 +403,9 @@ impl SessionGenerator {
                 let headers = requests::headers(response);
                 let answer =
                     Answer { status: response.status, headers: &headers, body: &response.body };
-                self.go(slot, Input::Answer(answer), now_ns());
+                self.go(slot, Input::Answer(answer), self.client.now_ns());
             }
-            Err(_) => self.go(slot, Input::Failed, now_ns()),
+            Err(_) => self.go(slot, Input::Failed, self.client.now_ns()),
         }
     }
 
@@ -443,7 +449,7 @@ impl SessionGenerator {
     fn snapshot(&mut self, now: u64) -> Box<Snapshot> {
         self.accounts.levels(&mut self.recorder);
         self.health.measure(now, &mut self.recorder);
-        let connections = Connections::of(&self.client);
+        let connections = self.client.connections();
         self.health.levels(connections, self.lag_budget.ns(), &mut self.recorder);
         let refused = self.outbox.take_refused();
         self.health.refused("facts to the ledger", refused, &mut self.recorder);
@@ -458,8 +464,8 @@ impl SessionGenerator {
     /// Hands over everything that is left.
     fn finish(mut self) -> Result<(), String> {
         self.accounts.finish(&mut self.recorder);
-        self.outbox.finish(now_ns());
-        let last = FromGenerator::Snapshot(self.snapshot(now_ns()));
+        self.outbox.finish(self.client.now_ns());
+        let last = FromGenerator::Snapshot(self.snapshot(self.client.now_ns()));
         let handed = hand_over(&self.spec.reports, (self.spec.index, last));
         self.broken.map_or(handed, Err)
     }

@@ -1,6 +1,8 @@
 //! Who is asked: origins by what URLs begin with, and each client's own connections to them.
 
-use sojourn_http::{Client, Origin, OriginId, origin_host_header};
+use sojourn_http::{Origin, OriginId, origin_host_header};
+
+use crate::generator::world::World;
 
 /// Origins told apart; targets are few, and requests go nowhere else.
 const ORIGINS_MAX: usize = 1_000;
@@ -26,7 +28,9 @@ impl Origins {
     /// The origin that an absolute URL begins with, and the URL's path and query. Errs in words.
     pub(super) fn of<'u>(&mut self, url: &'u str) -> Result<(OriginIndex, &'u str), String> {
         let authority = url.find("://").map_or(0, |at| at + 3);
-        let path_at = url[authority..].find(['/', '?', '#']).map_or(url.len(), |at| authority + at);
+        // A backslash ends the authority, as it does where the origin is read.
+        let path_at = url[authority..].find(['/', '?', '#', '\\']);
+        let path_at = path_at.map_or(url.len(), |at| authority + at);
         let (written, path) = url.split_at(path_at);
         let path = &path[..path.find('#').unwrap_or(path.len())];
         let known = self.0.iter().position(|known| known.written.as_deref() == Some(written));
@@ -67,13 +71,13 @@ impl Origins {
     }
 
     /// A number of this origin whose connections are nobody else's.
-    pub(super) fn take(&mut self, index: OriginIndex, client: &mut Client) -> OriginId {
+    pub(super) fn take(&mut self, index: OriginIndex, client: &mut impl World) -> OriginId {
         let known = &mut self.0[usize::from(index)];
         known.free.pop().unwrap_or_else(|| client.own_origin(&known.origin))
     }
 
     /// Gives it back: its connections are closed.
-    pub(super) fn give_back(&mut self, index: OriginIndex, id: OriginId, client: &mut Client) {
+    pub(super) fn give_back(&mut self, index: OriginIndex, id: OriginId, client: &mut impl World) {
         client.close_idle(id);
         self.0[usize::from(index)].free.push(id);
     }
@@ -92,6 +96,7 @@ mod tests {
         assert_eq!(origins.of("https://a:1/"), Ok((1, "/")));
         assert_eq!((origins.host_header(0), origins.origin(1).tls), ("a:1", true));
         assert_eq!(origins.index_of(Origin::parse("http://a:1").unwrap()), Ok(0));
+        assert_eq!(origins.of(r"http://a:1\@b:2/x"), Ok((0, r"\@b:2/x")));
         assert!(origins.of("http:///x").is_err());
     }
 }

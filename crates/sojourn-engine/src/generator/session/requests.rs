@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use sojourn_http::{
-    BodyPolicy, Client, Completion, Exchange, Origin, Response, origin_host_header, write_request,
+    BodyPolicy, Completion, Exchange, Origin, Response, origin_host_header, write_request,
 };
 use sojourn_metrics::Recorder;
 use sojourn_session::{Outgoing, SHOWN_BYTES_MAX, Shown, Trace};
@@ -16,7 +16,7 @@ use super::{
     seat::{Asked, Seat},
     tracing::{refused, tell},
 };
-use crate::sessions::Sessions;
+use crate::{generator::world::World, sessions::Sessions};
 
 /// Most of a body that is kept, bytes; a longer one is a failure.
 const BODY_BYTES_MAX: usize = 64 << 20;
@@ -32,8 +32,8 @@ pub(super) struct Moment {
 }
 
 /// What sending takes, lent for one request.
-pub(super) struct Tools<'a> {
-    pub(super) client: &'a mut Client,
+pub(super) struct Tools<'a, W> {
+    pub(super) client: &'a mut W,
     pub(super) origins: &'a mut Origins,
     pub(super) sessions: &'a Sessions,
     pub(super) moment: Moment,
@@ -41,7 +41,7 @@ pub(super) struct Tools<'a> {
     pub(super) token: u64,
 }
 
-impl Tools<'_> {
+impl<W: World> Tools<'_, W> {
     /// Sends a client's request; false when it can't be written, which is counted.
     pub(super) fn ask(
         &mut self,

@@ -6,6 +6,7 @@ use sojourn_http::OriginId;
 use sojourn_session::Client as Walker;
 
 use super::origins::{OriginIndex, Origins};
+use crate::generator::world::World;
 
 /// Longest message whose buffer a client keeps for its next one, bytes.
 const MESSAGE_KEPT_MAX: usize = 2_048;
@@ -130,7 +131,7 @@ impl Seat {
         &mut self,
         index: OriginIndex,
         origins: &mut Origins,
-        client: &mut sojourn_http::Client,
+        client: &mut impl World,
     ) -> OriginId {
         if let Some((_, id)) = self.origins.iter().find(|(known, _)| *known == index) {
             return *id;
@@ -165,7 +166,7 @@ impl Seat {
     }
 
     /// Closes its connections.
-    pub(super) fn leave(&mut self, origins: &mut Origins, client: &mut sojourn_http::Client) {
+    pub(super) fn leave(&mut self, origins: &mut Origins, client: &mut impl World) {
         for (index, id) in self.origins.drain(..) {
             origins.give_back(index, id, client);
         }

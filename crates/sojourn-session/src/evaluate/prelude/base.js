@@ -43,13 +43,28 @@
   };
 
   own.placeholders = [];
+  // By their numbers: whether the value is sure to be a number.
+  const areNumbers = [];
   const known = new Map();
   const markers = new WeakMap();
   let isJson = false;
 
   const CONDITION = "the script runs only once: use session.if, session.while or session.times";
 
-  const traps = (what, marker, valueMarker) => {
+  // In the script's own JSON a placeholder is text. For one that is sure to be a number that is a
+  // slip; of a variable nobody knows.
+  const asJson = (what, isNumber, marker, valueMarker) => {
+    if (isJson) return valueMarker;
+    if (isNumber) {
+      own.fail(
+        `JSON.stringify would quote ${what}, which is a number`,
+        "session.json(…) writes it as a number; as `${value}` it is meant as text",
+      );
+    }
+    return marker;
+  };
+
+  const traps = (what, isNumber, marker, valueMarker) => {
     const toPrimitive = (wanted) => {
       if (wanted === "number") {
         own.fail(`${what} is used as a number, but has its value only while a client runs`, CONDITION);
@@ -59,7 +74,7 @@
     const parts = new Map([
       [Symbol.toPrimitive, toPrimitive],
       ["toString", () => marker],
-      ["toJSON", () => (isJson ? valueMarker : marker)],
+      ["toJSON", () => asJson(what, isNumber, marker, valueMarker)],
       ["concat", (...more) => [marker, ...more].join("")],
       ["then", undefined],
     ]);
@@ -75,29 +90,48 @@
     };
   };
 
-  // The placeholder of this key, the same each time.
-  own.placeholder = (key, what, description) => {
+  // The placeholder of this key, the same each time; whether its value is sure to be a number.
+  own.placeholder = (key, what, description, isNumber = false) => {
     const same = known.get(key);
     if (same) return same;
     const id = own.placeholders.length;
     if (id >= PLACEHOLDERS_MAX) own.fail(`more than ${PLACEHOLDERS_MAX} placeholders`);
     own.placeholders.push({ ...description, at: own.at() });
+    areNumbers.push(isNumber);
     const marker = `${MARK}${id}}}`;
-    const made = new Proxy({}, traps(what, marker, `${MARK}${id}:v}}`));
+    const made = new Proxy({}, traps(what, isNumber, marker, `${MARK}${id}:v}}`));
     markers.set(made, marker);
     known.set(key, made);
     return made;
   };
 
+  // JSON as we write it ourselves, also within an object's own `toJSON`.
+  const ownJson = (value) => {
+    const before = isJson;
+    isJson = true;
+    try {
+      return stringify(value);
+    } finally {
+      isJson = before;
+    }
+  };
+
+  // The placeholder of this number and escape, within text of JSON. A value is escaped once only;
+  // a number is the same however often it is.
+  const asText = (id) => {
+    if (!id.includes(":")) return `${id}:s`;
+    if (!areNumbers[parseInt(id, 10)]) {
+      own.fail(
+        "a value that stands in JSON already can't be put into JSON once more",
+        "keep the inner JSON by setVar, and put its getVar into the outer one",
+      );
+    }
+    return id;
+  };
+
   // JSON in which placeholders stand as values.
   own.json = (value) => {
-    isJson = true;
-    let text;
-    try {
-      text = stringify(value);
-    } finally {
-      isJson = false;
-    }
+    const text = ownJson(value);
     if (text === undefined) own.fail(`session.json of ${own.kind(value)}`);
     const within = text.split(MARK);
     let made = within[0];
@@ -106,14 +140,14 @@
       const [id, rest] = [part.slice(0, end), part.slice(end + 2)];
       const isValue = id.endsWith(":v") && made.endsWith('"') && rest.startsWith('"');
       if (isValue) made = `${made.slice(0, -1)}${MARK}${id}}}${rest.slice(1)}`;
-      else made += `${MARK}${id}${id.includes(":") ? "" : ":s"}}}${rest}`;
+      else made += `${MARK}${asText(id)}}}${rest}`;
     }
     return made;
   };
 
   // An object as JSON that is the same for all clients.
   own.plain = (value, what) => {
-    const text = stringify(own.object(value, what));
+    const text = ownJson(own.object(value, what));
     if (text === undefined || text.includes(MARK)) {
       own.fail(`${what} can't hold a value that is known only while a client runs`);
     }

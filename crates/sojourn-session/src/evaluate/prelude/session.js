@@ -259,7 +259,7 @@
     setVar,
     getVar,
     matchedValue: getVar,
-    lastHttpStatus: () => own.placeholder("status", "lastHttpStatus()", { kind: "status" }),
+    lastHttpStatus: () => own.placeholder("status", "lastHttpStatus()", { kind: "status" }, true),
     log: (message) => add("log", { message: own.text(message, "what is logged") }),
     publish,
     expect,

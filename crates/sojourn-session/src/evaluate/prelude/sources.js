@@ -75,8 +75,14 @@
     return handle("a generator", { generator });
   };
 
-  const generated = (generator) =>
-    own.placeholder(`generator ${generator}`, "a generated value", { kind: "generated", generator });
+  const NUMBERS = ["random_number", "timestamp", "sequence"];
+
+  const generated = (generator) => {
+    const { kind } = own.generators[generator];
+    const what = `a value of the kind ${kind}`;
+    const described = { kind: "generated", generator };
+    return own.placeholder(`generator ${generator}`, what, described, NUMBERS.includes(kind));
+  };
 
   const generateFrom = (from) => {
     const generator = handles.get(from)?.generator;

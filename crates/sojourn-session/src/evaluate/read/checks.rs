@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sojourn_metrics::names;
+
 use crate::definition::{
     Action, Column, Definition, Extraction, Place, PlaceholderKind, Request, Session, SourceKind,
     visit,
@@ -73,6 +75,11 @@ impl Reader<'_> {
                 let hint = sojourn_plan::reading::suggestion(&name, set.iter().map(String::as_str));
                 self.warn(&place, message, hint);
             }
+        }
+        if names::poison_of(&session.name).is_some() {
+            let message = format!("a session can't be named `{}`", session.name);
+            let hint = "figures of journeys whose names end like this are kept apart";
+            self.error(place, message, Some(hint));
         }
         if session.steps.is_empty() {
             self.error(place, format!("session `{}` has no step", session.name), None);

@@ -5,7 +5,7 @@ use url::form_urlencoded;
 use crate::definition::{Payload, Place, Request};
 use crate::evaluate::raw::{RawPayload, RawRequest};
 use crate::params;
-use crate::target::{host_of, is_absolute};
+use crate::target::{ENDS_AUTHORITY, authority_of, has_scheme, host_of, is_absolute};
 use crate::text::{Escape, Part, Text, is_token};
 
 use super::Reader;
@@ -75,8 +75,13 @@ impl Reader<'_> {
             return;
         }
         if is_absolute(start) {
-            let authority = &start[start.find("://").map_or(0, |at| at + 3)..];
-            let is_whole = authority.contains(['/', '?', '#']) || url.parts.len() == 1;
+            let rest = start.split_once("://").map_or("", |(_, rest)| rest);
+            let is_whole = rest.contains(ENDS_AUTHORITY) || url.parts.len() == 1;
+            if authority_of(start).is_some_and(|authority| authority.contains('@')) {
+                let message = "the URL has a name or a password, which is not sent";
+                let hint = "give them by the option `authentication`";
+                self.error(place, message, Some(hint));
+            }
             match host_of(start) {
                 None if is_whole => self.error(place, "the URL has no host", None),
                 Some(host) if is_whole && !self.targets.allows(host) => {
@@ -96,14 +101,6 @@ impl Reader<'_> {
             self.error(place, error.to_string(), Some(hint));
         }
     }
-}
-
-/// Whether a scheme stands before any path: `ftp://host`, but not `/a?b=ftp://host`.
-fn has_scheme(url: &str) -> bool {
-    let before = url.split_once("://").map(|(scheme, _)| scheme);
-    before.is_some_and(|scheme| {
-        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
 }
 
 /// Fields as `application/x-www-form-urlencoded`: what is known now is encoded now.
