@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 use sojourn_ledger::{More, Shown, TraceId, Unread};
 use sojourn_plan::{Expect, Journey, Selector, Teller, members_of, ulid_unix_ms};
 
+use crate::RawMessage;
 use crate::rule::KeyFormat;
-use crate::select::{Found, find};
-use crate::{Decoded, RawMessage};
+use crate::select::{Found, Seen, find};
 
 /// Longest reason kept, bytes.
 const REASON_BYTES_MAX: usize = 120;
@@ -53,29 +53,29 @@ impl Besides {
     }
 
     /// What an event holds of it; `None` where that is nothing.
-    pub(crate) fn take(&self, message: &RawMessage<'_>, decoded: &Decoded) -> Option<Box<More>> {
+    pub(crate) fn take(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> Option<Box<More>> {
         let takes_values = self.reason.is_some() || self.rekey.is_some() || !self.tells.is_empty();
         if !takes_values && !self.traced && self.clock.is_none() {
             return None;
         }
         let reason = self.reason.as_ref();
-        let reason = reason.and_then(|reason| line(&find(reason, message, decoded)?));
+        let reason = reason.and_then(|reason| line(&find(reason, message, seen)?));
         let rekey = self.rekey.as_ref().and_then(|(selector, format)| {
-            let found = find(selector, message, decoded)?;
+            let found = find(selector, message, seen)?;
             format.key(&found.text()?)
         });
         let told = |(stage, selector): &(u8, Selector)| {
-            let members = match find(selector, message, decoded)? {
+            let members = match find(selector, message, seen)? {
                 Found::Json(value) => members_of(value),
                 Found::Text(text) => members_of(&Value::String(text.into_owned())),
             };
             Some((*stage, members?))
         };
         let tells: SmallVec<[(u8, u32); 1]> = self.tells.iter().filter_map(told).collect();
-        let traces = if self.traced { traces(message, decoded) } else { SmallVec::new() };
+        let traces = if self.traced { traces(message, seen) } else { SmallVec::new() };
         let shown = self.clock.as_ref().map(|(clock, ulid)| Shown {
             clock: *clock,
-            unix_ms: unix_ms(find(ulid, message, decoded)),
+            unix_ms: unix_ms(find(ulid, message, seen)),
         });
         let is_something = reason.is_some()
             || rekey.is_some()
@@ -99,9 +99,9 @@ const TRACE_HEADERS: [&str; 3] = ["traceparent", "ce-traceparent", "ce_tracepare
 
 /// The traces that a message says it belongs to: headers and a structured CloudEvent's attribute
 /// may differ, since a CloudEvent keeps the context of its origin.
-fn traces(message: &RawMessage<'_>, decoded: &Decoded) -> SmallVec<[TraceId; 1]> {
+fn traces(message: &RawMessage<'_>, seen: Seen<'_>) -> SmallVec<[TraceId; 1]> {
     let headers = TRACE_HEADERS.iter().filter_map(|name| message.header(name));
-    let attribute = decoded.traceparent.as_deref().map(str::as_bytes);
+    let attribute = seen.traceparent().map(str::as_bytes);
     let mut traces: SmallVec<[TraceId; 1]> = SmallVec::new();
     for id in headers.chain(attribute).filter_map(TraceId::of_traceparent) {
         if !traces.contains(&id) {
@@ -158,7 +158,7 @@ mod tests {
             label: None,
             poison: None,
         };
-        Besides::of(&journey, 0).take(message, &decoded)
+        Besides::of(&journey, 0).take(message, Seen::Whole(&decoded))
     }
 
     fn reason(selector: Selector, message: &RawMessage<'_>) -> Option<String> {
@@ -251,7 +251,7 @@ mod tests {
             let mut message = message(payload);
             message.headers = headers.to_vec();
             let decoded = decode(&sojourn_plan::Decoder::Auto, &message).unwrap();
-            let found = super::traces(&message, &decoded);
+            let found = super::traces(&message, Seen::Whole(&decoded));
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let (one, two) = ("1".repeat(32), "2".repeat(32));

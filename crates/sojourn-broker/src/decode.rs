@@ -1,5 +1,7 @@
 //! Reading payloads, as the channel's decoder says or as recognised.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use sojourn_plan::Decoder;
 
@@ -106,10 +108,13 @@ fn take_headers_apart(
         decoded.message_id = headers.cloud_event_id();
     }
     if decoded.event_type.is_none() {
-        decoded.event_type = headers.event_type().or_else(|| json_type(&decoded));
+        decoded.event_type = match headers.event_type() {
+            Some(event_type) => Some(event_type.into_owned()),
+            None => json_type(&decoded),
+        };
     }
     if decoded.message_id.is_none() {
-        decoded.message_id = headers.message_id();
+        decoded.message_id = headers.message_id().map(Cow::into_owned);
     }
     Reading { decoded, ..Reading::default() }
 }
@@ -209,9 +214,11 @@ fn unread(headers: &Headers<'_>, problem: &str) -> Reading {
     }
     Reading {
         decoded: Decoded {
-            event_type: event_type.or_else(|| headers.event_type()),
+            event_type: event_type.or_else(|| headers.event_type().map(Cow::into_owned)),
             type_alias,
-            message_id: headers.cloud_event_id().or_else(|| headers.message_id()),
+            message_id: headers
+                .cloud_event_id()
+                .or_else(|| headers.message_id().map(Cow::into_owned)),
             ..Decoded::default()
         },
         problem: Some(problem.to_owned()),
@@ -221,7 +228,7 @@ fn unread(headers: &Headers<'_>, problem: &str) -> Reading {
 
 fn json_type(decoded: &Decoded) -> Option<String> {
     let value = decoded.body.as_ref()?.get("type")?;
-    scalar_text(value).map(std::borrow::Cow::into_owned)
+    scalar_text(value).map(Cow::into_owned)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! `data_base64`; binary mode puts the attributes into headers, `ce-…` over HTTP and `ce_…` over
 //! Kafka. MassTransit: a JSON document whose `messageType` lists URNs, the payload in `message`.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::GeneralPurposeConfig;
 use base64::engine::{DecodePaddingMode, GeneralPurpose};
@@ -87,14 +89,14 @@ impl<'a> Headers<'a> {
     }
 
     /// Header `type`.
-    pub(crate) fn event_type(&self) -> Option<String> {
-        owned(self.event_type)
+    pub(crate) fn event_type(&self) -> Option<Cow<'a, str>> {
+        self.event_type.map(String::from_utf8_lossy)
     }
 
     /// NServiceBus' own id, else header `message-id`, `messageId`, `message_id` or Standard
     /// Webhooks' `webhook-id`.
-    pub(crate) fn message_id(&self) -> Option<String> {
-        owned(self.nservicebus_id.or(self.message_id))
+    pub(crate) fn message_id(&self) -> Option<Cow<'a, str>> {
+        self.nservicebus_id.or(self.message_id).map(String::from_utf8_lossy)
     }
 
     /// The classes of a message of NServiceBus; `None` where it is none.
@@ -115,6 +117,16 @@ impl<'a> Headers<'a> {
     /// The binary CloudEvent's `id`.
     pub(crate) fn cloud_event_id(&self) -> Option<String> {
         owned(self.ce_id)
+    }
+
+    /// Whether the payload may be an envelope, or have another form than plain JSON.
+    pub(crate) fn may_be_enveloped(&self) -> bool {
+        self.is_binary_cloud_event()
+            || self.nservicebus_types.is_some()
+            || self.content_type.is_some()
+                && (self.says_cloud_event()
+                    || self.is_cloud_events_batch()
+                    || self.says_mass_transit())
     }
 
     fn content_is(&self, media_type: &str) -> bool {
@@ -212,6 +224,42 @@ impl Marks {
         }
         marks.is_mass_transit = message && message_id && message_type;
         marks
+    }
+}
+
+/// What the names of a document's fields say it might be: at least where [`Marks`] say it is.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    specversion: bool,
+    message: bool,
+    message_id: bool,
+    message_type: bool,
+    op: bool,
+    source: bool,
+}
+
+impl Names {
+    /// A field has this name.
+    #[inline]
+    pub(crate) fn note(&mut self, name: &str) {
+        match name.len() {
+            2 => self.op |= name == "op",
+            6 => self.source |= name == "source",
+            7 => self.message |= name == "message",
+            9 => self.message_id |= name == "messageId",
+            11 => {
+                self.message_type |= name == "messageType";
+                self.specversion |= name == "specversion";
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether all of them might be those of an envelope. A change of Debezium that is enclosed in
+    /// `payload` can only be told by that.
+    pub(crate) fn may_be_enveloped(&self) -> bool {
+        let mass_transit = self.message && self.message_id && self.message_type;
+        self.specversion || mass_transit || (self.op && self.source)
     }
 }
 

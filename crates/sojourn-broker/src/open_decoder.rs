@@ -74,6 +74,11 @@ impl OpenDecoder {
         Self { decoder, schemas: Schemas::None }
     }
 
+    /// The decoder as the plan has it.
+    pub(crate) fn declared(&self) -> &Decoder {
+        &self.decoder
+    }
+
     /// Reads a message; `Err` says in words why it can't be read, as [`crate::decode`] does.
     pub fn decode(&mut self, message: &RawMessage<'_>) -> Result<Decoded, String> {
         let reading = self.read(message, true);

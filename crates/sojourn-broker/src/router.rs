@@ -1,16 +1,15 @@
 //! From a message to the stages it fits.
 
-use std::collections::HashMap;
-
 use smallvec::SmallVec;
 use sojourn_ledger::{Candidate, Marker, Observation};
 use sojourn_plan::{Decoder, Plan, Selector};
 
-use crate::decode::Reading;
-use crate::rule::{Fit, Rule, selects_envelope};
-use crate::select::find;
+use crate::glance::Glasses;
+use crate::offsets::Offsets;
+use crate::rule::{Fit, Rule};
+use crate::select::{Seen, find, selects_envelope};
 use crate::text::hash;
-use crate::{OpenDecoder, Position, RawMessage};
+use crate::{OpenDecoder, RawMessage};
 
 /// Header that carries the run marker unless the channel says otherwise.
 const MARKER_HEADER: &str = "sojourn-run";
@@ -31,8 +30,9 @@ pub struct Router {
     rules: Vec<Rule>,
     /// Some selector looks into the envelope, so it is kept.
     keep_envelope: bool,
-    /// Last offset read, by partition. Bounded by the number of partitions.
-    offsets: HashMap<u64, u64>,
+    /// For what is not to be read whole.
+    glasses: Option<Glasses>,
+    offsets: Offsets,
     rereads: u64,
     samples: Vec<String>,
 }
@@ -50,29 +50,35 @@ impl Router {
         }
         let marker = declared.and_then(|channel| channel.marker.clone());
         let message_id = declared.and_then(|channel| channel.message_id.clone());
-        let keep_envelope = rules.iter().any(Rule::looks_into_envelope)
-            || marker.iter().chain(&message_id).any(selects_envelope);
-        Self {
+        let decoder = declared.map_or(Decoder::Auto, |channel| channel.decoder.clone());
+        let router = Self {
             channel: u16::try_from(channel).unwrap_or(u16::MAX),
             run_id: run_id.to_owned(),
-            decoder: OpenDecoder::plain(
-                declared.map_or(Decoder::Auto, |channel| channel.decoder.clone()),
-            ),
+            decoder: OpenDecoder::default(),
             marker,
             message_id,
             rules,
-            keep_envelope,
-            offsets: HashMap::new(),
+            keep_envelope: false,
+            glasses: None,
+            offsets: Offsets::default(),
             rereads: 0,
             samples: Vec::new(),
-        }
+        };
+        let keep_envelope = router.selectors().any(selects_envelope);
+        Self { keep_envelope, ..router }.with_decoder(OpenDecoder::plain(decoder))
     }
 
     /// The same with the channel's decoder, opened.
     #[must_use]
     pub fn with_decoder(mut self, decoder: OpenDecoder) -> Self {
+        self.glasses = Glasses::new(decoder.declared(), self.selectors());
         self.decoder = decoder;
         self
+    }
+
+    fn selectors(&self) -> impl Iterator<Item = &Selector> {
+        let own = self.marker.iter().chain(&self.message_id);
+        self.rules.iter().flat_map(Rule::selectors).chain(own)
     }
 
     /// Reads a message and says what it could be. `None` when it is a re-read of our own, dropped
@@ -82,27 +88,24 @@ impl Router {
     /// can't be read though that decides whether it fits. A message that fits no stage is not.
     pub fn observe(&mut self, message: &RawMessage<'_>) -> Option<Observation> {
         if let Some(position) = message.position
-            && self.is_reread(position)
+            && self.offsets.is_reread(position)
         {
             self.rereads += 1;
             return None;
         }
+        if let Some(observation) = self.glance(message) {
+            return Some(observation);
+        }
         let reading = self.decoder.read(message, self.keep_envelope);
+        let seen = Seen::Whole(&reading.decoded);
         let (candidates, unkeyed) = if reading.is_tombstone {
             (SmallVec::new(), None)
         } else {
-            self.candidates(message, &reading)
+            self.candidates(message, seen, reading.problem.is_none())
         };
-        let undecodable = candidates.is_empty() && unkeyed.is_some();
-        let observation = Observation {
-            channel: self.channel,
-            candidates,
-            message_id: self.message_id(message, &reading),
-            marker: self.marker(message, &reading),
-            undecodable,
-        };
-        if undecodable {
-            self.keep_sample(message, &reading, unkeyed);
+        let observation = self.observation(message, seen, candidates, unkeyed);
+        if observation.undecodable {
+            self.keep_sample(message, reading.problem.as_deref(), unkeyed);
         }
         Some(observation)
     }
@@ -129,17 +132,38 @@ impl Router {
         &self.samples
     }
 
-    fn is_reread(&mut self, position: Position) -> bool {
-        match self.offsets.get_mut(&position.partition) {
-            Some(last) if position.offset <= *last => true,
-            Some(last) => {
-                *last = position.offset;
-                false
-            }
-            None => {
-                self.offsets.insert(position.partition, position.offset);
-                false
-            }
+    /// The same of a message that need not be read whole.
+    fn glance(&mut self, message: &RawMessage<'_>) -> Option<Observation> {
+        let glasses = self.glasses.as_mut()?;
+        if !glasses.are_on() {
+            return None;
+        }
+        let glance = glasses.look(message);
+        glasses.learn(glance.is_some());
+        let glance = glance?;
+        let seen = Seen::Glanced(glance.view(self.glasses.as_ref()?));
+        let (candidates, unkeyed) = self.candidates(message, seen, true);
+        let observation = self.observation(message, seen, candidates, unkeyed);
+        drop(glance);
+        if observation.undecodable {
+            self.keep_sample(message, None, unkeyed);
+        }
+        Some(observation)
+    }
+
+    fn observation(
+        &self,
+        message: &RawMessage<'_>,
+        seen: Seen<'_>,
+        candidates: SmallVec<[Candidate; 1]>,
+        unkeyed: Option<usize>,
+    ) -> Observation {
+        Observation {
+            channel: self.channel,
+            undecodable: candidates.is_empty() && unkeyed.is_some(),
+            candidates,
+            message_id: self.message_id(message, seen),
+            marker: self.marker(message, seen),
         }
     }
 
@@ -148,26 +172,25 @@ impl Router {
     fn candidates(
         &self,
         message: &RawMessage<'_>,
-        reading: &Reading,
+        seen: Seen<'_>,
+        readable: bool,
     ) -> (SmallVec<[Candidate; 1]>, Option<usize>) {
-        let decoded = &reading.decoded;
-        let readable = reading.problem.is_none();
         let mut candidates = SmallVec::new();
         let mut unkeyed = None;
         for (index, rule) in self.rules.iter().enumerate() {
-            let key = match rule.fits(message, decoded, readable) {
+            let key = match rule.fits(message, seen, readable) {
                 Fit::No => continue,
                 Fit::Undecided => None,
-                Fit::Yes => rule.key(message, decoded),
+                Fit::Yes => rule.key(message, seen),
             };
             match key {
                 Some(key) => candidates.push(Candidate {
                     kind: rule.kind,
                     stage: rule.stage,
                     key,
-                    member: rule.member(message, decoded),
-                    check_failed: rule.check_failed(message, decoded),
-                    more: rule.besides.take(message, decoded),
+                    member: rule.member(message, seen),
+                    check_failed: rule.check_failed(message, seen),
+                    more: rule.besides.take(message, seen),
                 }),
                 None => unkeyed = unkeyed.or(Some(index)),
             }
@@ -175,37 +198,42 @@ impl Router {
         (candidates, unkeyed)
     }
 
-    fn message_id(&self, message: &RawMessage<'_>, reading: &Reading) -> Option<u64> {
+    fn message_id(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> Option<u64> {
         match &self.message_id {
             Some(selector) => {
-                let found = find(selector, message, &reading.decoded)?;
+                let found = find(selector, message, seen)?;
                 let text = found.text()?;
                 (!text.is_empty()).then(|| hash(text.as_bytes()))
             }
             None => {
-                let id = reading.decoded.message_id.as_deref()?;
+                let id = seen.message_id()?;
                 (!id.is_empty()).then(|| hash(id.as_bytes()))
             }
         }
     }
 
-    fn marker(&self, message: &RawMessage<'_>, reading: &Reading) -> Marker {
+    fn marker(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> Marker {
         let of = |bytes: &[u8]| match bytes {
             [] => Marker::Absent,
             bytes if bytes == self.run_id.as_bytes() => Marker::Ours,
             _ => Marker::Foreign,
         };
         match &self.marker {
-            Some(selector) => find(selector, message, &reading.decoded)
+            Some(selector) => find(selector, message, seen)
                 .and_then(|found| found.text().map(|text| of(text.as_bytes())))
                 .unwrap_or(Marker::Absent),
             None => message.header(MARKER_HEADER).map_or(Marker::Absent, of),
         }
     }
 
-    fn keep_sample(&mut self, message: &RawMessage<'_>, reading: &Reading, unkeyed: Option<usize>) {
-        let reason = match (&reading.problem, unkeyed.and_then(|rule| self.rules.get(rule))) {
-            (Some(problem), _) => problem.clone(),
+    fn keep_sample(
+        &mut self,
+        message: &RawMessage<'_>,
+        problem: Option<&str>,
+        unkeyed: Option<usize>,
+    ) {
+        let reason = match (problem, unkeyed.and_then(|rule| self.rules.get(rule))) {
+            (Some(problem), _) => problem.to_owned(),
             (None, Some(rule)) => format!("no key at {} for {}", rule.key_place(), rule.name),
             (None, None) => return,
         };

@@ -7,6 +7,7 @@ use sojourn_plan::{
 };
 
 use super::*;
+use crate::Position;
 use crate::testing::{message, path};
 
 const PAYMENT: &[u8] = br#"{"type":"PaymentCreated","aggregateId":"pay:1"}"#;

@@ -5,10 +5,10 @@ use smallvec::SmallVec;
 use sojourn_ledger::Key;
 use sojourn_plan::{Check, Journey, Selector, StageSource, Test};
 
+use crate::RawMessage;
 use crate::besides::Besides;
-use crate::select::{Found, find, is_envelope_path};
+use crate::select::{Found, Seen, find};
 use crate::text::hash;
-use crate::{Decoded, RawMessage};
 
 /// One stage of one journey, compiled.
 #[derive(Debug)]
@@ -65,12 +65,12 @@ impl Rule {
     }
 
     /// Whether an event fits. `readable`: its payload could be decoded.
-    pub(crate) fn fits(&self, message: &RawMessage<'_>, decoded: &Decoded, readable: bool) -> Fit {
+    pub(crate) fn fits(&self, message: &RawMessage<'_>, seen: Seen<'_>, readable: bool) -> Fit {
         let mut fit = Fit::Yes;
         for condition in &self.matches {
-            if !readable && needs_body(&condition.selector, decoded) {
+            if !readable && needs_body(&condition.selector, seen) {
                 fit = Fit::Undecided;
-            } else if !condition.holds(message, decoded) {
+            } else if !condition.holds(message, seen) {
                 return Fit::No;
             }
         }
@@ -78,14 +78,14 @@ impl Rule {
     }
 
     /// The event's key; `None` when it is missing, null or empty.
-    pub(crate) fn key(&self, message: &RawMessage<'_>, decoded: &Decoded) -> Option<Key> {
-        let found = find(&self.key, message, decoded)?;
+    pub(crate) fn key(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> Option<Key> {
+        let found = find(&self.key, message, seen)?;
         self.format.key(&found.text()?)
     }
 
     /// Hash of the event's member, where the stage has members.
-    pub(crate) fn member(&self, message: &RawMessage<'_>, decoded: &Decoded) -> Option<u64> {
-        let found = find(self.member.as_ref()?, message, decoded)?;
+    pub(crate) fn member(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> Option<u64> {
+        let found = find(self.member.as_ref()?, message, seen)?;
         match (found.text(), &found) {
             (Some(text), _) => Some(hash(text.as_bytes())),
             (None, Found::Json(value)) if !value.is_null() => {
@@ -96,8 +96,8 @@ impl Rule {
     }
 
     /// Whether a content check does not hold.
-    pub(crate) fn check_failed(&self, message: &RawMessage<'_>, decoded: &Decoded) -> bool {
-        self.checks.iter().any(|check| !check.holds(message, decoded))
+    pub(crate) fn check_failed(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> bool {
+        self.checks.iter().any(|check| !check.holds(message, seen))
     }
 
     /// Where the key is looked for, for samples.
@@ -113,21 +113,15 @@ impl Rule {
         }
     }
 
-    /// Whether any of its selectors looks into the envelope.
-    pub(crate) fn looks_into_envelope(&self) -> bool {
+    /// What it looks at.
+    pub(crate) fn selectors(&self) -> impl Iterator<Item = &Selector> {
         let conditions = self.matches.iter().chain(&self.checks);
         conditions
             .map(|condition| &condition.selector)
             .chain([&self.key])
             .chain(&self.member)
             .chain(self.besides.selectors())
-            .any(selects_envelope)
     }
-}
-
-/// Whether a selector looks into the envelope.
-pub(crate) fn selects_envelope(selector: &Selector) -> bool {
-    matches!(selector, Selector::Body(path) if is_envelope_path(path))
 }
 
 /// A check, with the commonest one (equal to a text) taken apart.
@@ -142,12 +136,12 @@ impl Condition {
         Self { selector: check.selector.clone(), test: check.test.clone() }
     }
 
-    fn holds(&self, message: &RawMessage<'_>, decoded: &Decoded) -> bool {
-        let found = find(&self.selector, message, decoded);
+    fn holds(&self, message: &RawMessage<'_>, seen: Seen<'_>) -> bool {
+        let found = find(&self.selector, message, seen);
         let holds = self.test_holds(found.as_ref());
-        match (&self.selector, &decoded.type_alias) {
+        match (&self.selector, seen.type_alias()) {
             (Selector::Type, Some(alias)) => {
-                let alias = Found::Text(alias.as_str().into());
+                let alias = Found::Text(alias.into());
                 let alias_holds = self.test_holds(Some(&alias));
                 // "Is not A" must be true of both names, "is A" of either.
                 if matches!(self.test, Test::Differs(_) | Test::Absent) {
@@ -177,10 +171,10 @@ impl Condition {
 }
 
 /// Whether a selector can't be answered without the decoded payload.
-fn needs_body(selector: &Selector, decoded: &Decoded) -> bool {
+fn needs_body(selector: &Selector, seen: Seen<'_>) -> bool {
     match selector {
         Selector::Body(_) => true,
-        Selector::Type => decoded.event_type.is_none(),
+        Selector::Type => seen.event_type().is_none(),
         Selector::Header(_)
         | Selector::MessageKey
         | Selector::Regex(_)

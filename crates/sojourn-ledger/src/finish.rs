@@ -107,15 +107,16 @@ impl Ledger {
         let key = self.keys.remove(std::mem::replace(&mut journey.key_or_took, took));
         let (reason, said, refusal) =
             why.map_or((None, None, None), |why| (Some(why.reason), why.said, why.refusal));
-        out.push(Decision::Finished(Box::new(Finished {
-            key,
-            reason,
-            said,
-            refusal,
-            readings: journey.take_readings(),
-            label: journey.take_label(),
-            ..known(kind, journey, class, (t2_ns, end_ns))
-        })));
+        // Made where it stays: it is large, and there is one for each journey.
+        let mut finished =
+            Box::write(Box::new_uninit(), known(kind, journey, class, (t2_ns, end_ns)));
+        finished.key = key;
+        finished.reason = reason;
+        finished.said = said;
+        finished.refusal = refusal;
+        finished.readings = journey.take_readings();
+        finished.label = journey.take_label();
+        out.push(Decision::Finished(finished));
         journey.class = Some(class);
         journey.t2_or_forget_ns = self.now_ns.saturating_add(self.bounds.tombstone_ttl_ns);
         let forget_ns = journey.t2_or_forget_ns;

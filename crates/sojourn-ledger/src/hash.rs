@@ -1,10 +1,10 @@
 //! Keys as 128-bit hashes: what the tables compare, so that key bytes need not be kept.
 //!
-//! Two independent 64-bit SipHashes. Two of *n* different keys share all 128 bits with a
+//! SipHash-1-3 with its output of 128 bits. Two of *n* different keys share all 128 bits with a
 //! probability of about n² / 2^129: for ten million keys in the book at once that is 1.5 · 10⁻²⁵,
 //! far below the odds of a memory error, so a match of the hash is taken for a match of the key.
 
-use std::hash::{DefaultHasher, Hasher};
+use siphasher::sip128::SipHasher13;
 
 use crate::Key;
 
@@ -21,7 +21,8 @@ impl KeyHash {
 
     /// Of the bytes alone; [`Self::of_kind`] makes it a name.
     pub(crate) fn of(key: &Key) -> Self {
-        Self { low: half(LOW_PREFIX, key), high: half(HIGH_PREFIX, key) }
+        let hash = SipHasher13::new_with_keys(LOW, HIGH).hash(key.as_bytes());
+        Self { low: hash.h1, high: hash.h2 }
     }
 
     /// Several kinds may use one key value: each is a name of its own.
@@ -44,7 +45,7 @@ impl KeyHash {
 /// Spreads a journey's number over a table: one multiplication, both halves folded together.
 #[inline]
 pub(crate) fn spread_id(id: u64) -> u64 {
-    let product = u128::from(id ^ LOW_PREFIX) * u128::from(GOLDEN);
+    let product = u128::from(id ^ LOW) * u128::from(GOLDEN);
     (product as u64) ^ (product >> 64) as u64
 }
 
@@ -55,17 +56,9 @@ pub(crate) fn fold_message_id(id: Option<u64>) -> u32 {
     id.map_or(0, |id| ((id ^ (id >> 32)) as u32).max(1))
 }
 
-// `DefaultHasher::new` has fixed keys; the prefix makes two functions of it.
-#[inline]
-fn half(prefix: u64, key: &Key) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write_u64(prefix);
-    hasher.write(key.as_bytes());
-    hasher.finish()
-}
-
-const LOW_PREFIX: u64 = 0x736f_6a6f_7572_6e00;
-const HIGH_PREFIX: u64 = 0x6c65_6467_6572_0001;
+// The hash's own key: "sojourn" and "ledger".
+const LOW: u64 = 0x736f_6a6f_7572_6e00;
+const HIGH: u64 = 0x6c65_6467_6572_0001;
 /// 2⁶⁴ divided by the golden ratio: its multiples lie far apart.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 

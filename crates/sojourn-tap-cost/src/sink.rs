@@ -144,7 +144,9 @@ impl Counting for Booked {
         if self.batch.is_empty() {
             return;
         }
-        let facts = std::mem::take(&mut self.batch);
+        // As a run's tap thread does.
+        let room = Vec::with_capacity(self.batch.len().min(1024));
+        let facts = std::mem::replace(&mut self.batch, room);
         // Stamps only rise here, so that the ledger's work falls into the round and not behind it.
         let (sequence, watermark_ns) = (self.sequence, self.last_ns);
         self.sequence += 1;
