@@ -169,8 +169,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// How often glances were unsure one after the other, each for nothing: the more, the longer none is
-/// tried.
+/// How often glances were unsure one after the other, each for nothing: the more, the longer none
+/// is tried.
 #[derive(Debug, Default)]
 struct Unsure {
     pause: u32,
