@@ -113,7 +113,7 @@ fn unknown_command<'e>(words: &[OsString], error: &'e clap::Error) -> Option<&'e
     };
     // A command's own subcommand is none of Vegeta's.
     let first = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'))?;
-    (first == name.as_str()).then_some(name)
+    (first == name.as_str()).then_some(name.as_str())
 }
 
 /// A command line as clap reads it.

@@ -37,7 +37,8 @@ mod tests {
         let names: Vec<&str> = lines.lines().filter_map(|line| line.split(": ").next()).collect();
         assert_eq!(names, ["Version", "Commit", "Runtime", "Date"]);
         assert!(lines.contains("Runtime: rust1."), "{lines}");
-        let asked = |words: &[&str]| is_asked(&words.iter().map(Into::into).collect::<Vec<_>>());
+        let asked =
+            |words: &[&str]| is_asked(&words.iter().map(Into::into).collect::<Vec<OsString>>());
         assert!(asked(&["sojourn", "-version"]));
         assert!(!asked(&["sojourn", "--version"]) && !asked(&["sojourn", "run", "-version"]));
     }

@@ -107,9 +107,12 @@ fn certificates_that_cannot_be_used_are_one_dated_line() {
     for (words, expected) in [
         (vec!["-root-certs", "none.pem"], "open none.pem: no such file or directory"),
         (vec!["-cert", "none.pem"], "open none.pem: no such file or directory"),
-        (vec!["-cert", &text, "-key", "none.pem"], "open none.pem: no such file or directory"),
-        (vec!["-root-certs", &text], "bad certificate: certificates of "),
-        (vec!["-cert", &text], "bad certificate: certificates of "),
+        (
+            vec!["-cert", text.as_str(), "-key", "none.pem"],
+            "open none.pem: no such file or directory",
+        ),
+        (vec!["-root-certs", text.as_str()], "bad certificate: certificates of "),
+        (vec!["-cert", text.as_str()], "bad certificate: certificates of "),
     ] {
         let output = said(&[&words[..], &[url]].concat(), "");
         let line = dated(&output);

@@ -36,14 +36,16 @@ fn a_server_that_demands_a_certificate_is_shown_one() {
     let server = ours.server(true);
     let (root, url) = (ours.root(), server.url());
     let [certificate, key, both] = ours.client();
-    for files in [&["-cert", &certificate, "-key", &key][..], &["-cert", &both]] {
+    for files in
+        [&["-cert", certificate.as_str(), "-key", key.as_str()][..], &["-cert", both.as_str()]]
+    {
         answered(&words(&root, files, &url));
         let handshakes = server.take();
         assert!(!handshakes.is_empty() && handshakes.iter().all(|it| it.shown), "{handshakes:?}");
     }
     let [_, _, strangers] = other.client();
-    for files in [&[][..], &["-cert", &strangers]] {
-        is_refused(&words(&root, files, &url));
+    for files in [Vec::new(), vec!["-cert", strangers.as_str()]] {
+        is_refused(&words(&root, &files, &url));
         assert!(server.take().is_empty());
     }
 }
