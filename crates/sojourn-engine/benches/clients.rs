@@ -1,5 +1,6 @@
 //! A million clients in simulated time: the whole generator of sessions with its accounts, the
-//! observer with its ledger and the figures' store, without sockets. Prints `name value unit` lines.
+//! observer with its ledger and the figures' store, without sockets. Prints `name value unit`
+//! lines.
 //!
 //! Clients arrive as a Poisson process of 20,000/s for 52 s of simulated time, a million at most,
 //! and from then on all are there. Those of the television ask for a token, check it, then ping

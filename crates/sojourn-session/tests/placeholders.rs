@@ -97,10 +97,8 @@ fn json_within_json_leaves_the_outer_one_as_it_is() {
         let steps =
             format!("const t = session.getVar('t');\nsession.log(session.json([{inner}]));");
         let found = error(&steps);
-        assert!(
-            found.starts_with("script.js:5:21: a value that stands in JSON already"),
-            "{found}"
-        );
+        assert!(found.starts_with("script.js:5:"), "{found}");
+        assert!(found.contains("a value that stands in JSON already"), "{found}");
     }
 }
 

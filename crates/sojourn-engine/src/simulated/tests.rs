@@ -28,7 +28,8 @@ fn run(steps: &str, answer: &mut dyn FnMut(&[u8]) -> Answered) -> (Result<Simula
     let text = format!(
         "definition.setTarget('http://a.example');
          definition.setArrivalPhases([{{ duration: 10, rate: 10 }}]);
-         definition.addChannel('orders', {{ kafka: {{ brokers: 'b:1', topics: ['orders'] }}, key: '$.id' }});
+         const kafka = {{ brokers: 'b:1', topics: ['orders'] }};
+         definition.addChannel('orders', {{ kafka, key: '$.id' }});
          definition.session('s', (session) => {{ {steps} }});"
     );
     let sources = Sources { entry_text: Some(text.clone()), ..Sources::default() };
