@@ -16,6 +16,15 @@ pub(crate) const FOLDER: &str = "reports";
 /// usual address may be another run's: then any free port is taken. Says where it is: a screen
 /// that has the terminal meanwhile will be gone.
 pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, UsageError> {
+    open_at(address, address == ADDRESS, run_file)
+}
+
+/// The same where `is_usual` says whether nobody has asked for this very address.
+pub(crate) fn open_at(
+    address: &str,
+    is_usual: bool,
+    run_file: Option<&Path>,
+) -> Result<WebSink, UsageError> {
     let folder = match run_file.map(|file| file.parent().unwrap_or(file)) {
         None => Path::new(FOLDER),
         Some(here) if here.as_os_str().is_empty() => Path::new("."),
@@ -28,9 +37,7 @@ pub(crate) fn open(address: &str, run_file: Option<&Path>) -> Result<WebSink, Us
         folder: folder.to_owned(),
     };
     let started = match Dashboard::start(settings(address)) {
-        Err(WebError::Listen(..)) if address == ADDRESS => {
-            Dashboard::start(settings("127.0.0.1:0"))
-        }
+        Err(WebError::Listen(..)) if is_usual => Dashboard::start(settings("127.0.0.1:0")),
         started => started,
     };
     let web = started.map(|dashboard| WebSink(Arc::new(dashboard))).map_err(refused)?;

@@ -120,7 +120,7 @@ fn post(port: u16, body: &str) {
 }
 
 /// Runs a script in a folder of its own, with a run file `run.sojourn` in it.
-fn run(script: &str, arguments: &[&str]) -> (Output, TempDir) {
+pub(crate) fn run(script: &str, arguments: &[&str]) -> (Output, TempDir) {
     let folder = temp_dir().unwrap();
     std::fs::write(folder.path().join("script.js"), script).unwrap();
     let usual = ["run", "script.js", "--quiet", "--run-file", "run.sojourn"];

@@ -20,8 +20,20 @@ mod from_tests;
 mod generators;
 #[cfg(feature = "script")]
 mod k6;
+#[cfg(all(
+    feature = "amqp",
+    feature = "mqtt",
+    feature = "nats",
+    feature = "postgres",
+    feature = "redis",
+    feature = "script",
+    feature = "sqs"
+))]
+mod k6_brokers;
 #[cfg(feature = "script")]
 mod k6_ends;
+#[cfg(feature = "script")]
+mod k6_grpc;
 #[cfg(feature = "script")]
 mod k6_journeys;
 #[cfg(feature = "script")]
@@ -35,11 +47,17 @@ mod k6_places;
 #[cfg(feature = "script")]
 mod k6_processes;
 #[cfg(feature = "script")]
+mod k6_proxies;
+#[cfg(feature = "script")]
 mod k6_redis;
 #[cfg(feature = "script")]
 mod k6_rest;
 #[cfg(feature = "script")]
 mod k6_streams;
+#[cfg(all(feature = "script", feature = "kafka"))]
+mod k6_types;
+#[cfg(feature = "script")]
+mod k6_words;
 mod kubernetes;
 mod labels;
 mod mock;

@@ -58,7 +58,7 @@ pub use driver::{Io, Waker};
 pub use error::{Failure, FailureKind};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use peer::{Peer, PeerId, TlsAgreed};
-pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind};
+pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind, Tunnel};
 pub use redirect::{RedirectError, next_location, redirected_method};
 pub use render::{RequestError, write_request};
 pub use request::{BodyPolicy, Exchange, OriginId};

@@ -41,6 +41,7 @@ mod kind;
 mod mosquitto;
 mod moto;
 mod nats;
+mod node;
 mod opentelemetry;
 mod place;
 mod postgres;
@@ -64,6 +65,7 @@ pub use kind::Kind;
 pub use mosquitto::Mosquitto;
 pub use moto::Moto;
 pub use nats::{Nats, NatsOptions};
+pub use node::{NodePackage, TYPESCRIPT};
 pub use opentelemetry::OpenTelemetry;
 pub use place::free_port;
 pub use postgres::Postgres;
@@ -73,7 +75,7 @@ pub use prometheus::Prometheus;
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};
-pub use wheels::{PLAYWRIGHT, WheelSet};
+pub use wheels::{GRPC, PLAYWRIGHT, WheelSet};
 
 /// The user that every server with passwords knows.
 pub const USER: &str = "sojourn";

@@ -27,6 +27,13 @@ pub(crate) static OPENTELEMETRY: WheelSet = WheelSet {
     requirements: include_str!("opentelemetry.requirements"),
 };
 
+/// gRPC's own server, with its own reflection and health checks: a peer of scripts.
+pub static GRPC: WheelSet = WheelSet {
+    name: "grpcio-reflection",
+    version: "1.85.1",
+    requirements: include_str!("grpc.requirements"),
+};
+
 /// Drives a browser for tests, and holds pages against rules of accessibility (axe). Browsers do
 /// not come with it: it drives Debian's.
 pub static PLAYWRIGHT: WheelSet = WheelSet {
@@ -37,7 +44,7 @@ pub static PLAYWRIGHT: WheelSet = WheelSet {
 
 impl WheelSet {
     /// All of them.
-    pub const ALL: [&'static Self; 3] = [&MOTO, &OPENTELEMETRY, &PLAYWRIGHT];
+    pub const ALL: [&'static Self; 4] = [&MOTO, &OPENTELEMETRY, &PLAYWRIGHT, &GRPC];
 
     /// Where it lies once it is installed: in the user's folder for caches, by name and version.
     ///

@@ -25,12 +25,20 @@ use sojourn_clock::{SECOND_NS, now_ns};
 const OUTPUT_MAX: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The `sojourn` binary with these arguments.
+/// Variables that would send a test's load to this machine's proxies.
+const PROXIES: [&str; 6] =
+    ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"];
+
+/// The `sojourn` binary with these arguments, without this machine's proxies.
 ///
 /// It is the one that cargo built for the test (`CARGO_BIN_EXE_sojourn`), else the one beside the
 /// test's own binary (`target/<profile>/sojourn`).
 pub fn sojourn<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Program {
-    Program::new(sojourn_path()).args(args)
+    let mut program = Program::new(sojourn_path()).args(args);
+    for name in PROXIES {
+        program.command.env_remove(name);
+    }
+    program
 }
 
 /// A program to be run once.

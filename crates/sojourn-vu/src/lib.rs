@@ -38,6 +38,7 @@ mod settings;
 mod shared_array;
 mod sockets;
 mod thread;
+mod types;
 mod user;
 
 pub use console::{Console, Level, LogFormat, LogSink};
@@ -53,3 +54,4 @@ pub use secrets::{Secrets, SecretsError};
 pub use sojourn_script::{
     Fetch, Limits, ScriptError, Sources, Use as ScriptUse, uses as script_uses,
 };
+pub use types::TYPES;

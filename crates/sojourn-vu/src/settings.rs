@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use sojourn_clock::SECOND_NS;
-use sojourn_http::TlsOptions;
+use sojourn_http::{Proxies, TlsOptions};
 use sojourn_k6::executors::{Scenario, Stripes};
 use sojourn_k6::metrics::{Registry, SystemTags};
 use sojourn_k6::options::Options;
@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) options: Options,
     /// TLS of all connections.
     pub(crate) tls: TlsOptions,
+    /// Proxies of HTTP and of WebSockets.
+    pub(crate) proxies: Proxies,
     /// `exec.test.options`, JSON.
     pub(crate) options_json: String,
     pub(crate) scenarios: Vec<Scenario>,

@@ -88,6 +88,8 @@ export type Connector =
         endpoint?: string;
         region?: string;
         credentials?: object;
+        discard?: boolean;
+        publish?: string[];
       };
     }
   | {

@@ -82,6 +82,7 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
             }
         }
     }
+    let mut missed = Vec::new();
     for (name, compare) in COMPARISONS.into_iter().filter(|(name, _)| is_wanted(name)) {
         let tables = phase(&format!("bench {name}"), compare)?;
         let shown = tables.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -89,8 +90,12 @@ pub(crate) fn run(options: &[&str]) -> Result<(), Failure> {
         if is_recorded {
             record::write(&root(), name, &shown)?;
         }
+        missed.extend(tables.iter().flat_map(Table::missed).map(|row| format!("{name}: {row}")));
     }
-    Ok(())
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Check(format!("limits missed:\n  {}", missed.join("\n  ")))),
+    }
 }
 
 /// (package, benchmark) of those wanted.

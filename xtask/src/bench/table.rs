@@ -20,6 +20,12 @@ impl Table {
         &self.rows
     }
 
+    /// The rows that say of a limit that it is missed, their cells side by side.
+    pub(crate) fn missed(&self) -> impl Iterator<Item = String> {
+        let misses = |row: &&Vec<String>| row.iter().any(|cell| cell.contains("MISSED"));
+        self.rows.iter().filter(misses).map(|row| row.join(" | "))
+    }
+
     /// Adds a row; a shorter one ends with empty cells.
     pub(crate) fn row<T: ToString>(&mut self, cells: &[T]) {
         self.rows.push(cells.iter().map(ToString::to_string).collect());
@@ -61,5 +67,13 @@ mod tests {
         table.row(&["wrk"]);
         let expected = "| tool    | µs |\n|---------|----|\n| sojourn | 7  |\n| wrk     |    |\n";
         assert_eq!(table.to_string(), expected);
+    }
+
+    #[test]
+    fn rows_that_miss_their_limit_are_told_of() {
+        let mut table = Table::new(&["work", "limit"]);
+        table.row(&["a", "≤ 1: holds"]);
+        table.row(&["b", "≤ 1: MISSED"]);
+        assert_eq!(table.missed().collect::<Vec<_>>(), ["b | ≤ 1: MISSED"]);
     }
 }

@@ -1,11 +1,12 @@
-//! Brings what the servers need: Debian packages, jars from Maven Central, wheels from PyPI.
+//! Brings what the tests need: Debian packages, jars from Maven Central, wheels from PyPI, packages
+//! of npm.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sojourn_services::{JarSet, Kind, PACKAGES, WheelSet, find_program};
+use sojourn_services::{JarSet, Kind, NodePackage, PACKAGES, WheelSet, find_program};
 
-use super::python;
+use super::{node, python};
 use crate::shell::{command, find_on_path, run, succeeds};
 use crate::tools;
 
@@ -31,6 +32,11 @@ pub(crate) fn ensure() -> Result<(), String> {
     if !wheels.is_empty() && python::find().is_none() {
         packages.push(python::PACKAGE);
     }
+    let of_node: Vec<&NodePackage> =
+        NodePackage::ALL.into_iter().filter(|package| package.program().is_err()).collect();
+    if !of_node.is_empty() && find_on_path("npm").is_none() {
+        packages.push(node::PACKAGE);
+    }
     // What the live terminal is looked at in.
     if find_on_path("tmux").is_none() {
         packages.push("tmux");
@@ -41,7 +47,8 @@ pub(crate) fn ensure() -> Result<(), String> {
         tools::install(&packages)?;
     }
     missing.into_iter().try_for_each(fetch)?;
-    wheels.into_iter().try_for_each(python::make)
+    wheels.into_iter().try_for_each(python::make)?;
+    of_node.into_iter().try_for_each(node::make)
 }
 
 /// By Maven, since it knows the user's mirrors and proxies; each file must be the one we know.

@@ -4,6 +4,7 @@
 //! them.
 
 mod install;
+mod node;
 mod python;
 mod state;
 

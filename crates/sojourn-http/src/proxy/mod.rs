@@ -11,4 +11,5 @@ mod tunnel;
 
 pub use exceptions::NoProxy;
 pub use options::{Proxies, Proxy, ProxyError, ProxyKind};
-pub(crate) use tunnel::{Tunnel, TunnelPlan};
+pub use tunnel::Tunnel;
+pub(crate) use tunnel::TunnelPlan;

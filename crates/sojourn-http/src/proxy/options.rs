@@ -1,14 +1,15 @@
 //! Which proxy a request goes through.
 
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::NoProxy;
-use crate::{HostPort, Origin};
+use super::{NoProxy, Tunnel, TunnelPlan};
+use crate::{HostPort, Origin, RequestError};
 
 /// The proxies of a client; none by default.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +77,12 @@ impl Proxies {
             exceptions: exceptions.unwrap_or_default(),
             connect_headers: Vec::new(),
         })
+    }
+
+    /// The making of a tunnel through one of them, for whoever has a connection to it of his own.
+    /// Fails when a CONNECT header can't be sent or a name is too long for SOCKS.
+    pub fn tunnel(&self, proxy: &Proxy, target: &HostPort) -> Result<Tunnel, RequestError> {
+        TunnelPlan::new(self, proxy, target).map(|plan| Tunnel::new(&Arc::new(plan)))
     }
 
     /// The proxy that an origin is reached through.

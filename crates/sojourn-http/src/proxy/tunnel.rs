@@ -47,7 +47,7 @@ impl TunnelPlan {
 
 /// A tunnel being made.
 #[derive(Debug)]
-pub(crate) struct Tunnel {
+pub struct Tunnel {
     plan: Arc<TunnelPlan>,
     unsent: Vec<u8>,
     state: State,
@@ -73,17 +73,17 @@ impl Tunnel {
     }
 
     /// What is to be sent now.
-    pub(crate) fn unsent(&self) -> &[u8] {
+    pub fn unsent(&self) -> &[u8] {
         &self.unsent
     }
 
     /// So many bytes of it were sent.
-    pub(crate) fn sent(&mut self, length: usize) {
+    pub fn sent(&mut self, length: usize) {
         self.unsent.drain(..length);
     }
 
     /// Takes what the proxy sent; true when the tunnel is open. Errors are in words.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<bool, String> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<bool, String> {
         let fed = match (&mut self.state, &self.plan.protocol) {
             (State::Connect(reply), _) => reply.feed(bytes),
             (State::Socks5(conversation), Protocol::Socks5 { messages }) => {
@@ -102,7 +102,7 @@ impl Tunnel {
     }
 
     /// The failure in words, with both ends.
-    pub(crate) fn failed(&self, problem: &str) -> String {
+    pub fn failed(&self, problem: &str) -> String {
         let TunnelPlan { proxy, target, .. } = &*self.plan;
         format!("no tunnel through proxy {proxy} to {target}: {problem}")
     }

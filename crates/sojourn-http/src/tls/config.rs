@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::sign::SingleCertAndKey;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, KeyLogFile, RootCertStore};
 
 use super::configs::{preferred, showing};
 use super::insecure::AcceptAll;
@@ -90,6 +90,9 @@ fn settings(
     };
     if !options.resumption {
         config.resumption = Resumption::disabled();
+    }
+    if options.key_log {
+        config.key_log = Arc::new(KeyLogFile::new());
     }
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     Ok(config)

@@ -31,6 +31,9 @@ pub struct TlsOptions {
     /// Certificates in place of `client_certificate`, of which the first that the server takes is
     /// shown; one that is meant for the host comes before the others.
     pub host_certificates: Vec<HostCertificate>,
+    /// Secrets of connections are appended to the file that the variable `SSLKEYLOGFILE` names, if
+    /// it is set: who has them and the packets can read what was sent.
+    pub key_log: bool,
 }
 
 /// The versions that are spoken.

@@ -162,7 +162,7 @@ pub struct RunFlags {
     /// What the file is: js or archive.
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Where the log goes: stderr, stdout, none, file=PATH or loki=URL.
+    /// Where the log goes: stderr, stdout, none or file=PATH.
     #[arg(long, value_name = "WHERE")]
     pub log_output: Option<String>,
     /// The log's form: raw, json or text.
@@ -175,14 +175,14 @@ pub struct RunFlags {
     /// Where the REST interface listens.
     #[arg(short = 'a', long, value_name = "ADDRESS")]
     pub address: Option<String>,
-    /// Profiles on the REST interface.
+    /// Accepted, with a warning: there are no profiles on the REST interface.
     #[arg(long, num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = boolean)]
     pub profiling_enabled: Option<bool>,
-    /// Names of features to switch on.
+    /// Names of k6's features to switch on; those that change nothing here are warned of.
     #[arg(long, value_name = "LIST")]
     pub features: Vec<String>,
-    /// Where traces go.
+    /// Accepted, with a warning: no traces are made.
     #[arg(long, value_name = "WHERE")]
     pub traces_output: Option<String>,
     /// Where secrets come from; may be given several times.

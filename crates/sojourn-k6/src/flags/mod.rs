@@ -5,8 +5,10 @@
 //! configuration file.
 
 mod args;
+mod dashboard;
 mod settings;
 mod to_options;
 
 pub use args::RunFlags;
+pub use dashboard::DashboardSettings;
 pub use settings::{Settings, SummaryMode};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    flags::RunFlags,
+    flags::{DashboardSettings, RunFlags},
     options::{Environment, Kind, OptionsError, Tier, Wrong},
 };
 
@@ -56,12 +56,8 @@ pub struct Settings {
     pub log_format: Option<String>,
     /// Where the REST interface listens.
     pub address: Option<String>,
-    /// Whether it has profiles.
-    pub profiling_enabled: bool,
-    /// Features to switch on.
-    pub features: Vec<String>,
-    /// Where traces go.
-    pub traces_output: Option<String>,
+    /// The dashboard that k6's words ask for.
+    pub dashboard: Option<DashboardSettings>,
     /// Where secrets come from.
     pub secret_sources: Vec<String>,
     /// Whether exceptions, late generators and void runs fail the run.
@@ -108,13 +104,6 @@ impl Settings {
             log_output: sources.text(&flags.log_output, "K6_LOG_OUTPUT"),
             log_format: sources.text(&flags.log_format, "K6_LOG_FORMAT"),
             address: sources.text(&flags.address, "K6_ADDRESS"),
-            profiling_enabled: sources.switch(
-                flags.profiling_enabled,
-                "K6_PROFILING_ENABLED",
-                "",
-            )?,
-            features: sources.list(&flags.features, "K6_FEATURES", "")?,
-            traces_output: sources.text(&flags.traces_output, "K6_TRACES_OUTPUT"),
             secret_sources: flags.secret_source.clone(),
             strict: flags.strict,
             exact_percentiles: flags.exact_percentiles,
@@ -126,9 +115,10 @@ impl Settings {
         for pair in &flags.env {
             settings.env.push(variable(pair)?);
         }
-        // Of features alone several may stand in one word.
-        let features = settings.features.iter().flat_map(|text| text.split(','));
-        settings.features = features.map(String::from).collect();
+        let mut warnings = sources.without_effect(flags)?;
+        settings.dashboard =
+            DashboardSettings::take(&mut settings.out, environment, &mut warnings)?;
+        settings.warnings = warnings;
         settings.read_summary_mode(flags, &sources)?;
         Ok(settings)
     }
@@ -177,6 +167,9 @@ fn variable(pair: &str) -> Result<(String, String), OptionsError> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// The feature that nobody has to ask for: `group()` takes asynchronous functions.
+const IS_ALWAYS_ON: &str = "async-metric-context";
+
 /// Where a setting comes from when its flag is not given.
 struct Sources<'a> {
     environment: &'a Environment,
@@ -222,6 +215,34 @@ impl Sources<'_> {
             Some(Value::String(text)) => Ok(vec![text.clone()]),
             Some(list) => Vec::from_json(list).map_err(|wrong| wrong.at(Tier::ConfigFile, key)),
         }
+    }
+
+    /// What is asked for and changes nothing here, a sentence each: nobody is to wait for it.
+    fn without_effect(&self, flags: &RunFlags) -> Result<Vec<String>, OptionsError> {
+        let mut warnings = Vec::new();
+        if self.switch(flags.profiling_enabled, "K6_PROFILING_ENABLED", "")? {
+            warnings.push(
+                "--profiling-enabled (K6_PROFILING_ENABLED) has no effect: the REST interface has \
+                 no profiles; `perf record -g` makes them of this process"
+                    .to_owned(),
+            );
+        }
+        let traces = self.text(&flags.traces_output, "K6_TRACES_OUTPUT");
+        if let Some(traces) = traces.filter(|to| to != "none") {
+            let to = traces.split('=').next().unwrap_or_default();
+            warnings.push(format!(
+                "--traces-output {to} (K6_TRACES_OUTPUT) has no effect: no traces are made"
+            ));
+        }
+        // Of features alone several may stand in one word.
+        for feature in
+            self.list(&flags.features, "K6_FEATURES", "")?.iter().flat_map(|it| it.split(','))
+        {
+            if ![IS_ALWAYS_ON, ""].contains(&feature) {
+                warnings.push(format!("--features {feature} (K6_FEATURES) has no effect"));
+            }
+        }
+        Ok(warnings)
     }
 
     /// `NO_COLOR` counts by being there.
@@ -270,6 +291,40 @@ mod tests {
         assert_eq!(given.out, ["json=a,csv=b", "csv"]);
         for name in ["=x", "1A=b", "A-B=c"] {
             assert!(settings(&["-e", name]).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_changes_nothing_is_said_once_for_each() {
+        let warned = |words: &[&str], variables: &[(&str, &str)]| {
+            let environment =
+                variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+            let environment: Environment = environment.collect();
+            let given = Settings::new(&flags(words), &environment, &Value::Null).expect("settings");
+            given.warnings
+        };
+        assert_eq!(warned(&[], &[]), [""; 0]);
+        let quiet = ["--traces-output=none", "--profiling-enabled=false"];
+        let always = [("K6_FEATURES", "async-metric-context")];
+        assert_eq!(warned(&quiet, &always), [""; 0]);
+        let words = [
+            "--profiling-enabled",
+            "--traces-output=otel=http://me:secret@x",
+            "--features=freeze-env",
+        ];
+        let by_words = warned(&words, &[]);
+        let variables = [
+            ("K6_PROFILING_ENABLED", "true"),
+            ("K6_TRACES_OUTPUT", "otel"),
+            ("K6_FEATURES", "freeze-env"),
+        ];
+        assert_eq!(warned(&[], &variables), by_words);
+        assert_eq!(by_words.len(), 3, "{by_words:?}");
+        for (warning, word) in
+            by_words.iter().zip(["--profiling", "--traces-output otel", "freeze"])
+        {
+            assert!(warning.contains(word) && warning.contains("has no effect"), "{warning}");
+            assert!(!warning.contains("secret"), "{warning}");
         }
     }
 

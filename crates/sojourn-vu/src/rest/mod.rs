@@ -29,6 +29,8 @@ use doors::Doors;
 const ASKS_MAX: usize = 16;
 /// How long an answer may take: `setup` may be called meanwhile.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long answers may take to be sent once the test has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A server of a test's REST interface; it ends when it is dropped.
 #[derive(Debug)]
@@ -90,11 +92,22 @@ fn addresses(address: &str) -> io::Result<Vec<SocketAddr>> {
     Ok(all)
 }
 
+/// Serves until the end, and then whoever has asked before, for [`LAST_WORDS`] at most.
 async fn serve(listener: TcpListener, app: Router, ended: oneshot::Receiver<()>) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
+    let (end, too_late) = oneshot::channel();
+    let end = async move {
+        // It ends likewise when nobody is there any more to say so.
+        ended.await.ok();
+        end.send(()).ok();
+    };
+    let too_late = async {
+        too_late.await.ok();
+        tokio::time::sleep(LAST_WORDS).await;
+    };
     tokio::select! {
-        served = axum::serve(Doors::new(listener), app) => served,
-        _ = ended => Ok(()),
+        served = axum::serve(Doors::new(listener), app).with_graceful_shutdown(end) => served,
+        () = too_late => Ok(()),
     }
 }
 
@@ -210,7 +223,44 @@ fn json(status: StatusCode, document: &Value) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+
     use super::*;
+
+    /// A connection that has asked for something which the test has not yet answered.
+    fn asked_and_open(rest: &Rest) -> TcpStream {
+        let mut stream = TcpStream::connect(rest.address()).unwrap();
+        stream.write_all(b"GET /v1/status HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream
+    }
+
+    #[test]
+    fn the_last_answer_is_sent_before_the_end() {
+        let (rest, asks) = Rest::start("127.0.0.1:0").unwrap();
+        let mut stream = asked_and_open(&rest);
+        let ask = asks.recv().unwrap();
+        ask.answer.send(Answer::Done).unwrap();
+        // The answer is under way.
+        drop(rest);
+        let mut told = String::new();
+        stream.read_to_string(&mut told).unwrap();
+        assert!(told.starts_with("HTTP/1.1 200 OK\r\n"), "{told:?}");
+    }
+
+    #[test]
+    fn who_is_never_answered_keeps_nobody_for_long() {
+        let (rest, asks) = Rest::start("127.0.0.1:0").unwrap();
+        let mut stream = asked_and_open(&rest);
+        let ask = asks.recv().unwrap();
+        // The drop returns, though the ask is still held.
+        drop(rest);
+        let mut told = String::new();
+        // It is closed, or reset.
+        stream.read_to_string(&mut told).ok();
+        assert_eq!(told, "");
+        drop(ask);
+    }
 
     #[test]
     fn a_port_alone_is_every_address_and_ipv4_where_there_is_no_other() {

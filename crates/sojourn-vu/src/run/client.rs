@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_http::{
     AddressRule, ClientConfig, DnsCache, DnsFamilies, DnsOptions, DnsSelect, HostCertificate,
-    Http2, TlsOptions, TlsVersion,
+    HostPort, Http2, Proxies, TlsOptions, TlsVersion,
 };
 use sojourn_k6::duration::Nanos;
 use sojourn_k6::options::{Dns, Options, TlsAuth};
@@ -16,13 +16,14 @@ use crate::private_key;
 const TTL_NS: u64 = 300 * sojourn_clock::SECOND_NS;
 
 /// The configuration of every thread's client.
-pub(super) fn config(options: &Options, tls: &TlsOptions) -> ClientConfig {
+pub(super) fn config(options: &Options, tls: &TlsOptions, proxies: &Proxies) -> ClientConfig {
     ClientConfig {
         connections_max: 0,
         http2: Http2::Alpn,
         keep_alive: !options.no_connection_reuse.unwrap_or(false),
         connect_timeout_ns: 30 * sojourn_clock::SECOND_NS,
         tls: tls.clone(),
+        proxies: placed(proxies, options),
         dns: dns(&options.dns.clone().unwrap_or_default()),
         // Where `hosts` sends requests is each origin's own: see `modules::http::places`.
         refuse: options.blacklist_ips.as_ref().map(|networks| {
@@ -31,6 +32,19 @@ pub(super) fn config(options: &Options, tls: &TlsOptions) -> ClientConfig {
         }),
         ..ClientConfig::default()
     }
+}
+
+/// The proxies at the addresses that `hosts` gives to their names: it speaks of whatever is
+/// connected to.
+fn placed(proxies: &Proxies, options: &Options) -> Proxies {
+    let mut proxies = proxies.clone();
+    for proxy in [&mut proxies.http, &mut proxies.https].into_iter().flatten() {
+        let HostPort { host, port } = &proxy.address;
+        if let Some(to) = places::address(options, host, *port) {
+            proxy.address = HostPort { host: to.ip().to_string(), port: to.port() };
+        }
+    }
+    proxies
 }
 
 /// TLS of all connections. The error says which option can't be followed.
@@ -47,11 +61,12 @@ pub(super) fn tls(options: &Options) -> Result<TlsOptions, String> {
         version_max: newest(&versions.max)?,
         cipher_suites: suites.map(|name| suite(name)).collect(),
         host_certificates: host_certificates.collect::<Result<_, _>>()?,
+        key_log: true,
         ..TlsOptions::default()
     };
     // Tried here, so that what is of no use is an error at the beginning; without the system's
     // certificates, which take a while to read and are not asked for.
-    let tried = TlsOptions { insecure: true, ..tls.clone() };
+    let tried = TlsOptions { insecure: true, key_log: false, ..tls.clone() };
     sojourn_http::tls_settings(&tried, &[]).map_err(|error| error.to_string())?;
     Ok(tls)
 }
@@ -125,14 +140,30 @@ mod tests {
         let tls = tls(&asked).expect("fine");
         assert_eq!((tls.version_min, tls.version_max), (None, Some(TlsVersion::Tls12)));
         assert_eq!(tls.cipher_suites, ["TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"]);
-        let dns = config(&asked, &tls).dns;
+        let dns = config(&asked, &tls, &Proxies::default()).dns;
         assert_eq!((dns.cache, dns.select), (DnsCache::Off, DnsSelect::First));
         assert_eq!(dns.families, DnsFamilies::V6Only);
-        let usual = config(&Options::default(), &TlsOptions::default()).dns;
+        let usual = TlsOptions::default();
+        let usual = config(&Options::default(), &usual, &Proxies::default()).dns;
         assert_eq!(
             (usual.cache, usual.families),
             (DnsCache::Refresh(TTL_NS), DnsFamilies::V4First)
         );
+    }
+
+    #[test]
+    fn a_proxy_is_where_hosts_says() {
+        let asked = options(serde_json::json!({ "hosts": { "proxy.test": "10.0.0.9" } }));
+        let variable = |name: &str| match name {
+            "HTTP_PROXY" => Some("http://proxy.test:3128".to_owned()),
+            "HTTPS_PROXY" => Some("http://other.test:3128".to_owned()),
+            _ => None,
+        };
+        let proxies = Proxies::from_environment(variable).expect("proxies");
+        let config = config(&asked, &TlsOptions::default(), &proxies).proxies;
+        let address = |proxy: Option<sojourn_http::Proxy>| proxy.map(|it| it.address.to_string());
+        assert_eq!(address(config.http).as_deref(), Some("10.0.0.9:3128"));
+        assert_eq!(address(config.https).as_deref(), Some("other.test:3128"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
-use sojourn_http::{Client, ClientConfig, TlsOptions};
+use sojourn_http::{Client, ClientConfig, Proxies, TlsOptions};
 use sojourn_k6::executors::Stripes;
 use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets};
 use sojourn_k6::options::Options;
@@ -54,6 +54,11 @@ impl Collected {
         !self.settings.journeys.declared().is_empty()
     }
 
+    /// HTTP and WebSockets go by these; until this is called by none.
+    pub fn go_by(&mut self, proxies: Proxies) {
+        self.settings.proxies = proxies;
+    }
+
     /// The script's address.
     pub fn entry(&self) -> String {
         self.settings.bundle.entry().to_string()
@@ -90,6 +95,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         bundle: Arc::clone(&bundle),
         options: Options::default(),
         tls: TlsOptions::default(),
+        proxies: Proxies::default(),
         options_json: "{}".to_owned(),
         scenarios: Vec::new(),
         users: Stripes::default(),

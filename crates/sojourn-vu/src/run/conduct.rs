@@ -47,7 +47,7 @@ pub fn conduct(
     let shard = ShardOptions { is_exact: plan.exact, is_full: plan.is_full, samples_max };
     let equipment = Equipment {
         settings: Arc::clone(&settings),
-        client: client::config(&settings.options, &settings.tls),
+        client: client::config(&settings.options, &settings.tls, &settings.proxies),
         matcher: registry.matcher(),
         shard,
     };

@@ -9,8 +9,9 @@ use std::task::{Context, Poll};
 
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use sojourn_http::{HostPort, Origin, Proxies, Proxy};
 use sojourn_k6::options::{Network, Options};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
@@ -30,32 +31,73 @@ impl Traffic {
     }
 }
 
-/// Where to connect.
+/// A host under the test's options.
 #[derive(Clone, Debug)]
-pub(crate) struct Endpoint {
+struct Place {
     /// Name or address, without brackets.
-    pub(crate) host: String,
-    pub(crate) port: u16,
+    host: String,
+    port: u16,
     /// Another address that the options name for this host.
-    pub(crate) override_to: Option<SocketAddr>,
+    override_to: Option<SocketAddr>,
     /// Why the options let nothing go to this name, if they do not.
     blocked: Option<String>,
     /// Networks that the options let nothing go to.
     blacklist: Vec<Network>,
+}
+
+/// Where to connect, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoint {
+    place: Place,
     pub(crate) tls: Option<Arc<ClientConfig>>,
     /// The name that the certificate must have, where it is not the host.
     pub(crate) tls_name: Option<String>,
+    /// The proxy that a tunnel is made through.
+    proxied: Option<Arc<Proxied>>,
 }
 
-impl Endpoint {
-    /// A host under the test's options.
-    pub(crate) fn new(options: &Options, host: &str, port: u16) -> Self {
+/// See [`Endpoint::through`].
+#[derive(Clone, Debug)]
+struct Proxied {
+    proxies: Proxies,
+    proxy: Proxy,
+    /// Where the proxy is.
+    at: Place,
+}
+
+impl Place {
+    fn new(options: &Options, host: &str, port: u16) -> Self {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let override_to = places::address(options, &host, port);
         let is_name = host.parse::<IpAddr>().is_err();
         let blocked = is_name.then(|| places::blocked_name(options, &host)).flatten();
         let blacklist = options.blacklist_ips.as_ref().map_or_else(Vec::new, |ips| ips.0.clone());
-        Self { host, port, override_to, blocked, blacklist, tls: None, tls_name: None }
+        Self { host, port, override_to, blocked, blacklist }
+    }
+}
+
+impl Endpoint {
+    /// A host under the test's options.
+    pub(crate) fn new(options: &Options, host: &str, port: u16) -> Self {
+        let place = Place::new(options, host, port);
+        Self { place, tls: None, tls_name: None, proxied: None }
+    }
+
+    /// Host and port, as messages name them.
+    pub(crate) fn address(&self) -> String {
+        format!("{}:{}", self.place.host, self.place.port)
+    }
+
+    /// By a tunnel through the proxy that is meant for a host of this name, if one is.
+    pub(crate) fn through(mut self, options: &Options, proxies: &Proxies, is_tls: bool) -> Self {
+        let Place { host, port, .. } = &self.place;
+        let origin = Origin { tls: is_tls, host: host.clone(), port: *port };
+        self.proxied = proxies.of(&origin).map(|proxy| {
+            let HostPort { host, port } = &proxy.address;
+            let at = Place::new(options, host, *port);
+            Arc::new(Proxied { proxies: proxies.clone(), proxy: proxy.clone(), at })
+        });
+        self
     }
 }
 
@@ -76,20 +118,31 @@ pub(crate) enum DialError {
 
 impl Endpoint {
     pub(crate) async fn dial(&self, traffic: Arc<Traffic>) -> Result<Box<dyn Stream>, DialError> {
-        let tcp = self.tcp().await?;
+        let Place { host, port, blocked, .. } = &self.place;
+        if let Some(why) = blocked {
+            return Err(DialError::Tcp(why.clone()));
+        }
+        let at = self.proxied.as_ref().map_or(&self.place, |proxied| &proxied.at);
+        let tcp = at.connect().await?;
         // Small messages are not held back for larger ones; failing that they only come later.
         tcp.set_nodelay(true).ok();
-        let counted = Counted { inner: tcp, traffic };
+        let mut counted = Counted { inner: tcp, traffic };
+        if let Some(proxied) = &self.proxied {
+            let target = HostPort { host: host.clone(), port: *port };
+            proxied.open(&target, &mut counted).await.map_err(DialError::Tcp)?;
+        }
         let Some(tls) = &self.tls else { return Ok(Box::new(counted)) };
-        let name = self.tls_name.clone().unwrap_or_else(|| self.host.clone());
+        let name = self.tls_name.clone().unwrap_or_else(|| host.clone());
         let name = ServerName::try_from(name)
             .map_err(|error| DialError::Tls(format!("tls: the name of the server: {error}")))?;
         let connector = TlsConnector::from(Arc::clone(tls));
         let stream = connector.connect(name, counted).await;
         Ok(Box::new(stream.map_err(|error| DialError::Tls(format!("tls: {error}")))?))
     }
+}
 
-    async fn tcp(&self) -> Result<TcpStream, DialError> {
+impl Place {
+    async fn connect(&self) -> Result<TcpStream, DialError> {
         if let Some(why) = &self.blocked {
             return Err(DialError::Tcp(why.clone()));
         }
@@ -116,6 +169,27 @@ impl Endpoint {
             }
         }
         Err(failure)
+    }
+}
+
+impl Proxied {
+    /// Makes the tunnel on a connection to the proxy. The error names both ends.
+    async fn open(&self, target: &HostPort, stream: &mut impl Stream) -> Result<(), String> {
+        let tunnel = self.proxies.tunnel(&self.proxy, target);
+        let mut tunnel = tunnel.map_err(|error| error.to_string())?;
+        let mut buffer = [0; 1_024];
+        loop {
+            let unsent = tunnel.unsent().len();
+            let written = stream.write_all(tunnel.unsent()).await;
+            written.map_err(|error| tunnel.failed(&error.to_string()))?;
+            tunnel.sent(unsent);
+            match stream.read(&mut buffer).await {
+                Ok(0) => return Err(tunnel.failed("it closed the connection")),
+                Ok(length) if tunnel.feed(&buffer[..length])? => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(tunnel.failed(&error.to_string())),
+            }
+        }
     }
 }
 

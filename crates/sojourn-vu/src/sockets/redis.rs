@@ -119,7 +119,7 @@ impl Pool {
     async fn dial(&self) -> Result<Connection, String> {
         let Server { endpoint, greeting, dial_timeout, reply_timeout, .. } = &self.server;
         let dialled = endpoint.dial(Arc::clone(&self.traffic));
-        let late = |_| format!("dial tcp {}:{}: i/o timeout", endpoint.host, endpoint.port);
+        let late = |_| format!("dial tcp {}: i/o timeout", endpoint.address());
         let stream = tokio::time::timeout(*dial_timeout, dialled).await.map_err(late)?;
         let stream = stream.map_err(|error| error.to_string())?;
         let mut connection = Connection { stream: BufReader::new(stream) };

@@ -26,6 +26,7 @@ pub(super) use http2::compare as compare_http2;
 pub(super) use outputs::wrks;
 pub(super) use paced::compare as compare_paced;
 pub(super) use soak::compare as compare_soak;
+pub(super) use tool::own_bytes;
 
 /// What each run lasts, seconds.
 const SECONDS: &str = "5";

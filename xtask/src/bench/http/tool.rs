@@ -127,7 +127,7 @@ fn watch(child: Child) -> std::io::Result<(String, f64)> {
 }
 
 /// `RssAnon:     1234 kB` of proc_pid_status(5), in bytes.
-pub(super) fn own_bytes(pid: u32) -> Option<f64> {
+pub(in crate::bench) fn own_bytes(pid: u32) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     line.trim().strip_suffix(" kB")?.parse::<f64>().ok().map(|kb| kb * 1024.0)

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use sojourn_engine::RateControl;
 use sojourn_k6::executors::Scenario;
-use sojourn_vu::Seen;
+use sojourn_k6::flags::DashboardSettings;
+use sojourn_vu::{Console, Seen};
 
 use super::frames::{Latest, ScriptFrames};
-use super::held;
 use super::progress::{self, Progress};
 use super::script::Failed;
+use super::timeline::Timeline;
+use super::{browser, held};
 use crate::display::{self, Live};
 use crate::errors::UsageError;
 use crate::framed::FrameSink;
@@ -35,8 +37,9 @@ pub(super) struct ShownFlags {
 
 impl ShownFlags {
     /// Whether anybody is shown frames.
-    pub(super) fn asks_for_frames(&self) -> bool {
-        self.live == Live::Screen || self.web.is_some()
+    pub(super) fn asks_for_frames(&self, dashboard: Option<&DashboardSettings>) -> bool {
+        let has_address = dashboard.is_some_and(|asked| asked.address.is_some());
+        self.live == Live::Screen || self.web.is_some() || has_address
     }
 }
 
@@ -45,6 +48,8 @@ pub(super) struct Shown<'a> {
     pub(super) name: &'a str,
     pub(super) scenarios: &'a [Scenario],
     pub(super) is_quiet: bool,
+    /// The dashboard that k6's words ask for.
+    pub(super) dashboard: Option<&'a DashboardSettings>,
     /// The journeys that the script follows, if it does, and their run file.
     pub(super) journeys: Option<(Latest, &'a Path)>,
 }
@@ -54,17 +59,23 @@ pub(super) struct Display {
     line: Progress,
     frames: ScriptFrames,
     sinks: Vec<Box<dyn FrameSink>>,
+    /// Kept where a page is to be made of it.
+    timeline: Option<Timeline>,
 }
 
 impl Display {
     /// Opens what is asked for. Errs when there can be no screen, or no server for browsers.
-    pub(super) fn open(flags: &ShownFlags, shown: Shown<'_>) -> Result<Self, Failed> {
-        let Shown { name, scenarios, is_quiet, journeys } = shown;
+    pub(super) fn open(
+        flags: &ShownFlags,
+        shown: Shown<'_>,
+        console: &Console,
+    ) -> Result<Self, Failed> {
+        let Shown { name, scenarios, is_quiet, dashboard, journeys } = shown;
         let (latest, run_file) = journeys.unzip();
         let planned_ns = progress::planned_ns(scenarios);
         let mut sinks: Vec<Box<dyn FrameSink>> = Vec::new();
-        let web = flags.web.as_deref().map(|address| web::open(address, run_file));
-        let web = web.transpose().map_err(failed)?;
+        let web = browser::open(flags.web.as_deref(), dashboard, run_file, console);
+        let web = web.map_err(failed)?;
         if flags.live == Live::Screen {
             let rate = RateControl::default();
             let screen = display::screen(name, &rate, Some(FIXED_RATE.to_owned()));
@@ -77,7 +88,9 @@ impl Display {
         }
         let has_line = !is_quiet && matches!(flags.live, Live::Auto | Live::Line);
         let frames = ScriptFrames::new(name, planned_ns, latest);
-        Ok(Self { line: Progress::new(!has_line), frames, sinks })
+        let timeline =
+            dashboard.and_then(|asked| asked.export.as_ref()).map(|_| Timeline::default());
+        Ok(Self { line: Progress::new(!has_line), frames, sinks, timeline })
     }
 
     /// Shows a second.
@@ -86,18 +99,23 @@ impl Display {
         self.send(seen, false);
     }
 
-    /// Shows how it ended, and gives the terminal back.
-    pub(super) fn end(mut self, seen: &Seen<'_>) {
+    /// Shows how it ended, and gives the terminal back; how it went, where that was kept.
+    pub(super) fn end(mut self, seen: &Seen<'_>) -> Option<Timeline> {
         self.send(seen, true);
+        let timeline = self.timeline.take();
         self.line.end();
         let said: Vec<_> = self.sinks.iter_mut().flat_map(|sink| sink.end()).collect();
         drop(self);
         said.iter().for_each(|line| eprintln!("{line}"));
+        timeline
     }
 
     fn send(&mut self, seen: &Seen<'_>, is_over: bool) {
-        if !self.sinks.is_empty() {
+        if !self.sinks.is_empty() || self.timeline.is_some() {
             let frame = Arc::new(self.frames.frame(seen, is_over));
+            if let Some(timeline) = &mut self.timeline {
+                timeline.add(&frame);
+            }
             self.sinks.iter_mut().for_each(|sink| sink.show(&frame));
         }
     }

@@ -29,8 +29,13 @@ pub(super) fn console(
         other => match other.strip_prefix("file=") {
             Some(rest) => Box::new(file(rest.split(',').next().unwrap_or(rest))?),
             None => {
+                let kind = other.split('=').next().unwrap_or_default();
+                let hint = match kind {
+                    "loki" => "; nothing is sent to Loki: an agent such as Promtail reads a file",
+                    _ => "",
+                };
                 let told = format!(
-                    "--log-output {other}: it is none of stderr, stdout, none and file=PATH"
+                    "--log-output {kind}: it is none of stderr, stdout, none and file=PATH{hint}"
                 );
                 return Err(Failed::config(told));
             }
@@ -73,7 +78,8 @@ fn is_terminal(output: &str) -> bool {
     output == "stderr" && io::stderr().is_terminal()
 }
 
-fn file(path: &str) -> Result<File, Failed> {
+/// A file that lines are appended to.
+pub(super) fn file(path: &str) -> Result<File, Failed> {
     let options = File::options().create(true).append(true).clone();
     options.open(path).map_err(|error| Failed::config(format!("{path}: {error}")))
 }

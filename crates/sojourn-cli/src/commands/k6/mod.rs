@@ -1,6 +1,7 @@
 //! `sojourn k6`: k6's command line.
 
 mod archive;
+mod browser;
 mod check;
 mod display;
 mod environment;
@@ -18,6 +19,8 @@ mod run;
 mod script;
 mod source;
 mod summary;
+mod timeline;
+mod types;
 
 use sojourn_engine::{Joined, RunError};
 
@@ -34,6 +37,7 @@ use crate::errors::UsageError;
   sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal
   sojourn k6 check script.js                what it uses, what is missing
   sojourn k6 inspect --execution-requirements script.js
+  sojourn k6 types                          declarations for editors and TypeScript
   sojourn k6 archive script.js              all in one file, which k6 runs too
   sojourn k6 run --paused --address localhost:6565 script.js
   sojourn k6 resume                         begins it, from another terminal or machine
@@ -58,6 +62,8 @@ enum Command {
     Archive(Box<archive::Archive>),
     /// Write a script to begin with
     New(new::New),
+    /// Write declarations of all modules, for editors and TypeScript
+    Types(types::Types),
     /// How a test goes that was started with --address
     Status(remote::At),
     /// Its metrics so far, as JSON
@@ -92,6 +98,7 @@ pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
         Command::Inspect(command) => inspect::run(command),
         Command::Archive(command) => archive::run(command),
         Command::New(command) => new::run(command),
+        Command::Types(command) => types::run(command),
         Command::Status(at) => remote::status(at),
         Command::Stats(at) => remote::stats(at),
         Command::Pause(at) => remote::pause(at, true),

@@ -106,7 +106,9 @@ fn share(command: &Run, link: &ShareLink) -> Result<Share, Failed> {
     let console = log::passed_on(&settings, output.map(String::as_str), link)?;
     let part = Part { number: link.number(), of: link.of(), options: link.options() };
     let of = (&process, true);
-    let asked = script::ask(&command.script, &command.flags, &settings, of, Some(&part), &console)?;
+    let flags = &command.flags;
+    let mut asked = script::ask(&command.script, flags, &settings, of, Some(&part), &console)?;
+    asked.collected.go_by(script::proxies(&process)?);
     let users = asked.consolidated.requirements().max_vus;
     let threads = settings.threads.unwrap_or_else(|| run::threads(users, link.of() as usize));
     Ok(Share {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
+use sojourn_http::Proxies;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings, SummaryMode};
 use sojourn_k6::options::{Environment, Segment};
@@ -40,6 +41,13 @@ pub(crate) struct Run {
     shown: ShownFlags,
 }
 
+impl Run {
+    /// What the script is called.
+    fn name(&self) -> &str {
+        self.script.file_stem().and_then(|name| name.to_str()).unwrap_or("script")
+    }
+}
+
 /// Runs it.
 pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
     let processes = command.processes.asked(&command.script)?;
@@ -69,11 +77,10 @@ fn test(
     settings: &Settings,
     console: &Arc<Console>,
 ) -> Result<ExitCode, Failed> {
-    for warning in &settings.warnings {
-        console.warn(warning);
-    }
+    let proxies = beforehand(process, settings, console)?;
     let of = (process, true);
-    let asked = script::ask(&command.script, &command.flags, settings, of, None, console)?;
+    let mut asked = script::ask(&command.script, &command.flags, settings, of, None, console)?;
+    asked.collected.go_by(proxies);
     if let Some(processes) = &processes {
         processes::check(&asked, processes.count, console)?;
     }
@@ -91,13 +98,15 @@ fn test(
     let (_rest, asks) = rest(settings, asked.consolidated.options.paused, console)?.unzip();
     let (onlooker, latest) = frames::onlooker();
     let shown = Shown {
-        name: command.script.file_stem().and_then(|name| name.to_str()).unwrap_or("script"),
+        name: command.name(),
         scenarios: &asked.consolidated.scenarios,
         is_quiet: settings.quiet,
+        dashboard: settings.dashboard.as_ref(),
         journeys: journeys.as_ref().map(|journeys| (latest, journeys.run_file())),
     };
-    let mut display = Display::open(&command.shown, shown)?;
-    let onlooker = command.shown.asks_for_frames().then_some(onlooker);
+    let mut display = Display::open(&command.shown, shown, console)?;
+    let has_frames = command.shown.asks_for_frames(settings.dashboard.as_ref());
+    let onlooker = has_frames.then_some(onlooker);
     let plan = Plan {
         collected: asked.collected,
         consolidated: asked.consolidated,
@@ -121,12 +130,29 @@ fn test(
     })
     .map_err(Failed::from)?;
     let Ended { view, totals, thresholds, .. } = &ended;
-    display.end(&Seen { view: *view, totals, thresholds });
-    let exit = tell(&ended, settings, &look, console)?;
+    let timeline = display.end(&Seen { view: *view, totals, thresholds });
+    let page = summary::Page { timeline: timeline.as_ref(), name: command.name() };
+    let exit = tell(&ended, settings, &look, &page, console)?;
     match journeys {
         Some(journeys) => journeys.tell(&ended, exit, settings, console),
         None => Ok(exit),
     }
+}
+
+/// What is said before the script's first word, and the proxies that the environment names.
+fn beforehand(
+    process: &Environment,
+    settings: &Settings,
+    console: &Console,
+) -> Result<Proxies, Failed> {
+    for warning in &settings.warnings {
+        console.warn(warning);
+    }
+    if let Some(path) = process.get("SSLKEYLOGFILE").filter(|path| !path.is_empty()) {
+        log::file(path).map_err(|failed| failed.of("SSLKEYLOGFILE"))?;
+        console.warn(&format!("SSLKEYLOGFILE: who has {path} can read what is sent by TLS"));
+    }
+    script::proxies(process)
 }
 
 /// The REST interface, where one is asked for. Who waits to be resumed needs one.
@@ -159,6 +185,7 @@ fn tell(
     ended: &Ended,
     settings: &Settings,
     look: &summary::Look,
+    page: &summary::Page<'_>,
     console: &Arc<Console>,
 ) -> Result<ExitCode, Failed> {
     // Whatever can't be told: what the test came to stands.
@@ -168,6 +195,7 @@ fn tell(
         let path = settings.summary_export.as_deref().unwrap_or_default();
         problems.push(format!("--summary-export {path}: {error}"));
     }
+    problems.extend(page.write(ended, settings, look).err());
     if !problems.is_empty() {
         let mut told = "Could not save some summary information:".to_owned();
         problems.iter().for_each(|problem| told.push_str(&format!("\n\t- {problem}")));

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use sojourn_http::Proxies;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::metrics::SystemTags;
@@ -40,6 +41,11 @@ impl Failed {
 
     pub(super) fn new(exit: ExitCode, message: impl ToString) -> Self {
         Self { exit, message: message.to_string(), fields: Vec::new() }
+    }
+
+    /// The same, with what asked for it before it.
+    pub(super) fn of(self, asked: &str) -> Self {
+        Self { message: format!("{asked}: {}", self.message), ..self }
     }
 
     /// Wrong options: of the command line, or of the test.
@@ -125,6 +131,12 @@ pub(super) fn load(
         collected.options = options;
     }
     Ok(collected)
+}
+
+/// What HTTP_PROXY, HTTPS_PROXY and NO_PROXY say. One that can't be used is an error: requests that
+/// went past it would be another test.
+pub(super) fn proxies(process: &Environment) -> Result<Proxies, Failed> {
+    Proxies::from_environment(|name| process.get(name).cloned()).map_err(Failed::config)
 }
 
 /// One of several processes that run a script together.

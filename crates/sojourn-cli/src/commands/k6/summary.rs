@@ -7,11 +7,12 @@ use serde_json::Value;
 use sojourn_k6::flags::{Settings, SummaryMode};
 use sojourn_k6::options::Options;
 use sojourn_k6::summary::{
-    self, Identity, Mode, Source, Terminal, TimeUnit, TrendStat, legacy_text, machine, text,
+    self, Identity, Mode, PageOf, Source, Terminal, TimeUnit, TrendStat, legacy_text, machine, text,
 };
 use sojourn_vu::Ended;
 
 use super::script::Failed;
+use super::timeline::Timeline;
 
 /// How figures are shown.
 pub(super) struct Look {
@@ -75,6 +76,33 @@ pub(super) fn export(ended: &Ended, look: &Look, settings: &Settings) -> io::Res
         summary::export(&source)
     };
     fs::write(path, format!("{value:#}"))
+}
+
+/// What the page of a dashboard's `export` needs beside the summary.
+pub(super) struct Page<'a> {
+    /// How it went; `None` where no page is asked for.
+    pub(super) timeline: Option<&'a Timeline>,
+    /// The script.
+    pub(super) name: &'a str,
+}
+
+impl Page<'_> {
+    /// Writes it where it is asked for. The error names the file.
+    pub(super) fn write(
+        &self,
+        ended: &Ended,
+        settings: &Settings,
+        look: &Look,
+    ) -> Result<(), String> {
+        let path = settings.dashboard.as_ref().and_then(|asked| asked.export.as_ref());
+        let (Some(path), Some(timeline)) = (path, self.timeline) else { return Ok(()) };
+        let outcome = ended.reason.as_deref().unwrap_or("passed");
+        let of = PageOf { name: self.name, outcome, moments: timeline.moments() };
+        fs::write(path, summary::page(&look.source(ended), &of))
+            .map_err(|error| format!("the dashboard's report {path}: {error}"))?;
+        eprintln!("report    {path}");
+        Ok(())
+    }
 }
 
 /// Prints or writes the summary; what could not be written, a text for each file.

@@ -17,7 +17,7 @@ use super::super::function;
 use super::super::go_error::throw;
 use super::call::{self, Running};
 use super::params::{CallParams, ConnectParams};
-use super::{message, protos, reflection, wire};
+use super::{message, protos, reflection, status_word, wire};
 use crate::sockets::dial::Endpoint;
 use crate::sockets::grpc::{Call, Channel, Event, Metadata, Order, Status, code};
 use crate::sockets::{Arrival, Event as Any};
@@ -296,8 +296,8 @@ impl State {
                 Any::Grpc(Event::Ended(status)) => {
                     self.user.links.end(operation);
                     if status.code != code::OK {
-                        let Status { code, message, .. } = *status;
-                        return Err(fail(format!("rpc error: code = {code} desc = {message}")));
+                        let (word, message) = (status_word(status.code), status.message);
+                        return Err(fail(format!("rpc error: code = {word} desc = {message}")));
                     }
                     let answer = Object::new(ctx.clone())?;
                     answer.set("status", serving as f64)?;

@@ -50,6 +50,13 @@ const CONSTANTS: [(&str, u32); 21] = [
     ("HealthCheckServiceUnkown", 3),
 ];
 
+/// A status as gRPC's library for Go, and so k6, writes it: `NotFound`.
+fn status_word(code: u32) -> String {
+    let names = CONSTANTS.iter().filter(|(_, own)| *own == code);
+    let found = names.filter_map(|(name, _)| name.strip_prefix("Status")).next();
+    found.map_or_else(|| format!("Code({code})"), str::to_owned)
+}
+
 /// Metrics of streams, which are there when the module is.
 #[derive(Clone, Copy)]
 struct StreamMetrics {

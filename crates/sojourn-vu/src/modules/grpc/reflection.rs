@@ -10,6 +10,7 @@ use tokio::sync::mpsc::Sender;
 use super::call;
 use super::client::Connection;
 use super::protos;
+use super::status_word;
 use super::wire::{self, Wire};
 use crate::host::OperationId;
 use crate::sockets::Event as Any;
@@ -49,8 +50,8 @@ pub(super) fn fetch(
             break;
         }
     }
-    let Status { code, message, .. } = last;
-    Ok(Err(format!("error invoking reflect API: rpc error: code = {code} desc = {message}")))
+    let (word, message) = (status_word(last.code), last.message);
+    Ok(Err(format!("error invoking reflect API: rpc error: code = {word} desc = {message}")))
 }
 
 /// One pool for all users of one server.

@@ -239,7 +239,8 @@ fn ask(user: &User, url: &Url, params: Params<'_>) -> Result<Ask, String> {
     let is_secure = url.scheme() == "wss";
     let host = url.host_str().ok_or("malformed ws or wss URL")?;
     let port = url.port_or_known_default().unwrap_or(if is_secure { 443 } else { 80 });
-    let mut endpoint = Endpoint::new(options, host, port);
+    let mut endpoint =
+        Endpoint::new(options, host, port).through(options, &settings.proxies, is_secure);
     if is_secure {
         endpoint.tls = Some(settings.sockets.tls(&settings.tls, host)?);
     }

@@ -160,7 +160,7 @@ pub fn take_part(share: Share, link: ShareLink) -> Result<(), String> {
     let shard = ShardOptions { is_exact: share.exact, is_full: share.is_full, samples_max };
     let equipment = Equipment {
         settings: Arc::clone(&settings),
-        client: client::config(&settings.options, &settings.tls),
+        client: client::config(&settings.options, &settings.tls, &settings.proxies),
         matcher: registry.matcher(),
         shard,
     };

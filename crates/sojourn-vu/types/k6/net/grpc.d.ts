@@ -49,7 +49,8 @@ export class Client {
   connect(address: string, params?: ConnectParams): boolean;
   invoke(method: string, request: object, params?: Params): Response;
   asyncInvoke(method: string, request: object, params?: Params): Promise<Response>;
-  healthCheck(service?: string, params?: Params): Response;
+  /** What the server says of itself, or of one of its services; one it does not know throws. */
+  healthCheck(service?: string): { status: number };
   close(): void;
 }
 
