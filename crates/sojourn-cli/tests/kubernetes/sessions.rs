@@ -33,8 +33,7 @@ fn folder(base: &str) -> TempDir {
     folder
 }
 
-const ON: &str = "run test.js --on kubernetes --generators 2 --run-name pay-1 --define word=secret \
-                  --pod-file lib/greet.ts";
+const ON: &str = "run test.js --on kubernetes --generators 2 --run-name pay-1 --define word=secret";
 
 /// The script, what it imports and reads, and the values of its identifiers go along.
 #[test]
@@ -98,5 +97,14 @@ fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
         assert_eq!(output.code, Some(2), "{output}");
         assert!(output.stderr.contains(said), "{output}");
     }
+    let package = terminal.folder.path().join("node_modules/left");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::write(package.join("index.js"), "export const left = 1;\n").unwrap();
+    let script = terminal.folder.path().join("test.js");
+    let text = std::fs::read_to_string(&script).unwrap();
+    std::fs::write(&script, format!("import {{ left }} from \"left\";\n{text}")).unwrap();
+    let output = terminal.run(ON);
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stderr.contains("packages don't go along"), "{output}");
     assert_eq!(terminal.calls(), "");
 }

@@ -12,7 +12,7 @@ definition.session("reader", (session) => {
 });
 "#;
 
-/// With a file that it imports, its rows and the value of an identifier.
+/// With the file that it imports, its rows and the value of an identifier.
 #[test]
 fn a_session_script_is_run_by_pods_with_all_that_it_reads() {
     let namespace = Namespace::new("sessions", &plan(1, "1s"));
@@ -24,7 +24,7 @@ fn a_session_script_is_run_by_pods_with_all_that_it_reads() {
     write("rows.csv", "id\n1\n2\n3\n");
     let line = RUN.replace("plan.yaml", "test.js");
     let output = namespace
-        .sojourn(&format!("{line} --define shop=7 --pod-file lib/path.js --format json"))
+        .sojourn(&format!("{line} --define shop=7 --format json"))
         .run()
         .unwrap();
     // Two processors with two nodes on them may be too slow for the load.

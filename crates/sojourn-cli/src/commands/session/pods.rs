@@ -1,5 +1,7 @@
 //! The load of a session script by generators that are pods.
 
+use std::path::Path;
+
 use sojourn_kubernetes::Coordinating;
 use sojourn_session::Offer;
 
@@ -24,11 +26,16 @@ pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
     }
     let shelf = Shelf::noting();
     let script = script_flags.read(&Offer::default(), &shelf)?;
+    let modules = script.definition.modules.clone();
     let (plan, _) = command.making.load(script)?;
     refuse_what_pods_lack(&plan, &flags.out)?;
     flags.out.ask_for_variables(&shelf)?;
     let (file, ca) = (&script_flags.script, flags.machine.ca.as_deref());
     let mut packed = Packed::of(&command.on.pods, file, &shelf.into_parcel(), ca)?;
+    for module in &modules {
+        refuse_packages(module)?;
+        packed.bundle.add_file(module)?;
+    }
     // They may be passwords.
     packed.secret_words.extend(script_flags.defines().map(|it| format!("--define={it}")));
     let not_for_pods = [&["ca", "define"][..], NOT_FOR_PODS].concat();
@@ -41,4 +48,16 @@ pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
         terms: command.terms.terms(),
     };
     command.on.make(asked, &flags.results())
+}
+
+/// A package is found by more than its modules.
+fn refuse_packages(module: &Path) -> Result<(), UsageError> {
+    match module.components().any(|part| part.as_os_str() == "node_modules") {
+        false => Ok(()),
+        true => Err(UsageError::new(
+            format!("the script imports {}, and packages don't go along", module.display()),
+            "make one file of script and packages first, by esbuild --bundle for one, or import \
+             files beside the script",
+        )),
+    }
 }
