@@ -11,6 +11,7 @@ use sojourn_fleet::{JoinKey, Listen, Listening, MemberState, Standing};
 
 use crate::{
     errors::UsageError,
+    kubernetes_flags::Terms,
     process_flags::{ProcessFlags, words},
 };
 
@@ -23,7 +24,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct FleetFlags {
     /// Where generators dial in: <0.0.0.0:7000> is port 7000 of all this machine's addresses
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", group = "elsewhere")]
     listen: SocketAddr,
     /// File with the key that generators must show; made (mode 0600) if it does not exist
     #[arg(long, value_name = "FILE")]
@@ -37,11 +38,12 @@ pub(crate) struct FleetFlags {
 pub(crate) struct ListenFlags {
     /// Generators dial in here, by `sojourn generator --join`, instead of being started on this
     /// machine: <0.0.0.0:7000> is port 7000 of all its addresses
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "generators")]
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "generators", group = "elsewhere")]
     #[arg(requires = "key_file")]
     listen: Option<SocketAddr>,
-    /// File with the key that generators must show; made (mode 0600) if it does not exist
-    #[arg(long, value_name = "FILE", requires = "listen")]
+    /// File with the key that generators must show; where this process listens it is made (mode
+    /// 0600) if it does not exist
+    #[arg(long, value_name = "FILE", requires = "elsewhere")]
     key_file: Option<PathBuf>,
     #[command(flatten)]
     terms: TermsFlags,
@@ -51,15 +53,15 @@ pub(crate) struct ListenFlags {
 #[derive(Clone, Debug, clap::Args)]
 struct TermsFlags {
     /// How long all generators may take to come, and each to make its plan
-    #[arg(long, value_name = "D", default_value = "120s", requires = "listen")]
+    #[arg(long, value_name = "D", default_value = "120s", requires = "elsewhere")]
     #[arg(value_parser = sojourn_plan::duration_ns)]
     ready_timeout: u64,
     /// What becomes of the run when a generator is lost
     #[arg(long, value_enum, default_value_t = OnLossFlag::Void, value_name = "WHAT")]
-    #[arg(requires = "listen")]
+    #[arg(requires = "elsewhere")]
     on_loss: OnLossFlag,
     /// How long a generator may be without a connection before it is lost
-    #[arg(long, value_name = "D", default_value = "30s", requires = "listen")]
+    #[arg(long, value_name = "D", default_value = "30s", requires = "elsewhere")]
     #[arg(value_parser = reconnect_within)]
     reconnect_within: u64,
 }
@@ -115,6 +117,11 @@ impl ListenFlags {
     pub(crate) fn fleet(&self) -> Option<FleetFlags> {
         let (listen, key_file) = (self.listen?, self.key_file.clone()?);
         Some(FleetFlags { listen, key_file, terms: self.terms.clone() })
+    }
+
+    /// The same of generators that are pods.
+    pub(crate) fn terms(&self) -> Terms<'_> {
+        Terms { key_file: self.key_file.as_deref(), ready_ns: self.terms.ready_timeout }
     }
 }
 

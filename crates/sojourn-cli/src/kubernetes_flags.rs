@@ -1,22 +1,20 @@
 //! The flags that say how a run is made of pods.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use sojourn_clock::SECOND_NS;
-use sojourn_engine::Parcel;
 use sojourn_kubernetes::{
-    Bundle, Cluster, Kubectl, Placement, RunName, Size, Times, Toleration, Wanted,
+    Cluster, Coordinating, Kubectl, Placement, RunName, Size, Times, Toleration, Wanted,
 };
-use sojourn_plan::{Connector, Plan, ResourceSource, duration_ns};
+use sojourn_plan::{Plan, duration_ns};
 
 use crate::{
     errors::UsageError,
     fleet_flags,
+    for_pods::{Packed, webhook_ports},
     given_words::flags_given,
-    out_flags::OutFlags,
-    plan_flags::{PlanFlags, pair},
-    shelf::Shelf,
+    on_kubernetes::{self, Results},
+    plan_flags::pair,
 };
 
 /// The flags' heading in the help.
@@ -56,6 +54,128 @@ impl ClusterFlags {
     }
 }
 
+/// Where a run's generators are, of a command that has them here unless it is told otherwise.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct OnFlags {
+    /// Where the generators are: pods of a cluster that kubectl reaches, which are created, watched
+    /// and deleted again
+    #[arg(long, value_enum, value_name = "WHERE", requires = "generators", group = "elsewhere")]
+    on: Option<On>,
+    /// With --on: come back as soon as the run is created; `sojourn fleet attach` follows it
+    #[arg(long, requires = "on")]
+    pub(crate) detach: bool,
+    /// With --on: create nothing, and print what would be created, as YAML for review, kustomize
+    /// and GitOps
+    #[arg(long, requires = "on", conflicts_with = "detach")]
+    pub(crate) manifests: bool,
+    #[command(flatten)]
+    cluster: ClusterFlags,
+    #[command(flatten)]
+    pub(crate) pods: KubernetesFlags,
+}
+
+impl OnFlags {
+    /// Whether there are to be pods.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.on == Some(On::Kubernetes)
+    }
+
+    /// Makes the run that is asked for, or prints it.
+    pub(crate) fn make(&self, asked: Asked<'_>, results: &Results<'_>) -> Result<u8, UsageError> {
+        let wanted = self.pods.wanted(asked)?;
+        let wanted = Wanted { namespace: self.cluster.namespace.clone(), ..wanted };
+        if self.manifests {
+            return on_kubernetes::print(&wanted);
+        }
+        on_kubernetes::start(&self.cluster.cluster(), &wanted, results, self.detach)
+    }
+
+    /// Errs when one of these flags, or one of those further ones, was given to a run that has no
+    /// pods.
+    pub(crate) fn refuse_without_cluster(
+        command: &[&str],
+        further: &[&str],
+    ) -> Result<(), UsageError> {
+        let (own, given) = (own_flags(), flags_given(command, &["on"]));
+        let is_own = |word: &&String| {
+            let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
+            let id = name.replace('-', "_");
+            own.contains(&id) || further.contains(&id.as_str())
+        };
+        match given.iter().find(is_own) {
+            None => Ok(()),
+            Some(word) => Err(UsageError::new(
+                format!("{word} is for runs in a cluster"),
+                "add --on kubernetes --generators N, or leave it out",
+            )),
+        }
+    }
+}
+
+/// What a run in a cluster asks of its generators.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct TermsFlags {
+    /// File with the run's join key [default: a fresh key]
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    key_file: Option<PathBuf>,
+    /// How long generators are waited for
+    #[arg(long, value_name = "D", default_value = "120s", value_parser = duration_ns)]
+    #[arg(help_heading = HEADING)]
+    ready_timeout: u64,
+    /// What becomes of the run when a generator is lost: void, continue or abort [default: void]
+    #[arg(long, value_name = "WHAT", help_heading = HEADING)]
+    #[arg(value_parser = ["void", "continue", "abort"])]
+    on_loss: Option<String>,
+    /// How long a generator may be without a connection before it is lost [default: 30s]
+    #[arg(long, value_name = "D", value_parser = reconnect_within, help_heading = HEADING)]
+    reconnect_within: Option<String>,
+}
+
+impl TermsFlags {
+    /// Their ids.
+    pub(crate) const IDS: [&str; 4] = ["key_file", "ready_timeout", "on_loss", "reconnect_within"];
+
+    /// What of them is not the coordinator's to know by its words.
+    pub(crate) fn terms(&self) -> Terms<'_> {
+        Terms { key_file: self.key_file.as_deref(), ready_ns: self.ready_timeout }
+    }
+}
+
+/// What a run in a cluster asks of its generators, but for what is said to its coordinator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms<'a> {
+    /// The file with its join key; `None`: a fresh one.
+    pub(crate) key_file: Option<&'a Path>,
+    /// How long generators are waited for.
+    pub(crate) ready_ns: u64,
+}
+
+impl Terms<'_> {
+    /// The join key: 244 random bits, unless there is one.
+    fn key(&self) -> Result<String, UsageError> {
+        let fresh = || uuid::Uuid::new_v4().simple().to_string();
+        match self.key_file {
+            None => Ok(fresh() + &fresh()),
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    UsageError::unreadable(file, &error, "leave --key-file out for a fresh key")
+                })?;
+                Ok(text.trim().to_owned())
+            }
+        }
+    }
+}
+
+/// A run that is to be made of pods.
+pub(crate) struct Asked<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) generators: u32,
+    pub(crate) command: Coordinating,
+    /// What goes along.
+    pub(crate) packed: Packed,
+    pub(crate) terms: Terms<'a>,
+}
+
 /// What the pods are.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KubernetesFlags {
@@ -68,17 +188,14 @@ pub(crate) struct KubernetesFlags {
     /// Name of the run in the cluster, and of its Service [default: the plan's, and some letters]
     #[arg(long, value_name = "NAME", value_parser = run_name, help_heading = HEADING)]
     run_name: Option<RunName>,
-    /// File with the run's join key [default: a fresh key]
+    /// Further file that pods need, such as a broker's certificates, repeatable. What the run reads
+    /// before it begins is there anyway; together 1 MiB
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
-    key_file: Option<PathBuf>,
-    /// Further file that pods need, such as a broker's certificates, repeatable. What the journey
-    /// file reads itself is there anyway; together 1 MiB
-    #[arg(long, value_name = "FILE", help_heading = HEADING)]
-    pod_file: Vec<PathBuf>,
-    /// File that the journey file reads by this absolute path and that the image has at the same
-    /// path, repeatable: it does not go along, so it may be larger
+    pub(crate) pod_file: Vec<PathBuf>,
+    /// File that the run reads by this absolute path and that the image has at the same path,
+    /// repeatable: it does not go along, so it may be larger
     #[arg(long, value_name = "PATH", help_heading = HEADING)]
-    in_image: Vec<PathBuf>,
+    pub(crate) in_image: Vec<PathBuf>,
     /// Processors that each generator asks for
     #[arg(long, value_name = "CPU", default_value = "1", help_heading = HEADING)]
     generator_cpu: String,
@@ -110,17 +227,6 @@ pub(crate) struct KubernetesFlags {
     /// Leave pods' user to the namespace, as OpenShift wants it
     #[arg(long, help_heading = HEADING)]
     openshift: bool,
-    /// How long generators are waited for
-    #[arg(long, value_name = "D", default_value = "120s", value_parser = duration_ns)]
-    #[arg(help_heading = HEADING)]
-    ready_timeout: u64,
-    /// What becomes of the run when a generator is lost: void, continue or abort [default: void]
-    #[arg(long, value_name = "WHAT", help_heading = HEADING)]
-    #[arg(value_parser = ["void", "continue", "abort"])]
-    on_loss: Option<String>,
-    /// How long a generator may be without a connection before it is lost [default: 30s]
-    #[arg(long, value_name = "D", value_parser = reconnect_within, help_heading = HEADING)]
-    reconnect_within: Option<String>,
     /// How long results are kept in the coordinator's pod for whoever did not wait
     #[arg(long, value_name = "D", default_value = "10m", value_parser = duration_ns)]
     #[arg(help_heading = HEADING)]
@@ -131,31 +237,10 @@ pub(crate) struct KubernetesFlags {
     ttl: u64,
 }
 
-/// The command whose words the coordinator gets, and which of its flags it does not.
-pub(crate) type Said<'a> = (&'a [&'a str], &'a [&'a str]);
-
 impl KubernetesFlags {
     /// The run that is asked for.
-    pub(crate) fn wanted(
-        &self,
-        (plan_flags, ca, out): (&PlanFlags, Option<&Path>, &OutFlags),
-        generators: u32,
-        (command, not_for_pods): Said<'_>,
-    ) -> Result<Wanted, UsageError> {
-        let shelf = Shelf::noting();
-        let plan = plan_flags.read_from(&shelf)?;
-        refuse_what_pods_lack(&plan, out)?;
-        out.ask_for_variables(&shelf)?;
-        let (bundle, mut words) = self.bundle(plan_flags, &shelf.into_parcel(), ca)?;
-        let mut without = own_flags();
-        without.extend(["env", "ca", "namespace", "context", "kubectl"].map(str::to_owned));
-        without.extend(not_for_pods.iter().map(|it| (*it).to_owned()));
-        let without: Vec<&str> = without.iter().map(String::as_str).collect();
-        let given = flags_given(command, &without);
-        refuse_passwords(&given)?;
-        words.extend(given);
-        words.extend(self.on_loss.iter().map(|it| format!("--on-loss={it}")));
-        words.extend(self.reconnect_within.iter().map(|it| format!("--reconnect-within={it}")));
+    pub(crate) fn wanted(&self, asked: Asked<'_>) -> Result<Wanted, UsageError> {
+        let Asked { plan, generators, command, packed, terms } = asked;
         let letters = uuid::Uuid::new_v4().simple().to_string();
         let name = match &self.run_name {
             Some(name) => name.clone(),
@@ -168,11 +253,13 @@ impl KubernetesFlags {
             image: self.image.clone(),
             pull_secrets: self.image_pull_secret.clone(),
             generators,
-            words,
-            bundle,
-            key: self.key()?,
-            webhook_ports: webhook_ports(&plan)?,
-            times: self.times(&plan),
+            command,
+            words: packed.words,
+            secret_words: packed.secret_words,
+            bundle: packed.bundle,
+            key: terms.key()?,
+            webhook_ports: webhook_ports(plan)?,
+            times: self.times(plan, terms.ready_ns),
             coordinator: size(&self.coordinator_cpu, &self.coordinator_memory),
             generator: size(&self.generator_cpu, &self.generator_memory),
             placement: Placement {
@@ -186,90 +273,14 @@ impl KubernetesFlags {
         })
     }
 
-    /// Errs when one of these flags was given to a run that has no pods.
-    pub(crate) fn refuse_without_cluster(&self, command: &[&str]) -> Result<(), UsageError> {
-        let (mut own, given) = (own_flags(), flags_given(command, &[]));
-        own.extend(["namespace", "context", "kubectl"].map(str::to_owned));
-        let is_own = |word: &&String| {
-            let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
-            own.contains(&name.replace('-', "_"))
-        };
-        match given.iter().find(is_own) {
-            None => Ok(()),
-            Some(word) => Err(UsageError::new(
-                format!("{word} is for runs in a cluster"),
-                "add --on kubernetes --generators N, or leave it out",
-            )),
-        }
-    }
-
-    /// What goes along, and the first word: the plan's file there.
-    fn bundle(
-        &self,
-        plan_flags: &PlanFlags,
-        noted: &Parcel,
-        ca: Option<&Path>,
-    ) -> Result<(Bundle, Vec<String>), UsageError> {
-        let mut bundle = Bundle::below(&folder(&plan_flags.file)?)?;
-        let mut words = vec![bundle.add_file(&plan_flags.file)?];
-        let files = noted.files.keys().map(Path::new);
-        self.refuse_unread_in_image(files.clone())?;
-        for file in files.filter(|file| !self.in_image.iter().any(|it| it == file)) {
-            bundle.add_file(file)?;
-        }
-        for file in &self.pod_file {
-            bundle.add_file(file)?;
-        }
-        if let Some(ca) = ca {
-            words.push(format!("--ca={}", bundle.add_file(ca)?));
-        }
-        let asked =
-            noted.variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        let variables = asked.chain(plan_flags.env.iter().map(|(name, value)| (name, value)));
-        for (name, value) in variables {
-            bundle.set_variable(name, value)?;
-        }
-        Ok((bundle, words))
-    }
-
-    /// Errs where an image is to have a file by a path that means another one in pods, or none.
-    fn refuse_unread_in_image<'a>(
-        &self,
-        files: impl Iterator<Item = &'a Path> + Clone,
-    ) -> Result<(), UsageError> {
-        let is_read = |path: &PathBuf| path.is_absolute() && files.clone().any(|it| it == path);
-        match self.in_image.iter().find(|path| !is_read(path)) {
-            None => Ok(()),
-            Some(path) => Err(UsageError::new(
-                format!("--in-image {}: the journey file reads no such path", path.display()),
-                "write the absolute path that the image has it at, and the same in the journey \
-                 file; it must be on this machine too, where the plan is checked",
-            )),
-        }
-    }
-
-    /// The join key: 244 random bits, unless there is one.
-    fn key(&self) -> Result<String, UsageError> {
-        let fresh = || uuid::Uuid::new_v4().simple().to_string();
-        match &self.key_file {
-            None => Ok(fresh() + &fresh()),
-            Some(file) => {
-                let text = std::fs::read_to_string(file).map_err(|error| {
-                    UsageError::unreadable(file, &error, "leave --key-file out for a fresh key")
-                })?;
-                Ok(text.trim().to_owned())
-            }
-        }
-    }
-
-    fn times(&self, plan: &Plan) -> Times {
+    fn times(&self, plan: &Plan, ready_ns: u64) -> Times {
         let load_ns = plan.load.iter().map(|load| load.warmup_ns + load.steady_ns + load.drain_ns);
         let after_ns = plan.journeys.iter().map(|journey| journey.within_ns + journey.linger_ns);
-        let run_ns = load_ns.max().unwrap_or(0) + after_ns.max().unwrap_or(0) + self.ready_timeout;
+        let run_ns = load_ns.max().unwrap_or(0) + after_ns.max().unwrap_or(0) + ready_ns;
         let seconds = |ns: u64| ns.div_ceil(SECOND_NS);
         Times {
             run_s: seconds(run_ns) + BESIDE_S,
-            ready_s: seconds(self.ready_timeout),
+            ready_s: seconds(ready_ns),
             linger_s: seconds(self.linger),
             keep_s: seconds(self.ttl),
         }
@@ -294,95 +305,8 @@ fn reconnect_within(text: &str) -> Result<String, String> {
     fleet_flags::reconnect_within(text).map(|_| text.to_owned())
 }
 
-/// The ids of the flags above.
-fn own_flags() -> Vec<String> {
-    let all = <KubernetesFlags as clap::Args>::augment_args(clap::Command::new("own"));
+/// The ids of the flags that say where a run is and what its pods are.
+pub(crate) fn own_flags() -> Vec<String> {
+    let all = <OnFlags as clap::Args>::augment_args(clap::Command::new("own"));
     all.get_arguments().map(|argument| argument.get_id().to_string()).collect()
-}
-
-/// The folder whose files pods can have: this one, as far as the plan is in it, so that names of
-/// files mean the same there; else the plan's.
-fn folder(plan: &Path) -> Result<PathBuf, UsageError> {
-    let unreadable = |error| {
-        let hint = "`sojourn init > journey.yaml` writes a first journey file";
-        UsageError::unreadable(plan, &error, hint)
-    };
-    let here = std::env::current_dir().and_then(|it| it.canonicalize()).map_err(unreadable)?;
-    let of_plan = std::path::absolute(plan).map_err(unreadable)?;
-    let of_plan =
-        of_plan.parent().unwrap_or_else(|| Path::new("/")).canonicalize().map_err(unreadable)?;
-    Ok(if of_plan.starts_with(&here) { here } else { of_plan })
-}
-
-/// What a plan may name that is on this machine alone.
-fn refuse_what_pods_lack(plan: &Plan, out: &OutFlags) -> Result<(), UsageError> {
-    let is_here = |source: &ResourceSource| !matches!(source, ResourceSource::Query { .. });
-    if plan.resources.iter().any(|resource| is_here(&resource.source)) {
-        return Err(UsageError::new(
-            "processes and control groups of this machine can't be read from pods",
-            "ask Prometheus about the target's: --prometheus URL --observe NAME=PROMQL",
-        ));
-    }
-    let is_file = |out: &&String| out.starts_with("ndjson=") || out.starts_with("parquet=");
-    match out.out.iter().find(is_file) {
-        None => Ok(()),
-        Some(out) => Err(UsageError::new(
-            format!("--out {out} would write a file in a pod, which goes with it"),
-            "make it of the run file afterwards: `sojourn report RUNFILE --report FILE.ndjson`",
-        )),
-    }
-}
-
-/// Errs when a URL of the command line has a user or a password: it would stand in the Job, which
-/// more people may read than the Secret.
-fn refuse_passwords(given: &[String]) -> Result<(), UsageError> {
-    const OF_OUTPUTS: &str = "leave it out: the token or header for it is taken from \
-                              SOJOURN_PROMETHEUS_TOKEN, OTEL_EXPORTER_OTLP_HEADERS or \
-                              INFLUX_TOKEN, and goes along in the Secret";
-    const OF_PLANS: &str = "write the URL into the journey file, with ${NAME} in place of the \
-                            password: file and variable go along in the Secret";
-    let flags = [("--out", OF_OUTPUTS), ("--target", OF_PLANS), ("--prometheus", OF_PLANS)];
-    for word in given {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        if let Some((flag, hint)) = flags.iter().find(|(flag, _)| *flag == name)
-            && names_user(value)
-        {
-            let message = format!(
-                "{flag} has a URL with a user or a password, which all could read who may read \
-                 Jobs"
-            );
-            return Err(UsageError::new(message, *hint));
-        }
-    }
-    Ok(())
-}
-
-/// Whether there is a user or a password in a URL.
-fn names_user(text: &str) -> bool {
-    let behind = text.split_once("://").map_or("", |(_, behind)| behind);
-    behind.split(['/', '?', '#']).next().is_some_and(|authority| authority.contains('@'))
-}
-
-/// The ports of a plan's webhooks.
-fn webhook_ports(plan: &Plan) -> Result<Vec<u16>, UsageError> {
-    let mut ports = Vec::new();
-    for channel in &plan.channels {
-        let Connector::Webhook(webhook) = &channel.connector else { continue };
-        let address: Option<SocketAddr> = webhook.listen.parse().ok();
-        let is_reached = |it: &SocketAddr| !it.ip().is_loopback() && it.port() != 0;
-        let Some(address) = address.filter(is_reached) else {
-            return Err(UsageError::new(
-                format!(
-                    "channel `{}` listens at {}, where nobody reaches its pod",
-                    channel.name, webhook.listen
-                ),
-                "write `listen: 0.0.0.0:9000`; in the cluster it is http://RUN-NAME.NAMESPACE:9000 \
-                 then, with the run's --run-name",
-            ));
-        };
-        if !ports.contains(&address.port()) {
-            ports.push(address.port());
-        }
-    }
-    Ok(ports)
 }

@@ -14,6 +14,7 @@ mod errors;
 mod fail_if;
 mod files;
 mod fleet_flags;
+mod for_pods;
 mod framed;
 mod given_words;
 mod go_flags;

@@ -1,12 +1,16 @@
 //! A run in a cluster, from this terminal: created, followed, fetched, reported.
 
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sojourn_clock::SECOND_NS;
 use sojourn_engine::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_VOID, Stop};
 use sojourn_kubernetes::{
-    Cluster, Ended, Events, Follow, Generators, RunName, Standing, Unbegun, Wanted,
+    Cluster, Ended, Events, Follow, Generators, RunName, Standing, Unbegun, Wanted, documents,
+    manifests,
 };
 
 use crate::{
@@ -29,8 +33,10 @@ pub(crate) struct Results<'a> {
     pub(crate) output: Option<&'a Path>,
     /// Further reports.
     pub(crate) reports: &'a [PathBuf],
-    /// What is printed.
-    pub(crate) format: RunFormat,
+    /// What is printed; `None`: nothing, and no page is written unless one of `reports` is one.
+    pub(crate) format: Option<RunFormat>,
+    /// Where an attack's records go, which are fetched instead of the run file.
+    pub(crate) records: Option<&'a OsStr>,
     /// Requirements that the run must meet.
     pub(crate) nfr: Option<&'a Path>,
     /// Nothing is told meanwhile.
@@ -40,9 +46,37 @@ pub(crate) struct Results<'a> {
 impl Results<'_> {
     /// Errs when one of them could not be made in the end: better before the run.
     pub(crate) fn check(&self) -> Result<(), UsageError> {
+        let records = self.records.filter(|to| *to != "stdout");
+        records.map(created).transpose()?;
         self.reports.iter().try_for_each(|path| ReportFile::of(path).map(drop))?;
         self.nfr.map(requirements::read).transpose().map(drop)
     }
+}
+
+fn created(file: &OsStr) -> Result<File, UsageError> {
+    File::create(Path::new(file)).map_err(|error| UsageError::file("open", file, &error))
+}
+
+/// Prints what would be created, as YAML.
+pub(crate) fn print(wanted: &Wanted) -> Result<u8, UsageError> {
+    let objects = manifests(wanted, None)?;
+    outputs::print(&documents(&comment(wanted), &objects));
+    Ok(0)
+}
+
+/// What somebody should know who finds the file.
+fn comment(wanted: &Wanted) -> String {
+    let Wanted { name, generators, .. } = wanted;
+    let label = format!("app.kubernetes.io/instance={name}");
+    format!(
+        "A run of sojourn with {generators} generators. All of its objects and pods have the\n\
+         label {label}. `sojourn run --on kubernetes` also makes the Job\n\
+         {name} the owner of all others, which needs the uid that the cluster\n\
+         gives it. Without that:\n\n\
+         \x20 kubectl create -f THIS\n\
+         \x20 sojourn fleet attach {name}\n\
+         \x20 kubectl delete job,service,secret,networkpolicy -l {label}"
+    )
 }
 
 /// Creates a run, and stays with it unless that is not wanted.
@@ -205,8 +239,12 @@ impl Attached<'_> {
         if !is_verdict {
             eprintln!("void: the coordinator ended with {code} ({reason}) before its run did");
         }
-        let code = match self.report(results) {
-            Ok(fetched) if is_verdict => fetched.code(code),
+        let fetched = match results.records {
+            Some(to) => self.hand_records(to).map(|()| None),
+            None => self.report(results).map(Some),
+        };
+        let code = match fetched {
+            Ok(reported) if is_verdict => reported.map_or(code, |it| it.code(code)),
             Ok(_) => EXIT_VOID,
             Err(error) if is_verdict => return Err(error),
             Err(error) => {
@@ -229,6 +267,26 @@ impl Attached<'_> {
         Ok(code)
     }
 
+    /// Fetches the records of an attack to where they are wanted.
+    fn hand_records(&self, to: &OsStr) -> Result<(), UsageError> {
+        let to: Box<dyn Write + Send> = match to.to_str() {
+            Some("stdout") => Box::new(outputs::while_read(std::io::stdout())),
+            _ => Box::new(created(to)?),
+        };
+        let mut to = std::io::BufWriter::new(to);
+        self.cluster.fetch_records(self.name, &mut to).map_err(|error| {
+            UsageError::new(
+                format!("the records could not be fetched whole: {error}"),
+                format!(
+                    "its run file is kept for a while: sojourn fleet report {}; ask for fewer \
+                     bytes of each by -max-body 0",
+                    self.name
+                ),
+            )
+            .with_code(EXIT_VOID)
+        })
+    }
+
     /// Fetches the run file, and makes the reports that are wanted.
     pub(crate) fn report(&self, results: &Results<'_>) -> Result<Reported, UsageError> {
         let wanted = results.nfr.map(requirements::read).transpose()?;
@@ -243,11 +301,13 @@ impl Attached<'_> {
             .with_code(sojourn_engine::EXIT_VOID)
         })?;
         let reported = Reported::held_against(&run_file, wanted.as_ref())?;
-        reported.print(results.format)?;
+        if let Some(format) = results.format {
+            reported.print(format)?;
+        }
         eprintln!("run file  {}", run_file.display());
-        let beside = vec![run_file.with_extension("html")];
+        let beside = results.format.map(|_| run_file.with_extension("html"));
         let reports: &[PathBuf] =
-            if results.reports.is_empty() { &beside } else { results.reports };
+            if results.reports.is_empty() { beside.as_slice() } else { results.reports };
         for report in reports {
             eprintln!("report    {}", reported.write(report)?.display());
         }
@@ -324,7 +384,8 @@ mod tests {
             let results = Results {
                 output: None,
                 reports: &[],
-                format: RunFormat::Text,
+                format: Some(RunFormat::Text),
+                records: None,
                 nfr: None,
                 is_quiet: true,
             };

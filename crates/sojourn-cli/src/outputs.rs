@@ -59,13 +59,18 @@ pub(crate) fn print(text: &str) {
 pub(crate) fn print_with(
     write: impl FnOnce(&mut dyn Write) -> Result<(), UsageError>,
 ) -> Result<(), UsageError> {
-    let mut out = BufWriter::new(WhileRead(Some(std::io::stdout().lock())));
+    let mut out = BufWriter::new(while_read(std::io::stdout().lock()));
     write(&mut out)?;
     let _ignored = out.flush();
     Ok(())
 }
 
-/// A writer until its reader has gone; then nothing.
+/// The writer until its reader has gone; then nothing.
+pub(crate) fn while_read<W: Write>(out: W) -> impl Write {
+    WhileRead(Some(out))
+}
+
+/// See [`while_read`].
 struct WhileRead<W>(Option<W>);
 
 impl<W: Write> Write for WhileRead<W> {

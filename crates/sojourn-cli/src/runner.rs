@@ -11,6 +11,7 @@ use crate::{
     control,
     display::{self, Beside, Shown, ShownFlags},
     errors::UsageError,
+    on_kubernetes::Results,
     out_flags::OutFlags,
     outputs,
     report_file::ReportFile,
@@ -47,6 +48,20 @@ pub(crate) struct RunFlags {
     pub(crate) shown: ShownFlags,
     #[command(flatten)]
     pub(crate) machine: MachineFlags,
+}
+
+impl RunFlags {
+    /// What becomes here of the results of a run that is made elsewhere.
+    pub(crate) fn results(&self) -> Results<'_> {
+        Results {
+            output: self.output.as_deref(),
+            reports: &self.report,
+            format: Some(self.format),
+            records: None,
+            nfr: self.nfr.as_deref(),
+            is_quiet: self.machine.quiet,
+        }
+    }
 }
 
 /// How this machine makes load.

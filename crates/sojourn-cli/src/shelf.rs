@@ -15,7 +15,7 @@ use crate::errors::UsageError;
 const SENT_MAX: usize = 200_000_000;
 
 /// What standard input is called among the files that are sent along.
-const STANDARD_INPUT: &str = "/dev/stdin";
+pub(crate) const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// Where the files and variables are that a plan and its work are made of.
 #[derive(Debug)]

@@ -1,8 +1,12 @@
 //! Runs on a cluster, as the terminal sees them: a `kubectl` whose cluster is this machine. What
 //! real clusters make of the objects is for `cargo xtask test fleet --cluster`.
 
+mod attacks;
 mod image;
 mod manifests;
+mod played;
+#[cfg(feature = "script")]
+mod sessions;
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +20,7 @@ use crate::common::until;
 /// A folder with a plan, a target, and a cluster.
 struct Terminal {
     folder: TempDir,
-    _target: MisbehavingServer,
+    target: MisbehavingServer,
     /// What the coordinator's pod runs.
     coordinator: String,
 }
@@ -37,7 +41,7 @@ impl Terminal {
         let plan = folder.path().join("plan.yaml");
         let coordinator =
             format!("run {} --live line --output results/run.sojourn", plan.display());
-        Self { folder, _target: target, coordinator }
+        Self { folder, target, coordinator }
     }
 
     fn sojourn(&self, line: &str) -> Program {

@@ -11,6 +11,9 @@ use crate::ClusterError;
 /// Most bytes of all values of a Secret together, as the API server counts them.
 pub const SECRET_BYTES_MAX: usize = 1 << 20;
 
+/// The folder in pods of files that stand elsewhere here.
+const ELSEWHERE: &str = "from-elsewhere";
+
 /// Files below one folder, and variables. In pods the files stand in the same places below their
 /// working folder.
 #[derive(Clone, Default)]
@@ -47,6 +50,20 @@ impl Bundle {
         let bytes = std::fs::read(path).map_err(of_file)?;
         self.files.insert(place.clone(), bytes);
         Ok(place)
+    }
+
+    /// Adds a file whose content is known, wherever it is here; the place that it has in pods: its
+    /// own where it is below the folder, else one that is free.
+    pub fn add_content(&mut self, path: &Path, bytes: Vec<u8>) -> String {
+        let mut place = self.place_of(path).unwrap_or_else(|_| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            format!("{ELSEWHERE}/{}", name.unwrap_or_default())
+        });
+        while self.files.get(&place).is_some_and(|known| *known != bytes) {
+            place.push('_');
+        }
+        self.files.insert(place.clone(), bytes);
+        place
     }
 
     /// Adds a variable of the pods' environment.
@@ -192,6 +209,21 @@ mod tests {
         assert_eq!(texts["env.RATE"], "50/s");
         assert_eq!(others["file.data_image.bin"], "/wAB");
         assert_eq!((texts.len(), others.len()), (4, 1));
+    }
+
+    /// Standard input, a certificate of the home folder.
+    #[test]
+    fn known_content_may_stand_anywhere() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut bundle = Bundle::below(folder.path()).unwrap();
+        let mut add = |path: &Path, bytes: &[u8]| bundle.add_content(path, bytes.to_vec());
+        assert_eq!(add(&folder.path().join("a.txt"), b"here"), "a.txt");
+        assert_eq!(add(Path::new("/dev/stdin"), b"in"), "from-elsewhere/stdin");
+        assert_eq!(add(&other.path().join("stdin"), b"other"), "from-elsewhere/stdin_");
+        assert_eq!(add(Path::new("/dev/stdin"), b"in"), "from-elsewhere/stdin");
+        let (texts, _) = bundle.data();
+        assert_eq!(texts["file.from-elsewhere_stdin_"], "other");
+        assert_eq!(texts.len(), 3);
     }
 
     #[test]

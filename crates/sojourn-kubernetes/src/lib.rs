@@ -39,5 +39,5 @@ pub use cluster::{
 pub use error::ClusterError;
 pub use name::RunName;
 pub use objects::{Subject, manifests, role};
-pub use wanted::{Placement, Size, Times, Toleration, Wanted};
+pub use wanted::{Coordinating, Placement, Size, Times, Toleration, Wanted};
 pub use yaml::documents;

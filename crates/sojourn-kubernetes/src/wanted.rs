@@ -23,9 +23,12 @@ pub struct Wanted {
     pub pull_secrets: Vec<String>,
     /// How many generators.
     pub generators: u32,
-    /// The coordinator's words after `sojourn coordinator`: the plan's file as it stands in the
-    /// bundle, then flags.
+    /// What coordinates it.
+    pub command: Coordinating,
+    /// That command's words: files as they stand in the bundle, and flags.
     pub words: Vec<String>,
+    /// Further words of it that not everybody may see who may see its Job.
+    pub secret_words: Vec<String>,
     /// Files and variables.
     pub bundle: Bundle,
     /// The join key's text: a secret.
@@ -45,6 +48,20 @@ pub struct Wanted {
     /// Whether pods leave their user to the namespace, as OpenShift's restricted security context
     /// constraints want it, instead of naming one.
     pub leaves_user_open: bool,
+}
+
+/// The command of `sojourn` that coordinates a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordinating {
+    /// That of journey files.
+    Journeys,
+    /// That of session scripts.
+    Sessions,
+    /// That of attacks.
+    Attack {
+        /// Whether the records of all hits are among the results, besides the run file.
+        has_records: bool,
+    },
 }
 
 /// How long things may take, seconds.
@@ -136,7 +153,8 @@ impl Wanted {
                  take another"
             ));
         }
-        self.bundle.check(self.key.len())
+        let secret_words = self.secret_words.iter().map(String::len).sum::<usize>();
+        self.bundle.check(self.key.len() + secret_words)
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use sojourn_kubernetes::{
-    Bundle, Placement, RunName, Size, Subject, Times, Toleration, Wanted, documents, manifests,
-    role,
+    Bundle, Coordinating, Placement, RunName, Size, Subject, Times, Toleration, Wanted, documents,
+    manifests, role,
 };
 
 const KEY: &str = "a-join-key-that-nobody-may-see";
@@ -40,7 +40,9 @@ fn plain(bundle: Bundle) -> Wanted {
         image: "localhost/sojourn:0.1.0".to_owned(),
         pull_secrets: Vec::new(),
         generators: 4,
+        command: Coordinating::Journeys,
         words: vec!["payments.yaml".to_owned(), "--label=cost=$(5)".to_owned()],
+        secret_words: Vec::new(),
         bundle,
         key: KEY.to_owned(),
         webhook_ports: Vec::new(),
@@ -75,6 +77,47 @@ fn a_plain_run() {
     let folder = tempfile::tempdir().unwrap();
     let objects = manifests(&plain(bundle(folder.path())), None).unwrap();
     check("plain.yaml", &documents("", &objects));
+}
+
+fn attack(has_records: bool) -> Wanted {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bundle = Bundle::below(folder.path()).unwrap();
+    let targets = b"GET http://checkout.shop:8080/\n".to_vec();
+    let place = bundle.add_content(Path::new("/dev/stdin"), targets);
+    Wanted {
+        command: Coordinating::Attack { has_records },
+        words: vec![format!("--targets={place}"), "--rate=40000".to_owned()],
+        secret_words: vec!["--header=Authorization: Bearer nobody-may-see".to_owned()],
+        ..plain(bundle)
+    }
+}
+
+/// Its targets came by standard input.
+#[test]
+fn an_attack() {
+    let wanted = Wanted { secret_words: Vec::new(), ..attack(true) };
+    check("attack.yaml", &documents("", &manifests(&wanted, None).unwrap()));
+    let objects = manifests(&attack(true), None).unwrap();
+    let words = objects.iter().find_map(|it| it["stringData"]["words.json"].as_str()).unwrap();
+    assert_eq!(words, r#"["--header=Authorization: Bearer nobody-may-see"]"#);
+    let args = |objects: &[Value]| {
+        let of = &objects[0]["spec"]["template"]["spec"]["containers"][0]["args"];
+        of.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let with = args(&objects);
+    let without = args(&manifests(&attack(false), None).unwrap());
+    assert_eq!(with[..without.len()], without);
+    assert_eq!(with[without.len()..], ["--output", "/results/records.bin"]);
+}
+
+#[test]
+fn a_session_script_has_its_own_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Wanted { command: Coordinating::Sessions, ..plain(bundle(folder.path())) };
+    let objects = manifests(&run, None).unwrap();
+    let args = &objects[0]["spec"]["template"]["spec"]["containers"][0]["args"];
+    assert_eq!(args[3], "session");
+    assert_eq!(args[4], "coordinator");
 }
 
 #[test]
@@ -125,13 +168,15 @@ fn the_role() {
 #[test]
 fn secrets_stand_in_the_secret_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let objects = manifests(&everything(bundle(folder.path())), None).unwrap();
-    let with: Vec<_> = objects
-        .iter()
-        .filter(|object| object.to_string().contains("nobody-may-see"))
-        .map(|object| object["kind"].as_str().unwrap())
-        .collect();
-    assert_eq!(with, ["Secret"]);
+    for wanted in [everything(bundle(folder.path())), attack(false)] {
+        let objects = manifests(&wanted, None).unwrap();
+        let with: Vec<_> = objects
+            .iter()
+            .filter(|object| object.to_string().contains("nobody-may-see"))
+            .map(|object| object["kind"].as_str().unwrap())
+            .collect();
+        assert_eq!(with, ["Secret"]);
+    }
 }
 
 #[test]

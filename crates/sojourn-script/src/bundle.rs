@@ -180,6 +180,12 @@ impl Bundle {
         names
     }
 
+    /// The files among them, the entry's apart.
+    pub fn imported_files(&self) -> Vec<PathBuf> {
+        let modules = self.modules().into_iter().filter(|address| address != self.entry.as_str());
+        modules.filter_map(|address| Url::parse(&address).ok()?.to_file_path().ok()).collect()
+    }
+
     /// Whether collecting has ended.
     pub fn is_frozen(&self) -> bool {
         self.read().frozen

@@ -1,5 +1,6 @@
 //! What a session script declares: plain data, the same whenever the script is evaluated.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sojourn_plan::PlanError;
@@ -34,6 +35,8 @@ pub struct Definition {
     pub channels: Vec<Declared>,
     /// Stages: events of a channel that sessions wait for. A channel with a `key` is one, too.
     pub stages: Vec<Declared>,
+    /// Files that the script imports, one by the other.
+    pub modules: Vec<PathBuf>,
     /// What is probably a slip, each at its place.
     pub warnings: Vec<PlanError>,
 }

@@ -1,15 +1,15 @@
 //! `sojourn run`: a journey file, as it is or one journey only.
 
 use sojourn_engine::{Joined, Processes, RunError, Stop};
-use sojourn_kubernetes::Wanted;
+use sojourn_kubernetes::Coordinating;
 use sojourn_plan::Plan;
 
 use crate::{
     connectors::registry,
     errors::UsageError,
     fleet_flags::{FleetFlags, Gathered},
-    kubernetes_flags::{ClusterFlags, KubernetesFlags, On},
-    on_kubernetes,
+    for_pods::Packed,
+    kubernetes_flags::{Asked, OnFlags, TermsFlags},
     plan_flags::PlanFlags,
     process_flags::ProcessFlags,
     rehearsal::{self, Share},
@@ -37,17 +37,10 @@ use crate::{
 pub(crate) struct Run {
     #[command(flatten)]
     making: Making,
-    /// Where the generators are: pods of a cluster that kubectl reaches, which are created, watched
-    /// and deleted again
-    #[arg(long, value_enum, value_name = "WHERE", requires = "generators")]
-    on: Option<On>,
-    /// With --on: come back as soon as the run is created; `sojourn fleet attach` follows it
-    #[arg(long, requires = "on")]
-    detach: bool,
     #[command(flatten)]
-    cluster: ClusterFlags,
+    on: OnFlags,
     #[command(flatten)]
-    kubernetes: KubernetesFlags,
+    terms: TermsFlags,
 }
 
 /// What is to be run and how, wherever its generators are.
@@ -73,15 +66,15 @@ pub(crate) struct Making {
 
 /// Flags of `run` that are not for the coordinator's pod: they say where the run is, or what
 /// becomes of its results here.
-const NOT_FOR_PODS: &[&str] =
-    &["on", "detach", "generators", "output", "report", "format", "nfr", "live", "web", "quiet"];
+pub(crate) const NOT_FOR_PODS: &[&str] =
+    &["output", "report", "format", "nfr", "live", "web", "quiet"];
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
-    if command.on == Some(On::Kubernetes) {
+    if command.on.is_asked() {
         return run_on_kubernetes(command);
     }
-    command.kubernetes.refuse_without_cluster(&["run"])?;
+    OnFlags::refuse_without_cluster(&["run"], &TermsFlags::IDS)?;
     let command = &command.making;
     let plan = command.plan.read()?;
     let stop = signals::stop_on_signals();
@@ -93,18 +86,16 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
 
 fn run_on_kubernetes(command: &Run) -> Result<u8, UsageError> {
     let Making { plan, flags, spread, .. } = &command.making;
-    let generators = spread.count().unwrap_or(1);
     let asked = (plan, flags.machine.ca.as_deref(), &flags.out);
-    let wanted = command.kubernetes.wanted(asked, generators, (&["run"], NOT_FOR_PODS))?;
-    let wanted = Wanted { namespace: command.cluster.namespace.clone(), ..wanted };
-    let results = on_kubernetes::Results {
-        output: flags.output.as_deref(),
-        reports: &flags.report,
-        format: flags.format,
-        nfr: flags.nfr.as_deref(),
-        is_quiet: flags.machine.quiet,
+    let (plan, packed) = Packed::journey_file(&command.on.pods, asked, (&["run"], NOT_FOR_PODS))?;
+    let asked = Asked {
+        plan: &plan,
+        generators: spread.count().unwrap_or(1),
+        command: Coordinating::Journeys,
+        packed,
+        terms: command.terms.terms(),
     };
-    on_kubernetes::start(&command.cluster.cluster(), &wanted, &results, command.detach)
+    command.on.make(asked, &flags.results())
 }
 
 /// Makes the run with generators that dial in.

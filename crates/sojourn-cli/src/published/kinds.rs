@@ -19,7 +19,7 @@ struct Kind {
     least: usize,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
     Kind {
         name: "a shell's commands",
         is_of: |block| block.language == "sh",
@@ -31,6 +31,12 @@ const KINDS: [Kind; 12] = [
         is_of: |block| is_yaml(block) && block.page.starts_with("docs/ci/"),
         read: readers::foreign_yaml,
         least: 3,
+    },
+    Kind {
+        name: "a kustomization",
+        is_of: |block| is_yaml(block) && block.text.contains("\nkind: Kustomization\n"),
+        read: readers::kustomization,
+        least: 1,
     },
     Kind {
         name: "an object of Kubernetes",

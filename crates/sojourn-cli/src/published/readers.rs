@@ -167,7 +167,6 @@ pub(super) fn template(_: &Desk, block: &Block) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-/// A file of another program's: YAML, at least.
 /// Objects by their common part; their own is the cluster's to read.
 pub(super) fn kubernetes_object(_: &Desk, block: &Block) -> Result<(), String> {
     let object = serde_saphyr::from_str::<Value>(&block.text).map_err(|error| error.to_string())?;
@@ -179,6 +178,28 @@ pub(super) fn kubernetes_object(_: &Desk, block: &Block) -> Result<(), String> {
     Ok(())
 }
 
+/// A kustomization: its patches are of the kind that they are for, and change pods.
+pub(super) fn kustomization(_: &Desk, block: &Block) -> Result<(), String> {
+    let read = |text: &str| serde_saphyr::from_str::<Value>(text).map_err(|it| it.to_string());
+    let whole = read(&block.text)?;
+    if whole["kind"] != "Kustomization" || !whole["resources"][0].is_string() {
+        return Err("it has no `kind: Kustomization`, or no `resources`".to_owned());
+    }
+    let patches = whole["patches"].as_array().map_or(&[][..], Vec::as_slice);
+    for patch in patches {
+        let text = patch["patch"].as_str().ok_or("a patch has no text")?;
+        let object = read(text)?;
+        if object["kind"] != patch["target"]["kind"] || object["metadata"]["name"].is_null() {
+            return Err(format!("a patch is of another kind than its target, or of none: {text}"));
+        }
+        if !object["spec"]["template"].is_object() {
+            return Err(format!("a patch does not change pods: {text}"));
+        }
+    }
+    if patches.is_empty() { Err("it has no patches".to_owned()) } else { Ok(()) }
+}
+
+/// A file of another program's: YAML, at least.
 pub(super) fn foreign_yaml(_: &Desk, block: &Block) -> Result<(), String> {
     let read = serde_saphyr::from_str::<Value>(&block.text);
     read.map(drop).map_err(|error| error.to_string())

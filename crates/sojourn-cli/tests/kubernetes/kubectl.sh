@@ -82,14 +82,15 @@ in_pod() {
         ;;
     release) touch released ;;
     hand)
+        file=${1#/}
         shift
         if [ "$*" = "--from 0" ]; then
             # A connection that is cut, and says so.
-            head -c 1000 results/run.sojourn
+            head -c 1000 "$file"
             echo 'error: lost connection to pod' >&2
             exit 1
         fi
-        "$SOJOURN" fleet hand results/run.sojourn "$@"
+        "$SOJOURN" fleet hand "$file" "$@"
         ;;
     esac
 }

@@ -4,13 +4,14 @@
 //! until it is as long as it is there and has the same SHA-256: a connection to a pod may end at
 //! any byte without saying so.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use super::Cluster;
-use crate::objects::{KEEPER, RESULTS, RUN_FILE};
-use crate::pod::{Sum, sum};
+use crate::objects::{KEEPER, RECORDS_FILE, RESULTS, RUN_FILE};
+use crate::pod::{Sum, Summing};
 use crate::{ClusterError, RunName};
 
 /// Tries in a row that brought nothing.
@@ -24,18 +25,42 @@ impl Cluster {
     /// # Errors
     /// The pod has none, can't be reached, or `to` can't be written.
     pub fn fetch(&self, name: &RunName, to: &Path) -> Result<(), ClusterError> {
-        let pod = self.coordinator_pod(name)?;
-        let there: Sum = self.insistently(|| self.sum_there(&pod))?;
         let part = to.with_extension("part");
-        File::create(&part).map_err(|error| ClusterError::of_file(&part, error))?;
+        let mut file = File::create(&part).map_err(|error| ClusterError::of_file(&part, error))?;
+        self.pour(name, RUN_FILE, &mut file)?;
+        std::fs::rename(&part, to).map_err(|error| ClusterError::of_file(to, error))
+    }
+
+    /// Writes the records of an attack to `out`, as they come.
+    ///
+    /// # Errors
+    /// The pod has none, can't be reached, or `out` takes no more. What was written may be a part
+    /// of them then.
+    pub fn fetch_records(
+        &self,
+        name: &RunName,
+        out: &mut (dyn Write + Send),
+    ) -> Result<(), ClusterError> {
+        self.pour(name, RECORDS_FILE, out)
+    }
+
+    /// Writes a file of the pod's to `out`.
+    fn pour(
+        &self,
+        name: &RunName,
+        file: &str,
+        out: &mut (dyn Write + Send),
+    ) -> Result<(), ClusterError> {
+        let pod = self.coordinator_pod(name)?;
+        let there: Sum = self.insistently(|| self.sum_there(&pod, file))?;
+        let mut came = Summing::new(out);
         let mut tries = 0;
-        loop {
-            let before = length(&part)?;
-            if before >= there.bytes {
-                break;
-            }
-            let outcome = self.append(&pod, before, &part);
-            tries = if length(&part)? > before { 0 } else { tries + 1 };
+        while came.bytes() < there.bytes {
+            let before = came.bytes();
+            let from = before.to_string();
+            let words = words(&pod, &["fleet", "hand", file, "--from", &from]);
+            let outcome = self.kubectl().stream(&words, &mut came);
+            tries = if came.bytes() > before { 0 } else { tries + 1 };
             if tries >= TRIES_MAX {
                 return Err(outcome.err().unwrap_or_else(|| stuck(&pod, before, there.bytes)));
             }
@@ -43,14 +68,13 @@ impl Cluster {
                 std::thread::sleep(PAUSE);
             }
         }
-        if sum(&part)? != there {
+        if came.sum() != there {
             return Err(ClusterError::Kubectl(format!(
-                "{} did not come as it is in the pod {pod}: fetch it again with `sojourn fleet \
-                 report {name}`",
-                part.display(),
+                "{file} did not come as it is in the pod {pod}: fetch it again with `sojourn \
+                 fleet report {name}`",
             )));
         }
-        std::fs::rename(&part, to).map_err(|error| ClusterError::of_file(to, error))
+        Ok(())
     }
 
     /// Lets the keeper go: the results are here.
@@ -62,20 +86,11 @@ impl Cluster {
         self.in_keeper(&pod, &["fleet", "release", RESULTS]).map(drop)
     }
 
-    fn sum_there(&self, pod: &str) -> Result<Sum, ClusterError> {
-        let said = self.in_keeper(pod, &["fleet", "hand", RUN_FILE, "--sum"])?;
+    fn sum_there(&self, pod: &str, file: &str) -> Result<Sum, ClusterError> {
+        let said = self.in_keeper(pod, &["fleet", "hand", file, "--sum"])?;
         serde_json::from_slice(&said).map_err(|_| {
-            ClusterError::Kubectl(format!("the pod {pod} does not say what its run file is"))
+            ClusterError::Kubectl(format!("the pod {pod} does not say what its {file} is"))
         })
-    }
-
-    /// Adds what comes to a file that has so many bytes.
-    fn append(&self, pod: &str, from: u64, part: &Path) -> Result<(), ClusterError> {
-        let of_file = |error| ClusterError::of_file(part, error);
-        let from = from.to_string();
-        let words = words(pod, &["fleet", "hand", RUN_FILE, "--from", &from]);
-        let mut file = OpenOptions::new().append(true).open(part).map_err(of_file)?;
-        self.kubectl().stream(&words, &mut file)
     }
 
     fn in_keeper(&self, pod: &str, command: &[&str]) -> Result<Vec<u8>, ClusterError> {
@@ -100,7 +115,7 @@ impl Cluster {
 /// What to say of tries that all succeeded and brought nothing.
 fn stuck(pod: &str, have: u64, of: u64) -> ClusterError {
     ClusterError::Kubectl(format!(
-        "the pod {pod} gives no more than {have} of the {of} bytes that its run file has"
+        "the pod {pod} gives no more than {have} of the {of} bytes that its file has"
     ))
 }
 
@@ -109,11 +124,6 @@ fn words<'a>(pod: &'a str, command: &[&'a str]) -> Vec<&'a str> {
     let mut words = vec!["exec", pod, "-c", KEEPER, "--", "sojourn"];
     words.extend(command);
     words
-}
-
-fn length(path: &Path) -> Result<u64, ClusterError> {
-    let metadata = std::fs::metadata(path).map_err(|error| ClusterError::of_file(path, error))?;
-    Ok(metadata.len())
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::pod::{self, Container};
 use super::{Part, metadata};
-use crate::Wanted;
 use crate::wanted::{COORDINATOR_PORT, Size};
+use crate::{Coordinating, Wanted};
 
 /// Where results are, in both containers of the coordinator's pod.
 pub(crate) const RESULTS: &str = "/results";
@@ -13,6 +13,8 @@ pub(crate) const RESULTS: &str = "/results";
 pub(crate) const KEEPER: &str = "results";
 /// The run file, there.
 pub(crate) const RUN_FILE: &str = "/results/run.sojourn";
+/// The records of an attack's hits, there.
+pub(crate) const RECORDS_FILE: &str = "/results/records.bin";
 /// Until a coordinator begins, until generators are heard of again after a cut, and until an end of
 /// pods, whatever else happens: beyond what the run itself may take, seconds.
 const SLACK_S: u64 = 300;
@@ -23,7 +25,7 @@ pub(super) fn coordinator(wanted: &Wanted) -> Value {
     let times = wanted.times;
     let volumes = vec![
         pod::plan_volume(wanted),
-        pod::key_volume(wanted),
+        pod::key_volume(wanted, Part::Coordinator),
         json!({ "name": "results", "emptyDir": {} }),
         json!({ "name": "tmp", "emptyDir": {} }),
     ];
@@ -65,7 +67,7 @@ pub(super) fn coordinator(wanted: &Wanted) -> Value {
 pub(super) fn generators(wanted: &Wanted) -> Value {
     let volumes = vec![
         pod::plan_volume(wanted),
-        pod::key_volume(wanted),
+        pod::key_volume(wanted, Part::Generator),
         json!({ "name": "tmp", "emptyDir": {} }),
     ];
     let tmp = json!({ "name": "tmp", "mountPath": "/tmp" });
@@ -108,12 +110,21 @@ pub(super) fn generators(wanted: &Wanted) -> Value {
     })
 }
 
-/// `sojourn coordinator …`, started so that a lock tells whether it lives.
+/// `sojourn coordinator …` or the like, started so that a lock tells whether it lives.
 fn coordinator_words(wanted: &Wanted) -> Vec<String> {
     let listen = format!("0.0.0.0:{COORDINATOR_PORT}");
     let generators = wanted.generators.to_string();
     let ready = format!("{}s", wanted.times.ready_s);
-    let mut all = words(&["fleet", "locked", RESULTS, "coordinator"]);
+    let mut all = words(&["fleet", "locked"]);
+    if !wanted.secret_words.is_empty() {
+        all.extend(words(&["--words-from", pod::WORDS_FILE]));
+    }
+    all.push(RESULTS.to_owned());
+    all.extend(words(match wanted.command {
+        Coordinating::Journeys => &["coordinator"],
+        Coordinating::Sessions => &["session", "coordinator"],
+        Coordinating::Attack { .. } => &["attack"],
+    }));
     // What a pod's words have behind `$` is its cluster's to replace, unless it is doubled.
     all.extend(wanted.words.iter().map(|word| word.replace('$', "$$")));
     all.extend(words(&[
@@ -125,11 +136,16 @@ fn coordinator_words(wanted: &Wanted) -> Vec<String> {
         &generators,
         "--ready-timeout",
         &ready,
-        "--output",
-        RUN_FILE,
-        "--report",
-        "/results/report.html",
     ]));
+    all.extend(words(match wanted.command {
+        Coordinating::Journeys | Coordinating::Sessions => {
+            &["--output", RUN_FILE, "--report", "/results/report.html"]
+        }
+        Coordinating::Attack { has_records: false } => &["--run-file", RUN_FILE],
+        Coordinating::Attack { has_records: true } => {
+            &["--run-file", RUN_FILE, "--output", RECORDS_FILE]
+        }
+    }));
     all
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use access::RULES as ACCESS;
 pub use access::{Subject, role};
-pub(crate) use jobs::{KEEPER, RESULTS, RUN_FILE};
+pub(crate) use jobs::{KEEPER, RECORDS_FILE, RESULTS, RUN_FILE};
 
 use crate::{ClusterError, Wanted};
 

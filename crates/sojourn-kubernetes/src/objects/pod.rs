@@ -14,6 +14,10 @@ const KEY: &str = "/key";
 pub(super) const KEY_FILE: &str = "/key/join.key";
 /// Its key in the Secret.
 pub(super) const JOIN_KEY: &str = "join.key";
+/// Words of the coordinator's that are secrets.
+pub(super) const WORDS_FILE: &str = "/key/words.json";
+/// Their key in the Secret.
+pub(super) const WORDS: &str = "words.json";
 /// The user of our images, and their group.
 const USER: u32 = 65_532;
 /// How long a coordinator may take to end gracefully when it is told to, seconds: it drains.
@@ -85,9 +89,12 @@ pub(super) fn plan_mount() -> Value {
     json!({ "name": "plan", "mountPath": PLAN, "readOnly": true })
 }
 
-/// The join key alone.
-pub(super) fn key_volume(wanted: &Wanted) -> Value {
-    let items = json!([{ "key": JOIN_KEY, "path": JOIN_KEY }]);
+/// The join key, and the coordinator's secret words, if there are any.
+pub(super) fn key_volume(wanted: &Wanted, part: Part) -> Value {
+    let mut items = vec![json!({ "key": JOIN_KEY, "path": JOIN_KEY })];
+    if part == Part::Coordinator && !wanted.secret_words.is_empty() {
+        items.push(json!({ "key": WORDS, "path": WORDS }));
+    }
     json!({ "name": "key", "secret": { "secretName": wanted.name.as_str(), "items": items } })
 }
 

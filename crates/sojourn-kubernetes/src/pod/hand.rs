@@ -1,7 +1,7 @@
 //! Handing a file over, from where the last try ended.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,44 @@ pub struct Sum {
     pub sha256: String,
 }
 
+/// A writer that knows length and digest of what went through it.
+pub(crate) struct Summing<W> {
+    out: W,
+    digest: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Summing<W> {
+    /// Nothing has gone through yet.
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, digest: Sha256::new(), bytes: 0 }
+    }
+
+    /// How much went through.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What went through.
+    pub(crate) fn sum(self) -> Sum {
+        let sha256 = self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Sum { bytes: self.bytes, sha256 }
+    }
+}
+
+impl<W: Write> Write for Summing<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let length = self.out.write(bytes)?;
+        self.digest.update(&bytes[..length]);
+        self.bytes += length as u64;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Length and digest of a file.
 ///
 /// # Errors
@@ -25,18 +63,9 @@ pub struct Sum {
 pub fn sum(path: &Path) -> Result<Sum, ClusterError> {
     let of_file = |error| ClusterError::of_file(path, error);
     let mut file = File::open(path).map_err(of_file)?;
-    let (mut digest, mut bytes) = (Sha256::new(), 0);
-    let mut piece = vec![0; 1 << 16];
-    loop {
-        let length = file.read(&mut piece).map_err(of_file)?;
-        if length == 0 {
-            break;
-        }
-        digest.update(&piece[..length]);
-        bytes += length as u64;
-    }
-    let sha256 = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Sum { bytes, sha256 })
+    let mut summing = Summing::new(std::io::sink());
+    std::io::copy(&mut file, &mut summing).map_err(of_file)?;
+    Ok(summing.sum())
 }
 
 /// Writes a file from a place on.

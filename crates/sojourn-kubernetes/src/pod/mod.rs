@@ -11,6 +11,7 @@ mod hand;
 mod keep;
 mod lock;
 
+pub(crate) use hand::Summing;
 pub use hand::{Sum, hand, sum};
 pub use keep::{Keeping, Kept, keep, release};
 pub use lock::locked;

@@ -81,6 +81,7 @@ pub fn evaluate_with(
     let nonce = nonce(bundle.entry().as_str(), text.as_deref());
     let places = Rc::new(RefCell::new(Places::new(bundle.entry(), &given, text.as_deref())));
     let (defines, given_places) = (defines.clone(), Rc::clone(&places));
+    let own = Arc::clone(&bundle);
     let script = Script { bundle, text, nonce: nonce.clone(), defines, places: given_places };
     let (told, misused) = script.run(budget).map_err(|message| whole(&message))?;
     let places = places.borrow();
@@ -95,7 +96,8 @@ pub fn evaluate_with(
     let raw = serde_json::from_str(&raw).map_err(|error| {
         whole(&format!("the script has changed what JavaScript brings: {error}"))
     })?;
-    read::definition(raw, Markers::new(nonce), &places, misused)
+    let definition = read::definition(raw, Markers::new(nonce), &places, misused)?;
+    Ok(Definition { modules: own.imported_files(), ..definition })
 }
 
 /// A script that is about to run.

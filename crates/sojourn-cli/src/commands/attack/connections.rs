@@ -89,6 +89,25 @@ impl Connections {
         words(&self.laddr).any(|address| address != "0.0.0.0")
     }
 
+    /// Whether everything goes to a socket of this machine.
+    pub(super) fn has_socket(&self) -> bool {
+        self.unix_socket.is_some()
+    }
+
+    /// The flags that name files, and their files.
+    pub(super) fn files(&self) -> [(&'static str, Vec<&Path>); 3] {
+        [
+            ("cert", self.cert.as_deref().into_iter().collect()),
+            ("key", self.key.as_deref().into_iter().collect()),
+            ("root-certs", words(&self.root_certs).map(Path::new).collect()),
+        ]
+    }
+
+    /// Headers for proxies.
+    pub(super) fn proxy_headers(&self) -> impl Iterator<Item = &String> {
+        self.proxy_header.iter()
+    }
+
     /// The client's configuration, with files and proxies from this shelf.
     pub(super) fn config(&self, shelf: &Shelf) -> Result<ClientConfig, UsageError> {
         Ok(ClientConfig {

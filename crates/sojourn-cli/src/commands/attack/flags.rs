@@ -8,6 +8,7 @@ use crate::{
     fleet_flags::ListenFlags,
     go_flags::boolean,
     go_words::{body_limit, duration},
+    kubernetes_flags::OnFlags,
     out_flags::OutFlags,
     process_flags::ProcessFlags,
 };
@@ -23,6 +24,7 @@ use crate::{
   sojourn attack -targets targets.txt -rate 40000 -generators 4 -output run.sojourn
   sojourn attack -targets targets.txt -rate 40000 -generators 4 -listen 0.0.0.0:7000 \\
     -key-file fleet.key
+  sojourn attack -targets targets.txt -rate 40000 -duration 60s -on kubernetes -generators 8
 
 On a terminal, without -output, a report is printed and a run file and a page are written; into a
 pipe or a file go result records, for `report`, `plot` and `encode`. A flag may be written with one
@@ -113,6 +115,12 @@ pub(crate) struct Attack {
     pub(super) spread: ProcessFlags,
     #[command(flatten)]
     pub(super) listen: ListenFlags,
+    #[command(flatten)]
+    pub(super) on: OnFlags,
+    /// A run file besides, in a pod: its report goes to standard output, and records only where
+    /// -output names a file
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(super) run_file: Option<PathBuf>,
     /// Label of the run, repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::plan_flags::pair)]
     pub(super) label: Vec<(String, String)>,

@@ -3,6 +3,7 @@
 mod connections;
 mod flags;
 mod inputs;
+mod pods;
 mod prepared;
 mod spread;
 
@@ -18,6 +19,7 @@ use crate::{
     control,
     display::{self, Beside, Shown},
     errors::UsageError,
+    kubernetes_flags::OnFlags,
     outputs,
     reported::{Reported, RunFormat},
     runner, signals, version,
@@ -31,6 +33,8 @@ pub(crate) use spread::join;
 
 /// Where an attack's results go.
 enum Output {
+    /// There is a run file already, and nothing else is wanted.
+    Nothing,
     /// A report on the terminal, from a run file.
     Report(PathBuf),
     /// A run file, as asked.
@@ -45,6 +49,10 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
         println!("{}", version::lines());
         return Ok(0);
     }
+    if command.on.is_asked() {
+        return pods::run(command);
+    }
+    OnFlags::refuse_without_cluster(&["attack"], &[])?;
     let shelf = spread::shelf(command)?;
     let words = spread::words(command)?;
     let prepared = Prepared::of(command, &words, &shelf, runner::run_id())?;
@@ -53,7 +61,9 @@ pub(crate) fn run(command: &Attack) -> Result<u8, UsageError> {
     let spread = Spread::of(command, shelf, &stop)?;
     options.processes = spread.processes();
     let processes = options.processes.as_ref().map_or(1, |processes| processes.count);
+    options.run_file.clone_from(&command.run_file);
     let writer = match output(command, &plan, &options.run_id)? {
+        Output::Nothing => None,
         Output::Report(path) | Output::RunFile(path) => {
             options.run_file = Some(path);
             None
@@ -87,7 +97,7 @@ fn conduct(
     let beside = Beside {
         is_quiet: command.quiet,
         // Scripts that take both streams together get none of the progress.
-        silent_without_terminal: true,
+        silent_without_terminal: command.run_file.is_none(),
         // What a pipeline's next command prints meanwhile would be lost with the screen.
         wants_line: command.output == "stdout" && !std::io::stdout().is_terminal(),
     };
@@ -171,7 +181,9 @@ fn say(plan: &Plan, summary: &Summary) {
 
 fn report(command: &Attack, run_file: &Path) -> Result<(), UsageError> {
     let mut reports = Vec::new();
-    if is_terminal(command) {
+    if command.run_file.is_some() {
+        Reported::open(run_file)?.print(RunFormat::Text)?;
+    } else if is_terminal(command) {
         let reported = Reported::open(run_file)?;
         reported.print(RunFormat::Text)?;
         let page = run_file.with_extension("html");
@@ -186,7 +198,15 @@ fn is_terminal(command: &Attack) -> bool {
     command.output == "stdout" && std::io::stdout().is_terminal()
 }
 
+/// Whether a run file of a name is asked for.
+fn is_run_file(command: &Attack) -> bool {
+    Path::new(&command.output).extension().is_some_and(|ending| ending == "sojourn")
+}
+
 fn output(command: &Attack, plan: &Plan, run_id: &str) -> Result<Output, UsageError> {
+    if command.run_file.is_some() && command.output == "stdout" {
+        return Ok(Output::Nothing);
+    }
     if is_terminal(command) {
         return Ok(Output::Report(outputs::run_file(None, &plan.name, run_id)?));
     }
@@ -194,7 +214,7 @@ fn output(command: &Attack, plan: &Plan, run_id: &str) -> Result<Output, UsageEr
         return Ok(Output::Records(Box::new(std::io::stdout())));
     }
     let path = PathBuf::from(&command.output);
-    if path.extension().is_some_and(|extension| extension == "sojourn") {
+    if is_run_file(command) {
         return Ok(Output::RunFile(outputs::run_file(Some(&path), &plan.name, run_id)?));
     }
     let file = std::fs::File::create(&path).map_err(|error| {

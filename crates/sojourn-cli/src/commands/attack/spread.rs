@@ -53,9 +53,13 @@ pub(super) fn shelf(command: &Attack) -> Result<Shelf, UsageError> {
              process with more -threads",
         ));
     }
-    if command.listen.fleet().is_some() && command.connections.has_local_addresses() {
+    let are_elsewhere = command.on.is_asked() || command.listen.fleet().is_some();
+    if are_elsewhere && command.connections.has_local_addresses() {
+        let flag = if command.on.is_asked() { "-on" } else { "-listen" };
         return Err(UsageError::new(
-            "-laddr with -listen: an address is one machine's, and generators are on others",
+            format!(
+                "-laddr with {flag}: an address is one machine's, and generators are on others"
+            ),
             "leave -laddr out; each generator's machine has addresses and ports of its own",
         ));
     }

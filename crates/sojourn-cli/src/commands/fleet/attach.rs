@@ -47,7 +47,8 @@ impl Attach {
         Results {
             output: self.output.as_deref(),
             reports: &self.report,
-            format: self.format,
+            format: Some(self.format),
+            records: None,
             nfr: self.nfr.as_deref(),
             is_quiet: self.quiet,
         }

@@ -13,6 +13,9 @@ pub(super) enum InPod {
     /// Become another command that holds a folder's lock until it ends
     #[command(hide = true)]
     Locked {
+        /// Further words of it: a file with a list in JSON
+        #[arg(long)]
+        words_from: Option<PathBuf>,
         folder: PathBuf,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         words: Vec<String>,
@@ -46,7 +49,13 @@ pub(super) enum InPod {
 /// Does it.
 pub(super) fn run(command: &InPod) -> Result<u8, UsageError> {
     match command {
-        InPod::Locked { folder, words } => return Err(pod::locked(folder, words).into()),
+        InPod::Locked { words_from, folder, words } => {
+            let mut words = words.clone();
+            if let Some(file) = words_from {
+                words.extend(further_words(file)?);
+            }
+            return Err(pod::locked(folder, &words).into());
+        }
         InPod::Keep { folder, linger, at_most } => {
             let stop = signals::stop_keeping_on_signals();
             let keeping = Keeping { linger_ns: *linger, at_most_ns: *at_most };
@@ -61,6 +70,17 @@ pub(super) fn run(command: &InPod) -> Result<u8, UsageError> {
         InPod::Interrupt => interrupt()?,
     }
     Ok(0)
+}
+
+/// Words that stand in the Secret.
+fn further_words(file: &Path) -> Result<Vec<String>, UsageError> {
+    let hint = "it comes of the run's Secret: make the run anew";
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| UsageError::unreadable(file, &error, hint))?;
+    // What is wrong with it may be a part of it, which is a secret.
+    serde_json::from_str(&text).map_err(|_| {
+        UsageError::new(format!("{} is no list of words in JSON", file.display()), hint)
+    })
 }
 
 /// Only ever another process of this program: outside a pod the first process is the machine's.

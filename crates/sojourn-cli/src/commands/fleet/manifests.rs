@@ -1,12 +1,13 @@
 //! `sojourn fleet manifests`: what a run in a cluster would create, as YAML.
 
-use sojourn_kubernetes::{Wanted, documents, manifests};
+use sojourn_kubernetes::{Coordinating, Wanted};
 
 use crate::{
     errors::UsageError,
-    kubernetes_flags::KubernetesFlags,
+    for_pods::Packed,
+    kubernetes_flags::{Asked, KubernetesFlags, TermsFlags},
+    on_kubernetes,
     out_flags::OutFlags,
-    outputs,
     plan_flags::PlanFlags,
     runner::{KeepFlags, MachineFlags},
 };
@@ -15,10 +16,13 @@ use crate::{
 ///
 /// The Secret has the plan's files, its variables and the join key as they are: keep it as you keep
 /// other secrets. Each run needs a --run-name of its own, or the objects of the one before deleted.
+/// For session scripts and attacks, add --manifests to `run --on kubernetes` and `attack -on
+/// kubernetes`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn fleet manifests journey.yaml --generators 8 --namespace load | kubectl create -f -
-  sojourn fleet manifests journey.yaml --generators 8 --run-name nightly > base/run.yaml")]
+  sojourn fleet manifests journey.yaml --generators 8 --run-name nightly > base/run.yaml
+  sojourn attack -targets t.txt -duration 60s -on kubernetes -generators 8 -manifests > run.yaml")]
 pub(crate) struct Manifests {
     #[command(flatten)]
     plan: PlanFlags,
@@ -39,30 +43,18 @@ pub(crate) struct Manifests {
     machine: MachineFlags,
     #[command(flatten)]
     kubernetes: KubernetesFlags,
+    #[command(flatten)]
+    terms: TermsFlags,
 }
 
 /// Prints them.
 pub(super) fn run(command: &Manifests) -> Result<u8, UsageError> {
     let asked = (&command.plan, command.machine.ca.as_deref(), &command.out);
-    let said: (&[&str], &[&str]) = (&["fleet", "manifests"], &["generators", "quiet"]);
-    let wanted = command.kubernetes.wanted(asked, command.generators, said)?;
-    let wanted = Wanted { namespace: command.namespace.clone(), ..wanted };
-    let objects = manifests(&wanted, None)?;
-    outputs::print(&documents(&comment(&wanted), &objects));
-    Ok(0)
-}
-
-/// What somebody should know who finds the file.
-fn comment(wanted: &Wanted) -> String {
-    let Wanted { name, generators, .. } = wanted;
-    let label = format!("app.kubernetes.io/instance={name}");
-    format!(
-        "A run of sojourn with {generators} generators. All of its objects and pods have the\n\
-         label {label}. `sojourn run --on kubernetes` also makes the Job\n\
-         {name} the owner of all others, which needs the uid that the cluster\n\
-         gives it. Without that:\n\n\
-         \x20 kubectl create -f THIS\n\
-         \x20 sojourn fleet attach {name}\n\
-         \x20 kubectl delete job,service,secret,networkpolicy -l {label}"
-    )
+    let said: (&[&str], &[&str]) = (&["fleet", "manifests"], &["quiet"]);
+    let (plan, packed) = Packed::journey_file(&command.kubernetes, asked, said)?;
+    let (generators, terms) = (command.generators, command.terms.terms());
+    let kind = Coordinating::Journeys;
+    let asked = Asked { plan: &plan, generators, command: kind, packed, terms };
+    let wanted = command.kubernetes.wanted(asked)?;
+    on_kubernetes::print(&Wanted { namespace: command.namespace.clone(), ..wanted })
 }

@@ -2,7 +2,7 @@
 
 use sojourn_engine::{Joined, RunError};
 
-use super::run::{Run, coordinate};
+use super::run::{Making, coordinate, join_making};
 use crate::{errors::UsageError, fleet_flags::FleetFlags};
 
 /// Run a session script with generators that dial in from other machines
@@ -14,7 +14,7 @@ use crate::{errors::UsageError, fleet_flags::FleetFlags};
 Each generator is started as `sojourn generator --join HOST:PORT --key-file fleet.key`.")]
 pub(crate) struct Coordinator {
     #[command(flatten)]
-    run: Run,
+    run: Making,
     #[command(flatten)]
     fleet: FleetFlags,
 }
@@ -26,5 +26,5 @@ pub(super) fn run(command: &Coordinator) -> Result<u8, UsageError> {
 
 /// Makes the load of the same run for the process that coordinates it.
 pub(super) fn join(command: &Coordinator, joined: Joined) -> Result<(), RunError> {
-    super::run::join(&command.run, joined)
+    join_making(&command.run, joined)
 }

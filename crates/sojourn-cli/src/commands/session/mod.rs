@@ -4,6 +4,7 @@ mod coordinator;
 mod curl;
 mod figures;
 mod log;
+mod pods;
 mod read;
 mod run;
 mod validate;

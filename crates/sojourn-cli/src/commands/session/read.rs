@@ -66,6 +66,11 @@ impl Files for ScriptFolder<'_> {
 }
 
 impl ScriptFlags {
+    /// The values of the script's identifiers, as they were given.
+    pub(super) fn defines(&self) -> impl Iterator<Item = &String> {
+        self.define.iter()
+    }
+
     /// Reads the script and those of its files that are not offered; with `--strict`, what is
     /// probably a slip is an error.
     pub(super) fn read(&self, offer: &Offer, shelf: &Shelf) -> Result<Script, UsageError> {

@@ -9,7 +9,7 @@ use sojourn_plan::Plan;
 use sojourn_session::{LogLine, Offer, Program, SessionLoad, session_load};
 
 use super::{
-    log,
+    log, pods,
     read::{Script, ScriptFlags},
     validate::validate,
     writer::Writer,
@@ -18,6 +18,7 @@ use crate::{
     connectors::registry,
     errors::UsageError,
     fleet_flags::{FleetFlags, Gathered},
+    kubernetes_flags::{OnFlags, TermsFlags},
     process_flags::ProcessFlags,
     runner::{self, How, RunFlags},
     shelf::Shelf,
@@ -37,11 +38,23 @@ const REDIRECTS_MAX: u32 = 10;
   sojourn session run test.js --strict --seed 7
   sojourn session run test.js --nfr nfr.yaml   requirements; 99 if it misses one
   sojourn session run test.js --generators 4   as many clients as four processes may have
+  sojourn session run test.js --on kubernetes --generators 8
   sojourn session run test.js --define env=prod
   sojourn session run test.js --log clients.txt
   sojourn session run test.js --validate       one client of each session, told in full
   sojourn session run test.js --validate --dump traffic.txt --show-secrets")]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(super) making: Making,
+    #[command(flatten)]
+    pub(super) on: OnFlags,
+    #[command(flatten)]
+    pub(super) terms: TermsFlags,
+}
+
+/// What is to be run and how, wherever its generators are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Making {
     #[command(flatten)]
     pub(super) script: ScriptFlags,
     /// One client of each session instead of the load, with all that it sent, got and checked;
@@ -73,6 +86,11 @@ pub(crate) struct Run {
 
 /// Makes the run.
 pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
+    if command.on.is_asked() {
+        return pods::run(command);
+    }
+    OnFlags::refuse_without_cluster(&["session", "run"], &TermsFlags::IDS)?;
+    let command = &command.making;
     let script = command.script.read(&Offer::default(), &Shelf::Here)?;
     say_ignored(&script);
     if command.validate {
@@ -83,7 +101,7 @@ pub(crate) fn run(command: &Run) -> Result<u8, UsageError> {
 }
 
 /// Makes the run with generators that dial in.
-pub(super) fn coordinate(command: &Run, fleet: &FleetFlags) -> Result<u8, UsageError> {
+pub(super) fn coordinate(command: &Making, fleet: &FleetFlags) -> Result<u8, UsageError> {
     let shelf = Shelf::noting();
     let script = command.script.read(&Offer::default(), &shelf)?;
     say_ignored(&script);
@@ -104,6 +122,11 @@ fn say_ignored(script: &Script) {
 
 /// Makes the load of the same run for the process that coordinates it.
 pub(super) fn join(command: &Run, joined: Joined) -> Result<(), RunError> {
+    join_making(&command.making, joined)
+}
+
+/// The same of a coordinator's.
+pub(super) fn join_making(command: &Making, joined: Joined) -> Result<(), RunError> {
     let numbered = |path: &PathBuf| {
         let mut name = path.clone().into_os_string();
         name.push(format!(".{}", joined.number()));
@@ -135,7 +158,7 @@ fn logged<T>(log: Option<Log>, sessions: Sessions, work: impl FnOnce(Sessions) -
     done
 }
 
-impl Run {
+impl Making {
     fn make(
         &self,
         script: Script,
@@ -163,7 +186,7 @@ impl Run {
     }
 
     /// The script as a plan, and what its clients do.
-    fn load(&self, script: Script) -> Result<(Plan, Sessions), UsageError> {
+    pub(super) fn load(&self, script: Script) -> Result<(Plan, Sessions), UsageError> {
         let Script { name, definition, program, channels, text } = script;
         let with = (&program, &channels);
         let mut load = session_load(&name, text, &definition, with, self.timeout);
@@ -182,7 +205,7 @@ impl Run {
 
 /// What generators need besides a plan, without log and onlooker.
 pub(super) fn sessions(
-    command: &Run,
+    command: &Making,
     program: &Arc<Program>,
     load: SessionLoad,
     cookies: bool,

@@ -14,7 +14,7 @@ use super::{
     figures::Counted,
     log,
     read::Script,
-    run::{Run, sessions},
+    run::{Making, sessions},
     writer::{To, Writer},
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 const TRACED_MAX: usize = 2_048;
 
 /// Makes the validation.
-pub(super) fn validate(command: &Run, script: Script) -> Result<u8, UsageError> {
+pub(super) fn validate(command: &Making, script: Script) -> Result<u8, UsageError> {
     let Script { name, definition, mut program, channels, text } = script;
     for path in &command.flags.report {
         ReportFile::of(path)?;

@@ -99,6 +99,7 @@ impl Reader<'_> {
             picks: picks.map(|raw| Pick { source: raw.source, session: raw.session }).collect(),
             channels: raw.channels.into_iter().filter_map(|raw| self.declared(raw)).collect(),
             stages: raw.stages.into_iter().filter_map(|raw| self.declared(raw)).collect(),
+            modules: Vec::new(),
             warnings: Vec::new(),
         };
         self.check(&definition, &session_places);
