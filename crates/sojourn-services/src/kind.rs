@@ -4,7 +4,7 @@ use std::io;
 
 use crate::{
     elasticmq, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres, prometheus,
-    rabbitmq, redis,
+    rabbitmq, redis, statsd,
 };
 
 /// A kind of server.
@@ -32,11 +32,13 @@ pub enum Kind {
     RabbitMq,
     /// With streams, as every Redis since 5.
     Redis,
+    /// The original one.
+    Statsd,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ElasticMq,
         Self::InfluxDb,
         Self::Kafka,
@@ -48,6 +50,7 @@ impl Kind {
         Self::Prometheus,
         Self::RabbitMq,
         Self::Redis,
+        Self::Statsd,
     ];
 
     /// Its name in lists and files.
@@ -64,11 +67,12 @@ impl Kind {
             Self::Prometheus => "prometheus",
             Self::RabbitMq => "rabbitmq",
             Self::Redis => "redis",
+            Self::Statsd => "statsd",
         }
     }
 
     /// Whether such a server answers, in its own protocol, without TLS and password, at this port
-    /// of 127.0.0.1.
+    /// of 127.0.0.1; of StatsD, whose UDP has no answers, at that of its administration.
     ///
     /// # Errors
     /// Nothing listens there, or what listens gives another answer or none within five seconds.
@@ -85,6 +89,7 @@ impl Kind {
             Self::Prometheus => prometheus::probe(port),
             Self::RabbitMq => rabbitmq::probe(port),
             Self::Redis => redis::probe(port),
+            Self::Statsd => statsd::probe(port),
         }
     }
 }

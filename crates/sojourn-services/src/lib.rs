@@ -13,8 +13,8 @@
 //! ```
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
-//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`] and
-//!   [`OpenTelemetry`] start in well under two seconds: one for each test. [`Kafka`], [`RabbitMq`],
+//! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`],
+//!   [`OpenTelemetry`] and [`Statsd`] start in well under two seconds: one for each test. [`Kafka`], [`RabbitMq`],
 //!   [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by [`Kafka::shared`] and its
 //!   like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
@@ -37,6 +37,7 @@ mod instance;
 mod jars;
 mod kafka;
 mod kind;
+mod modules;
 mod mosquitto;
 mod moto;
 mod nats;
@@ -50,6 +51,7 @@ mod rabbitmq;
 mod redis;
 mod service;
 mod shared;
+mod statsd;
 mod wheels;
 
 pub use cut_proxy::{CutProxy, Figures};
@@ -59,6 +61,7 @@ pub use instance::Instance;
 pub use jars::JarSet;
 pub use kafka::Kafka;
 pub use kind::Kind;
+pub use modules::ModuleSet;
 pub use mosquitto::Mosquitto;
 pub use moto::Moto;
 pub use nats::{Nats, NatsOptions};
@@ -71,6 +74,7 @@ pub use prometheus::Prometheus;
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};
+pub use statsd::Statsd;
 pub use wheels::{PLAYWRIGHT, WheelSet};
 
 /// The user that every server with passwords knows.

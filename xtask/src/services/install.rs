@@ -1,11 +1,12 @@
-//! Brings what the servers need: Debian packages, jars from Maven Central, wheels from PyPI.
+//! Brings what the servers need: Debian packages, jars from Maven Central, wheels from PyPI,
+//! packages of Node's from npm.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sojourn_services::{JarSet, Kind, PACKAGES, WheelSet, find_program};
+use sojourn_services::{JarSet, Kind, ModuleSet, PACKAGES, WheelSet, find_program};
 
-use super::python;
+use super::{node, python};
 use crate::shell::{command, find_on_path, run, succeeds};
 use crate::tools;
 
@@ -31,6 +32,11 @@ pub(crate) fn ensure() -> Result<(), String> {
     if !wheels.is_empty() && python::find().is_none() {
         packages.push(python::PACKAGE);
     }
+    let modules: Vec<&ModuleSet> =
+        ModuleSet::ALL.into_iter().filter(|modules| !node::is_made(modules)).collect();
+    if !modules.is_empty() && find_on_path("npm").is_none() {
+        packages.push("npm");
+    }
     // What the live terminal is looked at in.
     if find_on_path("tmux").is_none() {
         packages.push("tmux");
@@ -41,7 +47,8 @@ pub(crate) fn ensure() -> Result<(), String> {
         tools::install(&packages)?;
     }
     missing.into_iter().try_for_each(fetch)?;
-    wheels.into_iter().try_for_each(python::make)
+    wheels.into_iter().try_for_each(python::make)?;
+    modules.into_iter().try_for_each(node::make)
 }
 
 /// By Maven, since it knows the user's mirrors and proxies; each file must be the one we know.
@@ -102,6 +109,7 @@ pub(super) fn version(kind: Kind) -> String {
         Kind::Kafka => return JarSet::ALL[0].version.to_owned(),
         Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
         Kind::OpenTelemetry => return WheelSet::ALL[1].version.to_owned(),
+        Kind::Statsd => return ModuleSet::ALL[0].version.to_owned(),
         Kind::InfluxDb => ("influxd", "version"),
         Kind::Mosquitto => ("mosquitto", "-h"),
         Kind::Nats => ("nats-server", "--version"),

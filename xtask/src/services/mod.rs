@@ -4,6 +4,7 @@
 //! them.
 
 mod install;
+mod node;
 mod python;
 mod state;
 
@@ -11,7 +12,7 @@ use std::thread;
 
 use sojourn_services::{
     ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry, Postgres,
-    Prometheus, RabbitMq, Redis, RedisOptions, Service,
+    Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd,
 };
 
 pub(crate) use install::{ensure, without_starting};
@@ -41,6 +42,7 @@ const STARTS: &[(&str, Start)] = &[
     ("prometheus", || Ok(Box::new(Prometheus::start("")?))),
     ("influxdb", || Ok(Box::new(InfluxDb::start()?))),
     ("opentelemetry", || Ok(Box::new(OpenTelemetry::start()?))),
+    ("statsd", || Ok(Box::new(Statsd::start()?))),
 ];
 
 /// `install`, `up`, `down` or `status`.
