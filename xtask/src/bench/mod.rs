@@ -46,6 +46,8 @@ const COMPARISONS: [(&str, Comparison); 11] = [
 ];
 /// Run by the comparison with a server to talk to; alone it has nothing to do.
 const DRIVEN: &str = "closed_loop";
+/// Run by the comparison `live`; by itself when asked for by name.
+const OF_LIVE: &str = "interaction";
 /// Of the connectors, run by the comparison `brokers`; one by one when asked for by name.
 const OF_BROKERS: &str = "tap";
 
@@ -96,7 +98,7 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
     for package in workspace()? {
         for target in package.targets.iter().filter(|target| target.kind == "bench") {
             let is_wanted = |name: &&str| *name == package.name || *name == target.name;
-            let is_usual = names.is_empty() && target.name != OF_BROKERS;
+            let is_usual = names.is_empty() && ![OF_BROKERS, OF_LIVE].contains(&&*target.name);
             if target.name != DRIVEN && (is_usual || names.iter().any(is_wanted)) {
                 found.push((package.name.clone(), target.name.clone()));
             }
