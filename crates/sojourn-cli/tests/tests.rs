@@ -7,6 +7,7 @@ mod bad_input;
 mod beforehand;
 mod beside;
 mod closed;
+mod command_line;
 mod common;
 mod compare;
 mod crash;
