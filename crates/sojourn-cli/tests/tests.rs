@@ -19,6 +19,7 @@ mod fleet;
 mod follow_up;
 mod from_tests;
 mod generators;
+mod guide;
 #[cfg(feature = "script")]
 mod k6;
 #[cfg(feature = "script")]
