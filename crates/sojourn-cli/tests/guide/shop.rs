@@ -48,8 +48,9 @@ impl Shop {
         };
         let (created, done) = (event("ThingCreated", "20ms"), event("ThingDone", "60ms"));
         let routes = format!(
-            "channels:\n  events: {{ kafka: {{ brokers: '{brokers}', topics: [orders.events] }} }}\n\
-             routes:\n  - route: POST /api/things\n    status: 201\n    json: {{ id: '{ID}' }}\n    \
+            "channels:\n  events: {{ kafka: {{ brokers: '{brokers}', topics: [orders.events] \
+             }} }}\nroutes:\n  - route: POST /api/things\n    status: 201\n    \
+             json: {{ id: '{ID}' }}\n    \
              callbacks:{created}{done}\n  \
              - {{ route: GET /, status: 200 }}\n"
         );

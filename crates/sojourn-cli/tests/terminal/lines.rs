@@ -36,8 +36,8 @@ fn line(text: &str) -> Option<Line> {
 
 fn run(charges: &Charges, flags: &[&str]) -> Output {
     let plan = format!(
-        "name: long\ntarget: {}\njourneys: {{ look: {{ root: {{ http: GET /, expect: {{ status: 404 }} \
-         }} }} }}\nload: {{ rate: {RATE}/s, steady: {SECONDS}s }}\nhealth: {{ lag_p99_max: 10s, \
+        "name: long\ntarget: {}\njourneys: {{ look: {{ root: {{ http: GET /, expect: \
+         {{ status: 404 }} }} }} }}\nload: {{ rate: {RATE}/s, steady: {SECONDS}s }}\nhealth: {{ lag_p99_max: 10s, \
          silent_max: 60s }}\n",
         charges.target()
     );
