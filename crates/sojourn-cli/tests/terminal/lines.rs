@@ -36,9 +36,10 @@ fn line(text: &str) -> Option<Line> {
 
 fn run(charges: &Charges, flags: &[&str]) -> Output {
     let plan = format!(
-        "name: long\ntarget: {}\njourneys: {{ look: {{ root: {{ http: GET /, expect: \
-         {{ status: 404 }} }} }} }}\nload: {{ rate: {RATE}/s, steady: {SECONDS}s }}\nhealth: {{ lag_p99_max: 10s, \
-         silent_max: 60s }}\n",
+        "name: long\ntarget: {}\n\
+         journeys: {{ look: {{ root: {{ http: GET /, expect: {{ status: 404 }} }} }} }}\n\
+         load: {{ rate: {RATE}/s, steady: {SECONDS}s }}\n\
+         health: {{ lag_p99_max: 10s, silent_max: 60s }}\n",
         charges.target()
     );
     std::fs::write(charges.path().join("long.yaml"), plan).unwrap();
