@@ -23,7 +23,7 @@ fn written() -> TempDir {
 }
 
 fn compile(folder: &Path) -> Output {
-    let compiler = TYPESCRIPT.program().unwrap();
+    let compiler = TYPESCRIPT.file("bin/tsc").unwrap();
     let arguments = [compiler.as_os_str(), "--pretty".as_ref(), "false".as_ref()];
     let program = Program::new("node").args(arguments).in_dir(folder);
     program.timeout(Duration::from_secs(120)).run().unwrap()

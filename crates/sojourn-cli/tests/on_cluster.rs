@@ -1,12 +1,15 @@
 //! Runs on a real Kubernetes of two nodes, which `cargo xtask test fleet --cluster` starts. Each
 //! test has a namespace of its own, which forbids all that is not `restricted`.
 
+mod attacks;
 mod cluster;
 mod losses;
 mod namespace;
 mod partitions;
 mod payments;
 mod percentiles;
+#[cfg(feature = "script")]
+mod sessions;
 mod slow;
 mod unbegun;
 

@@ -1,15 +1,16 @@
 //! Outputs of a real run: what arrives is what the run file has, and every expression of the
 //! dashboard finds data.
 
-use std::{collections::BTreeSet, path::Path, process::Command};
+use std::{collections::BTreeSet, net::TcpListener, path::Path, process::Command, thread};
 
 use serde_json::Value;
-use sojourn_metrics::{Figure, SeriesKey, SeriesPhase, Store};
-use sojourn_outputs::exported;
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_metrics::{Figure, SeriesKey, SeriesPhase, Store, names};
+use sojourn_outputs::{FLUSH_NS, exported};
 use sojourn_record::RunFile;
-use sojourn_testkit::services::Prometheus;
+use sojourn_testkit::{services::Prometheus, sojourn, temp_dir};
 
-use crate::common::alone;
+use crate::{common::alone, mock::Mocked};
 
 /// The series of an expression now, with their values.
 fn query(server: &Prometheus, expression: &str) -> Vec<(Value, f64)> {
@@ -121,6 +122,55 @@ fn prometheus_has_what_the_run_file_has_and_the_dashboard_finds_it() {
     let told = lines.iter().filter_map(|line| line.get("journey")?["id"].as_u64());
     let kept = run.journeys.iter().map(|journey| journey.id);
     assert_eq!(told.collect::<BTreeSet<_>>(), kept.collect::<BTreeSet<_>>());
+}
+
+/// A port whose connections are taken and never answered.
+fn silent() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let mut held = Vec::new();
+        held.extend(listener.incoming().flatten());
+    });
+    port
+}
+
+#[test]
+fn outputs_that_never_answer_change_nothing_of_a_run_but_its_last_lines() {
+    const RATE: u64 = 100;
+    const SECONDS: u64 = 6;
+    let mock = Mocked::start(&[], &["--latency", "1ms"]);
+    let (folder, port) = (temp_dir().unwrap(), silent());
+    let (target, rate) = (format!("http://{}/", mock.address), RATE.to_string());
+    let seconds = format!("{SECONDS}s");
+    let attack = ["attack", &target, "-rate", &rate, "-duration", &seconds];
+    let usual = ["-output", "run.sojourn", "--live", "off"];
+    let kinds = ["otlp", "otlp-grpc", "prometheus-rw", "influxdb"];
+    let outs = kinds.map(|kind| format!("--out={kind}=http://127.0.0.1:{port}/loadtests"));
+    let words = attack.into_iter().chain(usual).chain(outs.iter().map(String::as_str));
+    let began_ns = now_ns();
+    let output = sojourn(words).in_dir(folder.path()).run().unwrap();
+    let took_ns = now_ns() - began_ns;
+    assert_eq!(output.code, Some(0), "{output}");
+    // Were one waited for, each second of the run would take ten.
+    let most_ns = (SECONDS + 20) * SECOND_NS + FLUSH_NS;
+    assert!(took_ns < most_ns, "{took_ns} ns: {output}");
+
+    let run = RunFile::open(&folder.path().join("run.sojourn")).unwrap();
+    let hits = run.store.sum(names::STEP_REQUESTS, &[], SeriesPhase::Steady);
+    assert_eq!(hits, RATE * SECONDS, "{output}");
+    assert_eq!(mock.metric("requests_total"), RATE * SECONDS);
+    let lines = output.stderr.lines().filter(|line| line.starts_with("output "));
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines.len(), kinds.len(), "{output}");
+    for (line, kind) in lines.iter().zip(kinds) {
+        let begin = format!("output    {kind}=http://127.0.0.1:{port}/loadtests: sent 0 seconds");
+        assert!(line.starts_with(&begin), "{line}");
+        let dropped = line.split_once("; dropped ").map(|(_, dropped)| dropped);
+        let count = dropped.and_then(|dropped| dropped.split_once(" seconds, "));
+        let count = count.and_then(|(count, _)| count.parse::<u64>().ok());
+        assert!(count >= Some(SECONDS), "{line}");
+    }
 }
 
 #[test]

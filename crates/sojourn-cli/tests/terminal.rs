@@ -1,5 +1,6 @@
 //! The live terminal as people see it: the real binary, its own mock as the system, in tmux.
 
+mod lines;
 mod others;
 mod tmux;
 

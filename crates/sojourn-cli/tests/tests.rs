@@ -7,6 +7,7 @@ mod bad_input;
 mod beforehand;
 mod beside;
 mod closed;
+mod command_line;
 mod common;
 mod compare;
 mod crash;
@@ -18,6 +19,7 @@ mod fleet;
 mod follow_up;
 mod from_tests;
 mod generators;
+mod guide;
 #[cfg(feature = "script")]
 mod k6;
 #[cfg(all(

@@ -1,8 +1,7 @@
 //! OpenTelemetry: receivers of both kinds that read with OpenTelemetry's own messages.
 
-use std::{collections::BTreeSet, sync::Mutex, sync::mpsc::sync_channel, thread};
+use std::collections::BTreeSet;
 
-use bytes::Bytes;
 use opentelemetry_proto::tonic::{
     collector::{
         metrics::v1::ExportMetricsServiceResponse,
@@ -17,6 +16,7 @@ use sojourn_metrics::names;
 
 use crate::{
     book::{POINTS, Played, SECONDS, assert_whole, hop, journey_of, steady},
+    collector::{Collector, Reply},
     receiver::{Manner, Receiver},
 };
 
@@ -123,79 +123,10 @@ fn what_is_taken_in_part_is_counted() {
     assert_eq!(accounts[0].sent.points, SECONDS * POINTS - 2);
 }
 
-/// Calls that were taken: path and message.
-type Calls = Vec<(String, Vec<u8>)>;
-
-/// A server of gRPC made of `h2`, which answers each call with its status.
-pub(crate) struct Collector {
-    pub(crate) port: u16,
-    pub(crate) taken: std::sync::Arc<Mutex<Calls>>,
-}
-
-impl Collector {
-    pub(crate) fn start(status: impl Fn(usize) -> u32 + Send + Sync + 'static) -> Self {
-        let (told, port) = sync_channel(1);
-        let taken = std::sync::Arc::new(Mutex::new(Calls::new()));
-        let own = std::sync::Arc::clone(&taken);
-        thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-                told.send(listener.local_addr().unwrap().port()).unwrap();
-                let mut calls = 0;
-                while let Ok((stream, _)) = listener.accept().await {
-                    let mut connection = h2::server::handshake(stream).await.unwrap();
-                    while let Some(Ok((request, respond))) = connection.accept().await {
-                        let status = status(calls);
-                        calls += 1;
-                        let own = std::sync::Arc::clone(&own);
-                        tokio::spawn(async move { answer(request, respond, status, &own).await });
-                    }
-                }
-            });
-        });
-        Self { port: port.recv().unwrap(), taken }
-    }
-}
-
-async fn answer(
-    request: http::Request<h2::RecvStream>,
-    mut respond: h2::server::SendResponse<Bytes>,
-    status: u32,
-    taken: &Mutex<Calls>,
-) {
-    assert_eq!(request.headers()["content-type"], "application/grpc+proto");
-    assert_eq!(request.headers()["te"], "trailers");
-    let path = request.uri().path().to_owned();
-    let mut body = request.into_body();
-    let mut message = Vec::new();
-    while let Some(Ok(piece)) = body.data().await {
-        body.flow_control().release_capacity(piece.len()).unwrap();
-        message.extend_from_slice(&piece);
-    }
-    assert_eq!(message[0], 0);
-    let length = u32::from_be_bytes([message[1], message[2], message[3], message[4]]);
-    assert_eq!(length as usize, message.len() - 5);
-    let head = http::Response::builder().header("content-type", "application/grpc");
-    if status == 0 {
-        taken.lock().unwrap().push((path, message.split_off(5)));
-        let mut stream = respond.send_response(head.body(()).unwrap(), false).unwrap();
-        stream.send_data(Bytes::from_static(&[0; 5]), false).unwrap();
-        let mut trailers = http::HeaderMap::new();
-        trailers.insert("grpc-status", 0.into());
-        stream.send_trailers(trailers).unwrap();
-    } else {
-        // Nothing but a status: all of it is in the headers.
-        let head = head.header("grpc-status", status).header("grpc-message", "no");
-        respond.send_response(head.body(()).unwrap(), true).unwrap();
-    }
-}
-
 #[test]
 fn over_grpc_everything_arrives() {
     // The fifth call is told to come again.
-    let collector = Collector::start(|call| if call == 4 { 14 } else { 0 });
+    let collector = Collector::start(|call| Reply::Status(if call == 4 { 14 } else { 0 }));
     let target = format!("otlp-grpc=http://127.0.0.1:{}", collector.port);
     let (accounts, store) = Played::to(&[target]).whole();
     assert_whole(&accounts[0], true);
@@ -212,7 +143,7 @@ fn over_grpc_everything_arrives() {
 #[test]
 fn a_collector_that_knows_no_traces_costs_only_journeys() {
     // Metrics and traces take turns.
-    let collector = Collector::start(|call| if call % 2 == 1 { 12 } else { 0 });
+    let collector = Collector::start(|call| Reply::Status(if call % 2 == 1 { 12 } else { 0 }));
     let target = format!("otlp-grpc=http://127.0.0.1:{}", collector.port);
     let (accounts, _) = Played::to(&[target]).whole();
     assert_eq!(accounts[0].dropped.journeys, SECONDS);

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod book;
+mod collector;
+mod every_kind;
 mod faults;
 mod files;
 mod influxdb;

@@ -16,7 +16,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     book::{Played, SECONDS, assert_whole},
-    otlp::Collector,
+    collector::{Collector, Reply},
     receiver::{Manner, Receiver},
 };
 
@@ -81,7 +81,7 @@ fn http_is_verified() {
 
 #[test]
 fn grpc_is_verified() {
-    let collector = Collector::start(|_| 0);
+    let collector = Collector::start(|_| Reply::Status(0));
     let (port, pem) = before(collector.port, b"h2");
     with_and_without(&format!("otlp-grpc=https://localhost:{port}"), &pem);
     assert_eq!(collector.taken.lock().unwrap().len() as u64, 2 * SECONDS);

@@ -14,7 +14,7 @@ use sojourn_services::Prometheus;
 use url::Url;
 
 use crate::{
-    otlp::Collector,
+    collector::{Collector, Reply},
     receiver::{Manner, Receiver},
     tls::before,
 };
@@ -33,7 +33,7 @@ fn figure(name: &str, kind: &str, reading: Reading) -> Figure {
 
 #[test]
 fn a_channel_carries_plain_figures() {
-    let collector = Collector::start(|_| 0);
+    let collector = Collector::start(|_| Reply::Status(0));
     let url = Url::parse(&format!("http://127.0.0.1:{}", collector.port)).unwrap();
     let endpoint = Endpoint::new(&url, &[]).unwrap();
     let mut channel = Channel::new(&endpoint, &Security::default()).unwrap();

@@ -1,5 +1,6 @@
 // Runs in the report's page, after its own script: see browser.rs.
 const report = {};
+report.dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.querySelectorAll("details").forEach((each) => { each.open = true; });
 const boxes = [...document.querySelectorAll(".canvas > svg, .fall svg")].map((svg) => svg.getBoundingClientRect());
 report.svgs = boxes.length;

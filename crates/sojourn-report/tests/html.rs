@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use sojourn_metrics::names;
 use sojourn_report::{
     ReportModel,
-    model::{ErrorRow, StatusRow, TimeSeries, Timeline},
+    model::{
+        ErrorRow, ProcessHealth, ResourceReport, StageRow, Statistic, StatusRow, TagRow,
+        ThreadHealth, TimeSeries, Timeline,
+    },
     render,
 };
 
@@ -91,43 +95,120 @@ fn every_figure_links_to_a_definition_that_is_there() {
     }
 }
 
-#[test]
-fn an_hour_with_many_stages_and_losses_stays_below_a_megabyte() {
-    let mut model = payments::model();
-    let journey = &mut model.journeys[0];
-    let stages = journey.stages.clone();
-    let mut timeline = Timeline {
-        starts_ns: (0..3_600).map(|second| second * 1_000_000_000).collect(),
-        end_ns: 3_600_000_000_000,
+/// Seconds of an hour.
+const HOUR_S: u64 = 3_600;
+
+/// A line of an hour, no second of it like the one before.
+fn hour_long(of: &str, like: &TimeSeries, most: f64) -> TimeSeries {
+    let value = |second: u64| Some(((second * 7_919) % 10_007) as f64 / 10_007.0 * most);
+    TimeSeries { of: of.into(), values: (0..HOUR_S).map(value).collect(), ..like.clone() }
+}
+
+fn hour_of(series: Vec<TimeSeries>) -> Timeline {
+    Timeline {
+        starts_ns: (0..HOUR_S).map(|second| second * 1_000_000_000).collect(),
+        end_ns: HOUR_S * 1_000_000_000,
         seconds_per_point: 1,
-        series: Vec::new(),
-    };
-    journey.stages.clear();
+        series,
+    }
+}
+
+/// A journey of so many stages, with what was read of the system beside it.
+fn lengthen_journey(model: &mut ReportModel) {
+    let journey = &mut model.journeys[0];
+    let stages = std::mem::take(&mut journey.stages);
+    let mut series = Vec::new();
     for copy in 0..4 {
         for stage in &stages {
             let name = format!("{}-{copy}", stage.name);
-            for series in &journey.timeline.series {
-                if series.of == stage.name {
-                    timeline.series.push(TimeSeries {
-                        of: name.clone(),
-                        values: (0..3_600u64)
-                            .map(|second| Some(((second * 7_919) % 10_007) as f64 * 1e6))
-                            .collect(),
-                        ..series.clone()
-                    });
-                }
-            }
-            let mut stage = stage.clone();
-            stage.name = name;
-            journey.stages.push(stage);
+            let own = journey.timeline.series.iter().filter(|series| series.of == stage.name);
+            series.extend(own.map(|own| hour_long(&name, own, 1e10)));
+            journey.stages.push(StageRow { name, ..stage.clone() });
         }
     }
-    journey.timeline = timeline;
+    let of_resource = TimeSeries {
+        metric: names::RESOURCE.into(),
+        of: String::new(),
+        statistic: Statistic::Max,
+        values: Vec::new(),
+    };
+    let declared = model.resources[0].clone();
+    for copy in 0..8 {
+        let name = format!("payments-api-{copy}");
+        for (figure, most) in
+            [(names::CORES, 4.0), (names::LIMIT_CORES, 4.0), (names::MEMORY_BYTES, 1e9)]
+        {
+            series.push(hour_long(&format!("{name}: {figure}"), &of_resource, most));
+        }
+        let of = format!("queue_{copy}{{pod=a}}: {}", names::VALUE);
+        series.push(hour_long(&of, &of_resource, 5e4));
+        model.resources.push(ResourceReport { name, ..declared.clone() });
+    }
+    journey.timeline = hour_of(series);
     let lost = journey.kept[2].clone();
     journey.kept.extend(vec![lost; 2_000]);
-    let size = html(&model).len();
-    assert!(size < 1_000_000, "{size} bytes");
-    assert!(html(&model).contains("Each point is the highest of"));
+}
+
+/// Traffic of many tags and statuses.
+fn lengthen_traffic(model: &mut ReportModel) {
+    let traffic = model.traffic.as_mut().unwrap();
+    let mut series = Vec::new();
+    for own in &traffic.timeline.series {
+        let copies = match own.metric.as_str() {
+            "step.requests.by_status" => 16,
+            "step.requests.by_tag" => 24,
+            _ => 0,
+        };
+        let copied = (0..copies).map(|copy| hour_long(&format!("{} {copy}", own.of), own, 900.0));
+        series.extend([hour_long(&own.of, own, 900.0)].into_iter().chain(copied));
+    }
+    traffic.timeline = hour_of(series);
+    let (tag, status) = (traffic.tags[0].clone(), traffic.statuses[0].clone());
+    traffic.tags.extend((0..24).map(|copy| TagRow { tag: format!("tag {copy}"), ..tag.clone() }));
+    let status = |copy| StatusRow { status: format!("5{copy:02}"), ..status.clone() };
+    traffic.statuses.extend((0..16).map(status));
+}
+
+/// A fleet of processes, each with its threads.
+fn widen_generator(model: &mut ReportModel) {
+    let thread = model.health.threads[0].clone();
+    for process in 0..100 {
+        let name = format!("generator-{process}");
+        model.health.threads.extend((0..4).map(|thread_of| ThreadHealth {
+            thread: format!("{name}/g{thread_of}"),
+            ..thread.clone()
+        }));
+        model.health.processes.push(ProcessHealth {
+            process: name,
+            memory_bytes_max: Some(1.2e8),
+            descriptors_max: Some(1_043.0),
+            descriptors_limit: Some(1_048_576.0),
+            cpu_mean: Some(1.732),
+            cpu_max: Some(3.99),
+        });
+    }
+}
+
+#[test]
+fn an_hour_with_everything_at_its_longest_stays_below_a_megabyte() {
+    let mut model = payments::model();
+    lengthen_journey(&mut model);
+    lengthen_traffic(&mut model);
+    widen_generator(&mut model);
+    let html = html(&model);
+    // All of it is there.
+    for words in [
+        "Each point is the highest of",
+        "payments-api-7, limit",
+        "queue_7{pod=a}",
+        "submit &lt;b&gt; 23",
+        "202 15",
+        "generator-99",
+        "completed-3",
+    ] {
+        assert!(html.contains(words), "{words}");
+    }
+    assert!(html.len() < 1_000_000, "{} bytes", html.len());
 }
 
 #[test]

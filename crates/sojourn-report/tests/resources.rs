@@ -127,6 +127,11 @@ fn busy() -> Figures<'static> {
 const DECLARED: [(&str, &str); 3] =
     [("api", "process 4711"), ("pods", "query sum by (pod) (x)"), ("gone", "query nothing")];
 
+/// A run whose every second is known.
+pub(crate) fn known() -> RunFile {
+    run(&DECLARED, &busy())
+}
+
 #[test]
 fn a_resource_that_is_used_up_is_told_in_every_format() {
     let model = ReportModel::from_run(&run(&DECLARED, &busy()));

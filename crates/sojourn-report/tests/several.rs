@@ -47,7 +47,7 @@ fn seen(step: &Step) -> Observation {
     }
 }
 
-fn capacity(name: &str) -> CapacityReport {
+pub(crate) fn capacity(name: &str) -> CapacityReport {
     let settings = Settings::new(40.0);
     let mut search = Search::new(settings.clone());
     let mut lines = Vec::new();
@@ -61,7 +61,7 @@ fn capacity(name: &str) -> CapacityReport {
     CapacityReport::new((name, &settings), &search, lines, &units, left_out)
 }
 
-fn sweep(name: &str) -> SweepReport {
+pub(crate) fn sweep(name: &str) -> SweepReport {
     let mut report = SweepReport::new(name, vec!["REPLICAS".to_owned()], 3);
     for (value, p99_ms) in [("1", 900), ("2", 40)] {
         report.rows.push(SweepRow { values: vec![value.to_owned()], run: line(100.0, p99_ms) });

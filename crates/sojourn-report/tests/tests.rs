@@ -1,7 +1,7 @@
 //! Reports of hand-built models: one binary, a module per renderer.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-/// The HTML report held against rules of accessibility.
+/// The HTML pages held against rules of accessibility.
 mod accessible;
 /// The HTML report in chromium.
 mod browser;

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::{
     dnsmasq, elasticmq, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres,
-    prometheus, rabbitmq, redis,
+    prometheus, rabbitmq, redis, statsd,
 };
 
 /// A kind of server.
@@ -34,11 +34,13 @@ pub enum Kind {
     RabbitMq,
     /// With streams, as every Redis since 5.
     Redis,
+    /// The original one.
+    Statsd,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Dnsmasq,
         Self::ElasticMq,
         Self::InfluxDb,
@@ -51,6 +53,7 @@ impl Kind {
         Self::Prometheus,
         Self::RabbitMq,
         Self::Redis,
+        Self::Statsd,
     ];
 
     /// Its name in lists and files.
@@ -68,11 +71,12 @@ impl Kind {
             Self::Prometheus => "prometheus",
             Self::RabbitMq => "rabbitmq",
             Self::Redis => "redis",
+            Self::Statsd => "statsd",
         }
     }
 
     /// Whether such a server answers, in its own protocol, without TLS and password, at this port
-    /// of 127.0.0.1.
+    /// of 127.0.0.1; of StatsD, whose UDP has no answers, at that of its administration.
     ///
     /// # Errors
     /// Nothing listens there, or what listens gives another answer or none within five seconds.
@@ -90,6 +94,7 @@ impl Kind {
             Self::Prometheus => prometheus::probe(port),
             Self::RabbitMq => rabbitmq::probe(port),
             Self::Redis => redis::probe(port),
+            Self::Statsd => statsd::probe(port),
         }
     }
 }

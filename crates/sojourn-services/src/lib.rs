@@ -14,7 +14,8 @@
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
 //! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`],
-//!   [`OpenTelemetry`] and [`Dnsmasq`] start in well under two seconds: one for each test.
+//!   [`OpenTelemetry`], [`Dnsmasq`] and [`Statsd`] start in well under two seconds: one for each
+//!   test.
 //!   [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by
 //!   [`Kafka::shared`] and its like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
@@ -38,10 +39,10 @@ mod instance;
 mod jars;
 mod kafka;
 mod kind;
+mod modules;
 mod mosquitto;
 mod moto;
 mod nats;
-mod node;
 mod opentelemetry;
 mod place;
 mod postgres;
@@ -52,6 +53,7 @@ mod rabbitmq;
 mod redis;
 mod service;
 mod shared;
+mod statsd;
 mod wheels;
 
 pub use cut_proxy::{CutProxy, Figures};
@@ -62,10 +64,10 @@ pub use instance::Instance;
 pub use jars::JarSet;
 pub use kafka::Kafka;
 pub use kind::Kind;
+pub use modules::{ModuleSet, TYPESCRIPT};
 pub use mosquitto::Mosquitto;
 pub use moto::Moto;
 pub use nats::{Nats, NatsOptions};
-pub use node::{NodePackage, TYPESCRIPT};
 pub use opentelemetry::OpenTelemetry;
 pub use place::free_port;
 pub use postgres::Postgres;
@@ -75,6 +77,7 @@ pub use prometheus::Prometheus;
 pub use rabbitmq::RabbitMq;
 pub use redis::{Redis, RedisOptions};
 pub use service::{Access, Detached, Service};
+pub use statsd::Statsd;
 pub use wheels::{GRPC, PLAYWRIGHT, WheelSet};
 
 /// The user that every server with passwords knows.

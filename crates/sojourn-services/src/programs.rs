@@ -12,8 +12,8 @@ pub struct Package {
     pub name: &'static str,
 }
 
-/// All that the servers need, besides the jars of [`crate::JarSet::ALL`] and the wheels of
-/// [`crate::WheelSet::ALL`].
+/// All that the servers need, besides the jars of [`crate::JarSet::ALL`], the wheels of
+/// [`crate::WheelSet::ALL`] and the packages of [`crate::ModuleSet::ALL`].
 pub const PACKAGES: &[Package] = &[
     Package { program: "nats-server", name: "nats-server" },
     Package { program: "redis-server", name: "redis-server" },
@@ -26,6 +26,7 @@ pub const PACKAGES: &[Package] = &[
     Package { program: "prometheus", name: "prometheus" },
     Package { program: "influxd", name: "influxdb" },
     Package { program: "dnsmasq", name: "dnsmasq-base" },
+    Package { program: "node", name: "nodejs" },
     Package { program: "openssl", name: "openssl" },
 ];
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sojourn_services::{
     Dnsmasq, ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
-    PASSWORD, Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, USER,
+    PASSWORD, Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd, USER,
     descendants,
 };
 
@@ -283,4 +283,15 @@ fn influxdb() {
         ask_as(&format!("&u={USER}&p={PASSWORD}"), b"\"admin\"");
     });
     drop_it(influxdb);
+}
+
+#[test]
+fn statsd() {
+    let mut statsd = Statsd::start().unwrap();
+    assert!(statsd.list("counters").unwrap().contains("'statsd.bad_lines_seen': 0"));
+    live(&mut statsd, |port| {
+        ask(&mut connect(port), b"gauges\n", b"END\n\n");
+        ask(&mut connect(port), b"no such word\n", b"ERROR");
+    });
+    drop_it(statsd);
 }

@@ -5,5 +5,9 @@
 mod browser;
 /// Runs and frames made by hand.
 mod common;
+/// An hour, used by a pointer.
+mod hour;
+/// What a browser finds.
+mod look;
 /// Byte by byte.
 mod served;

@@ -1,7 +1,9 @@
-//! What looking at a run costs it: the display, the dashboard with somebody there, an output.
+//! What looking at a run costs it: the display, the dashboard with somebody there, an output. And
+//! how long who looks has to wait for the dashboard.
 //!
 //! An attack with all of these beside the same attack with none, in turn. Processor time is that of
-//! the whole process; nginx has the first core. Both have a terminal of their own.
+//! the whole process; nginx has the first core. Both have a terminal of their own. The dashboard
+//! has an hour of a hundred lines, and a browser uses it by pointer and keys.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,6 +23,15 @@ const RATE_PER_S: u32 = 20_000;
 const SECONDS: u32 = 10;
 /// Most that looking may add, of the processor time without.
 const SHARE_MAX: f64 = 0.03;
+/// Longest time until what was done is seen.
+const INTERACTION_MS_MAX: f64 = 100.0;
+/// What is done with the dashboard, by the benchmark's names, and in words.
+const INTERACTIONS: [(&str, &str); 4] = [
+    ("dashboard.zoom", "zoom by dragging a pointer"),
+    ("dashboard.move", "the pointer moves as it drags"),
+    ("dashboard.whole", "all of it again, by Escape"),
+    ("dashboard.legend", "a line is switched off in the legend"),
+];
 
 struct Attack {
     sojourn: PathBuf,
@@ -54,7 +65,27 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
     row("s of CPU, display, dashboard and NDJSON", format!("{:.2}", with / 1e6), "");
     let limit = format!("≤ {} %: {holds}", SHARE_MAX * 100.0);
     row("% more", format!("{:.1}", share * 100.0), &limit);
-    Ok(vec![table])
+    Ok(vec![table, interactions(&super::measure("sojourn-web", super::OF_LIVE)?)?])
+}
+
+/// The table of a benchmark's output.
+fn interactions(output: &str) -> Result<Table, String> {
+    let figure = |wanted: &str| {
+        let mut figures = output.lines().filter_map(super::figure);
+        let value = figures.find(|[name, ..]| *name == wanted).map(|[_, value, _]| value);
+        let value = value.and_then(|value| value.parse::<f64>().ok());
+        value.ok_or_else(|| format!("the benchmark `{}` has no {wanted}", super::OF_LIVE))
+    };
+    let lines = figure("dashboard.lines")?;
+    let head = ["dashboard", "ms from the event until the frame is painted", "sojourn", "limit"];
+    let mut table = Table::new(&head);
+    for (name, words) in INTERACTIONS {
+        let ms = figure(name)?;
+        let holds = if ms <= INTERACTION_MS_MAX { "holds" } else { "MISSED" };
+        let limit = format!("≤ {INTERACTION_MS_MAX}: {holds}");
+        table.row(&[&format!("an hour of {lines} lines"), words, &format!("{ms:.1}"), &limit]);
+    }
+    Ok(table)
 }
 
 fn median(mut figures: Vec<f64>) -> f64 {
@@ -119,5 +150,23 @@ fn watch(address: SocketAddr, over: &AtomicBool) {
             return;
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interactions_are_held_against_their_limit() {
+        let output = "dashboard.lines 101 lines\nsaid on the way\ndashboard.zoom 99.6 ms\n\
+                      dashboard.move 12 ms\ndashboard.whole 100.1 ms\ndashboard.legend 3.2 ms\n";
+        let table = interactions(output).unwrap();
+        let [_, zoom, _, whole, legend] = table.rows() else { panic!("{table}") };
+        let zoomed = ["an hour of 101 lines", "zoom by dragging a pointer", "99.6", "≤ 100: holds"];
+        assert_eq!(zoom, &zoomed);
+        assert_eq!((&*whole[2], &*whole[3]), ("100.1", "≤ 100: MISSED"));
+        assert_eq!(&legend[2..], ["3.2", "≤ 100: holds"]);
+        assert!(interactions("dashboard.lines 101 lines").is_err());
     }
 }

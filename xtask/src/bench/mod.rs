@@ -49,6 +49,8 @@ const COMPARISONS: [(&str, Comparison); 12] = [
 /// Run by comparisons: one that has nothing to do without a server to talk to, and one whose
 /// figures make a table of their own.
 const DRIVEN: [&str; 2] = ["closed_loop", "oracle"];
+/// Run by the comparison `live`; by itself when asked for by name.
+const OF_LIVE: &str = "interaction";
 /// Of the connectors, run by the comparison `brokers`; one by one when asked for by name.
 const OF_BROKERS: &str = "tap";
 
@@ -104,7 +106,7 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
     for package in workspace()? {
         for target in package.targets.iter().filter(|target| target.kind == "bench") {
             let is_wanted = |name: &&str| *name == package.name || *name == target.name;
-            let is_usual = names.is_empty() && target.name != OF_BROKERS;
+            let is_usual = names.is_empty() && ![OF_BROKERS, OF_LIVE].contains(&&*target.name);
             if !DRIVEN.contains(&target.name.as_str()) && (is_usual || names.iter().any(is_wanted))
             {
                 found.push((package.name.clone(), target.name.clone()));

@@ -1,10 +1,10 @@
-//! Brings what the tests need: Debian packages, jars from Maven Central, wheels from PyPI, packages
-//! of npm.
+//! Brings what the tests need: Debian packages, jars from Maven Central, wheels from PyPI,
+//! packages of Node's from npm.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sojourn_services::{JarSet, Kind, NodePackage, PACKAGES, WheelSet, find_program};
+use sojourn_services::{JarSet, Kind, ModuleSet, PACKAGES, WheelSet, find_program};
 
 use super::{node, python};
 use crate::shell::{command, find_on_path, run, succeeds};
@@ -32,10 +32,10 @@ pub(crate) fn ensure() -> Result<(), String> {
     if !wheels.is_empty() && python::find().is_none() {
         packages.push(python::PACKAGE);
     }
-    let of_node: Vec<&NodePackage> =
-        NodePackage::ALL.into_iter().filter(|package| package.program().is_err()).collect();
-    if !of_node.is_empty() && find_on_path("npm").is_none() {
-        packages.push(node::PACKAGE);
+    let modules: Vec<&ModuleSet> =
+        ModuleSet::ALL.into_iter().filter(|modules| !node::is_made(modules)).collect();
+    if !modules.is_empty() && find_on_path("npm").is_none() {
+        packages.push("npm");
     }
     // What the live terminal is looked at in.
     if find_on_path("tmux").is_none() {
@@ -48,7 +48,7 @@ pub(crate) fn ensure() -> Result<(), String> {
     }
     missing.into_iter().try_for_each(fetch)?;
     wheels.into_iter().try_for_each(python::make)?;
-    of_node.into_iter().try_for_each(node::make)
+    modules.into_iter().try_for_each(node::make)
 }
 
 /// By Maven, since it knows the user's mirrors and proxies; each file must be the one we know.
@@ -110,6 +110,7 @@ pub(super) fn version(kind: Kind) -> String {
         Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
         Kind::OpenTelemetry => return WheelSet::ALL[1].version.to_owned(),
         Kind::Dnsmasq => ("dnsmasq", "--version"),
+        Kind::Statsd => return ModuleSet::ALL[0].version.to_owned(),
         Kind::InfluxDb => ("influxd", "version"),
         Kind::Mosquitto => ("mosquitto", "-h"),
         Kind::Nats => ("nats-server", "--version"),

@@ -12,7 +12,7 @@ use std::thread;
 
 use sojourn_services::{
     Dnsmasq, ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
-    Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service,
+    Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd,
 };
 
 pub(crate) use install::{ensure, without_starting};
@@ -43,6 +43,7 @@ const STARTS: &[(&str, Start)] = &[
     ("influxdb", || Ok(Box::new(InfluxDb::start()?))),
     ("dnsmasq", || Ok(Box::new(Dnsmasq::start()?))),
     ("opentelemetry", || Ok(Box::new(OpenTelemetry::start()?))),
+    ("statsd", || Ok(Box::new(Statsd::start()?))),
 ];
 
 /// `install`, `up`, `down` or `status`.

@@ -23,10 +23,7 @@ fn a_session_script_is_run_by_pods_with_all_that_it_reads() {
     write("lib/path.js", "export const path = \"/:shop/:id\";\n");
     write("rows.csv", "id\n1\n2\n3\n");
     let line = RUN.replace("plan.yaml", "test.js");
-    let output = namespace
-        .sojourn(&format!("{line} --define shop=7 --format json"))
-        .run()
-        .unwrap();
+    let output = namespace.sojourn(&format!("{line} --define shop=7 --format json")).run().unwrap();
     // Two processors with two nodes on them may be too slow for the load.
     assert!(matches!(output.code, Some(0 | 3)), "{output}");
     let report = report(&output);

@@ -27,37 +27,69 @@ fn frames(port: u16) -> impl Iterator<Item = Value> {
     })
 }
 
-#[test]
-fn of_several_runs_the_screen_and_the_browser_say_which_one_it_is() {
-    let charges = Charges::start();
+/// A load of a few seconds, which may be asked for at other rates.
+fn short(charges: &Charges) {
     let plan = "
 name: short
 target: TARGET
 journeys: { look: { root: { http: GET /, expect: { status: 404 } } } }
-load: { rate: \"${RATE}\", steady: 4s }
+load: { rate: \"${RATE:-20/s}\", steady: 4s }
 health: { lag_p99_max: 10s, silent_max: 60s }
 ";
     let plan = plan.replace("TARGET", &charges.target());
     std::fs::write(charges.path().join("short.yaml"), plan).unwrap();
+}
+
+/// Which of several runs each frame was of, those that follow one another once.
+fn named(frames: impl Iterator<Item = Value>) -> Vec<String> {
+    let mut names: Vec<_> = frames.map(|it| it["of"].as_str().unwrap().to_owned()).collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn of_several_runs_the_screen_and_the_browser_say_which_one_it_is() {
+    let charges = Charges::start();
+    short(&charges);
     let port = free_port().unwrap();
     let sweep = format!(
         "sweep short.yaml --vary RATE=20/s,30/s --report sweep.json --web=127.0.0.1:{port}"
     );
     let tmux = charges.terminal(120, 30, "", &sweep);
-    let names = std::thread::spawn(move || {
-        let of = frames(port).map(|frame| frame["of"].as_str().unwrap().to_owned());
-        of.collect::<Vec<_>>()
-    });
+    let names = std::thread::spawn(move || named(frames(port)));
     tmux.shows(&["short run 1 of 2: RATE=20/s", "look"]);
     tmux.keys(&["+"]);
     tmux.shows(&["each run has the rate that it is there for"]);
     tmux.shows(&["short run 2 of 2: RATE=30/s", "look"]);
     assert_eq!(charges.ended(&tmux), "0");
-    let mut names = names.join().unwrap();
-    names.dedup();
-    assert_eq!(names, ["run 1 of 2: RATE=20/s", "run 2 of 2: RATE=30/s"]);
+    assert_eq!(names.join().unwrap(), ["run 1 of 2: RATE=20/s", "run 2 of 2: RATE=30/s"]);
     let printed = tmux.history();
     assert!(printed.contains("run 2  ") && printed.contains("report    sweep.json"), "{printed}");
+}
+
+#[test]
+fn of_a_search_the_screen_and_the_browser_say_which_step_it_is() {
+    let charges = Charges::start();
+    short(&charges);
+    let port = free_port().unwrap();
+    let search = format!(
+        "search short.yaml --from 20/s --to 30/s --step 5s --report search.json --live screen \
+         --web=127.0.0.1:{port}"
+    );
+    let tmux = charges.terminal(120, 30, "", &search);
+    let names = std::thread::spawn(move || named(frames(port)));
+    tmux.shows(&["short step 1, 20/s", "asked 20", "look"]);
+    tmux.keys(&["+"]);
+    tmux.shows(&["each run has the rate that it is there for"]);
+    tmux.shows(&["short step 2, 30/s", "asked 30", "look"]);
+    // The highest that held is held once more.
+    tmux.shows(&["short step 3, 30/s", "look"]);
+    assert_eq!(charges.ended(&tmux), "0");
+    assert_eq!(names.join().unwrap(), ["step 1, 20/s", "step 2, 30/s", "step 3, 30/s"]);
+    let printed = tmux.history();
+    for words in ["step 3  30/s  held", "report    search.json", "CAPACITY"] {
+        assert!(printed.contains(words), "{words}: {printed}");
+    }
 }
 
 #[cfg(feature = "script")]

@@ -15,6 +15,11 @@ use crate::{
 
 /// Points that each line keeps.
 const POINTS_MAX: usize = 300;
+/// Values that all lines may hold together: of many they are thinned further, so that the page of
+/// an hour with many tags stays below a megabyte.
+const VALUES_MAX: usize = 4_000;
+/// Points that a line keeps even so.
+const POINTS_MIN: usize = 60;
 
 /// What is drawn of a run's traffic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -33,7 +38,8 @@ pub(super) struct TrafficView {
 /// `None` without requests.
 pub(super) fn view(model: &ReportModel) -> Option<TrafficView> {
     let traffic = model.traffic.as_ref()?;
-    let timeline = traffic.timeline.clone().thin(POINTS_MAX);
+    let points = VALUES_MAX / traffic.timeline.series.len().max(1);
+    let timeline = traffic.timeline.clone().thin(points.clamp(POINTS_MIN, POINTS_MAX));
     let all = |metric: &str| {
         let series = timeline.series.iter().filter(|series| series.metric == metric);
         series.map(|series| (series.of.clone(), series)).collect()
