@@ -7,8 +7,8 @@ use sojourn_record::JourneyRecord;
 
 use crate::watchers::Watcher;
 
-/// Rewrites one line on a terminal; elsewhere prints a line every ten seconds, and when the run goes
-/// from one stretch to the next.
+/// Rewrites one line on a terminal; elsewhere prints a line every ten seconds, and when the run
+/// goes from one stretch to the next.
 pub(crate) struct ProgressLine {
     quiet: bool,
     is_terminal: bool,

@@ -63,7 +63,10 @@ export default function () {
   const plaintext = true;
   let told = '';
   try { stranger.connect(__ENV.PEER, { plaintext, reflect: true }); } catch (error) { told = String(error); }
-  check(told, { 'who does not say so may not look': (it) => it.includes('code = Unauthenticated') && it.includes('who are you?') });
+  check(told, {
+    'who does not say so may not look':
+      (it) => it.includes('code = Unauthenticated') && it.includes('who are you?'),
+  });
   let unknown = '';
   client.connect(__ENV.PEER, { plaintext });
   try { client.invoke('shop.Orders/Place', order); } catch (error) { unknown = String(error); }

@@ -46,9 +46,10 @@ const COMPARISONS: [(&str, Comparison); 12] = [
     ("live", live::compare),
     ("brokers", brokers::compare),
 ];
-/// Run by comparisons: one that has nothing to do without a server to talk to, and one whose
-/// figures make a table of their own.
-const DRIVEN: [&str; 2] = ["closed_loop", "oracle"];
+/// Run by the comparison with a server to talk to; alone it has nothing to do.
+const CLOSED_LOOP: &str = "closed_loop";
+/// Run by comparisons: that one, and one whose figures make a table of their own.
+const DRIVEN: [&str; 2] = [CLOSED_LOOP, "oracle"];
 /// Run by the comparison `live`; by itself when asked for by name.
 const OF_LIVE: &str = "interaction";
 /// Of the connectors, run by the comparison `brokers`; one by one when asked for by name.

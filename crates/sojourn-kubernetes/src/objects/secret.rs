@@ -6,8 +6,8 @@ use super::pod::{JOIN_KEY, WORDS};
 use super::{Part, metadata, without_nulls};
 use crate::Wanted;
 
-/// Files, variables, secret words and the join key. It can't be changed: pods of one run that saw different
-/// plans would make a run that nobody planned.
+/// Files, variables, secret words and the join key. It can't be changed: pods of one run that saw
+/// different plans would make a run that nobody planned.
 pub(super) fn secret(wanted: &Wanted) -> Value {
     let (mut texts, others) = wanted.bundle.data();
     texts.insert(JOIN_KEY.to_owned(), format!("{}\n", wanted.key.trim()).into());

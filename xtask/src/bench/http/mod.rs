@@ -31,7 +31,7 @@ pub(super) use tool::own_bytes;
 /// What each run lasts, seconds.
 const SECONDS: &str = "5";
 const PACKAGE: &str = "sojourn-http";
-const BENCH: &str = super::DRIVEN;
+const BENCH: &str = super::CLOSED_LOOP;
 
 /// A program that must be there.
 fn needs(program: &str) -> Result<PathBuf, String> {
