@@ -19,7 +19,8 @@ const FLUSH_MS: u32 = 86_400_000;
 #[derive(Debug)]
 pub struct Statsd {
     instance: Instance,
-    port: u16,
+    /// For lines over UDP.
+    lines_port: u16,
     admin_port: u16,
 }
 
@@ -36,22 +37,22 @@ impl Statsd {
         let program = STATSD.file("stats.js")?;
         let node = find_program("node")?;
         let folder = folder("statsd")?;
-        let (port, admin_port) = (free_port()?, free_port()?);
+        let (lines_port, admin_port) = (free_port()?, free_port()?);
         let file = folder.path().join("config.js");
         let config = format!(
-            "{{ address: \"127.0.0.1\", port: {port}, mgmt_address: \"127.0.0.1\", \
+            "{{ address: \"127.0.0.1\", port: {lines_port}, mgmt_address: \"127.0.0.1\", \
              mgmt_port: {admin_port}, flushInterval: {FLUSH_MS}, percentThreshold: [50, 90], \
              backends: [\"./backends/console\"], automaticConfigReload: false }}\n"
         );
         std::fs::write(&file, config)?;
         let launch = Launch::new(node).arg(program).arg(file);
         let instance = Instance::start("statsd", folder, launch, move || probe(admin_port))?;
-        Ok(Self { instance, port, admin_port })
+        Ok(Self { instance, lines_port, admin_port })
     }
 
     /// `127.0.0.1:PORT`, for lines over UDP.
     pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("127.0.0.1:{}", self.lines_port)
     }
 
     /// What it has by now: `counters`, `gauges` or `timers`, as Node shows an object.

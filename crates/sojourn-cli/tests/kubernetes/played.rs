@@ -45,13 +45,17 @@ impl Played {
     pub(super) fn play(self) -> Ended {
         let pods = self.pods();
         let coordinator = self.container(&pods[0], "").start().unwrap();
-        let jobs = self.objects.iter().filter(|it| it["kind"] == "Job");
-        let count = jobs.last().unwrap()["spec"]["completions"].as_u64().unwrap();
+        let mut jobs = self.objects.iter().filter(|it| it["kind"] == "Job");
+        let count = jobs.next_back().unwrap()["spec"]["completions"].as_u64().unwrap();
         let generators: Vec<_> = (0..count)
             .map(|index| self.container(&pods[1], &index.to_string()).start().unwrap())
             .collect();
         let coordinator = coordinator.wait().unwrap();
-        let generators = generators.into_iter().map(|it| it.wait().unwrap()).collect();
+        let mut ended = Vec::new();
+        for generator in generators {
+            ended.push(generator.wait().unwrap());
+        }
+        let generators = ended;
         Ended { coordinator, generators, folder: self.folder }
     }
 
