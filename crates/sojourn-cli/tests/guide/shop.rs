@@ -108,7 +108,7 @@ impl Shop {
     /// Makes the durations of a journey file short; and a busy machine is none of the page's.
     pub(super) fn shorten_journey(&self) {
         let text = self.read("journey.yaml");
-        let short = text.replace("warmup: 5s, steady: 30s", "warmup: 1s, steady: 3s");
+        let short = text.replace("warmup: 5s, steady: 30s", "warmup: 1s, steady: 11s");
         assert_ne!(text, short);
         let health = "health: { lag_p99_max: 10s, tap_behind_max: 60s, silent_max: 60s }\n";
         self.write("journey.yaml", &(short + health));
@@ -136,7 +136,7 @@ impl Shop {
             .replace(MOCK, mock);
         let here = DURATIONS.iter().fold(here, |line, (long, short)| line.replace(long, short));
         let more = match here.split_whitespace().collect::<Vec<_>>().as_slice() {
-            [.., "demo"] => " --warmup 1s --steady 3s",
+            [.., "demo"] => " --warmup 1s --steady 11s",
             // The step is as short as can be, and there is only one.
             ["sojourn", "search", ..] => " --step 5s --from 20/s --to 20/s",
             _ => "",
