@@ -133,10 +133,10 @@ fn wrong((tier, from): &(Tier, String), problem: String) -> OptionsError {
 mod tests {
     use super::*;
 
-    fn asked(
-        outs: &[&str],
-        variables: &[(&str, &str)],
-    ) -> Result<(Option<DashboardSettings>, Vec<String>, Vec<String>), String> {
+    /// The settings, what is left of the outputs, and what is said.
+    type Told = (Option<DashboardSettings>, Vec<String>, Vec<String>);
+
+    fn asked(outs: &[&str], variables: &[(&str, &str)]) -> Result<Told, String> {
         let mut outs = outs.iter().map(|out| (*out).to_owned()).collect();
         let pairs = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let mut warnings = Vec::new();
