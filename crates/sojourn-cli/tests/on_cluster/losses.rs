@@ -18,17 +18,7 @@ fn a_generator_that_is_killed_makes_the_run_void_and_is_not_replaced() {
     let pod = namespace.generator(2);
     kill(&namespace, &pod, "generator");
     let output = running.wait().unwrap();
-    assert_eq!(output.code, Some(3), "{output}");
-    let report = report(&output);
-    let causes = causes(&report);
-    assert_eq!(causes.len(), 1, "{causes:?}");
-    let (name, detail) = &causes[0];
-    assert_eq!(name, "generator lost");
-    assert!(detail.starts_with("generator process 2 (host shop-generators-2"), "{detail}");
-    assert_eq!(report["ledger"]["balanced"], true, "{output}");
-    // Three of four shares to the end, and something of the fourth.
-    let started = report["ledger"]["journeys_total"]["whole_run"]["started"].as_u64().unwrap();
-    assert!((600..800).contains(&started), "{started}: {output}");
+    the_third_is_lost(&output);
     // It is the same pod still, and nothing was started in it again.
     assert_eq!(namespace.generator(2), pod);
     let restarts = "jsonpath={.status.containerStatuses[*].restartCount}";
@@ -51,18 +41,8 @@ fn an_evicted_generator_is_lost_at_once_and_named() {
     let output = running.wait().unwrap();
     let took_ns = now_ns() - began_ns;
     drop(drained);
-    assert_eq!(output.code, Some(3), "{output}");
-    let report = report(&output);
-    let causes = causes(&report);
-    assert_eq!(causes.len(), 1, "{causes:?}");
-    let (name, detail) = &causes[0];
-    assert_eq!(name, "generator lost");
-    assert!(detail.starts_with("generator process 2 (host shop-generators-2"), "{detail}");
+    let detail = the_third_is_lost(&output);
     assert!(detail.contains("it was asked to end (SIGTERM or Ctrl-C)"), "{detail}");
-    assert_eq!(report["ledger"]["balanced"], true, "{output}");
-    // Three of four shares to the end, and something of the fourth.
-    let started = report["ledger"]["journeys_total"]["whole_run"]["started"].as_u64().unwrap();
-    assert!((600..800).contains(&started), "{started}: {output}");
     // Nobody waited for it as for one that is only cut off.
     assert!(took_ns < 50 * SECOND_NS, "{took_ns}");
     delete(&namespace);
@@ -86,6 +66,22 @@ fn of_a_coordinator_that_is_killed_what_it_had_measured_is_fetched() {
     until("its generators have ended", || namespace.codes().len() as u64 == GENERATORS);
     assert_eq!(namespace.codes(), ["3"; GENERATORS as usize]);
     delete(&namespace);
+}
+
+/// Of 40 a second for 20 s by four generators; why it was lost.
+fn the_third_is_lost(output: &Output) -> String {
+    assert_eq!(output.code, Some(3), "{output}");
+    let report = report(output);
+    let causes = causes(&report);
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    let (name, detail) = &causes[0];
+    assert_eq!(name, "generator lost");
+    assert!(detail.starts_with("generator process 2 (host shop-generators-2"), "{detail}");
+    assert_eq!(report["ledger"]["balanced"], true, "{output}");
+    // Three of four shares to the end, and something of the fourth.
+    let started = report["ledger"]["journeys_total"]["whole_run"]["started"].as_u64().unwrap();
+    assert!((600..800).contains(&started), "{started}: {output}");
+    detail.clone()
 }
 
 /// Ends the first process of a pod's container, as the kernel does for its memory.
