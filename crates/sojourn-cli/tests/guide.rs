@@ -82,7 +82,12 @@ fn check(command: &page::Command, output: &Output, shop: &Shop) {
             output.stderr.contains("created") || output.stdout.contains("created"),
             "{place}: {output}"
         ),
-        ["sojourn", "run", ..] if !words.contains(&"--quiet") => says("JOURNEY create"),
+        ["sojourn", "run", ..] => {
+            if !words.contains(&"--quiet") {
+                says("JOURNEY create");
+            }
+            shop.name_run_file();
+        }
         // Results, as Vegeta writes them where no terminal is, for those that read them.
         ["sojourn", "attack", ..] => says("GET"),
         ["echo", ..] => says("Latencies"),
@@ -91,7 +96,6 @@ fn check(command: &page::Command, output: &Output, shop: &Shop) {
     for pair in words.windows(2).filter(|pair| pair[0] == "--report") {
         assert!(shop.path(pair[1]).is_file(), "{} is not there: {place}: {output}", pair[1]);
     }
-    shop.name_run_files();
 }
 
 /// Every run file below a folder, the oldest first.

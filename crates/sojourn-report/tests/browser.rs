@@ -172,9 +172,11 @@ fn expected(interval: &Interval, title: &str, line: &str) -> Option<f64> {
 /// Whether a row of a tip is what the run file has of that second.
 fn is_of(row: &str, title: &str, interval: &Interval) {
     let (line, text) = row.rsplit_once(": ").unwrap_or_else(|| panic!("{title}: {row}"));
-    if line == "arrivals" {
+    match line {
         // The run file has no word of them.
-        return;
+        "arrivals" => return,
+        "lost or failed" => return assert_eq!(shown(text).unwrap_or(0.0), 0.0, "{title}: {row}"),
+        _ => {}
     }
     let expected = expected(interval, title, line);
     match (shown(text), expected) {
