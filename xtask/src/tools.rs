@@ -18,6 +18,7 @@ const TOOLS: &[Tool] = &[
     Tool { program: "nginx", package: "nginx-light", purpose: "the HTTP client is tested on it" },
     Tool { program: "chromium", package: "chromium", purpose: "tests open the HTML report in it" },
     Tool { program: "node", package: "nodejs", purpose: "peers of the k6 scripts run in it" },
+    Tool { program: "ip", package: "iproute2", purpose: "tests make networks of their own" },
     Tool {
         program: "openssl",
         package: "openssl",

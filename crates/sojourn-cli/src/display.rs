@@ -34,9 +34,10 @@ pub(crate) enum Live {
 /// What else is known of who is at the terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Beside {
-    /// Nothing but the report is wanted.
-    pub(crate) is_quiet: bool,
-    /// Others write on standard error while the run goes on, or it is over at once.
+    /// What the run itself says is wanted, and nothing else.
+    pub(crate) is_silent: bool,
+    /// Quiet is asked for, others write on standard error while the run goes on, or it is over at
+    /// once.
     pub(crate) wants_line: bool,
     /// Without a terminal nothing is shown, not even a line now and then.
     pub(crate) silent_without_terminal: bool,
@@ -96,7 +97,7 @@ fn on_terminal(
     rate: &RateControl,
 ) -> Result<(), UsageError> {
     let Shown { live, beside, .. } = *shown;
-    if beside.is_quiet || live == Live::Off {
+    if beside.is_silent || live == Live::Off {
         return Ok(());
     }
     let wanted = match live {

@@ -91,7 +91,7 @@ pub(crate) struct MachineFlags {
     /// Do not verify servers' certificates (said in the report)
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Nothing on the terminal while the run goes on
+    /// No screen while the run goes on: one plain line of progress; --live off leaves that out too
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -271,8 +271,8 @@ pub(crate) fn make_with(
     let run = (options.run_id.as_str(), plan);
     flags.out.watch(&mut watchers, run, flags.machine.ca.clone())?;
     let beside = Beside {
-        is_quiet: flags.machine.quiet || how.debug,
-        wants_line: how.speaks || how.once,
+        is_silent: how.debug,
+        wants_line: flags.machine.quiet || how.speaks || how.once,
         ..Beside::default()
     };
     let control = control::listen(plan, &options.run_id, &options.rate);

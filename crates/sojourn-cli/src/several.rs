@@ -103,7 +103,7 @@ impl<'a> Several<'a> {
         let shown = Shown {
             live: self.flags.shown.live,
             web: self.web.clone(),
-            beside: Beside { is_quiet: self.flags.machine.quiet, ..Beside::default() },
+            beside: Beside { wants_line: self.flags.machine.quiet, ..Beside::default() },
             of: of.to_owned(),
             fixed_rate: Some(FIXED_RATE),
         };

@@ -205,15 +205,18 @@ fn an_attack_has_a_screen_too_and_none_of_it_is_coloured_when_no_colour_is_wante
 }
 
 #[test]
-fn a_terminal_without_a_screen_gets_a_line() {
-    let charges = Charges::start();
-    let tmux = charges.terminal(120, 24, "export TERM=dumb", "run plan.yaml -o run.sojourn");
-    tmux.shows(&["steady ", "in flight "]);
-    assert!(!tmux.is("alternate_on"));
-    // A signal now, not a key.
-    tmux.keys(&["C-c"]);
-    tmux.shows(&["stopping: no new arrivals"]);
-    assert_eq!(charges.ended(&tmux), "105");
+fn a_terminal_without_a_screen_or_with_quiet_asked_for_gets_a_line() {
+    for (before, flag) in [("export TERM=dumb", ""), ("", "--quiet")] {
+        let charges = Charges::start();
+        let words = format!("run plan.yaml -o run.sojourn {flag}");
+        let tmux = charges.terminal(120, 24, before, &words);
+        tmux.shows(&["steady ", "in flight "]);
+        assert!(!tmux.is("alternate_on"));
+        // A signal now, not a key.
+        tmux.keys(&["C-c"]);
+        tmux.shows(&["stopping: no new arrivals"]);
+        assert_eq!(charges.ended(&tmux), "105");
+    }
 }
 
 /// `sojourn rate` with these arguments: its exit code and all that it said.

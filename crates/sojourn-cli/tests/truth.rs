@@ -5,7 +5,7 @@
 //! thing that two observers cannot agree on to the nanosecond, hop by hop within a tolerance
 //! ([`hops`]).
 //!
-//! Small by default; `SOJOURN_TRUTH=full` makes it 200 journeys a second for 30 s.
+//! Small by default; `SOJOURN_TESTS=full` (`cargo xtask test --full`) makes it 200 journeys a second for 30 s.
 
 pub(crate) mod brokers;
 pub(crate) mod counts;
@@ -110,7 +110,7 @@ struct Size {
 }
 
 fn size() -> Size {
-    match std::env::var("SOJOURN_TRUTH").as_deref() {
+    match std::env::var("SOJOURN_TESTS").as_deref() {
         Ok("full") => Size { rate_per_s: 200, warmup_s: 2, steady_s: 30 },
         _ => Size { rate_per_s: 50, warmup_s: 1, steady_s: 3 },
     }

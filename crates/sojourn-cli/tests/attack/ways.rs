@@ -3,6 +3,7 @@
 mod dialled;
 mod names;
 mod paced;
+mod ports;
 mod proxies;
 mod seen;
 mod tls;

@@ -1,7 +1,7 @@
 //! The same on every broker that can carry the demo's events, each a real server: all faults that
 //! befall messages, together.
 //!
-//! `SOJOURN_TRUTH=full` makes it 500 journeys a second for 30 s.
+//! `SOJOURN_TESTS=full` (`cargo xtask test --full`) makes it 500 journeys a second for 30 s.
 
 use sojourn_demo::{Carrier, FaultConfig};
 use sojourn_testkit::services::{

@@ -137,7 +137,8 @@ pub(crate) struct Attack {
     pub(super) connections: Connections,
     #[command(flatten)]
     pub(super) shown: ShownFlags,
-    /// Nothing on the terminal while the attack goes on
+    /// No screen while the attack goes on: one plain line of progress; --live off leaves that out
+    /// too
     #[arg(long, short)]
     pub(super) quiet: bool,
     /// Say which program this is, in Vegeta's four lines, and nothing else

@@ -95,11 +95,11 @@ fn conduct(
 ) -> Result<Summary, UsageError> {
     let mut watchers = Watchers::default();
     let beside = Beside {
-        is_quiet: command.quiet,
+        is_silent: false,
         // Scripts that take both streams together get none of the progress.
         silent_without_terminal: command.run_file.is_none(),
         // What a pipeline's next command prints meanwhile would be lost with the screen.
-        wants_line: command.output == "stdout" && !std::io::stdout().is_terminal(),
+        wants_line: command.quiet || command.output == "stdout" && !std::io::stdout().is_terminal(),
     };
     let metrics = match command.prometheus_addr.as_str() {
         "" => None,
