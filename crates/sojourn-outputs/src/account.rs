@@ -12,7 +12,7 @@ pub struct Counts {
     pub frames: u64,
     /// Series that were written to in those seconds, second by second.
     pub points: u64,
-    /// Kept journeys; of outputs that carry journeys.
+    /// Kept journeys, each once for each thing that it is kept as; of outputs that carry journeys.
     pub journeys: u64,
 }
 
