@@ -10,8 +10,8 @@ const PORTS: usize = 64;
 /// Requests, each of which has a connection of its own until the last has begun.
 const REQUESTS: usize = 200;
 
-/// Makes them with these words, which end with this code, in a network whose only interface is loopback.
-fn attack_at_home(words: &str, code: i32) -> (Made, Vec<Hit>) {
+/// Makes them with these words in a network whose only interface is loopback.
+fn attack_at_home(words: &str) -> (Made, Vec<Hit>) {
     let folder = temp_dir().unwrap();
     let sojourn = sojourn_path();
     let sojourn = sojourn.display();
@@ -32,20 +32,25 @@ fn attack_at_home(words: &str, code: i32) -> (Made, Vec<Hit>) {
     let output = program.in_dir(folder.path()).run().unwrap();
     let made = Made { output, folder };
     let hits = made.hits();
-    assert_eq!((made.output.code, hits.len()), (Some(code), REQUESTS), "{}", made.output);
+    assert_eq!((made.output.code, hits.len()), (Some(0), REQUESTS), "{}", made.output);
     (made, hits)
 }
 
 #[test]
 fn addresses_together_have_the_ports_that_one_lacks() {
-    let (made, hits) = attack_at_home("", 3);
+    let (made, hits) = attack_at_home("");
     let refused: Vec<&Hit> = hits.iter().filter(|hit| hit.code == 0).collect();
     assert_eq!(hits.len() - refused.len(), PORTS, "{}", made.output);
+    assert!(
+        made.output.stderr.contains("void: generator saturated: 136 of 200"),
+        "{}",
+        made.output
+    );
     for hit in refused {
         assert!(hit.error.contains("ip_local_port_range"), "{hit:?}");
     }
     let addresses = "127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5";
-    let (made, hits) = attack_at_home(&format!("-laddr {addresses}"), 0);
+    let (made, hits) = attack_at_home(&format!("-laddr {addresses}"));
     let answered = hits.iter().filter(|hit| hit.code == 200).count();
     assert_eq!(answered, REQUESTS, "{}", made.output);
 }
