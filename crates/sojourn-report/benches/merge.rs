@@ -37,7 +37,8 @@ const DRAWN: u64 = 1 << 16;
 const SHARE_MAX: f64 = 0.2;
 /// What one series of one generator may take in one second.
 const DELTA_US_MAX: f64 = 10.0;
-/// How much more memory the last minutes may take than the first one.
+/// How much more memory the second half may take than the first. Distributions take more room as
+/// ever rarer values come, ever more slowly; a leak would add as much each minute.
 const GROWTH_MAX: f64 = 1.05;
 /// What the report may take.
 const REPORT_S_MAX: f64 = 1.0;
@@ -86,17 +87,19 @@ fn merge(path: PathBuf) -> Result<Vec<String>, Box<dyn Error>> {
     let deltas = (METRICS.len() * STEPS) as u64 * u64::from(GENERATORS) * SECONDS;
     let share = spent_ns as f64 / (SECONDS * SECOND_NS) as f64;
     let delta_us = spent_ns as f64 / 1e3 / deltas as f64;
-    let first_mb = of_minutes_mb[0];
-    let most_mb = of_minutes_mb.iter().copied().fold(0.0, f64::max);
+    let most = |minutes: &[f64]| minutes.iter().copied().fold(0.0, f64::max);
+    let (first, second) = of_minutes_mb.split_at(of_minutes_mb.len() / 2);
+    let (first_mb, second_mb) = (most(first), most(second));
     println!("merge_processor_share {:.2} %", share * 100.0);
     println!("merge_delta {delta_us:.2} µs");
     println!("merge_received {:.2} MB/s", bytes as f64 / 1e6 / SECONDS as f64);
-    println!("merge_memory_minute_1 {first_mb:.1} MB");
-    println!("merge_memory_most {most_mb:.1} MB");
+    println!("merge_memory_minute_1 {:.1} MB", of_minutes_mb[0]);
+    println!("merge_memory_first_half {first_mb:.1} MB");
+    println!("merge_memory_second_half {second_mb:.1} MB");
     let limits = [
         (share <= SHARE_MAX, format!("more than {} % of a core", SHARE_MAX * 100.0)),
         (delta_us <= DELTA_US_MAX, format!("more than {DELTA_US_MAX} µs a delta")),
-        (most_mb <= first_mb * GROWTH_MAX, "memory grows with the run".to_owned()),
+        (second_mb <= first_mb * GROWTH_MAX, "memory grows with the run".to_owned()),
     ];
     Ok(limits.into_iter().filter(|(holds, _)| !holds).map(|(_, words)| words).collect())
 }
