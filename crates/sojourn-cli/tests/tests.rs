@@ -11,6 +11,16 @@ mod command_line;
 mod common;
 mod compare;
 mod crash;
+#[cfg(all(
+    feature = "amqp",
+    feature = "kafka-tls",
+    feature = "mqtt",
+    feature = "nats",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqs"
+))]
+mod demo_brokers;
 mod discover;
 mod doctor;
 mod event_queue;
@@ -69,6 +79,16 @@ mod omission;
 #[cfg(feature = "cluster")]
 mod on_cluster;
 mod opentelemetry;
+#[cfg(all(
+    feature = "amqp",
+    feature = "kafka-tls",
+    feature = "mqtt",
+    feature = "nats",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqs"
+))]
+mod outage;
 mod outputs;
 mod pictures;
 mod polled;
@@ -85,3 +105,13 @@ mod truth;
 mod webhook;
 #[cfg(feature = "wrk")]
 mod wrk;
+#[cfg(all(
+    feature = "amqp",
+    feature = "kafka-tls",
+    feature = "mqtt",
+    feature = "nats",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqs"
+))]
+mod wrong_settings;

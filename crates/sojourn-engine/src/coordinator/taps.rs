@@ -39,11 +39,22 @@ pub(super) fn open_taps(
             channels.push((channel.name.clone(), format!("{word}, published to")));
             continue;
         }
-        let (tap, decoder, info) = open_tap(registry, channel)?;
+        let (tap, decoder, info) =
+            open_tap(registry, channel).map_err(|error| naming(channel, error))?;
         channels.push((channel.name.clone(), info.listens_to));
         taps.push((index, tap, decoder));
     }
     Ok((taps, channels))
+}
+
+/// The same error, which says by name which of the plan's channels it is about: two may be at one
+/// broker.
+fn naming(channel: &Channel, error: BrokerError) -> BrokerError {
+    let name = format!("channel `{}`", channel.name);
+    match error.message.contains(&name) {
+        true => error,
+        false => BrokerError { message: format!("{name}: {}", error.message), ..error },
+    }
 }
 
 /// A channel's tap, subscribed, and its decoder.
