@@ -18,7 +18,7 @@ use crate::common::{alone, plan};
 
 /// Orders that are told of and acknowledged before the fault, and that come up during it.
 const ORDERS_MIN: usize = 10;
-const PATIENCE_NS: u64 = 60 * SECOND_NS;
+const PATIENCE_NS: u64 = 120 * SECOND_NS;
 
 /// The machine is busy with a server that starts, and a tap is away for as long as that takes:
 /// neither is what is looked at here. All other limits stay.
