@@ -37,7 +37,7 @@ fn carried(broker: &str, url: &str) {
         }
     }
 
-    let truth = TruthLog::read(&folder.path().join("truth.ndjson")).unwrap();
+    let truth = TruthLog::read(folder.path().join("truth.ndjson")).unwrap();
     assert!(truth.complete && truth.problems.is_empty(), "{broker}: {:?}", truth.problems);
     let ends = truth.journeys.values().map(|journey| journey.end());
     let completed = ends.filter(|end| *end == JourneyEnd::Completed).count() as u64;
