@@ -1,6 +1,7 @@
 //! `sojourn demo --broker … --url …`: the real command on each broker's real server, and the demo's
 //! own log of what happened.
 
+use sojourn_conformance::runs_slow;
 use sojourn_demo::{JourneyEnd, TruthLog};
 use sojourn_metrics::{SeriesPhase, names};
 use sojourn_record::{RunFile, Verdict};
@@ -36,7 +37,7 @@ fn carried(broker: &str, url: &str) {
         }
     }
 
-    let truth = TruthLog::read(&folder.path().join("truth.ndjson")).unwrap();
+    let truth = TruthLog::read(folder.path().join("truth.ndjson")).unwrap();
     assert!(truth.complete && truth.problems.is_empty(), "{broker}: {:?}", truth.problems);
     let ends = truth.journeys.values().map(|journey| journey.end());
     let completed = ends.filter(|end| *end == JourneyEnd::Completed).count() as u64;
@@ -83,5 +84,7 @@ fn by_redis() {
 
 #[test]
 fn by_sqs() {
-    carried("sqs", &ElasticMq::shared().unwrap().url());
+    if runs_slow("the demo by SQS") {
+        carried("sqs", &ElasticMq::shared().unwrap().url());
+    }
 }
