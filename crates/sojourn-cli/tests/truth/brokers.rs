@@ -4,8 +4,9 @@
 //! `SOJOURN_TESTS=full` (`cargo xtask test --full`) makes it 500 journeys a second for 30 s.
 
 use sojourn_demo::{Carrier, FaultConfig};
+use sojourn_testkit::Program;
 use sojourn_testkit::services::{
-    ElasticMq, Kafka, Mosquitto, Moto, Nats, Postgres, RabbitMq, Redis,
+    ElasticMq, Kafka, Mosquitto, Moto, Nats, Postgres, RabbitMq, Redis, find_program,
 };
 
 use super::{Case, Expected, PLAN, Size, examine_on, size};
@@ -120,6 +121,12 @@ fn nats() {
 fn postgres() {
     let postgres = Postgres::start().expect("Postgres starts");
     let url = postgres.url();
+    // Each event is a transaction of its own, and all go over one connection: a slow disk would say
+    // how many fit into a second. Nobody pulls the plug here.
+    let relaxed = "ALTER DATABASE postgres SET synchronous_commit = off";
+    let psql = Program::new(find_program("psql").expect("psql"));
+    let output = psql.args(["--quiet", "--no-psqlrc", "-c", relaxed, &url]).run().expect("psql");
+    assert_eq!(output.code, Some(0), "{output}");
     // Asked often: how late a row is seen is a part of every hop.
     let of = |table: &str| {
         format!(

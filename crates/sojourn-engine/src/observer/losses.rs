@@ -52,8 +52,9 @@ impl Observer {
             let names = &self.spec.sources;
             let name = names.iter().find(|(id, _)| *id == source).map_or("?", |(_, name)| name);
             let seconds = most_ns as f64 / SECOND_NS as f64;
-            let why =
-                format!("{name} said nothing for more than {seconds} s: its facts may be missing");
+            let why = format!(
+                "{name} said nothing for more than {seconds} s: its facts may be missing or late"
+            );
             self.silent_told = self.spec.reports.try_send(FromObserver::Void(why)).is_ok();
         }
     }
