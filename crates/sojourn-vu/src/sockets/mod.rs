@@ -18,8 +18,6 @@ pub(crate) mod grpc;
 mod handshake;
 #[cfg(feature = "mqtt")]
 pub(crate) mod mqtt;
-#[cfg(all(test, feature = "mqtt"))]
-mod mqtt_tests;
 #[cfg(feature = "mqtt")]
 mod over_websocket;
 pub(crate) mod redis;

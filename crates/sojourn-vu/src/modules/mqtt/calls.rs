@@ -13,6 +13,9 @@ use super::events::Failure;
 use super::meters::Account;
 use super::options::{self, CallOptions, Tags};
 
+/// A call under way, and the number of its answer, if there will be one.
+type Begun = (Rc<Connection>, Option<u32>);
+
 /// How a method's arguments are read.
 type Read<'js> = fn(&Ctx<'js>, &[Value<'js>]) -> js::Result<(Request, Tags)>;
 
@@ -68,11 +71,7 @@ impl State {
     }
 
     /// Accounts for a call, and sends what it asks.
-    fn begin(
-        &self,
-        request: &Request,
-        tags: &Tags,
-    ) -> (Account, Result<(Rc<Connection>, Option<u32>), String>) {
+    fn begin(&self, request: &Request, tags: &Tags) -> (Account, Result<Begun, String>) {
         let account = self.account(tags);
         account.called();
         match request {

@@ -11,10 +11,8 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::http::HeaderValue;
 use tokio_tungstenite::tungstenite::{self, Message};
 
-use super::Event as Any;
-use super::dial::Endpoint;
-use super::mqtt::{self, Ask, Event, Order, Server};
-use super::tests::Here;
+use super::super::mqtt::{self, Ask, Event, Order, Server};
+use super::{Any, Endpoint, Here};
 
 /// The packet that begins a session; what is in it is the broker's business.
 const HELLO: &[u8] = b"\x10\x0c\0\x04MQTT\x04\x02\0\x3c\0\0";
@@ -66,6 +64,7 @@ fn expect(stream: &mut TcpStream, bytes: &[u8]) {
 fn packets_come_over_a_websocket_however_they_are_cut() {
     let (listener, address) = listener();
     let server = std::thread::spawn(move || {
+        #[allow(clippy::result_large_err, reason = "tungstenite wants it so")]
         let choose = |request: &Request, mut response: Response| {
             assert_eq!(request.uri().path(), "/mqtt");
             assert_eq!(request.headers()["sec-websocket-protocol"], "mqtt");
