@@ -71,6 +71,8 @@ impl Settings {
         Connect {
             version: self.version(),
             client_id: &self.client_id,
+            is_clean: true,
+            will: None,
             keep_alive_s: KEEP_ALIVE_S,
             user: server.user.as_deref(),
             password: server.password.as_ref().map(sojourn_plan::Secret::reveal),

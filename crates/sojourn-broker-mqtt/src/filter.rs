@@ -2,11 +2,16 @@
 
 /// What is wrong with a filter, if anything; the text says what to do.
 pub(crate) fn problem(filter: &str) -> Option<&'static str> {
-    if filter.is_empty() || filter.contains('\0') || filter.len() > usize::from(u16::MAX) {
-        return Some("it is empty, too long or holds a zero character");
-    }
     if filter == "$share" || filter.starts_with("$share/") {
         return Some("a shared subscription takes messages from the system's own consumers");
+    }
+    malformed(filter)
+}
+
+/// What the standard has against a filter, if anything.
+pub(crate) fn malformed(filter: &str) -> Option<&'static str> {
+    if filter.is_empty() || filter.contains('\0') || filter.len() > usize::from(u16::MAX) {
+        return Some("it is empty, too long or holds a zero character");
     }
     let mut levels = filter.split('/').peekable();
     while let Some(level) = levels.next() {

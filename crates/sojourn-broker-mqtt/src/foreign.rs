@@ -70,7 +70,7 @@ pub fn write_message(
     payload: &[u8],
 ) -> Result<Vec<u8>, String> {
     let mut packet = Vec::new();
-    let message = Message { qos, topic, key, headers, payload };
+    let message = Message { qos, retain: false, topic, key, headers, payload };
     if let Some(place) = codec::write_publish(&mut packet, version, &message)? {
         codec::patch_packet_id(&mut packet, place, 1);
     }

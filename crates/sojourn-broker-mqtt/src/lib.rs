@@ -9,6 +9,9 @@
 //! MQTT has no message keys: the key is what MQTT 5 calls correlation data, headers are its user
 //! properties, content type and response topic. 3.1.1 carries neither. MQTT tells nobody how much
 //! waits, so there is no backlog.
+//!
+//! [`session`] is the codec for clients that have a loop of their own: scripts' clients, of which a
+//! thread serves thousands.
 
 mod codec;
 mod config;
@@ -21,6 +24,7 @@ mod inbound;
 mod publish;
 mod reader;
 mod sender;
+pub mod session;
 mod subscription;
 mod tap;
 

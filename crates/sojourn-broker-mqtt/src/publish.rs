@@ -83,7 +83,7 @@ impl Publisher for MqttPublisher {
             return Err("not a topic that can be published to: empty, or with `+` or `#`".into());
         }
         let mut packet = Vec::new();
-        let message = Message { qos: self.qos, topic, key, headers, payload };
+        let message = Message { qos: self.qos, retain: false, topic, key, headers, payload };
         let id_place = write_publish(&mut packet, self.version, &message)?;
         self.handover.send(Queued { token, packet, id_place })?;
         if self.signals.is_waiting.swap(false, Ordering::SeqCst) {

@@ -11,4 +11,5 @@ mod loss;
 mod passive;
 mod publish;
 mod rig;
+mod session;
 mod tap;

@@ -15,6 +15,9 @@ use sojourn_testkit::{Output, free_port, sojourn, temp_dir};
 
 use crate::mock::Mocked;
 
+#[cfg(all(feature = "kafka-tls", feature = "kafka-zstd"))]
+mod secured;
+
 /// A script's run and its metrics.
 struct Played {
     output: Output,
@@ -194,6 +197,37 @@ fn avro_by_a_registry() {
     // second branch, an array of two symbols and bytes.
     assert_eq!(messages[0].key.as_deref(), Some(&b"\x00\x00\x00\x01\x02\x04k1"[..]));
     let expected = b"\x00\x00\x00\x00\x07\x36\x02\x06abc\x04\x00\x02\x00\x04\x01\xff";
+    assert_eq!(messages[0].value.as_deref(), Some(&expected[..]));
+}
+
+const PROTOBUF_REGISTRY: &str = r#"
+routes:
+  - { route: "POST /subjects/shop.Order/versions", json: { id: 9 } }
+  - { route: "POST /subjects/shop.Order", json: { subject: shop.Order, id: 9, version: 1, schema: "" } }
+  - route: GET /subjects/money/versions/2
+    json:
+      subject: money
+      id: 8
+      version: 2
+      schemaType: PROTOBUF
+      schema: 'syntax = "proto3"; package shop; message Money { int32 cents = 1; int64 exact = 2; }'
+  - { route: "*", status: 404, json: { error_code: 40401, message: "Subject not found." } }
+"#;
+
+#[test]
+fn protobuf_by_a_registry() {
+    let kafka = Kafka::shared().unwrap();
+    let brokers = kafka.bootstrap();
+    let registry = Mocked::start(&[("registry.yaml", PROTOBUF_REGISTRY)], &["registry.yaml"]);
+    let url = format!("http://{}", registry.address);
+    let variables = [("BROKERS", brokers.as_str()), ("TOPIC", "k6.protobuf"), ("REGISTRY", &url)];
+    play("protobuf.js", &variables).passed();
+    let messages = kept(&brokers, "k6.protobuf", 0);
+    assert_eq!(messages.len(), 1);
+    // The prefix (0, id, one index: the second message), then fields by hand: a text, a message of
+    // two numbers, a packed list, bytes.
+    let expected = b"\0\0\0\0\x09\x02\x02\x0a\x03o-1\
+        \x12\x0c\x08\xe2\x09\x10\x81\x80\x80\x80\x80\x80\x80\x10\x1a\x01\x01\x22\x02\x01\xff";
     assert_eq!(messages[0].value.as_deref(), Some(&expected[..]));
 }
 

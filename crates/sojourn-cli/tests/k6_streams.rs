@@ -19,16 +19,3 @@ fn streams_are_read_as_the_standard_says() {
     let checks = &summary["metrics"]["checks"];
     assert_eq!((&checks["passes"], &checks["fails"]), (&Value::from(26), &Value::from(0)));
 }
-
-/// What there is in its place stands in the refusal.
-#[test]
-fn mqtt_of_an_extension_is_refused_with_what_there_is() {
-    let folder = temp_dir().unwrap();
-    let script = "import { Client } from 'k6/x/mqtt'; export default function () {}";
-    std::fs::write(folder.path().join("s.js"), script).unwrap();
-    let output = sojourn(["k6", "run", "s.js"]).in_dir(folder.path()).run().unwrap();
-    assert!(output.code != Some(0), "{output}");
-    for part in ["k6/x/mqtt", "can't be imported: MQTT is spoken by the module `sojourn`"] {
-        assert!(output.stderr.contains(part), "{output}");
-    }
-}

@@ -52,6 +52,8 @@ mod k6_journeys;
 mod k6_jslib;
 #[cfg(all(feature = "script", feature = "kafka"))]
 mod k6_kafka;
+#[cfg(all(feature = "script", feature = "mqtt"))]
+mod k6_mqtt;
 #[cfg(feature = "script")]
 mod k6_outputs;
 #[cfg(feature = "script")]
@@ -66,7 +68,7 @@ mod k6_redis;
 mod k6_rest;
 #[cfg(feature = "script")]
 mod k6_streams;
-#[cfg(all(feature = "script", feature = "kafka"))]
+#[cfg(all(feature = "script", feature = "kafka", feature = "mqtt"))]
 mod k6_types;
 #[cfg(feature = "script")]
 mod k6_words;

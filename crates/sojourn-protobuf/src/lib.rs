@@ -4,11 +4,11 @@
 //! nested; what JSON its values become is decided here.
 
 mod json;
-mod prefix;
+pub mod prefix;
 
 use std::path::Path;
 
-use prost_reflect::{DescriptorPool, DynamicMessage, FileDescriptor, MessageDescriptor};
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use serde_json::Value;
 
 /// Most names that are suggested for one that is wrong.
@@ -85,7 +85,7 @@ impl Protobuf {
         let (message, data) = match self.has_prefix {
             true => {
                 let (path, data) = prefix::split(payload)?;
-                (at(&self.message.parent_file(), &path)?, data)
+                (prefix::message_at(&self.message.parent_file(), &path)?, data)
             }
             false => (self.message.clone(), payload),
         };
@@ -97,19 +97,6 @@ impl Protobuf {
             .map_err(|why| format!("the payload is a message {name} of {why}"))?;
         Ok((value, name))
     }
-}
-
-/// The message at a path of indexes in a file: the second one within the first is `[0, 1]`.
-fn at(file: &FileDescriptor, path: &[usize]) -> Result<MessageDescriptor, String> {
-    let missing = || format!("its prefix names message {path:?}, which the descriptor set lacks");
-    let (first, inner) = path.split_first().ok_or_else(missing)?;
-    let mut message = file.messages().nth(*first).ok_or_else(missing)?;
-    for index in inner {
-        // An index counts the messages that are declared, those of maps among them.
-        let child = message.child_messages().nth(*index);
-        message = child.ok_or_else(missing)?;
-    }
-    Ok(message)
 }
 
 const HOW: &str = "write it with `protoc --include_imports --descriptor_set_out=FILE …`";

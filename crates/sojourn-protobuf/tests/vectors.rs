@@ -1,7 +1,8 @@
 //! Messages written by hand from the encoding's description, and by Google's implementation.
 
+use prost_reflect::DescriptorPool;
 use serde_json::json;
-use sojourn_protobuf::Protobuf;
+use sojourn_protobuf::{Protobuf, prefix};
 
 /// What protoc wrote of `fixtures/events.proto`.
 pub(crate) const SET: &[u8] = include_bytes!("fixtures/events.binpb");
@@ -103,4 +104,22 @@ fn what_googles_implementation_wrote() {
         "at": { "seconds": 1_700_000_000, "nanos": 1 }, "card": "c", "next": empty("p-2"),
     });
     assert_eq!(read, expected);
+}
+
+#[test]
+fn a_prefix_is_written_as_it_is_read() {
+    let pool = DescriptorPool::decode(SET).unwrap();
+    let message = |name: &str| pool.get_message_by_name(name).unwrap();
+    for (name, hex) in [
+        ("shop.Created", "0000000102 00 6461"),
+        ("shop.Paid", "0000000102 0202 6461"),
+        ("shop.Paid.Line", "0000000102 040200 6461"),
+    ] {
+        let message = message(name);
+        let written = prefix::join(258, &message, b"da");
+        assert_eq!(written, of_hex(hex), "{name}");
+        let (path, data) = prefix::split(&written).unwrap();
+        let read = prefix::message_at(&message.parent_file(), &path).unwrap();
+        assert_eq!((read.full_name(), data), (name, &b"da"[..]));
+    }
 }

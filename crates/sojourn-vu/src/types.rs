@@ -9,7 +9,7 @@ macro_rules! files {
 }
 
 /// All of them, by name.
-pub const TYPES: [(&str, &str); 25] = files![
+pub const TYPES: [(&str, &str); 26] = files![
     "globals.d.ts",
     "jslib.d.ts",
     "k6.d.ts",
@@ -33,6 +33,7 @@ pub const TYPES: [(&str, &str); 25] = files![
     "k6/websockets.d.ts",
     "k6/ws.d.ts",
     "k6/x/kafka.d.ts",
+    "k6/x/mqtt.d.ts",
     "k6/x/redis.d.ts",
     "sojourn.d.ts",
 ];

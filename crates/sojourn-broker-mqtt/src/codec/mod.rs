@@ -15,6 +15,7 @@ pub(crate) use properties::{
 };
 pub(crate) use read::{Ack, Packet, Publish, frame, packet};
 pub(crate) use reason::{connection_refused, is_failure, reason_name};
+pub use write::Will;
 pub(crate) use write::{
     Connect, Message, patch_packet_id, write_ack, write_connect, write_disconnect, write_ping,
     write_publish, write_subscribe, write_unsubscribe,

@@ -5,20 +5,39 @@ use sojourn_plan::MqttVersion;
 use super::properties::{CONTENT_TYPE, CORRELATION_DATA, RESPONSE_TOPIC, USER_PROPERTY};
 use super::{Ack, kind};
 
-/// How to say hello (section 3.1); always with a clean session.
+/// How to say hello (section 3.1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connect<'a> {
     pub(crate) version: MqttVersion,
     pub(crate) client_id: &'a str,
+    /// The broker forgets what it knows of this client id, and forgets this session at its end.
+    pub(crate) is_clean: bool,
+    /// Only of 3.1.1: that of 5 has properties.
+    pub(crate) will: Option<Will<'a>>,
     pub(crate) keep_alive_s: u16,
     pub(crate) user: Option<&'a str>,
     pub(crate) password: Option<&'a str>,
+}
+
+/// What the broker publishes when the client goes without a word (section 3.1.2.5).
+#[derive(Clone, Copy, Debug)]
+pub struct Will<'a> {
+    /// Where to.
+    pub topic: &'a str,
+    /// What.
+    pub payload: &'a [u8],
+    /// Quality of service, 0 to 2.
+    pub qos: u8,
+    /// Whether the broker keeps it for later subscribers.
+    pub retain: bool,
 }
 
 /// A message to be published.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'a> {
     pub(crate) qos: u8,
+    /// The broker keeps it for later subscribers.
+    pub(crate) retain: bool,
     pub(crate) topic: &'a str,
     /// Sent as correlation data, where the version has such.
     pub(crate) key: Option<&'a [u8]>,
@@ -32,7 +51,8 @@ pub(crate) fn write_connect(out: &mut Vec<u8>, connect: &Connect<'_>) -> Result<
     let is_five = connect.version == MqttVersion::V5;
     prefixed(&mut body, b"MQTT")?;
     body.push(if is_five { 5 } else { 4 });
-    let mut flags = 0x02;
+    let mut flags = if connect.is_clean { 0x02 } else { 0 };
+    flags |= connect.will.map_or(0, |will| 0x04 | will.qos << 3 | u8::from(will.retain) << 5);
     flags |= if connect.user.is_some() { 0x80 } else { 0 };
     flags |= if connect.password.is_some() { 0x40 } else { 0 };
     body.push(flags);
@@ -41,6 +61,10 @@ pub(crate) fn write_connect(out: &mut Vec<u8>, connect: &Connect<'_>) -> Result<
         body.push(0);
     }
     prefixed(&mut body, connect.client_id.as_bytes())?;
+    if let Some(will) = connect.will {
+        prefixed(&mut body, will.topic.as_bytes())?;
+        prefixed(&mut body, will.payload)?;
+    }
     for text in [connect.user, connect.password].into_iter().flatten() {
         prefixed(&mut body, text.as_bytes())?;
     }
@@ -48,7 +72,7 @@ pub(crate) fn write_connect(out: &mut Vec<u8>, connect: &Connect<'_>) -> Result<
 }
 
 /// Filters with the options of each (section 3.8): retained messages are not asked for, where the
-/// version lets us say so.
+/// version (5) lets us say so.
 pub(crate) fn write_subscribe<'a>(
     out: &mut Vec<u8>,
     version: MqttVersion,
@@ -127,7 +151,7 @@ pub(crate) fn write_publish(
     }
     let begin = out.len();
     out.reserve(head.len() + message.payload.len() + 5);
-    out.push(kind::PUBLISH << 4 | message.qos << 1);
+    out.push(kind::PUBLISH << 4 | message.qos << 1 | u8::from(message.retain));
     variable(out, head.len() + message.payload.len())?;
     let id_place = (message.qos > 0).then(|| out.len() - begin + id_place);
     out.extend(head);

@@ -37,7 +37,7 @@ export default function () {
     'IAM': config(() => new Writer({ brokers, sasl: { algorithm: SASL_AWS_IAM } }), 'sasl_aws_iam'),
     'a key store of Java': config(() => LoadJKS({ path: 'x' }), 'PEM'),
     'protobuf': config(
-      () => new SchemaRegistry().serialize({ data: 1, schemaType: SCHEMA_TYPE_PROTOBUF }), 'PROTOBUF'),
+      () => new SchemaRegistry().serialize({ data: 1, schemaType: SCHEMA_TYPE_PROTOBUF }), 'Protobuf needs a schema'),
     'messages that are none': config(() => missing.produce({}), 'messages'),
     'bytes that are none': config(() => missing.produce({ messages: [{ value: [300] }] }), '300'),
     'a message without a topic': config(

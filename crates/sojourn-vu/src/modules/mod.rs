@@ -18,6 +18,8 @@ mod k6;
 pub(crate) mod kafka;
 mod lazy;
 mod metrics;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod promise;
 mod redis;
 mod secrets;
@@ -65,10 +67,7 @@ fn refusal(name: &str) -> Option<String> {
         "k6/browser" | "k6/experimental/browser" => {
             "browsers are not driven here; load the pages' requests instead"
         }
-        "k6/x/mqtt" => {
-            "MQTT is spoken by the module `sojourn`: `tap` names the broker and what is listened \
-             to, `publish` sends"
-        }
+        "k6/x/mqtt" => "this build has no MQTT: build sojourn with `--features script,mqtt`",
         "k6/x/kafka" => "this build has no Kafka: build sojourn with `--features script,kafka`",
         _ if name.starts_with("k6/x/") => {
             "it is an extension of k6 written in Go, which has no equivalent here"
@@ -117,6 +116,8 @@ impl Builtins for Modules {
                 deprecated(user, name, "k6/x/redis");
                 redis::make(ctx, user)
             }
+            #[cfg(feature = "mqtt")]
+            "k6/x/mqtt" => mqtt::make(ctx, user),
             #[cfg(feature = "kafka")]
             "k6/x/kafka" => kafka::make(ctx, user),
             "k6/experimental/grpc" => {

@@ -1,5 +1,5 @@
-//! Sockets that are not HTTP's, WebSockets and connections for gRPC and Redis, and whatever else is
-//! done on threads that are not the users'.
+//! Sockets that are not HTTP's, WebSockets and connections for gRPC, MQTT and Redis, and whatever
+//! else is done on threads that are not the users'.
 //!
 //! ```text
 //!  users' thread                     side thread (one of the process)
@@ -16,6 +16,10 @@
 pub(crate) mod dial;
 pub(crate) mod grpc;
 mod handshake;
+#[cfg(feature = "mqtt")]
+pub(crate) mod mqtt;
+#[cfg(feature = "mqtt")]
+mod over_websocket;
 pub(crate) mod redis;
 mod side;
 #[cfg(test)]
@@ -54,6 +58,8 @@ pub(crate) const UNSENT_BYTES_MAX: usize = 64 << 20;
 pub(crate) enum Event {
     WebSocket(websocket::Event),
     Grpc(grpc::Event),
+    #[cfg(feature = "mqtt")]
+    Mqtt(mqtt::Event),
     Redis(redis::Answer),
     /// What a module's own thread has come to; the module knows its type.
     #[cfg(feature = "kafka")]
@@ -67,8 +73,9 @@ pub(crate) struct Arrival {
     /// When the side thread had it, ns.
     pub(crate) at_ns: u64,
     link: Arc<Link>,
-    /// Given back when the user has taken the arrival.
-    _place: OwnedSemaphorePermit,
+    /// Given back when the user has taken the arrival, if not before.
+    #[cfg_attr(not(feature = "mqtt"), allow(dead_code, reason = "it is kept until it is dropped"))]
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Arrival {
@@ -76,6 +83,12 @@ impl Arrival {
     pub(crate) fn of(&self) -> Option<(UserIndex, OperationId)> {
         let link = &self.link;
         (!link.is_dropped.load(Ordering::Acquire)).then_some((link.user, link.operation))
+    }
+
+    /// Its link may say more, though the user has not taken it; false if that was said before.
+    #[cfg(feature = "mqtt")]
+    pub(crate) fn give_place_back(&mut self) -> bool {
+        self.place.take().is_some()
     }
 }
 
@@ -140,7 +153,7 @@ impl Link {
         let at_ns = sojourn_clock::now_ns();
         // Never closed.
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return };
-        let arrival = Arrival { event, at_ns, link: Arc::clone(self), _place: place };
+        let arrival = Arrival { event, at_ns, link: Arc::clone(self), place: Some(place) };
         // A thread that is gone wants nothing.
         self.to.send(arrival).await.ok();
         self.waker.wake();
@@ -153,7 +166,7 @@ impl Link {
         let at_ns = sojourn_clock::now_ns();
         // A link of one answer has its place.
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else { return };
-        let arrival = Arrival { event, at_ns, link: Arc::clone(self), _place: place };
+        let arrival = Arrival { event, at_ns, link: Arc::clone(self), place: Some(place) };
         // A thread that is gone wants nothing.
         self.to.blocking_send(arrival).ok();
         self.waker.wake();

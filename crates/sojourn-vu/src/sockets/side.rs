@@ -66,8 +66,8 @@ impl Sockets {
         self.config(options, &[b"h2"], host)
     }
 
-    /// TLS of connections that agree on no protocol: Redis.
-    pub(crate) fn tls_of_redis(
+    /// TLS of connections that agree on no protocol: MQTT, Redis.
+    pub(crate) fn tls_without_protocol(
         &self,
         options: &TlsOptions,
         host: &str,

@@ -1,6 +1,9 @@
 //! Links against peers on this machine: what comes, in which order, and that nothing is lost or
 //! piles up.
 
+#[cfg(feature = "mqtt")]
+mod mqtt;
+
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;

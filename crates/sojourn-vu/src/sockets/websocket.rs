@@ -123,7 +123,10 @@ async fn tell(link: &Arc<Link>, event: Event) {
     link.tell(Any::WebSocket(event)).await;
 }
 
-async fn open(ask: &Ask, traffic: Arc<Traffic>) -> Result<(Socket, Answer), (Answer, String)> {
+pub(super) async fn open(
+    ask: &Ask,
+    traffic: Arc<Traffic>,
+) -> Result<(Socket, Answer), (Answer, String)> {
     let failed = |error: String| (Answer::default(), error);
     let request = request(ask).map_err(failed)?;
     let stream = ask.endpoint.dial(traffic).await.map_err(|error| failed(error.to_string()))?;

@@ -202,6 +202,51 @@ impl User {
         }
     }
 
+    /// Suspends the user until a socket has said what `look` is after, which also says whether that
+    /// is taken; `None` if the user is to end first. Whatever stays is for the socket's callback,
+    /// and keeps the socket from nothing meanwhile.
+    #[cfg(feature = "mqtt")]
+    pub(crate) fn wait_said<T>(
+        &self,
+        operation: OperationId,
+        look: impl Fn(&Arrival) -> Option<(T, bool)>,
+    ) -> Option<T> {
+        loop {
+            if self.cancelled.get() {
+                return None;
+            }
+            let mut results = self.results.borrow_mut();
+            let mut found = None;
+            // What was looked at before has given its place back, and so has all before that.
+            for (at, (known, outcome)) in results.iter_mut().enumerate().rev() {
+                let Outcome::Socket(arrival) = outcome else { continue };
+                if *known != operation {
+                    continue;
+                }
+                if !arrival.give_place_back() {
+                    break;
+                }
+                found = look(arrival).map(|found| (at, found)).or(found);
+            }
+            if let Some((at, (value, is_taken))) = found {
+                if is_taken {
+                    results.remove(at);
+                }
+                return Some(value);
+            }
+            drop(results);
+            suspend();
+        }
+    }
+
+    /// `callback` is called from the event loop, after what has come already.
+    #[cfg(feature = "mqtt")]
+    pub(crate) fn call_soon(&self, callback: Callback) {
+        let operation = self.operation();
+        self.when_done(operation, callback);
+        self.complete(operation, Outcome::Timer);
+    }
+
     /// Like [`Self::wait`], for functions that scripts call.
     pub(crate) fn wait_or_throw(
         &self,

@@ -9,7 +9,10 @@ use serde_json::value::RawValue;
 
 /// The encoded message that a JSON text stands for. The error is in the words of Go's protojson,
 /// with positions in the text.
-pub(super) fn encode(descriptor: &MessageDescriptor, json: &str) -> Result<Vec<u8>, String> {
+pub(in crate::modules) fn encode(
+    descriptor: &MessageDescriptor,
+    json: &str,
+) -> Result<Vec<u8>, String> {
     if descriptor.parent_file().package_name() != "google.protobuf" {
         check(descriptor, json, 1)?;
     }
@@ -20,7 +23,10 @@ pub(super) fn encode(descriptor: &MessageDescriptor, json: &str) -> Result<Vec<u
 }
 
 /// The JSON of a message: all its fields, those without values too.
-pub(super) fn decode(descriptor: &MessageDescriptor, bytes: &[u8]) -> Result<Value, String> {
+pub(in crate::modules) fn decode(
+    descriptor: &MessageDescriptor,
+    bytes: &[u8],
+) -> Result<Value, String> {
     let message = DynamicMessage::decode(descriptor.clone(), bytes)
         .map_err(|error| format!("proto: cannot parse invalid wire-format data: {error}"))?;
     let options = SerializeOptions::new().skip_default_fields(false);

@@ -5,7 +5,7 @@
 
 mod call;
 mod client;
-mod message;
+pub(in crate::modules) mod message;
 mod params;
 mod protos;
 mod reflection;
@@ -23,6 +23,8 @@ use crate::user::User;
 
 pub(in crate::modules) use params::TlsParams;
 pub(crate) use protos::Protos;
+#[cfg(feature = "kafka")]
+pub(in crate::modules) use protos::compile_texts;
 pub(in crate::modules) use tls::config as tls_config;
 
 /// Codes of statuses, and what health checks tell.

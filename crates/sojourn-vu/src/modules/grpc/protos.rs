@@ -19,7 +19,7 @@ pub(crate) struct Protos(Mutex<HashMap<Vec<u8>, DescriptorPool>>);
 
 impl Protos {
     /// What `key` stands for, made if it is not known.
-    pub(super) fn get(
+    pub(in crate::modules) fn get(
         &self,
         key: Vec<u8>,
         make: impl FnOnce() -> Result<DescriptorPool, String>,
@@ -67,6 +67,21 @@ pub(super) fn compile(
     Ok(compiler.descriptor_pool())
 }
 
+/// Compiles one of these texts, which may import the others: by name.
+#[cfg(feature = "kafka")]
+pub(in crate::modules) fn compile_texts(
+    texts: Vec<(String, String)>,
+    main: &str,
+) -> Result<DescriptorPool, String> {
+    let mut resolver = ChainFileResolver::new();
+    resolver.add(OfTexts(texts));
+    resolver.add(GoogleFileResolver::new());
+    let mut compiler = Compiler::with_file_resolver(resolver);
+    compiler.include_imports(true);
+    compiler.open_file(main).map_err(|error| format!("{error:?}"))?;
+    whole(|| Ok(compiler.descriptor_pool()))
+}
+
 /// A path without `.` and `..`, as files are known by.
 fn joined(root: &Path, path: &str) -> PathBuf {
     use std::path::Component;
@@ -96,6 +111,19 @@ impl FileResolver for OfBundle {
         let content = content.ok_or_else(|| protox::Error::file_not_found(name))?;
         let source = std::str::from_utf8(&content).map_err(protox::Error::new)?;
         File::from_source(name, source)
+    }
+}
+
+/// Files by name.
+#[cfg(feature = "kafka")]
+struct OfTexts(Vec<(String, String)>);
+
+#[cfg(feature = "kafka")]
+impl FileResolver for OfTexts {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        let (_, text) = found.ok_or_else(|| protox::Error::file_not_found(name))?;
+        File::from_source(name, text)
     }
 }
 

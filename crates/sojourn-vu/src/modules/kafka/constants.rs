@@ -2,7 +2,7 @@
 
 use sojourn_script::js::{self, Object};
 
-const TEXTS: [(&str, &str); 41] = [
+const TEXTS: [(&str, &str); 42] = [
     ("CODEC_GZIP", "gzip"),
     ("CODEC_SNAPPY", "snappy"),
     ("CODEC_LZ4", "lz4"),
@@ -44,6 +44,7 @@ const TEXTS: [(&str, &str); 41] = [
     ("SCHEMA_TYPE_BYTES", "BYTES"),
     ("SCHEMA_TYPE_AVRO", "AVRO"),
     ("SCHEMA_TYPE_JSON", "JSON"),
+    ("SCHEMA_TYPE_PROTOBUF", "PROTOBUF"),
 ];
 
 /// Durations, ns.
@@ -63,8 +64,6 @@ pub(super) fn set(module: &Object<'_>) -> js::Result<()> {
     for (name, value) in TEXTS {
         module.set(name, value)?;
     }
-    // Known, so that scripts which name it load; serdes refuse it.
-    module.set("SCHEMA_TYPE_PROTOBUF", "PROTOBUF")?;
     for (name, value) in TIMES {
         module.set(name, value)?;
     }

@@ -15,6 +15,7 @@ mod constants;
 mod messages;
 mod meters;
 mod partitions;
+mod protobuf;
 mod reader;
 mod registry;
 mod serdes;

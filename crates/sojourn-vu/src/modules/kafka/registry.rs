@@ -1,5 +1,6 @@
 //! `SchemaRegistry`: schemas asked for and registered, and the serdes that use them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,9 @@ use crate::user::User;
 
 /// What a subject's name may not have as it is in a path (RFC 3986, section 2.3).
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Most schemas that one of Protobuf may import, with all that they import.
+const IMPORTS_MAX: usize = 100;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -50,6 +54,12 @@ pub(super) struct Schema {
     version: u32,
     references: Vec<Json>,
     subject: String,
+    /// Of Protobuf: the message that is meant, the first without a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message_name: Option<String>,
+    /// Of Protobuf: the texts of what is imported, by the names of the imports.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) dependencies: BTreeMap<String, String>,
 }
 
 /// What a subject's name is made of.
@@ -60,6 +70,8 @@ struct SubjectName {
     topic: String,
     element: String,
     subject_name_strategy: String,
+    /// Of a schema that is no JSON: the full name of its message.
+    message_name: Option<String>,
 }
 
 struct Own {
@@ -195,6 +207,10 @@ fn answer(registry: &mut Registry, wanted: &Schema, said: Json) -> Result<Answer
         true => None,
         false => Some(registry.resolve(&said).map_err(|miss| miss.to_string())?),
     };
+    let mut dependencies = wanted.dependencies.clone();
+    if kind == "PROTOBUF" {
+        fetch_imports(registry, &references, &mut dependencies)?;
+    }
     let schema = Schema {
         enable_caching: wanted.enable_caching,
         id,
@@ -203,8 +219,38 @@ fn answer(registry: &mut Registry, wanted: &Schema, said: Json) -> Result<Answer
         version: number("version").unwrap_or(wanted.version),
         references,
         subject: wanted.subject.clone(),
+        message_name: wanted.message_name.clone(),
+        dependencies,
     };
     Ok(Answer { schema, parsed })
+}
+
+/// The texts that these references stand for, and those that they refer to in turn.
+fn fetch_imports(
+    registry: &mut Registry,
+    references: &[Json],
+    known: &mut BTreeMap<String, String>,
+) -> Result<(), String> {
+    let mut open = references.to_vec();
+    while let Some(reference) = open.pop() {
+        let name = reference["name"].as_str().ok_or("a reference has no name")?.to_owned();
+        if known.contains_key(&name) {
+            continue;
+        }
+        if known.len() >= IMPORTS_MAX {
+            return Err(format!("the schema has more than {IMPORTS_MAX} references"));
+        }
+        let subject = reference["subject"].as_str().ok_or("a reference has no subject")?;
+        let subject = utf8_percent_encode(subject, IN_PATH);
+        let version = reference["version"].as_i64().unwrap_or(-1);
+        let version = if version > 0 { version.to_string() } else { "latest".to_owned() };
+        let said = registry.fetch(&format!("/subjects/{subject}/versions/{version}"));
+        let said = said.map_err(|miss| format!("the reference \"{name}\": {miss}"))?;
+        let text = said["schema"].as_str().ok_or("the registry has told no schema")?;
+        known.insert(name, text.to_owned());
+        open.extend(said["references"].as_array().cloned().unwrap_or_default());
+    }
+    Ok(())
 }
 
 impl SubjectName {
@@ -225,8 +271,11 @@ impl SubjectName {
 
     /// The full name of the schema's record.
     fn record(&self) -> Result<String, String> {
+        if let Some(name) = self.message_name.as_ref().filter(|name| !name.is_empty()) {
+            return Ok(name.clone());
+        }
         let schema: Json = serde_json::from_str(&self.schema)
-            .map_err(|error| format!("the schema is not JSON: {error}"))?;
+            .map_err(|error| format!("the schema is not JSON, and no messageName says: {error}"))?;
         let name = schema["name"].as_str().ok_or("the schema has no name")?;
         Ok(match schema["namespace"].as_str().filter(|space| !space.is_empty()) {
             Some(space) if !name.contains('.') => format!("{space}.{name}"),
@@ -293,7 +342,8 @@ mod tests {
         let name = |strategy: &str, element: &str| {
             let (subject_name_strategy, element) = (strategy.to_owned(), element.to_owned());
             let (schema, topic) = (schema.to_owned(), "orders".to_owned());
-            SubjectName { schema, topic, element, subject_name_strategy }.name()
+            let message_name = None;
+            SubjectName { schema, topic, element, subject_name_strategy, message_name }.name()
         };
         assert_eq!(name("TopicNameStrategy", "KEY").unwrap(), "orders-key");
         assert_eq!(name("TopicNameStrategy", "VALUE").unwrap(), "orders-value");

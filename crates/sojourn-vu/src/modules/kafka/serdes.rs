@@ -1,10 +1,13 @@
 //! `serialize` and `deserialize`: what a message's key or value is as bytes.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use sojourn_script::js::prelude::This;
 use sojourn_script::js::{self, Coerced, Ctx, FromJs, Function, IntoJs, Object, Value};
 
 use super::go_error::throw;
 use super::messages;
+use super::protobuf;
 use super::registry::Schema;
 use super::shared::Kafka;
 
@@ -23,11 +26,23 @@ const REPLACE: &str = r#"
 })
 "#;
 
+/// Data as JSON as Protobuf maps it, where bytes are Base64.
+const REPLACE_FOR_PROTOBUF: &str = r#"
+(function (encode) {
+    return function (key, value) {
+        if (typeof value === "bigint") return value.toString();
+        return value instanceof ArrayBuffer || ArrayBuffer.isView(value) ? encode(value) : value;
+    };
+})
+"#;
+
 /// What is to be turned into bytes, or back.
 pub(super) struct Container<'js> {
     data: Value<'js>,
     schema: Option<Schema>,
     schema_type: String,
+    /// The data of Protobuf are encoded messages, not objects.
+    is_encoded: bool,
 }
 
 impl<'js> Container<'js> {
@@ -39,7 +54,16 @@ impl<'js> Container<'js> {
         };
         let schema_type: Option<String> = container.get("schemaType")?;
         let schema_type = schema_type.unwrap_or_default().to_uppercase();
-        Ok(Self { data: container.get("data")?, schema, schema_type })
+        let format: Option<String> = container.get("protobufFormat")?;
+        let is_encoded = match format.as_deref() {
+            None | Some("" | "object") => false,
+            Some("bytes") => true,
+            Some(other) => {
+                let told = format!("protobufFormat is \"{other}\": \"object\" or \"bytes\"");
+                return Err(throw(ctx, &told));
+            }
+        };
+        Ok(Self { data: container.get("data")?, schema, schema_type, is_encoded })
     }
 
     pub(super) fn serialize(self, ctx: &Ctx<'js>, kafka: &Kafka) -> js::Result<Value<'js>> {
@@ -62,6 +86,7 @@ impl<'js> Container<'js> {
                 let bytes = parsed.write(&data).map_err(|problem| failed(&problem))?;
                 schema.prefixed(bytes)
             }
+            "PROTOBUF" => self.of_protobuf(ctx, kafka)?,
             other => return Err(failed(&unknown(other))),
         };
         messages::of_bytes(ctx, Some(&bytes))
@@ -85,8 +110,34 @@ impl<'js> Container<'js> {
                 let value = read.map_err(|problem| failed(&problem))?;
                 ctx.json_parse(value.to_string())
             }
+            "PROTOBUF" if self.is_encoded => {
+                let bare = protobuf::bare(&bytes).map_err(|problem| failed(&problem))?;
+                messages::of_bytes(ctx, Some(bare))
+            }
+            "PROTOBUF" => {
+                let known = self.message_type(kafka).map_err(|problem| failed(&problem))?;
+                ctx.json_parse(known.read(&bytes).map_err(|problem| failed(&problem))?)
+            }
             other => Err(failed(&unknown(other))),
         }
+    }
+
+    fn message_type(&self, kafka: &Kafka) -> Result<protobuf::Type, String> {
+        let schema = self.schema.as_ref().ok_or("Protobuf needs a schema")?;
+        protobuf::Type::of(schema, kafka)
+    }
+
+    fn of_protobuf(&self, ctx: &Ctx<'js>, kafka: &Kafka) -> js::Result<Vec<u8>> {
+        let failed = |problem: String| throw(ctx, &format!("Failed to serialize data: {problem}"));
+        let known = self.message_type(kafka).map_err(failed)?;
+        if self.is_encoded {
+            return Ok(known.prefixed(&messages::required(ctx, &self.data, "the data")?));
+        }
+        let make: Function<'js> = ctx.eval(REPLACE_FOR_PROTOBUF)?;
+        let encode =
+            |bytes: Value<'js>| super::super::bytes::of(&bytes).map(|bytes| STANDARD.encode(bytes));
+        let replace = make.call((Function::new(ctx.clone(), encode)?,))?;
+        known.write(&json_by(ctx, &self.data, replace)?).map_err(failed)
     }
 }
 
@@ -110,16 +161,14 @@ fn without_prefix(bytes: &[u8]) -> &[u8] {
 }
 
 fn unknown(schema_type: &str) -> String {
-    match schema_type {
-        "PROTOBUF" => "SCHEMA_TYPE_PROTOBUF is not there: serialize it yourself and use \
-                       SCHEMA_TYPE_BYTES"
-            .to_owned(),
-        other => format!("there is no schemaType \"{other}\""),
-    }
+    format!("there is no schemaType \"{schema_type}\"")
 }
 
 fn json<'js>(ctx: &Ctx<'js>, data: &Value<'js>) -> js::Result<String> {
-    let replace: Function<'js> = ctx.eval(REPLACE)?;
+    json_by(ctx, data, ctx.eval(REPLACE)?)
+}
+
+fn json_by<'js>(ctx: &Ctx<'js>, data: &Value<'js>, replace: Function<'js>) -> js::Result<String> {
     let json: Object<'js> = ctx.globals().get("JSON")?;
     let stringify: Function<'js> = json.get("stringify")?;
     let text: Option<String> = stringify.call((This(json), data.clone(), replace))?;

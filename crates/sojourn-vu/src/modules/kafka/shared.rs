@@ -11,6 +11,8 @@ use sojourn_broker_kafka::client::{Admin, Handle, Producer};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::{KafkaChannel, Server};
 
+use super::super::grpc::Protos;
+
 /// Most clients of a kind, each with settings of its own.
 const CLIENTS_MAX: usize = 256;
 /// Most schemas remembered.
@@ -30,6 +32,8 @@ pub(crate) struct Kafka {
     registries: Mutex<HashMap<String, Arc<Mutex<Registry>>>>,
     /// Parsed, by text.
     schemas: Mutex<HashMap<String, Arc<Schema>>>,
+    /// Of Protobuf, by text.
+    pub(super) protos: Protos,
     /// A registry's answers that scripts want to be remembered, by registry and question.
     answers: Mutex<HashMap<String, Value>>,
     /// Everybody's readers.

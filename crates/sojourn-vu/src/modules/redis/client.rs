@@ -57,7 +57,7 @@ impl State {
         let ServerOptions { host, port, tls, .. } = &self.options;
         let mut endpoint = Endpoint::new(&settings.options, host, *port);
         if let Some(params) = tls {
-            let base = settings.sockets.tls_of_redis(&settings.tls, host)?;
+            let base = settings.sockets.tls_without_protocol(&settings.tls, host)?;
             endpoint.tls = Some(grpc::tls_config(base, Some(params), &settings.tls)?);
         }
         let server = Server {

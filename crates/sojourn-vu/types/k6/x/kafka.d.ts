@@ -197,6 +197,18 @@ export interface Schema {
   subject?: string;
   references?: { name: string; subject: string; version: number }[];
   enableCaching?: boolean;
+  /** Of Protobuf: the full name of the message, the file's first by default. */
+  messageName?: string;
+  /** Of Protobuf: the texts of what is imported, by the names of the imports. */
+  dependencies?: Record<string, string>;
+}
+
+export interface Container<Data> {
+  data: Data;
+  schema?: Schema;
+  schemaType: string;
+  /** Of Protobuf: whether objects go in and come out, or messages that are encoded. `object` by default. */
+  protobufFormat?: 'object' | 'bytes';
 }
 
 export class SchemaRegistry {
@@ -213,9 +225,12 @@ export class SchemaRegistry {
     topic: string;
     subjectNameStrategy: string;
     schema: string;
+    /** Of a schema that is no JSON: the full name of its message. */
+    messageName?: string;
   }): string;
-  serialize(container: { data: unknown; schema?: Schema; schemaType: string }): Uint8Array;
-  deserialize(container: { data: Bytes; schema?: Schema; schemaType: string }): any;
+  serialize(container: Container<unknown>): Uint8Array;
+  /** Of Protobuf an object has what JSON has: 64-bit numbers and bytes (Base64) are texts. */
+  deserialize(container: Container<Bytes>): any;
 }
 
 /** Throws: Java's key stores can't be read here; the message says what to do. */
