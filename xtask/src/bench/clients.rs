@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::bench::built;
 use crate::bench::cpu;
 use crate::bench::served::Served;
-use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::shell::{capture, command, find_on_path, root};
 
@@ -46,7 +46,7 @@ struct Tools {
 /// Runs the comparison.
 pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let nginx = find_on_path("nginx").ok_or("`nginx` is missing; try: apt-get install nginx")?;
-    let sojourn = build_sojourn()?;
+    let sojourn = built::sojourn()?;
     let folder = root().join("target/bench-clients");
     let server = Served::nginx(&nginx, &folder)?;
     let base = server.url.trim_end_matches('/').to_owned();

@@ -10,9 +10,9 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::bench::built;
 use crate::bench::cpu;
 use crate::bench::served::Served;
-use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::phase::now;
 use crate::shell::{command, find_on_path, root};
@@ -100,7 +100,7 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
     needs("taskset", "try: apt-get install util-linux")?;
     let k6 = needs("k6", "bench/README.md says where it is from")?;
     needs("time", "try: apt-get install time")?;
-    let sojourn = build_sojourn()?;
+    let sojourn = built::sojourn()?;
     let folder = root().join("target/bench-k6");
     let server = Served::nginx(&nginx, &folder)?;
     let programs = [

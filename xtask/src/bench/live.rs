@@ -12,9 +12,9 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::bench::built;
 use crate::bench::cpu;
 use crate::bench::served::Served;
-use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::shell::{command, find_on_path, root};
 
@@ -45,7 +45,7 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
     find_on_path("script").ok_or("`script` is missing; try: apt-get install bsdutils")?;
     let folder = root().join("target/bench-live");
     let server = Served::nginx(&nginx, &folder)?;
-    let sojourn = build_sojourn()?;
+    let sojourn = built::sojourn()?;
     let attack = Attack { sojourn, folder, url: server.url.clone() };
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for round in 1..=ROUNDS {

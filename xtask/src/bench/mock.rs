@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::bench::built;
 use crate::bench::cpu;
 use crate::bench::http::{pinned, wrks};
 use crate::bench::served::Served;
-use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 use crate::shell::{capture, find_on_path, root};
 
@@ -70,7 +70,7 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let (wrk, nginx) = (needs("wrk", packages)?, needs("nginx", packages)?);
     needs("taskset", packages)?;
     let fasthttp = needs("fasthttp-mock", "bench/README.md says how to build it")?;
-    let sojourn = build_sojourn()?;
+    let sojourn = built::sojourn()?;
     let folder = root().join("target/bench-mock");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     std::fs::write(folder.join("body.json"), "{\"status\":\"ok\"}")

@@ -8,6 +8,7 @@
 //! `dist` profile, as published binaries are.
 
 mod brokers;
+mod built;
 mod clients;
 mod cpu;
 mod http;
@@ -19,13 +20,12 @@ mod oracle;
 mod record;
 mod results;
 mod served;
-mod sojourn;
 mod table;
 
 use crate::bench::table::Table;
 use crate::metadata::workspace;
 use crate::phase::phase;
-use crate::shell::{capture, cargo};
+use crate::shell::capture;
 use crate::{Failure, shell::root};
 
 /// A comparison with another tool.
@@ -117,15 +117,8 @@ fn find(names: &[&str]) -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
-/// What is measured: for a quick look, whose figures are not recorded, `release` is built already.
-fn profile() -> String {
-    std::env::var("SOJOURN_BENCH_PROFILE").unwrap_or_else(|_| "dist".to_owned())
-}
-
 fn measure(package: &str, bench: &str) -> Result<String, String> {
-    let profile = profile();
-    let arguments = ["bench", "--profile", &profile, "--package", package, "--bench", bench];
-    let output = capture(&mut cargo(&arguments))?;
+    let output = capture(&mut built::benchmark_command(package, bench)?)?;
     for line in output.lines().filter(|line| figure(line).is_none()) {
         eprintln!("  {line}");
     }

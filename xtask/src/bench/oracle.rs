@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::process::Command;
 
-use super::figure;
+use super::{built, figure};
 use crate::bench::table::Table;
-use crate::shell::{capture, cargo, command, show, succeeds};
+use crate::shell::{command, show, succeeds};
 
 const SECONDS: &str = "67";
 
@@ -26,11 +26,7 @@ const LOADS: [(&str, &str); 6] = [
 
 /// Runs it.
 pub(super) fn compare() -> Result<Vec<Table>, String> {
-    let profile = super::profile();
-    let arguments =
-        ["bench", "--profile", &profile, "--package", "sojourn-cli", "--bench", "oracle"];
-    capture(cargo(&arguments).arg("--no-run"))?;
-    let mut command = at_real_time(cargo(&arguments));
+    let mut command = at_real_time(built::benchmark_command("sojourn-cli", "oracle")?);
     if std::env::var_os("SOJOURN_ORACLE_SECONDS").is_none() {
         command.env("SOJOURN_ORACLE_SECONDS", SECONDS);
     }
@@ -53,6 +49,7 @@ fn at_real_time(plain: Command) -> Command {
     }
     let mut real_time = command("chrt", &CHRT);
     real_time.arg(plain.get_program()).args(plain.get_args());
+    plain.get_current_dir().map(|folder| real_time.current_dir(folder));
     real_time
 }
 

@@ -36,7 +36,7 @@ struct Tool {
 pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let vegeta = find_on_path("vegeta")
         .ok_or("`vegeta` is missing; put its folder on PATH (github.com/tsenart/vegeta)")?;
-    let sojourn = super::sojourn::build_sojourn()?;
+    let sojourn = super::built::sojourn()?;
     let file = make(&sojourn)?;
     let mut tools = [
         Tool { name: "sojourn report", program: sojourn, runs: 5, samples_us: Vec::new() },

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::outputs::{attacks, ours, read_wrks, whole_runs};
 use super::tool::{ROUNDS, Tool, run_rounds};
 use super::{SECONDS, attack, build, needs, nginx, pinned, scratch};
-use crate::bench::sojourn::build_sojourn;
+use crate::bench::built;
 use crate::bench::table::Table;
 
 /// What wrk does, as a journey file: the whole engine with ledger, histograms and reports.
@@ -27,7 +27,7 @@ const WAYS: [&str; 2] = ["epoll", "ring"];
 /// Runs the comparison, with 64 and with 512 connections.
 pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     let (wrk, server) = (needs("wrk")?, nginx()?);
-    let (client, sojourn) = (build()?, build_sojourn()?);
+    let (client, sojourn) = (build()?, built::sojourn()?);
     let plan = scratch("closed.yaml");
     std::fs::write(&plan, PLAN).map_err(|error| format!("{}: {error}", plan.display()))?;
     let mut tables = Vec::new();

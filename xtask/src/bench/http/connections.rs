@@ -9,8 +9,8 @@ use std::path::Path;
 use super::outputs::{attacks, whole_runs};
 use super::tool::Tool;
 use super::{attack, needs, pinned, scratch};
+use crate::bench::built;
 use crate::bench::served::Served;
-use crate::bench::sojourn::build_sojourn;
 use crate::bench::table::Table;
 
 const MANY: u32 = 9_000;
@@ -35,7 +35,7 @@ health:
 /// Runs the comparison.
 pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     needs("taskset")?;
-    let sojourn = build_sojourn()?;
+    let sojourn = built::sojourn()?;
     let plan = scratch("held.yaml");
     std::fs::create_dir_all(scratch("")).map_err(|error| format!("target: {error}"))?;
     std::fs::write(&plan, PLAN).map_err(|error| format!("{}: {error}", plan.display()))?;

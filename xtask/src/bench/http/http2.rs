@@ -6,7 +6,7 @@ use super::closed::table;
 use super::outputs::{attacks, h2loads, ours};
 use super::tool::{Tool, run_rounds};
 use super::{SECONDS, attack, build, needs, nginx, pinned, scratch};
-use crate::bench::sojourn::build_sojourn;
+use crate::bench::built;
 use crate::bench::table::Table;
 
 const CONNECTIONS: &str = "10";
@@ -18,10 +18,10 @@ const WAYS: [&str; 2] = ["epoll", "ring"];
 /// Runs the comparison.
 pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     let (h2load, server) = (needs("h2load")?, nginx()?);
-    let (built, sojourn) = (build()?, build_sojourn()?);
+    let (client, sojourn) = (build()?, built::sojourn()?);
     let mut tools = Vec::new();
     for way in WAYS {
-        let program = built.clone();
+        let program = client.clone();
         tools.push(Tool::new(
             &format!("sojourn-http, {way}"),
             move |url| pinned(&program, &[url, CONNECTIONS, SECONDS, way, STREAMS]),

@@ -15,10 +15,9 @@ mod tool;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
+use crate::bench::built;
 use crate::bench::served::Served;
-use crate::shell::{capture, cargo, command, find_on_path, root};
+use crate::shell::{command, find_on_path, root};
 
 pub(super) use closed::compare as compare_closed;
 pub(super) use connections::compare as compare_connections;
@@ -30,8 +29,6 @@ pub(super) use tool::own_bytes;
 
 /// What each run lasts, seconds.
 const SECONDS: &str = "5";
-const PACKAGE: &str = "sojourn-http";
-const BENCH: &str = super::CLOSED_LOOP;
 
 /// A program that must be there.
 fn needs(program: &str) -> Result<PathBuf, String> {
@@ -49,26 +46,9 @@ fn nginx() -> Result<Served, String> {
     Served::nginx(&needs("nginx")?, &scratch(""))
 }
 
-/// Builds our benchmark as published binaries are built, and says where it lies.
+/// Builds our benchmark, and says where it lies.
 fn build() -> Result<PathBuf, String> {
-    let output = capture(&mut cargo(&[
-        "bench",
-        "--profile",
-        "dist",
-        "--package",
-        PACKAGE,
-        "--bench",
-        BENCH,
-        "--no-run",
-        "--message-format",
-        "json-render-diagnostics",
-    ]))?;
-    output
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["target"]["name"] == BENCH)
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .ok_or_else(|| format!("{PACKAGE} has no benchmark `{BENCH}`"))
+    built::benchmark("sojourn-http", super::CLOSED_LOOP)
 }
 
 /// A file of these comparisons.

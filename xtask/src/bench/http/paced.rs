@@ -9,7 +9,7 @@ use super::closed::of_other;
 use super::outputs::{attacks, ohas};
 use super::tool::{Tool, run_rounds};
 use super::{SECONDS, attack, needs, nginx, pinned, scratch};
-use crate::bench::sojourn::build_sojourn;
+use crate::bench::built;
 use crate::bench::table::Table;
 
 const RATE: u32 = 10_000;
@@ -17,7 +17,7 @@ const RATE: u32 = 10_000;
 /// Runs the comparison.
 pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     let (vegeta, oha, server) = (needs("vegeta")?, needs("oha")?, nginx()?);
-    let sojourn = build_sojourn()?;
+    let sojourn = built::sojourn()?;
     let mut tools = vec![
         ours(&sojourn, "sojourn attack, records", "paced.bin", &[]),
         ours(&sojourn, "sojourn attack, run file", "paced.sojourn", &[]),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::outputs::attacks;
 use super::tool::own_bytes;
 use super::{attack, nginx, scratch};
-use crate::bench::sojourn::build_sojourn;
+use crate::bench::built;
 use crate::bench::table::Table;
 use crate::phase::now;
 
@@ -15,7 +15,7 @@ const MINUTES: u64 = 10;
 
 /// Runs it once, with memory looked at ten times a second.
 pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
-    let (sojourn, server) = (build_sojourn()?, nginx()?);
+    let (sojourn, server) = (built::sojourn()?, nginx()?);
     let output = scratch("soak.sojourn");
     let duration = format!("{MINUTES}m");
     let mut child =
