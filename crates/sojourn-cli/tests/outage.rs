@@ -5,8 +5,9 @@
 //! of each by the broker, as long as that takes, and has a book of what it did; `sojourn run`
 //! follows the orders meanwhile. What differs between brokers is a [`Way`].
 //!
-//! Killed and restarted is the server of each broker in every test run, cut by a proxy only by
-//! `cargo xtask test --full`. SQS is only cut: its stand-in server keeps nothing over a restart.
+//! Killed and restarted is the server of each broker in every test run, cut or slowed down by a
+//! proxy only by `cargo xtask test --full`. SQS is not restarted: its stand-in server keeps nothing
+//! over that.
 
 mod book;
 mod orders;
@@ -15,11 +16,12 @@ mod script;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use sojourn_conformance::runs_slow;
-use sojourn_testkit::services::{
-    CutProxy, ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service,
+use sojourn_testkit::{
+    Program,
+    services::{CutProxy, ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service},
 };
 
-use script::{cut, restarted};
+use script::{cut, restarted, slowed};
 
 /// A way to listen to a broker.
 struct Way {
@@ -30,25 +32,40 @@ struct Way {
     channel: String,
     /// Whether a tap that was away reads on where it had stopped.
     reads_on: bool,
+    /// Settings of where the system tells, if that is another channel than the one listened to.
+    told_by: Option<String>,
+    /// What an event's kind is matched by, and its order's key.
+    matched_by: [&'static str; 2],
+}
+
+impl Way {
+    fn new(name: &'static str, broker: &'static str, channel: String) -> Self {
+        let matched_by = ["type", "$.id"];
+        Self { name, broker, channel, reads_on: false, told_by: None, matched_by }
+    }
+
+    fn that_reads_on(name: &'static str, broker: &'static str, channel: String) -> Self {
+        Self { reads_on: true, ..Self::new(name, broker, channel) }
+    }
 }
 
 fn ways_of_amqp(rabbit: &RabbitMq) -> Vec<Way> {
     let url = rabbit.url();
     let channel = format!("{{ url: \"{url}\", exchange: outage.orders, routing: [order] }}");
-    vec![Way { name: "amqp", broker: "amqp", channel, reads_on: false }]
+    vec![Way::new("amqp", "amqp", channel)]
 }
 
 fn ways_of_kafka(kafka: &Kafka) -> Vec<Way> {
     let brokers = kafka.bootstrap();
     let channel = format!("{{ brokers: \"{brokers}\", topics: [outage.orders] }}");
-    vec![Way { name: "kafka", broker: "kafka", channel, reads_on: true }]
+    vec![Way::that_reads_on("kafka", "kafka", channel)]
 }
 
 fn ways_of_mqtt(mosquitto: &Mosquitto) -> Vec<Way> {
     let url = mosquitto.url();
     let of = |name, qos| {
         let channel = format!("{{ url: \"{url}\", topics: [outage/{name}], qos: {qos} }}");
-        Way { name, broker: "mqtt", channel, reads_on: false }
+        Way::new(name, "mqtt", channel)
     };
     vec![of("mqtt-at-most-once", 0), of("mqtt-at-least-once", 1)]
 }
@@ -57,10 +74,7 @@ fn ways_of_nats(nats: &Nats) -> Vec<Way> {
     let url = nats.url();
     let stream = format!("{{ url: \"{url}\", subjects: [outage.kept], stream: OUTAGE }}");
     let core = format!("{{ url: \"{url}\", subjects: [outage.told] }}");
-    vec![
-        Way { name: "jetstream", broker: "nats", channel: stream, reads_on: true },
-        Way { name: "core-nats", broker: "nats", channel: core, reads_on: false },
-    ]
+    vec![Way::that_reads_on("jetstream", "nats", stream), Way::new("core-nats", "nats", core)]
 }
 
 fn ways_of_postgres(postgres: &Postgres) -> Vec<Way> {
@@ -70,9 +84,22 @@ fn ways_of_postgres(postgres: &Postgres) -> Vec<Way> {
          headers: headers, payload: payload }} }}"
     );
     let notify = format!("{{ url: \"{url}\", notify: [outage] }}");
+    // Neither is made by the connector.
+    let made = "CREATE TABLE IF NOT EXISTS outage_log (n bigint GENERATED ALWAYS AS IDENTITY \
+                PRIMARY KEY, type text, id text); DROP PUBLICATION IF EXISTS outage; \
+                CREATE PUBLICATION outage FOR TABLE outage_log";
+    let output = Program::new("psql").args([&url, "--quiet", "--command", made]).run().unwrap();
+    assert_eq!(output.code, Some(0), "{output}");
+    let publication = format!("{{ url: \"{url}\", publication: outage }}");
+    let log = format!("postgres: {{ url: \"{url}\", table: {{ name: outage_log, cursor: n }} }}");
     vec![
-        Way { name: "postgres-table", broker: "postgres", channel: table, reads_on: true },
-        Way { name: "postgres-notify", broker: "postgres", channel: notify, reads_on: false },
+        Way::that_reads_on("postgres-table", "postgres", table),
+        Way::new("postgres-notify", "postgres", notify),
+        Way {
+            told_by: Some(log),
+            matched_by: ["$.row.type", "$.row.id"],
+            ..Way::new("postgres-publication", "postgres", publication)
+        },
     ]
 }
 
@@ -81,8 +108,8 @@ fn ways_of_redis(redis: &Redis) -> Vec<Way> {
     let stream = format!("{{ url: \"{url}\", streams: [outage.orders], field: payload }}");
     let told = format!("{{ url: \"{url}\", channels: [outage.told] }}");
     vec![
-        Way { name: "redis-stream", broker: "redis", channel: stream, reads_on: true },
-        Way { name: "redis-pub-sub", broker: "redis", channel: told, reads_on: false },
+        Way::that_reads_on("redis-stream", "redis", stream),
+        Way::new("redis-pub-sub", "redis", told),
     ]
 }
 
@@ -90,7 +117,7 @@ fn ways_of_redis(redis: &Redis) -> Vec<Way> {
 fn ways_of_sqs(server: &ElasticMq) -> Vec<Way> {
     let endpoint = server.url();
     let channel = format!("{{ endpoint: \"{endpoint}\", queue: outage-orders, discard: true }}");
-    vec![Way { name: "sqs", broker: "sqs", channel, reads_on: true }]
+    vec![Way::that_reads_on("sqs", "sqs", channel)]
 }
 
 /// Where a server listens.
@@ -198,5 +225,61 @@ fn sqs_cut() {
     if runs_slow("a run whose SQS is cut") {
         let server = ElasticMq::shared().unwrap();
         cut(&proxy(&*server), address(&*server), &ways_of_sqs(&server));
+    }
+}
+
+#[test]
+fn amqp_slowed() {
+    if runs_slow("a run that AMQP gives its events slowly") {
+        let rabbit = RabbitMq::shared().unwrap();
+        slowed(&proxy(&*rabbit), address(&*rabbit), &ways_of_amqp(&rabbit));
+    }
+}
+
+#[test]
+fn kafka_slowed() {
+    if runs_slow("a run that Kafka gives its events slowly") {
+        let kafka = Kafka::shared().unwrap();
+        slowed(&kafka.proxy().unwrap(), address(&*kafka), &ways_of_kafka(&kafka));
+    }
+}
+
+#[test]
+fn mqtt_slowed() {
+    if runs_slow("a run that MQTT gives its events slowly") {
+        let mosquitto = Mosquitto::start().unwrap();
+        slowed(&proxy(&mosquitto), address(&mosquitto), &ways_of_mqtt(&mosquitto));
+    }
+}
+
+#[test]
+fn nats_slowed() {
+    if runs_slow("a run that NATS gives its events slowly") {
+        let nats = Nats::start().unwrap();
+        slowed(&proxy(&nats), address(&nats), &ways_of_nats(&nats));
+    }
+}
+
+#[test]
+fn postgres_slowed() {
+    if runs_slow("a run that Postgres gives its events slowly") {
+        let postgres = Postgres::start().unwrap();
+        slowed(&proxy(&postgres), address(&postgres), &ways_of_postgres(&postgres));
+    }
+}
+
+#[test]
+fn redis_slowed() {
+    if runs_slow("a run that Redis gives its events slowly") {
+        let redis = Redis::start().unwrap();
+        slowed(&proxy(&redis), address(&redis), &ways_of_redis(&redis));
+    }
+}
+
+#[test]
+fn sqs_slowed() {
+    if runs_slow("a run that SQS gives its events slowly") {
+        let server = ElasticMq::shared().unwrap();
+        slowed(&proxy(&*server), address(&*server), &ways_of_sqs(&server));
     }
 }

@@ -53,14 +53,16 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// Starts it; its events go to this channel, which is made first.
-    pub(super) fn start(channel: &Channel) -> Self {
+    /// Starts it; its events go to this channel, which is made first where it is to be.
+    pub(super) fn start(channel: &Channel, is_to_be_made: bool) -> Self {
         // Several systems may tell by one broker, one after the other.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("o{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let registry = registry();
         let connector = registry.of(channel).unwrap();
-        connector.provision(channel, "outage-keeper").unwrap();
+        if is_to_be_made {
+            connector.provision(channel, "outage-keeper").unwrap();
+        }
         let publisher = connector.publisher(channel, PublisherSettings::default()).unwrap();
         let (book, stop) = (Book::default(), Arc::new(AtomicBool::new(false)));
         let server = Server::start(Desk { book: Arc::clone(&book), name: name.clone() }).unwrap();

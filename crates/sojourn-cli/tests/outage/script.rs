@@ -20,8 +20,7 @@ use crate::common::{alone, plan};
 const ORDERS_MIN: usize = 10;
 const PATIENCE_NS: u64 = 120 * SECOND_NS;
 
-/// The machine is busy with a server that starts, and a tap is away for as long as that takes:
-/// neither is what is looked at here. All other limits stay.
+/// The machine is busy with a server that starts: the lag is not what is looked at here.
 const PLAN: &str = r#"
 name: outage
 target: ${TARGET}
@@ -33,14 +32,21 @@ journeys:
       http: { method: POST, url: /orders }
       key: body.id
     stages:
-      - { name: placed, on: events, match: { type: Placed }, key: $.id }
-      - { name: refused, on: events, match: { type: Refused }, key: $.id, failure: true }
+      - { name: placed, on: events, match: { KIND: Placed }, key: KEY }
+      - { name: refused, on: events, match: { KIND: Refused }, key: KEY, failure: true }
     within: WITHIN
     linger: 500ms
 load:
   - { rate: 20/s, steady: 4s, drain: 90s }
-health: { lag_p99_max: 30s, tap_behind_max: 60s, silent_max: 60s }
+health: { lag_p99_max: 30s, LIMITS }
 "#;
+/// A tap may be away, or behind, for as long as an outage lasts.
+const LENIENT: &str = "tap_behind_max: 120s, silent_max: 120s";
+/// As where a plan says nothing.
+const USUAL: &str = "tap_behind_max: 1s, silent_max: 1s";
+/// Far less than the events of a run take, and how long it lasts.
+const SLOW_BYTES_PER_S: u64 = 300;
+const SLOW_NS: u64 = 5 * SECOND_NS;
 
 /// The server is killed amid a run, as by a power cut, and started again.
 #[track_caller]
@@ -50,7 +56,7 @@ pub(super) fn restarted(server: &mut dyn Service, ways: &[Way]) {
     if server.instance().process().is_none() {
         server.restart().unwrap();
     }
-    let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, None)).collect();
+    let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, None, LENIENT)).collect();
     all(&runs, "orders before the fault", |order| order.acked_ns.is_some());
     let from_ns = now_ns();
     server.kill();
@@ -59,7 +65,7 @@ pub(super) fn restarted(server: &mut dyn Service, ways: &[Way]) {
     // Whatever came of it: others use this server too.
     server.restart().unwrap();
     assert!(came, "no orders came while the server was dead");
-    runs.into_iter().for_each(|run| run.judge(fault));
+    runs.into_iter().for_each(|run| run.judge(|judged| judged.compare(fault)));
 }
 
 /// The taps' connections are cut amid a run and refused for a while, during which events come.
@@ -67,7 +73,7 @@ pub(super) fn restarted(server: &mut dyn Service, ways: &[Way]) {
 pub(super) fn cut(proxy: &CutProxy, own: SocketAddr, ways: &[Way]) {
     let _turn = alone();
     let through = Some((own, proxy.address()));
-    let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, through)).collect();
+    let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, through, LENIENT)).collect();
     all(&runs, "orders before the fault", |order| order.acked_ns.is_some());
     proxy.refuse();
     assert!(proxy.cut() >= ways.len(), "the taps go through the proxy");
@@ -76,7 +82,22 @@ pub(super) fn cut(proxy: &CutProxy, own: SocketAddr, ways: &[Way]) {
     all(&runs, "events during the fault", |order| meanwhile.has_all_of(order));
     let fault = Fault { from_ns, to_ns: now_ns() };
     proxy.admit().unwrap();
-    runs.into_iter().for_each(|run| run.judge(fault));
+    runs.into_iter().for_each(|run| run.judge(|judged| judged.compare(fault)));
+}
+
+/// The taps are given less than there is to be taken for a while: slow consumers, by the usual limits.
+#[track_caller]
+pub(super) fn slowed(proxy: &CutProxy, own: SocketAddr, ways: &[Way]) {
+    let _turn = alone();
+    let through = Some((own, proxy.address()));
+    let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, through, USUAL)).collect();
+    all(&runs, "orders before the fault", |order| order.acked_ns.is_some());
+    proxy.throttle(Some(SLOW_BYTES_PER_S));
+    let from_ns = now_ns();
+    all(&runs, "events during the fault", |order| order.acked_ns.is_some_and(|at| at > from_ns));
+    assert!(patiently(|| now_ns() > from_ns + SLOW_NS));
+    proxy.throttle(None);
+    runs.into_iter().for_each(|run| run.judge(|judged| judged.compare_slowed()));
 }
 
 /// A run of the real command that follows a system's orders.
@@ -89,16 +110,18 @@ struct Watched<'a> {
 
 impl<'a> Watched<'a> {
     /// Starts system and run; the run's tap goes through a proxy in place of the server's address.
-    fn start(way: &'a Way, through: Option<(SocketAddr, SocketAddr)>) -> Self {
-        let direct = text(way, &way.channel);
-        let orders = Orders::start(&plan(&direct, &[("TARGET", "http://127.0.0.1:1")]).channels[0]);
+    fn start(way: &'a Way, through: Option<(SocketAddr, SocketAddr)>, limits: &str) -> Self {
+        let own = format!("{}: {}", way.broker, way.channel);
+        let told_by = way.told_by.as_ref().unwrap_or(&own);
+        let read = plan(&text(way, told_by, limits), &[("TARGET", "http://127.0.0.1:1")]);
+        let orders = Orders::start(&read.channels[0], way.told_by.is_none());
         let text = match through {
-            Some((own, proxy)) => {
-                let channel = way.channel.replace(&own.to_string(), &proxy.to_string());
-                assert_ne!(channel, way.channel, "{}: {own} is not in it", way.name);
-                text(way, &channel)
+            Some((server, proxy)) => {
+                let proxied = own.replace(&server.to_string(), &proxy.to_string());
+                assert_ne!(proxied, own, "{}: {server} is not in it", way.name);
+                text(way, &proxied, limits)
             }
-            None => direct,
+            None => text(way, &own, limits),
         };
         let folder = temp_dir().unwrap();
         let text = text.replace("${TARGET}", &orders.url());
@@ -111,20 +134,23 @@ impl<'a> Watched<'a> {
 
     /// Waits for the run's end and compares.
     #[track_caller]
-    fn judge(self, fault: Fault) {
+    fn judge(self, compare: impl FnOnce(&Judged<'_>)) {
         let Self { way, orders, running, folder } = self;
         let output = running.wait().unwrap();
         let told = || orders.count(|order| order.acked_ns.is_none()) == 0;
         assert!(patiently(told), "{}: orders that nobody was told of: {output}", way.name);
-        Judged::new(way, &orders, output, &folder.path().join("run.sojourn")).compare(fault);
+        compare(&Judged::new(way, &orders, output, &folder.path().join("run.sojourn")));
     }
 }
 
 /// A journey file for a way, by this channel.
-fn text(way: &Way, channel: &str) -> String {
-    // What is missed is lost soon; what is read on is waited for.
-    let within = if way.reads_on { "60s" } else { "3s" };
-    PLAN.replace("CHANNEL", &format!("{}: {channel}", way.broker)).replace("WITHIN", within)
+fn text(way: &Way, channel: &str, limits: &str) -> String {
+    // What is missed is lost soon; what is read on, or comes slowly, is waited for.
+    let within = if way.reads_on || limits == USUAL { "60s" } else { "3s" };
+    let [kind, key] = way.matched_by;
+    let words = [("CHANNEL", channel), ("WITHIN", within), ("LIMITS", limits)];
+    let words = words.into_iter().chain([("KIND", kind), ("KEY", key)]);
+    words.fold(PLAN.to_owned(), |text, (word, meant)| text.replace(word, meant))
 }
 
 /// Waits until this holds of some orders of every run.

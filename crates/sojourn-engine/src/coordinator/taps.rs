@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sojourn_broker::{BrokerError, OpenDecoder, Registry, Tap, TapInfo};
+use sojourn_broker::{Backoff, BrokerError, OpenDecoder, Registry, Tap, TapInfo};
 use sojourn_plan::{Action, Channel, Plan, StageSource};
 
 use crate::RunError;
@@ -40,11 +40,17 @@ pub(super) fn open_taps(
             continue;
         }
         let (tap, decoder, info) =
-            open_tap(registry, channel).map_err(|error| naming(channel, error))?;
+            open_tap(registry, channel, patience(plan)).map_err(|error| naming(channel, error))?;
         channels.push((channel.name.clone(), info.listens_to));
         taps.push((index, tap, decoder));
     }
     Ok((taps, channels))
+}
+
+/// How long taps try to be back after their connection was lost: a plan that lets them be behind for
+/// longer than is usual is to go through such an outage.
+fn patience(plan: &Plan) -> Duration {
+    Duration::from_nanos(plan.health.tap_behind_max_ns).max(Backoff::GIVE_UP_AFTER)
 }
 
 /// The same error, which says by name which of the plan's channels it is about: two may be at one
@@ -57,15 +63,31 @@ fn naming(channel: &Channel, error: BrokerError) -> BrokerError {
     }
 }
 
-/// A channel's tap, subscribed, and its decoder.
+/// A channel's tap, subscribed, and its decoder. A lost connection is tried to be had again for so
+/// long.
 pub(crate) fn open_tap(
     registry: &Registry,
     channel: &Channel,
+    patience: Duration,
 ) -> Result<(Box<dyn Tap>, OpenDecoder, TapInfo), BrokerError> {
     let mut tap = registry.open(channel)?;
+    tap.give_up_after(patience);
     // Before the tap, which would have nobody to read it meanwhile. Never on its thread: what it
     // receives would be stamped late.
     let decoder = OpenDecoder::open(channel, Duration::ZERO)?;
     let info = tap.open()?;
     Ok((tap, decoder, info))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taps_try_for_as_long_as_the_plan_lets_them_be_behind() {
+        let mut plan = Plan::default();
+        assert_eq!(patience(&plan), Backoff::GIVE_UP_AFTER);
+        plan.health.tap_behind_max_ns = 120_000_000_000;
+        assert_eq!(patience(&plan), Duration::from_secs(120));
+    }
 }

@@ -1,7 +1,7 @@
 //! The plan's channels: connector, broker, credentials, names, and a tap that is ready.
 
 use sojourn_analysis::{check::Check, words};
-use sojourn_broker::{BrokerError, PublisherSettings, Reading, Registry};
+use sojourn_broker::{Backoff, BrokerError, PublisherSettings, Reading, Registry};
 use sojourn_clock::now_ns;
 use sojourn_plan::{Channel, Plan};
 
@@ -39,7 +39,7 @@ pub(super) fn checks(
             continue;
         }
         let began_ns = now_ns();
-        match open_tap(registry, channel) {
+        match open_tap(registry, channel, Backoff::GIVE_UP_AFTER) {
             Ok((tap, decoder, info)) => {
                 open.push((tap, decoder));
                 let took = words::duration((now_ns() - began_ns) as f64);
