@@ -47,8 +47,8 @@ pub(super) fn open_taps(
     Ok((taps, channels))
 }
 
-/// How long taps try to be back after their connection was lost: a plan that lets them be behind for
-/// longer than is usual is to go through such an outage.
+/// How long taps try to be back after their connection was lost: a plan that lets them be behind
+/// for longer than is usual is to go through such an outage.
 fn patience(plan: &Plan) -> Duration {
     Duration::from_nanos(plan.health.tap_behind_max_ns).max(Backoff::GIVE_UP_AFTER)
 }
