@@ -29,11 +29,19 @@ pub(crate) struct Broker<'a> {
     pub(crate) txidle: i64,
     /// Requests without an answer.
     pub(crate) waitresp_cnt: i64,
+    /// How long requests waited for their answers.
+    pub(crate) rtt: Window,
     /// Connections that ended so far.
     pub(crate) disconnects: i64,
     #[cfg(test)]
     #[serde(borrow)]
     pub(crate) req: HashMap<Cow<'a, str>, i64>,
+}
+
+/// A distribution since the statistics before, microseconds.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Window {
+    pub(crate) max: i64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,10 +68,10 @@ pub(crate) fn example(second: u64, change: &serde_json::Value) -> String {
         "ts": second * 1_000_000,
         "brokers": {
             "b": { "nodeid": 1, "nodename": "h:1", "state": "UP", "rxidle": 10, "txidle": 10,
-                   "waitresp_cnt": 1, "disconnects": 0, "req": {} },
+                   "waitresp_cnt": 1, "disconnects": 0, "rtt": { "max": 300 }, "req": {} },
             // The bootstrap connection has no number; it is closed once the real one is known.
             "boot": { "nodeid": -1, "nodename": "h:1", "state": "DOWN", "rxidle": -1,
-                      "txidle": -1, "waitresp_cnt": 0, "disconnects": 0, "req": {} },
+                      "txidle": -1, "waitresp_cnt": 0, "disconnects": 0, "rtt": { "max": 0 }, "req": {} },
         },
         "topics": { "t": { "partitions": {
             "0": { "partition": 0, "leader": 1, "desired": true, "fetchq_cnt": 0,

@@ -1,10 +1,11 @@
 //! What librdkafka says of itself: errors, and statistics that the tap's health is read from.
 //!
 //! A statistics event is made every 500 ms, whatever the brokers do. [`Links`] reads from it which
-//! connections are lost. *Behind* is the greatest of three: how long the event itself waited for us
+//! connections are lost. *Behind* is the greatest of four: how long the event itself waited for us
 //! to poll; how long the leader has said nothing (it answers a fetch every few milliseconds even
-//! when there is nothing); how long ago the broker first reported an end of a partition that we
-//! have not yet read up to.
+//! when there is nothing); how much longer than it may hold a fetch back an answer took to be here
+//! as a whole, over a slow link; how long ago the broker first reported an end of a partition that
+//! we have not yet read up to.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,8 +41,13 @@ pub(crate) struct Health {
     pub(crate) refused: bool,
     /// The connections to our leaders.
     pub(crate) links: Links,
+    /// How long a broker may hold an empty answer back, nanoseconds.
+    fetch_wait_ns: u64,
     /// How long a leader may leave a request without an answer, nanoseconds.
     silent_ns_max: u64,
+    /// How late answers were, by the latest statistics: those of more than a second, so that who
+    /// looks every second sees them all.
+    late_ns: [u64; 3],
     /// Statistics were served that the tap has not looked at.
     pub(crate) news: bool,
     /// How far the tap reads behind, nanoseconds: the worst of the statistics that the latest poll
@@ -64,7 +70,8 @@ impl Watch {
     /// `fetch_wait_ns`: how long a broker may hold an empty answer back.
     pub(crate) fn new(redactor: Redactor, fetch_wait_ns: u64) -> Self {
         let silent_ns_max = SILENT_NS_MAX.saturating_add(fetch_wait_ns);
-        let health = Mutex::new(Health { silent_ns_max, ..Health::default() });
+        let health = Health { fetch_wait_ns, silent_ns_max, ..Health::default() };
+        let health = Mutex::new(health);
         Self { redactor, served: AtomicU64::new(0), lost: AtomicBool::new(false), health }
     }
 
@@ -158,7 +165,7 @@ impl Health {
         let made_ns = statistics.ts.saturating_mul(1_000).min(now_ns);
         let mut behind_ns = now_ns - made_ns;
         self.unassigned.clear();
-        let mut leaders = Vec::new();
+        let (mut leaders, mut answers_ns) = (Vec::new(), 0);
         for (topic, Topic { partitions }) in &statistics.topics {
             for partition in partitions.values().filter(|partition| partition.partition >= 0) {
                 if partition.desired {
@@ -174,8 +181,14 @@ impl Health {
             if leaders.contains(&broker.nodeid) {
                 let silent_us = u64::try_from(broker.rxidle).unwrap_or(0);
                 behind_ns = behind_ns.max(silent_us.saturating_mul(1_000));
+                let answer_us = u64::try_from(broker.rtt.max).unwrap_or(0);
+                let late_ns = answer_us.saturating_mul(1_000).saturating_sub(self.fetch_wait_ns);
+                answers_ns = answers_ns.max(late_ns);
             }
         }
+        self.late_ns.rotate_right(1);
+        self.late_ns[0] = answers_ns;
+        behind_ns = behind_ns.max(self.late_ns.into_iter().max().unwrap_or(0));
         self.links.update(statistics, made_ns, self.silent_ns_max);
         self.news = true;
         let earlier_ns = self.behind_ns.filter(|_| self.served_in_poll);
@@ -285,6 +298,18 @@ mod tests {
         assert_eq!(health.behind_ns, Some(3_000_000_000));
         update(&mut health, 2, 700_000, json!({}));
         assert_eq!(health.behind_ns, Some(700_000_000));
+    }
+
+    #[test]
+    fn answers_that_come_late_as_a_whole_count_as_behind_for_a_second() {
+        let mut health = Health { fetch_wait_ns: 5_000_000, ..Health::default() };
+        update(&mut health, 1, 0, json!({ "/brokers/b/rtt/max": 2 * SECOND_US }));
+        for second in 2..4 {
+            assert_eq!(health.behind_ns, Some(1_995_000_000));
+            update(&mut health, second, 0, json!({ "/brokers/b/rtt/max": 4_000 }));
+        }
+        update(&mut health, 4, 0, json!({}));
+        assert_eq!(health.behind_ns, Some(0));
     }
 
     #[test]

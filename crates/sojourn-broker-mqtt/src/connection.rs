@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
-use sojourn_broker::BrokerError;
+use sojourn_broker::{BrokerError, Echo};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::MqttVersion;
 use sojourn_socket::{Bell, Due, Liveness, Socket};
@@ -77,6 +77,8 @@ pub(crate) struct Connection {
     pub(crate) sent_bytes: u64,
     pub(crate) limits: Limits,
     liveness: Liveness,
+    /// Of taps. Others take the answer to a ping for more than that.
+    echo: Option<Echo>,
     keep_alive_ns: u64,
     wrote_ns: u64,
 }
@@ -101,6 +103,7 @@ impl Connection {
                 has_shared: true,
             },
             liveness: Liveness::new(now),
+            echo: None,
             keep_alive_ns: u64::from(connect.keep_alive_s) * SECOND_NS,
             wrote_ns: now,
         };
@@ -267,6 +270,23 @@ impl Connection {
         self.liveness.heard_ns()
     }
 
+    /// From now on it is known how late what comes may be.
+    pub(crate) fn listen_for_echo(&mut self) {
+        self.echo = Some(Echo::default());
+    }
+
+    /// The broker has answered a ping.
+    pub(crate) fn answered_ping(&mut self) {
+        if let Some(echo) = &mut self.echo {
+            echo.answered(self.liveness.heard_ns());
+        }
+    }
+
+    /// How late what comes may be, nanoseconds.
+    pub(crate) fn behind_ns(&self, now: u64) -> u64 {
+        self.echo.map_or(0, |echo| echo.behind_ns(now))
+    }
+
     /// Bytes that the socket has not taken yet.
     pub(crate) fn unsent(&self) -> usize {
         self.outbound.len() - self.sent
@@ -285,7 +305,13 @@ impl Connection {
             Due::Lost => return Err(Lost("the broker does not answer a ping".to_owned())),
             Due::Ping => codec::write_ping(&mut self.outbound),
             Due::Nothing if quiet && !self.is_sending() => codec::write_ping(&mut self.outbound),
-            Due::Nothing => return Ok(()),
+            Due::Nothing => match &mut self.echo {
+                Some(echo) if echo.is_due(now) => {
+                    codec::write_ping(&mut self.outbound);
+                    echo.asked(now);
+                }
+                _ => return Ok(()),
+            },
         }
         self.flush()
     }
@@ -293,7 +319,8 @@ impl Connection {
     /// Waits for bytes, for room to write, for the bell, at most `timeout` and never beyond what is
     /// due.
     pub(crate) fn wait(&self, timeout: Duration, bell: Option<&Bell>) -> Result<(), Lost> {
-        let due_ns = self.liveness.next_ns().saturating_sub(now_ns());
+        let echo_ns = self.echo.and_then(|echo| echo.next_ns()).unwrap_or(u64::MAX);
+        let due_ns = self.liveness.next_ns().min(echo_ns).saturating_sub(now_ns());
         let timeout = timeout.min(Duration::from_nanos(due_ns));
         Ok(self.socket.wait(self.is_sending(), timeout, bell)?)
     }

@@ -62,6 +62,8 @@ pub(crate) struct Fetched {
     pub(crate) read_up_to_ns: u64,
     /// The broker's last sign of life.
     pub(crate) heard_ns: u64,
+    /// How late what comes may be, nanoseconds.
+    pub(crate) behind_ns: u64,
     /// The connection is no more; nothing follows.
     pub(crate) lost: Option<Lost>,
 }
@@ -91,7 +93,8 @@ struct Shared {
 
 impl Reader {
     /// Errs when the system has no thread or descriptor left.
-    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+    pub(crate) fn start(mut connection: Connection) -> std::io::Result<Self> {
+        connection.listen_for_echo();
         let shared = Arc::new(Shared {
             session: Mutex::new(Session {
                 connection,
@@ -133,11 +136,13 @@ impl Reader {
         }
         session.bytes = 0;
         let heard_ns = session.connection.heard_ns();
+        let behind_ns = session.connection.behind_ns(now_ns());
         let kept = &mut session.kept;
         let fetched = Fetched {
             chunks: std::mem::take(&mut kept.chunks),
             read_up_to_ns: kept.read_up_to_ns,
             heard_ns,
+            behind_ns,
             lost: kept.lost.take(),
         };
         shared.has_kept.store(false, Ordering::Relaxed);

@@ -63,7 +63,8 @@ impl Subscription {
                     let why = codec::reason_name(reason);
                     return Err(Lost(format!("the broker ended the session: {why}")));
                 }
-                Packet::PingResp | Packet::UnsubAck { .. } | Packet::Ack { .. } => {}
+                Packet::PingResp => connection.answered_ping(),
+                Packet::UnsubAck { .. } | Packet::Ack { .. } => {}
                 Packet::ConnAck { .. } | Packet::SubAck { .. } => {
                     return Err(Lost("the broker answered what was not asked".to_owned()));
                 }

@@ -21,6 +21,8 @@ pub struct MqttTap {
     state: State,
     gaps: Vec<Gap>,
     watermark_ns: u64,
+    /// How late what comes may be, nanoseconds.
+    behind_ns: u64,
     give_up_after: Duration,
     /// Refused and retained messages of connections that are gone.
     counts: (u64, u64),
@@ -49,6 +51,7 @@ impl MqttTap {
             state: State::Closed,
             gaps: Vec::new(),
             watermark_ns: 0,
+            behind_ns: 0,
             give_up_after: Backoff::GIVE_UP_AFTER,
             counts: (0, 0),
         })
@@ -123,6 +126,7 @@ impl Tap for MqttTap {
                 for chunk in &fetched.chunks {
                     chunk.hand_over(self.settings.version(), sink);
                 }
+                self.behind_ns = fetched.behind_ns;
                 if !reader.has_more() {
                     self.watermark_ns = self.watermark_ns.max(fetched.read_up_to_ns);
                 }
@@ -157,6 +161,10 @@ impl Tap for MqttTap {
 
     fn watermark_ns(&self) -> u64 {
         self.watermark_ns
+    }
+
+    fn behind_ns(&self) -> Option<u64> {
+        Some(self.behind_ns)
     }
 
     fn refused(&self) -> u64 {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
-use sojourn_broker::BrokerError;
+use sojourn_broker::{BrokerError, Echo};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 
 use crate::config::Settings;
@@ -18,9 +18,7 @@ use crate::lost::Lost;
 use crate::protocol::{Frame, MESSAGE_MAX, Parsed, Place, parse, subscribe};
 use crate::wire::Wire;
 
-/// After so long a silence the server is asked whether it lives.
-const ASK_AFTER_NS: u64 = 500 * MILLISECOND_NS;
-/// Longest silence after that.
+/// Longest silence after a ping.
 const SILENCE_NS_MAX: u64 = 1_200 * MILLISECOND_NS;
 /// What is read at once, bytes.
 const READ: usize = 128 << 10;
@@ -45,6 +43,9 @@ pub(crate) struct Connection {
     pings: u64,
     pongs: u64,
     pinged_ns: u64,
+    /// Of the ping of this number.
+    echo: Echo,
+    echo_number: u64,
     /// Where answers to our requests come.
     inbox: String,
     listens_for_answers: bool,
@@ -105,6 +106,8 @@ impl Connection {
             pings: 0,
             pongs: 0,
             pinged_ns: 0,
+            echo: Echo::default(),
+            echo_number: 0,
             inbox: format!("{}.{name}", settings.inbox),
             listens_for_answers: false,
             requests: 0,
@@ -162,6 +165,8 @@ impl Connection {
         self.pings += 1;
         if self.pings == self.pongs + 1 {
             self.pinged_ns = now_ns();
+            self.echo.asked(self.pinged_ns);
+            self.echo_number = self.pings;
         }
         self.pings
     }
@@ -169,6 +174,11 @@ impl Connection {
     /// Pings so far.
     pub(crate) fn pings_sent(&self) -> u64 {
         self.pings
+    }
+
+    /// How late what comes may be, nanoseconds.
+    pub(crate) fn behind_ns(&self, now: u64) -> u64 {
+        self.echo.behind_ns(now)
     }
 
     /// Pongs so far.
@@ -200,6 +210,9 @@ impl Connection {
                 Some((Frame::Pong, _)) => {
                     self.pongs = (self.pongs + 1).min(self.pings);
                     self.pinged_ns = self.read_ns;
+                    if self.pongs == self.echo_number {
+                        self.echo.answered(self.read_ns);
+                    }
                     return Ok(Some(Event::Pong));
                 }
                 Some((Frame::Ping, _)) => self.out.extend_from_slice(b"PONG\r\n"),
@@ -301,7 +314,7 @@ impl Connection {
             if now >= until {
                 return Ok(false);
             }
-            let wait_ns = (until - now).min(ASK_AFTER_NS / 2);
+            let wait_ns = (until - now).min(Echo::EVERY_NS / 2);
             let woken = self.wait(wait_ns, waker)?;
             self.flush()?;
             if self.read()? {
@@ -391,7 +404,7 @@ impl Connection {
 
     fn check_silence(&mut self, now: u64) -> Result<(), Lost> {
         if self.pings == self.pongs {
-            if now.saturating_sub(self.read_ns) >= ASK_AFTER_NS {
+            if self.echo.is_due(now) {
                 self.ping();
                 self.flush()?;
             }

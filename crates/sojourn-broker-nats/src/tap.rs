@@ -299,9 +299,14 @@ impl Tap for NatsTap {
     }
 
     fn behind_ns(&self) -> Option<u64> {
-        let ordered = self.ordered.as_ref()?;
-        let since_ns = ordered.behind_since_ns();
-        Some(since_ns.map_or(0, |since_ns| now_ns().saturating_sub(since_ns)))
+        let now = now_ns();
+        let since_ns = self.ordered.as_ref().and_then(Ordered::behind_since_ns);
+        let pending_ns = since_ns.map_or(0, |since_ns| now.saturating_sub(since_ns));
+        let late_ns = match &self.link {
+            Link::Up(connection) => connection.behind_ns(now),
+            Link::Closed | Link::Away { .. } => 0,
+        };
+        Some(pending_ns.max(late_ns))
     }
 }
 

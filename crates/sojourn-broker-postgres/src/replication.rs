@@ -33,6 +33,28 @@ pub(crate) struct Replication {
     offset: u64,
     asked_ns: Option<u64>,
     next_feedback_ns: u64,
+    transit: Transit,
+}
+
+/// How much longer than the fastest of them a message was under way, by when the server says that
+/// it sent it. (The answers to our questions look like what the server says of its own accord.) A
+/// server whose clock is set back amid a run makes the tap look behind.
+#[derive(Debug, Default)]
+struct Transit {
+    /// Of the fastest, by two clocks, microseconds.
+    least_us: Option<i64>,
+    /// Of the last.
+    late_us: i64,
+}
+
+impl Transit {
+    fn message(&mut self, sent_us: u64, stamp_ns: u64) {
+        let us = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let transit_us = us(stamp_ns / 1_000).saturating_sub(us(sent_us));
+        let least_us = self.least_us.map_or(transit_us, |least_us| least_us.min(transit_us));
+        self.least_us = Some(least_us);
+        self.late_us = transit_us.saturating_sub(least_us);
+    }
 }
 
 impl Replication {
@@ -45,6 +67,7 @@ impl Replication {
             offset: 0,
             asked_ns: None,
             next_feedback_ns: 0,
+            transit: Transit::default(),
         }
     }
 
@@ -99,12 +122,12 @@ impl Replication {
             b'w' => {
                 self.read_lsn = self.read_lsn.max(bytes.u64()?);
                 bytes.u64()?;
-                bytes.u64()?;
+                self.transit.message(bytes.u64()?, stamp_ns);
                 self.change(bytes.0, stamp_ns, sink)
             }
             b'k' => {
                 self.read_lsn = self.read_lsn.max(bytes.u64()?);
-                bytes.u64()?;
+                self.transit.message(bytes.u64()?, stamp_ns);
                 self.asked_ns = None;
                 if bytes.u8()? == 1 {
                     self.next_feedback_ns = 0;
@@ -196,6 +219,10 @@ impl Source for Replication {
 
     fn keeps_the_past(&self) -> bool {
         false
+    }
+
+    fn behind_ns(&self) -> u64 {
+        u64::try_from(self.transit.late_us).unwrap_or(0).saturating_mul(1_000)
     }
 
     fn poll(

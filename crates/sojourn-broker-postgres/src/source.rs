@@ -34,6 +34,11 @@ pub(crate) trait Source: Send {
         sink: &mut dyn Sink,
     ) -> Result<Progress, Failure>;
 
+    /// How late what comes may be, nanoseconds, where that can be told.
+    fn behind_ns(&self) -> u64 {
+        0
+    }
+
     /// As [`sojourn_broker::Tap::replay`], on a connection of its own.
     fn replay(
         &mut self,

@@ -188,6 +188,10 @@ impl Tap for PostgresTap {
         self.watermark_ns
     }
 
+    fn behind_ns(&self) -> Option<u64> {
+        matches!(self.state, State::Connected { .. }).then(|| self.source.behind_ns())
+    }
+
     fn replay(
         &mut self,
         span: &Span,

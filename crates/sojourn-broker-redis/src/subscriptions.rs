@@ -3,8 +3,8 @@
 //! The server confirms each subscription: from then on nothing is missed, as long as the connection
 //! lasts. It keeps nothing for who is away, so a gap is a loss.
 
-use sojourn_broker::{Gap, RawMessage, Recovery, Sink};
-use sojourn_clock::{MILLISECOND_NS, now_ns};
+use sojourn_broker::{Echo, Gap, RawMessage, Recovery, Sink};
+use sojourn_clock::now_ns;
 
 use crate::config::Target;
 use crate::connection::Connection;
@@ -13,8 +13,6 @@ use crate::glob::fits;
 use crate::resp::{Cursor, Token};
 use crate::tap::{SILENCE_NS_MAX, Source};
 
-/// After so long a silence the server is asked whether it is there.
-const PING_NS: u64 = 250 * MILLISECOND_NS;
 /// Letters of `notify-keyspace-events` that stand for events.
 const EVENT_CLASSES: &[u8] = b"g$lshzxetdmnA";
 
@@ -30,7 +28,7 @@ pub(crate) struct Subscriptions {
     keyspace: Option<String>,
     /// The server did not let us see whether it tells of keys.
     unchecked: bool,
-    pinged_ns: Option<u64>,
+    echo: Echo,
     gaps: Vec<Gap>,
 }
 
@@ -57,9 +55,9 @@ impl Subscriptions {
         patterns: Vec<Vec<u8>>,
         keyspace: Option<String>,
     ) -> Self {
-        let (pinged_ns, gaps, unchecked) = (None, Vec::new(), false);
+        let (echo, gaps, unchecked) = (Echo::default(), Vec::new(), false);
         let names = names.to_vec();
-        Self { target, names, channels, patterns, keyspace, unchecked, pinged_ns, gaps }
+        Self { target, names, channels, patterns, keyspace, unchecked, echo, gaps }
     }
 
     /// Whether the server tells of keys at all.
@@ -119,7 +117,7 @@ impl Subscriptions {
                 left -= 1;
             }
         }
-        self.pinged_ns = None;
+        self.echo = Echo::default();
         Ok(())
     }
 
@@ -185,7 +183,10 @@ impl Source for Subscriptions {
                 }
                 (channel, payload)
             }
-            // `pong`.
+            b"pong" => {
+                self.echo.answered(stamp_ns);
+                return Ok(Some(0));
+            }
             _ => return Ok(Some(0)),
         };
         self.hand_over(channel, payload, stamp_ns, sink);
@@ -193,17 +194,14 @@ impl Source for Subscriptions {
     }
 
     fn tend(&mut self, connection: &mut Connection, now_ns: u64) -> Result<(), Failure> {
-        let silent_ns = now_ns.saturating_sub(connection.received_ns());
-        match self.pinged_ns {
-            Some(pinged_ns) if connection.received_ns() > pinged_ns => self.pinged_ns = None,
-            Some(pinged_ns) if now_ns.saturating_sub(pinged_ns) > SILENCE_NS_MAX => {
+        if let Some(asked_ns) = self.echo.asked_ns() {
+            let heard_ns = asked_ns.max(connection.received_ns());
+            if now_ns.saturating_sub(heard_ns) > SILENCE_NS_MAX {
                 return Err(Failure::Lost("the server answers nothing".to_owned()));
             }
-            None if silent_ns >= PING_NS => {
-                connection.queue(&[b"PING"]);
-                self.pinged_ns = Some(now_ns);
-            }
-            Some(_) | None => {}
+        } else if self.echo.is_due(now_ns) {
+            connection.queue(&[b"PING"]);
+            self.echo.asked(now_ns);
         }
         Ok(())
     }
@@ -213,7 +211,7 @@ impl Source for Subscriptions {
     }
 
     fn behind_ns(&self, now_ns: u64) -> u64 {
-        self.pinged_ns.map_or(0, |pinged_ns| now_ns.saturating_sub(pinged_ns))
+        self.echo.behind_ns(now_ns)
     }
 
     fn gaps(&mut self) -> &mut Vec<Gap> {

@@ -38,6 +38,12 @@ pub(crate) trait Stream: Sized + Send + 'static {
     /// which everything received has been handed over, if nothing more was there.
     fn listen(&mut self, timeout: Duration, sink: &mut dyn Sink) -> Result<Option<u64>, Lost>;
 
+    /// How late what comes may be, nanoseconds, where that can be told.
+    fn behind_ns(&self, now_ns: u64) -> u64 {
+        let _unused = now_ns;
+        0
+    }
+
     /// For the connection after this one.
     fn memory(&self) -> Self::Memory;
 
@@ -127,6 +133,13 @@ impl<S: Stream> Tap for StreamTap<S> {
     fn watermark_ns(&self) -> u64 {
         self.watermark_ns
     }
+
+    fn behind_ns(&self) -> Option<u64> {
+        match &self.state {
+            State::Open(stream) => Some(stream.behind_ns(now_ns())),
+            State::Closed | State::Away { .. } => None,
+        }
+    }
 }
 
 /// A tap that is a [`StreamTap`] inside.
@@ -155,6 +168,10 @@ macro_rules! tap_by_stream {
 
             fn watermark_ns(&self) -> u64 {
                 self.0.watermark_ns()
+            }
+
+            fn behind_ns(&self) -> Option<u64> {
+                self.0.behind_ns()
             }
         }
     };

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::time::Duration;
 
-use sojourn_broker::{BrokerError, RawMessage, Sink};
+use sojourn_broker::{BrokerError, Echo, RawMessage, Sink};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::WebSocketChannel;
 use sojourn_socket::{Due, Liveness, Socket};
@@ -161,6 +161,9 @@ impl Write for Stamped {
 pub(crate) struct Connection {
     socket: WebSocket<Stamped>,
     liveness: Liveness,
+    echo: Echo,
+    /// Servers must answer pings, and not all do.
+    answers: bool,
     /// Something could not be sent yet.
     is_sending: bool,
     /// The path, which messages carry as their topic.
@@ -180,6 +183,11 @@ impl Connection {
     fn tend(&mut self, now: u64) -> Result<(), Lost> {
         match self.liveness.due(now) {
             Due::Lost => Err(Lost("the server does not answer a ping".to_owned())),
+            Due::Nothing if self.echo.is_due(now) => {
+                self.echo.asked(now);
+                let sent = self.socket.send(Message::Ping(Bytes::new()));
+                self.flushed(sent)
+            }
             Due::Ping => {
                 let sent = self.socket.send(Message::Ping(Bytes::new()));
                 self.flushed(sent)
@@ -223,6 +231,8 @@ impl Stream for Connection {
         Ok(Self {
             socket,
             liveness: Liveness::new(now_ns()),
+            echo: Echo::default(),
+            answers: false,
             is_sending: false,
             topic: path.to_owned(),
         })
@@ -241,6 +251,11 @@ impl Stream for Connection {
                     let payload = match &message {
                         Message::Text(text) => text.as_str().as_bytes(),
                         Message::Binary(bytes) => bytes,
+                        Message::Pong(_) => {
+                            self.echo.answered(stamp_ns);
+                            self.answers = true;
+                            continue;
+                        }
                         _ => continue,
                     };
                     count += 1;
@@ -258,7 +273,8 @@ impl Stream for Connection {
                     if count > 0 || now >= until_ns {
                         return Ok(Some(now));
                     }
-                    let due_ns = self.liveness.next_ns().saturating_sub(now);
+                    let echo_ns = self.echo.next_ns().unwrap_or(u64::MAX);
+                    let due_ns = self.liveness.next_ns().min(echo_ns).saturating_sub(now);
                     let wait = Duration::from_nanos((until_ns - now).min(due_ns));
                     self.socket.get_ref().socket.wait(self.is_sending, wait, None)?;
                 }
@@ -269,6 +285,10 @@ impl Stream for Connection {
     }
 
     fn memory(&self) {}
+
+    fn behind_ns(&self, now_ns: u64) -> u64 {
+        if self.answers { self.echo.behind_ns(now_ns) } else { 0 }
+    }
 
     fn shown(settings: &Settings) -> String {
         format!("websocket {}", settings.request.shown)
