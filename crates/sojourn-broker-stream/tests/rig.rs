@@ -100,7 +100,14 @@ impl Rig for StreamRig {
     }
 
     fn abilities(&self) -> Abilities {
-        Abilities { keys: false, headers: false, binary: self.is_websocket, ..Abilities::default() }
+        Abilities {
+            keys: false,
+            headers: false,
+            binary: self.is_websocket,
+            // Server-sent events have no way to ask.
+            sees_late_messages: self.is_websocket,
+            ..Abilities::default()
+        }
     }
 
     fn wrong(&mut self) -> Vec<Wrong> {

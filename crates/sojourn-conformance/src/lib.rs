@@ -54,7 +54,7 @@ pub use publishing::{Fate, Publishing, publish_all};
 pub use replay::a_stretch_is_read_again;
 pub use restart::a_server_killed_and_restarted;
 pub use rig::{Abilities, Rig, System, Wrong, dead_address};
-pub use slow::{a_sink_that_is_slow, a_sink_that_stands_still};
+pub use slow::{a_link_that_is_slow, a_sink_that_is_slow, a_sink_that_stands_still};
 pub use wrong::settings_that_cannot_work;
 
 /// Whether slow promises run: `cargo xtask test --full` has them run. One that does not says so.
@@ -100,6 +100,7 @@ macro_rules! taps {
             a_server_killed_and_restarted,
             a_connection_cut,
             a_connection_stalled,
+            a_link_that_is_slow,
             nobody_there,
             settings_that_cannot_work,
             the_system_notices_nothing,

@@ -50,6 +50,8 @@ pub struct Book {
     pub polls: u64,
     /// Why it was lost, and when.
     pub lost: Option<(BrokerError, u64)>,
+    /// The most that the tap was behind, by what it says or by its watermark, nanoseconds.
+    pub behind_ns_max: u64,
     /// Messages refused at a bound.
     pub refused: u64,
     /// What a tap must not do.
@@ -183,6 +185,8 @@ fn listen(mut tap: Box<dyn Tap>, shared: &Shared) -> Box<dyn Tap> {
         book.gaps.extend(gaps);
         book.refused = tap.refused();
         let next_ns = tap.watermark_ns();
+        let behind_ns = tap.behind_ns().unwrap_or(0).max(now_ns().saturating_sub(next_ns));
+        book.behind_ns_max = book.behind_ns_max.max(behind_ns);
         if next_ns < watermark_ns {
             book.violations.push(format!("the watermark went back {watermark_ns} {next_ns}"));
         }

@@ -107,6 +107,8 @@ pub struct Abilities {
     pub flood: (u64, usize),
     /// The most that this process may grow by during the flood, bytes.
     pub flood_growth_max: u64,
+    /// It is seen that what comes was sent a while ago, over a slow link.
+    pub sees_late_messages: bool,
     /// A message is stored once, however often its acknowledgement was lost.
     pub idempotent: bool,
 }
@@ -125,6 +127,7 @@ impl Default for Abilities {
             stall_noticed: Duration::from_secs(3),
             flood: (60_000, 2_000),
             flood_growth_max: 100 << 20,
+            sees_late_messages: true,
             idempotent: false,
         }
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sojourn_clock::now_ns;
+use sojourn_clock::{SECOND_NS, now_ns};
 
 use crate::account::assert_each_once;
 use crate::listener::Listener;
@@ -65,6 +65,33 @@ pub fn a_sink_that_is_slow(rig: &mut dyn Rig) {
     let (_tap, book) = listener.stop();
     assert_each_once(rig, &book, 0..count);
     assert_eq!((book.refused, book.gaps.len()), (0, 0));
+}
+
+/// A link that takes seconds for what is published at once: messages that come late do not pass for
+/// new ones, the tap says that it is behind, or that it has lost the connection.
+pub fn a_link_that_is_slow(rig: &mut dyn Rig) {
+    const BYTES_PER_S: u64 = 400;
+    let proxy = rig.proxy();
+    let listener = Listener::open(rig, Some(proxy.address()));
+    let messages = |numbers: std::ops::Range<u64>| numbers.map(Message::numbered).collect();
+    let before: Vec<_> = messages(0..20);
+    rig.publish(&before);
+    listener.wait_for_messages(20);
+    listener.wait_for_watermark(now_ns());
+    proxy.throttle(Some(BYTES_PER_S));
+    let (slow, count) = (messages(20..120), 120);
+    rig.publish(&slow);
+    if rig.abilities().sees_late_messages {
+        wait_until("word that the tap is behind", || {
+            let book = listener.book();
+            book.behind_ns_max > SECOND_NS || book.lost.is_some() || !book.gaps.is_empty()
+        });
+    }
+    proxy.throttle(None);
+    wait_until("everything, or word of what is missing", || {
+        let book = listener.book();
+        book.count >= count || book.lost.is_some() || !book.gaps.is_empty()
+    });
 }
 
 /// Memory of this process, bytes.
