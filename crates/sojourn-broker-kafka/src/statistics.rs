@@ -68,10 +68,11 @@ pub(crate) fn example(second: u64, change: &serde_json::Value) -> String {
         "ts": second * 1_000_000,
         "brokers": {
             "b": { "nodeid": 1, "nodename": "h:1", "state": "UP", "rxidle": 10, "txidle": 10,
-                   "waitresp_cnt": 1, "disconnects": 0, "rtt": { "max": 300 }, "req": {} },
+                   "waitresp_cnt": 1, "rtt": { "max": 300 }, "disconnects": 0, "req": {} },
             // The bootstrap connection has no number; it is closed once the real one is known.
             "boot": { "nodeid": -1, "nodename": "h:1", "state": "DOWN", "rxidle": -1,
-                      "txidle": -1, "waitresp_cnt": 0, "disconnects": 0, "rtt": { "max": 0 }, "req": {} },
+                      "txidle": -1, "waitresp_cnt": 0, "rtt": { "max": 0 }, "disconnects": 0,
+                      "req": {} },
         },
         "topics": { "t": { "partitions": {
             "0": { "partition": 0, "leader": 1, "desired": true, "fetchq_cnt": 0,
