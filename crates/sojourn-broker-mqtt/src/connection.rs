@@ -272,7 +272,7 @@ impl Connection {
 
     /// From now on it is known how late what comes may be.
     pub(crate) fn listen_for_echo(&mut self) {
-        self.echo = Some(Echo::default());
+        self.echo = Some(Echo::new(now_ns()));
     }
 
     /// The broker has answered a ping.

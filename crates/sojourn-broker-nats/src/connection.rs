@@ -106,7 +106,7 @@ impl Connection {
             pings: 0,
             pongs: 0,
             pinged_ns: 0,
-            echo: Echo::default(),
+            echo: Echo::new(now_ns()),
             echo_number: 0,
             inbox: format!("{}.{name}", settings.inbox),
             listens_for_answers: false,

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sojourn_broker::Tap as _;
+use sojourn_clock::SECOND_NS;
 use sojourn_services::{Nats, Service as _};
 
 use crate::system::System;
@@ -29,7 +30,7 @@ fn messages_come_in_order_with_their_sequences() {
     assert_eq!(keeper.0[0].headers[0], ("type".to_owned(), b"paid".to_vec()));
     assert_eq!(keeper.0[1].payload, b"");
     assert_eq!(keeper.0[2].payload, big);
-    assert_eq!(tap.behind_ns(), Some(0));
+    assert!(tap.behind_ns().is_some_and(|ns| ns < SECOND_NS), "it keeps up");
 }
 
 #[test]

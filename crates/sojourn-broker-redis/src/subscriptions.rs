@@ -55,7 +55,7 @@ impl Subscriptions {
         patterns: Vec<Vec<u8>>,
         keyspace: Option<String>,
     ) -> Self {
-        let (echo, gaps, unchecked) = (Echo::default(), Vec::new(), false);
+        let (echo, gaps, unchecked) = (Echo::new(now_ns()), Vec::new(), false);
         let names = names.to_vec();
         Self { target, names, channels, patterns, keyspace, unchecked, echo, gaps }
     }
@@ -117,7 +117,7 @@ impl Subscriptions {
                 left -= 1;
             }
         }
-        self.echo = Echo::default();
+        self.echo = Echo::new(now_ns());
         Ok(())
     }
 

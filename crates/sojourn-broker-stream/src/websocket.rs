@@ -231,7 +231,7 @@ impl Stream for Connection {
         Ok(Self {
             socket,
             liveness: Liveness::new(now_ns()),
-            echo: Echo::default(),
+            echo: Echo::new(now_ns()),
             answers: false,
             is_sending: false,
             topic: path.to_owned(),

@@ -7,7 +7,7 @@ use sojourn_clock::SECOND_NS;
 /// That messages come says nothing of when they were sent: behind a slow link, or a broker that
 /// holds them back, all of them are late, and would be taken for the system's slowness. Where a
 /// broker answers in the order of what it sends, the answer is as late as the messages.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Echo {
     asked_ns: Option<u64>,
     next_ns: u64,
@@ -18,7 +18,12 @@ impl Echo {
     /// From one ping to the next, nanoseconds.
     pub const EVERY_NS: u64 = SECOND_NS / 2;
 
-    /// Whether it is time for a ping. Instants are CLOCK_MONOTONIC nanoseconds.
+    /// Of a connection that is made now. Instants are CLOCK_MONOTONIC nanoseconds.
+    pub fn new(now_ns: u64) -> Self {
+        Self { asked_ns: None, next_ns: now_ns + Self::EVERY_NS, took_ns: 0 }
+    }
+
+    /// Whether it is time for a ping.
     pub fn is_due(&self, now_ns: u64) -> bool {
         self.asked_ns.is_none() && now_ns >= self.next_ns
     }
@@ -59,8 +64,9 @@ mod tests {
 
     #[test]
     fn an_answer_that_comes_late_or_not_at_all_is_behind() {
-        let mut echo = Echo::default();
-        assert!(echo.is_due(7) && echo.behind_ns(7) == 0);
+        let mut echo = Echo::new(7);
+        assert!(!echo.is_due(7) && echo.is_due(7 + Echo::EVERY_NS), "not amid a login");
+        assert_eq!(echo.behind_ns(7), 0);
         echo.asked(1_000);
         assert!(!echo.is_due(1_000 + 2 * Echo::EVERY_NS), "one at a time");
         assert_eq!(echo.behind_ns(5_000), 4_000);
