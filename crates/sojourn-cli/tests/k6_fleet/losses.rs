@@ -1,5 +1,7 @@
 //! Generators that are lost, and tests that end early.
 
+use sojourn_testkit::services::CutProxy;
+
 use super::*;
 use crate::generators::kill;
 
@@ -109,4 +111,39 @@ fn a_top_level_that_throws_for_a_user_ends_the_test() {
     let (output, _) = desk.run("test.js", 2, &[]);
     assert_eq!(output.code, Some(107), "{output}");
     assert!(output.stderr.contains("not me"), "{output}");
+}
+
+/// For two seconds one of two generators has no connection, and cannot make one. Both go on all the
+/// while, thresholds are looked at, and nothing is lost or told twice.
+#[test]
+fn a_cut_of_two_seconds_costs_nothing() {
+    let script = r#"
+import http from 'k6/http';
+export const options = { scenarios: {
+  arriving: { executor: 'constant-arrival-rate', rate: 100, duration: '6995ms',
+    preAllocatedVUs: 60 },
+}, thresholds: { http_reqs: [{ threshold: 'count<=700', abortOnFail: true }] } };
+export default function () { http.get('BASE/x'); }
+"#;
+    let desk = Desk::new(script);
+    let coordinator = desk.start(desk.coordinator("test.js", 2, &[]));
+    let proxy = CutProxy::start(([127, 0, 0, 1], desk.port).into()).unwrap();
+    let generators = [desk.port, proxy.port()].map(|port| desk.generator_at(port).start().unwrap());
+    until("the load has begun", || desk.book.paths().len() > 100);
+    proxy.refuse();
+    assert_eq!(proxy.cut(), 1);
+    let before = desk.book.paths().len();
+    std::thread::sleep(Duration::from_secs(2));
+    // Neither has stopped: together they make a hundred a second.
+    assert!(desk.book.paths().len() > before + 150);
+    proxy.admit().unwrap();
+    let output = coordinator.wait().unwrap();
+    assert_eq!(output.code, Some(0), "{output}");
+    let seen = desk.book.paths().len();
+    assert_eq!((desk.count("http_reqs"), desk.count("iterations")), (seen, seen), "{output}");
+    assert_eq!(seen + desk.count("dropped_iterations"), 700, "{output}");
+    for generator in generators {
+        let generator = generator.wait().unwrap();
+        assert_eq!(generator.code, Some(0), "{generator}");
+    }
 }

@@ -9,16 +9,15 @@ const PLAIN: &str = "import http from 'k6/http';\nexport const options = { vus: 
 fn what_only_one_machine_has_is_refused() {
     let tap = "import { tap } from 'sojourn';\nconst hooks = tap('hooks', { webhook: { listen: \
                '127.0.0.1:0' }, key: '$.id' });\nexport default function () {}\n";
-    let local = PLAIN.replace("vus: 4", "vus: 4, localIPs: '127.0.0.1'");
     let package = format!("import {{ left }} from 'left';\n{PLAIN}");
-    for (script, said) in [
-        (tap, "journeys are followed by the process"),
-        (&local, "an address is one machine's"),
-        (&package, "make one file of script and packages first"),
+    for (script, flags, said) in [
+        (tap, &[][..], "journeys are followed by the process"),
+        (PLAIN, &["--local-ips", "127.0.0.1"], "an address is one machine's"),
+        (&package, &[], "make one file of script and packages first"),
     ] {
         let desk = Desk::new(script);
         desk.write("node_modules/left/index.js", "export const left = 1;\n");
-        let output = desk.coordinator("test.js", 2, &[]).run().unwrap();
+        let output = desk.coordinator("test.js", 2, flags).run().unwrap();
         assert_eq!(output.code, Some(104), "{output}");
         assert!(output.stderr.contains(said), "{output}");
         assert!(!output.stderr.contains("listening on"), "{output}");

@@ -89,8 +89,8 @@ impl Launched {
         }
     }
 
-    /// How long nothing may be heard of one that is not lost, where a cut of its connection is none;
-    /// `None`: it is on this machine.
+    /// How long nothing may be heard of one that is not lost, where a cut of its connection is no
+    /// loss; `None`: it is on this machine.
     pub fn patience(&self) -> Option<Duration> {
         match &self.peer {
             Peer::Child(_) => None,

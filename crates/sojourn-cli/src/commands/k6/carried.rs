@@ -26,7 +26,7 @@ pub(super) struct Carried {
     /// A tar file, as `sojourn k6 archive` makes one.
     pub(super) archive: Vec<u8>,
     /// Names of variables of this process.
-    pub(super) variables: BTreeSet<String>,
+    variables: BTreeSet<String>,
 }
 
 impl Carried {
@@ -62,6 +62,11 @@ impl Carried {
         Ok(Self { archive, variables })
     }
 
+    /// Variables that are settings and proxies, and those that are the script's.
+    pub(super) fn variables(&self) -> (Vec<&str>, Vec<&str>) {
+        self.variables.iter().map(String::as_str).partition(|name| is_setting(name))
+    }
+
     /// Puts it where it goes along with what was read for settings.
     pub(super) fn put(&self, script: &Path, shelf: &Shelf) -> Result<(), Failed> {
         shelf.put(script, &self.archive).map_err(Failed::config)?;
@@ -95,12 +100,12 @@ fn variables(
         Some(_) => BTreeSet::new(),
     };
     let has_all = settings.include_system_env_vars == Some(true);
-    let is_wanted = |name: &str| {
-        let is_setting = name.starts_with(OF_SETTINGS);
-        let is_proxy = OF_PROXIES.iter().any(|of| of.eq_ignore_ascii_case(name));
-        has_all || is_setting || is_proxy || words.contains(name)
-    };
+    let is_wanted = |name: &str| has_all || is_setting(name) || words.contains(name);
     process.keys().filter(|name| is_wanted(name)).cloned().collect()
+}
+
+fn is_setting(name: &str) -> bool {
+    name.starts_with(OF_SETTINGS) || OF_PROXIES.iter().any(|of| of.eq_ignore_ascii_case(name))
 }
 
 /// Every word of the script's modules, as far as it could be a variable's name.

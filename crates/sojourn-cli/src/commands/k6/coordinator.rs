@@ -1,6 +1,9 @@
 //! `sojourn k6 coordinator`: a script whose users are on machines that dial in.
 
+use std::path::PathBuf;
+
 use super::run::{By, Making, make};
+use super::written::Folder;
 use crate::{errors::UsageError, fleet_flags::FleetFlags};
 
 /// Run a script with generators that dial in from other machines
@@ -17,9 +20,15 @@ pub(crate) struct Coordinator {
     pub(super) making: Making,
     #[command(flatten)]
     fleet: FleetFlags,
+    /// Write files below this folder, and one of all of them beside it: in a pod
+    #[arg(long, value_name = "DIR", hide = true)]
+    write_into: Option<PathBuf>,
 }
 
 /// Makes the test.
 pub(super) fn run(command: &Coordinator) -> Result<u8, UsageError> {
-    make(&command.making, &By::Fleet(&command.fleet))
+    let folder = command.write_into.as_deref().map(Folder::make).transpose()?;
+    let made = make(&command.making, &By::Fleet(&command.fleet, folder.as_ref()));
+    folder.as_ref().map(Folder::pack).transpose()?;
+    made
 }

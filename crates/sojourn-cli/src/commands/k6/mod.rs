@@ -14,6 +14,7 @@ mod journeys;
 mod log;
 mod new;
 mod outputs;
+mod pods;
 mod processes;
 mod progress;
 mod remote;
@@ -23,6 +24,7 @@ mod source;
 mod summary;
 mod timeline;
 mod types;
+mod written;
 
 use sojourn_engine::{Joined, RunError};
 
@@ -35,6 +37,7 @@ use crate::errors::UsageError;
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
   sojourn k6 run --generators 4 script.js   the same test by four processes, one summary
+  sojourn k6 run --on kubernetes --generators 8 script.js
   sojourn k6 coordinator script.js --listen 0.0.0.0:7000 --key-file fleet.key --generators 4
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
   sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal

@@ -50,8 +50,8 @@ pub(super) fn refuse_what_is_here(asked: &Asked) -> Result<(), Failed> {
     match asked.consolidated.options.local_ips {
         None => Ok(()),
         Some(_) => Err(Failed::config(
-            "localIPs: an address is one machine's, and generators on other machines have others; \
-             leave it out",
+            "--local-ips: an address is one machine's, and generators on others have others; leave \
+             it out",
         )),
     }
 }

@@ -17,9 +17,11 @@ use super::carried::Carried;
 use super::display::{Display, Shown, ShownFlags};
 use super::journeys::Journeys;
 use super::script::{self, Around, Failed};
-use super::{environment, frames, log, outputs, processes, summary};
+use super::written::{self, Folder};
+use super::{environment, frames, log, outputs, pods, processes, summary};
 use crate::errors::UsageError;
 use crate::fleet_flags::FleetFlags;
+use crate::kubernetes_flags::{OnFlags, TermsFlags};
 use crate::process_flags::ProcessFlags;
 use crate::shelf::Shelf;
 use crate::signals;
@@ -34,10 +36,17 @@ use crate::signals;
   K6_PROMETHEUS_RW_SERVER_URL=http://127.0.0.1:9090/api/v1/write \\
     sojourn run script.js --out experimental-prometheus-rw
   sojourn run script.js --web               watched in a browser
-  sojourn run script.js --generators 4      its users in four processes")]
+  sojourn run script.js --generators 4      its users in four processes
+  sojourn run script.js --on kubernetes --generators 8")]
+// There is another `--linger`, which is k6's.
+#[command(mut_arg("results_linger", |arg| arg.long("results-linger")))]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(super) making: Making,
+    #[command(flatten)]
+    pub(super) on: OnFlags,
+    #[command(flatten)]
+    pub(super) terms: TermsFlags,
 }
 
 /// What is to be run and how, whoever has the users.
@@ -55,7 +64,7 @@ pub(crate) struct Making {
 
 impl Making {
     /// What the script is called.
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.script.file_stem().and_then(|name| name.to_str()).unwrap_or("script")
     }
 }
@@ -64,25 +73,29 @@ impl Making {
 pub(super) enum By<'a> {
     /// This process, or several of this machine.
     Here,
-    /// Generators that dial in.
-    Fleet(&'a FleetFlags),
+    /// Generators that dial in; where files are written, if that is not the working folder.
+    Fleet(&'a FleetFlags, Option<&'a Folder>),
 }
 
 /// Runs it.
 pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
+    if command.on.is_asked() {
+        return pods::run(command);
+    }
+    OnFlags::refuse_without_cluster(&["k6", "run"], &TermsFlags::IDS)?;
     make(&command.making, &By::Here)
 }
 
 /// Runs it by these.
 pub(super) fn make(command: &Making, by: &By<'_>) -> Result<u8, UsageError> {
     let count = command.spread.count();
-    if count.is_some() || matches!(by, By::Fleet(_)) {
+    if count.is_some() || matches!(by, By::Fleet(..)) {
         processes::refuse_standard_input(&command.script)?;
     }
     let process = environment::of_process();
     let shelf = match by {
         By::Here => Shelf::Here,
-        By::Fleet(_) => Shelf::noting(),
+        By::Fleet(..) => Shelf::noting(),
     };
     let around = Around { process: &process, is_included: true, shelf: &shelf };
     let (settings, console) = match settled(command, &around) {
@@ -96,7 +109,7 @@ pub(super) fn make(command: &Making, by: &By<'_>) -> Result<u8, UsageError> {
     let stop = signals::stop_script_on_signals();
     let gathered = match by {
         By::Here => None,
-        By::Fleet(fleet) => Some(fleet.gather(&command.spread, shelf.into_parcel(), &stop)?),
+        By::Fleet(fleet, _) => Some(fleet.gather(&command.spread, shelf.into_parcel(), &stop)?),
     };
     let processes = match &gathered {
         None => command.spread.processes()?,
@@ -110,13 +123,21 @@ pub(super) fn make(command: &Making, by: &By<'_>) -> Result<u8, UsageError> {
 
 /// What is decided outside the script, and the log.
 fn settled(command: &Making, around: &Around<'_>) -> Result<(Settings, Arc<Console>), Failed> {
-    let process = around.process;
-    let config = script::config_file(&command.flags, around)?;
-    let settings = Settings::new(&command.flags, process, &config).map_err(Failed::options)?;
-    let output = command.flags.console_output.as_ref();
-    let output = output.or_else(|| process.get("K6_CONSOLE_OUTPUT"));
-    let console = log::console(&settings, output.map(String::as_str))?;
+    let settings = settings(command, around)?;
+    let console = log::console(&settings, console_output(command, around.process))?;
     Ok((settings, console))
+}
+
+/// What is decided outside the script.
+pub(super) fn settings(command: &Making, around: &Around<'_>) -> Result<Settings, Failed> {
+    let config = script::config_file(&command.flags, around)?;
+    Settings::new(&command.flags, around.process, &config).map_err(Failed::options)
+}
+
+/// Where goes what the script prints, if not into the log.
+pub(super) fn console_output<'a>(command: &'a Making, process: &'a Environment) -> Option<&'a str> {
+    let output = command.flags.console_output.as_ref();
+    output.or_else(|| process.get("K6_CONSOLE_OUTPUT")).map(String::as_str)
 }
 
 /// A script that has been read, and where its samples and figures go.
@@ -135,22 +156,19 @@ fn prepare(
     console: &Arc<Console>,
 ) -> Result<Prepared, Failed> {
     let process = around.process;
-    let proxies = beforehand(process, settings, console)?;
-    let flags = &command.flags;
-    let mut asked = script::ask(&command.script, flags, settings, around, None, console)?;
-    asked.collected.go_by(proxies);
-    let count = command.spread.count();
-    if let Some(count) = count {
-        processes::check(&asked, count, console)?;
+    let asked = read(command, around, settings, console)?;
+    let mut folder = None;
+    if let By::Fleet(_, inner) = by {
+        folder = *inner;
+        carry(command, &asked, around, settings)?.put(&command.script, around.shelf)?;
     }
-    if let By::Fleet(_) = by {
-        processes::refuse_what_is_here(&asked)?;
-        let carried = Carried::of(&command.script, settings, process, &asked.collected)?;
-        carried.put(&command.script, around.shelf)?;
+    if let Some(folder) = folder {
+        // Everything has been read by now.
+        folder.enter(&written::files(settings, process)?)?;
     }
     let options = &asked.consolidated.options;
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
-    let look = summary::Look::new(options, is_coloured)?;
+    let look = summary::Look::new(options, is_coloured)?.below(folder.is_some());
     let system_tags = script::system_tags(options);
     if !settings.quiet {
         announce(command, settings, &asked, by);
@@ -211,6 +229,34 @@ fn test(
         Some(journeys) => journeys.tell(&ended, exit, settings, console),
         None => Ok(exit),
     }
+}
+
+/// The script and everything that was asked for, checked.
+pub(super) fn read(
+    command: &Making,
+    around: &Around<'_>,
+    settings: &Settings,
+    console: &Arc<Console>,
+) -> Result<script::Asked, Failed> {
+    let proxies = beforehand(around.process, settings, console)?;
+    let flags = &command.flags;
+    let mut asked = script::ask(&command.script, flags, settings, around, None, console)?;
+    asked.collected.go_by(proxies);
+    if let Some(count) = command.spread.count() {
+        processes::check(&asked, count, console)?;
+    }
+    Ok(asked)
+}
+
+/// What goes along to generators elsewhere.
+pub(super) fn carry(
+    command: &Making,
+    asked: &script::Asked,
+    around: &Around<'_>,
+    settings: &Settings,
+) -> Result<Carried, Failed> {
+    processes::refuse_what_is_here(asked)?;
+    Carried::of(&command.script, settings, around.process, &asked.collected)
 }
 
 /// What is said before the script's first word, and the proxies that the environment names.
@@ -297,7 +343,7 @@ fn announce(command: &Making, settings: &Settings, asked: &script::Asked, by: &B
     let by = match (by, command.spread.count()) {
         (By::Here, None) => "local".to_owned(),
         (By::Here, Some(count)) => format!("local, by {count} processes"),
-        (By::Fleet(_), count) => format!("by {} generators", count.unwrap_or_default()),
+        (By::Fleet(..), count) => format!("by {} generators", count.unwrap_or_default()),
     };
     println!("\n     execution: {by}");
     println!("        script: {}", command.script.display());
