@@ -108,9 +108,26 @@ fn a_top_level_that_throws_for_a_user_ends_the_test() {
     let script = "if (__VU === 5) throw new Error('not me');\nexport const options = { vus: 6, \
                   duration: '100s' };\nexport default function () {}\n";
     let desk = Desk::new(script);
-    let (output, _) = desk.run("test.js", 2, &[]);
+    let (output, generators) = desk.run("test.js", 2, &[]);
     assert_eq!(output.code, Some(107), "{output}");
     assert!(output.stderr.contains("not me"), "{output}");
+    for generator in generators {
+        assert_eq!(generator.code, Some(2), "{generator}");
+        assert!(generator.stderr.contains("the test ended before it began"), "{generator}");
+    }
+}
+
+/// Making the users may not take for ever.
+#[test]
+fn a_generator_that_is_not_ready_in_time_is_named() {
+    let script = "if (__VU === 1) {\n  const begun = Date.now();\n  while (Date.now() - begun < 9000) \
+                  {}\n}\nexport const options = { vus: 2, duration: '100s' };\nexport default \
+                  function () {}\n";
+    let desk = Desk::new(script);
+    let (output, _) = desk.run("test.js", 2, &["--ready-timeout", "4s"]);
+    assert_eq!(output.code, Some(109), "{output}");
+    assert!(output.stderr.contains("generator process 0 (host "), "{output}");
+    assert!(output.stderr.contains("was not ready within 4 s"), "{output}");
 }
 
 /// For two seconds one of two generators has no connection, and cannot make one. Both go on all the

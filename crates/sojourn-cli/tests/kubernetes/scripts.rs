@@ -81,10 +81,8 @@ export function handleSummary(data) {
 }
 "#;
 
-#[test]
-fn what_it_prints_and_writes_comes_here_with_its_exit_code() {
-    let book = Book::default();
-    let server = Server::start(book.clone()).unwrap();
+/// A run by the coordinator's pod and one generator, which has done all that it should.
+fn failing(server: &Server, line: &str) -> (Terminal, Output) {
     let mut terminal = Terminal::new("1s");
     terminal.folder = folder(&FAILING.replace("BASE", &server.url("")));
     let (here, port) = (terminal.folder.path().to_owned(), free_port().unwrap());
@@ -96,20 +94,50 @@ fn what_it_prints_and_writes_comes_here_with_its_exit_code() {
         here.display(),
         cluster.display()
     );
-    let running = terminal.sojourn(ON).start().unwrap();
+    let running = terminal.sojourn(line).start().unwrap();
     until("it listens", || std::net::TcpStream::connect(&listen).is_ok());
     let words = ["generator", "--join", &listen, "--key-file", &key];
     let generator = sojourn(words).run().unwrap();
     assert_eq!(generator.code, Some(0), "{generator}");
-    let output = running.wait().unwrap();
+    (terminal, running.wait().unwrap())
+}
+
+/// What the test has printed and written is here.
+fn assert_here(terminal: &Terminal, output: &Output) {
+    let here = terminal.folder.path();
     assert_eq!(output.code, Some(99), "{output}");
     assert_eq!(output.stdout, "handled\n", "{output}");
     assert_eq!(count(&here.join("summary.json"), "http_reqs"), 12);
     assert_eq!(std::fs::read_to_string(here.join("deep/made.txt")).unwrap(), "made");
     assert!(!Path::new("/tmp/sojourn-elsewhere.txt").exists());
-    for said in ["file      summary.json", "not below the folder", "thresholds on metrics"] {
+    assert!(output.stderr.contains("file      summary.json"), "{output}");
+}
+
+#[test]
+fn what_it_prints_and_writes_comes_here_with_its_exit_code() {
+    let server = Server::start(Book::default()).unwrap();
+    let (terminal, output) = failing(&server, ON);
+    assert_here(&terminal, &output);
+    for said in ["not below the folder", "thresholds on metrics"] {
         assert!(output.stderr.contains(said), "{said}: {output}");
     }
+    assert!(terminal.has("deleted"), "{}", terminal.calls());
+}
+
+/// Nobody stayed with it.
+#[test]
+fn whoever_comes_later_gets_it_too() {
+    let server = Server::start(Book::default()).unwrap();
+    let (terminal, output) = failing(&server, &format!("{ON} --detach"));
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "pay-1\n"), "{output}");
+    until("it has ended", || terminal.has("code"));
+    let output = terminal.run("fleet report pay-1 --output x.sojourn");
+    assert_eq!(output.code, Some(2), "{output}");
+    assert!(output.stderr.contains("a summary and no run file"), "{output}");
+    assert_here(&terminal, &terminal.run("fleet report pay-1"));
+    assert!(!terminal.has("deleted"));
+    std::fs::remove_file(terminal.folder.path().join("summary.json")).unwrap();
+    assert_here(&terminal, &terminal.run("fleet attach pay-1"));
     assert!(terminal.has("deleted"), "{}", terminal.calls());
 }
 

@@ -28,6 +28,9 @@ use crate::thread::{Member, Order, Report, Steer};
 /// Orders that may wait: those that are obeyed at once, and seldom given.
 const ORDERS_MAX: usize = 64;
 
+/// What is said where scenarios never began.
+const UNBEGUN: &str = "the test ended before it began: the coordinator says why";
+
 /// What is said of a process that was told to end by somebody else than the conductor.
 const LEAVES: &str = "was asked to end (SIGTERM or Ctrl-C)";
 
@@ -85,7 +88,6 @@ impl ShareLink {
     /// Hears what the test is. The error says why there is none.
     pub fn begin(joined: Joined) -> Result<Self, String> {
         let OwnLink { number, of, anchor, stop, to, mut from } = joined.into_link();
-        let gone = "the test ended before it began";
         match read_message(&mut from).map_err(|error| error.to_string())? {
             Some(ToProcess::Test { options, fingerprint }) => {
                 let options = serde_json::from_str(&options).map_err(|error| error.to_string())?;
@@ -93,7 +95,7 @@ impl ShareLink {
                 let to = Arc::new(writer);
                 Ok(Self { number, of, options, fingerprint, anchor, stop, to, from })
             }
-            _ => Err(gone.to_owned()),
+            _ => Err(UNBEGUN.to_owned()),
         }
     }
 
@@ -251,6 +253,9 @@ impl Process {
             select! {
                 recv(orders) -> order => match order {
                     Ok(order) => self.obey(order),
+                    Err(_) if self.settings.progress.start_ns.load(Ordering::Relaxed) == 0 => {
+                        return Err(io::Error::other(UNBEGUN));
+                    }
                     Err(_) => return Ok(()),
                 },
                 recv(reports) -> report => {
