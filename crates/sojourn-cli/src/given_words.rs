@@ -1,10 +1,17 @@
 //! What was given on this program's command line, as words for another command.
 
+use std::ffi::OsStr;
+
 use clap::{ArgAction, ArgMatches, Command, CommandFactory, parser::ValueSource};
 
 /// The flags that were given to a command of this process's command line, such as `run`, but for
 /// some of them: `--name=value` each, in the order of the help. Files given by place are left out.
 pub(crate) fn flags_given(path: &[&str], without: &[&str]) -> Vec<String> {
+    flags_given_by_id(path, without).into_iter().map(|(_, word)| word).collect()
+}
+
+/// The same, each with its id before it.
+pub(crate) fn flags_given_by_id(path: &[&str], without: &[&str]) -> Vec<(String, String)> {
     let words = crate::rewritten(std::env::args_os().collect());
     // They were understood before, or nobody would ask.
     let Ok(matches) = crate::Cli::command().try_get_matches_from(words) else { return Vec::new() };
@@ -18,7 +25,7 @@ pub(crate) fn flags_given(path: &[&str], without: &[&str]) -> Vec<String> {
     flags_of(command, matches, without)
 }
 
-fn flags_of(command: &Command, matches: &ArgMatches, without: &[&str]) -> Vec<String> {
+fn flags_of(command: &Command, matches: &ArgMatches, without: &[&str]) -> Vec<(String, String)> {
     let mut words = Vec::new();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
@@ -28,11 +35,12 @@ fn flags_of(command: &Command, matches: &ArgMatches, without: &[&str]) -> Vec<St
             continue;
         }
         if matches!(argument.get_action(), ArgAction::SetTrue) {
-            words.push(format!("--{long}"));
+            words.push((id.to_owned(), format!("--{long}")));
             continue;
         }
         let values = matches.get_raw(id).into_iter().flatten();
-        words.extend(values.map(|value| format!("--{long}={}", value.display())));
+        let word = |value: &OsStr| format!("--{long}={}", value.display());
+        words.extend(values.map(|value| (id.to_owned(), word(value))));
     }
     words
 }
@@ -49,7 +57,8 @@ mod tests {
         let matches = crate::Cli::command().get_matches_from(crate::rewritten(words));
         let run = whole.find_subcommand("run").unwrap();
         let matches = matches.subcommand_matches("run").unwrap();
-        let mut flags = flags_of(run, matches, &["env", "quiet"]);
+        let flags = flags_of(run, matches, &["env", "quiet"]).into_iter();
+        let mut flags: Vec<_> = flags.map(|(_, word)| word).collect();
         flags.sort();
         assert_eq!(flags, ["--label=x=1", "--label=y=2", "--once", "--threads=2"]);
     }

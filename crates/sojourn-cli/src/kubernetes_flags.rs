@@ -12,7 +12,7 @@ use crate::{
     errors::UsageError,
     fleet_flags,
     for_pods::{Packed, webhook_ports},
-    given_words::flags_given,
+    given_words::flags_given_by_id,
     on_kubernetes::{self, Results},
     plan_flags::pair,
 };
@@ -96,15 +96,12 @@ impl OnFlags {
         command: &[&str],
         further: &[&str],
     ) -> Result<(), UsageError> {
-        let (own, given) = (own_flags(), flags_given(command, &["on"]));
-        let is_own = |word: &&String| {
-            let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
-            let id = name.replace('-', "_");
-            own.contains(&id) || further.contains(&id.as_str())
-        };
+        let (own, given) = (own_flags(), flags_given_by_id(command, &["on"]));
+        let is_own =
+            |(id, _): &&(String, String)| own.contains(id) || further.contains(&id.as_str());
         match given.iter().find(is_own) {
             None => Ok(()),
-            Some(word) => Err(UsageError::new(
+            Some((_, word)) => Err(UsageError::new(
                 format!("{word} is for runs in a cluster"),
                 "add --on kubernetes --generators N, or leave it out",
             )),
@@ -166,9 +163,31 @@ impl Terms<'_> {
     }
 }
 
+/// What a run's objects say of its plan.
+pub(crate) struct Outline {
+    pub(crate) name: String,
+    /// Where its webhooks listen.
+    pub(crate) webhook_ports: Vec<u16>,
+    /// How long it lasts at most, nanoseconds.
+    pub(crate) lasts_ns: u64,
+}
+
+impl Outline {
+    /// Of a plan. Errs where one of its webhooks listens where nobody reaches its pod.
+    pub(crate) fn of(plan: &Plan) -> Result<Self, UsageError> {
+        let load_ns = plan.load.iter().map(|load| load.warmup_ns + load.steady_ns + load.drain_ns);
+        let after_ns = plan.journeys.iter().map(|journey| journey.within_ns + journey.linger_ns);
+        Ok(Self {
+            name: plan.name.clone(),
+            webhook_ports: webhook_ports(plan)?,
+            lasts_ns: load_ns.max().unwrap_or(0) + after_ns.max().unwrap_or(0),
+        })
+    }
+}
+
 /// A run that is to be made of pods.
 pub(crate) struct Asked<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) outline: Outline,
     pub(crate) generators: u32,
     pub(crate) command: Coordinating,
     /// What goes along.
@@ -228,9 +247,10 @@ pub(crate) struct KubernetesFlags {
     #[arg(long, help_heading = HEADING)]
     openshift: bool,
     /// How long results are kept in the coordinator's pod for whoever did not wait
-    #[arg(long, value_name = "D", default_value = "10m", value_parser = duration_ns)]
+    // A command that has another `--linger` calls it otherwise.
+    #[arg(long = "linger", value_name = "D", default_value = "10m", value_parser = duration_ns)]
     #[arg(help_heading = HEADING)]
-    linger: u64,
+    results_linger: u64,
     /// How long the finished objects stay
     #[arg(long, value_name = "D", default_value = "1h", value_parser = duration_ns)]
     #[arg(help_heading = HEADING)]
@@ -240,11 +260,11 @@ pub(crate) struct KubernetesFlags {
 impl KubernetesFlags {
     /// The run that is asked for.
     pub(crate) fn wanted(&self, asked: Asked<'_>) -> Result<Wanted, UsageError> {
-        let Asked { plan, generators, command, packed, terms } = asked;
+        let Asked { outline, generators, command, packed, terms } = asked;
         let letters = uuid::Uuid::new_v4().simple().to_string();
         let name = match &self.run_name {
             Some(name) => name.clone(),
-            None => RunName::of_plan(&plan.name, &letters[..8])?,
+            None => RunName::of_plan(&outline.name, &letters[..8])?,
         };
         Ok(Wanted {
             name,
@@ -258,8 +278,8 @@ impl KubernetesFlags {
             secret_words: packed.secret_words,
             bundle: packed.bundle,
             key: terms.key()?,
-            webhook_ports: webhook_ports(plan)?,
-            times: self.times(plan, terms.ready_ns),
+            webhook_ports: outline.webhook_ports,
+            times: self.times(outline.lasts_ns, terms.ready_ns),
             coordinator: size(&self.coordinator_cpu, &self.coordinator_memory),
             generator: size(&self.generator_cpu, &self.generator_memory),
             placement: Placement {
@@ -273,15 +293,13 @@ impl KubernetesFlags {
         })
     }
 
-    fn times(&self, plan: &Plan, ready_ns: u64) -> Times {
-        let load_ns = plan.load.iter().map(|load| load.warmup_ns + load.steady_ns + load.drain_ns);
-        let after_ns = plan.journeys.iter().map(|journey| journey.within_ns + journey.linger_ns);
-        let run_ns = load_ns.max().unwrap_or(0) + after_ns.max().unwrap_or(0) + ready_ns;
+    fn times(&self, lasts_ns: u64, ready_ns: u64) -> Times {
+        let run_ns = lasts_ns + ready_ns;
         let seconds = |ns: u64| ns.div_ceil(SECOND_NS);
         Times {
             run_s: seconds(run_ns) + BESIDE_S,
             ready_s: seconds(ready_ns),
-            linger_s: seconds(self.linger),
+            linger_s: seconds(self.results_linger),
             keep_s: seconds(self.ttl),
         }
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use sojourn_clock::SECOND_NS;
 use sojourn_engine::{EXIT_FAILED, EXIT_INTERRUPTED, EXIT_VOID, Stop};
 use sojourn_kubernetes::{
-    Cluster, Ended, Events, Follow, Generators, RunName, Standing, Unbegun, Wanted, documents,
-    manifests,
+    Cluster, ClusterError, Coordinating, Ended, Events, Follow, Generators, RunName, Standing,
+    Unbegun, Wanted, documents, manifests,
 };
 
 use crate::{
@@ -24,6 +24,9 @@ use crate::{
 
 /// Exit codes of a coordinator that came to a verdict.
 const VERDICTS: [u8; 4] = [0, EXIT_VOID, EXIT_INTERRUPTED, EXIT_FAILED];
+/// Those of a k6 script's, of which one says that the figures lack something.
+const SCRIPT_VERDICTS: std::ops::RangeInclusive<u8> = EXIT_FAILED..=110;
+const SCRIPT_LACKS: u8 = 109;
 /// Between two looks at a cluster.
 const LOOK_NS: u64 = SECOND_NS;
 
@@ -98,7 +101,8 @@ pub(crate) fn start(
         return Ok(0);
     }
     let begin_ns = wanted.times.ready_s * SECOND_NS;
-    let generators = Generators { count: wanted.generators, is_owned: true };
+    let has_files = wanted.command == Coordinating::Scripts;
+    let generators = Generators { count: wanted.generators, is_owned: true, has_files };
     Attached { cluster, name, generators, begin_ns, is_ours: true }.stay(results, &stop)
 }
 
@@ -235,12 +239,14 @@ impl Attached<'_> {
             self.release();
             return Ok(code);
         }
-        let is_verdict = VERDICTS.contains(&code);
+        let has_files = self.generators.has_files;
+        let is_verdict = VERDICTS.contains(&code) || (has_files && SCRIPT_VERDICTS.contains(&code));
         if !is_verdict {
             eprintln!("void: the coordinator ended with {code} ({reason}) before its run did");
         }
         let fetched = match results.records {
             Some(to) => self.hand_records(to).map(|()| None),
+            None if has_files => self.hand_files().map(|()| None),
             None => self.report(results).map(Some),
         };
         let code = match fetched {
@@ -255,16 +261,35 @@ impl Attached<'_> {
                 return Ok(EXIT_VOID);
             }
         };
-        if code == EXIT_VOID {
+        let is_void = code == EXIT_VOID || (has_files && code == SCRIPT_LACKS);
+        if is_void {
             self.say_how_to_look();
         }
-        if code == EXIT_VOID || !self.generators.is_owned {
+        if is_void || !self.generators.is_owned {
             self.release();
         }
-        if code != EXIT_VOID {
+        if !is_void {
             self.delete();
         }
         Ok(code)
+    }
+
+    /// Prints what the coordinator of a k6 script has printed, and writes here what it has written.
+    pub(crate) fn hand_files(&self) -> Result<(), UsageError> {
+        let failed = |error: ClusterError| {
+            UsageError::new(
+                format!("what the test came to could not be fetched: {error}"),
+                format!("it is kept for a while: sojourn fleet report {}", self.name),
+            )
+            .with_code(EXIT_VOID)
+        };
+        let mut to = outputs::while_read(std::io::stdout());
+        self.cluster.fetch_printed(self.name, &mut to).map_err(failed)?;
+        let packed = self.cluster.fetch_files(self.name).map_err(failed)?;
+        for file in sojourn_kubernetes::pod::unpack(&packed[..], Path::new("."))? {
+            eprintln!("file      {}", file.display());
+        }
+        Ok(())
     }
 
     /// Fetches the records of an attack to where they are wanted.
@@ -378,7 +403,7 @@ mod tests {
                 context: Some(folder.path().display().to_string()),
                 namespace: None,
             });
-            let generators = Generators { count: 2, is_owned: true };
+            let generators = Generators { count: 2, is_owned: true, has_files: false };
             let attached =
                 Attached { cluster: &cluster, name: &name, generators, begin_ns: 0, is_ours };
             let results = Results {

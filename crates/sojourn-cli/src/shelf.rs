@@ -75,6 +75,13 @@ impl Shelf {
         Ok(())
     }
 
+    /// Adds what was made of files here, under the name by which it is read elsewhere; errs where
+    /// all together is too much.
+    #[cfg(feature = "script")]
+    pub(crate) fn put(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        self.note(&path.to_string_lossy(), content)
+    }
+
     /// Everything on standard input.
     pub(crate) fn read_standard_input(&self) -> io::Result<Vec<u8>> {
         match self {

@@ -20,7 +20,7 @@ use crate::generators::children;
 
 /// Every path that was asked for, in order of arrival.
 #[derive(Clone, Default)]
-struct Book(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Book(Arc<Mutex<Vec<String>>>);
 
 impl Responder for Book {
     fn respond(&mut self, request: &Request<'_>) -> Reply {
@@ -30,11 +30,15 @@ impl Responder for Book {
 }
 
 impl Book {
-    fn paths(&self) -> Vec<String> {
+    pub(crate) fn paths(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 
-    fn count(&self, path: &str) -> usize {
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap().clear();
+    }
+
+    pub(crate) fn count(&self, path: &str) -> usize {
         self.0.lock().unwrap().iter().filter(|asked| *asked == path).count()
     }
 }

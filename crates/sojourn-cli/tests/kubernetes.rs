@@ -6,6 +6,8 @@ mod image;
 mod manifests;
 mod played;
 #[cfg(feature = "script")]
+mod scripts;
+#[cfg(feature = "script")]
 mod sessions;
 
 use std::path::{Path, PathBuf};

@@ -9,6 +9,8 @@ mod partitions;
 mod payments;
 mod percentiles;
 #[cfg(feature = "script")]
+mod scripts;
+#[cfg(feature = "script")]
 mod sessions;
 mod slow;
 mod unbegun;

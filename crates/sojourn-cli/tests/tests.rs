@@ -45,6 +45,8 @@ mod k6_brokers;
 #[cfg(feature = "script")]
 mod k6_ends;
 #[cfg(feature = "script")]
+mod k6_fleet;
+#[cfg(feature = "script")]
 mod k6_grpc;
 #[cfg(feature = "script")]
 mod k6_journeys;

@@ -101,9 +101,11 @@ impl Bundle {
     pub(crate) fn data(&self) -> (Map<String, Value>, Map<String, Value>) {
         let (mut texts, mut others) = (Map::new(), Map::new());
         for (key, (_, bytes)) in self.file_keys().into_iter().zip(&self.files) {
-            match std::str::from_utf8(bytes) {
-                Ok(text) => texts.insert(key, text.into()),
-                Err(_) => others.insert(key, BASE64_STANDARD.encode(bytes).into()),
+            // An archive of texts is none: nobody reads the zeroes between them.
+            let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+            match text {
+                Some(text) => texts.insert(key, text.into()),
+                None => others.insert(key, BASE64_STANDARD.encode(bytes).into()),
             };
         }
         for (name, value) in &self.variables {

@@ -57,6 +57,8 @@ pub enum Coordinating {
     Journeys,
     /// That of session scripts.
     Sessions,
+    /// That of k6 scripts. Its results are its standard output and the files that it writes.
+    Scripts,
     /// That of attacks.
     Attack {
         /// Whether the records of all hits are among the results, besides the run file.

@@ -6,7 +6,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sojourn_clock::Anchor;
 use sojourn_engine::FollowSource;
 use sojourn_http::{Client, Exchange};
 use sojourn_k6::metrics::{Shard, SystemTag, TagSet, TagSets, builtin};
@@ -35,7 +34,6 @@ pub(crate) struct Host {
     timers: RefCell<BinaryHeap<Reverse<(u64, UserIndex, OperationId)>>>,
     /// Users that can go on, in order.
     ready: RefCell<VecDeque<UserIndex>>,
-    anchor: Anchor,
     /// Instant of the turn under way, ns: when the thread last woke.
     pub(crate) turn_ns: Cell<u64>,
 }
@@ -57,14 +55,13 @@ impl Host {
             tag_sets: RefCell::new(sets),
             timers: RefCell::default(),
             ready: RefCell::default(),
-            anchor: Anchor::now(),
             turn_ns: Cell::new(sojourn_clock::now_ns()),
         }
     }
 
     /// An instant as samples carry it: nanoseconds since 1970.
     pub(crate) fn unix_ns(&self, instant_ns: u64) -> u64 {
-        self.anchor.unix_ns_at(instant_ns)
+        self.settings.anchor.unix_ns_at(instant_ns)
     }
 
     /// A result for the operation will come at this instant.

@@ -46,11 +46,10 @@ pub use journeys::Journeys;
 pub use modules::jslib::sources;
 pub use rest::Rest;
 pub use run::{
-    Answer, Ask, Change, Collected, Collecting, Ended, Figures, Format, Output, Plan, Processes,
-    RunError, Seen, Share, ShareLink, Stage, Status, SummaryData, View, Wish, collect, conduct,
-    take_part,
+    Answer, Ask, Change, Collected, Collecting, Ended, Figures, Format, Output, Plan, RunError,
+    Seen, Share, ShareLink, Stage, Status, SummaryData, View, Wish, collect, conduct, take_part,
 };
-pub use secrets::{Secrets, SecretsError};
+pub use secrets::{ReadFile, Secrets, SecretsError};
 pub use sojourn_script::{
     Fetch, Limits, ScriptError, Sources, Use as ScriptUse, uses as script_uses,
 };

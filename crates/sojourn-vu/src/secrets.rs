@@ -1,6 +1,8 @@
 //! Where secrets come from: texts that scripts may use and logs must not show.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
 /// All sources of a test.
 #[derive(Clone, Default)]
@@ -9,6 +11,9 @@ pub struct Secrets {
     /// Which one is meant where none is named.
     default: Option<String>,
 }
+
+/// Reads a file's text.
+pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 
 /// What is wrong with a source.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +51,11 @@ impl Secrets {
     /// Reads sources as the flag `--secret-source` has them: `mock=name=value,…`,
     /// `file=path` or `file=filename=path`, each with `name=…` and `default` among its parts.
     pub fn read(texts: &[String]) -> Result<Self, SecretsError> {
+        Self::read_from(texts, &|path| std::fs::read_to_string(path))
+    }
+
+    /// The same of files that are read so.
+    pub fn read_from(texts: &[String], read: ReadFile<'_>) -> Result<Self, SecretsError> {
         let mut all = Self::default();
         for text in texts {
             let (kind, parts) = text.split_once('=').unwrap_or((text, ""));
@@ -58,7 +68,7 @@ impl Secrets {
                 source.add(kind, part, text)?;
             }
             if let Some(path) = &source.path {
-                source.values = of_file(path)?;
+                source.values = of_file(path, read)?;
             }
             let name = source.name.unwrap_or_else(|| kind.to_owned());
             if source.is_default && all.default.replace(name.clone()).is_some() {
@@ -127,9 +137,9 @@ impl Source {
 }
 
 /// Lines of `name=value`.
-fn of_file(path: &str) -> Result<BTreeMap<String, String>, SecretsError> {
+fn of_file(path: &str, read: ReadFile<'_>) -> Result<BTreeMap<String, String>, SecretsError> {
     let fail = |problem: String| SecretsError::File { path: path.to_owned(), problem };
-    let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+    let text = read(Path::new(path)).map_err(|error| fail(error.to_string()))?;
     let mut values = BTreeMap::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let (name, value) = line

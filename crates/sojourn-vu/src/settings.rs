@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::{Deserialize, Serialize};
-use sojourn_clock::SECOND_NS;
+use sojourn_clock::{Anchor, SECOND_NS};
 use sojourn_http::{Proxies, TlsOptions};
 use sojourn_k6::executors::{Scenario, Stripes};
 use sojourn_k6::metrics::{Registry, SystemTags};
@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) users: Stripes,
     /// What this process does of the test.
     pub(crate) role: Role,
+    /// How all processes of the test know the time of day.
+    pub(crate) anchor: Anchor,
     /// All metrics that the first run of the script's top level declared.
     pub(crate) registry: Arc<Mutex<Registry>>,
     pub(crate) system_tags: SystemTags,

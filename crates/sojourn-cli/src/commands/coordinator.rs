@@ -3,16 +3,18 @@
 use super::run;
 use crate::{errors::UsageError, fleet_flags::FleetFlags};
 
-/// Run a journey file or a session script with generators that dial in from other machines
+/// Run a journey file or a script with generators that dial in from other machines
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   sojourn coordinator journey.yaml --listen 0.0.0.0:7000 --key-file fleet.key --generators 4
   sojourn coordinator test.js --listen 0.0.0.0:7000 --key-file fleet.key --generators 2
+  sojourn coordinator script.js --listen 0.0.0.0:7000 --key-file fleet.key --generators 2 --vus 50
   sojourn coordinator journey.yaml --listen 10.0.0.5:7000 --key-file fleet.key --generators 8 \\
     --on-loss continue --reconnect-within 60s
 
-It is `sojourn run` with the same flags, the same report and the same exit codes. Each generator is
-started as `sojourn generator --join HOST:PORT --key-file fleet.key`; it needs no file of the plan.
+It is `sojourn run` with the same flags, the same report and the same exit codes, of session
+scripts and k6's, too (`sojourn k6 coordinator --help` has their flags). Each generator is started as
+`sojourn generator --join HOST:PORT --key-file fleet.key`; it needs no file of the plan.
 This process makes no load itself.")]
 pub(crate) struct Coordinator {
     #[command(flatten)]

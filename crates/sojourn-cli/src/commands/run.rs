@@ -9,7 +9,7 @@ use crate::{
     errors::UsageError,
     fleet_flags::{FleetFlags, Gathered},
     for_pods::Packed,
-    kubernetes_flags::{Asked, OnFlags, TermsFlags},
+    kubernetes_flags::{Asked, OnFlags, Outline, TermsFlags},
     plan_flags::PlanFlags,
     process_flags::ProcessFlags,
     rehearsal::{self, Share},
@@ -89,7 +89,7 @@ fn run_on_kubernetes(command: &Run) -> Result<u8, UsageError> {
     let asked = (plan, flags.machine.ca.as_deref(), &flags.out);
     let (plan, packed) = Packed::journey_file(&command.on.pods, asked, (&["run"], NOT_FOR_PODS))?;
     let asked = Asked {
-        plan: &plan,
+        outline: Outline::of(&plan)?,
         generators: spread.count().unwrap_or(1),
         command: Coordinating::Journeys,
         packed,

@@ -35,20 +35,6 @@ fn a_script_that_can_be_read_once_is_refused() {
     assert!(output.stderr.contains("write it to a file"), "{output}");
 }
 
-#[test]
-fn other_machines_are_refused() {
-    let desk = Desk::new(PLAIN);
-    for words in [
-        &["run", "test.js", "--on", "kubernetes", "--generators", "2"][..],
-        &["coordinator", "test.js", "--listen", "127.0.0.1:0", "--generators", "2"],
-    ] {
-        let output = sojourn(words).in_dir(desk.folder.path()).run().unwrap();
-        assert_eq!(output.code, Some(2), "{output}");
-        assert!(output.stderr.contains("not spread over machines"), "{output}");
-    }
-    assert!(desk.book.paths().is_empty());
-}
-
 /// The top level of a script decides by chance what it declares: the processes would not know of
 /// which metric another one speaks.
 #[test]

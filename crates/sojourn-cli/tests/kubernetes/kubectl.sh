@@ -131,8 +131,11 @@ version*) echo '{"serverVersion":{"major":"1","minor":"34+","gitVersion":"v1.34.
     id=$(grep -o '"sojourn/run-id":"[a-z0-9]*"' job.json | head -n 1)
     [ -f deleted ] || echo "{\"metadata\":{\"labels\":{${THEIRS:-$id}}}}"
     ;;
-"get job "*) [ -f deleted ] || echo '{"metadata":{"ownerReferences":[{"name":"pay-1"}]},
-    "spec":{"completions":2}}' ;;
+"get job "*)
+    results=$(grep -o '"sojourn/results":"[a-z]*"' owned.json | head -n 1)
+    [ -f deleted ] || echo "{\"metadata\":{\"ownerReferences\":[{\"name\":\"pay-1\"}],
+        \"labels\":{$results}},\"spec\":{\"completions\":2}}"
+    ;;
 "get jobs"*)
     echo '{"items":[{"metadata":{"name":"pay-1","creationTimestamp":"2026-11-23T10:00:00Z"},
         "status":{}}]}'

@@ -15,6 +15,7 @@ use std::{
 
 use crossbeam_channel::{Sender, bounded};
 use sojourn_broker::Registry;
+use sojourn_clock::Anchor;
 use sojourn_plan::Plan;
 use sojourn_session::Offer;
 
@@ -53,6 +54,10 @@ pub struct OwnLink {
     pub number: u32,
     /// …of so many.
     pub of: u32,
+    /// How all processes of the run know the time of day.
+    pub anchor: Anchor,
+    /// Where this one is asked to end, if anybody may.
+    pub stop: Option<Stop>,
     /// What is written to.
     pub to: UnixStream,
     /// What is read from.
@@ -101,8 +106,8 @@ impl Joined {
 
     /// The socket itself, for work whose messages are not those of generators.
     pub fn into_link(self) -> OwnLink {
-        let (number, of) = (self.number(), self.assignment.of);
-        OwnLink { number, of, to: self.socket, from: self.from }
+        let (number, of, anchor) = (self.number(), self.assignment.of, self.assignment.anchor());
+        OwnLink { number, of, anchor, stop: self.stop, to: self.socket, from: self.from }
     }
 
     /// The command line that plan and work are made of.

@@ -26,6 +26,7 @@ mod launch;
 mod near;
 mod outgoing;
 mod parcel;
+mod peer;
 mod told;
 mod wire;
 
@@ -51,8 +52,9 @@ pub use far::{Joined, OwnLink};
 pub(crate) use fingerprint::fingerprint;
 pub use fleet::{Fleet, FleetTerms, OnLoss};
 pub use launch::{Launched, launch};
-pub(crate) use near::{Heard, Process, name_of};
+pub(crate) use near::{Heard, Process};
 pub use parcel::Parcel;
+pub(crate) use peer::name_of;
 pub(crate) use told::Told;
 pub use wire::{read as read_message, write as write_message};
 

@@ -6,7 +6,6 @@ use std::{
     net::Shutdown,
     ops::Range,
     os::unix::net::UnixStream,
-    process::Child,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -15,13 +14,14 @@ use crossbeam_channel::{Receiver, Sender};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use sojourn_clock::now_ns;
-use sojourn_fleet::{MemberEnd, MemberState, Standing};
+use sojourn_fleet::{MemberEnd, Standing};
 use sojourn_ledger::{Batch, SourceId};
 
 use super::{
     Assignment, Fleet, FromProcess, ToProcess,
     incoming::Incoming,
     launch::{not_started, start},
+    peer::{Peer, name_of},
     told::Told,
     wire,
 };
@@ -50,14 +50,6 @@ pub(crate) struct Process {
     from: BufReader<UnixStream>,
     /// It reads what it is told, and ends when there is nothing more to read.
     is_linked: bool,
-}
-
-/// Whose process it is.
-enum Peer {
-    /// It was started here.
-    Child(Child),
-    /// It has dialled in; how long it may take to end.
-    Member { end: MemberEnd, end_within: Duration },
 }
 
 /// Where goes what a process says.
@@ -314,12 +306,6 @@ impl Drop for Process {
             }
         }
     }
-}
-
-/// A member as people know it.
-pub(crate) fn name_of(number: u32, state: &MemberState) -> String {
-    let address = state.address.map_or_else(String::new, |address| format!(", {address}"));
-    format!("generator process {number} (host {}{address})", state.host)
 }
 
 impl Link {

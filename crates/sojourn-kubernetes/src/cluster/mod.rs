@@ -17,7 +17,7 @@ pub use pods::{PodState, Seen, Standing};
 pub use preflight::Denied;
 pub use unbegun::Unbegun;
 
-use crate::objects::{ID_LABEL, PART_LABEL, Part, RUN_LABEL};
+use crate::objects::{ID_LABEL, PART_LABEL, Part, RESULTS_LABEL, RUN_LABEL};
 use crate::{ClusterError, RunName, Wanted, manifests};
 use kubectl::list;
 
@@ -31,6 +31,8 @@ pub struct Generators {
     pub count: u32,
     /// Whether they, and all else, go with the coordinator's Job.
     pub is_owned: bool,
+    /// Whether the run's results are what its coordinator prints and writes, and no run file.
+    pub has_files: bool,
 }
 
 /// A cluster's namespace, through `kubectl`.
@@ -140,6 +142,7 @@ impl Cluster {
                 .and_then(|it| it.try_into().ok())
                 .unwrap_or(0),
             is_owned: job["metadata"]["ownerReferences"][0]["name"] == name.as_str(),
+            has_files: job["metadata"]["labels"][RESULTS_LABEL.0] == RESULTS_LABEL.1,
         }))
     }
 

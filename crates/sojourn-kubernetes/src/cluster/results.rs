@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::Cluster;
-use crate::objects::{KEEPER, RECORDS_FILE, RESULTS, RUN_FILE};
+use crate::objects::{FILES_FILE, KEEPER, PRINTED_FILE, RECORDS_FILE, RESULTS, RUN_FILE};
 use crate::pod::{Sum, Summing};
 use crate::{ClusterError, RunName};
 
@@ -42,6 +42,28 @@ impl Cluster {
         out: &mut (dyn Write + Send),
     ) -> Result<(), ClusterError> {
         self.pour(name, RECORDS_FILE, out)
+    }
+
+    /// Writes what the coordinator printed to `out`.
+    ///
+    /// # Errors
+    /// The same as of records.
+    pub fn fetch_printed(
+        &self,
+        name: &RunName,
+        out: &mut (dyn Write + Send),
+    ) -> Result<(), ClusterError> {
+        self.pour(name, PRINTED_FILE, out)
+    }
+
+    /// The files that a script's test has written, as [`crate::pod::pack`] made one of them.
+    ///
+    /// # Errors
+    /// The same as of records.
+    pub fn fetch_files(&self, name: &RunName) -> Result<Vec<u8>, ClusterError> {
+        let mut files = Vec::new();
+        self.pour(name, FILES_FILE, &mut files)?;
+        Ok(files)
     }
 
     /// Writes a file of the pod's to `out`.

@@ -15,6 +15,12 @@ pub(crate) const KEEPER: &str = "results";
 pub(crate) const RUN_FILE: &str = "/results/run.sojourn";
 /// The records of an attack's hits, there.
 pub(crate) const RECORDS_FILE: &str = "/results/records.bin";
+/// What the coordinator prints, there.
+pub(crate) const PRINTED_FILE: &str = "/results/report.txt";
+/// The folder of what a script's test writes, there.
+const FILES: &str = "/results/files";
+/// The same as one file.
+pub(crate) const FILES_FILE: &str = "/results/files.tar";
 /// Until a coordinator begins, until generators are heard of again after a cut, and until an end of
 /// pods, whatever else happens: beyond what the run itself may take, seconds.
 const SLACK_S: u64 = 300;
@@ -123,6 +129,7 @@ fn coordinator_words(wanted: &Wanted) -> Vec<String> {
     all.extend(words(match wanted.command {
         Coordinating::Journeys => &["coordinator"],
         Coordinating::Sessions => &["session", "coordinator"],
+        Coordinating::Scripts => &["k6", "coordinator"],
         Coordinating::Attack { .. } => &["attack"],
     }));
     // What a pod's words have behind `$` is its cluster's to replace, unless it is doubled.
@@ -141,6 +148,7 @@ fn coordinator_words(wanted: &Wanted) -> Vec<String> {
         Coordinating::Journeys | Coordinating::Sessions => {
             &["--output", RUN_FILE, "--report", "/results/report.html"]
         }
+        Coordinating::Scripts => &["--write-into", FILES],
         Coordinating::Attack { has_records: false } => &["--run-file", RUN_FILE],
         Coordinating::Attack { has_records: true } => {
             &["--run-file", RUN_FILE, "--output", RECORDS_FILE]

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use access::RULES as ACCESS;
 pub use access::{Subject, role};
-pub(crate) use jobs::{KEEPER, RECORDS_FILE, RESULTS, RUN_FILE};
+pub(crate) use jobs::{FILES_FILE, KEEPER, PRINTED_FILE, RECORDS_FILE, RESULTS, RUN_FILE};
 
-use crate::{ClusterError, Wanted};
+use crate::{ClusterError, Coordinating, Wanted};
 
 /// What an object is for, among those of its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(crate) const RUN_LABEL: &str = "app.kubernetes.io/instance";
 pub(crate) const PART_LABEL: &str = "app.kubernetes.io/component";
 /// The label that tells a run's objects and pods from those of another one of its name.
 pub(crate) const ID_LABEL: &str = "sojourn/run-id";
+/// The label of a run whose results are no run file, and what it says then.
+pub(crate) const RESULTS_LABEL: (&str, &str) = ("sojourn/results", "files");
 
 /// All objects of a run: the coordinator's Job first, which owns the others.
 ///
@@ -84,12 +86,17 @@ fn metadata(wanted: &Wanted, name: &str, part: Part) -> Value {
 
 /// The labels of an object and its pods.
 fn labels(wanted: &Wanted, part: Part) -> Value {
-    json!({
+    let mut labels = json!({
         "app.kubernetes.io/name": "sojourn",
         RUN_LABEL: wanted.name.as_str(),
         PART_LABEL: part.word(),
         ID_LABEL: wanted.id,
-    })
+    });
+    if wanted.command == Coordinating::Scripts {
+        let (name, value) = RESULTS_LABEL;
+        labels[name] = value.into();
+    }
+    labels
 }
 
 /// Labels by which a part's pods are found, and no pod of an earlier run of the name.

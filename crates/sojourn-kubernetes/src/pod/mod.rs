@@ -7,10 +7,12 @@
 //! results can be read: of a coordinator that was killed, too. Neither needs access to the
 //! cluster, nor a shell or `tar` in the image.
 
+mod files;
 mod hand;
 mod keep;
 mod lock;
 
+pub use files::{pack, unpack};
 pub(crate) use hand::Summing;
 pub use hand::{Sum, hand, sum};
 pub use keep::{Keeping, Kept, keep, release};

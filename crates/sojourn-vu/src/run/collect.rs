@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::Value;
+use sojourn_clock::Anchor;
 use sojourn_http::{Client, ClientConfig, Proxies, TlsOptions};
 use sojourn_k6::executors::Stripes;
 use sojourn_k6::metrics::{Registry, Shard, ShardOptions, SystemTags, TagSets};
@@ -100,6 +101,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         scenarios: Vec::new(),
         users: Stripes::default(),
         role: Role::default(),
+        anchor: Anchor::now(),
         registry: Arc::new(Mutex::new(Registry::new())),
         system_tags: SystemTags::default(),
         env: what.env,

@@ -64,7 +64,7 @@ pub fn conduct(
         sets: TagSets::new(registry.matcher()),
         shard: Shard::new(shard),
         totals: Totals::default(),
-        anchor: Anchor::now(),
+        anchor: settings.anchor,
         is_strict: plan.strict,
         settings,
         journeys,
@@ -106,6 +106,14 @@ pub(super) struct Conductor<'a> {
     pending: VecDeque<(Member, Report)>,
 }
 
+/// Whose accounts are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waits {
+    ForAll,
+    /// Not for a process whose connection is cut: it may be back in half a minute.
+    ForWhoIsHeardOf,
+}
+
 /// How `setup`, scenarios and `teardown` went.
 #[derive(Default)]
 struct Course {
@@ -136,7 +144,8 @@ impl Conductor<'_> {
         let journeys = self.finish_journeys()?;
         self.collect_accounts()?;
         // It may have been lost after the scenarios.
-        let cause = cause.or_else(|| self.lost());
+        let lost = self.crew.lost_for_good().map(|lost| Cause::Lacks(lost.to_owned()));
+        let cause = cause.or(lost);
         let moment = if self.is_strict { Moment::EndStrict } else { Moment::End };
         let failed = self.thresholds.evaluate(&self.totals, elapsed_ns, moment).failed;
         self.outside.stage = Stage::Ended;
@@ -193,7 +202,7 @@ impl Conductor<'_> {
         self.settings.setup_data.set(setup_data.clone()).ok();
         if self.crew.hand_setup_data() {
             // It may be large: who has answered after it has it.
-            self.refresh()?;
+            self.refresh(Waits::ForAll)?;
         }
         let start_ns = now_ns() + self.crew.start_within_ns();
         self.outside.stage = Stage::Running;
@@ -229,7 +238,8 @@ impl Conductor<'_> {
             if let Some(stopped) = self.stopped_early() {
                 return Err(stopped);
             }
-            if let Some(lost) = self.crew.lost() {
+            let lost = self.crew.lost().map(str::to_owned);
+            if let Some(lost) = lost.or_else(|| self.crew.late(&waited_for)) {
                 return Err(RunError::new(ExitCode::Panic, lost));
             }
         }
@@ -252,7 +262,7 @@ impl Conductor<'_> {
             }
             if now_ns >= thresholds_ns {
                 thresholds_ns += THRESHOLDS_NS;
-                self.refresh()?;
+                self.refresh(Waits::ForWhoIsHeardOf)?;
                 let elapsed_ns = now_ns.saturating_sub(start_ns);
                 let looked = self.thresholds.evaluate(&self.totals, elapsed_ns, Moment::Running);
                 if looked.is_abort && cause.is_none() {
@@ -299,16 +309,13 @@ impl Conductor<'_> {
         if self.outside.is_stopped {
             return Some(Cause::Asked);
         }
-        self.aborted().or_else(|| self.lost())
-    }
-
-    fn lost(&self) -> Option<Cause> {
-        self.crew.lost().map(|lost| Cause::Lost(lost.to_owned()))
+        let lost = || self.crew.lost_for_all().map(|lost| Cause::Lost(lost.to_owned()));
+        self.aborted().or_else(lost)
     }
 
     /// Takes in what all threads have accounted for.
     pub(super) fn collect_accounts(&mut self) -> Result<(), RunError> {
-        self.refresh()?;
+        self.refresh(Waits::ForAll)?;
         let (delta, samples) = (self.shard.take(), self.shard.take_samples(Vec::new()));
         self.totals.merge(delta);
         self.write(&samples);
@@ -316,7 +323,7 @@ impl Conductor<'_> {
     }
 
     /// Waits for everybody's account. Whatever else they report meanwhile is kept for later.
-    fn refresh(&mut self) -> Result<(), RunError> {
+    fn refresh(&mut self, waits: Waits) -> Result<(), RunError> {
         self.crew.tell_all(|| Order::HandOver);
         let mut missing = self.crew.members();
         let mut others = Vec::new();
@@ -329,6 +336,10 @@ impl Conductor<'_> {
                 Some(other) => others.push(other),
             }
             self.crew.retain(&mut missing);
+            if waits == Waits::ForWhoIsHeardOf {
+                // What the others have to tell comes when they do, and before their end.
+                self.crew.retain_heard_of(&mut missing);
+            }
         }
         self.pending.extend(others);
         Ok(())

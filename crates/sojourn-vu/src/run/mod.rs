@@ -27,7 +27,7 @@ pub(crate) use collect::Exports;
 pub use collect::{Collected, Collecting, collect};
 pub use conduct::conduct;
 pub use outputs::{Format, Output};
-pub use processes::{Processes, Share, ShareLink, take_part};
+pub use processes::{Share, ShareLink, take_part};
 pub use test::{Ended, Plan, RunError, Seen, SummaryData, View};
 
 /// Most samples that a thread holds for outputs.

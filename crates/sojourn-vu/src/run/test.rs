@@ -2,6 +2,7 @@
 
 use crossbeam_channel::Receiver;
 use sojourn_clock::SECOND_NS;
+use sojourn_engine::Processes;
 use sojourn_k6::executors::Scenario;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::metrics::{Registry, SystemTags, Totals};
@@ -12,7 +13,6 @@ use sojourn_script::ScriptError;
 use super::ask::Ask;
 use super::collect::Collected;
 use super::outputs::Output;
-use super::processes::Processes;
 use crate::journeys::Journeys;
 use crate::user::{UNFIT_SUMMARY, UNMARSHALLED};
 

@@ -15,6 +15,8 @@ pub(super) enum Cause {
     Thresholds(Vec<String>),
     /// A process is gone: what is said of that.
     Lost(String),
+    /// The same, and the test went on without it.
+    Lacks(String),
 }
 
 /// What is said of an end that was asked for through the REST interface.
@@ -47,6 +49,9 @@ pub(super) fn verdict(
             ExitCode::Panic,
             format!("{loss}: the test has ended early, and the figures lack what was lost with it"),
         ),
+        (Some(Cause::Lacks(loss)), _) => {
+            (ExitCode::Panic, format!("{loss}: the figures lack what was lost with it"))
+        }
         (None, Some(failure)) => (failure.exit, failure.message),
         (None, None) if !failed.is_empty() => {
             let told = format!("thresholds on metrics '{}' have been crossed", failed.join(", "));

@@ -12,7 +12,7 @@ use super::{Attack, is_run_file, is_terminal, prepared::Prepared, spread};
 use crate::{
     errors::UsageError,
     for_pods::{Packed, names_user, refuse_unread_in_image, refuse_what_pods_lack, words_for_pods},
-    kubernetes_flags::Asked,
+    kubernetes_flags::{Asked, Outline},
     on_kubernetes::Results,
     reported::RunFormat,
     runner,
@@ -50,7 +50,7 @@ pub(super) fn run(command: &Attack) -> Result<u8, UsageError> {
     let packed = packed(command, shelf)?;
     let records = records(command)?;
     let asked = Asked {
-        plan: &plan,
+        outline: Outline::of(&plan)?,
         generators: command.spread.count().unwrap_or(1),
         command: Coordinating::Attack { has_records: records.is_some() },
         packed,

@@ -53,6 +53,22 @@ impl Attach {
             is_quiet: self.quiet,
         }
     }
+
+    /// Errs for what is made of a run file, where there is none.
+    fn refuse_what_is_of_run_files(&self, generators: Generators) -> Result<(), UsageError> {
+        let is_asked = self.output.is_some() || !self.report.is_empty() || self.nfr.is_some();
+        match generators.has_files && is_asked {
+            false => Ok(()),
+            true => Err(UsageError::new(
+                format!(
+                    "{} is a run of a k6 script, which has a summary and no run file",
+                    self.name
+                ),
+                "leave --output, --report and --nfr out: the summary is printed, and files that \
+                 the test has written are written here",
+            )),
+        }
+    }
 }
 
 /// Follows it.
@@ -61,6 +77,7 @@ pub(super) fn attach(command: &Attach) -> Result<u8, UsageError> {
     results.check()?;
     let cluster = command.cluster.cluster();
     let generators = cluster.generators(&command.name)?.ok_or_else(|| no_run(&command.name))?;
+    command.refuse_what_is_of_run_files(generators)?;
     let (name, begin_ns) = (&command.name, BEGIN_NS);
     let attached = Attached { cluster: &cluster, name, generators, begin_ns, is_ours: false };
     attached.stay(&results, &signals::stop_cluster_on_signals())
@@ -73,14 +90,20 @@ pub(super) fn report(command: &Attach) -> Result<u8, UsageError> {
     let cluster = command.cluster.cluster();
     let coordinator = cluster.look(&command.name)?.coordinator;
     let coordinator = coordinator.ok_or_else(|| no_run(&command.name))?;
-    if !matches!(coordinator.standing, Standing::Ended { .. }) {
+    let Standing::Ended { code, .. } = coordinator.standing else {
         return Err(UsageError::new(
             format!("the coordinator of {} is {}", command.name, coordinator.standing),
             format!("sojourn fleet attach {} waits for its end", command.name),
         ));
-    }
-    let generators = Generators { count: 0, is_owned: false };
+    };
+    let has_files = cluster.generators(&command.name)?.is_some_and(|it| it.has_files);
+    let generators = Generators { count: 0, is_owned: false, has_files };
+    command.refuse_what_is_of_run_files(generators)?;
     let name = &command.name;
     let attached = Attached { cluster: &cluster, name, generators, begin_ns: 0, is_ours: false };
+    if has_files {
+        attached.hand_files()?;
+        return Ok(code);
+    }
     Ok(attached.report(&results)?.stored_code())
 }

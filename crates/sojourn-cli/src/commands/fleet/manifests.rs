@@ -5,7 +5,7 @@ use sojourn_kubernetes::{Coordinating, Wanted};
 use crate::{
     errors::UsageError,
     for_pods::Packed,
-    kubernetes_flags::{Asked, KubernetesFlags, TermsFlags},
+    kubernetes_flags::{Asked, KubernetesFlags, Outline, TermsFlags},
     on_kubernetes,
     out_flags::OutFlags,
     plan_flags::PlanFlags,
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// The Secret has the plan's files, its variables and the join key as they are: keep it as you keep
 /// other secrets. Each run needs a --run-name of its own, or the objects of the one before deleted.
-/// For session scripts and attacks, add --manifests to `run --on kubernetes` and `attack -on
+/// For scripts and attacks, add --manifests to `run --on kubernetes` and `attack -on
 /// kubernetes`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -54,7 +54,8 @@ pub(super) fn run(command: &Manifests) -> Result<u8, UsageError> {
     let (plan, packed) = Packed::journey_file(&command.kubernetes, asked, said)?;
     let (generators, terms) = (command.generators, command.terms.terms());
     let kind = Coordinating::Journeys;
-    let asked = Asked { plan: &plan, generators, command: kind, packed, terms };
+    let outline = Outline::of(&plan)?;
+    let asked = Asked { outline, generators, command: kind, packed, terms };
     let wanted = command.kubernetes.wanted(asked)?;
     on_kubernetes::print(&Wanted { namespace: command.namespace.clone(), ..wanted })
 }

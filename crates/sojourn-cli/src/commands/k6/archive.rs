@@ -12,7 +12,7 @@ use sojourn_k6::options::Environment;
 use sojourn_vu::Console;
 
 use super::environment;
-use super::script::{self, Failed};
+use super::script::{self, Around, Failed};
 use crate::errors::UsageError;
 
 /// Pack a script, its imports, the files that it opens and its options into one file
@@ -47,8 +47,8 @@ fn write(
     settings: &Settings,
     console: &Arc<Console>,
 ) -> Result<(), Failed> {
-    let asked =
-        script::ask(&command.script, &command.flags, settings, (process, false), None, console)?;
+    let around = Around::here(process);
+    let asked = script::ask(&command.script, &command.flags, settings, &around, None, console)?;
     let wrong = |problem: &dyn std::fmt::Display| {
         Failed::config(format!("{}: {problem}", command.archive_out.display()))
     };

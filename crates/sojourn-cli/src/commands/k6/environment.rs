@@ -5,6 +5,15 @@ use std::collections::BTreeMap;
 use sojourn_k6::flags::Settings;
 use sojourn_k6::options::Environment;
 
+use crate::shelf::Shelf;
+
+/// The variables that came from a coordinator, or else those of this process.
+pub(super) fn of(shelf: &Shelf) -> Environment {
+    let Shelf::Sent(parcel) = shelf else { return of_process() };
+    let sent = parcel.variables.iter();
+    sent.filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect()
+}
+
 /// The variables of this process that are text.
 pub(super) fn of_process() -> Environment {
     std::env::vars_os()

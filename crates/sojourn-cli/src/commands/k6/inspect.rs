@@ -8,7 +8,7 @@ use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{Environment, Options, Tier};
 use sojourn_vu::Console;
 
-use super::script::{self, Failed};
+use super::script::{self, Around, Failed};
 use crate::errors::UsageError;
 
 /// Show a script's options
@@ -37,18 +37,12 @@ fn inspect(
     settings: &Settings,
     console: &Arc<Console>,
 ) -> Result<String, Failed> {
+    let around = Around::here(process);
     let shown = if command.execution_requirements {
-        let asked = script::ask(
-            &command.script,
-            &command.flags,
-            settings,
-            (process, false),
-            None,
-            console,
-        )?;
+        let asked = script::ask(&command.script, &command.flags, settings, &around, None, console)?;
         asked.consolidated.inspected()
     } else {
-        let collected = script::load(&command.script, settings, process, false, console)?;
+        let collected = script::load(&command.script, settings, &around, console)?;
         let own = Options::from_json(Tier::Script, &collected.options).map_err(Failed::options)?.0;
         Value::Object(own.inspected())
     };

@@ -2,7 +2,9 @@
 
 mod archive;
 mod browser;
+mod carried;
 mod check;
+mod coordinator;
 mod display;
 mod environment;
 mod frames;
@@ -12,6 +14,7 @@ mod journeys;
 mod log;
 mod new;
 mod outputs;
+mod pods;
 mod processes;
 mod progress;
 mod remote;
@@ -21,6 +24,7 @@ mod source;
 mod summary;
 mod timeline;
 mod types;
+mod written;
 
 use sojourn_engine::{Joined, RunError};
 
@@ -33,6 +37,8 @@ use crate::errors::UsageError;
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
   sojourn k6 run --generators 4 script.js   the same test by four processes, one summary
+  sojourn k6 run --on kubernetes --generators 8 script.js
+  sojourn k6 coordinator script.js --listen 0.0.0.0:7000 --key-file fleet.key --generators 4
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
   sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal
   sojourn k6 check script.js                what it uses, what is missing
@@ -54,6 +60,8 @@ pub(crate) struct K6 {
 enum Command {
     /// Run a script
     Run(Box<run::Run>),
+    /// Run a script with generators that dial in from other machines
+    Coordinator(Box<coordinator::Coordinator>),
     /// List what a script uses and what is missing here, without running it
     Check(check::Check),
     /// Show a script's options
@@ -74,9 +82,6 @@ enum Command {
     Resume(remote::At),
     /// Change how many users an externally controlled scenario has
     Scale(remote::Scale),
-    /// Refused: scripts of k6 run on this machine alone
-    #[command(hide = true)]
-    Coordinator(processes::Elsewhere),
     /// Print the version
     Version,
 }
@@ -84,7 +89,8 @@ enum Command {
 /// Runs its share of the users for the process that conducts the test.
 pub(crate) fn join(command: &K6, joined: Joined) -> Result<(), RunError> {
     match &command.command {
-        Command::Run(command) => processes::join(command, joined),
+        Command::Run(command) => processes::join(&command.making, joined),
+        Command::Coordinator(command) => processes::join(&command.making, joined),
         // Nobody else starts processes.
         _ => Err(joined.refuse(RunError::with("this command makes no load", None))),
     }
@@ -94,6 +100,7 @@ pub(crate) fn join(command: &K6, joined: Joined) -> Result<(), RunError> {
 pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
     match &command.command {
         Command::Run(command) => run::run(command),
+        Command::Coordinator(command) => coordinator::run(command),
         Command::Check(command) => check::run(command),
         Command::Inspect(command) => inspect::run(command),
         Command::Archive(command) => archive::run(command),
@@ -104,7 +111,6 @@ pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
         Command::Pause(at) => remote::pause(at, true),
         Command::Resume(at) => remote::pause(at, false),
         Command::Scale(command) => remote::scale(command),
-        Command::Coordinator(_) => Err(processes::refused("coordinator")),
         Command::Version => {
             println!("sojourn {}", env!("CARGO_PKG_VERSION"));
             Ok(0)

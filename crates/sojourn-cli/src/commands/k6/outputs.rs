@@ -24,6 +24,21 @@ pub(super) fn open(
     outs.iter().map(|out| open_one(out, process, tags)).collect()
 }
 
+/// The files among them.
+pub(super) fn files(outs: &[String], process: &Environment) -> Result<Vec<String>, Failed> {
+    let mut files = Vec::new();
+    for out in outs {
+        match out.split_once('=').unwrap_or((out, "")) {
+            ("json", path) => files.push(path.to_owned()),
+            ("csv", argument) => files.push(csv_options(argument, process)?.file_name),
+            _ => {}
+        }
+    }
+    // Those go to standard output.
+    files.retain(|path| !path.is_empty() && path != "-");
+    Ok(files)
+}
+
 fn open_one(out: &str, process: &Environment, tags: SystemTags) -> Result<Output, Failed> {
     let (kind, argument) = out.split_once('=').unwrap_or((out, ""));
     let opened = match kind {
@@ -58,6 +73,11 @@ fn file(format: Format, path: &str, tags: SystemTags) -> Opened {
     Output::create(format, path, tags).map_err(|error| error.to_string())
 }
 
+fn csv_options(argument: &str, process: &Environment) -> Result<CsvOptions, Failed> {
+    let options = CsvOptions::read(Some(argument), |name| process.get(name).cloned());
+    options.map_err(Failed::config)
+}
+
 /// Lines are written as they come, so `saveInterval` changes nothing.
 fn csv(
     out: &str,
@@ -65,8 +85,7 @@ fn csv(
     process: &Environment,
     tags: SystemTags,
 ) -> Result<Output, Failed> {
-    let options = CsvOptions::read(Some(argument), |name| process.get(name).cloned());
-    let CsvOptions { file_name, time_format, .. } = options.map_err(Failed::config)?;
+    let CsvOptions { file_name, time_format, .. } = csv_options(argument, process)?;
     let opened = file(Format::Csv(time_format), &file_name, tags);
     opened.map_err(|why| Failed::config(format!("--out {out}: {why}")))
 }

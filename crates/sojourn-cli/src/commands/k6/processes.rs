@@ -1,64 +1,26 @@
-//! `--generators` of a script's run: processes of this machine that share its users.
+//! `--generators` of a script's run: processes that share its users, here or elsewhere.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use serde_json::Value;
 use sojourn_engine::{Joined, RunError};
 use sojourn_k6::flags::{Settings, SummaryMode};
-use sojourn_vu::{Console, Processes, Share, ShareLink, take_part};
+use sojourn_vu::{Console, Share, ShareLink, take_part};
 
-use super::run::{self, Run};
-use super::script::{self, Asked, Failed, Part};
+use super::run::{self, Making};
+use super::script::{self, Around, Asked, Failed, Part};
 use super::{environment, log};
-use crate::errors::UsageError;
-use crate::process_flags;
+use crate::{errors::UsageError, shelf::Shelf};
 
-/// Processes that share the users.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct ProcessFlags {
-    /// Processes of this machine that share the users and iterations, each with --threads threads;
-    /// they make one test: `setup` once, one summary, thresholds on all of it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    generators: Option<u32>,
-    /// Refused: scripts of k6 run on this machine alone
-    #[arg(long, hide = true, value_name = "WHERE")]
-    on: Option<String>,
-}
-
-impl ProcessFlags {
-    /// Those that are asked for.
-    pub(super) fn asked(&self, script: &Path) -> Result<Option<Processes>, UsageError> {
-        if self.on.is_some() {
-            return Err(refused("--on"));
-        }
-        let Some(count) = self.generators else { return Ok(None) };
-        if script == Path::new("-") {
-            return Err(UsageError::new(
-                "a script on standard input can't be given to several processes (--generators)",
-                "write it to a file",
-            ));
-        }
-        Ok(Some(Processes { count, words: process_flags::words()? }))
+/// Errs for a script that only one process can read.
+pub(super) fn refuse_standard_input(script: &Path) -> Result<(), UsageError> {
+    match script == Path::new("-") {
+        false => Ok(()),
+        true => Err(UsageError::new(
+            "a script on standard input can't be given to several processes (--generators)",
+            "write it to a file",
+        )),
     }
-}
-
-/// A command line that would spread a script over machines.
-#[derive(Debug, clap::Args)]
-#[command(disable_help_flag = true)]
-pub(super) struct Elsewhere {
-    /// Whatever it was called with
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _words: Vec<OsString>,
-}
-
-/// What is said of it.
-pub(super) fn refused(asked: &str) -> UsageError {
-    UsageError::new(
-        format!("{asked}: scripts of k6 are not spread over machines"),
-        "`sojourn run script.js --generators N` spreads one over processes of this machine; \
-         journey files and session scripts run on several",
-    )
 }
 
 /// Whether a test can be shared by so many processes.
@@ -83,11 +45,23 @@ pub(super) fn check(asked: &Asked, count: u32, console: &Console) -> Result<(), 
     Ok(())
 }
 
+/// Errs for what only this machine has.
+pub(super) fn refuse_what_is_here(asked: &Asked) -> Result<(), Failed> {
+    match asked.consolidated.options.local_ips {
+        None => Ok(()),
+        Some(_) => Err(Failed::config(
+            "--local-ips: an address is one machine's, and generators on others have others; leave \
+             it out",
+        )),
+    }
+}
+
 /// Runs a share of the users for the process that conducts the test.
-pub(super) fn join(command: &Run, joined: Joined) -> Result<(), RunError> {
+pub(super) fn join(command: &Making, joined: Joined) -> Result<(), RunError> {
     let wrong = |why: String| RunError::with(why, None);
+    let shelf = Shelf::of(&joined);
     let link = ShareLink::begin(joined).map_err(wrong)?;
-    match share(command, &link) {
+    match share(command, &shelf, &link) {
         Ok(share) => take_part(share, link).map_err(wrong),
         Err(failed) => {
             link.refuse(&failed.message);
@@ -97,20 +71,22 @@ pub(super) fn join(command: &Run, joined: Joined) -> Result<(), RunError> {
 }
 
 /// What this process does, of the same words that the other one has read.
-fn share(command: &Run, link: &ShareLink) -> Result<Share, Failed> {
-    let process = environment::of_process();
-    let config: Value = script::config_file(&command.flags, &process)?;
+fn share(command: &Making, shelf: &Shelf, link: &ShareLink) -> Result<Share, Failed> {
+    let process = environment::of(shelf);
+    let around = Around { process: &process, is_included: true, shelf };
+    let config: Value = script::config_file(&command.flags, &around)?;
     let settings = Settings::new(&command.flags, &process, &config).map_err(Failed::options)?;
     let output = command.flags.console_output.as_ref();
     let output = output.or_else(|| process.get("K6_CONSOLE_OUTPUT"));
     let console = log::passed_on(&settings, output.map(String::as_str), link)?;
     let part = Part { number: link.number(), of: link.of(), options: link.options() };
-    let of = (&process, true);
     let flags = &command.flags;
-    let mut asked = script::ask(&command.script, flags, &settings, of, Some(&part), &console)?;
+    let mut asked = script::ask(&command.script, flags, &settings, &around, Some(&part), &console)?;
     asked.collected.go_by(script::proxies(&process)?);
     let users = asked.consolidated.requirements().max_vus;
-    let threads = settings.threads.unwrap_or_else(|| run::threads(users, link.of() as usize));
+    // One that has dialled in has its machine for itself.
+    let beside = if matches!(shelf, Shelf::Sent(_)) { 1 } else { link.of() as usize };
+    let threads = settings.threads.unwrap_or_else(|| run::threads(users, beside));
     Ok(Share {
         system_tags: script::system_tags(&asked.consolidated.options),
         collected: asked.collected,

@@ -5,18 +5,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossbeam_channel::Receiver;
+use sojourn_engine::{Processes, Stop};
 use sojourn_http::Proxies;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings, SummaryMode};
+use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::{Environment, Segment};
-use sojourn_vu::{Ask, Console, Ended, Plan, Processes, Rest, Seen, conduct};
+use sojourn_vu::{Ask, Console, Ended, Output, Plan, Rest, Seen, conduct};
 
+use super::carried::Carried;
 use super::display::{Display, Shown, ShownFlags};
 use super::journeys::Journeys;
-use super::processes::{self, ProcessFlags};
-use super::script::{self, Failed};
-use super::{environment, frames, log, outputs, summary};
+use super::script::{self, Around, Failed};
+use super::written::{self, Folder};
+use super::{environment, frames, log, outputs, pods, processes, summary};
 use crate::errors::UsageError;
+use crate::fleet_flags::FleetFlags;
+use crate::kubernetes_flags::{OnFlags, TermsFlags};
+use crate::process_flags::ProcessFlags;
+use crate::shelf::Shelf;
 use crate::signals;
 
 /// Run a script
@@ -29,69 +36,155 @@ use crate::signals;
   K6_PROMETHEUS_RW_SERVER_URL=http://127.0.0.1:9090/api/v1/write \\
     sojourn run script.js --out experimental-prometheus-rw
   sojourn run script.js --web               watched in a browser
-  sojourn run script.js --generators 4      its users in four processes")]
+  sojourn run script.js --generators 4      its users in four processes
+  sojourn run script.js --on kubernetes --generators 8")]
+// There is another `--linger`, which is k6's.
+#[command(mut_arg("results_linger", |arg| arg.long("results-linger")))]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(super) making: Making,
+    #[command(flatten)]
+    pub(super) on: OnFlags,
+    #[command(flatten)]
+    pub(super) terms: TermsFlags,
+}
+
+/// What is to be run and how, whoever has the users.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Making {
     /// The script; - for standard input
     pub(super) script: PathBuf,
     #[command(flatten)]
     pub(super) flags: RunFlags,
     #[command(flatten)]
-    processes: ProcessFlags,
+    pub(super) spread: ProcessFlags,
     #[command(flatten)]
     shown: ShownFlags,
 }
 
-impl Run {
+impl Making {
     /// What the script is called.
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.script.file_stem().and_then(|name| name.to_str()).unwrap_or("script")
     }
 }
 
+/// Who has the users.
+pub(super) enum By<'a> {
+    /// This process, or several of this machine.
+    Here,
+    /// Generators that dial in; where files are written, if that is not the working folder.
+    Fleet(&'a FleetFlags, Option<&'a Folder>),
+}
+
 /// Runs it.
 pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
-    let processes = command.processes.asked(&command.script)?;
+    if command.on.is_asked() {
+        return pods::run(command);
+    }
+    OnFlags::refuse_without_cluster(&["k6", "run"], &TermsFlags::IDS)?;
+    make(&command.making, &By::Here)
+}
+
+/// Runs it by these.
+pub(super) fn make(command: &Making, by: &By<'_>) -> Result<u8, UsageError> {
+    let count = command.spread.count();
+    if count.is_some() || matches!(by, By::Fleet(..)) {
+        processes::refuse_standard_input(&command.script)?;
+    }
     let process = environment::of_process();
-    let console = log::beginning();
-    let prepared = script::config_file(&command.flags, &process).and_then(|config| {
-        let settings = Settings::new(&command.flags, &process, &config);
-        let settings = settings.map_err(Failed::options)?;
-        let output = command.flags.console_output.as_ref();
-        let output = output.or_else(|| process.get("K6_CONSOLE_OUTPUT"));
-        let console = log::console(&settings, output.map(String::as_str))?;
-        Ok((settings, console))
-    });
-    Ok(match prepared {
-        Ok((settings, console)) => match test(command, processes, &process, &settings, &console) {
-            Ok(exit) => exit.code(),
-            Err(failed) => failed.tell(&console),
-        },
+    let shelf = match by {
+        By::Here => Shelf::Here,
+        By::Fleet(..) => Shelf::noting(),
+    };
+    let around = Around { process: &process, is_included: true, shelf: &shelf };
+    let (settings, console) = match settled(command, &around) {
+        Ok(settled) => settled,
+        Err(failed) => return Ok(failed.tell(&log::beginning())),
+    };
+    let prepared = match prepare(command, by, &around, &settings, &console) {
+        Ok(prepared) => prepared,
+        Err(failed) => return Ok(failed.tell(&console)),
+    };
+    let stop = signals::stop_script_on_signals();
+    let gathered = match by {
+        By::Here => None,
+        By::Fleet(fleet, _) => Some(fleet.gather(&command.spread, shelf.into_parcel(), &stop)?),
+    };
+    let processes = match &gathered {
+        None => command.spread.processes()?,
+        Some(gathered) => Some(gathered.processes.clone()),
+    };
+    Ok(match test(command, prepared, processes, &settings, (&stop, &console)) {
+        Ok(exit) => exit.code(),
         Err(failed) => failed.tell(&console),
     })
 }
 
-fn test(
-    command: &Run,
-    processes: Option<Processes>,
-    process: &Environment,
+/// What is decided outside the script, and the log.
+fn settled(command: &Making, around: &Around<'_>) -> Result<(Settings, Arc<Console>), Failed> {
+    let settings = settings(command, around)?;
+    let console = log::console(&settings, console_output(command, around.process))?;
+    Ok((settings, console))
+}
+
+/// What is decided outside the script.
+pub(super) fn settings(command: &Making, around: &Around<'_>) -> Result<Settings, Failed> {
+    let config = script::config_file(&command.flags, around)?;
+    Settings::new(&command.flags, around.process, &config).map_err(Failed::options)
+}
+
+/// Where goes what the script prints, if not into the log.
+pub(super) fn console_output<'a>(command: &'a Making, process: &'a Environment) -> Option<&'a str> {
+    let output = command.flags.console_output.as_ref();
+    output.or_else(|| process.get("K6_CONSOLE_OUTPUT")).map(String::as_str)
+}
+
+/// A script that has been read, and where its samples and figures go.
+struct Prepared {
+    asked: script::Asked,
+    look: summary::Look,
+    system_tags: SystemTags,
+    outputs: Vec<Output>,
+}
+
+fn prepare(
+    command: &Making,
+    by: &By<'_>,
+    around: &Around<'_>,
     settings: &Settings,
     console: &Arc<Console>,
-) -> Result<ExitCode, Failed> {
-    let proxies = beforehand(process, settings, console)?;
-    let of = (process, true);
-    let mut asked = script::ask(&command.script, &command.flags, settings, of, None, console)?;
-    asked.collected.go_by(proxies);
-    if let Some(processes) = &processes {
-        processes::check(&asked, processes.count, console)?;
+) -> Result<Prepared, Failed> {
+    let process = around.process;
+    let asked = read(command, around, settings, console)?;
+    let mut folder = None;
+    if let By::Fleet(_, inner) = by {
+        folder = *inner;
+        carry(command, &asked, around, settings)?.put(&command.script, around.shelf)?;
+    }
+    if let Some(folder) = folder {
+        // Everything has been read by now.
+        folder.enter(&written::files(settings, process)?)?;
     }
     let options = &asked.consolidated.options;
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
-    let look = summary::Look::new(options, is_coloured)?;
+    let look = summary::Look::new(options, is_coloured)?.below(folder.is_some());
     let system_tags = script::system_tags(options);
     if !settings.quiet {
-        announce(command, settings, &asked, processes.as_ref());
+        announce(command, settings, &asked, by);
     }
     let outputs = outputs::open(&settings.out, process, system_tags)?;
+    Ok(Prepared { asked, look, system_tags, outputs })
+}
+
+fn test(
+    command: &Making,
+    prepared: Prepared,
+    processes: Option<Processes>,
+    settings: &Settings,
+    (stop, console): (&Stop, &Arc<Console>),
+) -> Result<ExitCode, Failed> {
+    let Prepared { asked, look, system_tags, outputs } = prepared;
     let users = asked.consolidated.requirements().max_vus;
     let journeys = asked.collected.declares_taps();
     let journeys = journeys.then(|| Journeys::prepare(&command.script, settings)).transpose()?;
@@ -123,7 +216,6 @@ fn test(
         asks,
         lingers: settings.linger,
     };
-    let stop = signals::stop_script_on_signals();
     let asked_to_stop = || u8::from(stop.graceful()) + u8::from(stop.at_once());
     let ended = conduct(plan, &asked_to_stop, &mut |seen| display.show(seen), &|ended| {
         summary::data(ended, &look, settings).to_string()
@@ -137,6 +229,34 @@ fn test(
         Some(journeys) => journeys.tell(&ended, exit, settings, console),
         None => Ok(exit),
     }
+}
+
+/// The script and everything that was asked for, checked.
+pub(super) fn read(
+    command: &Making,
+    around: &Around<'_>,
+    settings: &Settings,
+    console: &Arc<Console>,
+) -> Result<script::Asked, Failed> {
+    let proxies = beforehand(around.process, settings, console)?;
+    let flags = &command.flags;
+    let mut asked = script::ask(&command.script, flags, settings, around, None, console)?;
+    asked.collected.go_by(proxies);
+    if let Some(count) = command.spread.count() {
+        processes::check(&asked, count, console)?;
+    }
+    Ok(asked)
+}
+
+/// What goes along to generators elsewhere.
+pub(super) fn carry(
+    command: &Making,
+    asked: &script::Asked,
+    around: &Around<'_>,
+    settings: &Settings,
+) -> Result<Carried, Failed> {
+    processes::refuse_what_is_here(asked)?;
+    Carried::of(&command.script, settings, around.process, &asked.collected)
 }
 
 /// What is said before the script's first word, and the proxies that the environment names.
@@ -215,18 +335,17 @@ fn tell(
 }
 
 /// What is about to run.
-fn announce(
-    command: &Run,
-    settings: &Settings,
-    asked: &script::Asked,
-    processes: Option<&Processes>,
-) {
+fn announce(command: &Making, settings: &Settings, asked: &script::Asked, by: &By<'_>) {
     let needed = asked.consolidated.requirements();
     let scenarios = &asked.consolidated.scenarios;
     let shown: Vec<_> = settings.out.iter().map(|out| outputs::shown(out)).collect();
     let outputs = if shown.is_empty() { "-".to_owned() } else { shown.join(", ") };
-    let by = processes.map_or_else(String::new, |by| format!(", by {} processes", by.count));
-    println!("\n     execution: local{by}");
+    let by = match (by, command.spread.count()) {
+        (By::Here, None) => "local".to_owned(),
+        (By::Here, Some(count)) => format!("local, by {count} processes"),
+        (By::Fleet(..), count) => format!("by {} generators", count.unwrap_or_default()),
+    };
+    println!("\n     execution: {by}");
     println!("        script: {}", command.script.display());
     println!("        output: {outputs}\n");
     let segment = asked.consolidated.options.execution_segment.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! From flags to a script's options: what `run`, `inspect` and `archive` share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -15,6 +15,7 @@ use sojourn_k6::options::{
 use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, collect};
 
 use super::{environment, log, source};
+use crate::shelf::Shelf;
 
 /// What one user may use: memory for values, and stack for calls.
 pub(super) const LIMITS: Limits = Limits { memory_bytes: 256 << 20, stack_bytes: 160 * 1024 };
@@ -107,22 +108,39 @@ pub(super) fn with_settings(
     }
 }
 
+/// Where a script's surroundings come from.
+pub(super) struct Around<'a> {
+    /// Variables.
+    pub(super) process: &'a Environment,
+    /// Whether they are in `__ENV` unless something else is asked for.
+    pub(super) is_included: bool,
+    /// Files.
+    pub(super) shelf: &'a Shelf,
+}
+
+impl<'a> Around<'a> {
+    /// On this machine, of a command that shows a script or packs it.
+    pub(super) fn here(process: &'a Environment) -> Self {
+        Self { process, is_included: false, shelf: &Shelf::Here }
+    }
+}
+
 /// Runs the script's top level.
 pub(super) fn load(
     name: &Path,
     settings: &Settings,
-    process: &Environment,
-    is_included: bool,
+    around: &Around<'_>,
     console: &Arc<Console>,
 ) -> Result<Collected, Failed> {
-    let source = source::of(name, settings)?;
+    let source = source::of(name, settings, around.shelf)?;
     let mut env = source.env;
-    env.extend(environment::of_script(process, settings, is_included));
+    env.extend(environment::of_script(around.process, settings, around.is_included));
+    let read = |path: &Path| around.shelf.read_text(path);
     let collecting = Collecting {
         script: source.script,
         sources: source.sources,
         env,
-        secrets: Secrets::read(&settings.secret_sources).map_err(Failed::config)?,
+        secrets: Secrets::read_from(&settings.secret_sources, &read).map_err(Failed::config)?,
         limits: LIMITS,
         console: Arc::clone(console),
     };
@@ -155,18 +173,18 @@ pub(super) fn ask(
     script: &Path,
     flags: &RunFlags,
     settings: &Settings,
-    (process, is_included): (&Environment, bool),
+    around: &Around<'_>,
     part: Option<&Part<'_>>,
     console: &Arc<Console>,
 ) -> Result<Asked, Failed> {
-    let mut collected = load(script, settings, process, is_included, console)?;
+    let mut collected = load(script, settings, around, console)?;
     let mut of_flags = flags.options().map_err(Failed::options)?;
     if let Some(part) = part {
         collected.options = part.options.clone();
         of_flags.execution_segment = Segment::nth(part.number, part.of);
         of_flags.execution_segment_sequence = Some(SegmentSequence::alike(part.of));
     }
-    let config_file = config_file(flags, process)?;
+    let config_file = config_file(flags, around)?;
     let (of_script, unknown) =
         Options::from_json(Tier::Script, &collected.options).map_err(Failed::options)?;
     for key in unknown {
@@ -175,7 +193,7 @@ pub(super) fn ask(
     let tiers = Tiers {
         config_file: Options::from_json(Tier::ConfigFile, &config_file).map_err(Failed::options)?.0,
         script: of_script,
-        environment: Options::from_environment(process).map_err(Failed::options)?,
+        environment: Options::from_environment(around.process).map_err(Failed::options)?,
         flags: of_flags,
     };
     let consolidated = consolidate(tiers).map_err(Failed::options)?;
@@ -195,16 +213,17 @@ pub(super) fn system_tags(options: &Options) -> SystemTags {
     }
 }
 
-/// The JSON of `-c` or `K6_CONFIG`; null without.
-pub(super) fn config_file(
-    flags: &RunFlags,
-    process: &Environment,
-) -> Result<serde_json::Value, Failed> {
+/// The file of `-c` or `K6_CONFIG`.
+pub(super) fn config_path(flags: &RunFlags, process: &Environment) -> Option<PathBuf> {
     let path = flags.config.clone().or_else(|| process.get("K6_CONFIG").cloned());
-    let Some(path) = path.filter(|path| !path.is_empty()) else {
-        return Ok(serde_json::Value::Null);
-    };
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Failed::config(format!("{path}: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| Failed::config(format!("{path}: {error}")))
+    path.filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The JSON of `-c` or `K6_CONFIG`; null without.
+pub(super) fn config_file(flags: &RunFlags, around: &Around<'_>) -> Result<Value, Failed> {
+    let Some(path) = config_path(flags, around.process) else { return Ok(Value::Null) };
+    let wrong =
+        |problem: &dyn std::fmt::Display| Failed::config(format!("{}: {problem}", path.display()));
+    let text = around.shelf.read_text(&path).map_err(|error| wrong(&error))?;
+    serde_json::from_str(&text).map_err(|error| wrong(&error))
 }

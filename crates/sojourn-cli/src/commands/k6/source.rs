@@ -1,4 +1,5 @@
-//! What a script is made of: a file and what lies around it, standard input, or an archive.
+//! What a script is made of: a file and what lies around it, standard input, or an archive, which
+//! may have come from a coordinator.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,6 +13,7 @@ use sojourn_k6::flags::Settings;
 use sojourn_vu::Sources;
 
 use super::script::Failed;
+use crate::shelf::Shelf;
 
 /// How many bytes tell whether a file is an archive.
 const HEAD_BYTES: usize = 512;
@@ -28,7 +30,10 @@ pub(super) struct Source {
 }
 
 /// Finds out, and reads an archive whole.
-pub(super) fn of(script: &Path, settings: &Settings) -> Result<Source, Failed> {
+pub(super) fn of(script: &Path, settings: &Settings, shelf: &Shelf) -> Result<Source, Failed> {
+    if matches!(shelf, Shelf::Sent(_)) {
+        return archived(script, shelf);
+    }
     let plain = |script: &Path, entry_text| Source {
         script: script.to_owned(),
         sources: Sources { entry_text, ..sojourn_vu::sources() },
@@ -42,10 +47,15 @@ pub(super) fn of(script: &Path, settings: &Settings) -> Result<Source, Failed> {
             .map_err(|error| Failed::config(format!("standard input: {error}")))?;
         return Ok(plain(script, Some(text)));
     }
-    if settings.kind.as_deref() == Some("archive") || is_archive(script) {
-        return archived(script);
+    if is_archived(script, settings) {
+        return archived(script, &Shelf::Here);
     }
     Ok(plain(script, None))
+}
+
+/// Whether the script is an archive, or is said to be one.
+pub(super) fn is_archived(script: &Path, settings: &Settings) -> bool {
+    settings.kind.as_deref() == Some("archive") || is_archive(script)
 }
 
 fn is_archive(path: &Path) -> bool {
@@ -55,11 +65,11 @@ fn is_archive(path: &Path) -> bool {
     read.is_ok() && is_tar(&head)
 }
 
-fn archived(path: &Path) -> Result<Source, Failed> {
+fn archived(path: &Path, shelf: &Shelf) -> Result<Source, Failed> {
     let wrong = |problem: &dyn std::fmt::Display| {
         Failed::config(format!("the archive {}: {problem}", path.display()))
     };
-    let file = File::open(path).map_err(|error| wrong(&error))?;
+    let file = shelf.open(path).map_err(|error| wrong(&error))?;
     let archive = Archive::read(BufReader::new(file)).map_err(|error| wrong(&error))?;
     let entry = archive.entry_path();
     let entry = entry.ok_or_else(|| wrong(&format!("\"{}\" is no file", archive.entry)))?;

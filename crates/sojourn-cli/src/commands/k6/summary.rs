@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 
 use serde_json::Value;
 use sojourn_k6::flags::{Settings, SummaryMode};
@@ -13,12 +14,15 @@ use sojourn_vu::Ended;
 
 use super::script::Failed;
 use super::timeline::Timeline;
+use super::written;
 
 /// How figures are shown.
 pub(super) struct Look {
     stats: Vec<TrendStat>,
     unit: Option<TimeUnit>,
     is_coloured: bool,
+    /// Files are written below the working folder only, and folders made for them.
+    is_below: bool,
 }
 
 impl Look {
@@ -31,7 +35,25 @@ impl Look {
             None => TrendStat::defaults(),
         };
         let unit = options.summary_time_unit.as_deref().unwrap_or_default();
-        Ok(Self { stats, unit: TimeUnit::parse(unit).map_err(Failed::config)?, is_coloured })
+        let unit = TimeUnit::parse(unit).map_err(Failed::config)?;
+        Ok(Self { stats, unit, is_coloured, is_below: false })
+    }
+
+    /// The same where only what is below the working folder is fetched.
+    pub(super) fn below(self, is_below: bool) -> Self {
+        Self { is_below, ..self }
+    }
+
+    /// Writes a file of `handleSummary`.
+    fn write(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        if self.is_below {
+            let path = Path::new(path);
+            if !written::is_below(path) {
+                return Err(io::Error::other("it is not below the folder that is fetched"));
+            }
+            written::make_folder_of(path)?;
+        }
+        fs::write(path, content)
     }
 
     pub(super) fn source<'a>(&'a self, ended: &'a Ended) -> Source<'a> {
@@ -116,7 +138,7 @@ pub(super) fn tell(ended: &Ended, settings: &Settings, look: &Look) -> io::Resul
                     "stdout" => out.write_all(content)?,
                     "stderr" => io::stderr().write_all(content)?,
                     path => {
-                        if let Err(error) = fs::write(path, content) {
+                        if let Err(error) = look.write(path, content) {
                             let reason = reason(&error);
                             problems
                                 .push(format!("could not open '{path}': open {path}: {reason}"));

@@ -10,7 +10,7 @@ use crate::{
     commands::run::NOT_FOR_PODS,
     errors::UsageError,
     for_pods::{Packed, refuse_what_pods_lack, words_for_pods},
-    kubernetes_flags::Asked,
+    kubernetes_flags::{Asked, Outline},
     shelf::Shelf,
 };
 
@@ -41,7 +41,7 @@ pub(super) fn run(command: &Run) -> Result<u8, UsageError> {
     let not_for_pods = [&["ca", "define"][..], NOT_FOR_PODS].concat();
     packed.words.extend(words_for_pods((&["session", "run"], &not_for_pods))?);
     let asked = Asked {
-        plan: &plan,
+        outline: Outline::of(&plan)?,
         generators: spread.count().unwrap_or(1),
         command: Coordinating::Sessions,
         packed,

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded, select};
 use serde_json::Value;
-use sojourn_clock::now_ns;
-use sojourn_engine::Joined;
+use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns};
 use sojourn_engine::remote::{OwnLink, read_message, write_message};
+use sojourn_engine::{Joined, Stop};
 use sojourn_k6::metrics::{CarriedSamples, Delta, Sample, ShardOptions, SystemTags};
 use sojourn_k6::options::Consolidated;
 
@@ -27,6 +27,12 @@ use crate::thread::{Member, Order, Report, Steer};
 
 /// Orders that may wait: those that are obeyed at once, and seldom given.
 const ORDERS_MAX: usize = 64;
+
+/// What is said where scenarios never began.
+const UNBEGUN: &str = "the test ended before it began: the coordinator says why";
+
+/// What is said of a process that was told to end by somebody else than the conductor.
+const LEAVES: &str = "was asked to end (SIGTERM or Ctrl-C)";
 
 /// How often a process looks what its threads have counted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -57,6 +63,9 @@ pub struct ShareLink {
     of: u32,
     options: Value,
     fingerprint: u64,
+    anchor: Anchor,
+    /// Where this process is asked to end, if anybody may.
+    stop: Option<Stop>,
     to: Arc<Writer>,
     from: BufReader<UnixStream>,
 }
@@ -78,15 +87,15 @@ impl Writer {
 impl ShareLink {
     /// Hears what the test is. The error says why there is none.
     pub fn begin(joined: Joined) -> Result<Self, String> {
-        let OwnLink { number, of, to, mut from } = joined.into_link();
-        let gone = "the test ended before it began";
+        let OwnLink { number, of, anchor, stop, to, mut from } = joined.into_link();
         match read_message(&mut from).map_err(|error| error.to_string())? {
             Some(ToProcess::Test { options, fingerprint }) => {
                 let options = serde_json::from_str(&options).map_err(|error| error.to_string())?;
                 let writer = Writer { socket: Mutex::new(to), is_told: AtomicBool::new(false) };
-                Ok(Self { number, of, options, fingerprint, to: Arc::new(writer), from })
+                let to = Arc::new(writer);
+                Ok(Self { number, of, options, fingerprint, anchor, stop, to, from })
             }
-            _ => Err(gone.to_owned()),
+            _ => Err(UNBEGUN.to_owned()),
         }
     }
 
@@ -139,13 +148,14 @@ impl Write for Lines {
 /// Runs its share of the users until the conductor ends it. The error says why there were none; the
 /// conductor has been told.
 pub fn take_part(share: Share, link: ShareLink) -> Result<(), String> {
-    let ShareLink { of, fingerprint: expected, to, from, .. } = link;
+    let ShareLink { number, of, fingerprint: expected, anchor, stop, to, from, .. } = link;
     let refuse = |why: String| {
         to.say(&FromProcess::Leaves(format!("can't take part: {why}"))).ok();
         why
     };
     let role = Role::Shares { of };
-    let Share { collected, consolidated, system_tags, no_thresholds, .. } = share;
+    let Share { mut collected, consolidated, system_tags, no_thresholds, .. } = share;
+    collected.settings.anchor = anchor;
     let settled = settle(collected, &consolidated, system_tags, no_thresholds, role);
     let (settings, _) = settled.map_err(|error| refuse(error.message))?;
     let registry = settings.registry.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -168,7 +178,7 @@ pub fn take_part(share: Share, link: ShareLink) -> Result<(), String> {
     let threads = share.threads.max(1);
     let threads = Threads::start(threads, &equipment, Vec::new(), bounded(REPORTS_MAX));
     let threads = threads.map_err(refuse)?;
-    let process = Process::new(Arc::clone(&settings), threads, to);
+    let process = Process { number, stop, ..Process::new(Arc::clone(&settings), threads, to) };
     let ended = process.run(from);
     #[cfg(feature = "kafka")]
     settings.kafka.leave_groups();
@@ -186,6 +196,10 @@ enum Round {
 
 /// Between the conductor and the threads.
 struct Process {
+    /// From 0.
+    number: u32,
+    /// Where this process is asked to end, if anybody may: then it is on another machine.
+    stop: Option<Stop>,
     settings: Arc<Settings>,
     threads: Threads,
     to: Arc<Writer>,
@@ -209,6 +223,8 @@ impl Process {
     fn new(settings: Arc<Settings>, threads: Threads, to: Arc<Writer>) -> Self {
         let handed_over = vec![0; threads.count()];
         Self {
+            number: 0,
+            stop: None,
             settings,
             threads,
             to,
@@ -229,10 +245,17 @@ impl Process {
         let orders = orders(from);
         let reports = self.threads.reports.clone();
         loop {
+            if self.stop.as_ref().is_some_and(Stop::graceful) {
+                self.to.say(&FromProcess::Leaves(LEAVES.to_owned()))?;
+                return Err(io::Error::other("interrupted: the test goes on without it, or ends"));
+            }
             self.tell_state(false)?;
             select! {
                 recv(orders) -> order => match order {
                     Ok(order) => self.obey(order),
+                    Err(_) if self.settings.progress.start_ns.load(Ordering::Relaxed) == 0 => {
+                        return Err(io::Error::other(UNBEGUN));
+                    }
                     Err(_) => return Ok(()),
                 },
                 recv(reports) -> report => {
@@ -258,6 +281,7 @@ impl Process {
             }
             ToProcess::Start { start_ns } => {
                 self.settings.progress.start_ns.store(start_ns, Ordering::Relaxed);
+                self.tell_delay(start_ns);
                 self.threads.tell_all(|| Order::Start { start_ns });
             }
             ToProcess::Steer(Steer { vus, vus_max, is_paused }) => {
@@ -269,6 +293,17 @@ impl Process {
             ToProcess::Stop => self.threads.tell_all(|| Order::Stop),
             // It has been heard.
             ToProcess::Test { .. } => {}
+        }
+    }
+
+    /// Says so where the start was heard of after it: its users begin late then.
+    fn tell_delay(&self, start_ns: u64) {
+        let late_ns = now_ns().saturating_sub(start_ns);
+        if self.stop.is_some() && late_ns > 0 {
+            let (number, late_ms) = (self.number, late_ns as f64 / MILLISECOND_NS as f64);
+            let told =
+                format!("generator process {number} heard of the start {late_ms:.1} ms late");
+            self.settings.console.warn(&told);
         }
     }
 

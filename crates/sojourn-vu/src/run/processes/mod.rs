@@ -10,6 +10,9 @@
 //! what processes account for before anything is read off it, and writes every output once. A
 //! process runs the script's top level itself, with the options that the conductor found; what its
 //! threads hear and say is what they hear and say in one process. It ends when its socket does.
+//!
+//! It may be on another machine: then its socket is the near end of a link that survives cuts, the
+//! script comes along as an archive, and it has the conductor's clock and time of day.
 
 mod far;
 mod near;
@@ -24,16 +27,6 @@ use crate::thread::Steer;
 
 pub use far::{Share, ShareLink, take_part};
 pub(super) use near::Process;
-
-/// Processes that share the users of a test.
-#[derive(Clone, Debug)]
-pub struct Processes {
-    /// How many.
-    pub count: u32,
-    /// The command line of this test, without the program's name: each process reads its settings
-    /// from it.
-    pub words: Vec<String>,
-}
 
 /// How often a process tells what it has counted, if that has changed, ns.
 const COUNTED_EVERY_NS: u64 = 100 * sojourn_clock::MILLISECOND_NS;

@@ -3,36 +3,32 @@
 use std::io::{BufReader, ErrorKind};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::process::Child;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
+use sojourn_engine::Processes;
 use sojourn_engine::remote::{Launched, launch, read_message, write_message};
 use sojourn_k6::metrics::{Registry, TagSets};
 
-use super::{FromProcess, Processes, SILENT_NS_MAX, ToProcess, fingerprint};
+use super::{FromProcess, SILENT_NS_MAX, ToProcess, fingerprint};
 use crate::settings::{Counted, Settings};
 use crate::thread::{Member, Order, Report};
 
 /// How long the end of a process is waited for that has said its last.
 const END_WITHIN: Duration = Duration::from_secs(2);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A process that has been told what to do.
 pub(in crate::run) struct Process {
-    /// As people know it.
-    name: String,
     settings: Arc<Settings>,
-    socket: UnixStream,
-    child: Child,
+    launched: Launched,
     hearing: Option<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts all of them; they report under the numbers from `first` on. Fails when the system
-    /// gives no process or thread.
+    /// Starts all of them, or tells those that have come; they report under the numbers from
+    /// `first` on. Fails when the system gives no process or thread.
     pub(in crate::run) fn start_all(
         asked: &Processes,
         settings: &Arc<Settings>,
@@ -44,36 +40,30 @@ impl Process {
             settings.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let registry = Arc::new(registry);
         let fingerprint = fingerprint(settings, &registry);
-        let mut all = Vec::with_capacity(asked.count as usize);
-        for (member, number) in (first..).zip(0..asked.count) {
-            let launched = launch(asked.words.clone(), number, asked.count);
-            let launched = launched.map_err(|error| error.to_string())?;
+        let all = launch(asked, settings.anchor).map_err(|error| error.to_string())?;
+        let begun = (first..).zip(all).map(|(member, launched)| {
             let hearing = Hearing {
                 member,
                 settings: Arc::clone(settings),
                 registry: Arc::clone(&registry),
                 reports: reports.clone(),
                 counted: Counted::default(),
+                silent: silent(&launched),
             };
             let test = ToProcess::Test { options: options.to_owned(), fingerprint };
-            all.push(Self::begin(number, launched, &test, hearing)?);
-        }
-        Ok(all)
+            Self::begin(launched, &test, hearing)
+        });
+        begun.collect()
     }
 
-    fn begin(
-        number: u32,
-        Launched { socket, child }: Launched,
-        test: &ToProcess,
-        hearing: Hearing,
-    ) -> Result<Self, String> {
-        let name = format!("generator process {number} (pid {})", child.id());
+    fn begin(launched: Launched, test: &ToProcess, hearing: Hearing) -> Result<Self, String> {
+        let number = launched.number();
         let settings = Arc::clone(&hearing.settings);
-        let mut process = Self { name, settings, socket, child, hearing: None };
-        let from = process.socket.try_clone().map_err(|error| error.to_string())?;
+        let mut process = Self { settings, launched, hearing: None };
+        let from = process.launched.socket.try_clone().map_err(|error| error.to_string())?;
         // One that reads nothing can't be told anything: it is lost, and keeps nobody waiting.
-        let silent = Some(Duration::from_nanos(SILENT_NS_MAX));
-        process.socket.set_write_timeout(silent).map_err(|error| error.to_string())?;
+        let socket = &process.launched.socket;
+        socket.set_write_timeout(Some(hearing.silent)).map_err(|error| error.to_string())?;
         process.say(test);
         let hearing = std::thread::Builder::new()
             .name(format!("process-{number}"))
@@ -103,58 +93,62 @@ impl Process {
     }
 
     fn say(&mut self, message: &ToProcess) {
-        if write_message(&mut self.socket, message).is_err() {
+        if write_message(&mut self.launched.socket, message).is_err() {
             // It has heard half of something: nothing that it does from here on counts.
-            self.socket.shutdown(Shutdown::Both).ok();
+            self.launched.socket.shutdown(Shutdown::Both).ok();
         }
+    }
+
+    /// As people know it.
+    pub(in crate::run) fn name(&self) -> String {
+        self.launched.name()
+    }
+
+    /// Whether it is heard of: one whose connection is cut may come back.
+    pub(in crate::run) fn is_heard_of(&self) -> bool {
+        self.launched.is_heard_of()
     }
 
     /// It is told nothing more, which ends it.
     pub(in crate::run) fn end(&mut self) {
-        self.socket.shutdown(Shutdown::Write).ok();
+        self.launched.socket.shutdown(Shutdown::Write).ok();
     }
 
     /// Whether it has ended, and all that it said has been heard.
     pub(in crate::run) fn has_ended(&mut self) -> bool {
         let is_heard = self.hearing.as_ref().is_none_or(JoinHandle::is_finished);
-        is_heard && !matches!(self.child.try_wait(), Ok(None))
+        is_heard && self.launched.has_ended()
     }
 
     /// Ends it at once.
     pub(in crate::run) fn kill(&mut self) {
-        // One that has ended already can't be killed.
-        self.child.kill().ok();
-        self.socket.shutdown(Shutdown::Both).ok();
+        self.launched.kill();
+        self.launched.socket.shutdown(Shutdown::Both).ok();
     }
 
     /// What is said of its loss: `why`, or how it ended.
     pub(in crate::run) fn loss(&mut self, why: Option<String>) -> String {
-        let name = &self.name;
-        if let Some(why) = why {
-            return format!("{name} {why}");
+        let name = self.name();
+        match why {
+            Some(why) => format!("{name} {why}"),
+            None => format!("{name} ended early ({})", self.launched.how_it_ended(END_WITHIN)),
         }
-        let until_ns = sojourn_clock::now_ns() + END_WITHIN.as_nanos() as u64;
-        let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break status.to_string(),
-                Ok(None) if sojourn_clock::now_ns() < until_ns => std::thread::sleep(LOOK_EVERY),
-                Ok(None) => break "it closed its socket".to_owned(),
-                Err(error) => break error.to_string(),
-            }
-        };
-        format!("{name} ended early ({status})")
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-        // It is dead: its end is there to be fetched.
-        self.child.wait().ok();
         if let Some(hearing) = self.hearing.take() {
             hearing.join().ok();
         }
     }
+}
+
+/// Who has said nothing for so long is lost.
+fn silent(launched: &Launched) -> Duration {
+    let here = Duration::from_nanos(SILENT_NS_MAX);
+    launched.patience().map_or(here, |patience| patience.max(here))
 }
 
 /// The thread that hears a process.
@@ -165,6 +159,8 @@ struct Hearing {
     reports: Sender<(Member, Report)>,
     /// What it has told of.
     counted: Counted,
+    /// How long it may say nothing.
+    silent: Duration,
 }
 
 impl Hearing {
@@ -182,8 +178,7 @@ impl Hearing {
                 },
                 Ok(None) => break None,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let silent_s = SILENT_NS_MAX / sojourn_clock::SECOND_NS;
-                    break Some(format!("has said nothing for {silent_s} s"));
+                    break Some(format!("has said nothing for {} s", self.silent.as_secs()));
                 }
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => break None,
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => break None,
@@ -192,8 +187,7 @@ impl Hearing {
             if std::mem::take(&mut is_first) {
                 // The script's top level may have taken long before it; from here on it says
                 // something now and then.
-                let silent = Some(Duration::from_nanos(SILENT_NS_MAX));
-                from.get_ref().set_read_timeout(silent).ok();
+                from.get_ref().set_read_timeout(Some(self.silent)).ok();
             }
         };
         // Its users are gone.
