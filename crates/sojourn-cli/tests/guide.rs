@@ -68,7 +68,9 @@ fn run_pages(pages: &[&str]) {
         assert!(!all.is_empty(), "{page}");
         let shop = Shop::open(all.iter().any(|command| command.has("sojourn compare")));
         let makes_one = all.iter().any(|command| command.has("> journey.yaml"));
-        let uses_one = |it: &Command| it.has("journey.yaml") || it.has(".sojourn");
+        let uses_one = |it: &Command| {
+            ["journey.yaml", ".sojourn", "sojourn rate"].into_iter().any(|part| it.has(part))
+        };
         if all.iter().any(uses_one) && !makes_one || *page == "docs/session-dsl.md" {
             shop.has_a_journey();
         }
@@ -100,6 +102,7 @@ fn lacks_a_program(command: &Command) -> bool {
 fn run(command: &Command, all: &[Command], shop: &Shop) {
     let of = |part: &str| all.iter().find(|it| it.has(part)).unwrap();
     let is_mock = command.begins("sojourn mock") && !command.has("selfcheck");
+    let began = std::time::Instant::now(); // TEMP
     let output = if is_mock {
         return shop.mock_answers(command);
     } else if command.has("--serve ") {
@@ -125,6 +128,7 @@ fn run(command: &Command, all: &[Command], shop: &Shop) {
         let _turn = command.has("sojourn attack").then(alone);
         shop.run(command)
     };
+    eprintln!("TIME {:.1} {} {}", began.elapsed().as_secs_f64(), command.place, command.line); // TEMP
     check::check(command, &output, shop);
 }
 

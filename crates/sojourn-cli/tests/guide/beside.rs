@@ -81,7 +81,8 @@ impl Shop {
         let count = words.windows(2).find(is_count).unwrap()[1].parse().unwrap();
         let coordinator = self.shell(&format!("exec {line}")).start().unwrap();
         // It makes the key of which the others have copies.
-        until("there is a key", || self.path("fleet.key").exists());
+        let key = self.path("fleet.key");
+        until("there is a key", || std::fs::metadata(&key).is_ok_and(|key| key.len() >= 32));
         let line = generator.line.replace(COORDINATOR, &address);
         let join = || self.shell(&format!("exec {line}")).start().unwrap();
         let generators: Vec<Running> = std::iter::repeat_with(join).take(count).collect();

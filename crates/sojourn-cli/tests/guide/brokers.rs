@@ -1,6 +1,11 @@
 //! The first channel that a broker's page shows, listened to on a real one. The others, which name
 //! hosts that are not there, are read and made by `src/published/`.
 
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
+
 use sojourn_testkit::services::{Mosquitto, Nats, Postgres, Redis};
 
 use super::{
@@ -54,8 +59,14 @@ fn mqtt() {
 fn redis() {
     let broker = Redis::start().unwrap();
     let url = broker.url();
+    // Its consumers make the stream.
+    let mut stream = TcpStream::connect(url.trim_start_matches("redis://")).unwrap();
+    stream.write_all(b"XGROUP CREATE orders billing $ MKSTREAM\r\nQUIT\r\n").unwrap();
+    let mut said = String::new();
+    stream.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "+OK\r\n+OK\r\n");
     let block = first("docs/brokers/redis.md", "redis://127.0.0.1:6379", &url);
-    watch(&block, "orders", "orders");
+    watch(&block, "orders", "redis");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn session_scripts() {
         let output = desk.sojourn(&["run", &file, "--strict"]).run().unwrap();
         // A generator that is too busy is none of the script's.
         assert!(matches!(output.code, Some(0 | 3)), "{}: {output}", block.place());
-        assert!(output.stdout.contains("TRAFFIC"), "{}: {output}", block.place());
+        assert!(output.stdout.contains("JOURNEY"), "{}: {output}", block.place());
     }
     let mut block = script("defines.env", &[]);
     let session = "definition.session(\"a\", (session) => session.get(\"/\"));\n";

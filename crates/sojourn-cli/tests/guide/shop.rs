@@ -20,6 +20,8 @@ use crate::{common::until, mock::Mocked};
 /// The names that pages give to runs' files: of an early one and of the latest.
 const RUNS: [[&str; 2]; 4] =
     [["main", "this"], ["real", "mocked"], ["before", "after"], ["nightly", "run"]];
+/// What makes the first run: the journeys that pages look at are kept, whatever became of them.
+const RUN: &str = "sojourn run journey.yaml --keep all";
 /// Of a thing: the number of the request that made it.
 const ID: &str = "pay:{{ seq(4711) }}";
 /// How long a run loads; and one that is compared, ten seconds of which are the least.
@@ -109,7 +111,7 @@ impl Shop {
     /// The same, and a run of it, where a page only uses them.
     pub(super) fn has_a_journey(&self) {
         self.has_a_journey_file();
-        let run = Command { place: String::new(), line: "sojourn run journey.yaml".to_owned() };
+        let run = Command { place: String::new(), line: RUN.to_owned() };
         let output = self.run(&run);
         assert_eq!(output.code, Some(0), "{output}");
         self.name_run_file();

@@ -165,18 +165,20 @@ fn whole_file(block: &Block) -> String {
 /// A block's load with durations of a second.
 fn shortened(text: &str) -> String {
     let words = text.split_inclusive([' ', ',', '}', '\n']);
-    let mut is_duration = false;
+    let (mut is_duration, mut is_steady) = (false, false);
     let mut short = String::new();
     for word in words {
         let value = word.trim_end_matches([' ', ',', '}', '\n']);
         let unit = value.trim_start_matches(|sign: char| sign.is_ascii_digit());
         if is_duration && ["s", "m", "h"].contains(&unit) {
-            short.push_str("1s");
+            // A spike ends within the load.
+            short.push_str(if is_steady { "2s" } else { "1s" });
             short.push_str(&word[value.len()..]);
         } else {
             short.push_str(word);
         }
         let names = ["warmup:", "steady:", "drain:", "over:", "for:", "at:", "period:", "pause:"];
+        is_steady = value.ends_with("steady:");
         is_duration = names.iter().any(|name| value.ends_with(name));
     }
     short
