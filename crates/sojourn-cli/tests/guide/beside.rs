@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use sojourn_testkit::{Output, Running};
 
-use super::{page::Command, shop::Shop};
+use super::{check::check, page::Command, shop::Shop};
 use crate::common::{alone, until};
 
 /// Where the page about several machines has its coordinator, and its generators find it.
@@ -32,6 +32,12 @@ impl Shop {
         let running = self.shell(&format!("exec {line}")).start().unwrap();
         let line = line.to_owned();
         self.beside.borrow_mut().push(Beside { line, running, code, says });
+    }
+
+    /// Starts a command that lasts long, and is waited for when all others have ended.
+    pub(super) fn goes_on_beside(&self, command: &Command) {
+        let running = self.shell(&format!("exec {}", self.here(command))).start().unwrap();
+        self.awaited.borrow_mut().push((command.clone(), running));
     }
 
     /// Starts the demo's system.
@@ -104,13 +110,16 @@ impl Shop {
         self.services.borrow_mut().push(running);
     }
 
-    /// Ends, as Ctrl-C does, whatever goes on beside.
+    /// Ends, as Ctrl-C does, whatever goes on beside, and waits for what ends by itself.
     pub(super) fn ends(&self) {
         for Beside { line, running, code, says } in self.beside.take() {
             running.interrupt().unwrap();
             let output = running.wait().unwrap();
             assert_eq!(output.code, Some(code), "{line}: {output}");
             assert!(output.stdout.contains(says), "{line}: {output}");
+        }
+        for (command, running) in self.awaited.take() {
+            check(&command, &running.wait().unwrap(), self);
         }
     }
 }

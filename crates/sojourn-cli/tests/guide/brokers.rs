@@ -59,12 +59,14 @@ fn mqtt() {
 fn redis() {
     let broker = Redis::start().unwrap();
     let url = broker.url();
-    // Its consumers make the stream.
+    // Consumers make the streams.
     let mut stream = TcpStream::connect(url.trim_start_matches("redis://")).unwrap();
-    stream.write_all(b"XGROUP CREATE orders billing $ MKSTREAM\r\nQUIT\r\n").unwrap();
+    let make = |name: &str| format!("XGROUP CREATE {name} billing $ MKSTREAM\r\n");
+    let words = ["orders", "refunds"].map(make).concat() + "QUIT\r\n";
+    stream.write_all(words.as_bytes()).unwrap();
     let mut said = String::new();
     stream.read_to_string(&mut said).unwrap();
-    assert_eq!(said, "+OK\r\n+OK\r\n");
+    assert_eq!(said, "+OK\r\n".repeat(3));
     let block = first("docs/brokers/redis.md", "redis://127.0.0.1:6379", &url);
     watch(&block, "orders", "redis");
 }

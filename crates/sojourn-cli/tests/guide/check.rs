@@ -88,7 +88,7 @@ fn check_run(words: &[&str], ended: &Ended<'_>) {
     match words {
         [_, _, _, "--once", ..] => ended.says("created"),
         [_, _, "script.js", ..] => ended.says("checks_succeeded"),
-        [_, _, "test.js", "--validate", ..] => ended.says("✓ check captured"),
+        [_, _, "test.js", "--validate", ..] => ended.says("3/3 requirements met"),
         [.., "--detach"] => ended.says(super::cluster::RUN),
         _ if words.contains(&"kubernetes") => ended.says("running on here"),
         [_, _, "test.js", ..] => ended.says("reader"),
@@ -171,7 +171,7 @@ fn check_seen(words: &[&str], ended: &Ended<'_>) {
         ["sojourn", "rate", ..] => ended.says("the plan's rate"),
         ["sojourn", "coordinator", ..] => ended.says("JOURNEY create"),
         ["sojourn", "report", _, "--journey", "pay:4711"] => ended.says("pay:4711  completed"),
-        ["sojourn", "report", _, "--journey", ..] => ended.says("no such key"),
+        ["sojourn", "report", _, "--journey", _] => ended.says("no such key"),
         ["sojourn", "report", "results.bin"] => ended.says("Latencies"),
         ["sojourn", "report", "-type='hist[0,1ms,10ms,100ms]'", ..] => ended.says("Histogram"),
         ["sojourn", "report", .., "md"] => ended.says("| "),

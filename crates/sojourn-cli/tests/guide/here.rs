@@ -124,20 +124,26 @@ impl Shop {
     /// The command as it is run here.
     pub(super) fn here(&self, command: &Command) -> String {
         let line = self.with_more(command);
-        let line = match command.begins("curl ") {
-            // Who asks a mock for itself asks the one that goes on beside.
-            true => line.replace(API, &self.addresses.target()),
-            false => line.replace(API, &self.api()),
-        };
-        let line = line.replace("checkout.shop:8080", &self.api());
-        let line = line.replace(GROUP, &self.path("relay.service").display().to_string());
-        let line = line.replace(KAFKA, &self.kafka.bootstrap_servers());
-        let known = ADDRESSES.into_iter().filter(|address| line.contains(address));
-        let known: Vec<_> = known.collect();
-        let line =
-            known.into_iter().fold(line, |line, it| line.replace(it, &self.addresses.of(it)));
-        let pairs = DURATIONS.into_iter().chain(NAMES);
-        pairs.fold(line, |line, (from, to)| line.replace(from, to))
+        // Who asks a mock for itself asks the one that goes on beside.
+        let api = if command.begins("curl ") { self.addresses.target() } else { self.api() };
+        let mut known = vec![
+            (API, api),
+            ("checkout.shop:8080", self.api()),
+            (KAFKA, self.kafka.bootstrap_servers()),
+            (GROUP, self.path("relay.service").display().to_string()),
+        ];
+        let others = ADDRESSES.into_iter().filter(|address| line.contains(address));
+        known.extend(others.map(|address| (address, self.addresses.of(address))));
+        let pairs = DURATIONS.into_iter().chain(NAMES).map(|(from, to)| (from, to.to_owned()));
+        known.extend(pairs);
+        // All at once: what stands for one address may look like the beginning of another.
+        let marked = known.iter().enumerate().fold(line, |line, (number, (from, _))| {
+            line.replace(from, &format!("\u{1}{number}\u{1}"))
+        });
+        let line = known.iter().enumerate().fold(marked, |line, (number, (_, to))| {
+            line.replace(&format!("\u{1}{number}\u{1}"), to)
+        });
+        if line.contains("=…") { self.with_what_the_demo_printed(&line) } else { line }
     }
 
     /// The command with flags that make it short, or tell where things are that a page leaves to
@@ -151,9 +157,9 @@ impl Shop {
             ["sojourn", "demo", ..] if !line.contains("--serve") => " --warmup 1s --steady 2s",
             // The step is as short as can be, and there is only one.
             ["sojourn", "search", "examples/payments.yaml", ..] => {
-                return self.with_what_the_demo_printed(line)
-                    + " --step 5s --from 20/s --to 20/s -e WARMUP=1s";
+                return format!("{line} --step 5s --from 20/s --to 20/s -e WARMUP=1s");
             }
+            ["sojourn", "run", ..] if !self.steady(command).is_empty() => self.steady(command),
             ["sojourn", "search", ..] => " --step 5s --from 20/s --to 20/s",
             ["sojourn", "mock", "selfcheck"] => " --from 100 --to 100 --step 1s --bound 10s",
             ["sojourn", "run", "examples/event-queue.yaml", ..] => " -e RATE=20/s -e STEADY=1s",

@@ -10,6 +10,7 @@ use std::{
 };
 
 use rdkafka::{mocking::MockCluster, producer::DefaultProducerContext};
+use serde_json::Value;
 use sojourn_testkit::{Output, Program, Running, TempDir, free_port, temp_dir};
 
 use super::{
@@ -24,20 +25,23 @@ const RUNS: [[&str; 2]; 4] =
 const RUN: &str = "sojourn run journey.yaml --keep all";
 /// Of a thing: the number of the request that made it.
 const ID: &str = "pay:{{ seq(4711) }}";
-/// How long a run loads; and one that is compared, ten seconds of which are the least.
-const STEADY: &str = "2s";
-const STEADY_COMPARED: &str = "11s";
+/// Ten seconds of steady load are the least that is compared, and what runs have that are.
+const COMPARED: &str = " -e STEADY=11s";
+const COMPARED_RUNS: [&str; 4] =
+    ["journey.yaml --keep", "junit.xml", "--output pr.sojourn", "--output load.sojourn"];
 
 /// The system, and a folder to work in.
 pub(super) struct Shop {
     api: Mocked,
     pub(super) kafka: MockCluster<'static, DefaultProducerContext>,
     folder: TempDir,
-    /// How long the journey file's load is steady.
-    steady: &'static str,
+    /// Whether the page compares runs.
+    is_compared: bool,
     pub(super) addresses: Addresses,
     /// What goes on beside the commands.
     pub(super) beside: RefCell<Vec<Beside>>,
+    /// Commands that end by themselves, later.
+    pub(super) awaited: RefCell<Vec<(Command, Running)>>,
     /// Processes of the system that are looked at; they end with the shop.
     pub(super) services: RefCell<Vec<Running>>,
     pub(super) cluster: RefCell<Option<Cluster>>,
@@ -68,9 +72,10 @@ impl Shop {
             api,
             kafka,
             folder: temp_dir().unwrap(),
-            steady: if is_compared { STEADY_COMPARED } else { STEADY },
+            is_compared,
             addresses: Addresses::default(),
             beside: RefCell::default(),
+            awaited: RefCell::default(),
             services: RefCell::default(),
             cluster: RefCell::default(),
         };
@@ -125,11 +130,18 @@ impl Shop {
     /// Makes the durations of a journey file short; and a busy machine is none of the page's.
     pub(super) fn shorten_journey(&self) {
         let text = self.read("journey.yaml");
-        let steady = format!("warmup: 1s, steady: \"${{STEADY:-{}}}\"", self.steady);
-        let short = text.replace("warmup: 5s, steady: 30s", &steady);
+        let steady = "warmup: 1s, steady: \"${STEADY:-2s}\"";
+        let short = text.replace("warmup: 5s, steady: 30s", steady);
         assert_ne!(text, short);
         let health = "health: { lag_p99_max: 10s, tap_behind_max: 60s, silent_max: 60s }\n";
         self.write("journey.yaml", &(short + health));
+    }
+
+    /// What makes a run long enough where it will be compared.
+    pub(super) fn steady(&self, command: &Command) -> &'static str {
+        let is_plain = command.line == "sojourn run journey.yaml";
+        let is_one = is_plain || COMPARED_RUNS.iter().any(|part| command.has(part));
+        if self.is_compared && is_one { COMPARED } else { "" }
     }
 
     /// Gives the run file that was just written the names that pages have for runs: the first of
@@ -187,5 +199,15 @@ impl Shop {
         running.terminate().unwrap();
         let output = running.wait().unwrap();
         assert_eq!(output.code, Some(0), "{}: {output}", command.line);
+        if command.has("--truth truth.ndjson") {
+            let shown = super::page::block("docs/mock.md", "\"arrival_ns\"");
+            assert_eq!(fields(&self.read("truth.ndjson")), fields(&shown), "{}", command.line);
+        }
     }
+}
+
+/// The names of the fields of the first JSON object of a text.
+fn fields(text: &str) -> Vec<String> {
+    let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    first.as_object().unwrap().keys().cloned().collect()
 }

@@ -12,7 +12,7 @@ use super::{
     system::{PARTITIONS, System, TOPICS, Taker},
     whole::whole_journey_file,
 };
-use crate::common::alone;
+use crate::{common::alone, mock::Mocked};
 
 /// Where the guide has the system and its broker.
 const API: &str = "127.0.0.1:8080";
@@ -204,4 +204,35 @@ fn loads_of_every_shape_are_made() {
     // A machine that is too busy for a load, or for a threshold, is none of the page's.
     all_pass(&files, start, &[0, 3, 99]);
     assert!(desk.path("reports").is_dir());
+}
+
+/// What a mock answers to a request that its first route is for.
+fn asked(mock: &Mocked, text: &str) -> String {
+    let route = text.lines().find_map(|line| line.split_once("route: ")).unwrap().1;
+    let route = route.trim_matches(['"', ' ']).split(',').next().unwrap();
+    let (method, path) = route.split_once(' ').unwrap_or(("GET", route));
+    let path = path.replace("{id}", "7").replace('*', "x");
+    let body = r#"{"id":"7","amount":5}"#;
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nhost: mock\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    mock.ask(&request)
+}
+
+#[test]
+fn mock_files_answer() {
+    let desk = Desk::new();
+    let is_mock = |block: &Block| block.language == "yaml" && block.text.contains("routes:");
+    let files: Vec<Block> = all().into_iter().filter(is_mock).collect();
+    assert!(files.len() >= 2, "{}", files.len());
+    for block in files {
+        let name = desk.write(&block, &block.text, "yaml");
+        let text = std::fs::read_to_string(desk.path(&name)).unwrap();
+        let mock = Mocked::start(&[("mocks.yaml", &text)], &["mocks.yaml"]);
+        let answer = asked(&mock, &text);
+        let is_routed = answer.starts_with("HTTP/1.1 ") && !answer.starts_with("HTTP/1.1 404");
+        assert!(is_routed, "{}: {answer}", block.place());
+    }
 }
