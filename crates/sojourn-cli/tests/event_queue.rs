@@ -4,7 +4,7 @@ mod again;
 mod batches;
 mod clocks;
 mod limits;
-mod simulator;
+pub(crate) mod simulator;
 
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_metrics::{SeriesPhase, Totals, names};

@@ -1,101 +1,150 @@
-//! The commands of the tour, of the recipes and of the README, run as they stand there: only
-//! addresses are free ports of this machine, and durations short.
+//! The commands of the README and of every page of the guide, run as they stand there: only
+//! addresses are free ports of this machine, durations short, and made-up names those of what is
+//! there. What a page's other blocks are read by is in `src/published/`.
 
+mod beside;
+#[path = "../src/published/blocks.rs"]
+mod blocks;
+mod brokers;
+mod check;
+mod ci;
+mod cluster;
+mod files;
+mod here;
 mod page;
+mod scripts;
 mod shop;
+mod system;
+#[path = "../src/published/whole.rs"]
+mod whole;
+mod written;
 
 use std::path::{Path, PathBuf};
 
-use page::commands;
+use blocks::{pages, root};
+use page::{Command, commands};
 use shop::Shop;
-use sojourn_testkit::Output;
 
 use crate::common::alone;
 
-/// What is not run here, by a part of its words, and where it is instead.
-const LEFT_OUT: [(&str, &str); 10] = [
-    ("--on kubernetes", "needs a cluster: tests/kubernetes.rs"),
-    ("cargo install", "builds"),
-    ("cargo build", "builds"),
-    ("cargo xtask", "builds, and runs these tests"),
-    ("sojourn image", "needs published images: tests/kubernetes.rs"),
-    ("script.js", "needs a script of k6's: tests/k6.rs"),
-    ("test.js", "needs a session script: tests/session.rs"),
-    ("recorded.har", "needs a recording: tests/session.rs"),
-    ("sojourn search journey.yaml --per-core", "the tour has a search: tests/several.rs"),
-    ("sojourn attack -targets targets.txt -pace", "the recipes have targets: tests/attack.rs"),
+/// What is not run here, by a part of its words, why, and the file with what is tried instead.
+const LEFT_OUT: [(&str, &str, &str); 6] = [
+    ("cargo install", "builds", "xtask/src/test/suites.rs"),
+    ("cargo build", "builds", "xtask/src/test/suites.rs"),
+    ("cargo xtask", "builds, and runs these tests", "xtask/src/test/mod.rs"),
+    ("sojourn image", "packs for half a minute", "crates/sojourn-cli/tests/kubernetes/image.rs"),
+    ("kind load", "needs a cluster in Docker", "crates/sojourn-cli/tests/on_cluster.rs"),
+    ("skopeo copy", "needs a registry", "crates/sojourn-cli/tests/kubernetes/image.rs"),
 ];
 
-/// Runs every command of a page and looks at what came of it; how many ran.
-fn run_all(page: &str, shop: &Shop) -> usize {
-    let mut ran = 0;
-    for command in commands(page) {
-        if LEFT_OUT.iter().any(|(part, _)| command.line.contains(part)) {
-            continue;
+/// Programs that pages call and a machine may lack.
+const OTHERS: [&str; 4] = ["curl", "jq", "man", "openssl"];
+
+/// The pages that have commands, in the groups that are run by a test each.
+const TOUR: [&str; 1] = ["docs/tour.md"];
+const RECIPES: [&str; 1] = ["docs/recipes.md"];
+const README: [&str; 1] = ["README.md"];
+const FILES: [&str; 4] =
+    ["docs/audit.md", "docs/reports.md", "docs/compare.md", "docs/command-line.md"];
+const LOOKING: [&str; 6] = [
+    "docs/doctor.md",
+    "docs/watch-and-discover.md",
+    "docs/live.md",
+    "docs/dashboard.md",
+    "docs/event-queues.md",
+    "docs/mock.md",
+];
+/// One of the last one's commands lasts most of a minute, in which the machine has little to do.
+const LOADING: [&str; 5] = [
+    "docs/demo.md",
+    "docs/capacity.md",
+    "docs/from-vegeta.md",
+    "docs/outputs.md",
+    "docs/answers.md",
+];
+const SCRIPTS: [&str; 3] = ["docs/k6.md", "docs/session-dsl.md", "docs/from-wrk.md"];
+const SEVERAL: [&str; 1] = ["docs/fleet.md"];
+
+/// Runs every command of some pages, beside each other, since they wait most of the time.
+fn run_pages(pages: &[&str]) {
+    std::thread::scope(|scope| {
+        let run = |page| scope.spawn(move || run_page(page));
+        let running: Vec<_> = pages.iter().copied().map(run).collect();
+        let ended: Vec<_> = running.into_iter().map(|page| page.join()).collect();
+        if let Some(failure) = ended.into_iter().find_map(Result::err) {
+            std::panic::resume_unwind(failure);
         }
-        ran += 1;
-        if command.line.contains("sojourn mock ") {
-            shop.mock_answers(&command);
-            continue;
+    });
+}
+
+/// Runs the commands of a page in a folder of its own, and looks at what came of each.
+fn run_page(page: &str) {
+    let all: Vec<_> = commands(page).into_iter().filter(|it| !is_left_out(it)).collect();
+    assert!(!all.is_empty(), "{page}");
+    let shop = Shop::open(all.iter().any(|command| command.has("sojourn compare")));
+    let makes_one = all.iter().any(|command| command.begins("sojourn init"));
+    let names = ["journey.yaml", "payments.yaml", ".sojourn", "sojourn rate"];
+    let uses_one = |it: &Command| names.into_iter().any(|name| it.has(name));
+    if all.iter().any(uses_one) && !makes_one {
+        shop.has_a_journey();
+    }
+    for command in &all {
+        run(command, &all, &shop);
+    }
+    shop.ends();
+}
+
+fn is_left_out(command: &Command) -> bool {
+    LEFT_OUT.iter().any(|(part, ..)| command.has(part)) || lacks_a_program(command)
+}
+
+/// Whether it calls a program that this machine has not, which is said.
+#[allow(clippy::print_stderr, reason = "what a test did not do")]
+fn lacks_a_program(command: &Command) -> bool {
+    let path = std::env::var_os("PATH").unwrap();
+    let is_there = |name: &str| std::env::split_paths(&path).any(|it| it.join(name).is_file());
+    let mut parts = command.line.split('|').filter_map(|part| part.split_whitespace().next());
+    let missing = parts.find(|name| OTHERS.contains(name) && !is_there(name));
+    if let Some(name) = missing {
+        eprintln!("{}: not run, there is no {name} on the PATH", command.place);
+    }
+    missing.is_some()
+}
+
+/// Runs a command of a page, all of whose commands these are.
+fn run(command: &Command, all: &[Command], shop: &Shop) {
+    let of = |part: &str| all.iter().find(|it| it.has(part)).unwrap();
+    let is_mock = command.begins("sojourn mock") && !command.has("selfcheck");
+    let began = std::time::Instant::now(); // TEMP
+    let output = if is_mock {
+        return shop.mock_answers(command);
+    } else if command.has("--serve ") {
+        return shop.serves(command);
+    } else if command.has("--published-experiment") {
+        return shop.goes_on_beside(command);
+    } else if command.has("--paused") {
+        return shop.waits(command);
+    } else if command.begins("sojourn generator") {
+        // Run with what coordinates them.
+        return;
+    } else if command.has("-listen ") && !command.has("sojourn mock") {
+        shop.coordinates(command, of("sojourn generator"))
+    } else if command.begins("sojourn rate") {
+        shop.changes_the_rate(command)
+    } else {
+        if command.has("-on kubernetes") {
+            shop.has_a_cluster(command, "2s");
+        } else if command.begins("sojourn fleet ") {
+            shop.has_a_run_for(command, of("--detach"));
+        } else if command.has("pgrep") {
+            shop.has_a_service();
         }
         // Runs that load as much as they can would disturb those whose timing is looked at.
-        let turn = command.line.contains("sojourn attack").then(alone);
-        let output = shop.run(&command);
-        drop(turn);
-        check(&command, &output, shop);
-    }
-    ran
-}
-
-/// How a command may end: the machine may be too slow for a bound on latency or lag, or for a rate.
-fn codes(line: &str) -> &'static [i32] {
-    let is_bounded = ["-fail-if", "-rate 40000", " demo"].into_iter().any(|it| line.contains(it));
-    match line.starts_with("sojourn compare") {
-        // Two runs of one plan may differ on a busy machine.
-        true => &[0, 3, 99],
-        false if is_bounded => &[0, 3, 99],
-        false => &[0],
-    }
-}
-
-/// What each command says or leaves behind.
-fn check(command: &page::Command, output: &Output, shop: &Shop) {
-    let place = format!("{}: {}", command.place, command.line);
-    let code = output.code.unwrap_or(-1);
-    assert!(codes(&command.line).contains(&code), "{place}: {output}");
-    let says = |words: &str| {
-        assert!(output.stdout.contains(words), "{words}: {place}: {output}");
+        let _turn = command.has("sojourn attack").then(alone);
+        shop.run(command)
     };
-    let words: Vec<&str> = command.line.split_whitespace().collect();
-    match words.as_slice() {
-        [.., "demo"] => says("JOURNEY payment"),
-        ["sojourn", "init", ..] => shop.shorten_journey(),
-        ["sojourn", "doctor", ..] => assert!(!output.stdout.is_empty(), "{place}: {output}"),
-        ["sojourn", "discover", ..] => says("ThingDone"),
-        ["sojourn", "search", ..] => says("CAPACITY"),
-        ["sojourn", "sweep", ..] => {
-            let told = shop.read("kubectl.txt");
-            let scaled = told.lines().filter(|line| line.ends_with("deployment/consumer")).count();
-            assert_eq!(scaled, 3, "{told}");
-        }
-        ["sojourn", "run", _, "--once", ..] => assert!(
-            output.stderr.contains("created") || output.stdout.contains("created"),
-            "{place}: {output}"
-        ),
-        ["sojourn", "run", ..] => {
-            if !words.contains(&"--quiet") {
-                says("JOURNEY create");
-            }
-            shop.name_run_file();
-        }
-        // Results, as Vegeta writes them where no terminal is, for those that read them.
-        ["sojourn", "attack", ..] => says("GET"),
-        ["echo", ..] => says("Latencies"),
-        _ => {}
-    }
-    for pair in words.windows(2).filter(|pair| pair[0] == "--report") {
-        assert!(shop.path(pair[1]).is_file(), "{} is not there: {place}: {output}", pair[1]);
-    }
+    eprintln!("TIME {:.1} {} {}", began.elapsed().as_secs_f64(), command.place, command.line); // TEMP
+    check::check(command, &output, shop);
 }
 
 /// Every run file below a folder, the oldest first.
@@ -118,31 +167,60 @@ fn run_files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn the_tour() {
-    let shop = Shop::open();
-    let ran = run_all("docs/tour.md", &shop);
-    assert!(ran >= 9, "{ran}");
+    run_pages(&TOUR);
 }
 
 #[test]
 fn the_recipes() {
-    let shop = Shop::open();
-    shop.has_a_journey();
-    let ran = run_all("docs/recipes.md", &shop);
-    assert!(ran >= 7, "{ran}");
+    run_pages(&RECIPES);
 }
 
 #[test]
 fn the_readme() {
-    let shop = Shop::open();
-    let ran = run_all("README.md", &shop);
-    assert!(ran >= 8, "{ran}");
+    run_pages(&README);
 }
 
 #[test]
-fn what_is_left_out_is_still_there() {
-    let pages = ["docs/tour.md", "docs/recipes.md", "README.md"];
-    let all: Vec<_> = pages.into_iter().flat_map(commands).collect();
-    for (part, why) in LEFT_OUT {
-        assert!(all.iter().any(|command| command.line.contains(part)), "{part} ({why})");
+fn pages_about_files() {
+    run_pages(&FILES);
+}
+
+#[test]
+fn pages_about_looking() {
+    run_pages(&LOOKING);
+}
+
+#[test]
+fn pages_about_loading() {
+    run_pages(&LOADING);
+}
+
+#[test]
+fn pages_about_scripts() {
+    run_pages(&SCRIPTS);
+}
+
+#[test]
+fn the_page_about_several_machines() {
+    run_pages(&SEVERAL);
+}
+
+#[test]
+fn every_page_with_commands_is_run() {
+    let groups: [&[&str]; 8] =
+        [&TOUR, &RECIPES, &README, &FILES, &LOOKING, &LOADING, &SCRIPTS, &SEVERAL];
+    let mut run = groups.concat();
+    run.sort_unstable();
+    let all = pages();
+    let all: Vec<_> = all.iter().filter(|page| !commands(page).is_empty()).collect();
+    assert_eq!(all, run);
+}
+
+#[test]
+fn what_is_left_out_is_still_there_and_tried_elsewhere() {
+    let all: Vec<_> = pages().iter().flat_map(|page| commands(page)).collect();
+    for (part, why, instead) in LEFT_OUT {
+        assert!(all.iter().any(|command| command.has(part)), "{part} ({why})");
+        assert!(root().join(instead).is_file(), "{part}: there is no {instead}");
     }
 }

@@ -29,6 +29,14 @@ mod fleet;
 mod follow_up;
 mod from_tests;
 mod generators;
+#[cfg(all(
+    feature = "est",
+    feature = "mqtt",
+    feature = "nats",
+    feature = "redis",
+    feature = "script",
+    feature = "wrk"
+))]
 mod guide;
 #[cfg(feature = "script")]
 mod k6;

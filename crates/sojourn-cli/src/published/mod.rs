@@ -6,3 +6,4 @@ mod commands;
 mod kinds;
 mod pictures;
 mod readers;
+mod whole;

@@ -13,7 +13,10 @@ use sojourn_plan::{Overrides, Plan};
 use sojourn_report::render::Template;
 use sojourn_session::nfr::Requirements;
 
-use super::blocks::{Block, blocks, page};
+use super::{
+    blocks::{Block, blocks, page},
+    whole::whole_journey_file,
+};
 use crate::{
     connectors::registry,
     files::{PlanFolder, read_text},
@@ -103,47 +106,6 @@ fn make_taps(plan: &Plan) -> Result<(), String> {
     let refused = known.filter_map(|channel| registry.open(channel).err());
     let refused: Vec<_> = refused.map(|error| format!("{error}")).collect();
     if refused.is_empty() { Ok(()) } else { Err(refused.join("\n")) }
-}
-
-/// A journey file with plain sections for those that the text lacks. Channels of the text that no
-/// journey listens to get a stage each.
-fn whole_journey_file(text: &str) -> Result<String, String> {
-    let file: Value = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
-    let has = |section: &str| file.get(section).is_some();
-    let channels: Vec<&str> = match file["channels"].as_object() {
-        Some(channels) => channels.keys().map(String::as_str).collect(),
-        None => vec!["events"],
-    };
-    let stage = |(at, channel): (usize, &&str)| {
-        // The name that thresholds shown alone speak of.
-        let name = if at == 0 { "settled" } else { *channel };
-        format!("{{ name: {name}, on: {channel}, key: $.id }}")
-    };
-    let stages: Vec<String> = channels.iter().enumerate().map(stage).collect();
-    let sections = [
-        ("target", "target: http://127.0.0.1:8080\n".to_owned()),
-        (
-            "channels",
-            "channels:\n  events: { kafka: { brokers: \"127.0.0.1:9092\", topics: [events] } }\n  \
-             dead-letters: { kafka: { brokers: \"127.0.0.1:9092\", topics: [dead] } }\n"
-                .to_owned(),
-        ),
-        ("data", "data: { users: { csv: users.csv } }\n".to_owned()),
-        (
-            "journeys",
-            format!(
-                "journeys:\n  payment:\n    root: {{ http: POST /pay, key: body.id }}\n    \
-                 stages: [{}]\n    within: 30s\n",
-                stages.join(", ")
-            ),
-        ),
-        ("load", "load: [{ rate: 1/s, steady: 10s }]\n".to_owned()),
-    ];
-    // A file that has these needs no channel and no data; where it lacks a target, it is a part.
-    let has_both = has("journeys") && has("load");
-    let is_wanted = |section: &str| !has(section) && (!has_both || section == "target");
-    let missing = sections.iter().filter(|(section, _)| is_wanted(section));
-    Ok(missing.fold(text.to_owned(), |whole, (_, plain)| whole + plain))
 }
 
 /// A mock file, which has no warning.
