@@ -40,6 +40,9 @@ const LEFT_OUT: [(&str, &str, &str); 6] = [
 /// Programs that pages call and a machine may lack.
 const OTHERS: [&str; 4] = ["curl", "jq", "man", "openssl"];
 
+/// Commands that last long and load little: the others of their page are run meanwhile.
+const LONG: [&str; 2] = ["sojourn search", "sojourn demo --published-experiment"];
+
 /// The pages that have commands, in the groups that are run by a test each.
 const TOUR: [&str; 1] = ["docs/tour.md"];
 const RECIPES: [&str; 1] = ["docs/recipes.md"];
@@ -54,7 +57,6 @@ const LOOKING: [&str; 6] = [
     "docs/event-queues.md",
     "docs/mock.md",
 ];
-/// One of the last one's commands lasts most of a minute, in which the machine has little to do.
 const LOADING: [&str; 5] = [
     "docs/demo.md",
     "docs/capacity.md",
@@ -115,12 +117,11 @@ fn lacks_a_program(command: &Command) -> bool {
 fn run(command: &Command, all: &[Command], shop: &Shop) {
     let of = |part: &str| all.iter().find(|it| it.has(part)).unwrap();
     let is_mock = command.begins("sojourn mock") && !command.has("selfcheck");
-    let began = std::time::Instant::now(); // TEMP
     let output = if is_mock {
         return shop.mock_answers(command);
     } else if command.has("--serve ") {
         return shop.serves(command);
-    } else if command.has("--published-experiment") {
+    } else if LONG.iter().any(|begin| command.begins(begin)) {
         return shop.goes_on_beside(command);
     } else if command.has("--paused") {
         return shop.waits(command);
@@ -143,7 +144,6 @@ fn run(command: &Command, all: &[Command], shop: &Shop) {
         let _turn = command.has("sojourn attack").then(alone);
         shop.run(command)
     };
-    eprintln!("TIME {:.1} {} {}", began.elapsed().as_secs_f64(), command.place, command.line); // TEMP
     check::check(command, &output, shop);
 }
 

@@ -110,16 +110,16 @@ impl Shop {
         self.services.borrow_mut().push(running);
     }
 
-    /// Ends, as Ctrl-C does, whatever goes on beside, and waits for what ends by itself.
+    /// Waits for what ends by itself, and ends what else goes on beside, as Ctrl-C does.
     pub(super) fn ends(&self) {
+        for (command, running) in self.awaited.take() {
+            check(&command, &running.wait().unwrap(), self);
+        }
         for Beside { line, running, code, says } in self.beside.take() {
             running.interrupt().unwrap();
             let output = running.wait().unwrap();
             assert_eq!(output.code, Some(code), "{line}: {output}");
             assert!(output.stdout.contains(says), "{line}: {output}");
-        }
-        for (command, running) in self.awaited.take() {
-            check(&command, &running.wait().unwrap(), self);
         }
     }
 }

@@ -157,7 +157,7 @@ impl Shop {
             ["sojourn", "demo", ..] if !line.contains("--serve") => " --warmup 1s --steady 2s",
             // The step is as short as can be, and there is only one.
             ["sojourn", "search", "examples/payments.yaml", ..] => {
-                return format!("{line} --step 5s --from 20/s --to 20/s -e WARMUP=1s");
+                return format!("{line} --step 5s --from 60/s --to 60/s -e WARMUP=1s");
             }
             ["sojourn", "run", ..] if !self.steady(command).is_empty() => self.steady(command),
             ["sojourn", "search", ..] => " --step 5s --from 20/s --to 20/s",

@@ -165,7 +165,7 @@ impl Shop {
         let path = std::env::var("PATH").unwrap();
         let path = format!("{}:{path}", self.path("bin").display());
         let shell = Program::new("sh").args(["-c", line]).in_dir(self.folder.path());
-        let shell = shell.env("PATH", &path).timeout(Duration::from_secs(240));
+        let shell = shell.env("PATH", &path).timeout(Duration::from_secs(600));
         // Where runs listen for their rate, and where a user's own files are.
         let shell = shell.env("XDG_RUNTIME_DIR", self.folder.path());
         shell.env("HOME", self.folder.path()).env("MANPAGER", "cat")

@@ -115,9 +115,11 @@ impl System {
     /// The status and the events of a request; `body` is what the answer will be.
     fn take(&mut self, path: &str, asked: &Value, body: &mut Value) -> (u16, Events) {
         let id = body["id"].as_str().unwrap_or_default().to_owned();
+        // Of currencies it trades one.
+        let is_foreign = asked["currency"].as_str().is_some_and(|currency| currency != "GBP");
         let mut parts = path.split(['/', '?']).skip(1);
         match (parts.next(), parts.next(), parts.nth(1)) {
-            (Some("api"), Some("payment"), _) if asked["currency"] == "XXX" => (400, vec![]),
+            (Some("api"), Some("payment"), _) if is_foreign => (400, vec![]),
             (Some("api"), Some("payment"), _) if asked["amount"].is_string() => {
                 self.tell("dead", &json!({ "paymentId": id }));
                 (200, vec![])
