@@ -28,11 +28,16 @@ use shop::Shop;
 use crate::common::alone;
 
 /// What is not run here, by a part of its words, why, and the file with what is tried instead.
-const LEFT_OUT: [(&str, &str, &str); 6] = [
+const LEFT_OUT: [(&str, &str, &str); 7] = [
     ("cargo install", "builds", "xtask/src/test/suites.rs"),
     ("cargo build", "builds", "xtask/src/test/suites.rs"),
     ("cargo xtask", "builds, and runs these tests", "xtask/src/test/mod.rs"),
     ("sojourn image", "packs for half a minute", "crates/sojourn-cli/tests/kubernetes/image.rs"),
+    (
+        "script.js --on kubernetes",
+        "its coordinator waits for pods",
+        "crates/sojourn-cli/tests/kubernetes/scripts.rs",
+    ),
     ("kind load", "needs a cluster in Docker", "crates/sojourn-cli/tests/on_cluster.rs"),
     ("skopeo copy", "needs a registry", "crates/sojourn-cli/tests/kubernetes/image.rs"),
 ];

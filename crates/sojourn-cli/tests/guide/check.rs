@@ -169,6 +169,7 @@ fn check_seen(words: &[&str], ended: &Ended<'_>) {
         ["sojourn", "wrk", ..] => ended.says("Requests/sec"),
         ["sojourn", "rate"] => ended.says("my-journey"),
         ["sojourn", "rate", ..] => ended.says("the plan's rate"),
+        ["sojourn", "coordinator", "script.js", ..] => ended.says("checks_succeeded"),
         ["sojourn", "coordinator", ..] => ended.says("JOURNEY create"),
         ["sojourn", "report", _, "--journey", "pay:4711"] => ended.says("pay:4711  completed"),
         ["sojourn", "report", _, "--journey", _] => ended.says("no such key"),
