@@ -1,7 +1,8 @@
 //! The programs that are measured: `sojourn`, and the crates' benchmarks.
 //!
-//! All come out of one set of features, that of published binaries: a build that selects single
-//! packages has others, and cargo would compile most crates again for each.
+//! All come out of one set of features, that of published binaries and of what benchmarks need
+//! besides: a build of single packages, or without benchmarks, has others, and cargo would compile
+//! most crates again for each.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +20,9 @@ fn profile() -> String {
 
 /// Builds `sojourn` as it is published, and returns where it lies.
 pub(super) fn sojourn() -> Result<PathBuf, String> {
-    build(&["--bin", "sojourn"], &root().join("crates/sojourn-cli"), "sojourn")
+    // Any benchmark brings what all need.
+    let targets = ["--bin", "sojourn", "--bench", super::CLOSED_LOOP];
+    build(&targets, &root().join("crates/sojourn-cli"), "sojourn")
 }
 
 /// Builds a crate's benchmark, and returns where it lies.
