@@ -13,8 +13,8 @@ use crate::{errors::UsageError, fleet_flags::FleetFlags};
     --on-loss continue --reconnect-within 60s
 
 It is `sojourn run` with the same flags, the same report and the same exit codes, of session
-scripts and k6's, too (`sojourn k6 coordinator --help` has their flags). Each generator is started as
-`sojourn generator --join HOST:PORT --key-file fleet.key`; it needs no file of the plan.
+scripts and of k6's, too (`sojourn k6 coordinator --help` has their flags). Each generator is
+started as `sojourn generator --join HOST:PORT --key-file fleet.key`; it needs no file of the plan.
 This process makes no load itself.")]
 pub(crate) struct Coordinator {
     #[command(flatten)]
