@@ -62,13 +62,16 @@ fn a_test_may_end_with_the_first_loss() {
 
 /// Nobody waits for one that says it goes.
 #[test]
-fn a_generator_that_is_asked_to_end_leaves_at_once() {
+fn a_generator_that_is_asked_to_end_leaves_at_once_with_all_it_had() {
     let desk = Desk::new(&LONG.replace("TIME", "4s"));
     let (coordinator, generators) = desk.begin(2, &["--reconnect-within", "10m"]);
     generators[0].terminate().unwrap();
     let output = coordinator.wait().unwrap();
     assert_eq!(output.code, Some(109), "{output}");
     assert!(output.stderr.contains("was asked to end (SIGTERM or Ctrl-C)"), "{output}");
+    // A request of its users that is cut off leaves no sample.
+    let (seen, counted) = (desk.book.paths().len(), desk.count("http_reqs"));
+    assert!(counted <= seen && seen <= counted + 3, "{counted} of {seen}: {output}");
     let codes: Vec<_> = generators.into_iter().map(|it| it.wait().unwrap().code).collect();
     assert_eq!(codes, [Some(105), Some(0)], "{output}");
 }

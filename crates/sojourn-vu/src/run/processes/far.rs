@@ -1,7 +1,7 @@
 //! A process's own side: its share of the users, and what it tells of them.
 
 use std::collections::VecDeque;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, ErrorKind, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -182,7 +182,18 @@ pub fn take_part(share: Share, link: ShareLink) -> Result<(), String> {
     let ended = process.run(from);
     #[cfg(feature = "kafka")]
     settings.kafka.leave_groups();
-    ended.map_err(|error| error.to_string())
+    let has_begun = settings.progress.start_ns.load(Ordering::Relaxed) > 0;
+    match ended {
+        // Whether it is the test's end or the conductor's is known to who carries the link.
+        Err(error) if is_closed(&error) && has_begun => Ok(()),
+        Err(error) if is_closed(&error) => Err(UNBEGUN.to_owned()),
+        ended => ended.map_err(|error| error.to_string()),
+    }
+}
+
+/// Whether the conductor hears nothing more, or says nothing more.
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
 }
 
 /// Why threads hand their accounts over.
@@ -217,6 +228,8 @@ struct Process {
     said_ns: u64,
     is_abort_told: bool,
     is_mark_told: bool,
+    /// It has been asked to end, and does.
+    is_leaving: bool,
 }
 
 impl Process {
@@ -237,26 +250,22 @@ impl Process {
             said_ns: 0,
             is_abort_told: false,
             is_mark_told: false,
+            is_leaving: false,
         }
     }
 
-    /// Until the conductor says no more, or can't be told.
+    /// Until the conductor says no more, or can't be told: a broken pipe. Or until this process is
+    /// asked to end.
     fn run(mut self, from: BufReader<UnixStream>) -> io::Result<()> {
         let orders = orders(from);
         let reports = self.threads.reports.clone();
         loop {
-            if self.stop.as_ref().is_some_and(Stop::graceful) {
-                self.to.say(&FromProcess::Leaves(LEAVES.to_owned()))?;
-                return Err(io::Error::other("interrupted: the test goes on without it, or ends"));
-            }
+            self.leave_if_asked()?;
             self.tell_state(false)?;
             select! {
                 recv(orders) -> order => match order {
                     Ok(order) => self.obey(order),
-                    Err(_) if self.settings.progress.start_ns.load(Ordering::Relaxed) == 0 => {
-                        return Err(io::Error::other(UNBEGUN));
-                    }
-                    Err(_) => return Ok(()),
+                    Err(_) => return Err(ErrorKind::BrokenPipe.into()),
                 },
                 recv(reports) -> report => {
                     if let Ok((thread, report)) = report {
@@ -271,6 +280,26 @@ impl Process {
                 }
             }
         }
+    }
+
+    /// Ends its scenarios when somebody else than the conductor asks for that, and leaves once all
+    /// that they account for has been told.
+    fn leave_if_asked(&mut self) -> io::Result<()> {
+        if self.is_leaving || !self.stop.as_ref().is_some_and(Stop::graceful) {
+            return Ok(());
+        }
+        self.is_leaving = true;
+        let has_begun = self.settings.progress.start_ns.load(Ordering::Relaxed) > 0;
+        if !has_begun || self.finished == self.threads.count() {
+            return self.leave();
+        }
+        self.threads.tell_all(|| Order::Stop);
+        Ok(())
+    }
+
+    fn leave(&self) -> io::Result<()> {
+        self.to.say(&FromProcess::Leaves(LEAVES.to_owned()))?;
+        Err(io::Error::other("interrupted: the test goes on without it, or ends"))
     }
 
     fn obey(&mut self, order: ToProcess) {
@@ -366,6 +395,7 @@ impl Process {
         let samples = CarriedSamples::default();
         self.to.say(&FromProcess::Account { delta, samples, is_asked })?;
         match round {
+            Some(Round::Last) if self.is_leaving => self.leave(),
             Some(Round::Last) => self.to.say(&FromProcess::Finished),
             _ => Ok(()),
         }
