@@ -70,10 +70,12 @@ const SEVERAL: [&str; 1] = ["docs/fleet.md"];
 /// Runs every command of some pages, beside each other, since they wait most of the time.
 fn run_pages(pages: &[&str]) {
     std::thread::scope(|scope| {
-        let run = |page| scope.spawn(move || run_page(page));
-        let running: Vec<_> = pages.iter().copied().map(run).collect();
-        let ended: Vec<_> = running.into_iter().map(|page| page.join()).collect();
-        if let Some(failure) = ended.into_iter().find_map(Result::err) {
+        let mut running = Vec::new();
+        for page in pages {
+            running.push(scope.spawn(move || run_page(page)));
+        }
+        let mut ended = running.into_iter().map(|page| page.join());
+        if let Some(failure) = ended.find_map(Result::err) {
             std::panic::resume_unwind(failure);
         }
     });

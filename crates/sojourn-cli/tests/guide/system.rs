@@ -18,6 +18,7 @@ use rdkafka::{
     producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer},
 };
 use serde_json::{Value, json};
+use sojourn_clock::{Anchor, MILLISECOND_NS};
 use sojourn_testkit::{Reply, Request, Responder, response};
 
 /// Topics that examples name.
@@ -106,8 +107,8 @@ impl System {
     /// An id that says when it was made: 48 bits of milliseconds, and who is who.
     fn ulid(&mut self) -> String {
         self.taken += 1;
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        let bits = (now.as_millis() << 80) | u128::from(self.taken);
+        let unix_ms = Anchor::now().unix_ns / MILLISECOND_NS;
+        let bits = (u128::from(unix_ms) << 80) | u128::from(self.taken);
         let digit = |place: u32| DIGITS[(bits >> (5 * place)) as usize & 31] as char;
         (0..26).rev().map(digit).collect()
     }

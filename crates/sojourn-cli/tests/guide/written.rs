@@ -143,9 +143,11 @@ fn journey_files_complete_their_journeys() {
 fn all_pass<T>(these: &[T], start: impl Fn(&T) -> (String, Running), codes: &[i32]) {
     let mut wrong = Vec::new();
     for some in these.chunks(AT_ONCE) {
+        let began = std::time::Instant::now(); // TEMP
         let running: Vec<_> = some.iter().map(&start).collect();
         for (place, running) in running {
             let output = running.wait().unwrap();
+            eprintln!("TOOK {:.1} {place}", began.elapsed().as_secs_f64()); // TEMP
             if !codes.iter().any(|code| output.code == Some(*code)) {
                 wrong.push(format!("{place}: {output}"));
             }
