@@ -146,6 +146,9 @@ fn journey_files_complete_their_journeys() {
         let of = |name: &str| count[name].as_u64().unwrap();
         let is_complete = of("started") > 0 && of("completed") + of("late") == of("started");
         assert!(is_complete, "{place}: {count}");
+        for poison in report["poison"].as_array().into_iter().flatten() {
+            assert_eq!(poison["contained"], poison["sent"], "{place}: {poison}");
+        }
     }
 }
 
