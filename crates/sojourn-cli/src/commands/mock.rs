@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sojourn_clock::now_ns;
+use sojourn_engine::Stop;
 use sojourn_mock::{
     Latency, Mock, MockEnd, MockOptions, Queue, Respond, RunFiles, Source, StartError, TlsIdentity,
     Watched, read_latency,
@@ -155,6 +156,8 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
             return Err(UsageError::new("a queue behind TLS is not kept", hint));
         }
     }
+    // Before anybody can ask it: who is answered may end it.
+    let stop = signals::stop_serving_on_signals();
     let mock = Mock::start(book, &options).map_err(|error| match error {
         StartError::Channel(error) => UsageError::with(error.message, error.hint),
         StartError::Io(error) => {
@@ -166,7 +169,7 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     let certificate = certificate_file(&options, &mock)?;
     let threads = options.threads;
     eprintln!("serving {routes} route(s) with {threads} thread(s); Ctrl-C ends it");
-    serve(command, &mock, &mut watched);
+    serve(command, &mock, &mut watched, &stop);
     if let Some(path) = certificate {
         // It is worthless without the mock.
         let _removed = std::fs::remove_file(path);
@@ -174,8 +177,7 @@ pub(crate) fn run(command: &MockCommand) -> Result<u8, UsageError> {
     told(mock.finish())
 }
 
-fn serve(command: &MockCommand, mock: &Mock, watched: &mut Watched<'_>) {
-    let stop = signals::stop_serving_on_signals();
+fn serve(command: &MockCommand, mock: &Mock, watched: &mut Watched<'_>, stop: &Stop) {
     let mut line = MockLine::new(command.quiet, mock);
     let mut until_ns = None;
     while !mock.has_ended() && !stop.at_once() {

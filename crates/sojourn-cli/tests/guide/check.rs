@@ -160,7 +160,7 @@ fn check_seen(words: &[&str], ended: &Ended<'_>) {
         ["sojourn", "doctor", ..] => ended.says("plan"),
         ["sojourn", "discover", _, ">", file] => ended.wrote(file, "ThingDone"),
         ["sojourn", "discover", ..] => ended.says("ThingDone"),
-        ["sojourn", "search", ..] => ended.says("CAPACITY"),
+        ["sojourn", "search", ..] => ended.says("STEPS"),
         ["sojourn", "sweep", ..] if words.contains(&"--before") => {
             let told = shop.read("kubectl.txt");
             let scaled = told.lines().filter(|line| line.contains("deployment/")).count();

@@ -67,7 +67,11 @@ impl System {
             json!({ "type": kind, "id": id, "paymentId": id, "aggregateId": format!("pay:{id}"),
                 "currency": "GBP" })
         };
-        let posted = |account: &str| json!({ "type": "EntryPosted", "id": id, "account": account });
+        let posted = |account: &str| {
+            let mut event = event("EntryPosted");
+            event["account"] = json!(account);
+            event
+        };
         let whole = ["PaymentCreated", "PaymentSettled", "ReceiptSent"].map(event);
         whole.into_iter().chain(["debit", "credit"].map(posted)).collect()
     }

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use rdkafka::mocking::MockCluster;
+use serde_json::Value;
 use sojourn_testkit::{Program, Running, Server, TempDir, free_port, sojourn, temp_dir};
 
 use super::{
@@ -129,14 +130,36 @@ fn journey_files_complete_their_journeys() {
     let files: Vec<(String, String)> = journey_files()
         .iter()
         .filter(|block| !has_only_channels(block))
-        .map(|block| (block.place(), desk.write(block, &whole_file(block), "yaml")))
+        .map(|block| (block.place(), desk.write(block, &watched_shortly(block), "yaml")))
         .collect();
     assert!(files.len() >= 30, "{}", files.len());
     let start = |(place, file): &(String, String)| {
-        let words = ["run", file, "--once", "--live", "off", "-e", "PASSWORD=x"];
+        let report = format!("{file}.json");
+        let words = ["run", file, "--once", "--live", "off", "--report", &report];
         (place.clone(), desk.sojourn(&words).start().unwrap())
     };
     all_pass(&files, start, &[0]);
+    for (place, file) in &files {
+        let report = std::fs::read(desk.path(&format!("{file}.json"))).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        let count = &report["ledger"]["journeys_total"]["whole_run"];
+        let of = |name: &str| count[name].as_u64().unwrap();
+        let is_complete = of("started") > 0 && of("completed") + of("late") == of("started");
+        assert!(is_complete, "{place}: {count}");
+        for poison in report["poison"].as_array().into_iter().flatten() {
+            assert_eq!(poison["contained"], poison["sent"], "{place}: {poison}");
+        }
+    }
+}
+
+/// The whole file. What must never be seen is looked out for until the deadline, and then as long
+/// again: here not that long.
+fn watched_shortly(block: &Block) -> String {
+    let whole = whole_file(block);
+    match whole.contains("never: true") {
+        true => whole.replace("    within: 30s", "    within: 10s\n    linger: 1s"),
+        false => whole,
+    }
 }
 
 /// Runs them a few at a time, to their ends.
