@@ -50,8 +50,7 @@ const LONG: [&str; 2] = ["sojourn search", "sojourn demo --published-experiment"
 
 /// The pages that have commands, in the groups that are run by a test each.
 const TOUR: [&str; 1] = ["docs/tour.md"];
-const RECIPES: [&str; 1] = ["docs/recipes.md"];
-const README: [&str; 1] = ["README.md"];
+const SHORT: [&str; 2] = ["README.md", "docs/recipes.md"];
 const FILES: [&str; 4] =
     ["docs/audit.md", "docs/reports.md", "docs/compare.md", "docs/command-line.md"];
 const LOOKING: [&str; 6] = [
@@ -174,13 +173,8 @@ fn the_tour() {
 }
 
 #[test]
-fn the_recipes() {
-    run_pages(&RECIPES);
-}
-
-#[test]
-fn the_readme() {
-    run_pages(&README);
+fn the_readme_and_the_recipes() {
+    run_pages(&SHORT);
 }
 
 #[test]
@@ -210,8 +204,7 @@ fn the_page_about_several_machines() {
 
 #[test]
 fn every_page_with_commands_is_run() {
-    let groups: [&[&str]; 8] =
-        [&TOUR, &RECIPES, &README, &FILES, &LOOKING, &LOADING, &SCRIPTS, &SEVERAL];
+    let groups: [&[&str]; 7] = [&TOUR, &SHORT, &FILES, &LOOKING, &LOADING, &SCRIPTS, &SEVERAL];
     let mut run = groups.concat();
     run.sort_unstable();
     let all = pages();
