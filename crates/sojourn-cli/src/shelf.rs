@@ -1,7 +1,9 @@
 //! Where files and variables of a run come from: this machine, or what a coordinator sent along.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Write};
+#[cfg(feature = "script")]
+use std::io::Cursor;
+use std::io::{self, Read, Write};
 use std::os::fd::IntoRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,6 +42,7 @@ impl Shelf {
     }
 
     /// Whether the run has generators elsewhere.
+    #[cfg(feature = "script")]
     pub(crate) fn is_sent(&self) -> bool {
         !matches!(self, Self::Here)
     }
@@ -102,6 +105,7 @@ impl Shelf {
     }
 
     /// A file's content piece by piece.
+    #[cfg(feature = "script")]
     pub(crate) fn open(&self, path: &Path) -> io::Result<Box<dyn Read>> {
         match self {
             Self::Here => Ok(Box::new(File::open(path)?)),
