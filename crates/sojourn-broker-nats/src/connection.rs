@@ -42,10 +42,8 @@ pub(crate) struct Connection {
     read_ns: u64,
     pings: u64,
     pongs: u64,
-    pinged_ns: u64,
-    /// Of the ping of this number.
+    /// Of the first ping whose pong is not here: pongs come in order.
     echo: Echo,
-    echo_number: u64,
     /// Where answers to our requests come.
     inbox: String,
     listens_for_answers: bool,
@@ -105,9 +103,7 @@ impl Connection {
             read_ns: now_ns(),
             pings: 0,
             pongs: 0,
-            pinged_ns: 0,
             echo: Echo::new(now_ns()),
-            echo_number: 0,
             inbox: format!("{}.{name}", settings.inbox),
             listens_for_answers: false,
             requests: 0,
@@ -164,9 +160,7 @@ impl Connection {
         self.out.extend_from_slice(b"PING\r\n");
         self.pings += 1;
         if self.pings == self.pongs + 1 {
-            self.pinged_ns = now_ns();
-            self.echo.asked(self.pinged_ns);
-            self.echo_number = self.pings;
+            self.echo.asked(now_ns());
         }
         self.pings
     }
@@ -209,10 +203,7 @@ impl Connection {
                 Some((Frame::Message(place), _)) => return Ok(Some(Event::Message(place))),
                 Some((Frame::Pong, _)) => {
                     self.pongs = (self.pongs + 1).min(self.pings);
-                    self.pinged_ns = self.read_ns;
-                    if self.pongs == self.echo_number {
-                        self.echo.answered(self.read_ns);
-                    }
+                    self.echo.answered(self.read_ns);
                     return Ok(Some(Event::Pong));
                 }
                 Some((Frame::Ping, _)) => self.out.extend_from_slice(b"PONG\r\n"),
@@ -410,7 +401,7 @@ impl Connection {
             }
             return Ok(());
         }
-        let heard_ns = self.read_ns.max(self.pinged_ns);
+        let heard_ns = self.read_ns.max(self.echo.asked_ns().unwrap_or(0));
         if now.saturating_sub(heard_ns) >= SILENCE_NS_MAX {
             return Err(self.lost("it says nothing any more"));
         }
