@@ -10,16 +10,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sojourn_clock::{Anchor, now_ns};
-use sojourn_testkit::{Output, Program, Running, Server, TempDir, free_port, sojourn, temp_dir};
+use sojourn_testkit::{Output, Program, Running, TempDir, free_port, sojourn, temp_dir};
 
 use crate::common::until;
-use crate::k6_processes::Book;
+use crate::k6_processes;
 
 /// A script beside its target, a coordinator that has been started, and generators that have.
 struct Desk {
-    book: Book,
-    _server: Server,
-    folder: TempDir,
+    here: k6_processes::Desk,
     elsewhere: TempDir,
     port: u16,
 }
@@ -27,17 +25,12 @@ struct Desk {
 impl Desk {
     /// `BASE` in the script is the target's URL.
     fn new(script: &str) -> Self {
-        let book = Book::default();
-        let server = Server::start(book.clone()).unwrap();
-        let folder = temp_dir().unwrap();
-        let script = script.replace("BASE", &server.url(""));
-        std::fs::write(folder.path().join("test.js"), script).unwrap();
-        let (elsewhere, port) = (temp_dir().unwrap(), free_port().unwrap());
-        Self { book, _server: server, folder, elsewhere, port }
+        let here = k6_processes::Desk::new(script);
+        Self { here, elsewhere: temp_dir().unwrap(), port: free_port().unwrap() }
     }
 
     fn write(&self, name: &str, text: &str) {
-        let path = self.folder.path().join(name);
+        let path = self.here.folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
@@ -48,7 +41,7 @@ impl Desk {
         let words = ["coordinator", script, "--quiet", "--summary-export", "summary.json"];
         let fleet = ["--listen", &listen, "--key-file", "fleet.key", "--generators", &count];
         let words = words.iter().chain(&fleet).chain(flags);
-        sojourn(words).in_dir(self.folder.path()).timeout(Duration::from_secs(120))
+        sojourn(words).in_dir(self.here.folder.path()).timeout(Duration::from_secs(120))
     }
 
     /// Starts it, and waits until it listens.
@@ -65,7 +58,7 @@ impl Desk {
 
     /// One that dials another port.
     fn generator_at(&self, port: u16) -> Program {
-        let (join, key) = (format!("127.0.0.1:{port}"), self.folder.path());
+        let (join, key) = (format!("127.0.0.1:{port}"), self.here.folder.path());
         let key = key.join("fleet.key").display().to_string();
         let words = ["generator", "--join", &join, "--key-file", &key];
         sojourn(words).in_dir(self.elsewhere.path()).timeout(Duration::from_secs(120))
@@ -75,7 +68,7 @@ impl Desk {
     fn begin(&self, count: usize, flags: &[&str]) -> (Running, Vec<Running>) {
         let coordinator = self.start(self.coordinator("test.js", count, flags));
         let generators = (0..count).map(|_| self.generator().start().unwrap()).collect();
-        until("the load has begun", || self.book.paths().len() > 30);
+        until("the load has begun", || self.here.book.paths().len() > 30);
         (coordinator, generators)
     }
 
@@ -99,11 +92,11 @@ impl Desk {
     }
 
     fn file(&self, name: &str) -> String {
-        std::fs::read_to_string(self.folder.path().join(name)).unwrap()
+        std::fs::read_to_string(self.here.folder.path().join(name)).unwrap()
     }
 
     fn count(&self, metric: &str) -> usize {
-        count(&self.folder.path().join("summary.json"), metric)
+        count(&self.here.folder.path().join("summary.json"), metric)
     }
 }
 
@@ -153,7 +146,7 @@ impl Desk {
 
     /// What iterations of [`WHOLE`] have asked for.
     fn iterations(&self) -> BTreeSet<String> {
-        let paths = self.book.paths();
+        let paths = self.here.book.paths();
         let once: BTreeSet<String> = paths.iter().cloned().collect();
         assert_eq!(once.len(), paths.len(), "{paths:?}");
         once.into_iter().filter(|it| !it.contains("/setup") && !it.contains("down")).collect()
@@ -168,12 +161,12 @@ const WHOLE_FLAGS: [&str; 6] =
 fn they_do_what_one_process_would() {
     let desk = Desk::whole();
     let alone = sojourn(["run", "test.js", "--quiet"].iter().chain(&WHOLE_FLAGS));
-    let alone = alone.in_dir(desk.folder.path()).env("REGION", "north").run().unwrap();
+    let alone = alone.in_dir(desk.here.folder.path()).env("REGION", "north").run().unwrap();
     assert_eq!(alone.code, Some(0), "{alone}");
     let by_one = desk.iterations();
     assert!(by_one.contains("/shared/1/hello-made-north-own-y-6"), "{by_one:?}");
 
-    desk.book.clear();
+    desk.here.book.clear();
     let before = Anchor::now();
     let flags = [&WHOLE_FLAGS[..], &["--out", "json=samples.json"]].concat();
     let coordinator = desk.coordinator("test.js", 3, &flags).env("REGION", "north");
@@ -187,7 +180,7 @@ fn they_do_what_one_process_would() {
     let by_three = desk.iterations();
     assert_eq!(by_three.len(), 41 + 15, "{by_three:?}");
     assert_eq!(shared(by_three), shared(by_one));
-    assert_eq!((desk.book.count("/setup"), desk.book.count("/teardown/made")), (1, 1));
+    assert_eq!((desk.here.book.count("/setup"), desk.here.book.count("/teardown/made")), (1, 1));
     assert_eq!(output.stdout, "handled 56\n", "{output}");
     assert_eq!(desk.file("made.json"), r#"{"word":"made"}"#);
     // Those of setup and teardown, too.
@@ -224,9 +217,9 @@ fn an_archive_is_run_by_generators() {
     let desk = Desk::whole();
     let words = ["k6", "archive", "test.js", "-O", "test.tar", "-e", "REGION=south"];
     let words = words.iter().chain(&["--secret-source=file=words.txt"]);
-    let made = sojourn(words).in_dir(desk.folder.path()).run().unwrap();
+    let made = sojourn(words).in_dir(desk.here.folder.path()).run().unwrap();
     assert_eq!(made.code, Some(0), "{made}");
-    std::fs::remove_file(desk.folder.path().join("test.js")).unwrap();
+    std::fs::remove_file(desk.here.folder.path().join("test.js")).unwrap();
     let (output, _) = desk.run("test.tar", 2, &WHOLE_FLAGS);
     assert_eq!(output.code, Some(0), "{output}");
     let asked = desk.iterations();

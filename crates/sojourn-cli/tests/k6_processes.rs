@@ -44,15 +44,15 @@ impl Book {
 }
 
 /// A script beside its target.
-struct Desk {
-    book: Book,
+pub(crate) struct Desk {
+    pub(crate) book: Book,
     _server: Server,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl Desk {
     /// `BASE` in the script is the target's URL.
-    fn new(script: &str) -> Self {
+    pub(crate) fn new(script: &str) -> Self {
         let book = Book::default();
         let server = Server::start(book.clone()).unwrap();
         let folder = temp_dir().unwrap();

@@ -24,9 +24,9 @@ fn one_is_killed(time: &str, flags: &[&str]) -> (Desk, Output) {
     let output = coordinator.wait().unwrap();
     let other = generators.remove(0).wait().unwrap();
     assert_eq!(other.code, Some(0), "{other}");
-    assert_eq!(desk.book.count("/teardown"), 1, "{output}");
+    assert_eq!(desk.here.book.count("/teardown"), 1, "{output}");
     // What was told until then counts, and nothing that nobody has seen.
-    let seen = desk.book.paths().len();
+    let seen = desk.here.book.paths().len();
     assert!((1..=seen).contains(&desk.count("http_reqs")), "{output}");
     (desk, output)
 }
@@ -57,7 +57,7 @@ fn a_test_may_end_with_the_first_loss() {
     let (desk, output) = one_is_killed("100s", &["--on-loss", "abort"]);
     assert_eq!(output.code, Some(109), "{output}");
     assert!(output.stderr.contains(&format!("{NAMED}: the test has ended early")), "{output}");
-    assert!(desk.book.paths().len() < 5_000, "{output}");
+    assert!(desk.here.book.paths().len() < 5_000, "{output}");
 }
 
 /// Nobody waits for one that says it goes.
@@ -70,7 +70,7 @@ fn a_generator_that_is_asked_to_end_leaves_at_once_with_all_it_had() {
     assert_eq!(output.code, Some(109), "{output}");
     assert!(output.stderr.contains("was asked to end (SIGTERM or Ctrl-C)"), "{output}");
     // A request of its users that is cut off leaves no sample.
-    let (seen, counted) = (desk.book.paths().len(), desk.count("http_reqs"));
+    let (seen, counted) = (desk.here.book.paths().len(), desk.count("http_reqs"));
     assert!(counted <= seen && seen <= counted + 3, "{counted} of {seen}: {output}");
     let codes: Vec<_> = generators.into_iter().map(|it| it.wait().unwrap().code).collect();
     assert_eq!(codes, [Some(105), Some(0)], "{output}");
@@ -83,8 +83,8 @@ fn ctrl_c_ends_all_of_them_once_and_their_figures_are_whole() {
     coordinator.interrupt().unwrap();
     let output = coordinator.wait().unwrap();
     assert_eq!(output.code, Some(105), "{output}");
-    assert_eq!(desk.book.count("/teardown"), 1);
-    let (seen, counted) = (desk.book.paths().len(), desk.count("http_reqs"));
+    assert_eq!(desk.here.book.count("/teardown"), 1);
+    let (seen, counted) = (desk.here.book.paths().len(), desk.count("http_reqs"));
     // A request that is cut off leaves no sample; each user has one at most.
     assert!(counted <= seen && seen <= counted + 6, "{counted} of {seen}: {output}");
     for generator in generators {
@@ -149,17 +149,17 @@ export default function () { http.get('BASE/x'); }
     let coordinator = desk.start(desk.coordinator("test.js", 2, &[]));
     let proxy = CutProxy::start(([127, 0, 0, 1], desk.port).into()).unwrap();
     let generators = [desk.port, proxy.port()].map(|port| desk.generator_at(port).start().unwrap());
-    until("the load has begun", || desk.book.paths().len() > 100);
+    until("the load has begun", || desk.here.book.paths().len() > 100);
     proxy.refuse();
     assert_eq!(proxy.cut(), 1);
-    let before = desk.book.paths().len();
+    let before = desk.here.book.paths().len();
     std::thread::sleep(Duration::from_secs(2));
     // Neither has stopped: together they make a hundred a second.
-    assert!(desk.book.paths().len() > before + 150);
+    assert!(desk.here.book.paths().len() > before + 150);
     proxy.admit().unwrap();
     let output = coordinator.wait().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
-    let seen = desk.book.paths().len();
+    let seen = desk.here.book.paths().len();
     assert_eq!((desk.count("http_reqs"), desk.count("iterations")), (seen, seen), "{output}");
     assert_eq!(seen + desk.count("dropped_iterations"), 700, "{output}");
     for generator in generators {

@@ -29,7 +29,8 @@ fn a_script_that_can_be_read_once_is_refused() {
     let desk = Desk::new(PLAIN);
     let listen = ["--listen", "127.0.0.1:0", "--key-file", "fleet.key", "--generators", "2"];
     let words = ["k6", "coordinator", "-"].iter().chain(&listen);
-    let output = sojourn(words).input(PLAIN.as_bytes()).in_dir(desk.folder.path()).run().unwrap();
+    let output =
+        sojourn(words).input(PLAIN.as_bytes()).in_dir(desk.here.folder.path()).run().unwrap();
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("write it to a file"), "{output}");
 }
@@ -45,7 +46,7 @@ fn those_who_do_not_come_in_time_are_counted_and_nobody_waits_for_ever() {
     assert!(output.stderr.contains("of 2 generators came within 2 s"), "{output}");
     let generator = generator.wait().unwrap();
     assert_ne!(generator.code, Some(0), "{generator}");
-    assert!(desk.book.paths().is_empty());
+    assert!(desk.here.book.paths().is_empty());
 }
 
 /// The top level of a script decides by chance what it declares.
