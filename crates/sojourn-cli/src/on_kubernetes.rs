@@ -178,11 +178,7 @@ impl Attached<'_> {
                 Err(self.never_began(&without))
             }
             Ended::Coordinator { code, reason, .. } => self.finish(code, &reason, results),
-            Ended::Gone => {
-                eprintln!("void: the coordinator's pod is gone, and the run's results with it");
-                self.say_how_to_look();
-                Ok(EXIT_VOID)
-            }
+            Ended::Gone => Ok(self.gone()),
             Ended::NeverBegan(who) => Err(self.never_began(&[who])),
         }
     }
@@ -250,6 +246,8 @@ impl Attached<'_> {
             None => self.report(results).map(Some),
         };
         let code = match fetched {
+            // A deleted pod's coordinator ends as it was told to, and may be seen so before it goes.
+            Err(_) if self.is_gone() => return Ok(self.gone()),
             Ok(reported) if is_verdict => reported.map_or(code, |it| it.code(code)),
             Ok(_) => EXIT_VOID,
             Err(error) if is_verdict => return Err(error),
@@ -272,6 +270,18 @@ impl Attached<'_> {
             self.delete();
         }
         Ok(code)
+    }
+
+    /// Whether the coordinator's pod is no longer there, or on its way.
+    fn is_gone(&self) -> bool {
+        let seen = self.cluster.look(self.name);
+        seen.is_ok_and(|seen| seen.coordinator.is_none_or(|pod| pod.is_leaving))
+    }
+
+    fn gone(&self) -> u8 {
+        eprintln!("void: the coordinator's pod is gone, and the run's results with it");
+        self.say_how_to_look();
+        EXIT_VOID
     }
 
     /// Prints what the coordinator of a k6 script has printed, and writes here what it has written.

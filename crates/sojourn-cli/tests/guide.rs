@@ -11,6 +11,7 @@ mod ci;
 mod cluster;
 mod files;
 mod here;
+mod nomad;
 mod page;
 mod scripts;
 mod shop;
@@ -22,6 +23,8 @@ mod written;
 use std::path::{Path, PathBuf};
 
 use blocks::{pages, root};
+#[cfg(feature = "cluster")]
+pub(crate) use page::block;
 use page::{Command, commands};
 use shop::Shop;
 

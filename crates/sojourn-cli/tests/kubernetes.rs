@@ -252,6 +252,18 @@ fn a_coordinator_that_was_killed_makes_the_run_void() {
     assert!(!terminal.has("deleted") && !terminal.has("released"), "{output}");
 }
 
+/// Whether its end or its absence is seen first is chance: the cause is the same.
+#[test]
+fn a_coordinator_that_ends_since_its_pod_is_deleted_is_gone() {
+    let terminal = Terminal::new("1s");
+    let leaving = terminal.sojourn(ON).env("KILLED", "105").env("LEAVING", "2026-11-24T10:00:00Z");
+    let output = leaving.run().unwrap();
+    assert_eq!(output.code, Some(3), "{output}");
+    assert!(output.stderr.contains("void: the coordinator's pod is gone"), "{output}");
+    assert!(!output.stderr.contains("could not be fetched"), "{output}");
+    assert!(!terminal.has("deleted") && !terminal.has("released"), "{output}");
+}
+
 #[test]
 fn what_pods_can_not_have_is_refused_before_anything_is_asked() {
     let terminal = Terminal::new("1s");

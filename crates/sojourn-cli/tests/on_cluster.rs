@@ -20,6 +20,7 @@ use serde_json::Value;
 use sojourn_testkit::Output;
 
 use crate::common::until;
+use crate::guide::block;
 
 const GENERATORS: u64 = 4;
 
@@ -127,6 +128,36 @@ fn printed_manifests_are_a_run_too() {
     let output = namespace.sojourn("fleet attach nightly").run().unwrap();
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("100 started"), "{output}");
+}
+
+/// As the guide has it: what no flag says is patched in.
+#[test]
+fn a_kustomization_of_printed_manifests_is_a_run_with_its_patches() {
+    let namespace = Namespace::new("kustomized", &plan(50, "2s"));
+    namespace.start_target();
+    let class = "load-tests";
+    namespace.kubectl(&format!("delete priorityclass {class} --ignore-not-found"));
+    namespace.kubectl(&format!("create priorityclass {class} --value=1"));
+    let shown = block("docs/fleet.md", "kind: Kustomization");
+    let here = shown.replace("namespace: load\n", &format!("namespace: {}\n", namespace.name()));
+    assert_ne!(here, shown);
+    std::fs::write(namespace.path("kustomization.yaml"), here).unwrap();
+    let line = "fleet manifests plan.yaml --generators 2 --generator-cpu 10m --run-name nightly";
+    let printed = namespace.words(line).run().unwrap();
+    assert_eq!(printed.code, Some(0), "{printed}");
+    std::fs::write(namespace.path("run.yaml"), printed.stdout).unwrap();
+    namespace.kubectl(&format!("create -k {}", namespace.path("").display()));
+    let output = namespace.sojourn("fleet attach nightly").run().unwrap();
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(output.stdout.contains("100 started"), "{output}");
+    let of_pods = |field: &str| {
+        let label = "app.kubernetes.io/instance=nightly";
+        namespace.kubectl(&format!("get pods -l {label} -o jsonpath={{.items[*]{field}}}"))
+    };
+    assert_eq!(of_pods(".spec.priorityClassName"), [class; 3].join(" "));
+    let team = r".metadata.annotations.billing\.example\.com/team";
+    assert_eq!(of_pods(team), ["payments"; 3].join(" "));
+    namespace.kubectl(&format!("delete priorityclass {class}"));
 }
 
 #[test]

@@ -59,7 +59,7 @@ paths:
 ";
 const WRK: &str = "wrk.method = 'POST'\nfunction init(args) assert(args[1] == 'words') end\n";
 /// A control group that has been given two cores.
-const GROUP: [(&str, &str); 3] = [
+pub(super) const GROUP_FILES: [(&str, &str); 3] = [
     ("cpu.max", "200000 100000\n"),
     ("memory.current", "123000000\n"),
     (
@@ -104,7 +104,9 @@ impl Shop {
         self.write("targets.txt", &format!("GET http://{}/\n", self.api()));
         self.write("api.yaml", OPENAPI);
         self.write("post.lua", WRK);
-        GROUP.iter().for_each(|(name, text)| self.write(&format!("relay.service/{name}"), text));
+        GROUP_FILES
+            .iter()
+            .for_each(|(name, text)| self.write(&format!("relay.service/{name}"), text));
         self.has_scripts();
         self.has_programs();
     }

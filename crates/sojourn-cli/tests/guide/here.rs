@@ -32,7 +32,7 @@ const DURATIONS: [(&str, &str); 10] = [
     ("--vus 50 --max 200", "--vus 5 --max 20"),
 ];
 /// A control group, which is a folder here.
-const GROUP: &str = "/sys/fs/cgroup/system.slice/relay.service";
+pub(super) const GROUP: &str = "/sys/fs/cgroup/system.slice/relay.service";
 /// Names that are made up.
 const NAMES: [(&str, &str); 2] = [
     // The demo's keys are random: the list of those that begin so is what the page shows, too.

@@ -67,7 +67,7 @@ fn of_block(block: &Block) -> Vec<Command> {
 }
 
 /// The first block of a page that has this in it.
-pub(super) fn block(page: &str, part: &str) -> String {
+pub(crate) fn block(page: &str, part: &str) -> String {
     let found = blocks(page, &text(page)).into_iter().find(|block| block.text.contains(part));
     found.unwrap_or_else(|| panic!("{page} has no block with {part}")).text
 }

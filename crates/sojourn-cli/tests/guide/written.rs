@@ -1,15 +1,19 @@
 //! The guide's journey files, mock files and scripts, run: files as they stand there, parts of
-//! files within the plain file that `src/published/` makes of them. Those that need another broker
-//! than Kafka, or another machine, are only read, there.
+//! files within the plain file that `src/published/` makes of them. Those that need other brokers
+//! than a plain Kafka are in [`super::brokers`].
 
-use std::path::PathBuf;
+use std::{cell::OnceCell, path::PathBuf};
 
 use rdkafka::mocking::MockCluster;
 use serde_json::Value;
+use sojourn_testkit::services::Prometheus;
 use sojourn_testkit::{Program, Running, Server, TempDir, free_port, sojourn, temp_dir};
 
 use super::{
     blocks::{Block, all},
+    brokers,
+    files::GROUP_FILES,
+    here::GROUP,
     system::{PARTITIONS, System, TOPICS, Taker},
     whole::whole_journey_file,
 };
@@ -20,29 +24,16 @@ const API: &str = "127.0.0.1:8080";
 const KAFKA: &str = "127.0.0.1:9092";
 /// Where webhooks come to.
 const HOOKS: &str = "127.0.0.1:9000";
-/// What such files have that can't be run here: other brokers, names of other machines, decoders
-/// that need a registry, parts of the system whose processes are looked at.
-const ELSEWHERE: [&str; 13] = [
-    "amqp:",
-    "nats:",
-    "mqtt:",
-    "redis:",
-    "postgres:",
-    "sqs:",
-    "sse:",
-    "websocket:",
-    ".example",
-    "registry:",
-    "sasl",
-    "descriptor:",
-    "cgroup:",
-];
+/// Where Prometheus is.
+const PROMETHEUS: &str = "https://prometheus.internal:9090";
 /// Files that examples name.
 const FILES: [(&str, &str); 3] = [
     ("users.csv", "id,name,age\n1,Ann,30\n2,Bob,41\n"),
     ("stations.csv", "id,name\n7,seven\n"),
     ("instants.txt", "0\n0.5\n2\n"),
 ];
+/// The folder of the control group.
+const RELAY: &str = "relay.service";
 /// How many are run at once: most of the time they wait.
 const AT_ONCE: usize = 4;
 /// A busy machine is none of the page's.
@@ -54,6 +45,7 @@ pub(super) struct Desk {
     folder: TempDir,
     system: Server,
     kafka: String,
+    prometheus: OnceCell<Prometheus>,
     _taker: Taker,
     _cluster: MockCluster<'static, rdkafka::producer::DefaultProducerContext>,
 }
@@ -68,8 +60,14 @@ impl Desk {
         for (name, text) in FILES {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
+        let group = folder.path().join(RELAY);
+        std::fs::create_dir(&group).unwrap();
+        for (name, text) in GROUP_FILES {
+            std::fs::write(group.join(name), text).unwrap();
+        }
         let taker = Taker::start(&kafka);
-        Self { folder, system, kafka, _taker: taker, _cluster: cluster }
+        let prometheus = OnceCell::new();
+        Self { folder, system, kafka, prometheus, _taker: taker, _cluster: cluster }
     }
 
     /// A file with the block's text, addresses of which are those of this machine.
@@ -79,8 +77,17 @@ impl Desk {
         let text = text.replace(API, &self.system.address().to_string());
         let text = text.replace(KAFKA, &self.kafka);
         let text = text.replace(HOOKS, &format!("127.0.0.1:{}", free_port().unwrap()));
+        let text = text.replace(GROUP, &self.path(RELAY).display().to_string());
+        let text = match text.contains(PROMETHEUS) {
+            true => text.replace(PROMETHEUS, &self.prometheus().url()),
+            false => text,
+        };
         std::fs::write(self.folder.path().join(&name), text).unwrap();
         name
+    }
+
+    fn prometheus(&self) -> &Prometheus {
+        self.prometheus.get_or_init(|| Prometheus::start("").unwrap())
     }
 
     pub(super) fn sojourn(&self, words: &[&str]) -> Program {
@@ -92,13 +99,12 @@ impl Desk {
     }
 }
 
-/// The blocks that are a journey file, or part of one, and can be run here.
+/// The blocks that are a journey file, or part of one, and are not run elsewhere.
 fn journey_files() -> Vec<Block> {
     let is_yaml = |block: &Block| block.language == "yaml" && !block.page.starts_with("docs/ci/");
     let of_another = ["routes:", "requirements:", "apiVersion:"];
     let is_other = |block: &Block| {
-        let mut words = of_another.iter().chain(&ELSEWHERE);
-        words.any(|word| block.text.contains(word))
+        of_another.iter().any(|word| block.text.contains(word)) || brokers::has(block)
     };
     all().into_iter().filter(|block| is_yaml(block) && !is_other(block)).collect()
 }

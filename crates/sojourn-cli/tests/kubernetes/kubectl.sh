@@ -45,7 +45,8 @@ job() {
 
 pod() {
     index='"batch.kubernetes.io/job-completion-index"'
-    echo "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"labels\":{$label:\"$2\",$index:\"$3\"},
+    leaving=${LEAVING:+"\"deletionTimestamp\":\"$LEAVING\","}
+    echo "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"labels\":{$label:\"$2\",$index:\"$3\"},$leaving
         \"ownerReferences\":[{\"uid\":\"of-$2\"}]},\"spec\":{\"nodeName\":\"here\"},\"status\":{\"containerStatuses\":[
         {\"name\":\"$2\",\"state\":$4}]}}"
 }

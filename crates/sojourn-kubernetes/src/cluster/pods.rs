@@ -36,6 +36,8 @@ pub struct PodState {
     pub node: Option<String>,
     /// How its main container stands.
     pub standing: Standing,
+    /// Whether it has been deleted, so that it and its files are as good as gone.
+    pub is_leaving: bool,
 }
 
 /// How a container stands.
@@ -112,6 +114,7 @@ impl PodState {
             index: index.and_then(|index| index.parse().ok()),
             node: text(&pod["spec"]["nodeName"]),
             standing: standing(pod, part.word()),
+            is_leaving: metadata["deletionTimestamp"].is_string(),
         }
     }
 }

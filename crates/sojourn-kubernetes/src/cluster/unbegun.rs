@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn pod(index: Option<u32>, standing: Standing) -> PodState {
-        PodState { name: "x".to_owned(), index, node: None, standing }
+        PodState { name: "x".to_owned(), index, node: None, standing, is_leaving: false }
     }
 
     fn seen(standings: Vec<Standing>) -> Seen {

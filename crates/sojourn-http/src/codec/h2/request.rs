@@ -3,7 +3,11 @@
 //! Requests come as HTTP/1.1 messages whatever the protocol: which one a TLS connection speaks is
 //! known only after its handshake, and a request may be sent again on a connection that speaks the
 //! other. So the message is turned into a block when it is sent, once per distinct head: the last
-//! ones are remembered, and a load of literal requests is compared, not parsed.
+//! ones are remembered, and a load of literal requests is compared, not parsed. Where a head differs
+//! from one of them in a header's value only, such as a sequence number or a token, that field is
+//! written anew and the others are copied.
+
+use std::ops::Range;
 
 use super::hpack::write_field;
 use crate::codec::{Chunked, ChunkedPiece};
@@ -22,6 +26,7 @@ pub(crate) struct RequestBlocks {
     oldest: usize,
     /// For a head that is not remembered.
     block: Vec<u8>,
+    fields: Vec<Field>,
 }
 
 #[derive(Debug)]
@@ -31,6 +36,27 @@ struct Remembered {
     is_tls: bool,
     block: Vec<u8>,
     is_chunked: bool,
+    fields: Vec<Field>,
+}
+
+/// A header whose value says nothing about the message's form.
+#[derive(Clone, Debug)]
+struct Field {
+    /// In lower case.
+    name: Vec<u8>,
+    /// Where it is in the head, with the line's end.
+    line: Range<usize>,
+    /// Where it is in the block.
+    written: Range<usize>,
+}
+
+/// How a message resembles a head that is remembered.
+#[derive(Debug)]
+enum Alike<'m> {
+    /// It begins with it.
+    Whole,
+    /// It does but for this field's line.
+    But { field: usize, line: &'m [u8] },
 }
 
 /// A message's head in the form of HTTP/2.
@@ -54,20 +80,31 @@ impl RequestBlocks {
         message: &[u8],
         is_tls: bool,
     ) -> Result<RequestBlock<'_>, UnfitRequest> {
-        let known = self
-            .remembered
-            .iter()
-            .position(|known| known.is_tls == is_tls && message.starts_with(&known.head));
-        if let Some(place) = known {
-            let known = &self.remembered[place];
-            return Ok(RequestBlock {
-                block: &known.block,
-                head_length: known.head.len(),
-                is_chunked: known.is_chunked,
-            });
+        let mut known = self.remembered.iter().enumerate().filter(|(_, it)| it.is_tls == is_tls);
+        match known.find_map(|(place, known)| Some((place, known.resembles(message)?))) {
+            Some((place, Alike::Whole)) => {
+                let Remembered { head, block, is_chunked, .. } = &self.remembered[place];
+                Ok(RequestBlock { block, head_length: head.len(), is_chunked: *is_chunked })
+            }
+            Some((place, Alike::But { field, line })) => {
+                let known = &self.remembered[place];
+                known.write_with(field, line, &mut self.block);
+                let head_length = known.head.len() - known.fields[field].line.len() + line.len();
+                Ok(RequestBlock { block: &self.block, head_length, is_chunked: known.is_chunked })
+            }
+            None => self.new_block(message, is_tls),
         }
+    }
+
+    fn new_block(
+        &mut self,
+        message: &[u8],
+        is_tls: bool,
+    ) -> Result<RequestBlock<'_>, UnfitRequest> {
         self.block.clear();
-        let (head_length, is_chunked) = write_block(message, is_tls, &mut self.block)?;
+        self.fields.clear();
+        let (head_length, is_chunked) =
+            write_block(message, is_tls, &mut self.block, &mut self.fields)?;
         if head_length <= REMEMBERED_BYTES_MAX {
             self.remember(&message[..head_length], is_tls, is_chunked);
         }
@@ -75,19 +112,52 @@ impl RequestBlocks {
     }
 
     fn remember(&mut self, head: &[u8], is_tls: bool, is_chunked: bool) {
+        let (head, block, fields) = (head.to_vec(), self.block.clone(), self.fields.clone());
+        let remembered = Remembered { head, is_tls, block, is_chunked, fields };
         if self.remembered.len() < REMEMBERED_MAX {
-            let (head, block) = (head.to_vec(), self.block.clone());
-            self.remembered.push(Remembered { head, is_tls, block, is_chunked });
-            return;
+            return self.remembered.push(remembered);
         }
-        let known = &mut self.remembered[self.oldest];
+        self.remembered[self.oldest] = remembered;
         self.oldest = (self.oldest + 1) % REMEMBERED_MAX;
-        known.head.clear();
-        known.head.extend_from_slice(head);
-        known.is_tls = is_tls;
-        known.is_chunked = is_chunked;
-        known.block.clone_from(&self.block);
     }
+}
+
+impl Remembered {
+    fn resembles<'m>(&self, message: &'m [u8]) -> Option<Alike<'m>> {
+        let same = same_bytes(&self.head, message);
+        if same == self.head.len() {
+            return Some(Alike::Whole);
+        }
+        let field = self.fields.iter().position(|field| field.line.contains(&same))?;
+        let known = self.fields[field].line.clone();
+        // The name and its colon are the same.
+        if same - known.start <= self.fields[field].name.len() {
+            return None;
+        }
+        let rest = &message[known.start..];
+        let length = rest.iter().position(|byte| *byte == b'\n')? + 1;
+        let (line, rest) = rest.split_at(length);
+        let is_alike = line.ends_with(b"\r\n") && rest.starts_with(&self.head[known.end..]);
+        is_alike.then_some(Alike::But { field, line })
+    }
+
+    /// Writes the block that has another line for a field.
+    fn write_with(&self, field: usize, line: &[u8], out: &mut Vec<u8>) {
+        let Field { name, written, .. } = &self.fields[field];
+        out.clear();
+        out.extend_from_slice(&self.block[..written.start]);
+        write_field(name, line[name.len() + 1..].trim_ascii(), out);
+        out.extend_from_slice(&self.block[written.end..]);
+    }
+}
+
+/// How many bytes both begin with.
+fn same_bytes(one: &[u8], other: &[u8]) -> usize {
+    const AT_ONCE: usize = 16;
+    let chunks = one.chunks_exact(AT_ONCE).zip(other.chunks_exact(AT_ONCE));
+    let whole = chunks.take_while(|(one, other)| one == other).count() * AT_ONCE;
+    let rest = one[whole..].iter().zip(&other[whole..]);
+    whole + rest.take_while(|(one, other)| one == other).count()
 }
 
 /// Appends the plain body that a chunked message frames, from the end of its head on.
@@ -108,12 +178,13 @@ pub(crate) fn unframe(message: &mut Vec<u8>, head_length: usize) -> Result<(), U
     Ok(())
 }
 
-/// Appends the block of a message's head; says how long the head is, and whether the body is in
-/// chunks.
+/// Appends the block of a message's head, and its fields; says how long the head is, and whether the
+/// body is in chunks.
 fn write_block(
     message: &[u8],
     is_tls: bool,
     out: &mut Vec<u8>,
+    fields: &mut Vec<Field>,
 ) -> Result<(usize, bool), UnfitRequest> {
     const BROKEN: UnfitRequest = UnfitRequest("is not a whole HTTP/1.1 message");
     let mut lines = Lines { rest: message };
@@ -142,6 +213,7 @@ fn write_block(
     lines.rest = head;
     let (mut lower_case, mut is_chunked) = (Vec::new(), false);
     loop {
+        let line_start = message.len() - lines.rest.len();
         let line = lines.next().ok_or(BROKEN)?;
         if line.is_empty() {
             return Ok((message.len() - lines.rest.len(), is_chunked));
@@ -161,7 +233,13 @@ fn write_block(
                      know: leave it out",
                 ));
             }
-            name => write_field(name, value, out),
+            b"te" => write_field(b"te", value, out),
+            name => {
+                let start = out.len();
+                write_field(name, value, out);
+                let line = line_start..message.len() - lines.rest.len();
+                fields.push(Field { name: name.to_vec(), line, written: start..out.len() });
+            }
         }
     }
 }
@@ -244,6 +322,48 @@ mod tests {
             }
         }
         assert_eq!(blocks.remembered.len(), REMEMBERED_MAX);
+    }
+
+    #[test]
+    fn a_field_that_differs_is_written_anew() {
+        let mut blocks = RequestBlocks::default();
+        let expected = |id: &str, length: usize| {
+            format!(
+                ":method: POST\n:scheme: http\n:authority: h:1\n:path: /a?b\nx-id: {id}\n\
+                 te: trailers\ncontent-length: {length}\n"
+            )
+        };
+        for id in ["7", "8", "12345", "", "  9 ", "7"] {
+            let message = POST.replace("X-Id: 7", &format!("X-Id: {id}"));
+            let whole = Ok((expected(id.trim(), 4), message.len() - 4));
+            assert_eq!(fields(&mut blocks, &message), whole);
+        }
+        let longer = POST.replace("4\r\n\r\nbody", "11\r\n\r\nlonger body");
+        assert_eq!(fields(&mut blocks, &longer), Ok((expected("7", 11), longer.len() - 11)));
+        assert_eq!(blocks.remembered.len(), 1);
+    }
+
+    #[test]
+    fn what_differs_in_more_than_a_value_is_another_head() {
+        for (from, to) in [
+            ("X-Id: 7", "X-Io: 7"),
+            ("X-Id: 7", "X-I: 7"),
+            ("X-Id: 7\r\n", ""),
+            ("X-Id: 7", "X-Id: 7\r\nX-More: 8"),
+            ("Host: h:1", "Host: h:2"),
+            ("/a?b", "/a?c"),
+            ("TE: trailers", "TE: deflate"),
+            ("X-Id: 7", "Transfer-Encoding: chunked"),
+        ] {
+            let (mut blocks, message) = (RequestBlocks::default(), POST.replace(from, to));
+            fields(&mut blocks, POST).expect("valid");
+            let after = fields(&mut blocks, &message);
+            assert_eq!(after, fields(&mut RequestBlocks::default(), &message));
+            assert_eq!(blocks.remembered.len(), 2, "{to}");
+        }
+        let mut blocks = RequestBlocks::default();
+        fields(&mut blocks, POST).expect("valid");
+        assert!(fields(&mut blocks, &POST.replace("7\r\n", "7\n")).is_err());
     }
 
     #[test]
