@@ -25,8 +25,9 @@ use sojourn_testkit::{
 
 use super::{
     blocks::{Block, blocks, page},
-    written::Desk,
+    written::{Desk, whole_file},
 };
+use crate::mock::Mocked;
 
 /// A page, and words of one of its blocks.
 type Place = (&'static str, &'static str);
@@ -121,8 +122,9 @@ impl Shown {
         self.sojourn(&["watch", "FILE", "--for", "1s"]);
     }
 
-    /// Sends its journey once, to its end.
-    fn run_once(&self) {
+    /// Sends its journey once, to its end, as a whole file.
+    fn run_once(mut self) {
+        self.block.text = whole_file(&self.block);
         self.sojourn(&["run", "FILE", "--once", "--live", "off"]);
     }
 
@@ -177,15 +179,29 @@ fn kafka() {
         .watch();
     secret(KAFKA_SCRAM).here("a.example:9093", &both).watch();
     secret(KAFKA_TLS).here("127.0.0.1:9092", &both).watch();
-    of(AVRO).here("127.0.0.1:9092", &plain).watch();
-    of(PROTOBUF).here("127.0.0.1:9092", &plain).having("events.binpb", PAID_BINPB).watch();
     let mqtt = Mosquitto::start().unwrap();
+    let registry = registry(&mqtt);
+    of(AVRO)
+        .here("127.0.0.1:9092", &plain)
+        .here("127.0.0.1:8081", registry.address.to_string())
+        .watch();
+    of(PROTOBUF).here("127.0.0.1:9092", &plain).having("events.binpb", PAID_BINPB).watch();
     of(AVRO_AND_MQTT)
         .here("127.0.0.1:9092", &plain)
         .here("mqtt://127.0.0.1", mqtt.url())
+        .here("registry.example:8081", format!("localhost:{}", registry.address.port()))
         .having("paid.avsc", PAID_AVSC)
-        .trusting(broker.ca_file())
+        .trusting(mqtt.ca_file())
         .watch();
+}
+
+/// A registry as far as it is asked before the first message comes, with a broker's certificate.
+fn registry(broker: &Mosquitto) -> Mocked {
+    let of = |name: &str| broker.ca_file().unwrap().with_file_name(name).display().to_string();
+    let (certificate, key) = (of("server.pem"), of("server.key"));
+    let types = [("types.json", r#"["AVRO","PROTOBUF"]"#)];
+    let tls = ["--tls", "--tls-cert", certificate.as_str(), "--tls-key", key.as_str()];
+    Mocked::start(&types, &[&["--respond", "types.json"][..], &tls].concat())
 }
 
 /// The server makes a topic when the first message comes to it.
@@ -284,9 +300,10 @@ fn redis() {
 #[test]
 fn postgres() {
     let broker = Postgres::start().unwrap();
-    psql(&broker.url(), "CREATE DATABASE shop; CREATE ROLE load SUPERUSER LOGIN PASSWORD 'none'");
-    let in_shop = |url: String| url.replace("/postgres", "/shop");
-    let url = in_shop(broker.url());
+    psql(&broker.url(), "CREATE DATABASE shop");
+    let url = broker.url().replace("/postgres", "/shop");
+    // Who needs no password there.
+    let user = url.split(['/', '@']).nth(2).unwrap();
     psql(
         &url,
         "CREATE TABLE outbox (id bigserial PRIMARY KEY, aggregate_id text, headers jsonb, \
@@ -295,6 +312,7 @@ fn postgres() {
          SELECT pg_create_logical_replication_slot('debezium', 'pgoutput')",
     );
     Shown::of(POSTGRES)
+        .here("load", user)
         .here("127.0.0.1/shop", format!("127.0.0.1:{}/shop", broker.port()))
         .here("db.example/shop", format!("localhost:{}/shop", broker.port()))
         .given("PGPASSWORD", "none")

@@ -40,7 +40,9 @@ fn tasks_of_the_job_are_one_run() {
     assert_eq!(values(&job, "destination").iter().filter(|it| it.contains(KEY_FILE)).count(), 2);
     let shop = Shop::open(false);
     shop.has_a_journey_file();
-    ["local", "secrets"].map(|folder| std::fs::create_dir(shop.path(folder)).unwrap());
+    for folder in ["local", "secrets"] {
+        std::fs::create_dir(shop.path(folder)).unwrap();
+    }
     shop.write("local/journey.yaml", &shop.read("journey.yaml"));
     shop.write(KEY_FILE, &"0123456789abcdef".repeat(4));
 

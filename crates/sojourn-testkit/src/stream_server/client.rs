@@ -82,12 +82,13 @@ impl Client {
 
 /// Answers a connection's request, and reads what its client says until it is gone.
 pub(crate) fn serve(mut stream: TcpStream, shared: &Shared) {
-    let Ok((path, key)) = request(&mut stream) else { return };
+    let Ok(Request { path, key, protocol }) = request(&mut stream) else { return };
     let answer = match (path.split('/').nth(1), &key) {
         (Some("events"), Some(key)) => format!(
             "101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-             Sec-WebSocket-Accept: {}",
-            derive_accept_key(key.as_bytes())
+             Sec-WebSocket-Accept: {}{}",
+            derive_accept_key(key.as_bytes()),
+            protocol.map_or_else(String::new, |it| format!("\r\nSec-WebSocket-Protocol: {it}"))
         ),
         (Some("events"), None) => "200 OK\r\nContent-Type: text/event-stream".to_owned(),
         (Some("secret"), _) => "401 Unauthorized\r\nContent-Length: 0".to_owned(),
@@ -113,8 +114,17 @@ pub(crate) fn serve(mut stream: TcpStream, shared: &Shared) {
     shared.clients().retain(|other| !Arc::ptr_eq(&other.stream, &client.stream));
 }
 
-/// The path of a request without its query, and the key of a WebSocket's handshake.
-fn request(stream: &mut TcpStream) -> io::Result<(String, Option<String>)> {
+/// What a client asks for.
+struct Request {
+    /// Without its query.
+    path: String,
+    /// Of a WebSocket's handshake.
+    key: Option<String>,
+    /// The first subprotocol that it offers: all are spoken here.
+    protocol: Option<String>,
+}
+
+fn request(stream: &mut TcpStream) -> io::Result<Request> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(REQUEST))?;
     stream.set_write_timeout(Some(SENDING))?;
@@ -131,11 +141,15 @@ fn request(stream: &mut TcpStream) -> io::Result<(String, Option<String>)> {
     let head = String::from_utf8_lossy(&head);
     let target = head.split(' ').nth(1).unwrap_or_default();
     let path = target.split('?').next().unwrap_or_default().to_owned();
-    let key = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("sec-websocket-key").then(|| value.trim().to_owned())
-    });
-    Ok((path, key))
+    let header = |wanted: &str| {
+        head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case(wanted).then(|| value.trim().to_owned())
+        })
+    };
+    let offered = header("sec-websocket-protocol");
+    let protocol = offered.and_then(|all| all.split(',').next().map(|it| it.trim().to_owned()));
+    Ok(Request { path, key: header("sec-websocket-key"), protocol })
 }
 
 /// Reads until the client is gone; a WebSocket's pings are answered.
