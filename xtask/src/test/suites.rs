@@ -71,15 +71,23 @@ fn run_all(which: &[&str], names: &[&str], size: Size, total: &mut Count) -> Res
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
 }
 
+/// How many of the longest suite's tests are run at a time: one more than there are cores, since all
+/// but those that have a turn to themselves wait most of their time.
+fn at_a_time() -> String {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    format!("--test-threads={}", cores + 1)
+}
+
 fn in_two_lanes<'a>(
     suites: &'a [Suite],
     docs: &'a Suite,
     names: &[String],
     size: Size,
 ) -> Vec<Run<'a>> {
-    let lane = |suites: Vec<&'a Suite>, nice: bool| -> Vec<Run<'a>> {
+    let with_more = [names, &[at_a_time()]].concat();
+    let lane = |suites: Vec<&'a Suite>, words: &[String], nice: bool| -> Vec<Run<'a>> {
         let run = |suite: &'a Suite| {
-            let (count, outcome) = suite.run(names, size, nice);
+            let (count, outcome) = suite.run(words, size, nice);
             (suite, count, outcome)
         };
         suites.into_iter().map(run).collect()
@@ -88,8 +96,8 @@ fn in_two_lanes<'a>(
         suites.iter().partition(|suite| suite.is(LONGEST));
     others.push(docs);
     thread::scope(|scope| {
-        let beside = scope.spawn(|| lane(others, true));
-        let mut runs = lane(longest, false);
+        let beside = scope.spawn(|| lane(others, names, true));
+        let mut runs = lane(longest, &with_more, false);
         match beside.join() {
             Ok(others) => runs.extend(others),
             Err(panic) => std::panic::resume_unwind(panic),
