@@ -15,6 +15,8 @@ mod sessions;
 mod slow;
 mod unbegun;
 
+use std::time::{Duration, Instant};
+
 use namespace::Namespace;
 use serde_json::Value;
 use sojourn_testkit::Output;
@@ -36,9 +38,14 @@ fn plan(rate: u64, steady: &str) -> String {
 const RUN: &str = "run plan.yaml --on kubernetes --generators 4 --generator-cpu 10m \
                    --coordinator-cpu 10m --run-name shop";
 
-/// Waits until the load of the run has begun.
+/// Waits until the load of the run has begun, within a minute.
 fn await_load(namespace: &Namespace) {
-    until("the load has begun", || namespace.log("shop").contains("steady"));
+    let end = Instant::now() + Duration::from_secs(60);
+    while !namespace.log("shop").contains("steady") {
+        let there = || namespace.kubectl("get pods -o wide") + "\n" + &namespace.log("shop");
+        assert!(Instant::now() < end, "the load has not begun:\n{}", there());
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// The report that was printed as JSON.
