@@ -15,10 +15,9 @@ mod sessions;
 mod slow;
 mod unbegun;
 
-use std::time::{Duration, Instant};
-
 use namespace::Namespace;
 use serde_json::Value;
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_testkit::Output;
 
 use crate::common::until;
@@ -40,11 +39,11 @@ const RUN: &str = "run plan.yaml --on kubernetes --generators 4 --generator-cpu 
 
 /// Waits until the load of the run has begun, within a minute.
 fn await_load(namespace: &Namespace) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end_ns = now_ns() + 60 * SECOND_NS;
     while !namespace.log("shop").contains("steady") {
         let there = || namespace.kubectl("get pods -o wide") + "\n" + &namespace.log("shop");
-        assert!(Instant::now() < end, "the load has not begun:\n{}", there());
-        std::thread::sleep(Duration::from_millis(20));
+        assert!(now_ns() < end_ns, "the load has not begun:\n{}", there());
+        std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
 
