@@ -71,8 +71,8 @@ fn run_all(which: &[&str], names: &[&str], size: Size, total: &mut Count) -> Res
     if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
 }
 
-/// How many of the longest suite's tests are run at a time: one more than there are cores, since all
-/// but those that have a turn to themselves wait most of their time.
+/// How many of the longest suite's tests are run at a time: one more than there are cores, since
+/// all but those that have a turn to themselves wait most of their time.
 fn at_a_time() -> String {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     format!("--test-threads={}", cores + 1)

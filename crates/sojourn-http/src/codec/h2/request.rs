@@ -178,8 +178,8 @@ pub(crate) fn unframe(message: &mut Vec<u8>, head_length: usize) -> Result<(), U
     Ok(())
 }
 
-/// Appends the block of a message's head, and its fields; says how long the head is, and whether the
-/// body is in chunks.
+/// Appends the block of a message's head, and its fields; says how long the head is, and whether
+/// the body is in chunks.
 fn write_block(
     message: &[u8],
     is_tls: bool,
