@@ -1,8 +1,8 @@
 //! Sojourn's figures against a queue of known theory: M/M/1 and M/M/3 at three loads, by
 //! `sojourn mock`'s own queue and its truth file. Prints one `name value unit` a line.
 //!
-//! Each load runs for 20 s, in five rounds, each with its own arrivals and services, at most 5,000 a
-//! second; with `SOJOURN_ORACLE_SECONDS=80` the six loads have two million services together.
+//! Each load runs for 20 s, in five rounds, each with its own arrivals and services, at most 5,000
+//! a second; with `SOJOURN_ORACLE_SECONDS=80` the six loads have two million services together.
 //! Figures are medians of the rounds: a round in which the machine stood still says nothing of a
 //! queue. Request by request, what Sojourn measured is compared with
 //! the truth (`added`: the network and both processes; and its parts: until the mock has the
@@ -238,8 +238,8 @@ impl Round {
     }
 }
 
-/// Prints what a load came to, by the medians of its rounds, and judges it; whether all limits hold.
-/// A limit's line is `verdict LOAD: LIMIT: FIGURE UNIT in FROM to TO: holds`.
+/// Prints what a load came to, by the medians of its rounds, and judges it; whether all limits
+/// hold. A limit's line is `verdict LOAD: LIMIT: FIGURE UNIT in FROM to TO: holds`.
 fn tell_all(load: &str, rounds: &[Round]) -> bool {
     let mut holds = true;
     let mut judge = |what: &str, figure: f64, (from, to): (f64, f64), unit: &str| {

@@ -246,7 +246,7 @@ impl Attached<'_> {
             None => self.report(results).map(Some),
         };
         let code = match fetched {
-            // A deleted pod's coordinator ends as it was told to, and may be seen so before it goes.
+            // A deleted pod's coordinator ends as it was told to, which may be seen before it goes.
             Err(_) if self.is_gone() => return Ok(self.gone()),
             Ok(reported) if is_verdict => reported.map_or(code, |it| it.code(code)),
             Ok(_) => EXIT_VOID,

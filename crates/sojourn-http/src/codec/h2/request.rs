@@ -3,9 +3,9 @@
 //! Requests come as HTTP/1.1 messages whatever the protocol: which one a TLS connection speaks is
 //! known only after its handshake, and a request may be sent again on a connection that speaks the
 //! other. So the message is turned into a block when it is sent, once per distinct head: the last
-//! ones are remembered, and a load of literal requests is compared, not parsed. Where a head differs
-//! from one of them in a header's value only, such as a sequence number or a token, that field is
-//! written anew and the others are copied.
+//! ones are remembered, and a load of literal requests is compared, not parsed. Where a head
+//! differs from one of them in a header's value only, such as a sequence number or a token, that
+//! field is written anew and the others are copied.
 
 use std::ops::Range;
 
