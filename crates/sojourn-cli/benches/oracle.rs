@@ -74,13 +74,34 @@ fn main() -> ExitCode {
     let mut holds = true;
     for servers in [1, 3] {
         for percent in [50, 70, 90] {
+            let load = Load { servers, percent };
             let milliseconds = seconds * 1_000 / ROUNDS;
-            let measure = |round| measure(servers, percent, milliseconds, round, spin);
+            let measure = |round| measure(load, milliseconds, round, spin);
             let rounds: Vec<Round> = (0..ROUNDS).map(measure).collect();
-            holds &= tell_all(&format!("oracle.mm{servers}_{percent}"), &rounds);
+            holds &= tell_all(load, &rounds);
         }
     }
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How many servers are asked, and how much of their time.
+#[derive(Clone, Copy)]
+struct Load {
+    servers: u32,
+    percent: u32,
+}
+
+impl Load {
+    fn rate_per_s(self) -> u64 {
+        RATE_PER_S.min(RATE_PER_S * u64::from(self.servers * self.percent) / 100)
+    }
+
+    fn theory(self) -> Mmc {
+        let Self { servers, percent } = self;
+        let utilization = f64::from(percent) / 100.0;
+        let service_us = utilization * f64::from(servers) / self.rate_per_s() as f64 * 1e6;
+        Mmc { servers, utilization, service_mean: service_us }
+    }
 }
 
 /// One line of the truth, as far as it matters here.
@@ -95,8 +116,10 @@ struct Truth {
 /// What a round of a load came to.
 #[derive(Default)]
 struct Round {
-    /// Requests: name and count.
-    counts: Vec<(&'static str, u64)>,
+    services: u64,
+    /// Services of which Sojourn has no figures.
+    unmeasured: u64,
+    lindley_mismatches: u64,
     /// Name and value, µs.
     figures: Vec<(String, f64)>,
     limits: Vec<Limit>,
@@ -111,26 +134,25 @@ struct Limit {
 }
 
 /// Runs a round of a load.
-fn measure(servers: u32, percent: u32, milliseconds: u64, round: u64, spin: bool) -> Round {
+fn measure(load: Load, milliseconds: u64, round: u64, spin: bool) -> Round {
     let folder = tempfile::tempdir_in(IN_MEMORY).or_else(|_| tempfile::tempdir()).unwrap();
     let truth_path = folder.path().join("truth.ndjson");
-    let utilization = f64::from(percent) / 100.0;
-    let rate_per_s = RATE_PER_S.min(RATE_PER_S * u64::from(servers * percent) / 100);
-    let service_ns = utilization * f64::from(servers) / rate_per_s as f64 * 1e9;
-    let mock = start(servers, service_ns, round, spin, &truth_path);
+    let theory = load.theory();
+    let mock = start(&theory, round, spin, &truth_path);
     let seed = 7 + round;
     let run_file = folder.path().join("run.sojourn");
-    let run = run(&mock.url(""), rate_per_s, milliseconds, seed, spin, &run_file);
+    let run = run(&mock.url(""), load.rate_per_s(), milliseconds, seed, spin, &run_file);
     let lines = mock.finish().truth.unwrap().unwrap();
     let truth = read(&truth_path);
     assert_eq!(truth.len() as u64, lines);
 
     let compared = Compared::of(&run, &truth);
-    let mut of = Round::default();
-    of.counts.push(("arrivals_per_s", rate_per_s));
-    of.counts.push(("services", truth.len() as u64));
-    of.counts.push(("unmeasured", (truth.len() - compared.added_ns.len()) as u64));
-    of.counts.push(("lindley_mismatches", lindley_mismatches(servers, &truth)));
+    let mut of = Round {
+        services: lines,
+        unmeasured: lines - compared.added_ns.len() as u64,
+        lindley_mismatches: lindley_mismatches(load.servers, &truth),
+        ..Round::default()
+    };
     of.quantiles("added", &compared.added_ns);
     let parts = ["added_to_arrival", "added_to_sent", "added_to_read"];
     for (part, ns) in parts.iter().zip(&compared.parts_ns) {
@@ -141,9 +163,9 @@ fn measure(servers: u32, percent: u32, milliseconds: u64, round: u64, spin: bool
         quantile_us(&compared.added_ns, 0.99),
         (0.0, ADDED_NS_MAX as f64 / 1e3),
     );
-    let theory = Mmc { servers, utilization, service_mean: service_ns / 1e3 };
+    let Mmc { servers, utilization, service_mean } = theory;
     let offered = utilization * f64::from(servers);
-    let exact_us = mmc_response_quantile(servers, offered, theory.service_mean, 0.99);
+    let exact_us = mmc_response_quantile(servers, offered, service_mean, 0.99);
     let mean_us = theory.mean_response_interval(truth.len() as u64, Z).center;
     of.figure("mean_theory", mean_us);
     of.figure("p99_theory", exact_us);
@@ -240,24 +262,24 @@ impl Round {
 
 /// Prints what a load came to, by the medians of its rounds, and judges it; whether all limits
 /// hold. A limit's line is `verdict LOAD: LIMIT: FIGURE UNIT in FROM to TO: holds`.
-fn tell_all(load: &str, rounds: &[Round]) -> bool {
+fn tell_all(load: Load, rounds: &[Round]) -> bool {
+    let name = format!("oracle.mm{}_{}", load.servers, load.percent);
     let mut holds = true;
     let mut judge = |what: &str, figure: f64, (from, to): (f64, f64), unit: &str| {
         let is_in = (from..=to).contains(&figure);
         holds &= is_in;
         let verdict = if is_in { "holds" } else { "MISSED" };
-        println!("verdict {load}: {what}: {figure:.1} {unit} in {from:.1} to {to:.1}: {verdict}");
+        println!("verdict {name}: {what}: {figure:.1} {unit} in {from:.1} to {to:.1}: {verdict}");
     };
-    for (at, (name, _)) in rounds[0].counts.iter().enumerate() {
-        let all = rounds.iter().map(|round| round.counts[at].1);
-        let all: u64 = if *name == "arrivals_per_s" { all.max().unwrap_or(0) } else { all.sum() };
-        println!("{load}.{name} {all} requests");
-        if *name == "lindley_mismatches" {
-            judge("mismatches with Lindley's recursion", all as f64, (0.0, 0.0), "");
-        }
-    }
-    for (at, (name, _)) in rounds[0].figures.iter().enumerate() {
-        println!("{load}.{name} {:.2} us", median(rounds, |round| round.figures[at].1));
+    let sum = |of: fn(&Round) -> u64| rounds.iter().map(of).sum::<u64>();
+    let mismatches = sum(|round| round.lindley_mismatches);
+    println!("{name}.arrivals_per_s {} requests", load.rate_per_s());
+    println!("{name}.services {} requests", sum(|round| round.services));
+    println!("{name}.unmeasured {} requests", sum(|round| round.unmeasured));
+    println!("{name}.lindley_mismatches {mismatches} requests");
+    judge("mismatches with Lindley's recursion", mismatches as f64, (0.0, 0.0), "");
+    for (at, (figure, _)) in rounds[0].figures.iter().enumerate() {
+        println!("{name}.{figure} {:.2} us", median(rounds, |round| round.figures[at].1));
     }
     for (at, limit) in rounds[0].limits.iter().enumerate() {
         let of = |part: fn(&Limit) -> f64| median(rounds, |round| part(&round.limits[at]));
@@ -278,10 +300,10 @@ fn quantile_us(sorted_ns: &[u64], at: f64) -> f64 {
     sorted_ns.get(place).map_or(f64::NAN, |ns| *ns as f64 / 1e3)
 }
 
-fn start(servers: u32, service_ns: f64, round: u64, spin: bool, truth: &Path) -> Mock {
+fn start(theory: &Mmc, round: u64, spin: bool, truth: &Path) -> Mock {
     let queue = Queue {
-        servers: NonZeroUsize::new(servers as usize).unwrap(),
-        service: Latency::Exponential { mean_ns: service_ns },
+        servers: NonZeroUsize::new(theory.servers as usize).unwrap(),
+        service: Latency::Exponential { mean_ns: theory.service_mean * 1e3 },
         waiting_max: usize::MAX,
     };
     let respond = Respond {

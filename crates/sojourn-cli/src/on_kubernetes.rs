@@ -278,6 +278,7 @@ impl Attached<'_> {
         seen.is_ok_and(|seen| seen.coordinator.is_none_or(|pod| pod.is_leaving))
     }
 
+    /// Says so; the exit code.
     fn gone(&self) -> u8 {
         eprintln!("void: the coordinator's pod is gone, and the run's results with it");
         self.say_how_to_look();

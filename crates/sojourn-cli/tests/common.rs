@@ -1,6 +1,8 @@
 //! What the tests share: plans from text, runs in a temporary folder.
 
 use std::{
+    io::{Read, Write},
+    net::{TcpStream, ToSocketAddrs},
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -13,12 +15,32 @@ use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 
 /// Waits until something holds, which it must within a minute.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, holds: impl FnMut() -> bool) {
+    until_or(holds, || what.to_owned());
+}
+
+/// The same, and what to say when it never does is found out then.
+pub(crate) fn until_or(mut holds: impl FnMut() -> bool, what: impl Fn() -> String) {
     let end_ns = now_ns() + 60 * SECOND_NS;
     while !holds() {
-        assert!(now_ns() < end_ns, "never: {what}");
+        assert!(now_ns() < end_ns, "never: {}", what());
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// What is answered to a request of HTTP on a connection of its own. `head` is the request line and
+/// the headers but those about host, connection and length.
+pub(crate) fn answer(to: impl ToSocketAddrs, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(to).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{head}\r\nhost: h\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 /// Durations that follow an exponential law outlast a part of their mean as often as it says.

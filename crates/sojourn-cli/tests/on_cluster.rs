@@ -17,10 +17,9 @@ mod unbegun;
 
 use namespace::Namespace;
 use serde_json::Value;
-use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_testkit::Output;
 
-use crate::common::until;
+use crate::common::{until, until_or};
 use crate::guide::block;
 
 const GENERATORS: u64 = 4;
@@ -37,14 +36,13 @@ fn plan(rate: u64, steady: &str) -> String {
 const RUN: &str = "run plan.yaml --on kubernetes --generators 4 --generator-cpu 10m \
                    --coordinator-cpu 10m --run-name shop";
 
-/// Waits until the load of the run has begun, within a minute.
+/// Waits until the load of the run has begun.
 fn await_load(namespace: &Namespace) {
-    let end_ns = now_ns() + 60 * SECOND_NS;
-    while !namespace.log("shop").contains("steady") {
-        let there = || namespace.kubectl("get pods -o wide") + "\n" + &namespace.log("shop");
-        assert!(now_ns() < end_ns, "the load has not begun:\n{}", there());
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    let has_begun = || namespace.log("shop").contains("steady");
+    until_or(has_begun, || {
+        let (pods, log) = (namespace.kubectl("get pods -o wide"), namespace.log("shop"));
+        format!("the load has begun; there are\n{pods}\nand the log\n{log}")
+    });
 }
 
 /// The report that was printed as JSON.

@@ -12,6 +12,8 @@ use sojourn_testkit::services::{
 };
 use sojourn_testkit::{MisbehavingServer, Misbehaviour, sojourn, temp_dir};
 
+use crate::common::answer;
+
 /// The wrong password.
 const WRONG: &str = "hunter2-hunter2";
 /// The name that no server's certificate has.
@@ -301,12 +303,6 @@ fn of_sqs_another_name() {
 
 /// Tells Moto to check the keys of every further request.
 fn check_keys(port: u16) {
-    use std::io::{Read as _, Write as _};
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let request = "POST /moto-api/reset-auth HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\
-                   Connection: close\r\n\r\n0";
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = answer(("127.0.0.1", port), "POST /moto-api/reset-auth HTTP/1.1", "0");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }

@@ -11,6 +11,8 @@ use crossbeam_channel::{Sender, bounded};
 use sojourn_clock::{MILLISECOND_NS, now_ns, sleep_until};
 use sojourn_testkit::free_port;
 
+use crate::common::answer;
+
 /// Posts every line it is given to a webhook, each so long after it was given.
 pub(crate) struct Hooks {
     /// Where the webhook shall listen.
@@ -48,15 +50,7 @@ impl Hooks {
 
 /// One event, which the webhook must take.
 fn post(to: &str, event: &str) {
-    let mut stream = TcpStream::connect(to).unwrap();
-    let length = event.len();
-    write!(
-        stream,
-        "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{event}"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = answer(to, "POST / HTTP/1.1", event);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 

@@ -16,18 +16,19 @@ use rdkafka::{
     producer::{BaseProducer, BaseRecord, Producer},
 };
 use sojourn_testkit::{
-    StreamServer,
+    StreamServer, TempDir, free_port,
     services::{
         Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, RabbitMq, Redis, Service,
         USER,
     },
+    sojourn, temp_dir,
 };
 
 use super::{
     blocks::{Block, blocks, page},
-    written::{Desk, whole_file},
+    written::whole_file,
 };
-use crate::mock::Mocked;
+use crate::{common::answer, mock::Mocked};
 
 /// A page, and words of one of its blocks.
 type Place = (&'static str, &'static str);
@@ -76,9 +77,12 @@ pub(super) fn has(block: &Block) -> bool {
     PLACES.iter().any(|(page, words)| block.page == *page && block.text.contains(words))
 }
 
+/// What a block is called here.
+const FILE: &str = "shown.yaml";
+
 /// A block of a page with channels.
 struct Shown {
-    desk: Desk,
+    folder: TempDir,
     block: Block,
     /// Variables of its environment.
     given: Vec<(&'static str, String)>,
@@ -89,7 +93,7 @@ impl Shown {
         let mut all = blocks(name, &page(name)).into_iter();
         let block = all.find(|block| block.language == "yaml" && block.text.contains(words));
         let block = block.unwrap_or_else(|| panic!("{name}: no {words}"));
-        Self { desk: Desk::new(), block, given: Vec::new() }
+        Self { folder: temp_dir().unwrap(), block, given: Vec::new() }
     }
 
     /// With what is here in place of what it shows.
@@ -102,7 +106,7 @@ impl Shown {
 
     /// With a file that it names.
     fn having(self, name: &str, content: impl AsRef<[u8]>) -> Self {
-        std::fs::write(self.desk.path(name), content).unwrap();
+        std::fs::write(self.folder.path().join(name), content).unwrap();
         self
     }
 
@@ -113,26 +117,25 @@ impl Shown {
 
     /// With the authority that it names.
     fn trusting(self, ca: Option<PathBuf>) -> Self {
-        std::fs::copy(ca.unwrap(), self.desk.path("ca.pem")).unwrap();
+        std::fs::copy(ca.unwrap(), self.folder.path().join("ca.pem")).unwrap();
         self
     }
 
     /// Listens to all its channels for a second.
     fn watch(&self) {
-        self.sojourn(&["watch", "FILE", "--for", "1s"]);
+        self.sojourn(&["watch", FILE, "--for", "1s"]);
     }
 
     /// Sends its journey once, to its end, as a whole file.
     fn run_once(mut self) {
         self.block.text = whole_file(&self.block);
-        self.sojourn(&["run", "FILE", "--once", "--live", "off"]);
+        self.sojourn(&["run", FILE, "--once", "--live", "off"]);
     }
 
     fn sojourn(&self, words: &[&str]) {
-        let file = self.desk.write(&self.block, &self.block.text, "yaml");
-        let words: Vec<&str> =
-            words.iter().map(|word| if *word == "FILE" { file.as_str() } else { word }).collect();
-        let mut program = self.desk.sojourn(&words);
+        let folder = self.folder.path();
+        std::fs::write(folder.join(FILE), &self.block.text).unwrap();
+        let mut program = sojourn(words).in_dir(folder);
         for (name, value) in &self.given {
             program = program.env(name, value);
         }
@@ -141,19 +144,10 @@ impl Shown {
     }
 }
 
-/// What a server answers to a request of HTTP, which it must take.
-fn ask(port: u16, head: &str, body: &str) -> String {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let length = body.len();
-    write!(
-        stream,
-        "{head}\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+/// A request of HTTP, which the server must take.
+fn ask(port: u16, head: &str, body: &str) {
+    let answer = answer(("127.0.0.1", port), head, body);
     assert!(answer.starts_with("HTTP/1.1 2"), "{head}: {answer}");
-    answer
 }
 
 /// A schema, and a descriptor set with `shop.Paid`, a message without fields.
@@ -178,7 +172,10 @@ fn kafka() {
         .here("a.example:9092,b.example:9092", broker.bootstrap_with_password())
         .watch();
     secret(KAFKA_SCRAM).here("a.example:9093", &both).watch();
-    secret(KAFKA_TLS).here("127.0.0.1:9092", &both).watch();
+    secret(KAFKA_TLS)
+        .here("127.0.0.1:9092", &both)
+        .here("127.0.0.1:9000", format!("127.0.0.1:{}", free_port().unwrap()))
+        .watch();
     let mqtt = Mosquitto::start().unwrap();
     let registry = registry(&mqtt);
     of(AVRO)

@@ -1,6 +1,6 @@
 //! Files that pages name but do not make.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use sojourn_testkit::sojourn_path;
 
@@ -59,7 +59,7 @@ paths:
 ";
 const WRK: &str = "wrk.method = 'POST'\nfunction init(args) assert(args[1] == 'words') end\n";
 /// A control group that has been given two cores.
-pub(super) const GROUP_FILES: [(&str, &str); 3] = [
+const GROUP: [(&str, &str); 3] = [
     ("cpu.max", "200000 100000\n"),
     ("memory.current", "123000000\n"),
     (
@@ -69,11 +69,10 @@ pub(super) const GROUP_FILES: [(&str, &str); 3] = [
     ),
 ];
 /// Folders of the user's, and of a clone of a project.
-const FOLDERS: [&str; 7] = [
+const FOLDERS: [&str; 6] = [
     "bin",
     "fresh",
     "load",
-    "relay.service",
     ".zfunc",
     ".config/fish/completions",
     ".local/share/bash-completion/completions",
@@ -93,6 +92,15 @@ const PGREP: &str = "#!/bin/sh\nPATH=${PATH#*:}\nexec pgrep -P SHOP \"$@\"\n";
 /// A part of the system under test, which waits.
 const SERVICE: &str = "#!/bin/sh\nwhile :; do sleep 0.2; done\n";
 
+/// What a control group is called here.
+pub(super) const RELAY: &str = "relay.service";
+
+/// Makes a folder that is a control group as far as it is read.
+pub(super) fn has_group(folder: &Path) {
+    std::fs::create_dir(folder).unwrap();
+    GROUP.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+}
+
 impl Shop {
     /// Writes all of them.
     pub(super) fn has_files(&self) {
@@ -104,9 +112,7 @@ impl Shop {
         self.write("targets.txt", &format!("GET http://{}/\n", self.api()));
         self.write("api.yaml", OPENAPI);
         self.write("post.lua", WRK);
-        GROUP_FILES
-            .iter()
-            .for_each(|(name, text)| self.write(&format!("relay.service/{name}"), text));
+        has_group(&self.path(RELAY));
         self.has_scripts();
         self.has_programs();
     }

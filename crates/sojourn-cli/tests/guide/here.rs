@@ -7,7 +7,7 @@ use sojourn_testkit::{
     services::{InfluxDb, Nats, OpenTelemetry, Prometheus, Statsd},
 };
 
-use super::{page::Command, shop::Shop};
+use super::{files::RELAY, page::Command, shop::Shop};
 use crate::{
     event_queue::simulator::{Clock, Settings, Simulator},
     mock::Mocked,
@@ -130,7 +130,7 @@ impl Shop {
             (API, api),
             ("checkout.shop:8080", self.api()),
             (KAFKA, self.kafka.bootstrap_servers()),
-            (GROUP, self.path("relay.service").display().to_string()),
+            (GROUP, self.path(RELAY).display().to_string()),
         ];
         let others = ADDRESSES.into_iter().filter(|address| line.contains(address));
         known.extend(others.map(|address| (address, self.addresses.of(address))));

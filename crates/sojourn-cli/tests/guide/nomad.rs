@@ -10,17 +10,8 @@ const KEY_FILE: &str = "secrets/fleet.key";
 
 /// What follows `name =` in a job, each time.
 fn values<'a>(job: &'a str, name: &str) -> Vec<&'a str> {
-    let lines = job.split_inclusive('\n');
-    let starts = lines.scan(0, |at, line| {
-        let start = *at;
-        *at += line.len();
-        Some((start, line))
-    });
-    let named = starts.filter_map(|(start, line)| {
-        let (left, right) = line.split_once('=')?;
-        (left.trim() == name).then(|| job[start + line.len() - right.len()..].trim_start())
-    });
-    named.collect()
+    let behind = job.split(name).skip(1);
+    behind.filter_map(|rest| rest.trim_start().strip_prefix('=')).map(str::trim_start).collect()
 }
 
 /// The words of each task of the job: lists, which HCL writes as JSON does.

@@ -12,7 +12,7 @@ use sojourn_testkit::{Program, Running, Server, TempDir, free_port, sojourn, tem
 use super::{
     blocks::{Block, all},
     brokers,
-    files::GROUP_FILES,
+    files::{RELAY, has_group},
     here::GROUP,
     system::{PARTITIONS, System, TOPICS, Taker},
     whole::whole_journey_file,
@@ -32,8 +32,6 @@ const FILES: [(&str, &str); 3] = [
     ("stations.csv", "id,name\n7,seven\n"),
     ("instants.txt", "0\n0.5\n2\n"),
 ];
-/// The folder of the control group.
-const RELAY: &str = "relay.service";
 /// How many are run at once: most of the time they wait.
 const AT_ONCE: usize = 4;
 /// A busy machine is none of the page's.
@@ -60,11 +58,7 @@ impl Desk {
         for (name, text) in FILES {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let group = folder.path().join(RELAY);
-        std::fs::create_dir(&group).unwrap();
-        for (name, text) in GROUP_FILES {
-            std::fs::write(group.join(name), text).unwrap();
-        }
+        has_group(&folder.path().join(RELAY));
         let taker = Taker::start(&kafka);
         let prometheus = OnceCell::new();
         Self { folder, system, kafka, prometheus, _taker: taker, _cluster: cluster }

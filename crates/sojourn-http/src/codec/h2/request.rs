@@ -7,8 +7,6 @@
 //! differs from one of them in a header's value only, such as a sequence number or a token, that
 //! field is written anew and the others are copied.
 
-use std::ops::Range;
-
 use super::hpack::write_field;
 use crate::codec::{Chunked, ChunkedPiece};
 
@@ -25,29 +23,36 @@ pub(crate) struct RequestBlocks {
     /// The one to replace next.
     oldest: usize,
     /// For a head that is not remembered.
-    block: Vec<u8>,
-    fields: Vec<Field>,
+    encoded: Encoded,
+    /// A header's name.
+    lower_case: Vec<u8>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Remembered {
     /// To the empty line, inclusive: no other message begins so.
     head: Vec<u8>,
     is_tls: bool,
-    block: Vec<u8>,
     is_chunked: bool,
+    encoded: Encoded,
+}
+
+/// A head's block, and where in it are the headers whose values say nothing about the message's
+/// form.
+#[derive(Debug, Default)]
+struct Encoded {
+    block: Vec<u8>,
     fields: Vec<Field>,
 }
 
-/// A header whose value says nothing about the message's form.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Field {
-    /// In lower case.
-    name: Vec<u8>,
-    /// Where it is in the head, with the line's end.
-    line: Range<usize>,
+    /// Where its line begins in the head, and ends with its line end.
+    line: (usize, usize),
+    /// Of the line's beginning.
+    name_length: usize,
     /// Where it is in the block.
-    written: Range<usize>,
+    written: (usize, usize),
 }
 
 /// How a message resembles a head that is remembered.
@@ -56,7 +61,7 @@ enum Alike<'m> {
     /// It begins with it.
     Whole,
     /// It does but for this field's line.
-    But { field: usize, line: &'m [u8] },
+    But { field: Field, line: &'m [u8] },
 }
 
 /// A message's head in the form of HTTP/2.
@@ -83,14 +88,19 @@ impl RequestBlocks {
         let mut known = self.remembered.iter().enumerate().filter(|(_, it)| it.is_tls == is_tls);
         match known.find_map(|(place, known)| Some((place, known.resembles(message)?))) {
             Some((place, Alike::Whole)) => {
-                let Remembered { head, block, is_chunked, .. } = &self.remembered[place];
-                Ok(RequestBlock { block, head_length: head.len(), is_chunked: *is_chunked })
+                let Remembered { head, encoded, is_chunked, .. } = &self.remembered[place];
+                let head_length = head.len();
+                Ok(RequestBlock { block: &encoded.block, head_length, is_chunked: *is_chunked })
             }
             Some((place, Alike::But { field, line })) => {
-                let known = &self.remembered[place];
-                known.write_with(field, line, &mut self.block);
-                let head_length = known.head.len() - known.fields[field].line.len() + line.len();
-                Ok(RequestBlock { block: &self.block, head_length, is_chunked: known.is_chunked })
+                let Remembered { head, encoded, is_chunked, .. } = &self.remembered[place];
+                let block = &mut self.encoded.block;
+                block.clear();
+                block.extend_from_slice(&encoded.block[..field.written.0]);
+                write_header(line, field.name_length, &mut self.lower_case, block);
+                block.extend_from_slice(&encoded.block[field.written.1..]);
+                let head_length = head.len() - (field.line.1 - field.line.0) + line.len();
+                Ok(RequestBlock { block, head_length, is_chunked: *is_chunked })
             }
             None => self.new_block(message, is_tls),
         }
@@ -101,24 +111,27 @@ impl RequestBlocks {
         message: &[u8],
         is_tls: bool,
     ) -> Result<RequestBlock<'_>, UnfitRequest> {
-        self.block.clear();
-        self.fields.clear();
         let (head_length, is_chunked) =
-            write_block(message, is_tls, &mut self.block, &mut self.fields)?;
+            write_block(message, is_tls, &mut self.lower_case, &mut self.encoded)?;
         if head_length <= REMEMBERED_BYTES_MAX {
             self.remember(&message[..head_length], is_tls, is_chunked);
         }
-        Ok(RequestBlock { block: &self.block, head_length, is_chunked })
+        Ok(RequestBlock { block: &self.encoded.block, head_length, is_chunked })
     }
 
     fn remember(&mut self, head: &[u8], is_tls: bool, is_chunked: bool) {
-        let (head, block, fields) = (head.to_vec(), self.block.clone(), self.fields.clone());
-        let remembered = Remembered { head, is_tls, block, is_chunked, fields };
-        if self.remembered.len() < REMEMBERED_MAX {
-            return self.remembered.push(remembered);
-        }
-        self.remembered[self.oldest] = remembered;
+        let place = self.oldest;
         self.oldest = (self.oldest + 1) % REMEMBERED_MAX;
+        if place == self.remembered.len() {
+            self.remembered.push(Remembered::default());
+        }
+        // Its buffers are used again.
+        let known = &mut self.remembered[place];
+        known.head.clear();
+        known.head.extend_from_slice(head);
+        (known.is_tls, known.is_chunked) = (is_tls, is_chunked);
+        known.encoded.block.clone_from(&self.encoded.block);
+        known.encoded.fields.clone_from(&self.encoded.fields);
     }
 }
 
@@ -128,27 +141,31 @@ impl Remembered {
         if same == self.head.len() {
             return Some(Alike::Whole);
         }
-        let field = self.fields.iter().position(|field| field.line.contains(&same))?;
-        let known = self.fields[field].line.clone();
+        let mut fields = self.encoded.fields.iter();
+        let field = *fields.find(|field| (field.line.0..field.line.1).contains(&same))?;
+        let (start, end) = field.line;
         // The name and its colon are the same.
-        if same - known.start <= self.fields[field].name.len() {
+        if same - start <= field.name_length {
             return None;
         }
-        let rest = &message[known.start..];
+        let rest = &message[start..];
         let length = rest.iter().position(|byte| *byte == b'\n')? + 1;
         let (line, rest) = rest.split_at(length);
-        let is_alike = line.ends_with(b"\r\n") && rest.starts_with(&self.head[known.end..]);
+        let is_alike = line.ends_with(b"\r\n") && rest.starts_with(&self.head[end..]);
         is_alike.then_some(Alike::But { field, line })
     }
+}
 
-    /// Writes the block that has another line for a field.
-    fn write_with(&self, field: usize, line: &[u8], out: &mut Vec<u8>) {
-        let Field { name, written, .. } = &self.fields[field];
-        out.clear();
-        out.extend_from_slice(&self.block[..written.start]);
-        write_field(name, line[name.len() + 1..].trim_ascii(), out);
-        out.extend_from_slice(&self.block[written.end..]);
-    }
+/// Appends the field of a line whose name has this length.
+fn write_header(line: &[u8], name_length: usize, lower_case: &mut Vec<u8>, out: &mut Vec<u8>) {
+    let (name, value) = (&line[..name_length], line[name_length + 1..].trim_ascii());
+    write_field(lower_cased(name, lower_case), value, out);
+}
+
+fn lower_cased<'b>(name: &[u8], buffer: &'b mut Vec<u8>) -> &'b [u8] {
+    buffer.clear();
+    buffer.extend(name.iter().map(u8::to_ascii_lowercase));
+    buffer
 }
 
 /// How many bytes both begin with.
@@ -178,15 +195,17 @@ pub(crate) fn unframe(message: &mut Vec<u8>, head_length: usize) -> Result<(), U
     Ok(())
 }
 
-/// Appends the block of a message's head, and its fields; says how long the head is, and whether
-/// the body is in chunks.
+/// Encodes a message's head; says how long the head is, and whether the body is in chunks.
 fn write_block(
     message: &[u8],
     is_tls: bool,
-    out: &mut Vec<u8>,
-    fields: &mut Vec<Field>,
+    lower_case: &mut Vec<u8>,
+    encoded: &mut Encoded,
 ) -> Result<(usize, bool), UnfitRequest> {
     const BROKEN: UnfitRequest = UnfitRequest("is not a whole HTTP/1.1 message");
+    let Encoded { block: out, fields } = encoded;
+    out.clear();
+    fields.clear();
     let mut lines = Lines { rest: message };
     let request_line = lines.next().ok_or(BROKEN)?;
     let mut words = request_line.split(|byte| *byte == b' ');
@@ -211,7 +230,7 @@ fn write_block(
     write_field(b":authority", host, out);
     write_field(b":path", path, out);
     lines.rest = head;
-    let (mut lower_case, mut is_chunked) = (Vec::new(), false);
+    let mut is_chunked = false;
     loop {
         let line_start = message.len() - lines.rest.len();
         let line = lines.next().ok_or(BROKEN)?;
@@ -219,9 +238,7 @@ fn write_block(
             return Ok((message.len() - lines.rest.len(), is_chunked));
         }
         let (name, value) = split_header(line).ok_or(BROKEN)?;
-        lower_case.clear();
-        lower_case.extend(name.iter().map(u8::to_ascii_lowercase));
-        match lower_case.as_slice() {
+        match lower_cased(name, lower_case) {
             // About the connection, which is another matter in HTTP/2 (RFC 9113 §8.2.2).
             b"host" | b"connection" | b"keep-alive" | b"proxy-connection" | b"upgrade"
             | b"http2-settings" => {}
@@ -237,8 +254,9 @@ fn write_block(
             name => {
                 let start = out.len();
                 write_field(name, value, out);
-                let line = line_start..message.len() - lines.rest.len();
-                fields.push(Field { name: name.to_vec(), line, written: start..out.len() });
+                let line = (line_start, message.len() - lines.rest.len());
+                let written = (start, out.len());
+                fields.push(Field { line, name_length: name.len(), written });
             }
         }
     }
