@@ -24,10 +24,7 @@ use sojourn_testkit::{
     sojourn, temp_dir,
 };
 
-use super::{
-    blocks::{Block, blocks, page},
-    written::whole_file,
-};
+use super::blocks::{Block, blocks, page};
 use crate::{common::answer, mock::Mocked};
 
 /// A page, and words of one of its blocks.
@@ -126,9 +123,9 @@ impl Shown {
         self.sojourn(&["watch", FILE, "--for", "1s"]);
     }
 
-    /// Sends its journey once, to its end, as a whole file.
+    /// Sends its journey once, to its end. All that a whole file has besides is a load.
     fn run_once(mut self) {
-        self.block.text = whole_file(&self.block);
+        self.block.text.push_str("load: [{ rate: 1/s, steady: 1s }]\n");
         self.sojourn(&["run", FILE, "--once", "--live", "off"]);
     }
 

@@ -177,7 +177,7 @@ fn all_pass<T>(these: &[T], start: impl Fn(&T) -> (String, Running), codes: &[i3
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-pub(super) fn whole_file(block: &Block) -> String {
+fn whole_file(block: &Block) -> String {
     let whole = whole_journey_file(&block.text).unwrap();
     match whole.contains("\nhealth:") || whole.starts_with("health:") {
         true => whole,
