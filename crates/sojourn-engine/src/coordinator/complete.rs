@@ -3,8 +3,9 @@
 //! counts of two seconds of one source beside one second of another.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use sojourn_clock::MILLISECOND_NS;
+use sojourn_clock::{MILLISECOND_NS, now_ns};
 use sojourn_metrics::Snapshot;
 
 /// How long after its end a second is told of at the earliest: sources look at the clock between
@@ -13,6 +14,22 @@ pub(super) const AT_LEAST_NS: u64 = 150 * MILLISECOND_NS;
 /// How long at most: then the next second's figures begin to come. Whoever is later than that is
 /// told with the next second, which is as long as both.
 pub(super) const AT_MOST_NS: u64 = 850 * MILLISECOND_NS;
+
+/// Between two looks of the coordinator at what nobody reports to it, at least…
+const LOOK_NS_MIN: u64 = 10 * MILLISECOND_NS;
+/// …and at most.
+const LOOK_NS_MAX: u64 = 50 * MILLISECOND_NS;
+
+/// How long to wait for reports before looking whether a second is to be told of, the user wants
+/// to stop, or the drain is over. A look takes some tens of microseconds, which a closed loop's
+/// requests are charged with: there are few of them while nothing is about to end.
+pub(super) fn look_again_in(second_ns: u64, is_draining: bool) -> Duration {
+    let until_told_ns = (second_ns + AT_LEAST_NS).saturating_sub(now_ns());
+    Duration::from_nanos(match is_draining {
+        true => LOOK_NS_MIN,
+        false => until_told_ns.clamp(LOOK_NS_MIN, LOOK_NS_MAX),
+    })
+}
 
 /// Up to when generators and the observer have reported, by their numbers.
 #[derive(Debug, Default)]

@@ -45,7 +45,7 @@ use crate::{
     work::Work,
 };
 use book::Book;
-use complete::{AT_LEAST_NS, AT_MOST_NS};
+use complete::{AT_LEAST_NS, AT_MOST_NS, look_again_in};
 use launch::Launched;
 
 /// How often the start is put off.
@@ -234,7 +234,7 @@ impl Coordinator<'_> {
         let mut aborted = None;
         let mut rate = StartRate::new(start_ns);
         loop {
-            self.hear(Duration::from_millis(10));
+            self.hear(look_again_in(second_ns, drain_until_ns.is_some()));
             let now = now_ns();
             let is_draining = drain_until_ns.is_some();
             if self.is_to_be_told(second_ns, now) {

@@ -19,9 +19,10 @@ use std::sync::{
     Arc,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
-use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, SECOND_NS, now_ns};
 use sojourn_http::Waker;
 use sojourn_ledger::{
     Again, Balance, Batch, Decision, Fact, Finished, Ledger, Sequencer, SourceId,
@@ -54,6 +55,10 @@ pub(crate) use tap_thread::{TapReport, TapSpec, run_tap};
 const HELD_MAX: usize = 4_000_000;
 /// How long the last batches are waited for at the end.
 const CLOSE_WAIT_NS: u64 = 3 * SECOND_NS;
+
+/// How long batches are waited for before a look at whether the run ends or a source is lost. As
+/// often as a source without facts says how far it has seen.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What the observer says to the coordinator.
 pub(crate) enum FromObserver {
@@ -238,8 +243,7 @@ impl Observer {
 
     /// Waits a moment for batches, then takes all there are; false: no sender is left.
     fn take_batches(&mut self) -> bool {
-        let wait = std::time::Duration::from_nanos(10 * MILLISECOND_NS);
-        match self.spec.batches.recv_timeout(wait) {
+        match self.spec.batches.recv_timeout(LOOK) {
             Ok(batch) => self.push(batch),
             Err(RecvTimeoutError::Timeout) => return true,
             Err(RecvTimeoutError::Disconnected) => return false,

@@ -3,13 +3,13 @@
 
 #![expect(unsafe_code, reason = "memory shared with the kernel; each use has its proof")]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::IoUring;
 use io_uring::types::BufRingEntry;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// The only group.
 pub(super) const GROUP: u16 = 0;
@@ -31,8 +31,6 @@ pub(super) const USUAL: Shape = Shape { count: 256, bytes: 16 * 1024 };
 /// From one buffer to the next there is a cache line more than its size, so that the beginnings of
 /// all of them don't compete for the same few places of the cache.
 const APART_BYTES: usize = 64;
-
-const PAGE_BYTES: usize = 4_096;
 
 /// The buffers and the ring through which they are given (back) to the kernel.
 pub(super) struct Buffers {
@@ -57,10 +55,12 @@ impl Buffers {
     /// Makes the buffers and hands them all to the kernel.
     pub(super) fn register(ring: &IoUring, shape: Shape) -> io::Result<Self> {
         assert!(shape.count.is_power_of_two() && shape.count < NONE, "see `Shape`");
+        let start = map(mapped_bytes(shape))?;
         let mut buffers = Self {
             shape,
-            entries: allocate(entries_layout(shape)).cast(),
-            memory: allocate(memory_layout(shape)),
+            entries: start.cast(),
+            // SAFETY: the mapping has room for both, the entries first.
+            memory: unsafe { start.add(entries_bytes(shape)) },
             received: vec![(0, NONE); usize::from(shape.count)].into_boxed_slice(),
             tail: 0,
             in_hand: shape.count,
@@ -154,11 +154,10 @@ impl Drop for Buffers {
             // The kernel could still write to it: lost for good rather than freed.
             return;
         }
-        // SAFETY: allocated with these layouts, and the kernel knows them no more.
-        unsafe {
-            dealloc(self.entries.as_ptr().cast(), entries_layout(self.shape));
-            dealloc(self.memory.as_ptr(), memory_layout(self.shape));
-        }
+        let start = self.entries.as_ptr().cast();
+        // SAFETY: the mapping that `register` made, of this length; the kernel writes to it no
+        // more. A failure would only leave it mapped.
+        unsafe { munmap(start, mapped_bytes(self.shape)) }.ok();
     }
 }
 
@@ -166,24 +165,23 @@ fn stride(shape: Shape) -> usize {
     shape.bytes + APART_BYTES
 }
 
-fn entries_layout(shape: Shape) -> Layout {
-    let bytes = usize::from(shape.count) * size_of::<BufRingEntry>();
-    layout(bytes, PAGE_BYTES)
+fn entries_bytes(shape: Shape) -> usize {
+    usize::from(shape.count) * size_of::<BufRingEntry>()
 }
 
-fn memory_layout(shape: Shape) -> Layout {
-    // No more aligned than any memory is: else the allocator would clear it by hand, page by page,
-    // instead of taking fresh pages as they are needed.
-    layout(usize::from(shape.count) * stride(shape), align_of::<u64>())
+/// The entries, which begin a page, and the buffers behind them.
+fn mapped_bytes(shape: Shape) -> usize {
+    entries_bytes(shape) + usize::from(shape.count) * stride(shape)
 }
 
-fn layout(bytes: usize, align: usize) -> Layout {
-    // Fails only for sizes near the address space's.
-    Layout::from_size_align(bytes, align).expect("a few megabytes")
-}
-
-fn allocate(layout: Layout) -> NonNull<u8> {
-    // SAFETY: shapes have at least one buffer, so the size is not zero.
-    let memory = unsafe { alloc_zeroed(layout) };
-    NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(layout))
+/// Pages of their own, cleared, each taken when it is first touched. Not the allocator's: glibc's
+/// takes the end of a large piece for a sign that others of that size will come and go, and puts
+/// them where they leave holes; a client made and dropped before a load cost the load's own tables
+/// 7 MB.
+fn map(bytes: usize) -> io::Result<NonNull<u8>> {
+    let (rights, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+    // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours. Shapes
+    // have at least one buffer, so the size is not zero.
+    let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, rights, flags) }?;
+    NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
