@@ -1,4 +1,5 @@
-//! Globals of every script: `__ENV`, `__VU`, `console`, `open`, timers.
+//! Globals of every script: `__ENV`, `__VU`, `console`, `open`, timers. What has many members is made
+//! when a script first asks for it.
 
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use sojourn_script::js::prelude::{Opt, Rest};
 use sojourn_script::js::{self, ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Value};
 
 use crate::console::Level;
-use crate::modules::{function, timers};
+use crate::modules::{function, lazy::on_demand, timers};
 use crate::user::User;
 
 /// How objects are printed: as Node prints them, functions and cycles named. What has no
@@ -57,19 +58,26 @@ const SHOW: &str = r#"
 
 pub(crate) fn set<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<()> {
     let globals = ctx.globals();
-    let env = Object::new(ctx.clone())?;
-    for (name, value) in &user.host.settings.env {
-        env.set(name.as_str(), value.as_str())?;
-    }
-    globals.set("__ENV", env)?;
+    let own = Rc::clone(user);
+    on_demand(&globals, "__ENV", true, move |ctx| env(ctx, &own).map(Object::into_value))?;
     globals.set("__VU", user.number())?;
-    globals.set("console", console(ctx, user)?)?;
+    let own = Rc::clone(user);
+    on_demand(&globals, "console", true, move |ctx| console(ctx, &own).map(Object::into_value))?;
     let own = Rc::clone(user);
     function(&globals, "open", move |ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<String>| {
         open(&own, &ctx, path.0.as_ref(), mode.0.as_deref())
     })?;
     timers::set(&globals, user)?;
     globals.set("global", globals.clone())
+}
+
+/// The variables: some tens of them, with the system's, of which a script reads few or none.
+fn env<'js>(ctx: &Ctx<'js>, user: &User) -> js::Result<Object<'js>> {
+    let env = Object::new(ctx.clone())?;
+    for (name, value) in &user.host.settings.env {
+        env.set(name.as_str(), value.as_str())?;
+    }
+    Ok(env)
 }
 
 fn console<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {

@@ -11,19 +11,31 @@ const NAMES: [&str; 3] = ["crypto", "TextEncoder", "TextDecoder"];
 /// Sets them.
 pub(super) fn set(ctx: &Ctx<'_>) -> js::Result<()> {
     for name in NAMES {
-        set_one(&ctx.globals(), name)?;
+        on_demand(&ctx.globals(), name, false, move |ctx| make(ctx, name))?;
     }
     Ok(())
 }
 
-fn set_one<'js>(globals: &Object<'js>, name: &'static str) -> js::Result<()> {
+/// Sets a global that is made when it is first read; it is like any other from then on, and may be
+/// set before. `is_listed`: among what `for … in` goes through.
+pub(crate) fn on_demand<'js>(
+    globals: &Object<'js>,
+    name: &'static str,
+    is_listed: bool,
+    make: impl Fn(&Ctx<'js>) -> js::Result<Value<'js>> + 'js,
+) -> js::Result<()> {
+    let keep = move |ctx: &Ctx<'js>, value: Value<'js>| {
+        let kept = Property::from(value).configurable().writable();
+        ctx.globals().prop(name, if is_listed { kept.enumerable() } else { kept })
+    };
     let get = move |ctx: Ctx<'js>| {
-        let value = make(&ctx, name)?;
-        keep(&ctx, name, value.clone())?;
+        let value = make(&ctx)?;
+        keep(&ctx, value.clone())?;
         Ok::<_, js::Error>(value)
     };
-    let set = move |ctx: Ctx<'js>, value: Value<'js>| keep(&ctx, name, value);
-    globals.prop(name, Accessor::new(get, set).configurable())
+    let set = move |ctx: Ctx<'js>, value: Value<'js>| keep(&ctx, value);
+    let accessor = Accessor::new(get, set).configurable();
+    globals.prop(name, if is_listed { accessor.enumerable() } else { accessor })
 }
 
 fn make<'js>(ctx: &Ctx<'js>, name: &str) -> js::Result<Value<'js>> {
@@ -31,10 +43,6 @@ fn make<'js>(ctx: &Ctx<'js>, name: &str) -> js::Result<Value<'js>> {
         "crypto" => webcrypto::make(ctx).map(Object::into_value),
         _ => text::make(ctx)?.get(name),
     }
-}
-
-fn keep<'js>(ctx: &Ctx<'js>, name: &str, value: Value<'js>) -> js::Result<()> {
-    ctx.globals().prop(name, Property::from(value).configurable().writable())
 }
 
 /// `k6/experimental/webcrypto`, the older way to the same.

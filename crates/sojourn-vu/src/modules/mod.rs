@@ -16,7 +16,7 @@ pub(crate) mod jslib;
 mod k6;
 #[cfg(feature = "kafka")]
 pub(crate) mod kafka;
-mod lazy;
+pub(crate) mod lazy;
 mod metrics;
 #[cfg(feature = "mqtt")]
 mod mqtt;
