@@ -34,6 +34,7 @@ pub use depth::{Depth, too_deep};
 pub use engine::{Engine, Inside, Limits};
 pub use error::ScriptError;
 pub use fiber::{Fiber, StackSlot, Stacks, suspend};
+pub use heap::take_small_pages;
 pub use intrinsics::buffers;
 pub use rquickjs as js;
 pub use uses::{Use, uses};

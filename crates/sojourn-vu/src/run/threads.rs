@@ -54,6 +54,7 @@ impl Threads {
         sources: Vec<FollowSource>,
         (report, reports): Channel,
     ) -> Result<Self, String> {
+        sojourn_script::take_small_pages();
         let mut sources = sources.into_iter();
         let mut all = Vec::with_capacity(count);
         for thread in 0..count {
