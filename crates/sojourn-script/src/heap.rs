@@ -9,10 +9,11 @@ use libmimalloc_sys::{mi_free, mi_malloc, mi_realloc, mi_usable_size, mi_zalloc}
 use rquickjs::allocator::Allocator;
 use rustix::thread::disable_transparent_huge_pages;
 
-/// Lets the kernel hand out no huge pages to this process from now on; mimalloc asks for them. Ten
-/// thousand users are a gigabyte of small objects, made at once. On a virtual machine that gives its
-/// free memory back to the host, clearing it in pieces of 2 MB took 2.6 s of processor time, page by
-/// page 1.0 s; and iterations of two thousand users take no longer without.
+/// Lets the kernel hand out no huge pages to this process from now on; mimalloc asks for them.
+///
+/// Ten thousand users are a gigabyte of small objects, made at once. On a virtual machine that
+/// gives its free memory back to the host, clearing it in pieces of 2 MB took 2.6 s of processor
+/// time, page by page 1.0 s; and iterations of two thousand users take no longer without.
 pub fn take_small_pages() {
     // A kernel without huge pages refuses, and has none to hand out.
     disable_transparent_huge_pages(true).ok();

@@ -1,5 +1,5 @@
-//! Globals of every script: `__ENV`, `__VU`, `console`, `open`, timers. What has many members is made
-//! when a script first asks for it.
+//! Globals of every script: `__ENV`, `__VU`, `console`, `open`, timers. What has many members is
+//! made when a script first asks for it.
 
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
