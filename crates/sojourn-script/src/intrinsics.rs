@@ -55,11 +55,13 @@ pub(crate) fn context(runtime: &Runtime) -> Result<Context> {
     Ok(context)
 }
 
-/// Sets the group's names so that the first one read makes them all.
+/// Sets the group's names so that the first one read, or set to something else, makes them all.
 fn promise(ctx: &Ctx<'_>, group: Group) -> Result<()> {
     let globals = ctx.globals();
     for name in group.names {
-        globals.prop(*name, Accessor::new_get(move |ctx| made(ctx, group, name)).configurable())?;
+        let get = move |ctx| made(ctx, group, name);
+        let set = move |ctx, value| replaced(ctx, group, name, value);
+        globals.prop(*name, Accessor::new(get, set).configurable())?;
     }
     Ok(())
 }
@@ -67,6 +69,12 @@ fn promise(ctx: &Ctx<'_>, group: Group) -> Result<()> {
 fn made<'js>(ctx: Ctx<'js>, group: Group, name: &str) -> Result<Value<'js>> {
     fulfil(&ctx, group);
     ctx.globals().get(name)
+}
+
+/// A script's own instead of one: the group is made first, or it would be made over that later.
+fn replaced<'js>(ctx: Ctx<'js>, group: Group, name: &str, own: Value<'js>) -> Result<()> {
+    fulfil(&ctx, group);
+    ctx.globals().set(name, own)
 }
 
 /// Makes a group's globals, if that has not been done.

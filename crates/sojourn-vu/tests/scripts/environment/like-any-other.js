@@ -3,6 +3,9 @@ import { same } from '../lib/same.js';
 
 export const options = { thresholds: { checks: ['rate==1'] } };
 
+// Before anything has read it, or another of its kind.
+globalThis.Int16Array = class Mine {};
+
 const at = (name) => Object.getOwnPropertyDescriptor(globalThis, name);
 
 export default function () {
@@ -24,4 +27,6 @@ export default function () {
   same('a value, not a getter', typeof at('Map').value, 'function');
   globalThis.Set = class Mine {};
   same('and replaceable', new Set() instanceof Set, true);
+  same('bytes are bytes', new Uint8Array([300])[0], 44);
+  same('what was replaced first stays so', Int16Array.name, 'Mine');
 }
