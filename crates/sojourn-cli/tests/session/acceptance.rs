@@ -149,7 +149,8 @@ definition.session("s", function (session) {
 /// Six thousand clients in a minute take a minute, which only the slow tests have.
 #[test]
 fn clients_arrive_by_phases_as_a_poisson_process() {
-    let (seconds, rate) = if is_full() { (60, 100) } else { (6, 1_000) };
+    // Some 4 ms apart: a machine that holds up a few by half a millisecond changes no law.
+    let (seconds, rate) = if is_full() { (60, 100) } else { (15, 250) };
     let script = format!(
         r#"
 definition.setTarget("BASE");
