@@ -19,7 +19,7 @@ use crate::watch::Watch;
 /// Longest wait for the brokers while opening.
 const OPEN_NS_MAX: u64 = 5 * SECOND_NS;
 /// Most messages handed over by one poll.
-const BATCH_MAX: usize = 4_096;
+const BATCH_MAX: usize = 1_024;
 /// Longest wait inside librdkafka before its statistics are looked at again.
 const WAIT_MAX: Duration = Duration::from_millis(100);
 

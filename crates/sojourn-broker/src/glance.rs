@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
-use serde::de::DeserializeSeed;
 use sojourn_plan::{Decoder, JsonPath, PathStep, Selector};
 
 use crate::RawMessage;
 use crate::envelope::{Headers, Names};
-use crate::places::{Branches, Level, Object, Placed, Values};
+use crate::places::{Branches, Level, Placed, Values, take};
 use crate::select::{Found, is_envelope_path};
+use crate::skim::Skim;
 use crate::text::scalar_text;
 
 /// Most places looked for: they are compared one by one.
@@ -88,14 +88,13 @@ impl Glasses {
             return None;
         }
         let text = std::str::from_utf8(message.payload).ok()?;
-        let mut document = serde_json::Deserializer::from_str(text);
+        let mut skim = Skim::new(text);
         let mut values = Values::new();
         values.resize_with(self.places.len(), || None);
         let mut names = Names::default();
         let level = Level::Document { names: &mut names, recognises };
-        let object = Object { branches: &self.root, values: &mut values, level };
-        object.deserialize(&mut document).ok()?;
-        document.end().ok()?;
+        take(&mut skim, &self.root, &mut values, level)?;
+        skim.end()?;
         Some(Glance { values, event_type: headers.event_type(), message_id: headers.message_id() })
     }
 }

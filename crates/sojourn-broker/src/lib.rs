@@ -26,7 +26,7 @@ mod messagepack;
 mod nservicebus;
 mod offsets;
 mod open_decoder;
-mod passed;
+
 mod pattern;
 mod places;
 mod publisher;
@@ -34,6 +34,7 @@ mod registry;
 mod router;
 mod rule;
 mod select;
+mod skim;
 mod span;
 mod tap;
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Where a journey is found: by its number, and by its keys.
 
+use std::hint::black_box;
+
 use hashbrown::HashTable;
 
 use crate::JourneyId;
@@ -31,6 +33,11 @@ impl Index {
         }
     }
 
+    /// Journeys in it.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
     pub(crate) fn by_id(&self, journeys: &Slab<Journey>, id: JourneyId) -> Option<u32> {
         self.ids.find(spread_id(id.0), |&slot| journeys[slot].id == id).copied()
     }
@@ -39,6 +46,19 @@ impl Index {
         let named = |&place: &u32| hash_of(journeys, &self.aliases, place) == hash;
         let place = *self.keys.find(hash.spread(), named)?;
         Some(if place & ALIAS == 0 { place } else { self.aliases[place & !ALIAS].journey })
+    }
+
+    /// Reads where a key's place would be listed, for [`Self::touch`] to find it near.
+    pub(crate) fn approach(&self, hash: KeyHash) {
+        black_box(self.keys.find(hash.spread(), |_| false));
+    }
+
+    /// Reads the place itself, for [`Self::by_key`] to find it near.
+    pub(crate) fn touch(&self, hash: KeyHash) {
+        black_box(self.keys.find(hash.spread(), |&place| {
+            black_box(place);
+            false
+        }));
     }
 
     pub(crate) fn insert_id(&mut self, journeys: &Slab<Journey>, slot: u32) {

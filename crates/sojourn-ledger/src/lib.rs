@@ -73,6 +73,7 @@ mod expire;
 mod fact;
 mod fan_out;
 mod finish;
+mod foresee;
 mod gcra;
 mod hash;
 mod index;

@@ -2,7 +2,8 @@
 
 use std::{cmp::Ordering, collections::BinaryHeap, collections::binary_heap::PeekMut, vec};
 
-use crate::{Batch, SourceId, Stamped};
+use crate::foresee::AHEAD;
+use crate::{Batch, Ledger, SourceId, Stamped};
 
 /// Merges the batches of several sources by stamp (ties: by source, then by the source's own
 /// order).
@@ -15,6 +16,8 @@ pub struct Sequencer {
     held: usize,
     held_max: usize,
     watermark_ns: u64,
+    /// Facts to come that a ledger has looked ahead to.
+    foreseen: usize,
 }
 
 impl Sequencer {
@@ -27,6 +30,7 @@ impl Sequencer {
             held: 0,
             held_max,
             watermark_ns: 0,
+            foreseen: 0,
         };
         sequencer.lower_watermark();
         sequencer
@@ -129,6 +133,20 @@ impl Sequencer {
         }
         self.held -= usize::from(fact.is_some());
         fact
+    }
+
+    /// The same for a ledger that applies it: it may look ahead to the facts behind it.
+    pub fn pop_for(&mut self, ledger: &Ledger) -> Option<Stamped> {
+        if self.foreseen == 0
+            && let Some(run) = self.runs.peek()
+        {
+            let facts = run.facts.as_slice();
+            let ahead = &facts[..facts.len().min(AHEAD)];
+            ledger.foresee(ahead);
+            self.foreseen = ahead.len();
+        }
+        self.foreseen = self.foreseen.saturating_sub(1);
+        self.pop()
     }
 
     /// Sources that have not ended and whose watermark is more than `silent_ns` behind `now_ns`; of

@@ -151,7 +151,7 @@ impl Counting for Booked {
         let (sequence, watermark_ns) = (self.sequence, self.last_ns);
         self.sequence += 1;
         self.sequencer.push(Batch { source: TAP, sequence, facts, watermark_ns }).unwrap();
-        while let Some(fact) = self.sequencer.pop() {
+        while let Some(fact) = self.sequencer.pop_for(&self.ledger) {
             self.ledger.apply(fact, &mut self.decisions);
         }
         self.ledger.advance(self.sequencer.watermark_ns(), &mut self.decisions);
@@ -164,7 +164,7 @@ impl Counting for Booked {
 
     fn finish(&mut self) {
         self.sequencer.end(TAP);
-        while let Some(fact) = self.sequencer.pop() {
+        while let Some(fact) = self.sequencer.pop_for(&self.ledger) {
             self.ledger.apply(fact, &mut self.decisions);
         }
         let balance = self.ledger.balance();

@@ -265,7 +265,7 @@ impl Observer {
         if let Some(cutoff_ns) = self.sequencer.cutoff_ns() {
             self.ledger.cut_off(cutoff_ns);
         }
-        while let Some(stamped) = self.sequencer.pop() {
+        while let Some(stamped) = self.sequencer.pop_for(&self.ledger) {
             self.leave_before(stamped.stamp_ns);
             match &stamped.fact {
                 Fact::Started { kind, .. } => self.in_flight[usize::from(*kind)] += 1,
