@@ -148,8 +148,9 @@ impl Replay<'_> {
                         continue;
                     };
                     if message.offset() < to {
-                        let index = self.tap.topic_index(message.topic());
-                        sink.message(&self.tap.raw(index, &message, stamp_ns));
+                        let named = message.topic();
+                        let topic = (named, self.tap.topic_index(named));
+                        sink.message(&self.tap.raw(topic, &message, stamp_ns));
                         handed_over += 1;
                     }
                     // Offsets have gaps: what a transaction or a compaction left.

@@ -84,22 +84,30 @@ impl KafkaTap {
         sink: &mut dyn Sink,
     ) -> Result<(), BrokerError> {
         let mut timeout = timeout;
+        // Before the poll to come; nothing was handed over since. Read when a queue is found empty,
+        // and not for each message.
+        let mut asked_ns = None;
         for _ in 0..BATCH_MAX {
             let served = consumer.context().served();
-            let asked_ns = now_ns();
             match consumer.poll(timeout) {
                 Some(Ok(message)) => {
                     let stamp_ns = now_ns();
-                    let index = self.topic_index(message.topic());
-                    sink.message(&self.raw(index, &message, stamp_ns));
+                    let topic = message.topic();
+                    let index = self.topic_index(topic);
+                    sink.message(&self.raw((topic, index), &message, stamp_ns));
                     if let Some(index) = index {
                         self.outages.took(index, message.partition(), message.offset());
                     }
+                    asked_ns = None;
                 }
                 Some(Err(error)) => self.judge(&error)?,
                 // Nothing. Not after a wait: what came in its last moment may not have been seen.
                 // Nor if a callback was served: that ends a poll whatever else there is.
                 None if timeout.is_zero() && consumer.context().served() == served => {
+                    let Some(asked_ns) = asked_ns else {
+                        asked_ns = Some(now_ns());
+                        continue;
+                    };
                     // Nor without a connection.
                     if self.outages.since_ns().is_none() && !consumer.context().has_lost() {
                         self.watermark_ns = self.watermark_ns.max(asked_ns);
@@ -118,10 +126,10 @@ impl KafkaTap {
         self.topics.iter().position(|known| known == topic)
     }
 
-    /// `index`: its topic's.
+    /// With its topic, and that one's place.
     pub(crate) fn raw<'m>(
         &self,
-        index: Option<usize>,
+        (topic, index): (&'m str, Option<usize>),
         message: &'m BorrowedMessage<'_>,
         stamp_ns: u64,
     ) -> RawMessage<'m> {
@@ -130,7 +138,7 @@ impl KafkaTap {
         let offset = u64::try_from(message.offset()).unwrap_or(0);
         RawMessage {
             stamp_ns,
-            topic: message.topic(),
+            topic,
             key: message.key(),
             headers: headers(message),
             payload: message.payload().unwrap_or_default(),

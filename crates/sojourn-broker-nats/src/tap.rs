@@ -21,7 +21,7 @@ const OPEN_NS_MAX: u64 = 5 * SECOND_NS;
 /// Longest attempt to connect again.
 const ATTEMPT_NS_MAX: u64 = 2 * SECOND_NS;
 /// Most messages handed over by one poll.
-const BATCH_MAX: usize = 4_096;
+const BATCH_MAX: usize = 1_024;
 /// Longest wait of one poll.
 const WAIT_MAX: Duration = Duration::from_millis(100);
 /// Number of the first core subscription; the others follow.
