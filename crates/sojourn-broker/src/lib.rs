@@ -26,7 +26,6 @@ mod messagepack;
 mod nservicebus;
 mod offsets;
 mod open_decoder;
-
 mod pattern;
 mod places;
 mod publisher;

@@ -153,6 +153,8 @@ impl Counting for Booked {
         self.sequencer.push(Batch { source: TAP, sequence, facts, watermark_ns }).unwrap();
         while let Some(fact) = self.sequencer.pop_for(&self.ledger) {
             self.ledger.apply(fact, &mut self.decisions);
+            // As a run's observer does, which carries out what follows from a fact at once.
+            self.decisions.clear();
         }
         self.ledger.advance(self.sequencer.watermark_ns(), &mut self.decisions);
         self.decisions.clear();
