@@ -57,7 +57,7 @@ fn facts_per_second(rate: u64, journeys: u64) -> f64 {
             println!("error {error}");
             return 0.0;
         }
-        while let Some(fact) = sequencer.pop() {
+        while let Some(fact) = sequencer.pop_for(&ledger) {
             ledger.apply(fact, &mut decisions);
         }
         ledger.advance(sequencer.watermark_ns(), &mut decisions);

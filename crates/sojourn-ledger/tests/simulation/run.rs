@@ -214,7 +214,7 @@ impl Clerk {
 
     fn work(&mut self, sequencer: &mut Sequencer) -> Result<(), TestCaseError> {
         let mut last_ns = 0;
-        while let Some(fact) = sequencer.pop() {
+        while let Some(fact) = sequencer.pop_for(&self.ledger) {
             prop_assert!(fact.stamp_ns >= last_ns);
             last_ns = fact.stamp_ns;
             // What is due before the start is not to be mixed with what follows from it.
