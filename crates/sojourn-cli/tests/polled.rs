@@ -126,8 +126,11 @@ fn a_state_is_seen_within_one_interval_of_its_flip() {
     assert!(in_time >= 36, "{in_time} of 40 were seen within the interval and 50 ms");
     let text = render::text(&ReportModel::from_run(&run.file), false);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // A hundred, and a few for those that were due at once and went one by one.
-    assert!(text.contains("visible is polled: it was reached up to 10"), "{text}");
+    // A hundred, and a few for those that were due at once and went one by one, or later still where
+    // the machine held one up.
+    let said = text.split_once("visible is polled: it was reached up to ").expect("said").1;
+    let up_to_ms: u64 = said.split(' ').next().and_then(|word| word.parse().ok()).expect("ms");
+    assert!((100..150).contains(&up_to_ms), "{text}");
     assert!(text.contains("polled every 100 ms"), "{text}");
 }
 
