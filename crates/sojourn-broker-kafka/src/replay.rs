@@ -148,8 +148,7 @@ impl Replay<'_> {
                         continue;
                     };
                     if message.offset() < to {
-                        let named = message.topic();
-                        let topic = (named, self.tap.topic_index(named));
+                        let topic = self.tap.topic_of(&message);
                         sink.message(&self.tap.raw(topic, &message, stamp_ns));
                         handed_over += 1;
                     }

@@ -92,10 +92,9 @@ impl KafkaTap {
             match consumer.poll(timeout) {
                 Some(Ok(message)) => {
                     let stamp_ns = now_ns();
-                    let topic = message.topic();
-                    let index = self.topic_index(topic);
-                    sink.message(&self.raw((topic, index), &message, stamp_ns));
-                    if let Some(index) = index {
+                    let topic = self.topic_of(&message);
+                    sink.message(&self.raw(topic, &message, stamp_ns));
+                    if let Some(index) = topic.1 {
                         self.outages.took(index, message.partition(), message.offset());
                     }
                     asked_ns = None;
@@ -126,7 +125,16 @@ impl KafkaTap {
         self.topics.iter().position(|known| known == topic)
     }
 
-    /// With its topic, and that one's place.
+    /// A message's topic, and that one's place.
+    pub(crate) fn topic_of<'m>(
+        &self,
+        message: &'m BorrowedMessage<'_>,
+    ) -> (&'m str, Option<usize>) {
+        let topic = message.topic();
+        (topic, self.topic_index(topic))
+    }
+
+    /// With what [`Self::topic_of`] says of it.
     pub(crate) fn raw<'m>(
         &self,
         (topic, index): (&'m str, Option<usize>),

@@ -121,9 +121,8 @@ impl Sequencer {
 
     /// The next fact with a stamp below the watermark, in order.
     pub fn pop(&mut self) -> Option<Stamped> {
-        let all_ended = self.watermark_ns == u64::MAX;
         let mut run = self.runs.peek_mut()?;
-        if run.stamp_ns >= self.watermark_ns && !all_ended {
+        if !run.is_due(self.watermark_ns) {
             return None;
         }
         let fact = run.facts.next();
@@ -139,14 +138,16 @@ impl Sequencer {
     pub fn pop_for(&mut self, ledger: &Ledger) -> Option<Stamped> {
         if self.foreseen == 0
             && let Some(run) = self.runs.peek()
+            && run.is_due(self.watermark_ns)
         {
             let facts = run.facts.as_slice();
             let ahead = &facts[..facts.len().min(AHEAD)];
             ledger.foresee(ahead);
             self.foreseen = ahead.len();
         }
-        self.foreseen = self.foreseen.saturating_sub(1);
-        self.pop()
+        let fact = self.pop()?;
+        self.foreseen -= 1;
+        Some(fact)
     }
 
     /// Sources that have not ended and whose watermark is more than `silent_ns` behind `now_ns`; of
@@ -237,6 +238,11 @@ struct Run {
 }
 
 impl Run {
+    /// Whether its first fact is certain to be next; all are once every source has ended.
+    fn is_due(&self, watermark_ns: u64) -> bool {
+        self.stamp_ns < watermark_ns || watermark_ns == u64::MAX
+    }
+
     fn order(&self) -> (u64, SourceId, u64) {
         (self.stamp_ns, self.source, self.sequence)
     }

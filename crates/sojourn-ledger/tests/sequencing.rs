@@ -1,6 +1,11 @@
 //! Many sources, one order.
 
-use sojourn_ledger::{Batch, Fact, JourneyId, Sequencer, SourceId, Stamped};
+use sojourn_ledger::{
+    Batch, Fact, JourneyId, JourneySpec, LedgerSpec, Observation, Sequencer, SourceId, StageKind,
+    Stamped,
+};
+
+use crate::support::{Book, event, kind, plan};
 
 const GENERATOR: SourceId = SourceId(0);
 const TAP: SourceId = SourceId(1);
@@ -140,4 +145,55 @@ fn a_lost_source_holds_nobody_back_and_ends_no_time() {
     assert_eq!(stamps.collect::<Vec<_>>(), [700, 720, 900]);
     let error = sequencer.push(batch(GENERATOR, 1, &[], 990)).expect_err("it is lost");
     assert!(error.contains("after its end"), "{error}");
+}
+
+/// More than a ledger must have to look ahead. Two sources in turn, so that what was looked at is
+/// not always what comes next.
+#[test]
+fn events_that_were_looked_ahead_to_are_applied_as_any_others() {
+    const JOURNEYS: u64 = 8_300;
+    let journey = JourneySpec { within_ns: u64::MAX / 2, ..kind(&[StageKind::Required]) };
+    let room = 2 * JOURNEYS as usize;
+    let mut book = Book::new(LedgerSpec {
+        journeys_max: room,
+        tombstones_max: room,
+        tombstone_ttl_ns: u64::MAX / 2,
+        early_wait_ns: u64::MAX / 2,
+        ..plan(vec![journey])
+    });
+    for number in 0..JOURNEYS {
+        book.start(1, number, &number.to_string()).root(1, number);
+    }
+    let mut sequencer = Sequencer::new(&[GENERATOR, TAP], 1 << 20);
+    let observed = |observation| Fact::Observed(Box::new(observation));
+    for (source, turn) in [(GENERATOR, 0), (TAP, 1)] {
+        let own = (0..JOURNEYS).filter(|number| number % 2 == turn);
+        let mut facts: Vec<_> = own
+            .map(|number| Stamped {
+                stamp_ns: 2 + number,
+                fact: observed(event(&number.to_string(), 0)),
+            })
+            .collect();
+        // Of no stage, of no journey, and no event at all.
+        let stamp_ns = 2 + JOURNEYS;
+        let of_none = Observation { candidates: [].into_iter().collect(), ..event("none", 0) };
+        let late = Fact::RootCompleted { journey: JourneyId(0) };
+        for fact in [observed(of_none), observed(event("nobody's", 0)), late] {
+            facts.push(Stamped { stamp_ns, fact });
+        }
+        let batch = Batch { source, sequence: 0, facts, watermark_ns: stamp_ns + 1 };
+        sequencer.push(batch).expect("in order");
+    }
+    let mut last_ns = 0;
+    while let Some(Stamped { stamp_ns, fact }) = sequencer.pop_for(&book.ledger) {
+        assert!(stamp_ns >= last_ns);
+        last_ns = stamp_ns;
+        book.tell(stamp_ns, fact);
+    }
+    assert_eq!(sequencer.held(), 0);
+    let balance = book.ledger.balance();
+    assert_eq!(balance.imbalance(), None);
+    assert_eq!(balance.journeys.completed, JOURNEYS);
+    assert_eq!((balance.events.matched, balance.events.unattributed), (JOURNEYS, 2));
+    assert_eq!(balance.events.waiting, 2);
 }

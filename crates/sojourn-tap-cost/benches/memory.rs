@@ -14,32 +14,34 @@ const MESSAGES: u64 = 400_000;
 const BATCH: u64 = 512;
 
 fn main() {
+    // Nothing is published.
     publish_if_asked(|_| ());
     let plan = plan(Connector::Kafka(KafkaChannel::default()));
     let publisher = Publisher { address: String::new(), when: When::Before };
     let mut cost = Cost::new("memory", MESSAGES);
+    let messages = cost.messages();
+    let tap = move |_: &Channel| -> Result<Box<dyn Tap>, BrokerError> {
+        Ok(Box::new(Held { messages, events: Vec::new(), next: 0 }))
+    };
     cost.taps(&tap, &plan, &publisher);
     cost.run();
 }
 
-fn tap(_: &Channel) -> Result<Box<dyn Tap>, BrokerError> {
-    Ok(Box::new(Held { events: Vec::new(), next: 0 }))
-}
-
 /// The events, each in an allocation of its own.
 struct Held {
+    messages: u64,
     events: Vec<String>,
     next: u64,
 }
 
 impl Tap for Held {
     fn open(&mut self) -> Result<TapInfo, BrokerError> {
-        self.events = (0..MESSAGES).map(event).collect();
+        self.events = (0..self.messages).map(event).collect();
         Ok(TapInfo { listens_to: "memory".to_owned(), address: None })
     }
 
     fn poll(&mut self, _: Duration, sink: &mut dyn Sink) -> Result<(), BrokerError> {
-        let end = (self.next + BATCH).min(MESSAGES);
+        let end = (self.next + BATCH).min(self.messages);
         for number in self.next..end {
             sink.message(&RawMessage {
                 stamp_ns: now_ns(),

@@ -46,6 +46,11 @@ impl<'a> Cost<'a> {
         Self { name, messages, rounds, baseline: "tap", ways: Vec::new() }
     }
 
+    /// How many messages a round takes.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
     /// A way of the benchmark's own.
     pub fn way(&mut self, name: &'static str, take: impl FnMut(Round) -> Used + 'a) {
         self.ways.push(Way { name, take: Box::new(take), used: Vec::new() });
