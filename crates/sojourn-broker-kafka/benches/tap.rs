@@ -61,7 +61,10 @@ fn create(brokers: &str) {
     let deadline_ns = sojourn_clock::now_ns() + 60 * sojourn_clock::SECOND_NS;
     while sojourn_clock::now_ns() < deadline_ns {
         let metadata = producer.client().fetch_metadata(Some(TOPIC), PATIENCE).unwrap();
-        if metadata.topics().iter().any(|topic| !topic.partitions().is_empty()) {
+        // Its leader may not know yet that it is the leader.
+        if metadata.topics().iter().any(|topic| !topic.partitions().is_empty())
+            && producer.client().fetch_watermarks(TOPIC, 0, PATIENCE).is_ok()
+        {
             return;
         }
         std::thread::sleep(WAIT);

@@ -11,7 +11,7 @@ use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, consumer_config};
 use crate::final_errors::never_mends;
-use crate::headers::headers;
+use crate::received::Received;
 
 /// Takes messages as a member of a group, and commits them when asked.
 pub struct KafkaConsumer {
@@ -88,7 +88,7 @@ impl Consumer for KafkaConsumer {
                         stamp_ns,
                         topic: message.topic(),
                         key: message.key(),
-                        headers: headers(&message),
+                        headers: Received::of(&message).headers(),
                         payload: message.payload().unwrap_or_default(),
                         // A group re-reads what nobody committed: that is its business.
                         position: None,

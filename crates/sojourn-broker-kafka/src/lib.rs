@@ -13,15 +13,16 @@ mod config;
 mod connection;
 mod consume;
 mod final_errors;
-mod headers;
 mod judge;
 mod links;
 mod open;
 mod outage;
 mod provision;
 mod publish;
+mod received;
 mod replay;
 mod statistics;
+mod subscription;
 mod tap;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use sojourn_broker::{BrokerError, PositionRange, Sink, Span};
 use sojourn_clock::now_ns;
 
 use crate::config::{fetch_wait_ns, replay_config};
+use crate::received::Received;
 use crate::tap::KafkaTap;
 use crate::watch::Watch;
 
@@ -148,8 +149,9 @@ impl Replay<'_> {
                         continue;
                     };
                     if message.offset() < to {
-                        let topic = self.tap.topic_of(&message);
-                        sink.message(&self.tap.raw(topic, &message, stamp_ns));
+                        let received = Received::of(&message);
+                        let topic = self.tap.topic_of(received);
+                        sink.message(&self.tap.raw(topic, received, stamp_ns));
                         handed_over += 1;
                     }
                     // Offsets have gaps: what a transaction or a compaction left.

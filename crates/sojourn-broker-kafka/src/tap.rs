@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
-use rdkafka::message::BorrowedMessage;
-use rdkafka::{Message, Offset, TopicPartitionList};
+use rdkafka::{Offset, TopicPartitionList};
 use sojourn_broker::{Backoff, BrokerError, Gap, Position, RawMessage, Sink, Span, Tap, TapInfo};
-use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, fetch_wait_ns, tap_config};
-use crate::headers::headers;
 use crate::outage::Outages;
+use crate::received::Received;
 use crate::replay::replay;
+use crate::subscription::Subscription;
 use crate::watch::Watch;
 
 /// Longest wait for the brokers while opening.
@@ -22,12 +22,16 @@ const OPEN_NS_MAX: u64 = 5 * SECOND_NS;
 const BATCH_MAX: usize = 1_024;
 /// Longest wait inside librdkafka before its statistics are looked at again.
 const WAIT_MAX: Duration = Duration::from_millis(100);
+/// The client is asked what it has to say at least so often, however many messages come.
+const SERVE_NS: u64 = 250 * MILLISECOND_NS;
+/// Most of what it has to say that is taken in at once.
+const SERVED_MAX: usize = 64;
 
 /// A passive subscription to Kafka topics. The lifecycle is [`Tap`]'s.
 pub struct KafkaTap {
     pub(crate) kafka: KafkaChannel,
     pub(crate) redactor: Redactor,
-    consumer: Option<BaseConsumer<Watch>>,
+    subscription: Option<Subscription>,
     /// Topics without repetitions, in declared order: their index is the upper half of a
     /// partition's number.
     pub(crate) topics: Vec<String>,
@@ -36,6 +40,8 @@ pub struct KafkaTap {
     /// Why the tap was lost: it stays so.
     lost: Option<BrokerError>,
     watermark_ns: u64,
+    /// When the client was last asked what it has to say.
+    served_ns: u64,
     partitions_added: usize,
 }
 
@@ -51,12 +57,13 @@ impl KafkaTap {
         Self {
             redactor: Redactor::new(&kafka),
             kafka,
-            consumer: None,
+            subscription: None,
             topics,
             give_up_after: Backoff::GIVE_UP_AFTER,
             outages: Outages::default(),
             lost: None,
             watermark_ns: 0,
+            served_ns: 0,
             partitions_added: 0,
         }
     }
@@ -68,56 +75,84 @@ impl KafkaTap {
 
     #[cfg(test)]
     pub(crate) fn consumer(&self) -> Option<&BaseConsumer<Watch>> {
-        self.consumer.as_ref()
+        Some(self.subscription.as_ref()?.client())
     }
 
     #[cfg(test)]
     pub(crate) fn watch(&self) -> Option<&Watch> {
-        Some(self.consumer.as_ref()?.context())
+        Some(self.consumer()?.context())
     }
 
-    /// Hands over up to [`BATCH_MAX`] messages; moves the watermark when it found the queue empty.
+    /// Hands over up to [`BATCH_MAX`] messages; moves the watermark when it found none left.
     fn drain(
         &mut self,
-        consumer: &BaseConsumer<Watch>,
+        subscription: &Subscription,
         timeout: Duration,
         sink: &mut dyn Sink,
     ) -> Result<(), BrokerError> {
-        let mut timeout = timeout;
-        // Before the poll to come; nothing was handed over since. Read when a queue is found empty,
-        // and not for each message.
-        let mut asked_ns = None;
-        for _ in 0..BATCH_MAX {
-            let served = consumer.context().served();
-            match consumer.poll(timeout) {
-                Some(Ok(message)) => {
-                    let stamp_ns = now_ns();
-                    let topic = self.topic_of(&message);
-                    sink.message(&self.raw(topic, &message, stamp_ns));
-                    if let Some(index) = topic.1 {
-                        self.outages.took(index, message.partition(), message.offset());
+        let (mut wait, mut handed_over) = (timeout, 0);
+        while handed_over < BATCH_MAX {
+            let asked_ns = now_ns();
+            let taken = subscription.take(wait);
+            if taken.len() > 0 {
+                handed_over += taken.len();
+                let stamp_ns = now_ns();
+                for message in taken {
+                    match message {
+                        Ok(message) => self.hand_over(message.received(), stamp_ns, sink),
+                        Err(error) => self.judge(&error)?,
                     }
-                    asked_ns = None;
+                }
+            } else if wait.is_zero() {
+                self.serve(subscription.client(), asked_ns, sink)?;
+                // Not without a connection.
+                let watch = subscription.client().context();
+                if self.outages.since_ns().is_none() && !watch.has_lost() {
+                    self.watermark_ns = self.watermark_ns.max(asked_ns);
+                }
+                return Ok(());
+            }
+            // After a wait too: what came in its last moment may not have been seen.
+            wait = Duration::ZERO;
+        }
+        let now_ns = now_ns();
+        match now_ns.saturating_sub(self.served_ns) >= SERVE_NS {
+            true => self.serve(subscription.client(), now_ns, sink),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes in what the client says of itself. Usually when no message is left, so that how long
+    /// statistics have waited says how long messages did.
+    fn serve(
+        &mut self,
+        client: &BaseConsumer<Watch>,
+        now_ns: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<(), BrokerError> {
+        self.served_ns = now_ns;
+        for _ in 0..SERVED_MAX {
+            let served = client.context().served();
+            match client.poll(Duration::ZERO) {
+                // Of a partition that was not ours to redirect yet.
+                Some(Ok(message)) => {
+                    self.hand_over(Received::of(&message), sojourn_clock::now_ns(), sink);
                 }
                 Some(Err(error)) => self.judge(&error)?,
-                // Nothing. Not after a wait: what came in its last moment may not have been seen.
-                // Nor if a callback was served: that ends a poll whatever else there is.
-                None if timeout.is_zero() && consumer.context().served() == served => {
-                    let Some(asked_ns) = asked_ns else {
-                        asked_ns = Some(now_ns());
-                        continue;
-                    };
-                    // Nor without a connection.
-                    if self.outages.since_ns().is_none() && !consumer.context().has_lost() {
-                        self.watermark_ns = self.watermark_ns.max(asked_ns);
-                    }
-                    return Ok(());
-                }
+                // A callback that was served ends a poll, whatever else there is.
+                None if client.context().served() == served => break,
                 None => {}
             }
-            timeout = Duration::ZERO;
         }
         Ok(())
+    }
+
+    fn hand_over(&mut self, message: Received<'_>, stamp_ns: u64, sink: &mut dyn Sink) {
+        let topic = self.topic_of(message);
+        sink.message(&self.raw(topic, message, stamp_ns));
+        if let Some(index) = topic.1 {
+            self.outages.took(index, message.partition(), message.offset());
+        }
     }
 
     /// A topic's place in [`Self::topics`].
@@ -126,19 +161,20 @@ impl KafkaTap {
     }
 
     /// A message's topic, and that one's place.
-    pub(crate) fn topic_of<'m>(
-        &self,
-        message: &'m BorrowedMessage<'_>,
-    ) -> (&'m str, Option<usize>) {
-        let topic = message.topic();
-        (topic, self.topic_index(topic))
+    pub(crate) fn topic_of<'m>(&'m self, message: Received<'m>) -> (&'m str, Option<usize>) {
+        let name = message.topic();
+        match self.topics.iter().position(|known| known.as_bytes() == name) {
+            Some(index) => (&self.topics[index], Some(index)),
+            // Kafka's names are ASCII.
+            None => (std::str::from_utf8(name).unwrap_or_default(), None),
+        }
     }
 
     /// With what [`Self::topic_of`] says of it.
     pub(crate) fn raw<'m>(
         &self,
         (topic, index): (&'m str, Option<usize>),
-        message: &'m BorrowedMessage<'_>,
+        message: Received<'m>,
         stamp_ns: u64,
     ) -> RawMessage<'m> {
         // Neither is negative for a message that was read.
@@ -148,7 +184,7 @@ impl KafkaTap {
             stamp_ns,
             topic,
             key: message.key(),
-            headers: headers(message),
+            headers: message.headers(),
             payload: message.payload().unwrap_or_default(),
             position: index
                 .map(|index| Position { partition: (index as u64) << 32 | partition, offset }),
@@ -156,7 +192,8 @@ impl KafkaTap {
     }
 
     /// Assigns partitions that were added to our topics since, from their beginning.
-    fn follow_new_partitions(&mut self, consumer: &BaseConsumer<Watch>) -> Result<(), BrokerError> {
+    fn follow_new_partitions(&mut self, subscription: &Subscription) -> Result<(), BrokerError> {
+        let consumer = subscription.client();
         let found = std::mem::take(&mut consumer.context().health().unassigned);
         if found.is_empty() {
             return Ok(());
@@ -166,6 +203,7 @@ impl KafkaTap {
         for (topic, partition) in found {
             if self.topics.contains(&topic) && assigned.find_partition(&topic, partition).is_none()
             {
+                subscription.redirect(&topic, partition);
                 added
                     .add_partition_offset(&topic, partition, Offset::Beginning)
                     .map_err(|error| self.failed(&error))?;
@@ -212,7 +250,10 @@ impl Tap for KafkaTap {
             .map_err(|error| self.redactor.refused_config(&error))?;
         let partitions = self.find_partitions(&consumer, deadline_ns)?;
         let ends = self.at_their_ends(&consumer, partitions, deadline_ns)?;
+        let subscription = Subscription::new(consumer);
+        let consumer = subscription.client();
         for end in ends.elements() {
+            subscription.redirect(end.topic(), end.partition());
             if let (Some(topic), Offset::Offset(offset)) =
                 (self.topic_index(end.topic()), end.offset())
             {
@@ -227,7 +268,7 @@ impl Tap for KafkaTap {
             health.links.begin();
         }
         self.watermark_ns = now_ns();
-        self.consumer = Some(consumer);
+        self.subscription = Some(subscription);
         Ok(self.info(ends.count()))
     }
 
@@ -243,15 +284,15 @@ impl Tap for KafkaTap {
         if let Some(error) = &self.lost {
             return Err(error.clone());
         }
-        let Some(consumer) = self.consumer.take() else {
+        let Some(subscription) = self.subscription.take() else {
             return Err(BrokerError::new(format!("{}: the tap is not open", self.name())));
         };
-        consumer.context().health().begin_poll();
+        subscription.client().context().health().begin_poll();
         let polled = self
-            .drain(&consumer, timeout.min(WAIT_MAX), sink)
-            .and_then(|()| self.follow_connection(&consumer))
-            .and_then(|()| self.follow_new_partitions(&consumer));
-        self.consumer = Some(consumer);
+            .drain(&subscription, timeout.min(WAIT_MAX), sink)
+            .and_then(|()| self.follow_connection(subscription.client()))
+            .and_then(|()| self.follow_new_partitions(&subscription));
+        self.subscription = Some(subscription);
         self.lost = polled.as_ref().err().cloned();
         polled
     }
@@ -270,7 +311,7 @@ impl Tap for KafkaTap {
     }
 
     fn behind_ns(&self) -> Option<u64> {
-        self.consumer.as_ref()?.context().health().behind_ns
+        self.subscription.as_ref()?.client().context().health().behind_ns
     }
 }
 

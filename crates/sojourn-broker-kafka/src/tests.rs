@@ -2,6 +2,7 @@
 
 mod consume;
 mod replay;
+mod subscription;
 
 use std::time::Duration;
 

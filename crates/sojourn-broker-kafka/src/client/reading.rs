@@ -14,7 +14,7 @@ use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use super::reader::{Context, Source};
 use super::watermarks;
 use crate::final_errors::never_mends;
-use crate::headers::headers;
+use crate::received::Received;
 
 /// How long a reader may take until the broker answers for its partitions.
 const READY_NS: u64 = 10 * SECOND_NS;
@@ -267,7 +267,7 @@ fn is_final(error: &KafkaError) -> bool {
 fn owned(consumer: &BaseConsumer<Context>, message: &BorrowedMessage<'_>, at_ns: u64) -> Message {
     let (topic, partition, offset) = (message.topic(), message.partition(), message.offset());
     let high = watermarks::high(consumer, topic, partition).unwrap_or(offset + 1);
-    let headers = headers(message).into_iter();
+    let headers = Received::of(message).headers().into_iter();
     Message {
         topic: topic.to_owned(),
         partition,
