@@ -108,13 +108,14 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
         ("k6", k6, &["run", "--no-usage-report"] as &[_]),
     ];
     let tools = Tools { programs, folder, base: server.url.clone() };
+    let mut alone = Table::new(&["work", "figure", "sojourn", "k6", "limit of sojourn"]);
+    // First: the kernel is busy for a while with what ten thousand users leave behind.
+    arriving(&tools, &mut alone)?;
     let mut ratios = Table::new(&["work", "figure", "sojourn", "k6", "ratio", "limit"]);
     closed(&tools, &mut ratios)?;
     sleeping(&tools, &mut ratios)?;
     starting(&tools, &mut ratios)?;
-    let mut alone = Table::new(&["work", "figure", "sojourn", "k6", "limit of sojourn"]);
     many(&tools, &mut alone)?;
-    arriving(&tools, &mut alone)?;
     shared(&tools, &mut alone)?;
     Ok(vec![ratios, alone, soak::soak(&tools)?])
 }
@@ -150,20 +151,21 @@ fn many(tools: &Tools, table: &mut Table) -> Result<(), String> {
 }
 
 fn arriving(tools: &Tools, table: &mut Table) -> Result<(), String> {
-    let ours = tools.run(0, "arriving", ARRIVING, &["--summary-trend-stats", "p(99)"])?;
-    let theirs = tools.run(1, "arriving", ARRIVING, &[])?;
+    let rounds = tools.rounds("arriving", ARRIVING, &["--summary-trend-stats", "p(99)"])?;
+    let figure = |metric: &str, name: &str| {
+        medians(&rounds, |run| run.figure(metric, name)).map(|figure| figure.round())
+    };
     let work = "5,000/s for 10 s";
-    let count = |run: &Run, metric: &str| format!("{:.0}", run.figure(metric, "count"));
-    let made = [count(&ours, "iterations"), count(&theirs, "iterations")];
-    let exactly = ours.figure("iterations", "count");
+    let mut row = |name: &str, [ours, theirs]: [f64; 2], limit: &str| {
+        table.row(&[work, name, &format!("{ours}"), &format!("{theirs}"), limit]);
+    };
+    let made = figure("iterations", "count");
     // Whether one begins at the very end is a matter of nanoseconds.
-    let holds = if (50_000.0..=50_001.0).contains(&exactly) { "holds" } else { "MISSED" };
-    let limit = format!("50,000 (and the one at the very end): {holds}");
-    table.row(&[work, "iterations", &made[0], &made[1], &limit]);
-    let dropped = [count(&ours, "dropped_iterations"), count(&theirs, "dropped_iterations")];
-    let limit = verdict(ours.figure("dropped_iterations", "count"), 0.0);
-    table.row(&[work, "dropped", &dropped[0], &dropped[1], &limit]);
-    let lag_ms = ours.figure("iteration_lag", "p(99)");
+    let holds = if (50_000.0..=50_001.0).contains(&made[0]) { "holds" } else { "MISSED" };
+    row("iterations", made, &format!("50,000 (and the one at the very end): {holds}"));
+    let dropped = figure("dropped_iterations", "count");
+    row("dropped", dropped, &verdict(dropped[0], 0.0));
+    let [lag_ms, _] = medians(&rounds, |run| run.figure("iteration_lag", "p(99)"));
     let limit = verdict(lag_ms, 1.0);
     table.row(&[work, "lag p99, ms", &format!("{lag_ms:.3}"), "not measured", &limit]);
     Ok(())
@@ -196,7 +198,7 @@ fn verdict(value: f64, limit: f64) -> String {
 }
 
 impl Tools {
-    /// Medians of a figure of both tools, rounds taking turns.
+    /// Medians of a figure of both tools.
     fn medians(
         &self,
         name: &str,
@@ -204,17 +206,19 @@ impl Tools {
         flags: &[&str],
         figure: impl Fn(&Run) -> f64,
     ) -> Result<[f64; 2], String> {
-        let mut figures = [Vec::new(), Vec::new()];
+        Ok(medians(&self.rounds(name, script, flags)?, figure))
+    }
+
+    /// Runs of both tools, taking turns.
+    fn rounds(&self, name: &str, script: &str, flags: &[&str]) -> Result<[Vec<Run>; 2], String> {
+        let mut runs = [Vec::new(), Vec::new()];
         for round in 1..=ROUNDS {
             eprintln!("  {name}, round {round} of {ROUNDS}");
-            for (tool, figures) in figures.iter_mut().enumerate() {
-                figures.push(figure(&self.run(tool, name, script, flags)?));
+            for (tool, runs) in runs.iter_mut().enumerate() {
+                runs.push(self.run(tool, name, script, flags)?);
             }
         }
-        Ok(figures.map(|mut figures| {
-            figures.sort_by(f64::total_cmp);
-            figures[ROUNDS / 2]
-        }))
+        Ok(runs)
     }
 
     fn run(&self, tool: usize, name: &str, script: &str, flags: &[&str]) -> Result<Run, String> {
@@ -248,6 +252,14 @@ impl Tools {
         let summary = serde_json::from_str(&summary).map_err(|error| error.to_string())?;
         Ok(Run { wall_s, cpu_s, peak_kb, summary })
     }
+}
+
+fn medians(rounds: &[Vec<Run>; 2], figure: impl Fn(&Run) -> f64) -> [f64; 2] {
+    rounds.each_ref().map(|runs| {
+        let mut figures: Vec<f64> = runs.iter().map(&figure).collect();
+        figures.sort_by(f64::total_cmp);
+        figures[figures.len() / 2]
+    })
 }
 
 fn number(path: &Path) -> Result<f64, String> {

@@ -10,6 +10,11 @@ use super::seats::Seats;
 use crate::host::UserIndex;
 use crate::user::{Iteration, Job};
 
+/// Turns for which an iteration waits for an idle user: one in which answers are looked at that had
+/// come when it was due, and one in which their users go on. A thread that was held up would
+/// otherwise drop what it is only late with.
+const LOOKS: u8 = 2;
+
 /// See the module's page. An iteration that finds no idle user is dropped and counted.
 pub(super) struct Arrivals {
     scenario: usize,
@@ -26,6 +31,8 @@ pub(super) struct Arrivals {
     users_planned: u64,
     users_max: u64,
     idle: Vec<UserIndex>,
+    /// How often no user was idle for the next iteration, which is due.
+    looks: u8,
     /// A user was missing, and is being made.
     is_growing: bool,
     /// Users that run an iteration; true once it is cut.
@@ -64,6 +71,7 @@ impl Arrivals {
             duration_ns: scenario.duration_ns(),
             cut_ns: scenario.cut_ns(),
             idle: Vec::new(),
+            looks: 0,
             is_growing: false,
             busy: HashMap::new(),
             stage: Stage::Waiting,
@@ -83,7 +91,7 @@ impl Arrivals {
         let Some(since_ns) = now_ns.checked_sub(self.start_ns) else { return };
         if self.stage == Stage::Running {
             self.begin_due(since_ns, seats);
-            if since_ns >= self.duration_ns {
+            if since_ns >= self.duration_ns && self.looks == 0 {
                 self.stage = Stage::Ending;
                 for user in self.idle.drain(..) {
                     seats.give_back(user);
@@ -104,11 +112,17 @@ impl Arrivals {
         while let Some((number, at_ns)) = self.next
             && at_ns <= since_ns
         {
+            self.take_grown(seats);
+            let user = self.idle.pop();
+            if user.is_none() && self.looks < LOOKS {
+                self.looks += 1;
+                return;
+            }
+            self.looks = 0;
             let following = number + self.place.of;
             self.next = self.starts.at(following).map(|at_ns| (following, at_ns));
-            self.take_grown(seats);
             let settings = &seats.host().settings;
-            let Some(user) = self.idle.pop() else {
+            let Some(user) = user else {
                 seats.host().drop_iterations(self.scenario, 1);
                 self.grow(seats);
                 continue;

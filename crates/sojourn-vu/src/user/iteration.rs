@@ -127,7 +127,9 @@ fn account_for_bytes(user: &User, now_ns: u64) {
 /// The scenario's own variables, where it has any.
 fn set_environment(script: &Script<'_, '_, '_>, scenario: usize) {
     let settings = &script.user.host.settings;
-    let Some(scenario) = settings.scenarios.get(scenario) else { return };
+    // Most have none, and then a script that reads no variable has no need of their object.
+    let scenario = settings.scenarios.get(scenario).filter(|scenario| !scenario.env.is_empty());
+    let Some(scenario) = scenario else { return };
     let Ok(env) = script.inside.ctx.globals().get::<_, Object<'_>>("__ENV") else { return };
     for (name, value) in scenario.env.iter() {
         env.set(name, value).ok();
