@@ -33,7 +33,7 @@ impl<'a> Bytes<'a> {
     /// A text in Java's own UTF-8, in which each half of a surrogate pair is written by itself.
     pub(crate) fn text(&mut self) -> Option<String> {
         let length = self.u16()?;
-        let mut bytes = Bytes(self.take(usize::from(length))?);
+        let mut bytes = Self(self.take(usize::from(length))?);
         let mut units = Vec::with_capacity(bytes.0.len());
         while let Some([first]) = bytes.take(1) {
             let first = u16::from(*first);
@@ -54,7 +54,7 @@ impl<'a> Bytes<'a> {
     }
 
     /// The content of a DER element with this tag.
-    pub(crate) fn element(&mut self, tag: u8) -> Option<Bytes<'a>> {
+    pub(crate) fn element(&mut self, tag: u8) -> Option<Self> {
         let [found, length] = *self.take(2)? else { return None };
         if found != tag {
             return None;
@@ -68,7 +68,7 @@ impl<'a> Bytes<'a> {
                 digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit))
             }
         };
-        self.take(length).map(Bytes)
+        self.take(length).map(Self)
     }
 }
 

@@ -9,11 +9,11 @@ use std::error::Error;
 use std::ffi::{CString, NulError};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rdkafka::bindings::rd_kafka_oauthbearer_set_token;
 use rdkafka::client::{Client, ClientContext, OAuthToken};
 use rdkafka::types::RDKafkaRespErr;
+use sojourn_clock::{Anchor, MILLISECOND_NS};
 
 /// Room for librdkafka's words about a token that it does not take, bytes.
 const WORDS_MAX: usize = 512;
@@ -119,9 +119,9 @@ fn told(words: &[u8]) -> String {
     format!("the token is not taken: {}", String::from_utf8_lossy(words))
 }
 
+/// As the servers have it that say how long tokens are good: by the time of day as it is now.
 fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    Anchor::now().unix_ns / MILLISECOND_NS
 }
 
 #[cfg(test)]

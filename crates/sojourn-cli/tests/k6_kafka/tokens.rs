@@ -4,11 +4,11 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
+use sojourn_clock::{Anchor, SECOND_NS};
 use sojourn_testkit::services::Kafka;
 
 use super::{kept, play_in};
@@ -16,7 +16,7 @@ use crate::mock::Mocked;
 
 /// A token without a signature, as the test's broker takes them.
 fn jwt(subject: &str, seconds: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = Anchor::now().unix_ns / SECOND_NS;
     let head = URL_SAFE_NO_PAD.encode(json!({ "alg": "none" }).to_string());
     let claims = json!({ "sub": subject, "iat": now, "exp": now + seconds });
     format!("{head}.{}.", URL_SAFE_NO_PAD.encode(claims.to_string()))
