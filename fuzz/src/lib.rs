@@ -34,6 +34,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "journey_file", check: targets::journey_file::check },
     Target { name: "k6_obstacles", check: targets::k6_obstacles::check },
     Target { name: "k6_options", check: targets::k6_options::check },
+    Target { name: "key_store", check: targets::key_store::check },
     Target { name: "location", check: targets::location::check },
     Target { name: "mock_file", check: targets::mock_file::check },
     Target { name: "mock_request", check: targets::mock_request::check },

@@ -168,7 +168,8 @@ fn with_properties(kafka: &KafkaChannel, defaults: &[(&str, &str)]) -> ClientCon
 }
 
 /// What to do in a build without OpenSSL.
-const NO_TLS: &str = "TLS and SASL/SCRAM need OpenSSL: build sojourn with `--features kafka-tls`";
+const NO_TLS: &str =
+    "TLS, SASL/SCRAM and tokens need OpenSSL: build sojourn with `--features kafka-tls`";
 
 /// Whether a property was refused because this build has no TLS.
 fn needs_tls(property: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use sojourn_aws::{Unsigned, authorization};
 use sojourn_broker::BrokerError;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_http::{
@@ -11,7 +12,6 @@ use sojourn_http::{
 };
 
 use crate::config::{Service, Settings};
-use crate::sign::{Unsigned, authorization};
 
 /// The longest answer: ten messages of a mebibyte, with what JSON adds.
 const ANSWER_BYTES_MAX: usize = 32 << 20;

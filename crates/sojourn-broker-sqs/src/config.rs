@@ -1,10 +1,9 @@
 //! From a channel's settings to where requests go and who signs them.
 
+use sojourn_aws::{Credentials, Found, NO_KEYS_HINT, Variables, find};
 use sojourn_broker::BrokerError;
 use sojourn_http::{Origin, TlsOptions};
 use sojourn_plan::{SqsChannel, SqsCredentials, SqsSource};
-
-use crate::credentials::{Credentials, Found, Variables, find};
 
 /// Which of AWS's services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,14 +97,7 @@ fn own(keys: &SqsCredentials) -> Credentials {
 }
 
 fn no_keys(word: &str, found: &Found) -> BrokerError {
-    let profile = &found.profile;
-    BrokerError::new(format!(
-        "{word}: no keys: neither AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set, nor does \
-         profile `{profile}` have a key of its own"
-    ))
-    .with_hint(
-        "`eval \"$(aws configure export-credentials --format env)\"` sets those of any login",
-    )
+    BrokerError::new(format!("{word}: {}", found.no_keys())).with_hint(NO_KEYS_HINT)
 }
 
 /// The plan's, that of the queue's URL or the topic's ARN, the environment's.

@@ -20,7 +20,6 @@ mod backlog;
 mod batch;
 mod config;
 mod consume;
-mod credentials;
 mod lanes;
 mod listening;
 mod message;
@@ -32,16 +31,15 @@ mod queue;
 mod received;
 mod seen;
 mod sending;
-mod sign;
 mod sns;
 mod tap;
 
+use sojourn_aws::environment;
 use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
 use sojourn_plan::{Channel, Connector, SqsChannel, SqsSource};
 
 use crate::api::Api;
 use crate::config::{Service, Settings};
-use crate::credentials::environment;
 
 pub use consume::SqsConsumer;
 pub use publish::SqsPublisher;

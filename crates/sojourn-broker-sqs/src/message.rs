@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sojourn_aws::sha256;
 
 use crate::received::KEY;
-use crate::sign::sha256;
 
 /// Most attributes of a message: the service's bound.
 const ATTRIBUTES_MAX: usize = 10;

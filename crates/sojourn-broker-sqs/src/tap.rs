@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use sojourn_aws::environment;
 use sojourn_broker::{Backoff, BrokerError, Gap, Sink, Tap, TapInfo};
 use sojourn_plan::{SqsChannel, SqsSource};
 
 use crate::api::Api;
 use crate::config::{Service, Settings};
-use crate::credentials::environment;
 use crate::listening::Listening;
 use crate::open::take_over;
 use crate::queue::Queue;

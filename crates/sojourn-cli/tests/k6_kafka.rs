@@ -11,17 +11,23 @@ use rdkafka::message::Headers;
 use rdkafka::{Message, Offset, TopicPartitionList};
 use serde_json::{Value, json};
 use sojourn_testkit::services::Kafka;
-use sojourn_testkit::{Output, free_port, sojourn, temp_dir};
+use sojourn_testkit::{Output, TempDir, free_port, sojourn, temp_dir};
 
 use crate::mock::Mocked;
 
+#[cfg(feature = "kafka-tls")]
+mod key_stores;
 #[cfg(all(feature = "kafka-tls", feature = "kafka-zstd"))]
 mod secured;
+#[cfg(feature = "kafka-tls")]
+mod tokens;
 
 /// A script's run and its metrics.
 struct Played {
     output: Output,
     metrics: Value,
+    /// Where it ran.
+    folder: TempDir,
 }
 
 impl Played {
@@ -44,6 +50,11 @@ impl Played {
 
 /// Runs a script of this folder.
 fn play(name: &str, variables: &[(&str, &str)]) -> Played {
+    play_in(&[], name, variables)
+}
+
+/// The same in an environment.
+fn play_in(environment: &[(&str, &str)], name: &str, variables: &[(&str, &str)]) -> Played {
     let folder = temp_dir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/k6_kafka").join(name);
     let summary = folder.path().join("summary.json");
@@ -53,10 +64,12 @@ fn play(name: &str, variables: &[(&str, &str)]) -> Played {
         arguments.extend(["-e".to_owned(), format!("{name}={value}")]);
     }
     arguments.push(script.display().to_string());
-    let program = sojourn(&arguments).timeout(Duration::from_secs(120));
+    let program = sojourn(&arguments).in_dir(folder.path()).timeout(Duration::from_secs(120));
+    let program =
+        environment.iter().fold(program, |program, (name, value)| program.env(name, value));
     let output = program.run().unwrap();
     let text = std::fs::read_to_string(&summary).unwrap_or_default();
-    Played { output, metrics: serde_json::from_str(&text).unwrap_or_default() }
+    Played { output, metrics: serde_json::from_str(&text).unwrap_or_default(), folder }
 }
 
 /// A message as it lies in the topic.
@@ -133,6 +146,9 @@ fn a_thousand_messages_there_and_back() {
     assert_eq!(played.count("kafka_reader_fetches_count"), 10.0);
     assert_eq!(played.of("kafka_reader_offset", "value"), 1_000.0);
     assert_eq!(played.of("kafka_reader_lag", "value"), 0.0);
+    assert_eq!(played.of("kafka_reader_queue_capacity", "value"), 100_000.0);
+    // Nothing but the partition's end.
+    assert!(played.of("kafka_reader_queue_length", "value") <= 1.0);
     assert!(played.of("kafka_writer_write_seconds", "max") > 0.0);
 }
 
@@ -167,6 +183,9 @@ fn version_2() {
     let brokers = kafka.bootstrap();
     let played = play("version_2.js", &[("BROKERS", &brokers), ("TOPIC", "k6.two")]).passed();
     assert_eq!(played.count("kafka_writer_message_count"), 20.0);
+    // Five of twenty were taken; the partition's end may count as one.
+    let waiting = played.of("kafka_reader_queue_length", "max");
+    assert!((15.0..=16.0).contains(&waiting), "{waiting}");
     let messages = kept(&brokers, "k6.two", 0);
     assert_eq!(messages.len(), 20);
     assert_eq!(messages[7].key.as_deref(), Some(&b"key-7"[..]));

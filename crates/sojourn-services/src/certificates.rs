@@ -6,6 +6,18 @@ use std::process::Command;
 
 use crate::programs::find_program;
 
+/// A new key for a request.
+const KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+
+/// A client's certificate by a server's authority, in PEM.
+#[derive(Debug, Clone)]
+pub struct ClientFiles {
+    /// The certificate.
+    pub certificate: PathBuf,
+    /// Its key (PKCS#8, without password).
+    pub key: PathBuf,
+}
+
 /// Files in PEM: the authority, the server's certificate and its key (PKCS#8, without password).
 #[derive(Debug, Clone)]
 pub(crate) struct Certificates {
@@ -22,21 +34,11 @@ impl Certificates {
             server: folder.join("server.pem"),
             key: folder.join("server.key"),
         };
-        let openssl = find_program("openssl")?;
-        let run = |words: &str| {
-            let output =
-                Command::new(&openssl).args(words.split(' ')).current_dir(folder).output()?;
-            if output.status.success() {
-                return Ok(());
-            }
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(io::Error::other(format!("`openssl {words}` failed: {said}")))
-        };
-        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+        let run = |words: &str| run(folder, words);
         run(&format!(
-            "req -x509 {key} -keyout ca.key -out ca.pem -days 30 -subj /CN=Sojourn-test-authority"
+            "req -x509 {KEY} -keyout ca.key -out ca.pem -days 30 -subj /CN=Sojourn-test-authority"
         ))?;
-        run(&format!("req {key} -keyout server.key -out server.csr -subj /CN=localhost"))?;
+        run(&format!("req {KEY} -keyout server.key -out server.csr -subj /CN=localhost"))?;
         std::fs::write(
             folder.join("names.txt"),
             "subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n",
@@ -45,6 +47,30 @@ impl Certificates {
              -days 30 -extfile names.txt")?;
         Ok(files)
     }
+
+    /// Makes a client's certificate by the authority in this folder.
+    pub(crate) fn client(folder: &Path) -> io::Result<ClientFiles> {
+        run(folder, &format!("req {KEY} -keyout client.key -out client.csr -subj /CN=client"))?;
+        run(
+            folder,
+            "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out client.pem \
+             -days 30",
+        )?;
+        Ok(ClientFiles { certificate: folder.join("client.pem"), key: folder.join("client.key") })
+    }
+}
+
+/// `openssl` with these words, in a folder.
+fn run(folder: &Path, words: &str) -> io::Result<()> {
+    let output = Command::new(find_program("openssl")?)
+        .args(words.split(' '))
+        .current_dir(folder)
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(io::Error::other(format!("`openssl {words}` failed: {said}")))
 }
 
 #[cfg(test)]

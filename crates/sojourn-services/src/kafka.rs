@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::MutexGuard;
 
-use crate::certificates::Certificates;
+use crate::certificates::{Certificates, ClientFiles};
 use crate::exchange;
 use crate::instance::{Instance, Launch};
 use crate::jars::KAFKA;
@@ -22,13 +22,15 @@ const CLUSTER: &str = "c29qb3Vybi1jbHVzdGVyMQ";
 const DIRECTORY: &str = "c29qb3Vybi1mb2xkZXIxMQ";
 
 /// A Kafka with listeners for plain text, TLS, passwords (SASL/PLAIN, and SCRAM
-/// once a user is added), and both. Topics come into
+/// once a user is added), both, TLS with a client's certificate, and tokens (SASL/OAUTHBEARER, of
+/// those without a signature). Topics come into
 /// being when first used, with one partition.
 #[derive(Debug)]
 pub struct Kafka {
     instance: Instance,
     ports: Ports,
     ca: PathBuf,
+    client: ClientFiles,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +39,8 @@ struct Ports {
     tls: u16,
     password: u16,
     tls_and_password: u16,
+    client_certificate: u16,
+    token: u16,
     /// Behind a proxy: where it listens, and where it tells clients to connect.
     proxied: u16,
     proxy: u16,
@@ -71,11 +75,14 @@ impl Kafka {
             tls: free_port()?,
             password: free_port()?,
             tls_and_password: free_port()?,
+            client_certificate: free_port()?,
+            token: free_port()?,
             proxied: free_port()?,
             proxy: free_port()?,
             controller: free_port()?,
         };
         let files = Certificates::make(folder.path())?;
+        let client = Certificates::client(folder.path())?;
         configure(folder.path(), ports, &files)?;
         let launch = Launch::new(java)
             .arg("-Xmx512m")
@@ -89,7 +96,7 @@ impl Kafka {
             .arg("kafka.Kafka")
             .arg(folder.path().join("server.properties"));
         let instance = Instance::start("kafka", folder, launch, move || probe(ports.plain))?;
-        Ok(Self { instance, ports, ca: files.ca })
+        Ok(Self { instance, ports, ca: files.ca, client })
     }
 
     /// `127.0.0.1:PORT` of the plain listener.
@@ -138,6 +145,22 @@ impl Kafka {
     /// `localhost:PORT` for `security.protocol=sasl_ssl`, mechanism PLAIN.
     pub fn bootstrap_tls_and_password(&self) -> String {
         format!("localhost:{}", self.ports.tls_and_password)
+    }
+
+    /// `localhost:PORT` for `security.protocol=ssl` with a certificate of the client's own.
+    pub fn bootstrap_with_certificate(&self) -> String {
+        format!("localhost:{}", self.ports.client_certificate)
+    }
+
+    /// Such a certificate.
+    pub fn client_files(&self) -> &ClientFiles {
+        &self.client
+    }
+
+    /// `127.0.0.1:PORT` for `security.protocol=sasl_plaintext`, mechanism OAUTHBEARER. A token is
+    /// a JWT without a signature, with `sub` and `exp`.
+    pub fn bootstrap_with_token(&self) -> String {
+        format!("127.0.0.1:{}", self.ports.token)
     }
 }
 
@@ -194,6 +217,8 @@ fn configure(folder: &Path, ports: Ports, files: &Certificates) -> io::Result<()
         ("SSL", "localhost", ports.tls),
         ("SASL_PLAINTEXT", "127.0.0.1", ports.password),
         ("SASL_SSL", "localhost", ports.tls_and_password),
+        ("CERTIFICATE", "localhost", ports.client_certificate),
+        ("TOKEN", "127.0.0.1", ports.token),
     ]
     .map(|(name, host, port)| format!("{name}://{host}:{port}"))
     .join(",");
@@ -207,11 +232,20 @@ fn configure(folder: &Path, ports: Ports, files: &Certificates) -> io::Result<()
          advertised.listeners={listeners},PROXIED://127.0.0.1:{proxy}\n\
          inter.broker.listener.name=PLAINTEXT\n\
          listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SSL:SSL,PROXIED:PLAINTEXT,\
-         SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT\n\
+         SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT,\
+         CERTIFICATE:SSL,TOKEN:SASL_PLAINTEXT\n\
          ssl.keystore.type=PEM\nssl.keystore.location={}\n\
+         listener.name.certificate.ssl.client.auth=required\n\
+         listener.name.certificate.ssl.truststore.type=PEM\n\
+         listener.name.certificate.ssl.truststore.location={}\n\
+         listener.name.token.sasl.enabled.mechanisms=OAUTHBEARER\n\
+         listener.name.token.oauthbearer.sasl.jaas.config=\
+         org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required \
+         unsecuredLoginStringClaim_sub=\"broker\";\n\
          sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256\n",
         data.display(),
         keystore.display(),
+        files.ca.display(),
     );
     for listener in ["sasl_plaintext", "sasl_ssl"] {
         writeln!(

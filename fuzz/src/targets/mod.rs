@@ -13,6 +13,7 @@ pub(crate) mod http_response;
 pub(crate) mod journey_file;
 pub(crate) mod k6_obstacles;
 pub(crate) mod k6_options;
+pub(crate) mod key_store;
 pub(crate) mod location;
 pub(crate) mod mock_file;
 pub(crate) mod mock_request;

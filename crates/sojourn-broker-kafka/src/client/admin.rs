@@ -1,6 +1,7 @@
 //! Topics: made, removed, listed.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
@@ -12,6 +13,7 @@ use sojourn_broker::BrokerError;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_plan::KafkaChannel;
 
+use super::tokens::TokenSource;
 use crate::config::{Redactor, admin_config};
 
 /// How long the broker has for each request.
@@ -26,6 +28,7 @@ pub struct Admin {
     client: AdminClient<DefaultClientContext>,
     brokers: String,
     redactor: Redactor,
+    tokens: Option<Arc<TokenSource>>,
 }
 
 /// A topic to be made.
@@ -71,15 +74,19 @@ pub struct Partition {
 
 impl Admin {
     /// It connects in the background. Errs when a property is refused.
-    pub fn new(kafka: &KafkaChannel) -> Result<Self, BrokerError> {
+    pub fn new(
+        kafka: &KafkaChannel,
+        tokens: Option<Arc<TokenSource>>,
+    ) -> Result<Self, BrokerError> {
         let redactor = Redactor::new(kafka);
         let client =
             admin_config(kafka).create().map_err(|error| redactor.refused_config(&error))?;
-        Ok(Self { client, brokers: kafka.brokers.clone(), redactor })
+        Ok(Self { client, brokers: kafka.brokers.clone(), redactor, tokens })
     }
 
     /// Makes a topic and waits until it can be used. One that is there stays as it is.
     pub fn create(&self, plan: &TopicPlan) -> Result<(), String> {
+        self.let_in()?;
         let copies: Vec<&[i32]> = plan.assignments.iter().map(Vec::as_slice).collect();
         let replication = match copies.is_empty() {
             true => TopicReplication::Fixed(plan.replication),
@@ -99,6 +106,7 @@ impl Admin {
 
     /// Removes a topic.
     pub fn delete(&self, topic: &str) -> Result<(), String> {
+        self.let_in()?;
         let removed = self.wait(self.client.delete_topics(&[topic], &options()))?;
         let failed = removed.into_iter().find_map(Result::err);
         failed.map_or(Ok(()), |(_, code)| Err(self.failed(&KafkaError::AdminOp(code))))
@@ -118,8 +126,16 @@ impl Admin {
     }
 
     fn metadata(&self, topic: Option<&str>) -> Result<Metadata, String> {
+        self.let_in()?;
         let found = self.client.inner().fetch_metadata(topic, TIMEOUT);
         found.map_err(|error| self.failed(&error))
+    }
+
+    /// Its events are not polled, so it is given a token before each question.
+    fn let_in(&self) -> Result<(), String> {
+        let Some(tokens) = &self.tokens else { return Ok(()) };
+        let given = tokens.give(self.client.inner());
+        given.map_err(|problem| format!("kafka at {}: {problem}", self.brokers))
     }
 
     fn wait_for_leaders(&self, name: &str) -> Result<(), String> {

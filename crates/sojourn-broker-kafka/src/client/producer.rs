@@ -1,11 +1,13 @@
 //! A producer that many share: messages in, their acknowledgements to the batch that they are of.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rdkafka::ClientContext;
+use rdkafka::client::OAuthToken;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
@@ -14,6 +16,7 @@ use sojourn_broker::BrokerError;
 use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
+use super::tokens::{self, TokenSource};
 use crate::config::{Redactor, publisher_config};
 
 /// Messages that may wait for the broker.
@@ -58,9 +61,12 @@ pub enum Refused {
 impl Producer {
     /// A producer with these properties. It connects in the background: an unreachable broker shows
     /// as messages that fail, after `message.timeout.ms`. Errs when a property is refused.
-    pub fn new(kafka: &KafkaChannel) -> Result<Self, BrokerError> {
+    pub fn new(
+        kafka: &KafkaChannel,
+        tokens: Option<Arc<TokenSource>>,
+    ) -> Result<Self, BrokerError> {
         let redactor = Redactor::new(kafka);
-        let reports = Reports { redactor: redactor.clone(), reason: Mutex::default() };
+        let reports = Reports { redactor: redactor.clone(), tokens, reason: Mutex::default() };
         let inner = publisher_config(kafka, QUEUE_MAX)
             .create_with_context(reports)
             .map_err(|error| redactor.refused_config(&error))?;
@@ -113,6 +119,10 @@ impl Producer {
         let mut topics = lock(&self.topics);
         if let Some(known) = topics.get(topic) {
             return Ok(Some(*known));
+        }
+        if let Some(tokens) = &self.inner.client().context().tokens {
+            // Without one nobody would answer, and why would be said late.
+            tokens.token()?;
         }
         let found = self.inner.client().fetch_metadata(None, TIMEOUT).map_err(|error| {
             let reason = self.inner.client().context().reason();
@@ -213,6 +223,7 @@ struct Ticket {
 /// Where librdkafka's delivery reports go; called on the producer's own thread.
 struct Reports {
     redactor: Redactor,
+    tokens: Option<Arc<TokenSource>>,
     /// Why the brokers can't be reached, as last said.
     reason: Mutex<Option<String>>,
 }
@@ -225,10 +236,20 @@ impl Reports {
 }
 
 impl ClientContext for Reports {
+    const ENABLE_REFRESH_OAUTH_TOKEN: bool = true;
+
+    fn generate_oauth_token(&self, _: Option<&str>) -> Result<OAuthToken, Box<dyn Error>> {
+        tokens::answer(self.tokens.as_deref())
+    }
+
     fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
 
-    fn error(&self, _error: KafkaError, reason: &str) {
-        *lock(&self.reason) = Some(self.redactor.redact(reason));
+    fn error(&self, error: KafkaError, reason: &str) {
+        let mut known = lock(&self.reason);
+        // That all brokers are away says less than what came before.
+        if known.is_none() || error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
+            *known = Some(self.redactor.redact(reason));
+        }
     }
 }
 

@@ -1,20 +1,23 @@
 //! A reader: a thread with a consumer, which does what it is asked, one thing after the other.
 
 use std::collections::{HashMap, VecDeque};
+use std::error::Error;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use rdkafka::client::OAuthToken;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, Consumer as _, ConsumerContext, Rebalance};
-use rdkafka::error::KafkaError;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::{ClientContext, Offset, TopicPartitionList};
 use sojourn_broker::BrokerError;
 use sojourn_plan::KafkaChannel;
 
 use super::reading::{Message, ReadError, Reading, Taking};
+use super::tokens::{self, TokenSource};
 use crate::config::{Redactor, reader_config};
 
 /// Orders that may wait for the thread.
@@ -29,6 +32,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct ReaderSettings {
     /// Brokers and properties.
     pub kafka: KafkaChannel,
+    /// What lets it in, where that is a token.
+    pub tokens: Option<Arc<TokenSource>>,
     /// What is read.
     pub source: Source,
 }
@@ -87,12 +92,21 @@ pub enum Order {
 /// What comes of it.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Messages, and how many rebalances there were since the last time.
-    Taken(Result<Vec<Message>, ReadError>, u64),
+    /// Messages.
+    Taken(Result<Vec<Message>, ReadError>, Beside),
     /// A number: a position, a count.
     Number(Result<i64, String>),
     /// It is done.
     Done(Result<(), String>),
+}
+
+/// What else is known when messages were taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// How many rebalances there were since the last time.
+    pub rebalances: u64,
+    /// Messages that are fetched and wait to be taken, the end of a partition counting as one.
+    pub waiting: usize,
 }
 
 /// Who is told; called on the reader's thread.
@@ -124,6 +138,7 @@ impl Reader {
         let rebalances = Arc::new(AtomicU64::new(0));
         let context = Context {
             redactor: redactor.clone(),
+            tokens: settings.tokens,
             reason: Mutex::default(),
             is_idle: AtomicBool::new(false),
             is_revoked: AtomicBool::new(false),
@@ -198,6 +213,8 @@ impl fmt::Debug for Reader {
 /// The thread: until nobody can ask any more, or it is told to close. A group's member takes part
 /// in rebalances meanwhile, so that the others need not wait for it.
 fn work(mut reading: Reading, orders: &Receiver<(Order, Reply)>) {
+    // What asks the broker without polling needs the token that polling brings.
+    reading.idle();
     loop {
         let (order, reply) = match orders.recv_timeout(IDLE) {
             Ok(asked) => asked,
@@ -210,7 +227,8 @@ fn work(mut reading: Reading, orders: &Receiver<(Order, Reply)>) {
         let answer = match order {
             Order::Take(taking) => {
                 let taken = reading.take(&taking);
-                Answer::Taken(taken, reading.rebalances.swap(0, Ordering::AcqRel))
+                let rebalances = reading.rebalances.swap(0, Ordering::AcqRel);
+                Answer::Taken(taken, Beside { rebalances, waiting: reading.waiting() })
             }
             Order::Seek(partition, offset) => Answer::Done(reading.seek(partition, offset)),
             Order::Position(partition) => Answer::Number(reading.position(partition)),
@@ -328,6 +346,7 @@ fn assign(
 /// What librdkafka tells besides messages.
 pub(super) struct Context {
     pub(super) redactor: Redactor,
+    pub(super) tokens: Option<Arc<TokenSource>>,
     /// Why the brokers can't be reached, as last said.
     reason: Mutex<Option<String>>,
     /// The group has given this member no partition.
@@ -348,10 +367,20 @@ impl Context {
 }
 
 impl ClientContext for Context {
+    const ENABLE_REFRESH_OAUTH_TOKEN: bool = true;
+
+    fn generate_oauth_token(&self, _: Option<&str>) -> Result<OAuthToken, Box<dyn Error>> {
+        tokens::answer(self.tokens.as_deref())
+    }
+
     fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
 
-    fn error(&self, _error: KafkaError, reason: &str) {
-        self.note(self.redactor.redact(reason));
+    fn error(&self, error: KafkaError, reason: &str) {
+        let mut known = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        // That all brokers are away says less than what came before.
+        if known.is_none() || error.rdkafka_error_code() != Some(RDKafkaErrorCode::AllBrokersDown) {
+            *known = Some(self.redactor.redact(reason));
+        }
     }
 }
 

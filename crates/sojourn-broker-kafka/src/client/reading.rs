@@ -11,6 +11,7 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::BorrowedMessage;
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 
+use super::queue;
 use super::reader::{Context, Source};
 use super::watermarks;
 use crate::final_errors::never_mends;
@@ -125,6 +126,10 @@ pub(super) struct Reading {
 impl Reading {
     /// Reads. Blocks as long as `taking` says, or until the broker has had its time to answer.
     pub(super) fn take(&mut self, taking: &Taking) -> Result<Vec<Message>, ReadError> {
+        if let Some(tokens) = &self.consumer.context().tokens {
+            // Without one nobody would answer, and why would be said late.
+            tokens.token().map_err(ReadError::Failed)?;
+        }
         let began_ns = now_ns();
         let mut bytes: usize = self.kept.iter().map(Message::bytes).sum();
         let mut progress_ns = began_ns;
@@ -187,7 +192,8 @@ impl Reading {
             Some(Err(error)) => {
                 let told = context.redactor.redact(&error.to_string());
                 if is_final(&error) {
-                    return Err(ReadError::Failed(told));
+                    let why = context.reason().map_or_else(String::new, |why| format!(": {why}"));
+                    return Err(ReadError::Failed(told + &why));
                 }
                 // It may be mended yet.
                 context.note(told);
@@ -224,14 +230,21 @@ impl Reading {
     }
 
     /// Nobody asks for anything: a group's member takes what has come, up to a bound, since that is
-    /// how librdkafka is given its turn.
+    /// how librdkafka is given its turn; as does whoever is let in by tokens that end.
     pub(super) fn idle(&mut self) {
-        while matches!(self.source, Source::Group { .. }) && self.kept.len() < KEPT_MAX {
+        let has_tokens = self.consumer.context().tokens.is_some();
+        let takes_turns = has_tokens || matches!(self.source, Source::Group { .. });
+        while takes_turns && self.kept.len() < KEPT_MAX {
             match self.next(0) {
                 Ok(Some(message)) => self.kept.push_back(message),
                 Ok(None) | Err(_) => return,
             }
         }
+    }
+
+    /// Messages that are fetched and not handed over.
+    pub(super) fn waiting(&self) -> usize {
+        self.kept.len() + queue::length(&self.consumer)
     }
 
     /// Commits what was handed over.

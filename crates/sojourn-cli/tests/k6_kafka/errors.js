@@ -1,6 +1,6 @@
 // What goes wrong throws, in time, and is counted.
 import { check } from 'k6';
-import { Writer, Reader, Connection, SchemaRegistry, LoadJKS, SASL_AWS_IAM, SCHEMA_TYPE_PROTOBUF } from 'k6/x/kafka';
+import { Writer, Reader, Connection, SchemaRegistry, LoadJKS, SASL_AWS_IAM, SASL_AZURE_ENTRA, SASL_GSSAPI, SCHEMA_TYPE_PROTOBUF } from 'k6/x/kafka';
 
 const nobody = [__ENV.NOBODY];
 const brokers = [__ENV.BROKERS];
@@ -34,8 +34,11 @@ export default function () {
     'no topic of a reader': config(() => new Reader({ brokers }), 'topic'),
     'a codec that is none': config(() => new Writer({ brokers, compression: 'x' }), '"x"'),
     'a field of another type': config(() => new Writer({ brokers: 7 }), 'Writer:'),
-    'IAM': config(() => new Writer({ brokers, sasl: { algorithm: SASL_AWS_IAM } }), 'sasl_aws_iam'),
-    'a key store of Java': config(() => LoadJKS({ path: 'x' }), 'PEM'),
+    'IAM': config(() => new Writer({ brokers, sasl: { algorithm: SASL_AWS_IAM } }), 'no region is given (set AWS_REGION)'),
+    'Entra': config(() => new Writer({ brokers, sasl: { algorithm: SASL_AZURE_ENTRA } }), 'AZURE_CLIENT_SECRET is not set'),
+    'Kerberos': config(() => new Writer({ brokers, sasl: { algorithm: SASL_GSSAPI } }), 'let the test in by SCRAM'),
+    'a key store of Java': config(() => LoadJKS({ path: 'x', serverCaAlias: 'ca' }), 'LoadJKS: x: No such file'),
+    'nothing of a key store': config(() => LoadJKS({ path: 'x' }), 'clientKeyAlias'),
     'protobuf': config(
       () => new SchemaRegistry().serialize({ data: 1, schemaType: SCHEMA_TYPE_PROTOBUF }), 'Protobuf needs a schema'),
     'messages that are none': config(() => missing.produce({}), 'messages'),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use sojourn_broker_kafka::client::{Admin, Partition, Topic, TopicPlan};
-use sojourn_plan::KafkaChannel;
 use sojourn_script::js::{self, Array, Ctx, Object, Value};
 
 use super::super::function;
+use super::access::Cluster;
 use super::config::{self, ConnectionConfig};
 use super::go_error::throw;
 use super::waiting;
@@ -63,7 +63,7 @@ impl TopicConfig {
 
 struct Connection {
     user: Rc<User>,
-    channel: KafkaChannel,
+    cluster: Cluster,
     is_closed: Cell<bool>,
 }
 
@@ -74,9 +74,9 @@ pub(super) fn make<'js>(
     given: Value<'js>,
 ) -> js::Result<Object<'js>> {
     let config: ConnectionConfig = config::read(ctx, class, &given)?;
-    let channel = config.channel().map_err(|problem| throw(ctx, &format!("{class}: {problem}")))?;
+    let cluster = config.cluster().map_err(|problem| throw(ctx, &format!("{class}: {problem}")))?;
     let connection =
-        Rc::new(Connection { user: Rc::clone(user), channel, is_closed: Cell::new(false) });
+        Rc::new(Connection { user: Rc::clone(user), cluster, is_closed: Cell::new(false) });
     let object = Object::new(ctx.clone())?;
     let this = Rc::clone(&connection);
     function(&object, "createTopic", move |ctx: Ctx<'js>, given: Value<'js>| {
@@ -123,7 +123,7 @@ impl Connection {
             return Err(failed("the connection is closed".to_owned()));
         }
         let admin: Arc<Admin> =
-            self.user.host.settings.kafka.admin(&self.channel).map_err(failed)?;
+            self.user.host.settings.kafka.admin(&self.cluster).map_err(failed)?;
         waiting::blocking(ctx, &self.user, move || ask(&admin))?.map_err(failed)
     }
 }

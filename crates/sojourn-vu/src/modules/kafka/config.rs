@@ -1,21 +1,18 @@
 //! What scripts configure, and librdkafka's properties for it.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sojourn_broker_kafka::client::{Begin, Source};
 use sojourn_k6::duration::Nanos;
-use sojourn_plan::KafkaChannel;
 use sojourn_script::js::{self, Ctx, Exception, Value};
 
+use super::access::{Access, Cluster};
 use super::constants::{FIRST_OFFSET, LAST_OFFSET};
-
-/// librdkafka's properties, by name.
-type Properties = Vec<(String, String)>;
 
 /// How long a message may wait for its acknowledgement, unless the script says otherwise, ns.
 const WRITE_TIMEOUT_NS: u64 = 10_000_000_000;
+/// Messages of a partition that a reader has waiting before it fetches no more.
+pub(super) const QUEUE_MAX: u32 = 100_000;
 /// How long a reader waits for messages, unless the script says otherwise, ns.
 const MAX_WAIT_NS: u64 = 200_000_000;
 
@@ -71,32 +68,6 @@ impl Span {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Sasl {
-    username: Option<String>,
-    password: Option<String>,
-    algorithm: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Tls {
-    pub(super) enable_tls: Option<bool>,
-    pub(super) insecure_skip_tls_verify: Option<bool>,
-    pub(super) client_cert_pem: Option<String>,
-    pub(super) client_key_pem: Option<String>,
-    pub(super) server_ca_pem: Option<String>,
-}
-
-/// Who may come, and how.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Access {
-    sasl: Option<Sasl>,
-    tls: Option<Tls>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
 pub(super) struct WriterConfig {
     brokers: Vec<String>,
     pub(super) topic: Option<String>,
@@ -128,7 +99,7 @@ impl WriterConfig {
         asked.unwrap_or(WRITE_TIMEOUT_NS).max(held_ns.saturating_add(1_000_000))
     }
 
-    pub(super) fn channel(&self) -> Result<KafkaChannel, String> {
+    pub(super) fn cluster(&self) -> Result<Cluster, String> {
         let mut properties = self.access.properties()?;
         let mut set = |name: &str, value: String| properties.push((name.to_owned(), value));
         set("message.timeout.ms", Span(self.write_timeout_ns()).ms().to_string());
@@ -167,7 +138,7 @@ impl WriterConfig {
         if let Some(partitioner) = partitioner(self.balancer.as_deref())? {
             set("partitioner", partitioner.to_owned());
         }
-        channel(&self.brokers, properties)
+        self.access.cluster(&self.brokers, properties)
     }
 }
 
@@ -265,12 +236,13 @@ impl ReaderConfig {
         }
     }
 
-    pub(super) fn channel(&self) -> Result<KafkaChannel, String> {
+    pub(super) fn cluster(&self) -> Result<Cluster, String> {
         let mut properties = self.access.properties()?;
         let mut set = |name: &str, value: String| properties.push((name.to_owned(), value));
         let (least, most) = self.bytes();
         set("fetch.min.bytes", least.to_string());
         set("fetch.message.max.bytes", most.to_string());
+        set("queued.min.messages", QUEUE_MAX.to_string());
         set("allow.auto.create.topics", "false".to_owned());
         if let Some(span) = self.heartbeat_interval.filter(|span| span.0 > 0) {
             // More often would only load the broker.
@@ -298,7 +270,7 @@ impl ReaderConfig {
         if !strategies.is_empty() {
             set("partition.assignment.strategy", strategies.join(","));
         }
-        channel(&self.brokers, properties)
+        self.access.cluster(&self.brokers, properties)
     }
 }
 
@@ -313,64 +285,10 @@ pub(super) struct ConnectionConfig {
 }
 
 impl ConnectionConfig {
-    pub(super) fn channel(&self) -> Result<KafkaChannel, String> {
+    pub(super) fn cluster(&self) -> Result<Cluster, String> {
         let brokers = self.brokers.clone().unwrap_or_default();
         let brokers: Vec<String> = self.address.clone().into_iter().chain(brokers).collect();
-        channel(&brokers, self.access.properties()?)
-    }
-}
-
-fn channel(brokers: &[String], properties: Properties) -> Result<KafkaChannel, String> {
-    if brokers.iter().all(String::is_empty) {
-        return Err("it needs brokers, such as [\"localhost:9092\"]".to_owned());
-    }
-    Ok(KafkaChannel { brokers: brokers.join(","), topics: Vec::new(), properties })
-}
-
-impl Access {
-    fn properties(&self) -> Result<Properties, String> {
-        let mut properties = Properties::new();
-        let mut set = |name: &str, value: &str| properties.push((name.into(), value.to_owned()));
-        let algorithm = self.sasl.as_ref().and_then(|sasl| sasl.algorithm.as_deref());
-        let mechanism = match algorithm {
-            None | Some("" | "none") => None,
-            Some("sasl_plain" | "sasl_ssl") => Some("PLAIN"),
-            Some("sasl_scram_sha256") => Some("SCRAM-SHA-256"),
-            Some("sasl_scram_sha512") => Some("SCRAM-SHA-512"),
-            Some(other) => return Err(format!("SASL by \"{other}\" is not there: plain or scram")),
-        };
-        let tls = self.tls.as_ref().filter(|tls| tls.enable_tls == Some(true));
-        let has_tls = tls.is_some() || algorithm == Some("sasl_ssl");
-        match (mechanism.is_some(), has_tls) {
-            (false, false) => return Ok(properties),
-            (false, true) => set("security.protocol", "ssl"),
-            (true, false) => set("security.protocol", "sasl_plaintext"),
-            (true, true) => set("security.protocol", "sasl_ssl"),
-        }
-        if let (Some(mechanism), Some(sasl)) = (mechanism, &self.sasl) {
-            set("sasl.mechanism", mechanism);
-            set("sasl.username", sasl.username.as_deref().unwrap_or_default());
-            set("sasl.password", sasl.password.as_deref().unwrap_or_default());
-        }
-        let Some(tls) = tls else { return Ok(properties) };
-        if tls.insecure_skip_tls_verify == Some(true) {
-            set("enable.ssl.certificate.verification", "false");
-        }
-        let files = [
-            (&tls.client_cert_pem, "ssl.certificate"),
-            (&tls.client_key_pem, "ssl.key"),
-            (&tls.server_ca_pem, "ssl.ca"),
-        ];
-        for (given, name) in files {
-            let Some(given) = given.as_deref().filter(|given| !given.is_empty()) else { continue };
-            // Either the text itself or the file that has it.
-            match given.contains("-----BEGIN") {
-                true => set(&format!("{name}.pem"), given),
-                false if Path::new(given).exists() => set(&format!("{name}.location"), given),
-                false => return Err(format!("tls: there is no file {given}")),
-            }
-        }
-        Ok(properties)
+        self.access.cluster(&brokers, self.access.properties()?)
     }
 }
 
@@ -378,9 +296,9 @@ impl Access {
 mod tests {
     use super::*;
 
-    fn properties(json: &str) -> Properties {
+    fn properties(json: &str) -> Vec<(String, String)> {
         let config: WriterConfig = serde_json::from_str(json).unwrap();
-        config.channel().unwrap().properties
+        config.cluster().unwrap().kafka.properties
     }
 
     #[test]

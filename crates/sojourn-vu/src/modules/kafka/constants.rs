@@ -2,7 +2,7 @@
 
 use sojourn_script::js::{self, Object};
 
-const TEXTS: [(&str, &str); 42] = [
+const TEXTS: [(&str, &str); 44] = [
     ("CODEC_GZIP", "gzip"),
     ("CODEC_SNAPPY", "snappy"),
     ("CODEC_LZ4", "lz4"),
@@ -15,6 +15,8 @@ const TEXTS: [(&str, &str); 42] = [
     ("SASL_SSL", "sasl_ssl"),
     ("SASL_AWS_IAM", "sasl_aws_iam"),
     ("SASL_AZURE_ENTRA", "sasl_azure_entra"),
+    ("SASL_GCP_OAUTH", "sasl_gcp_oauth"),
+    ("SASL_GSSAPI", "sasl_gssapi"),
     ("TLS_1_0", "tlsv1.0"),
     ("TLS_1_1", "tlsv1.1"),
     ("TLS_1_2", "tlsv1.2"),

@@ -4,14 +4,19 @@
 //!  Writer, Producer ──> one producer of the process for all with the same settings
 //!  Reader, Consumer ──> a thread of its own from its first use on
 //!  Connection, AdminClient, SchemaRegistry ──> the threads for whatever blocks
+//!  LoadJKS ──> files beside the test
 //! ```
 //!
 //! Version 2 is version 1 under other names, with a few methods more. Whatever waits suspends the
 //! user, never its thread.
 
+mod access;
 mod admin;
+mod aws;
+mod azure;
 mod config;
 mod constants;
+mod jks;
 mod messages;
 mod meters;
 mod partitions;
@@ -50,13 +55,10 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
     }
     let own = Rc::clone(user);
     class(&module, "SchemaRegistry", move |ctx, config| registry::make(ctx, &own, config))?;
-    function(&module, "LoadJKS", |ctx: Ctx<'js>| {
-        Err::<(), _>(go_error::throw(
-            &ctx,
-            "LoadJKS: Java's key stores can't be read here; turn the store into PEM files \
-             (keytool -importkeystore … -deststoretype PKCS12, then openssl pkcs12) and name \
-             these in tls: clientCertPem, clientKeyPem, serverCaPem",
-        ))
+    let own = Rc::clone(user);
+    function(&module, "LoadJKS", move |ctx: Ctx<'js>, config: js::prelude::Opt<Value<'js>>| {
+        let config = config.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+        jks::load(&ctx, &own, &config)
     })?;
     Ok(module)
 }

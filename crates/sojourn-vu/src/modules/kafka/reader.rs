@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Deserialize;
 use sojourn_broker_kafka::client::{
-    Answer, Message, Order, ReadError, Reader as Client, ReaderSettings, Taking,
+    Answer, Beside, Message, Order, ReadError, Reader as Client, ReaderSettings, Taking,
 };
 use sojourn_clock::now_ns;
 use sojourn_script::js::prelude::Opt;
@@ -50,13 +50,14 @@ pub(super) fn make<'js>(
 ) -> js::Result<Object<'js>> {
     let config: ReaderConfig = config::read(ctx, class, &given)?;
     let wrong = |problem: String| throw(ctx, &format!("{class}: {problem}"));
-    let kafka = config.channel().map_err(wrong)?;
+    let cluster = config.cluster().map_err(wrong)?;
     let source = config.source().map_err(wrong)?;
+    let tokens = user.host.settings.kafka.tokens(&cluster).map_err(wrong)?;
     let reader = Rc::new(Reader {
         user: Rc::clone(user),
         meters: Rc::clone(meters),
         config,
-        settings: ReaderSettings { kafka, source },
+        settings: ReaderSettings { kafka: cluster.kafka, tokens, source },
         client: RefCell::default(),
         is_closed: Cell::new(false),
     });
@@ -111,16 +112,17 @@ impl Reader {
         let is_cancelled = Arc::clone(&taking.is_cancelled);
         let began_ns = now_ns();
         let answer = self.ask(Order::Take(taking));
-        let (taken, rebalances) = match answer {
-            Ok(Some(Answer::Taken(taken, rebalances))) => (taken, rebalances),
-            Ok(Some(_)) => (Err(ReadError::Failed("another answer came".to_owned())), 0),
+        let failed = |problem: String| (Err(ReadError::Failed(problem)), Beside::default());
+        let (taken, beside) = match answer {
+            Ok(Some(Answer::Taken(taken, beside))) => (taken, beside),
+            Ok(Some(_)) => failed("another answer came".to_owned()),
             Ok(None) => {
                 is_cancelled.store(true, Ordering::Release);
                 return Err(interrupted(ctx));
             }
-            Err(problem) => (Err(ReadError::Failed(problem)), 0),
+            Err(problem) => failed(problem),
         };
-        self.account(&taken, rebalances, began_ns, asked.expect_timeout == Some(true), limit);
+        self.account(&taken, beside, began_ns, asked.expect_timeout == Some(true), limit);
         match taken {
             Ok(taken) => messages::list(ctx, &taken, asked.nano_precision == Some(true)),
             Err(ReadError::Cancelled) => Err(interrupted(ctx)),
@@ -135,7 +137,7 @@ impl Reader {
     fn account(
         &self,
         taken: &Result<Vec<Message>, ReadError>,
-        rebalances: u64,
+        beside: Beside,
         began_ns: u64,
         takes_fewer: bool,
         limit: f64,
@@ -156,7 +158,9 @@ impl Reader {
         account.add(meters.reader_fetch_bytes, bytes as f64);
         account.add(meters.reader_errors, f64::from(u8::from(failed.is_some())));
         account.add(meters.reader_timeouts, f64::from(u8::from(is_late)));
-        account.add(meters.reader_rebalances, rebalances as f64);
+        account.add(meters.reader_rebalances, beside.rebalances as f64);
+        account.add(meters.reader_queue_length, beside.waiting as f64);
+        account.add(meters.reader_queue_capacity, f64::from(config::QUEUE_MAX));
         account.add_ns(meters.reader_read_time, now_ns().saturating_sub(began_ns));
         if let Some(first) = messages.first() {
             // What was there already has not been waited for.

@@ -14,7 +14,8 @@ use sojourn_script::js::{self, Ctx, Object, Value};
 use url::Url;
 
 use super::super::function;
-use super::config::{self, Tls};
+use super::access::Tls;
+use super::config;
 use super::go_error::throw;
 use super::serdes::Container;
 use super::shared::{Kafka, lock};

@@ -7,11 +7,12 @@ use std::time::Duration;
 use crossbeam_channel::bounded;
 use serde_json::Value;
 use sojourn_avro::{Registry, Schema};
-use sojourn_broker_kafka::client::{Admin, Handle, Producer};
+use sojourn_broker_kafka::client::{Admin, Handle, Producer, TokenSource};
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_plan::{KafkaChannel, Server};
+use sojourn_plan::Server;
 
 use super::super::grpc::Protos;
+use super::access::{Cluster, Login};
 
 /// Most clients of a kind, each with settings of its own.
 const CLIENTS_MAX: usize = 256;
@@ -22,13 +23,17 @@ const SCHEMAS_MAX: usize = 10_000;
 const LEAVE_NS_MAX: u64 = 3 * SECOND_NS;
 
 /// Settings that make clients the same.
-type Settings = (String, Vec<(String, String)>);
+type Settings = (String, Vec<(String, String)>, Option<Login>);
 
 /// See the module's page.
 #[derive(Default)]
 pub(crate) struct Kafka {
     producers: Mutex<HashMap<Settings, Arc<Producer>>>,
     admins: Mutex<HashMap<Settings, Arc<Admin>>>,
+    /// What lets clients in that have no password.
+    tokens: Mutex<HashMap<Login, Arc<TokenSource>>>,
+    /// The texts of files that `LoadJKS` has written, by their names.
+    pem_files: Mutex<HashMap<String, String>>,
     registries: Mutex<HashMap<String, Arc<Mutex<Registry>>>>,
     /// Parsed, by text.
     schemas: Mutex<HashMap<String, Arc<Schema>>>,
@@ -42,13 +47,56 @@ pub(crate) struct Kafka {
 
 impl Kafka {
     /// The producer for these settings.
-    pub(super) fn producer(&self, channel: &KafkaChannel) -> Result<Arc<Producer>, String> {
-        client(&self.producers, channel, || Producer::new(channel).map_err(told))
+    pub(super) fn producer(&self, cluster: &Cluster) -> Result<Arc<Producer>, String> {
+        let tokens = self.tokens(cluster)?;
+        client(&self.producers, cluster, || Producer::new(&cluster.kafka, tokens).map_err(told))
     }
 
     /// The client for topics with these settings.
-    pub(super) fn admin(&self, channel: &KafkaChannel) -> Result<Arc<Admin>, String> {
-        client(&self.admins, channel, || Admin::new(channel).map_err(told))
+    pub(super) fn admin(&self, cluster: &Cluster) -> Result<Arc<Admin>, String> {
+        let tokens = self.tokens(cluster)?;
+        client(&self.admins, cluster, || Admin::new(&cluster.kafka, tokens).map_err(told))
+    }
+
+    /// Where tokens for this cluster come from, if it is tokens that let clients in.
+    pub(super) fn tokens(&self, cluster: &Cluster) -> Result<Option<Arc<TokenSource>>, String> {
+        let Some(login) = &cluster.login else { return Ok(None) };
+        let mut known = lock(&self.tokens);
+        if let Some(source) = known.get(login) {
+            return Ok(Some(Arc::clone(source)));
+        }
+        check_room(known.len(), CLIENTS_MAX, "logins")?;
+        let source = Arc::new(login.source());
+        known.insert(login.clone(), Arc::clone(&source));
+        Ok(Some(source))
+    }
+
+    /// The file that has this text: `STEM.pem`, or one with a number where another key store of
+    /// the test has that already. `write` makes it; users with the same text share it.
+    pub(super) fn pem_file(
+        &self,
+        stem: &str,
+        text: &str,
+        write: impl FnOnce(&str) -> Result<(), String>,
+    ) -> Result<String, String> {
+        let mut known = lock(&self.pem_files);
+        check_room(known.len(), SCHEMAS_MAX, "files of key stores")?;
+        let names = (1_u32..).map(|number| match number {
+            1 => format!("{stem}.pem"),
+            number => format!("{stem}-{number}.pem"),
+        });
+        for name in names {
+            match known.get(&name) {
+                Some(had) if had == text => return Ok(name),
+                Some(_) => {}
+                None => {
+                    write(&name)?;
+                    known.insert(name.clone(), text.to_owned());
+                    return Ok(name);
+                }
+            }
+        }
+        Err("there are too many files".to_owned())
     }
 
     /// The registry at a server.
@@ -130,10 +178,11 @@ impl Kafka {
 
 fn client<C>(
     known: &Mutex<HashMap<Settings, Arc<C>>>,
-    channel: &KafkaChannel,
+    cluster: &Cluster,
     make: impl FnOnce() -> Result<C, String>,
 ) -> Result<Arc<C>, String> {
-    let key = (channel.brokers.clone(), channel.properties.clone());
+    let Cluster { kafka, login } = cluster;
+    let key = (kafka.brokers.clone(), kafka.properties.clone(), login.clone());
     let mut known = lock(known);
     if let Some(client) = known.get(&key) {
         return Ok(Arc::clone(client));

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use sojourn_broker_kafka::client::{Batch, Delivered, Producer, Record, Refused};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
-use sojourn_plan::KafkaChannel;
 use sojourn_script::js::prelude::This;
 use sojourn_script::js::{self, Array, Ctx, Exception, Object, Value};
 
 use super::super::function;
+use super::access::Cluster;
 use super::config::{self, WriterConfig};
 use super::go_error::throw;
 use super::messages::Outgoing;
@@ -29,7 +29,7 @@ struct Writer {
     user: Rc<User>,
     meters: Rc<Meters>,
     config: WriterConfig,
-    channel: KafkaChannel,
+    cluster: Cluster,
     balancer: Balancer,
     producer: RefCell<Option<Arc<Producer>>>,
     is_closed: Cell<bool>,
@@ -48,14 +48,14 @@ pub(super) fn make<'js>(
         own = balancer.into_function();
     }
     let config: WriterConfig = config::read(ctx, class, &given)?;
-    let channel = config.channel().map_err(|problem| throw(ctx, &format!("{class}: {problem}")))?;
+    let cluster = config.cluster().map_err(|problem| throw(ctx, &format!("{class}: {problem}")))?;
     let start = user.number() as usize;
     let balancer = Balancer::new(config.balancer.as_deref(), own.is_some(), start);
     let writer = Rc::new(Writer {
         user: Rc::clone(user),
         meters: Rc::clone(meters),
         config,
-        channel,
+        cluster,
         balancer,
         producer: RefCell::default(),
         is_closed: Cell::new(false),
@@ -186,7 +186,7 @@ impl Writer {
         if let Some(producer) = &*self.producer.borrow() {
             return Ok(Arc::clone(producer));
         }
-        let producer = self.user.host.settings.kafka.producer(&self.channel)?;
+        let producer = self.user.host.settings.kafka.producer(&self.cluster)?;
         *self.producer.borrow_mut() = Some(Arc::clone(&producer));
         Ok(producer)
     }

@@ -13,7 +13,10 @@ export interface SaslConfig {
   username?: string;
   password?: string;
   algorithm?: string;
+  /** Of `SASL_AWS_IAM`: whose keys are taken, whatever the environment has. */
   awsProfile?: string;
+  /** Of `SASL_AZURE_ENTRA`: what the token is for, `https://HOST/.default` of the broker by default. */
+  scope?: string;
 }
 
 /** Certificates and keys are PEM: the text itself, or the file that has it. */
@@ -233,15 +236,27 @@ export class SchemaRegistry {
   deserialize(container: Container<Bytes>): any;
 }
 
-/** Throws: Java's key stores can't be read here; the message says what to do. */
-export function LoadJKS(config: {
+/** A key store of Java's, of the type JKS, and what is wanted of it. */
+export interface JksConfig {
   path: string;
   password: string;
+  /** No effect: the certificates are those that the store has with the key. */
   clientCertAlias?: string;
   clientKeyAlias?: string;
+  /** That of the store by default. */
   clientKeyPassword?: string;
   serverCaAlias?: string;
-}): { clientCertsPem: string[]; clientKeyPem: string; serverCaPem: string };
+}
+
+/** Names of files, in PEM; only those that an alias asks for. */
+export interface Jks {
+  clientCertsPem: string[];
+  clientKeyPem: string;
+  serverCaPem: string;
+}
+
+/** Writes what a key store has into files in the folder that the test runs in. */
+export function LoadJKS(config: JksConfig): Jks;
 
 export const SCHEMA_TYPE_STRING: string;
 export const SCHEMA_TYPE_BYTES: string;
@@ -263,6 +278,8 @@ export const SASL_SCRAM_SHA512: string;
 export const SASL_SSL: string;
 export const SASL_AWS_IAM: string;
 export const SASL_AZURE_ENTRA: string;
+export const SASL_GCP_OAUTH: string;
+export const SASL_GSSAPI: string;
 export const TLS_1_0: string;
 export const TLS_1_1: string;
 export const TLS_1_2: string;

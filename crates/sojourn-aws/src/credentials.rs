@@ -7,52 +7,69 @@ use sojourn_plan::Secret;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Credentials {
+pub struct Credentials {
     /// Access key id.
-    pub(crate) id: String,
-    pub(crate) secret: Secret,
+    pub id: String,
+    /// Secret access key.
+    pub secret: Secret,
     /// Session token, of temporary keys.
-    pub(crate) token: Option<Secret>,
+    pub token: Option<Secret>,
 }
 
 /// What the environment and the profile say.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) credentials: Option<Credentials>,
-    pub(crate) region: Option<String>,
+pub struct Found {
+    /// Keys.
+    pub credentials: Option<Credentials>,
+    /// The region.
+    pub region: Option<String>,
     /// The profile's name, for messages.
-    pub(crate) profile: String,
+    pub profile: String,
 }
 
 /// Looks a variable up; an empty one counts as none, as AWS's tools have it.
-pub(crate) type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The process's own environment.
-pub(crate) fn environment(name: &str) -> Option<String> {
+pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What there is.
-pub(crate) fn find(variable: Variables<'_>) -> Found {
+impl Found {
+    /// That there are no keys, and where they were looked for.
+    pub fn no_keys(&self) -> String {
+        let profile = &self.profile;
+        format!(
+            "no keys: neither AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are set, nor does \
+             profile `{profile}` have a key of its own"
+        )
+    }
+}
+
+/// What there is: of keys those of the environment before those of the profile.
+pub fn find(variable: Variables<'_>) -> Found {
     let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+    let found = find_in(variable, &profile);
+    Found { credentials: from_variables(variable).or(found.credentials), ..found }
+}
+
+/// What there is of a profile that is asked for by its name: its keys, whatever others the
+/// environment has.
+pub fn find_in(variable: Variables<'_>, profile: &str) -> Found {
     let file = |name: &str, usual: &str| {
         let path = variable(name)
             .map(PathBuf::from)
             .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".aws").join(usual)));
         path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
     };
-    let keys = section(&file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), &profile);
-    let config = section(&file("AWS_CONFIG_FILE", "config"), &profile);
-    let from_profile = || {
-        let (in_keys, in_config) = (of_section(&keys), of_section(&config));
-        in_keys.or(in_config)
-    };
+    let keys = section(&file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), profile);
+    let config = section(&file("AWS_CONFIG_FILE", "config"), profile);
     Found {
-        credentials: from_variables(variable).or_else(from_profile),
+        credentials: of_section(&keys).or_else(|| of_section(&config)),
         region: variable("AWS_REGION")
             .or_else(|| variable("AWS_DEFAULT_REGION"))
             .or_else(|| value(&config, "region")),
-        profile,
+        profile: profile.to_owned(),
     }
 }
 
@@ -111,6 +128,12 @@ mod tests {
         let credentials = found.credentials.as_ref().unwrap();
         assert_eq!((credentials.id.as_str(), found.region.as_deref()), ("ID", Some("eu-west-1")));
         assert!(!format!("{found:?}").contains("hunter2"));
+        let named = find_in(&variable, "load");
+        assert_eq!(
+            (named.credentials.as_ref(), named.region.as_deref()),
+            (None, Some("eu-west-1"))
+        );
+        assert!(named.no_keys().contains("profile `load`"), "{}", named.no_keys());
         assert_eq!(find(&|_| None), Found { profile: "default".to_owned(), ..Found::default() });
     }
 
