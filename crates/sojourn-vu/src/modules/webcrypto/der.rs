@@ -1,22 +1,23 @@
-//! As much of DER (X.690) as RSA's keys need, for keys in JSON (RFC 7518 §6.3).
+//! As much of DER (X.690) as is needed for keys of RSA in JSON (RFC 7518 §6.3), and for keys and
+//! signatures of curves.
 
 use super::Problem;
 
 const INTEGER: u8 = 0x02;
-const BITS: u8 = 0x03;
-const OCTETS: u8 = 0x04;
-const SEQUENCE: u8 = 0x30;
+pub(super) const BITS: u8 = 0x03;
+pub(super) const OCTETS: u8 = 0x04;
+pub(super) const SEQUENCE: u8 = 0x30;
 
 /// rsaEncryption, without parameters.
 const RSA: [u8; 15] =
     [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 
 fn wrong() -> Problem {
-    Problem::data("the key is no key of RSA")
+    Problem::data("the key is none of this algorithm")
 }
 
 /// The content of the element that a text begins with, and what follows it.
-fn element(tag: u8, der: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
+pub(super) fn element(tag: u8, der: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     let (first, rest) = der.split_first().filter(|(first, _)| **first == tag).ok_or_else(wrong)?;
     debug_assert_eq!(*first, tag);
     let (length, rest) = rest.split_first().ok_or_else(wrong)?;
@@ -63,7 +64,8 @@ pub(super) fn numbers(der: &[u8], is_private: bool) -> Result<Vec<Vec<u8>>, Prob
     all.get(1..9).map(<[Vec<u8>]>::to_vec).ok_or_else(wrong)
 }
 
-fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
+/// An element with this content.
+pub(super) fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();
     let zeros = length.iter().take_while(|byte| **byte == 0).count();
     let mut out = vec![tag];
@@ -78,7 +80,7 @@ fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
     out
 }
 
-fn integer(number: &[u8]) -> Vec<u8> {
+pub(super) fn integer(number: &[u8]) -> Vec<u8> {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     let number = &number[zeros..];
     // A first bit would be a sign.
@@ -105,9 +107,37 @@ pub(super) fn key(numbers: &[Vec<u8>]) -> Vec<u8> {
     wrapped(SEQUENCE, &out)
 }
 
+/// A signature of ECDSA as WebCrypto has it: r and s, each of so many bytes.
+pub(super) fn fixed(signature: &[u8], size: usize) -> Result<Vec<u8>, Problem> {
+    let (numbers, _) = element(SEQUENCE, signature)?;
+    let mut out = Vec::with_capacity(2 * size);
+    for number in integers(numbers)? {
+        let zeros = size.checked_sub(number.len()).ok_or_else(wrong)?;
+        out.resize(out.len() + zeros, 0);
+        out.extend(number);
+    }
+    Ok(out)
+}
+
+/// The sequence of both numbers of such a signature.
+pub(super) fn of_fixed(signature: &[u8]) -> Vec<u8> {
+    let (r, s) = signature.split_at(signature.len() / 2);
+    wrapped(SEQUENCE, &[integer(r), integer(s)].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signatures_both_ways() {
+        let fixed_one = [0, 0, 7, 0x80, 0, 0];
+        let der = of_fixed(&fixed_one);
+        assert_eq!(der, [0x30, 9, 2, 1, 7, 2, 4, 0, 0x80, 0, 0]);
+        assert_eq!(fixed(&der, 3).ok().as_deref(), Some(&fixed_one[..]));
+        assert!(fixed(&der, 2).is_err() && fixed(&der[1..], 3).is_err());
+        assert_eq!(of_fixed(&[0, 0]), [0x30, 6, 2, 1, 0, 2, 1, 0]);
+    }
 
     #[test]
     fn keys_come_back() {

@@ -4,16 +4,14 @@
 
 use aws_lc_rs::agreement::{self, ECDH_P256, ECDH_P384, ECDH_P521, UnparsedPublicKey, agree};
 use aws_lc_rs::encoding::{AsBigEndian, EcPrivateKeyBin};
-use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED,
-    ECDSA_P384_SHA384_FIXED_SIGNING, ECDSA_P521_SHA256_FIXED, ECDSA_P521_SHA256_FIXED_SIGNING,
-    ECDSA_P521_SHA384_FIXED, ECDSA_P521_SHA384_FIXED_SIGNING, ECDSA_P521_SHA512_FIXED,
-    ECDSA_P521_SHA512_FIXED_SIGNING, EcdsaKeyPair, EcdsaSigningAlgorithm,
-    EcdsaVerificationAlgorithm, KeyPair as _, ParsedPublicKey,
+    ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING,
+    ECDSA_P521_SHA512_FIXED_SIGNING, EcdsaKeyPair, EcdsaSigningAlgorithm, KeyPair as _,
 };
 
-use super::Problem;
+use super::der::{self, BITS, OCTETS, SEQUENCE};
+use super::evp::{Key, Scheme};
+use super::{Problem, digest};
 
 /// A key of both parts.
 pub(super) struct Pair {
@@ -21,12 +19,17 @@ pub(super) struct Pair {
     pub(super) point: Vec<u8>,
 }
 
+fn no_such_curve() -> Problem {
+    Problem::not_supported("curves are P-256, P-384 and P-521")
+}
+
+/// The curve, for keys alone: what signs is in `evp`, where any hash goes.
 fn curve(name: &str) -> Result<&'static EcdsaSigningAlgorithm, Problem> {
     Ok(match name {
         "P-256" => &ECDSA_P256_SHA256_FIXED_SIGNING,
         "P-384" => &ECDSA_P384_SHA384_FIXED_SIGNING,
         "P-521" => &ECDSA_P521_SHA512_FIXED_SIGNING,
-        _ => return Err(Problem::not_supported("curves are P-256, P-384 and P-521")),
+        _ => return Err(no_such_curve()),
     })
 }
 
@@ -58,33 +61,29 @@ fn ecdh(name: &str) -> Result<&'static agreement::Algorithm, Problem> {
         "P-256" => &ECDH_P256,
         "P-384" => &ECDH_P384,
         "P-521" => &ECDH_P521,
-        _ => return Err(Problem::not_supported("curves are P-256, P-384 and P-521")),
+        _ => return Err(no_such_curve()),
     })
 }
 
-/// What stands before the point in a public key of X.509 (RFC 5480).
-fn prefix(name: &str) -> Result<&'static [u8], Problem> {
+/// What keys say of their kind (RFC 5480), and the bytes of a coordinate.
+fn kind(name: &str) -> Result<(&'static [u8], usize), Problem> {
     Ok(match name {
-        "P-256" => {
-            b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\
-              \x03\x01\x07\x03\x42\x00"
-        }
+        "P-256" => (
+            b"\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07",
+            32,
+        ),
         "P-384" => {
-            b"\x30\x76\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\
-              \x00\x22\x03\x62\x00"
+            (b"\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x22", 48)
         }
         "P-521" => {
-            b"\x30\x81\x9b\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\
-              \x04\x00\x23\x03\x81\x86\x00"
+            (b"\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x23", 66)
         }
-        _ => return Err(Problem::not_supported("curves are P-256, P-384 and P-521")),
+        _ => return Err(no_such_curve()),
     })
 }
 
-/// The point of a public key, which may also be given as X.509 has it.
-pub(super) fn point(name: &str, key: &[u8]) -> Result<Vec<u8>, Problem> {
-    let point = key.strip_prefix(prefix(name)?).unwrap_or(key);
-    // Only whole points; that it is on the curve is looked at here too.
+/// A point that is on the curve, and whole.
+pub(super) fn from_raw(name: &str, point: &[u8]) -> Result<Vec<u8>, Problem> {
     if point.first() != Some(&4) {
         return Err(wrong(()));
     }
@@ -93,39 +92,39 @@ pub(super) fn point(name: &str, key: &[u8]) -> Result<Vec<u8>, Problem> {
     Ok(point.to_vec())
 }
 
+/// The point of a public key of X.509.
+pub(super) fn from_spki(name: &str, key: &[u8]) -> Result<Vec<u8>, Problem> {
+    let (kind, size) = kind(name)?;
+    let point = key.len().checked_sub(1 + 2 * size).map(|before| &key[before..]);
+    let point = point.ok_or_else(|| wrong(()))?;
+    if spki(kind, point) != key {
+        return Err(wrong(()));
+    }
+    from_raw(name, point)
+}
+
 pub(super) fn to_spki(name: &str, point: &[u8]) -> Result<Vec<u8>, Problem> {
-    Ok([prefix(name)?, point].concat())
+    Ok(spki(kind(name)?.0, point))
 }
 
-fn no_such_pair() -> Problem {
-    let told = "ECDSA goes with P-256 and SHA-256, P-384 and SHA-384, P-521 and SHA-256, -384 or \
-                -512 here";
-    Problem::not_supported(told)
+fn spki(kind: &[u8], point: &[u8]) -> Vec<u8> {
+    let point = der::wrapped(BITS, &[&[0], point].concat());
+    der::wrapped(SEQUENCE, &[kind, &point].concat())
 }
 
-fn verification(name: &str, hash: &str) -> Result<&'static EcdsaVerificationAlgorithm, Problem> {
-    Ok(match (name, hash) {
-        ("P-256", "SHA-256") => &ECDSA_P256_SHA256_FIXED,
-        ("P-384", "SHA-384") => &ECDSA_P384_SHA384_FIXED,
-        ("P-521", "SHA-256") => &ECDSA_P521_SHA256_FIXED,
-        ("P-521", "SHA-384") => &ECDSA_P521_SHA384_FIXED,
-        ("P-521", "SHA-512") => &ECDSA_P521_SHA512_FIXED,
-        _ => return Err(no_such_pair()),
-    })
+/// A private key that signs: PKCS #8 of the number alone, from which the point follows.
+fn signing_key(name: &str, scalar: &[u8]) -> Result<Key, Problem> {
+    let own = [der::integer(&[1]), der::wrapped(OCTETS, scalar)].concat();
+    let own = der::wrapped(OCTETS, &der::wrapped(SEQUENCE, &own));
+    let key = der::wrapped(SEQUENCE, &[&der::integer(&[0]), kind(name)?.0, &own].concat());
+    Key::private(&key).ok_or_else(|| wrong(()))
 }
 
-pub(super) fn sign(name: &str, hash: &str, key: &Pair, data: &[u8]) -> Result<Vec<u8>, Problem> {
-    let algorithm = match (name, hash) {
-        ("P-256", "SHA-256") => &ECDSA_P256_SHA256_FIXED_SIGNING,
-        ("P-384", "SHA-384") => &ECDSA_P384_SHA384_FIXED_SIGNING,
-        ("P-521", "SHA-256") => &ECDSA_P521_SHA256_FIXED_SIGNING,
-        ("P-521", "SHA-384") => &ECDSA_P521_SHA384_FIXED_SIGNING,
-        ("P-521", "SHA-512") => &ECDSA_P521_SHA512_FIXED_SIGNING,
-        _ => return Err(no_such_pair()),
-    };
-    let pair = EcdsaKeyPair::from_private_key_and_public_key(algorithm, &key.scalar, &key.point);
-    let failed = |_| Problem::operation("ECDSA can't sign this");
-    Ok(pair.map_err(wrong)?.sign(&SystemRandom::new(), data).map_err(failed)?.as_ref().to_vec())
+pub(super) fn sign(name: &str, hash: &str, scalar: &[u8], data: &[u8]) -> Result<Vec<u8>, Problem> {
+    let digest = digest(hash, data)?;
+    let signature = signing_key(name, scalar)?.sign(Scheme::Ecdsa, hash, &digest);
+    let signature = signature.ok_or_else(|| Problem::operation("ECDSA can't sign this"))?;
+    der::fixed(&signature, kind(name)?.1)
 }
 
 pub(super) fn verify(
@@ -135,8 +134,10 @@ pub(super) fn verify(
     signature: &[u8],
     data: &[u8],
 ) -> Result<bool, Problem> {
-    let key = ParsedPublicKey::new(verification(name, hash)?, point).map_err(wrong)?;
-    Ok(key.verify_sig(data, signature).is_ok())
+    let digest = digest(hash, data)?;
+    let key = Key::public(&to_spki(name, point)?).ok_or_else(|| wrong(()))?;
+    let has_length = signature.len() == 2 * kind(name)?.1;
+    Ok(has_length && key.verify(Scheme::Ecdsa, hash, &digest, &der::of_fixed(signature)))
 }
 
 /// The secret that the key shares with whoever has the other one.
@@ -151,27 +152,63 @@ pub(super) fn derive(name: &str, scalar: &[u8], point: &[u8]) -> Result<Vec<u8>,
 mod tests {
     use super::*;
 
+    const CURVES: [(&str, usize); 3] = [("P-256", 32), ("P-384", 48), ("P-521", 66)];
+
     #[test]
     fn keys_go_out_and_come_back() {
-        for (name, hash) in [("P-256", "SHA-256"), ("P-384", "SHA-384"), ("P-521", "SHA-384")] {
+        for (name, size) in CURVES {
             let one = generate(name).expect("made");
             let other = generate(name).expect("made");
-            let size = [("P-256", 32), ("P-384", 48), ("P-521", 66)];
-            let size = size.iter().find(|(known, _)| *known == name).expect("known").1;
             assert_eq!(one.point.len(), 1 + 2 * size);
             let der = to_pkcs8(name, &one.scalar, &one.point).expect("written");
             let again = from_pkcs8(name, &der).expect("read");
             assert_eq!((&again.scalar, &again.point), (&one.scalar, &one.point));
             let spki = to_spki(name, &one.point).expect("written");
-            assert_eq!(point(name, &spki).ok().as_ref(), Some(&one.point));
-            assert_eq!(point(name, &one.point).ok().as_ref(), Some(&one.point));
-            let signed = sign(name, hash, &one, b"text").expect("signed");
-            assert_eq!(signed.len(), 2 * size);
-            assert_eq!(verify(name, hash, &one.point, &signed, b"text").ok(), Some(true));
-            assert_eq!(verify(name, hash, &one.point, &signed, b"other").ok(), Some(false));
+            assert_eq!(from_spki(name, &spki).ok().as_ref(), Some(&one.point));
+            assert_eq!(from_raw(name, &one.point).ok().as_ref(), Some(&one.point));
+            assert!(from_raw(name, &spki).is_err() && from_spki(name, &one.point).is_err());
+            for end in 0..spki.len() {
+                assert!(from_spki(name, &spki[..end]).is_err());
+            }
             let shared = derive(name, &one.scalar, &other.point).ok();
             assert!(shared.is_some() && shared == derive(name, &other.scalar, &one.point).ok());
         }
-        assert!(generate("P-1").is_err() && point("P-256", b"x").is_err());
+        assert!(generate("P-1").is_err() && from_raw("P-256", b"x").is_err());
+    }
+
+    #[test]
+    fn any_hash_signs_on_any_curve() {
+        for (name, size) in CURVES {
+            let Pair { scalar, point } = generate(name).expect("made");
+            for (hash, other) in [
+                ("SHA-1", "SHA-256"),
+                ("SHA-256", "SHA-384"),
+                ("SHA-384", "SHA-512"),
+                ("SHA-512", "SHA-1"),
+            ] {
+                let signed = sign(name, hash, &scalar, b"text").expect("signed");
+                assert_eq!(signed.len(), 2 * size);
+                let holds = |hash, signature: &[u8], data: &[u8]| {
+                    verify(name, hash, &point, signature, data).expect("looked at")
+                };
+                assert!(holds(hash, &signed, b"text"));
+                assert!(!holds(hash, &signed, b"other") && !holds(other, &signed, b"text"));
+                for at in 0..signed.len() {
+                    let mut changed = signed.clone();
+                    changed[at] ^= 1;
+                    assert!(!holds(hash, &changed, b"text"));
+                }
+                let zeros = vec![0; 2 * size];
+                for wrong in [&[][..], &signed[1..], &[&signed[..], &[0]].concat(), &zeros] {
+                    assert!(!holds(hash, wrong, b"text"));
+                }
+            }
+            assert!(
+                sign(name, "MD5", &scalar, b"").is_err_and(|it| it.name == "NotSupportedError")
+            );
+            for scalar in [&[][..], &[0; 66][..size], &[0xff; 66][..size], &[1; 90]] {
+                assert!(sign(name, "SHA-1", scalar, b"").is_err_and(|it| it.name == "DataError"));
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod aes;
 mod der;
 mod elliptic;
+mod evp;
 mod rsa;
 
 use std::num::NonZeroU32;
@@ -188,8 +189,8 @@ fn digests<'js>(native: &Object<'js>) -> js::Result<()> {
     function(
         native,
         "pbkdf2",
-        |ctx: Ctx<'js>, name: String, key: Bytes, salt: Bytes, times: u32, length: usize| {
-            made(&ctx, derive_pbkdf2(&name, &key.0, &salt.0, times, length))
+        |ctx: Ctx<'js>, name: String, key: Bytes, salt: Bytes, times: f64, length: usize| {
+            made(&ctx, derive_pbkdf2(&name, &key.0, &salt.0, times as u32, length))
         },
     )?;
     function(
@@ -213,8 +214,8 @@ fn ciphers<'js>(native: &Object<'js>) -> js::Result<()> {
     function(
         native,
         "ctr",
-        |ctx: Ctx<'js>, key: Bytes, counter: Bytes, length: u32, data: Bytes| {
-            made(&ctx, aes::ctr(&key.0, &counter.0, length, &data.0))
+        |ctx: Ctx<'js>, key: Bytes, counter: Bytes, length: f64, data: Bytes| {
+            made(&ctx, aes::ctr(&key.0, &counter.0, length as u32, &data.0))
         },
     )?;
     function(
@@ -225,10 +226,10 @@ fn ciphers<'js>(native: &Object<'js>) -> js::Result<()> {
          key: Bytes,
          iv: Bytes,
          more: Bytes,
-         tag: u32,
+         tag: f64,
          data: Bytes| {
             let change = if encrypts { aes::encrypt_gcm } else { aes::decrypt_gcm };
-            made(&ctx, change(&key.0, &iv.0, &more.0, tag, &data.0))
+            made(&ctx, change(&key.0, &iv.0, &more.0, tag as u32, &data.0))
         },
     )
 }
@@ -252,8 +253,11 @@ fn curves<'js>(native: &Object<'js>) -> js::Result<()> {
     function(native, "ecToPkcs8", |ctx: Ctx<'js>, name: String, scalar: Bytes, point: Bytes| {
         made(&ctx, elliptic::to_pkcs8(&name, &scalar.0, &point.0))
     })?;
-    function(native, "ecPoint", |ctx: Ctx<'js>, name: String, key: Bytes| {
-        made(&ctx, elliptic::point(&name, &key.0))
+    function(native, "ecFromRaw", |ctx: Ctx<'js>, name: String, point: Bytes| {
+        made(&ctx, elliptic::from_raw(&name, &point.0))
+    })?;
+    function(native, "ecFromSpki", |ctx: Ctx<'js>, name: String, key: Bytes| {
+        made(&ctx, elliptic::from_spki(&name, &key.0))
     })?;
     function(native, "ecToSpki", |ctx: Ctx<'js>, name: String, point: Bytes| {
         made(&ctx, elliptic::to_spki(&name, &point.0))
@@ -261,9 +265,8 @@ fn curves<'js>(native: &Object<'js>) -> js::Result<()> {
     function(
         native,
         "ecSign",
-        |ctx: Ctx<'js>, name: String, hash: String, scalar: Bytes, point: Bytes, data: Bytes| {
-            let key = Pair { scalar: scalar.0, point: point.0 };
-            made(&ctx, elliptic::sign(&name, &hash, &key, &data.0))
+        |ctx: Ctx<'js>, name: String, hash: String, scalar: Bytes, data: Bytes| {
+            made(&ctx, elliptic::sign(&name, &hash, &scalar.0, &data.0))
         },
     )?;
     function(
@@ -280,7 +283,10 @@ fn curves<'js>(native: &Object<'js>) -> js::Result<()> {
 }
 
 fn of_rsa<'js>(native: &Object<'js>) -> js::Result<()> {
-    function(native, "rsaGenerate", |ctx: Ctx<'js>, bits: u32| made(&ctx, rsa::generate(bits)))?;
+    // Numbers of scripts become the nearest that there are.
+    function(native, "rsaGenerate", |ctx: Ctx<'js>, bits: f64| {
+        made(&ctx, rsa::generate(bits as u32))
+    })?;
     function(native, "rsaPublic", |ctx: Ctx<'js>, key: Bytes| made(&ctx, rsa::public(&key.0)))?;
     function(native, "rsaBits", |ctx: Ctx<'js>, key: Bytes| {
         rsa::bits(&key.0).map_err(|problem| problem.throw(&ctx))
@@ -298,15 +304,16 @@ fn of_rsa<'js>(native: &Object<'js>) -> js::Result<()> {
     function(
         native,
         "rsaSign",
-        |ctx: Ctx<'js>, key: Bytes, is_pss: bool, hash: String, data: Bytes| {
-            made(&ctx, rsa::sign(&key.0, is_pss, &hash, &data.0))
+        |ctx: Ctx<'js>, key: Bytes, salt: Option<f64>, hash: String, data: Bytes| {
+            made(&ctx, rsa::sign(&key.0, salt.map(|salt| salt as u32), &hash, &data.0))
         },
     )?;
     function(
         native,
         "rsaVerify",
-        |ctx: Ctx<'js>, key: Bytes, is_pss: bool, hash: String, sign: Bytes, data: Bytes| {
-            let held = rsa::verify(&key.0, is_pss, &hash, &sign.0, &data.0);
+        |ctx: Ctx<'js>, key: Bytes, salt: Option<f64>, hash: String, sign: Bytes, data: Bytes| {
+            let salt = salt.map(|salt| salt as u32);
+            let held = rsa::verify(&key.0, salt, &hash, &sign.0, &data.0);
             held.map_err(|problem| problem.throw(&ctx))
         },
     )?;

@@ -2,112 +2,77 @@
 //!
 //! A private key is PKCS #8, a public one X.509's (SPKI), both DER.
 
-use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der};
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::rsa::{
-    KeyPair, KeySize, OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OAEP_SHA384_MGF1SHA384,
-    OAEP_SHA512_MGF1SHA512, OaepAlgorithm, OaepPrivateDecryptingKey, OaepPublicEncryptingKey,
-    PrivateDecryptingKey, PublicEncryptingKey,
-};
-use aws_lc_rs::signature::{
-    KeyPair as _, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384,
-    RSA_PKCS1_2048_8192_SHA512, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512,
-    RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RSA_PSS_SHA256,
-    RSA_PSS_SHA384, RSA_PSS_SHA512, RsaEncoding, RsaParameters,
-};
+use std::ops::RangeInclusive;
 
-use super::Problem;
+use super::evp::{Key, Scheme};
+use super::{Problem, der, digest, digest_name};
 
-fn wrong<E>(_: E) -> Problem {
-    Problem::data("the key is none of RSA that can be used: 2048 to 8192 bits")
+/// Sizes of keys that are made. Smaller ones are broken; larger ones the library can't use.
+const BITS: RangeInclusive<u32> = 1024..=16384;
+/// They are made in steps of so many bits.
+const STEP_BITS: u32 = 128;
+
+fn wrong() -> Problem {
+    Problem::data("the key is none of RSA, or its numbers don't belong together")
+}
+
+fn private_key(der: &[u8]) -> Result<Key, Problem> {
+    Key::private(der).ok_or_else(wrong)
+}
+
+fn public_key(der: &[u8]) -> Result<Key, Problem> {
+    Key::public(der).ok_or_else(wrong)
 }
 
 /// A new key.
 pub(super) fn generate(bits: u32) -> Result<Vec<u8>, Problem> {
-    let size = match bits {
-        2048 => KeySize::Rsa2048,
-        3072 => KeySize::Rsa3072,
-        4096 => KeySize::Rsa4096,
-        8192 => KeySize::Rsa8192,
-        _ => {
-            return Err(Problem::operation(
-                "keys of RSA are made of 2048, 3072, 4096 or 8192 bits",
-            ));
-        }
-    };
-    let failed = |_| Problem::operation("no key can be made");
-    let key = KeyPair::generate(size).map_err(failed)?;
-    let der: Pkcs8V1Der<'_> = key.as_der().map_err(wrong)?;
-    Ok(der.as_ref().to_vec())
+    if !BITS.contains(&bits) || !bits.is_multiple_of(STEP_BITS) {
+        return Err(Problem::operation(
+            "keys of RSA are made of 1024 to 16384 bits, in steps of 128",
+        ));
+    }
+    let der = Key::generate_rsa(bits).and_then(|key| key.to_pkcs8());
+    der.ok_or_else(|| Problem::operation("no key can be made"))
 }
 
-/// The public part of a private key.
+/// The public part of a private key, whose numbers are looked at.
 pub(super) fn public(private: &[u8]) -> Result<Vec<u8>, Problem> {
-    let key = KeyPair::from_pkcs8(private).map_err(wrong)?;
-    let der: PublicKeyX509Der<'_> = key.public_key().as_der().map_err(wrong)?;
-    Ok(der.as_ref().to_vec())
+    private_key(private)?;
+    let numbers = der::numbers(private, true)?;
+    Ok(der::key(&numbers[..2]))
 }
 
 /// Whether this is a public key; its bits.
 pub(super) fn bits(public: &[u8]) -> Result<usize, Problem> {
-    Ok(PublicEncryptingKey::from_der(public).map_err(wrong)?.key_size_bits())
+    Ok(public_key(public)?.bits())
 }
 
-fn no_such_hash<T>() -> Result<T, Problem> {
-    Err(Problem::not_supported("RSA signs with SHA-256, SHA-384 or SHA-512 here"))
+/// PSS with a salt of so many bytes, else PKCS #1 v1.5.
+fn scheme(salt_bytes: Option<u32>) -> Scheme {
+    salt_bytes.map_or(Scheme::Pkcs1, |salt_bytes| Scheme::Pss { salt_bytes })
 }
 
-/// `is_pss`, else PKCS #1 v1.5. Salts are as long as the digest.
 pub(super) fn sign(
     private: &[u8],
-    is_pss: bool,
+    salt_bytes: Option<u32>,
     hash: &str,
     data: &[u8],
 ) -> Result<Vec<u8>, Problem> {
-    let padding: &'static dyn RsaEncoding = match (is_pss, hash) {
-        (true, "SHA-256") => &RSA_PSS_SHA256,
-        (true, "SHA-384") => &RSA_PSS_SHA384,
-        (true, "SHA-512") => &RSA_PSS_SHA512,
-        (false, "SHA-256") => &RSA_PKCS1_SHA256,
-        (false, "SHA-384") => &RSA_PKCS1_SHA384,
-        (false, "SHA-512") => &RSA_PKCS1_SHA512,
-        _ => return no_such_hash(),
-    };
-    let key = KeyPair::from_pkcs8(private).map_err(wrong)?;
-    let mut signature = vec![0; key.public_modulus_len()];
-    key.sign(padding, &SystemRandom::new(), data, &mut signature)
-        .map_err(|_| Problem::operation("RSA can't sign this"))?;
-    Ok(signature)
+    let digest = digest(hash, data)?;
+    let signature = private_key(private)?.sign(scheme(salt_bytes), hash, &digest);
+    let told = "RSA can't sign this: hash and salt may be too long for the key";
+    signature.ok_or_else(|| Problem::operation(told))
 }
 
 pub(super) fn verify(
     public: &[u8],
-    is_pss: bool,
+    salt_bytes: Option<u32>,
     hash: &str,
     signature: &[u8],
     data: &[u8],
 ) -> Result<bool, Problem> {
-    let algorithm: &'static RsaParameters = match (is_pss, hash) {
-        (true, "SHA-256") => &RSA_PSS_2048_8192_SHA256,
-        (true, "SHA-384") => &RSA_PSS_2048_8192_SHA384,
-        (true, "SHA-512") => &RSA_PSS_2048_8192_SHA512,
-        (false, "SHA-256") => &RSA_PKCS1_2048_8192_SHA256,
-        (false, "SHA-384") => &RSA_PKCS1_2048_8192_SHA384,
-        (false, "SHA-512") => &RSA_PKCS1_2048_8192_SHA512,
-        _ => return no_such_hash(),
-    };
-    let key = ParsedPublicKey::new(algorithm, public).map_err(wrong)?;
-    Ok(key.verify_sig(data, signature).is_ok())
-}
-
-fn oaep(hash: &str) -> Result<&'static OaepAlgorithm, Problem> {
-    Ok(match hash {
-        "SHA-1" => &OAEP_SHA1_MGF1SHA1,
-        "SHA-256" => &OAEP_SHA256_MGF1SHA256,
-        "SHA-384" => &OAEP_SHA384_MGF1SHA384,
-        "SHA-512" => &OAEP_SHA512_MGF1SHA512,
-        _ => return Err(Problem::not_supported("there is no such hash")),
-    })
+    let digest = digest(hash, data)?;
+    Ok(public_key(public)?.verify(scheme(salt_bytes), hash, &digest, signature))
 }
 
 pub(super) fn encrypt(
@@ -116,11 +81,9 @@ pub(super) fn encrypt(
     label: &[u8],
     data: &[u8],
 ) -> Result<Vec<u8>, Problem> {
-    let key = PublicEncryptingKey::from_der(public).map_err(wrong)?;
-    let key = OaepPublicEncryptingKey::new(key).map_err(wrong)?;
-    let mut out = vec![0; key.ciphertext_size()];
-    let failed = |_| Problem::operation("RSA-OAEP can't encrypt this: it may be too long");
-    Ok(key.encrypt(oaep(hash)?, data, &mut out, Some(label)).map_err(failed)?.to_vec())
+    digest_name(hash)?;
+    let sealed = public_key(public)?.encrypt(hash, label, data);
+    sealed.ok_or_else(|| Problem::operation("RSA-OAEP can't encrypt this: it may be too long"))
 }
 
 pub(super) fn decrypt(
@@ -129,34 +92,142 @@ pub(super) fn decrypt(
     label: &[u8],
     data: &[u8],
 ) -> Result<Vec<u8>, Problem> {
-    let key = PrivateDecryptingKey::from_pkcs8(private).map_err(wrong)?;
-    let key = OaepPrivateDecryptingKey::new(key).map_err(wrong)?;
-    let mut out = vec![0; key.min_output_size()];
-    let failed = |_| Problem::operation("RSA-OAEP can't decrypt this");
-    Ok(key.decrypt(oaep(hash)?, data, &mut out, Some(label)).map_err(failed)?.to_vec())
+    digest_name(hash)?;
+    let plain = private_key(private)?.decrypt(hash, label, data);
+    plain.ok_or_else(|| Problem::operation("RSA-OAEP can't decrypt this"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_signed_is_verified_and_what_is_sealed_is_opened() {
-        let private = generate(2048).expect("made");
+    const HASHES: [(&str, u32); 4] =
+        [("SHA-1", 20), ("SHA-256", 32), ("SHA-384", 48), ("SHA-512", 64)];
+
+    /// A key, its public part.
+    fn pair(bits: u32) -> (Vec<u8>, Vec<u8>) {
+        let private = generate(bits).expect("made");
         let public = public(&private).expect("read");
+        (private, public)
+    }
+
+    #[test]
+    fn what_is_signed_is_verified_and_nothing_else() {
+        let (private, public) = pair(2048);
         assert_eq!(bits(&public).ok(), Some(2048));
-        for is_pss in [true, false] {
-            let signed = sign(&private, is_pss, "SHA-256", b"text").expect("signed");
-            assert_eq!(verify(&public, is_pss, "SHA-256", &signed, b"text").ok(), Some(true));
-            assert_eq!(verify(&public, is_pss, "SHA-256", &signed, b"x").ok(), Some(false));
-            assert_eq!(verify(&public, !is_pss, "SHA-256", &signed, b"text").ok(), Some(false));
+        let holds = |salt, hash: &str, signature: &[u8], data: &[u8]| {
+            verify(&public, salt, hash, signature, data).expect("looked at")
+        };
+        for (hash, digest_bytes) in HASHES {
+            let most = 256 - 2 - digest_bytes;
+            for salt in [None, Some(0), Some(1), Some(digest_bytes), Some(most)] {
+                let signed = sign(&private, salt, hash, b"text").expect("signed");
+                assert_eq!(signed.len(), 256);
+                assert!(holds(salt, hash, &signed, b"text"));
+                assert!(!holds(salt, hash, &signed, b"x"));
+                assert!(!holds(salt.xor(Some(2)), hash, &signed, b"text"));
+                let other = if hash == "SHA-256" { "SHA-512" } else { "SHA-256" };
+                assert!(!holds(salt, other, &signed, b"text"));
+                let mut changed = signed.clone();
+                changed[100] ^= 1;
+                assert!(!holds(salt, hash, &changed, b"text"));
+                assert!(!holds(salt, hash, &signed[1..], b"text"));
+                assert!(!holds(salt, hash, &[&[0], &signed[..]].concat(), b"text"));
+                assert!(!holds(salt, hash, b"", b"text"));
+            }
+            for salt in [most + 1, 1 << 20, u32::MAX] {
+                let refused = sign(&private, Some(salt), hash, b"text").expect_err("too long");
+                assert_eq!(refused.name, "OperationError");
+                assert!(!holds(Some(salt), hash, &[7; 256], b"text"));
+            }
         }
-        let sealed = encrypt(&public, "SHA-1", b"label", b"text").expect("sealed");
-        assert_eq!(
-            decrypt(&private, "SHA-1", b"label", &sealed).ok().as_deref(),
-            Some(&b"text"[..])
-        );
-        assert!(decrypt(&private, "SHA-1", b"", &sealed).is_err());
-        assert!(generate(100).is_err() && bits(b"x").is_err());
+        assert!(sign(&private, None, "MD5", b"").is_err_and(|it| it.name == "NotSupportedError"));
+    }
+
+    #[test]
+    fn what_is_sealed_is_opened() {
+        let (private, public) = pair(2048);
+        for (hash, digest_bytes) in HASHES {
+            let most = 256 - 2 - 2 * digest_bytes as usize;
+            for (label, length) in [("", 0), ("label", 4), ("", most)] {
+                let (label, data) = (label.as_bytes(), &[5; 300][..length]);
+                let sealed = encrypt(&public, hash, label, data).expect("sealed");
+                let open = |hash, label, sealed: &[u8]| decrypt(&private, hash, label, sealed);
+                assert_eq!(open(hash, label, &sealed).ok().as_deref(), Some(data));
+                assert!(open(hash, b"other", &sealed).is_err());
+                assert!(
+                    open(if hash == "SHA-1" { "SHA-256" } else { "SHA-1" }, label, &sealed)
+                        .is_err()
+                );
+                assert!(open("SHA-0", label, &sealed).is_err() && open(hash, label, b"").is_err());
+            }
+            assert!(encrypt(&public, hash, b"", &[5; 300][..=most]).is_err());
+        }
+    }
+
+    #[test]
+    fn sizes_of_keys() {
+        for bits in [1024, 1152] {
+            let (private, public) = pair(bits);
+            let signed = sign(&private, Some(20), "SHA-1", b"text").expect("signed");
+            assert_eq!(verify(&public, Some(20), "SHA-1", &signed, b"text").ok(), Some(true));
+            // Two bytes more than there are.
+            assert!(sign(&private, Some(bits / 8 - 64), "SHA-512", b"text").is_err());
+        }
+        for bits in [0, 512, 1025, 1 << 15, u32::MAX] {
+            assert!(generate(bits).is_err_and(|it| it.name == "OperationError"), "{bits}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        let (private, public) = pair(1024);
+        for end in (0..private.len()).step_by(5) {
+            assert!(
+                super::public(&private[..end]).is_err() && bits(&public[..end.min(80)]).is_err()
+            );
+            let mut changed = private.clone();
+            changed[end] ^= 0x40;
+            // It may still be a key, with other attributes; what counts is that nothing breaks.
+            sign(&changed, None, "SHA-256", b"text").ok();
+        }
+        assert!(bits(&[&public[..], &[0]].concat()).is_err(), "something behind it");
+        assert!(bits(&private).is_err() && super::public(&public).is_err());
+        assert!(sign(&public, None, "SHA-1", b"").is_err_and(|it| it.name == "DataError"));
+        assert!(encrypt(&private, "SHA-1", b"", b"").is_err_and(|it| it.name == "DataError"));
+    }
+
+    /// Every operation gives back what it took, done or failed.
+    #[test]
+    fn memory_does_not_grow() {
+        let (private, public) = pair(1024);
+        let label = [7; 4000];
+        let signed = sign(&private, Some(8), "SHA-1", b"text").expect("signed");
+        let sealed = encrypt(&public, "SHA-256", &label, b"text").expect("sealed");
+        let round = || {
+            sign(&private, Some(8), "SHA-1", b"text").expect("signed");
+            sign(&private, Some(800), "SHA-1", b"text").expect_err("too long");
+            for salt in [8, 9] {
+                verify(&public, Some(salt), "SHA-1", &signed, b"text").expect("looked at");
+            }
+            encrypt(&public, "SHA-256", &label, b"text").expect("sealed");
+            encrypt(&public, "SHA-256", &label, &[0; 200]).expect_err("too long");
+            decrypt(&private, "SHA-256", &label, &sealed).expect("opened");
+            decrypt(&private, "SHA-1", &label, &sealed).expect_err("another hash");
+            bits(&public[1..]).expect_err("no key");
+            bits(&[&public[..], &[0]].concat()).expect_err("something behind it");
+        };
+        let resident_kib = || {
+            let status = std::fs::read_to_string("/proc/self/statm").expect("there");
+            let pages = status.split(' ').nth(1).expect("a number").parse::<usize>();
+            pages.expect("a number") * 4
+        };
+        (0..100).for_each(|_| round());
+        let before = resident_kib();
+        (0..1000).for_each(|_| round());
+        // Contexts, keys or labels left behind by ten thousand operations would be several megabytes
+        // each. Other tests run beside this one.
+        let grown = resident_kib().saturating_sub(before);
+        assert!(grown < 2000, "{grown} KiB more");
     }
 }

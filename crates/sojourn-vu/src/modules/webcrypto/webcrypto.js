@@ -6,6 +6,8 @@
     const EC = ["ECDSA", "ECDH"];
     const DERIVED = ["PBKDF2", "HKDF"];
     const NAMES = [...AES, ...RSA, ...EC, ...DERIVED, "HMAC"];
+    const CIPHERS = [...AES, "RSA-OAEP"];
+    const SIGNERS = ["HMAC", "ECDSA", "RSA-PSS", "RSASSA-PKCS1-v1_5"];
     const HASHES = { "SHA-1": 512, "SHA-256": 512, "SHA-384": 1024, "SHA-512": 1024 };
     /** What keys may do: those of one part, else [private, public]. */
     const USES = {
@@ -16,6 +18,7 @@
         "PBKDF2": [["deriveKey", "deriveBits"]], "HKDF": [["deriveKey", "deriveBits"]],
     };
     for (const name of AES) USES[name] = [["encrypt", "decrypt", "wrapKey", "unwrapKey"]];
+    const ANY_USE = [...new Set(Object.values(USES).flat(2))];
     const NUMBERS = ["n", "e", "d", "p", "q", "dp", "dq", "qi"];
 
     const named = (known, name) => {
@@ -25,24 +28,45 @@
     };
     const read = (given) => {
         const object = typeof given === "string" ? { name: given } : given;
-        if (object === null || typeof object !== "object" || object.name === undefined) {
+        if (object === null || typeof object !== "object") {
             throw new TypeError("an algorithm is a name, or an object that has one");
         }
         return { ...object, name: named(NAMES, object.name) };
     };
+    /** Of those that can do it. */
+    const of = (known, algorithm, what) => {
+        if (known.includes(algorithm.name)) return algorithm;
+        throw fail("NotSupportedError", `${algorithm.name} can't ${what}`);
+    };
+    /** A part of an algorithm that has to be there. */
+    const needed = (algorithm, part) => {
+        const value = algorithm[part];
+        if (value !== undefined && value !== null) return value;
+        throw fail("SyntaxError", `the algorithm needs a ${part}`);
+    };
+    const whole = (value) => {
+        const number = Math.trunc(Number(value)) || 0;
+        if (Math.abs(number) < 2 ** 31) return number;
+        throw fail("OperationError", `${number} is too large`);
+    };
     const hashOf = (given) => {
         const name = given !== null && typeof given === "object" ? given.name : given;
-        if (name === undefined || name === null) throw new TypeError("the algorithm needs a hash");
+        if (name === undefined || name === null) throw fail("SyntaxError", "the algorithm needs a hash");
         return named(Object.keys(HASHES), name);
     };
     const source = (value, what) => {
         if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return value;
-        throw new TypeError(`${what} must be an ArrayBuffer, a typed array or a DataView`);
+        const told = `${what} must be an ArrayBuffer, a typed array or a DataView`;
+        if (value === undefined || value === null) throw new TypeError(told);
+        throw fail("OperationError", told);
     };
+    /** What goes with the data; a text counts as its bytes in UTF-8. */
+    const beside = (value, what) => (typeof value === "string" ? value : source(value, what));
     const uses = (given, allowed) => {
-        const wrong = given.find((use) => !allowed.includes(use));
+        const all = [...new Set(given ?? [])];
+        const wrong = all.find((use) => !allowed.includes(use));
         if (wrong !== undefined) throw fail("SyntaxError", `the key can't be used to ${wrong}`);
-        return [...new Set(given)];
+        return all;
     };
 
     class CryptoKey {
@@ -73,23 +97,42 @@
         if (!key.usages.includes(what)) {
             throw fail("InvalidAccessError", `the key may not be used to ${what}`);
         }
-        if (type !== undefined && key.type !== type) {
+        if (key.type !== type) {
             throw fail("InvalidAccessError", `the key is not ${type}`);
         }
         return data;
     };
 
-    const generate = (algorithm, extractable, usages) => {
+    /** Both halves; either may be of no use. */
+    const pair = (algorithm, extractable, usages, privateData, publicData) => {
+        if (usages.length === 0) {
+            throw fail("SyntaxError", "a key needs something that it may be used for");
+        }
+        const [own, others] = USES[algorithm.name].map((allowed) =>
+            usages.filter((use) => allowed.includes(use)));
+        return {
+            privateKey: new CryptoKey("private", Boolean(extractable), algorithm, own, privateData),
+            publicKey: new CryptoKey("public", true, algorithm, others, publicData),
+        };
+    };
+    const generateRsa = (algorithm, extractable, usages) => {
         const { name } = algorithm;
-        const pair = (own, privateData, publicData) => ({
-            privateKey: make("private", extractable, own,
-                usages.filter((use) => USES[name][0].includes(use)), privateData),
-            publicKey: make("public", true, own,
-                usages.filter((use) => USES[name][1].includes(use)), publicData),
-        });
-        uses(usages, USES[name].flat());
+        const [modulusLength, publicExponent] = [
+            whole(needed(algorithm, "modulusLength")), needed(algorithm, "publicExponent")];
+        const hash = { name: hashOf(algorithm.hash) };
+        if (!(publicExponent instanceof Uint8Array)
+            || publicExponent.reduce((number, byte) => number * 256 + byte, 0) !== 65537) {
+            throw fail("OperationError", "the publicExponent must be new Uint8Array([1, 0, 1])");
+        }
+        const der = native.rsaGenerate(modulusLength);
+        return pair({ name, modulusLength, publicExponent, hash }, extractable, usages,
+            { der }, { der: native.rsaPublic(der) });
+    };
+    const generate = (algorithm, extractable, given) => {
+        const { name } = algorithm;
+        const usages = uses(given, USES[name].flat());
         if (AES.includes(name)) {
-            const { length } = algorithm;
+            const length = whole(needed(algorithm, "length"));
             if (![128, 192, 256].includes(length)) {
                 throw fail("OperationError", "a key of AES has 128, 192 or 256 bits");
             }
@@ -97,37 +140,38 @@
         }
         if (name === "HMAC") {
             const hash = hashOf(algorithm.hash);
-            const length = algorithm.length ?? HASHES[hash];
+            const length = whole(algorithm.length ?? HASHES[hash]);
             if (!(length > 0)) throw fail("OperationError", "the length of a key can't be zero");
             return make("secret", extractable, { name, hash: { name: hash }, length }, usages,
                 native.random(Math.ceil(length / 8)));
         }
         if (EC.includes(name)) {
-            const { namedCurve } = algorithm;
-            const data = native.ecGenerate(String(namedCurve));
-            return pair({ name, namedCurve }, data, { point: data.point });
+            const namedCurve = String(needed(algorithm, "namedCurve"));
+            const data = native.ecGenerate(namedCurve);
+            return pair({ name, namedCurve }, extractable, usages, data, { point: data.point });
         }
-        if (RSA.includes(name)) {
-            const { modulusLength, publicExponent } = algorithm;
-            const der = native.rsaGenerate(modulusLength);
-            const own = { name, modulusLength, publicExponent, hash: { name: hashOf(algorithm.hash) } };
-            return pair(own, { der }, { der: native.rsaPublic(der) });
-        }
+        if (RSA.includes(name)) return generateRsa(algorithm, extractable, usages);
         throw fail("NotSupportedError", `keys of ${name} can't be generated`);
     };
 
-    const importSecret = (format, given, algorithm, extractable, usages) => {
+    /** Bytes of a key in JSON. */
+    const part = (key, name) => {
+        const text = key?.[name];
+        if (typeof text === "string" && text !== "") return native.decode(text);
+        throw fail("DataError", `the key needs its part ${name}`);
+    };
+    const importSecret = (format, given, algorithm, extractable, wanted) => {
         const { name } = algorithm;
         let data;
         if (format === "raw") data = source(given, "the key");
         else if (format === "jwk" && !DERIVED.includes(name)) {
             if (given?.kty !== "oct") throw fail("DataError", "the key is none of the type oct");
-            data = native.decode(given.k);
+            data = part(given, "k");
         } else throw fail("NotSupportedError", `keys of ${name} can't be imported as ${format}`);
         const bytes = new Uint8Array(data instanceof ArrayBuffer ? data : new Uint8Array(
             data.buffer, data.byteOffset, data.byteLength)).slice().buffer;
         const length = bytes.byteLength * 8;
-        uses(usages, USES[name][0]);
+        const usages = uses(wanted, USES[name][0]);
         if (AES.includes(name)) {
             if (![128, 192, 256].includes(length)) {
                 throw fail("DataError", "a key of AES has 128, 192 or 256 bits");
@@ -136,6 +180,9 @@
         }
         if (name === "HMAC") {
             if (length === 0) throw fail("DataError", "the key is empty");
+            if (whole(algorithm.length ?? length) !== length) {
+                throw fail("DataError", `the key has ${length} bits, the algorithm says another length`);
+            }
             const hash = { name: hashOf(algorithm.hash) };
             return make("secret", extractable, { name, hash, length }, usages, bytes);
         }
@@ -143,42 +190,55 @@
         return make("secret", false, { name }, usages, bytes);
     };
 
-    const importPair = (format, given, algorithm, extractable, usages) => {
-        const { name, namedCurve } = algorithm;
-        const isCurve = EC.includes(name);
-        const isPrivate = format === "pkcs8" || format === "jwk" && given?.d !== undefined;
-        uses(usages, USES[name][isPrivate ? 0 : 1]);
-        let data;
-        if (isCurve) {
-            if (format === "pkcs8") data = native.ecFromPkcs8(namedCurve, source(given, "the key"));
-            else if (format === "raw" || format === "spki") {
-                data = { point: native.ecPoint(namedCurve, source(given, "the key")) };
-            } else {
-                if (given?.kty !== "EC" || given.crv !== namedCurve) {
-                    throw fail("DataError", `the key is none of the curve ${namedCurve}`);
-                }
-                const [x, y] = [native.decode(given.x), native.decode(given.y)];
-                const point = new Uint8Array(1 + x.byteLength + y.byteLength);
-                point[0] = 4;
-                point.set(new Uint8Array(x), 1);
-                point.set(new Uint8Array(y), 1 + x.byteLength);
-                data = { point: native.ecPoint(namedCurve, point) };
-                if (isPrivate) {
-                    data.scalar = native.decode(given.d);
-                    native.ecToPkcs8(namedCurve, data.scalar, data.point);
-                }
-            }
-        } else if (format === "jwk") {
+    const importCurve = (format, given, namedCurve, isPrivate) => {
+        const bytes = () => source(given, "the key");
+        if (format === "pkcs8") return native.ecFromPkcs8(namedCurve, bytes());
+        if (format === "raw") return { point: native.ecFromRaw(namedCurve, bytes()) };
+        if (format === "spki") return { point: native.ecFromSpki(namedCurve, bytes()) };
+        if (given?.kty !== "EC" || given.crv !== namedCurve) {
+            throw fail("DataError", `the key is none of the curve ${namedCurve}`);
+        }
+        const [x, y] = [part(given, "x"), part(given, "y")];
+        const point = new Uint8Array(1 + x.byteLength + y.byteLength);
+        point[0] = 4;
+        point.set(new Uint8Array(x), 1);
+        point.set(new Uint8Array(y), 1 + x.byteLength);
+        const data = { point: native.ecFromRaw(namedCurve, point) };
+        if (isPrivate) {
+            data.scalar = part(given, "d");
+            // Whether both belong together.
+            native.ecToPkcs8(namedCurve, data.scalar, data.point);
+        }
+        return data;
+    };
+    const importRsa = (format, given, name, isPrivate) => {
+        if (format === "raw") {
+            throw fail("NotSupportedError", `keys of ${name} can't be imported as raw`);
+        }
+        let numbers;
+        if (format === "jwk") {
             if (given?.kty !== "RSA") throw fail("DataError", "the key is none of RSA");
             const names = isPrivate ? NUMBERS : NUMBERS.slice(0, 2);
-            data = { der: native.rsaKey(names.map((part) => native.decode(String(given[part])))) };
-        } else if (format === "pkcs8" || format === "spki") {
+            numbers = names.map((name) => part(given, name));
+        } else {
             const bytes = source(given, "the key");
-            data = { der: native.rsaKey(
-                native.rsaNumbers(bytes, isPrivate).map((number) => native.decode(number))) };
-        } else throw fail("NotSupportedError", `keys of ${name} can't be imported as ${format}`);
-        const own = isCurve ? { name, namedCurve } : ofRsa(algorithm, data.der, isPrivate);
-        return make(isPrivate ? "private" : "public", extractable, own, usages, data);
+            numbers = native.rsaNumbers(bytes, isPrivate).map((number) => native.decode(number));
+        }
+        return { der: native.rsaKey(numbers) };
+    };
+    /** Usages that the algorithm does not have are taken, as by k6: a key can't be used so. */
+    const importPair = (format, given, algorithm, extractable, wanted) => {
+        const { name } = algorithm;
+        const usages = uses(wanted, ANY_USE);
+        const isPrivate = format === "pkcs8" || format === "jwk" && given?.d !== undefined;
+        const type = isPrivate ? "private" : "public";
+        if (EC.includes(name)) {
+            const namedCurve = String(needed(algorithm, "namedCurve"));
+            const data = importCurve(format, given, namedCurve, isPrivate);
+            return make(type, extractable, { name, namedCurve }, usages, data);
+        }
+        const data = importRsa(format, given, name, isPrivate);
+        return make(type, extractable, ofRsa(algorithm, data.der, isPrivate), usages, data);
     };
     const ofRsa = ({ name, hash }, der, isPrivate) => {
         const modulusLength = native.rsaBits(isPrivate ? native.rsaPublic(der) : der);
@@ -189,7 +249,7 @@
 
     const FORMATS = ["raw", "pkcs8", "spki", "jwk"];
     const importKey = (format, given, algorithm, extractable, usages) => {
-        if (!FORMATS.includes(format)) throw fail("NotSupportedError", `there is no format ${format}`);
+        if (!FORMATS.includes(format)) throw fail("ImplementationError", `there is no format ${format}`);
         const isPair = EC.includes(algorithm.name) || RSA.includes(algorithm.name);
         return (isPair ? importPair : importSecret)(format, given, algorithm, extractable, usages);
     };
@@ -220,8 +280,8 @@
     const exportKey = (format, key) => {
         const data = CryptoKey.data(key);
         const { name, namedCurve } = key.algorithm;
-        if (!FORMATS.includes(format)) throw fail("NotSupportedError", `there is no format ${format}`);
         if (!key.extractable) throw fail("InvalidAccessError", "the key is not extractable");
+        if (!FORMATS.includes(format)) throw fail("NotSupportedError", `there is no format ${format}`);
         if (format === "jwk") return jwk(key, data);
         const isCurve = EC.includes(name);
         if (key.type === "secret" && format === "raw") return data.slice();
@@ -239,46 +299,43 @@
     const change = (encrypts, algorithm, key, data) => {
         const { name } = algorithm;
         const what = encrypts ? "encrypt" : "decrypt";
-        const own = use(key, name, what);
-        const given = (part, other) => (algorithm[part] === undefined && other !== undefined
-            ? other : source(algorithm[part], part));
+        const half = encrypts ? "public" : "private";
+        const own = use(key, name, what, name === "RSA-OAEP" ? half : "secret");
+        const given = (name) => beside(algorithm[name] ?? new ArrayBuffer(0), name);
         source(data, "the data");
         switch (name) {
             case "AES-CBC": return native.cbc(encrypts, own, given("iv"), data);
-            case "AES-CTR": return native.ctr(own, given("counter"), algorithm.length, data);
-            case "AES-GCM": return native.gcm(encrypts, own, given("iv"),
-                given("additionalData", new ArrayBuffer(0)), algorithm.tagLength ?? 128, data);
-            case "RSA-OAEP": {
+            case "AES-CTR": return native.ctr(own, given("counter"), whole(algorithm.length), data);
+            case "AES-GCM": return native.gcm(encrypts, own, given("iv"), given("additionalData"),
+                whole(algorithm.tagLength) || 128, data);
+            default: {
                 const run = encrypts ? native.rsaEncrypt : native.rsaDecrypt;
-                const label = given("label", new ArrayBuffer(0));
-                return run(own.der, key.algorithm.hash.name, label, data);
+                return run(own.der, key.algorithm.hash.name, given("label"), data);
             }
-            default: throw fail("NotSupportedError", `${name} can't ${what}`);
         }
     };
-    /** Salts are as long as the digest here. */
-    const checkSalt = (algorithm, hash) => {
-        const length = native.digest(hash, new ArrayBuffer(0)).byteLength;
-        if (algorithm.saltLength !== undefined && algorithm.saltLength !== length) {
-            throw fail("NotSupportedError", `the salt of RSA-PSS has ${length} bytes here`);
-        }
+    /** How long the salt of a signature is; -1: as the digest. By PKCS #1 v1.5 there is none. */
+    const saltOf = (algorithm, hash) => {
+        if (algorithm.name !== "RSA-PSS") return undefined;
+        const length = whole(needed(algorithm, "saltLength"));
+        if (length === -1) return native.digest(hash, new ArrayBuffer(0)).byteLength;
+        // Longer than any: it signs and verifies nothing.
+        return length < 0 ? Infinity : length;
     };
     const sign = (algorithm, key, data) => {
         const { name } = algorithm;
-        const own = use(key, name, "sign");
+        const own = use(key, name, "sign", name === "HMAC" ? "secret" : "private");
         source(data, "the data");
         if (name === "HMAC") return native.hmac(key.algorithm.hash.name, own, data);
         if (name === "ECDSA") {
-            const { namedCurve } = key.algorithm;
-            return native.ecSign(namedCurve, hashOf(algorithm.hash), own.scalar, own.point, data);
+            return native.ecSign(key.algorithm.namedCurve, hashOf(algorithm.hash), own.scalar, data);
         }
         const hash = key.algorithm.hash.name;
-        if (name === "RSA-PSS") checkSalt(algorithm, hash);
-        return native.rsaSign(own.der, name === "RSA-PSS", hash, data);
+        return native.rsaSign(own.der, saltOf(algorithm, hash), hash, data);
     };
     const verify = (algorithm, key, signature, data) => {
         const { name } = algorithm;
-        const own = use(key, name, "verify");
+        const own = use(key, name, "verify", name === "HMAC" ? "secret" : "public");
         source(signature, "the signature");
         source(data, "the data");
         if (name === "HMAC") {
@@ -289,32 +346,38 @@
             return native.ecVerify(namedCurve, hashOf(algorithm.hash), own.point, signature, data);
         }
         const hash = key.algorithm.hash.name;
-        if (name === "RSA-PSS") checkSalt(algorithm, hash);
-        return native.rsaVerify(own.der, name === "RSA-PSS", hash, signature, data);
+        return native.rsaVerify(own.der, saltOf(algorithm, hash), hash, signature, data);
     };
-    const derive = (algorithm, key, length, what) => {
-        const { name } = algorithm;
-        const own = use(key, name, what);
-        if (name === "ECDH") {
-            const other = CryptoKey.data(algorithm.public);
-            if (algorithm.public.type !== "public"
-                || algorithm.public.algorithm.namedCurve !== key.algorithm.namedCurve) {
-                throw fail("InvalidAccessError", "the other key is none of the same curve");
-            }
-            const secret = native.ecDerive(key.algorithm.namedCurve, own.scalar, other.point);
-            if (length === undefined || length === null || length === 0) return secret;
-            if (length > secret.byteLength * 8) {
-                throw fail("OperationError", "the secret is not so long");
-            }
-            return secret.slice(0, Math.ceil(length / 8));
+    const share = (own, key, other, length) => {
+        const { point } = CryptoKey.data(other);
+        const { name, namedCurve } = other.algorithm;
+        if (other.type !== "public" || name !== "ECDH" || namedCurve !== key.algorithm.namedCurve) {
+            throw fail("InvalidAccessError", "the other key is no public one of the same curve");
         }
-        if (!(length > 0) || length % 8 !== 0) {
+        const secret = native.ecDerive(namedCurve, own.scalar, point);
+        if (length === null || length === 0) return secret;
+        if (length > secret.byteLength * 8) throw fail("OperationError", "the secret is not so long");
+        return secret.slice(0, length / 8);
+    };
+    const derive = (algorithm, key, wanted, what) => {
+        const { name } = of(["ECDH", ...DERIVED], algorithm, "derive");
+        const own = use(key, name, what, name === "ECDH" ? "private" : "secret");
+        const length = wanted === undefined || wanted === null ? null : whole(wanted);
+        if (length < 0 || length % 8 !== 0) {
             throw fail("OperationError", "the length must be a multiple of eight bits");
         }
+        if (name === "ECDH") return share(own, key, algorithm.public, length);
+        if (!length) throw fail("OperationError", "the length can't be zero");
         const hash = hashOf(algorithm.hash);
-        const salt = source(algorithm.salt, "the salt");
-        if (name === "PBKDF2") return native.pbkdf2(hash, own, salt, algorithm.iterations, length / 8);
-        return native.hkdf(hash, own, salt, source(algorithm.info, "the info"), length / 8);
+        const salt = beside(algorithm.salt, "the salt");
+        if (name === "HKDF") {
+            return native.hkdf(hash, own, salt, beside(algorithm.info, "the info"), length / 8);
+        }
+        const { iterations } = algorithm;
+        if (iterations === undefined || iterations === null) {
+            throw new TypeError("PBKDF2 needs a number of iterations");
+        }
+        return native.pbkdf2(hash, own, salt, whole(iterations), length / 8);
     };
     const deriveKey = (algorithm, key, wanted, extractable, usages) => {
         let length = wanted.length ?? (wanted.name === "HMAC" ? HASHES[hashOf(wanted.hash)] : null);
@@ -332,11 +395,17 @@
             return importKey(format, given, read(algorithm), extractable, usages);
         }
         async exportKey(format, key) { return exportKey(format, key); }
-        async encrypt(algorithm, key, data) { return change(true, read(algorithm), key, data); }
-        async decrypt(algorithm, key, data) { return change(false, read(algorithm), key, data); }
-        async sign(algorithm, key, data) { return sign(read(algorithm), key, data); }
+        async encrypt(algorithm, key, data) {
+            return change(true, of(CIPHERS, read(algorithm), "encrypt"), key, data);
+        }
+        async decrypt(algorithm, key, data) {
+            return change(false, of(CIPHERS, read(algorithm), "decrypt"), key, data);
+        }
+        async sign(algorithm, key, data) {
+            return sign(of(SIGNERS, read(algorithm), "sign"), key, data);
+        }
         async verify(algorithm, key, signature, data) {
-            return verify(read(algorithm), key, signature, data);
+            return verify(of(SIGNERS, read(algorithm), "verify"), key, signature, data);
         }
         async deriveBits(algorithm, key, length) {
             return derive(read(algorithm), key, length, "deriveBits");
@@ -344,8 +413,9 @@
         async deriveKey(algorithm, key, wanted, extractable, usages) {
             return deriveKey(read(algorithm), key, read(wanted), extractable, usages);
         }
-        async wrapKey() { throw fail("NotSupportedError", "keys can't be wrapped here"); }
-        async unwrapKey() { throw fail("NotSupportedError", "keys can't be unwrapped here"); }
+        // As k6's, whose these are not either: they throw, there is no promise.
+        wrapKey() { throw new Error("wrapKey is not implemented: export the key, and encrypt it"); }
+        unwrapKey() { throw new Error("unwrapKey is not implemented: decrypt the key, and import it"); }
     }
 
     const INTEGERS = [Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array,
