@@ -54,6 +54,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "session_script", check: targets::session_script::check },
     Target { name: "sse_events", check: targets::sse_events::check },
     Target { name: "target_file", check: targets::target_file::check },
+    Target { name: "websocket_frames", check: targets::websocket_frames::check },
 ];
 
 /// The target of this name.

@@ -33,3 +33,4 @@ pub(crate) mod session_journeys;
 pub(crate) mod session_script;
 pub(crate) mod sse_events;
 pub(crate) mod target_file;
+pub(crate) mod websocket_frames;

@@ -1,12 +1,12 @@
 //! The handshake of a WebSocket (RFC 6455, section 4), by hand: tungstenite's own refuses servers
 //! that choose none of the subprotocols asked for, which they may.
 
+use http::header::SEC_WEBSOCKET_EXTENSIONS;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::client::generate_request;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::Role;
 
+use super::deflate::{Socket, agreed};
 use super::dial::Stream;
 use super::websocket::Answer;
 
@@ -17,8 +17,6 @@ const HEADERS_MAX: usize = 128;
 
 /// What a refusal is called.
 const BAD: &str = "websocket: bad handshake";
-
-pub(super) type Socket = WebSocketStream<Box<dyn Stream>>;
 
 /// Asks for a WebSocket on a connection. The error has the answer, if there was one.
 pub(super) async fn shake(
@@ -53,14 +51,21 @@ pub(super) async fn shake(
     if !is("upgrade", "websocket") || !is_accepted {
         return Err((answer, BAD.to_owned()));
     }
+    let is_deflated = match agreed(values(&answer, SEC_WEBSOCKET_EXTENSIONS.as_str())) {
+        Ok(is_agreed) => is_agreed,
+        Err(error) => return Err((answer, error)),
+    };
     // What a server sends along with its answer is the first frame's.
-    let socket = WebSocketStream::from_partially_read(stream, rest, Role::Client, None).await;
-    Ok((socket, answer))
+    Ok((Socket::new(stream, rest, is_deflated).await, answer))
 }
 
 fn value<'a>(answer: &'a Answer, wanted: &str) -> &'a str {
-    let is_it = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(wanted);
-    answer.headers.iter().find(is_it).map_or("", |(_, value)| value.trim())
+    values(answer, wanted).next().unwrap_or_default()
+}
+
+fn values<'a>(answer: &'a Answer, wanted: &str) -> impl Iterator<Item = &'a str> {
+    let is_it = move |(name, _): &&(String, String)| name.eq_ignore_ascii_case(wanted);
+    answer.headers.iter().filter(is_it).map(|(_, value)| value.trim())
 }
 
 /// An answer's head and its length, once it is all there.

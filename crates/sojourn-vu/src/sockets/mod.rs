@@ -13,6 +13,7 @@
 //! arrivals wait for its user: the task reads on when the user has taken one. A user that ends a
 //! job ends its links, and what still comes of them is dropped.
 
+pub(crate) mod deflate;
 pub(crate) mod dial;
 pub(crate) mod grpc;
 mod handshake;

@@ -191,6 +191,7 @@ impl Server {
             url: url.clone(),
             headers: Vec::new(),
             protocols: vec![SUBPROTOCOL.to_owned()],
+            offers_deflate: false,
         };
         let opened = websocket::open(&ask, Arc::clone(traffic)).await;
         let (socket, _) = opened.map_err(|(_, error)| error)?;

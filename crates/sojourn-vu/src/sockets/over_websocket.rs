@@ -9,7 +9,7 @@ use futures_util::{Sink as _, Stream as _};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::handshake::Socket;
+use super::deflate::Socket;
 
 /// See the module's page.
 pub(super) struct OverWebSocket {

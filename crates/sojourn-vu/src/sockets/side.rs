@@ -1,7 +1,6 @@
 //! The side thread: one runtime for the sockets of all users.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
@@ -14,7 +13,6 @@ use tokio::sync::oneshot;
 #[derive(Default)]
 pub(crate) struct Sockets {
     side: OnceLock<Result<Side, String>>,
-    has_warned: AtomicBool,
     tls: Mutex<HashMap<TlsFor, Arc<ClientConfig>>>,
 }
 
@@ -41,11 +39,6 @@ impl Sockets {
     pub(crate) fn block(&self, work: impl FnOnce() + Send + 'static) -> Result<(), String> {
         drop(self.side()?.spawn_blocking(work));
         Ok(())
-    }
-
-    /// True once: somebody asks for compression, which there is none of.
-    pub(crate) fn warns_of_compression(&self) -> bool {
-        !self.has_warned.swap(true, Ordering::AcqRel)
     }
 
     /// TLS of WebSockets.

@@ -1,6 +1,7 @@
 //! Links against peers on this machine: what comes, in which order, and that nothing is lost or
 //! piles up.
 
+mod deflate;
 #[cfg(feature = "mqtt")]
 mod mqtt;
 
@@ -53,10 +54,15 @@ impl Here {
     }
 
     fn open(&self, address: SocketAddr) -> mpsc::Sender<Order> {
+        self.open_offering(address, false)
+    }
+
+    fn open_offering(&self, address: SocketAddr, offers_deflate: bool) -> mpsc::Sender<Order> {
         let endpoint = Endpoint::new(&Options::default(), "127.0.0.1", address.port());
         let url = format!("ws://{address}/");
         let headers = vec![("X-Own".to_owned(), "mine".to_owned())];
-        let ask = Ask { endpoint, url, headers, protocols: vec!["one".to_owned()] };
+        let protocols = vec!["one".to_owned()];
+        let ask = Ask { endpoint, url, headers, protocols, offers_deflate };
         let (orders, coming) = mpsc::channel(16);
         let link = self.link(1);
         let task = websocket::run(ask, Arc::clone(&link), coming, self.links.traffic());

@@ -10,14 +10,24 @@ use tokio::sync::mpsc::Receiver;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes};
 
+use super::deflate::{self, Socket};
 use super::dial::{Endpoint, Traffic};
-use super::handshake::{Socket, shake};
+use super::handshake::shake;
 use super::{Event as Any, Link};
+use crate::modules::http::canonical;
 
 /// How long a server may take to answer a close.
 const CLOSE_WAIT: Duration = Duration::from_secs(10);
 /// How long a handshake may take, connecting included.
 const HANDSHAKE_WAIT: Duration = Duration::from_secs(60);
+/// Headers of the handshake that no script may give.
+const OWN_HEADERS: [http::HeaderName; 5] = [
+    http::header::CONNECTION,
+    http::header::UPGRADE,
+    http::header::SEC_WEBSOCKET_EXTENSIONS,
+    http::header::SEC_WEBSOCKET_KEY,
+    http::header::SEC_WEBSOCKET_VERSION,
+];
 /// The code of a connection that ended without a close.
 pub(crate) const ABNORMAL: u16 = 1006;
 
@@ -28,6 +38,8 @@ pub(crate) struct Ask {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) protocols: Vec<String>,
+    /// Whether to offer that messages be compressed.
+    pub(crate) offers_deflate: bool,
 }
 
 /// What to send.
@@ -138,6 +150,11 @@ fn request(ask: &Ask) -> Result<http::Request<()>, String> {
     let mut request = ask.url.as_str().into_client_request().map_err(|error| error.to_string())?;
     let headers = request.headers_mut();
     for (name, value) in &ask.headers {
+        let is_own = |own: &http::HeaderName| name.eq_ignore_ascii_case(own.as_str());
+        if OWN_HEADERS.iter().any(is_own) {
+            let name = canonical(name);
+            return Err(format!("websocket: duplicate header not allowed: {name}"));
+        }
         let wrong = |what: &str| format!("the header \"{name}\": {what} can't be sent");
         let name = http::HeaderName::try_from(name.as_str()).map_err(|_| wrong("its name"))?;
         let value = http::HeaderValue::try_from(value.as_str()).map_err(|_| wrong("its value"))?;
@@ -147,6 +164,10 @@ fn request(ask: &Ask) -> Result<http::Request<()>, String> {
         let value = http::HeaderValue::try_from(ask.protocols.join(", "))
             .map_err(|_| "a protocol's name can't be sent".to_owned())?;
         headers.insert(http::header::SEC_WEBSOCKET_PROTOCOL, value);
+    }
+    if ask.offers_deflate {
+        let offer = http::HeaderValue::from_static(deflate::OFFER);
+        headers.insert(http::header::SEC_WEBSOCKET_EXTENSIONS, offer);
     }
     Ok(request)
 }
@@ -219,6 +240,7 @@ fn lost(error: &tungstenite::Error) -> String {
         | tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
             format!("websocket: close {ABNORMAL} (abnormal closure): unexpected EOF")
         }
+        tungstenite::Error::Io(error) => format!("websocket: {error}"),
         error => format!("websocket: {error}"),
     }
 }

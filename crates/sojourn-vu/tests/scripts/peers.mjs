@@ -10,6 +10,11 @@
 // sends a ping; `head:NAME` tells a header of the upgrade; `binary` sends the bytes 1, 2, 3. A path
 // of /refuse answers 403.
 //
+// With ?extensions=VALUE the upgrade is answered with that header `Sec-WebSocket-Extensions` (there
+// may be several), and if one names `permessage-deflate` (RFC 7692), what goes back is compressed.
+// There `how:…` tells how that message came, `pieces:…` comes back in fragments with a ping between,
+// and `raw:HEX` sends these bytes as they are.
+//
 // gRPC, as in lib/hello.proto. Names: `fail` is NOT_FOUND with the text `nobody of that name`;
 // `slow` waits 2 s. Metadata `x-echo` comes back as a header and as the trailer `x-echo-trailer`.
 import { createHash } from 'node:crypto';
@@ -17,7 +22,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  constants,
+  deflateRawSync,
+  gzipSync,
+  inflateRawSync,
+} from 'node:zlib';
 
 const file = (name) => readFileSync(new URL(`lib/certificates/${name}`, import.meta.url));
 const identity = { key: file('server.key'), cert: file('server.crt') };
@@ -60,15 +71,31 @@ const upgrade = (request, socket) => {
     .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
     .digest('base64');
   const protocol = request.headers['sec-websocket-protocol'];
-  socket.write(
-    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-      `Sec-WebSocket-Accept: ${accept}\r\n${protocol ? `Sec-WebSocket-Protocol: ${protocol.split(',')[0]}\r\n` : ''}\r\n`,
-  );
+  const extensions = new URL(request.url, 'ws://peer').searchParams.getAll('extensions');
+  const lines = [
+    'HTTP/1.1 101 Switching Protocols',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    `Sec-WebSocket-Accept: ${accept}`,
+    ...(protocol ? [`Sec-WebSocket-Protocol: ${protocol.split(',')[0]}`] : []),
+    ...extensions.map((value) => `Sec-WebSocket-Extensions: ${value}`),
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  socket.deflates = extensions.some((value) => value.includes('permessage-deflate'));
   let rest = Buffer.alloc(0);
+  let begun = null;
   socket.on('data', (data) => {
     rest = Buffer.concat([rest, data]);
     for (let frame = next(rest); frame; frame = next(rest)) {
       rest = rest.subarray(frame.length);
+      if (frame.opcode < 8) {
+        // Clients may send a message in several frames.
+        const { opcode, isMarked } = begun ?? frame;
+        const payload = begun ? Buffer.concat([begun.payload, frame.payload]) : frame.payload;
+        frame = { ...frame, opcode, isMarked, payload };
+        begun = frame.isLast ? null : frame;
+        if (begun) continue;
+      }
       if (!socket.destroyed) answer(socket, request, frame);
     }
   });
@@ -100,19 +127,41 @@ function next(bytes) {
     payload.forEach((byte, k) => {
       payload[k] = byte ^ mask[k % 4];
     });
-  return { opcode: bytes[0] & 15, payload, length: begin + size };
+  const [isLast, isMarked] = [bytes[0] & 128, bytes[0] & 64];
+  return { opcode: bytes[0] & 15, isLast, isMarked, payload, length: begin + size };
 }
 
-function send(socket, opcode, payload) {
-  const data = Buffer.from(payload);
+/** Writes a frame; `first` is its first byte. */
+function write(socket, first, data) {
   const head =
     data.length < 126
-      ? Buffer.from([128 | opcode, data.length])
-      : Buffer.from([128 | opcode, 126, data.length >> 8, data.length & 255]);
+      ? Buffer.from([first, data.length])
+      : Buffer.from([first, 126, data.length >> 8, data.length & 255]);
   socket.write(Buffer.concat([head, data]));
 }
 
-function answer(socket, request, { opcode, payload }) {
+const flushed = { finishFlush: constants.Z_SYNC_FLUSH };
+const flush = Buffer.from([0, 0, 255, 255]);
+const deflated = (data) => deflateRawSync(data, flushed).subarray(0, -flush.length);
+const inflated = (data) => inflateRawSync(Buffer.concat([data, flush]), flushed);
+
+function send(socket, opcode, payload) {
+  const data = Buffer.from(payload);
+  if (socket.deflates && opcode < 8) write(socket, 128 | 64 | opcode, deflated(data));
+  else write(socket, 128 | opcode, data);
+}
+
+function sendInPieces(socket, payload) {
+  const data = deflated(payload);
+  const third = Math.ceil(data.length / 3);
+  write(socket, 64 | 1, data.subarray(0, third));
+  write(socket, 0, data.subarray(third, 2 * third));
+  send(socket, 9, 'between');
+  write(socket, 128, data.subarray(2 * third));
+}
+
+function answer(socket, request, { opcode, isMarked, payload: came }) {
+  const payload = isMarked ? inflated(came) : came;
   const text = opcode === 1 ? payload.toString() : '';
   if (opcode === 8) {
     send(socket, 8, payload);
@@ -123,6 +172,11 @@ function answer(socket, request, { opcode, payload }) {
   else if (text === 'ping') send(socket, 9, '');
   else if (text === 'binary') send(socket, 2, [1, 2, 3]);
   else if (text.startsWith('head:')) send(socket, 1, String(request.headers[text.slice(5)]));
+  else if (text.startsWith('how:')) {
+    const size = came.length < payload.length ? 'less' : 'not less';
+    send(socket, 1, `${isMarked ? 'compressed' : 'plain'}, ${size}`);
+  } else if (text.startsWith('pieces:')) sendInPieces(socket, payload);
+  else if (text.startsWith('raw:')) socket.write(Buffer.from(text.slice(4), 'hex'));
   else if (opcode === 1 || opcode === 2) send(socket, opcode, payload);
 }
 

@@ -23,7 +23,7 @@ export default async function (): Promise<void> {
   });
   if (answer.status !== 101) throw new Error('not upgraded');
 
-  const socket = new WebSocket('ws://127.0.0.1:8080');
+  const socket = new WebSocket('ws://127.0.0.1:8080', null, { compression: 'deflate' });
   socket.binaryType = 'arraybuffer';
   socket.addEventListener('message', (event) => console.log(event.data));
   socket.onclose = (event) => console.log(event.code, event.reason);

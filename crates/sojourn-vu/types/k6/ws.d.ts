@@ -6,6 +6,7 @@ export interface Params {
   headers?: Record<string, string>;
   tags?: Tags;
   jar?: CookieJar;
+  /** Offers `permessage-deflate`: messages are compressed if the server agrees. */
   compression?: 'deflate';
 }
 

@@ -51,7 +51,7 @@ fn connect<'js>(
         return Err(throw(ctx, "last argument to ws.connect must be a function"));
     };
     let shown = <Coerced<String> as js::FromJs<'js>>::from_js(ctx, url.clone())?.0;
-    let params = Params::read(user, ctx, middle.first(), |_| Ok(()))?;
+    let params = Params::read(ctx, middle.first(), false)?;
     let url = Url::parse(&shown).ok().filter(|url| matches!(url.scheme(), "ws" | "wss"));
     let Some(url) = url else {
         return response(ctx, "", &Answer::default(), "malformed ws or wss URL");

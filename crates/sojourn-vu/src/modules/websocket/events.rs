@@ -19,7 +19,7 @@ use url::Url;
 
 use super::super::go_error::throw;
 use super::super::{bytes, function};
-use super::{Params, Session, blob, protocol};
+use super::{Params, Session, blob, extensions, protocol};
 use crate::sockets::websocket::{ABNORMAL, Event, Order};
 use crate::sockets::{Arrival, Event as Any};
 use crate::user::{Outcome, User};
@@ -54,9 +54,7 @@ fn construct<'js>(
     };
     let shown = Coerced::<String>::from_js(ctx, given.clone())?.0;
     let url = parsed(ctx, &shown)?;
-    let mut params = Params::read(user, ctx, arguments.get(2), |key| {
-        Err(throw(ctx, &format!("unknown WebSocket's option {key}")))
-    })?;
+    let mut params = Params::read(ctx, arguments.get(2), true)?;
     params.protocols = protocols(ctx, arguments.get(1))?;
     let session = Session::open(user, ctx, &url, &shown, params, true)?;
     let state = Rc::new(State {
@@ -65,6 +63,7 @@ fn construct<'js>(
         ready: Cell::new(CONNECTING),
         has_blobs: Cell::new(true),
         protocol: RefCell::default(),
+        extensions: RefCell::default(),
     });
     let socket = Class::instance(ctx.clone(), Socket { state: Rc::clone(&state) })?;
     let object = socket.clone().into_inner();
@@ -104,6 +103,7 @@ struct State {
     /// Whether binary messages come as blobs; else as buffers.
     has_blobs: Cell<bool>,
     protocol: RefCell<String>,
+    extensions: RefCell<Vec<String>>,
 }
 
 type Kept = Persistent<Object<'static>>;
@@ -160,6 +160,7 @@ impl State {
             Event::Opened(answer) => {
                 session.answered(&answer, at_ns);
                 protocol(&answer).clone_into(&mut self.protocol.borrow_mut());
+                self.extensions.replace(extensions(&answer));
                 if self.ready.get() != CONNECTING {
                     return Ok(());
                 }
@@ -168,6 +169,7 @@ impl State {
             }
             Event::Refused { answer, error } => {
                 session.answered(&answer, at_ns);
+                self.extensions.replace(extensions(&answer));
                 session.user.links.release(session.operation);
                 self.ready.set(CLOSED);
                 self.fail(ctx, object, at_ns, &error)?;
@@ -415,7 +417,7 @@ fn properties<'js>(proto: &Object<'js>) -> js::Result<()> {
         link.unsent_bytes.load(std::sync::atomic::Ordering::Acquire)
     });
     proto.prop("bufferedAmount", unsent.enumerable())?;
-    let extensions = Accessor::new_get(|_: Own<'js>| Vec::<String>::new());
+    let extensions = Accessor::new_get(|own: Own<'js>| state(&own).extensions.borrow().clone());
     proto.prop("extensions", extensions.enumerable())?;
     let protocol = Accessor::new_get(|own: Own<'js>| state(&own).protocol.borrow().clone());
     proto.prop("protocol", protocol.enumerable())?;

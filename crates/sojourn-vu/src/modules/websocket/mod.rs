@@ -30,23 +30,20 @@ use crate::user::User;
 const PINGS_MAX: usize = 1_024;
 
 /// What a script says about a socket besides its URL.
+#[derive(Default)]
 struct Params<'js> {
     headers: Vec<(String, String)>,
     tags: Vec<(String, String)>,
     jar: Option<Value<'js>>,
     protocols: Vec<String>,
+    offers_deflate: bool,
 }
 
 impl<'js> Params<'js> {
-    /// Reads `{headers, tags, jar, compression}`; what else there is goes to `unknown`.
-    fn read(
-        user: &User,
-        ctx: &Ctx<'js>,
-        params: Option<&Value<'js>>,
-        unknown: impl Fn(&str) -> js::Result<()>,
-    ) -> js::Result<Self> {
-        let mut read =
-            Self { headers: Vec::new(), tags: Vec::new(), jar: None, protocols: Vec::new() };
+    /// Reads `{headers, tags, jar, compression}`. Strictly, there is nothing else, and nothing that
+    /// says nothing.
+    fn read(ctx: &Ctx<'js>, params: Option<&Value<'js>>, is_strict: bool) -> js::Result<Self> {
+        let mut read = Self::default();
         let Some(params) = params.and_then(Value::as_object) else { return Ok(read) };
         for entry in params.props::<String, Value<'js>>() {
             let (key, value) = entry?;
@@ -54,35 +51,30 @@ impl<'js> Params<'js> {
                 "headers" => read.headers = metrics::pairs(ctx, &value)?,
                 "tags" => read.tags = metrics::pairs(ctx, &value)?,
                 "jar" => read.jar = Some(value),
-                "compression" => compression(user, ctx, &value)?,
-                other => unknown(other)?,
+                "compression" => read.offers_deflate = is_deflate(ctx, &value, is_strict)?,
+                other if is_strict => {
+                    return Err(throw(ctx, &format!("unknown WebSocket's option {other}")));
+                }
+                _ => {}
             }
         }
         Ok(read)
     }
 }
 
-fn compression<'js>(user: &User, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
+/// Whether the param `compression` asks for it.
+fn is_deflate<'js>(ctx: &Ctx<'js>, value: &Value<'js>, is_strict: bool) -> js::Result<bool> {
     let name = Coerced::<String>::from_js(ctx, value.clone())?.0;
     match name.trim() {
-        "" => {}
-        "deflate" => {
-            let settings = &user.host.settings;
-            if settings.sockets.warns_of_compression() {
-                settings.console.warn(
-                    "WebSockets' compression \"deflate\" is not offered to servers: messages go \
-                     and come as they are",
-                );
-            }
-        }
+        "" if !is_strict => Ok(false),
+        "deflate" => Ok(true),
         other => {
             let told = format!(
                 "unsupported compression algorithm '{other}', supported algorithm is 'deflate'"
             );
-            return Err(throw(ctx, &told));
+            Err(throw(ctx, &told))
         }
     }
-    Ok(())
 }
 
 /// One socket and its account.
@@ -210,6 +202,13 @@ impl Session {
     }
 }
 
+/// What a server said of extensions, header by header.
+fn extensions(answer: &Answer) -> Vec<String> {
+    let is_it = |name: &str| name.eq_ignore_ascii_case("sec-websocket-extensions");
+    let found = answer.headers.iter().filter(|(name, _)| is_it(name));
+    found.map(|(_, value)| value.clone()).collect()
+}
+
 /// The subprotocol that a server has chosen.
 fn protocol(answer: &Answer) -> &str {
     let is_it = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("sec-websocket-protocol");
@@ -244,7 +243,7 @@ fn ask(user: &User, url: &Url, params: Params<'_>) -> Result<Ask, String> {
     if is_secure {
         endpoint.tls = Some(settings.sockets.tls(&settings.tls, host)?);
     }
-    let Params { mut headers, jar, protocols, .. } = params;
+    let Params { mut headers, jar, protocols, offers_deflate, .. } = params;
     let has = |headers: &[(String, String)], wanted: &str| {
         headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted))
     };
@@ -263,5 +262,5 @@ fn ask(user: &User, url: &Url, params: Params<'_>) -> Result<Ask, String> {
     }
     let mut url = url.clone();
     url.set_fragment(None);
-    Ok(Ask { endpoint, url: url.into(), headers, protocols })
+    Ok(Ask { endpoint, url: url.into(), headers, protocols, offers_deflate })
 }

@@ -1,11 +1,8 @@
-//! Readers of what servers say, for tests with bytes from anywhere: bytes in, outcome out.
+//! Replies of Redis.
 
-use std::io;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use tokio::io::BufReader;
 
-use tokio::io::{AsyncRead, BufReader, ReadBuf};
-
+use super::portions::{Portions, now};
 use crate::sockets::redis::{Reply, reply};
 
 /// What was read.
@@ -22,9 +19,9 @@ pub struct Replies {
 /// Reads replies of Redis to the end, or to what is none; `portion` bytes come at a time.
 pub fn read_redis_replies(bytes: &[u8], portion: usize) -> Replies {
     let mut read = Replies::default();
-    let mut stream = BufReader::new(Portions { left: bytes, portion: portion.max(1) });
+    let mut stream = BufReader::new(Portions::new(bytes, portion));
     loop {
-        if stream.buffer().is_empty() && stream.get_ref().left.is_empty() {
+        if stream.buffer().is_empty() && stream.get_ref().is_empty() {
             return read;
         }
         match now(reply(&mut stream)) {
@@ -67,33 +64,5 @@ fn encode(reply: &Reply, out: &mut Vec<u8>) -> usize {
             let depths = values.iter().map(|value| encode(value, out));
             1 + depths.fold(0, usize::max)
         }
-    }
-}
-
-/// What a future yields that never waits.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(outcome) => outcome,
-        Poll::Pending => panic!("bytes that are there were waited for"),
-    }
-}
-
-/// Bytes that come in portions, at once.
-struct Portions<'a> {
-    left: &'a [u8],
-    portion: usize,
-}
-
-impl AsyncRead for Portions<'_> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let length = self.portion.min(self.left.len()).min(buffer.remaining());
-        let (portion, left) = self.left.split_at(length);
-        buffer.put_slice(portion);
-        self.left = left;
-        Poll::Ready(Ok(()))
     }
 }
