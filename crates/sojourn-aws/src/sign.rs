@@ -173,7 +173,8 @@ mod tests {
                      &X-Amz-Credential=AKIDEXAMPLE%2F20150830%2Fus-west-2%2Fkafka-cluster\
                      %2Faws4_request&X-Amz-Date=20150830T123600Z&X-Amz-Expires=900\
                      &X-Amz-SignedHeaders=host\
-                     &X-Amz-Signature=2c973e9d100edda2e1a67fdf713430733a1cf411f2d934b92e799a208550d79f";
+                     &X-Amz-Signature=\
+                     2c973e9d100edda2e1a67fdf713430733a1cf411f2d934b92e799a208550d79f";
         assert_eq!(presigned(&credentials, &request), plain);
         credentials.token = Some(Secret::new("to/ken+with=signs"));
         let url = presigned(&credentials, &request);
