@@ -48,7 +48,10 @@ fn integers(mut der: &[u8]) -> Result<Vec<Vec<u8>>, Problem> {
 
 /// n and e of a public key (SPKI); n, e, d, p, q, dp, dq, qi of a private one (PKCS #8).
 pub(super) fn numbers(der: &[u8], is_private: bool) -> Result<Vec<Vec<u8>>, Problem> {
-    let (key, _) = element(SEQUENCE, der)?;
+    let (key, behind) = element(SEQUENCE, der)?;
+    if !behind.is_empty() {
+        return Err(wrong());
+    }
     if !is_private {
         let (_, key) = element(SEQUENCE, key)?;
         let (bits, _) = element(BITS, key)?;
@@ -149,6 +152,9 @@ mod tests {
         assert_eq!(key(&all[..2]), public);
         for end in 0..60 {
             assert!(numbers(&private[..end], true).is_err());
+        }
+        for (key, is_private) in [(private, true), (public, false)] {
+            assert!(numbers(&[&key[..], &[0]].concat(), is_private).is_err(), "something behind it");
         }
     }
 }

@@ -292,7 +292,8 @@
         if (key.type === "private" && format === "pkcs8") {
             return isCurve ? native.ecToPkcs8(namedCurve, data.scalar, data.point) : data.der.slice();
         }
-        const kind = key.type === "secret" ? "NotSupportedError" : "InvalidAccessError";
+        const isNone = key.type === "secret" || format === "raw" && !isCurve;
+        const kind = isNone ? "NotSupportedError" : "InvalidAccessError";
         throw fail(kind, `a ${key.type} key of ${name} can't be exported as ${format}`);
     };
 

@@ -71,11 +71,13 @@ async function imported() {
   await refused('a curve as RSA', 'DataError', take('spki', bytes(known.public), pss, ['verify']));
   await refused('RSA as raw', 'NotSupportedError', take('raw', bytes(rsa.spki), pss, ['verify']));
   await refused('RSA without a hash', 'SyntaxError', take('spki', bytes(rsa.spki), 'RSA-PSS', ['verify']));
-  const cut = new Uint8Array([...bytes(rsa.spki), 0]);
-  await refused('something behind a key', 'DataError', take('spki', cut, pss, ['verify']));
+  const longer = new Uint8Array([...bytes(rsa.spki), 0]);
+  await refused('something behind a key', 'DataError', take('spki', longer, pss, ['verify']));
   // The uses of pairs are not looked at.
   const both = await take('spki', bytes(rsa.spki), pss, ['sign', 'verify']);
   same('uses that it has not', both.usages, ['sign', 'verify']);
+  await refused('RSA exported as raw', 'NotSupportedError', subtle.exportKey('raw', both));
+  await refused('a public key exported as private', 'InvalidAccessError', subtle.exportKey('pkcs8', both));
   const shared = await take('spki', bytes(known.otherSpki), { name: 'ECDH', namedCurve: 'P-256' }, ['deriveBits']);
   same('uses of a public key', shared.usages, ['deriveBits']);
   const hidden = await subtle.importKey('raw', key16, 'AES-GCM', false, ['encrypt']);
