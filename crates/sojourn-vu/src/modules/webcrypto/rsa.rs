@@ -223,11 +223,13 @@ mod tests {
             pages.expect("a number") * 4
         };
         (0..100).for_each(|_| round());
-        let before = resident_kib();
-        (0..1000).for_each(|_| round());
         // Contexts, keys or labels left behind by ten thousand operations would be several megabytes
-        // each. Other tests run beside this one.
-        let grown = resident_kib().saturating_sub(before);
-        assert!(grown < 2000, "{grown} KiB more");
+        // each, every time; what other tests beside this one take, they don't take every time.
+        let mut grown = (0..5).map(|_| {
+            let before = resident_kib();
+            (0..1000).for_each(|_| round());
+            resident_kib().saturating_sub(before)
+        });
+        assert!(grown.any(|kib| kib < 2000), "megabytes more, each time");
     }
 }

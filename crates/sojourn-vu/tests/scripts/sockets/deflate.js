@@ -72,7 +72,7 @@ export default function () {
     } else {
       seen.push(data);
       // k6 may tell of the ping after the message that it came within.
-      if (data.startsWith('pieces:')) setTimeout(() => socket.close(), 200);
+      if (data.startsWith('pieces:')) setTimeout(() => socket.close(), 50);
       else socket.send(new Uint8Array([1, 1, 1, 2]));
     }
   };
