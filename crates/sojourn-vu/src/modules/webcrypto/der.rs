@@ -154,7 +154,10 @@ mod tests {
             assert!(numbers(&private[..end], true).is_err());
         }
         for (key, is_private) in [(private, true), (public, false)] {
-            assert!(numbers(&[&key[..], &[0]].concat(), is_private).is_err(), "something behind it");
+            assert!(
+                numbers(&[&key[..], &[0]].concat(), is_private).is_err(),
+                "something behind it"
+            );
         }
     }
 }
