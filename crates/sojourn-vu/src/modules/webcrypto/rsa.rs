@@ -223,8 +223,8 @@ mod tests {
             pages.expect("a number") * 4
         };
         (0..100).for_each(|_| round());
-        // Contexts, keys or labels left behind by ten thousand operations would be several megabytes
-        // each, every time; what other tests beside this one take, they don't take every time.
+        // Contexts, keys or labels left behind by ten thousand operations would be megabytes each,
+        // every time; what other tests beside this one take, they don't take every time.
         let mut grown = (0..5).map(|_| {
             let before = resident_kib();
             (0..1000).for_each(|_| round());
