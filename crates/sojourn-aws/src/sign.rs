@@ -152,6 +152,7 @@ mod tests {
             assert!(value.contains(scope), "{value}");
         }
     }
+
     /// As botocore's `SigV4QueryAuth` signs the same at the same time.
     #[test]
     fn urls_are_signed_as_aws_own_library_signs_them() {

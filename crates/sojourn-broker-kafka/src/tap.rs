@@ -127,16 +127,16 @@ impl KafkaTap {
     fn serve(
         &mut self,
         client: &BaseConsumer<Watch>,
-        now_ns: u64,
+        at_ns: u64,
         sink: &mut dyn Sink,
     ) -> Result<(), BrokerError> {
-        self.served_ns = now_ns;
+        self.served_ns = at_ns;
         for _ in 0..SERVED_MAX {
             let served = client.context().served();
             match client.poll(Duration::ZERO) {
                 // Of a partition that was not ours to redirect yet.
                 Some(Ok(message)) => {
-                    self.hand_over(Received::of(&message), sojourn_clock::now_ns(), sink);
+                    self.hand_over(Received::of(&message), now_ns(), sink);
                 }
                 Some(Err(error)) => self.judge(&error)?,
                 // A callback that was served ends a poll, whatever else there is.
@@ -156,14 +156,15 @@ impl KafkaTap {
     }
 
     /// A topic's place in [`Self::topics`].
-    pub(crate) fn topic_index(&self, topic: &str) -> Option<usize> {
-        self.topics.iter().position(|known| known == topic)
+    pub(crate) fn topic_index(&self, topic: impl AsRef<[u8]>) -> Option<usize> {
+        let topic = topic.as_ref();
+        self.topics.iter().position(|known| known.as_bytes() == topic)
     }
 
     /// A message's topic, and that one's place.
     pub(crate) fn topic_of<'m>(&'m self, message: Received<'m>) -> (&'m str, Option<usize>) {
         let name = message.topic();
-        match self.topics.iter().position(|known| known.as_bytes() == name) {
+        match self.topic_index(name) {
             Some(index) => (&self.topics[index], Some(index)),
             // Kafka's names are ASCII.
             None => (std::str::from_utf8(name).unwrap_or_default(), None),

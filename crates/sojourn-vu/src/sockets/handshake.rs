@@ -51,7 +51,7 @@ pub(super) async fn shake(
     if !is("upgrade", "websocket") || !is_accepted {
         return Err((answer, BAD.to_owned()));
     }
-    let is_deflated = match agreed(values(&answer, SEC_WEBSOCKET_EXTENSIONS.as_str())) {
+    let is_deflated = match agreed(answer.values(SEC_WEBSOCKET_EXTENSIONS.as_str())) {
         Ok(is_agreed) => is_agreed,
         Err(error) => return Err((answer, error)),
     };
@@ -59,13 +59,8 @@ pub(super) async fn shake(
     Ok((Socket::new(stream, rest, is_deflated).await, answer))
 }
 
-fn value<'a>(answer: &'a Answer, wanted: &str) -> &'a str {
-    values(answer, wanted).next().unwrap_or_default()
-}
-
-fn values<'a>(answer: &'a Answer, wanted: &str) -> impl Iterator<Item = &'a str> {
-    let is_it = move |(name, _): &&(String, String)| name.eq_ignore_ascii_case(wanted);
-    answer.headers.iter().filter(is_it).map(|(_, value)| value.trim())
+fn value<'a>(answer: &'a Answer, wanted: &'a str) -> &'a str {
+    answer.values(wanted).next().map_or("", str::trim)
 }
 
 /// An answer's head and its length, once it is all there.

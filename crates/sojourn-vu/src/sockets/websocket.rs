@@ -75,6 +75,14 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
+impl Answer {
+    /// The values of a header, whatever its name's case, line by line.
+    pub(crate) fn values<'a>(&'a self, wanted: &'a str) -> impl Iterator<Item = &'a str> {
+        let named = self.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        named.map(|(_, value)| value.as_str())
+    }
+}
+
 /// What has come.
 #[derive(Debug)]
 pub(crate) enum Event {

@@ -9,6 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
+use sojourn_aws::{Variables, environment};
 use sojourn_broker_kafka::client::Token;
 use sojourn_outputs::wire::{Endpoint, Poster, Security};
 use sojourn_plan::Secret;
@@ -19,9 +20,6 @@ const AUTHORITY: &str = "https://login.microsoftonline.com/";
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// What a file's token is called when it is shown.
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-
-/// Looks a variable of the environment up.
-type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Who asks for tokens, and where.
 #[derive(Debug)]
@@ -49,7 +47,7 @@ struct Answer {
 
 /// Whether the environment says who asks.
 pub(super) fn check() -> Result<(), String> {
-    Application::find(&sojourn_aws::environment).map(|_| ())
+    Application::find(&environment).map(|_| ())
 }
 
 /// What a token is for: the one broker, as Event Hubs have it.
@@ -65,7 +63,7 @@ pub(super) fn scope(brokers: &[String]) -> Result<String, String> {
 
 /// A token for this scope. Blocks for ten seconds at most.
 pub(super) fn token(scope: &str) -> Result<Token, String> {
-    let application = Application::find(&sojourn_aws::environment)?;
+    let application = Application::find(&environment)?;
     let fetched = application.fetch(scope);
     fetched.map_err(|problem| format!("SASL by Azure Entra: no token: {problem}"))
 }

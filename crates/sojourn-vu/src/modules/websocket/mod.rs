@@ -204,15 +204,12 @@ impl Session {
 
 /// What a server said of extensions, header by header.
 fn extensions(answer: &Answer) -> Vec<String> {
-    let is_it = |name: &str| name.eq_ignore_ascii_case("sec-websocket-extensions");
-    let found = answer.headers.iter().filter(|(name, _)| is_it(name));
-    found.map(|(_, value)| value.clone()).collect()
+    answer.values("sec-websocket-extensions").map(str::to_owned).collect()
 }
 
 /// The subprotocol that a server has chosen.
 fn protocol(answer: &Answer) -> &str {
-    let is_it = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("sec-websocket-protocol");
-    answer.headers.iter().find(is_it).map_or("", |(_, value)| value)
+    answer.values("sec-websocket-protocol").next().unwrap_or_default()
 }
 
 fn ms(ns: u64) -> f64 {
