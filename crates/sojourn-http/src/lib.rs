@@ -1,7 +1,7 @@
 //! HTTP client for load.
 //!
 //! Sans-IO codecs of HTTP/1.1 and HTTP/2 over pre-rendered requests, connections as state machines
-//! in a slab, one event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one
+//! in a table, one event loop ([`Client::wait_until`]) that owns waiting. One client belongs to one
 //! thread; nothing in it locks, and a request in steady state allocates nothing but a kept answer.
 //!
 //! A request is an HTTP/1.1 message whatever is spoken: which protocol that is may be known only
@@ -40,6 +40,7 @@ mod origin;
 mod peer;
 mod pipeline;
 mod pool;
+mod prefetch;
 mod proxy;
 mod redirect;
 mod render;
@@ -47,6 +48,7 @@ mod request;
 mod requests;
 mod resolver;
 mod route;
+mod table;
 mod tls;
 
 pub use capacity::{ConnectionCapacity, ConnectionLimits, PlannedConnections, Shortage};
@@ -65,6 +67,7 @@ pub use request::{BodyPolicy, Exchange, OriginId};
 pub use resolver::{
     DnsCache, DnsFamilies, DnsOptions, DnsSelect, DnsServerError, parse_dns_server,
 };
+pub use table::Table;
 pub use tls::{
     ClientCertificate, HostCertificate, TlsOptions, TlsVersion, tls_settings, tls_settings_for,
 };

@@ -4,6 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::Exchange;
 use crate::in_flight::{InFlight, NO_SERIAL};
+use crate::prefetch::prefetch;
 
 /// Most vacant places that keep their request's buffer.
 const SPARE_BUFFERS_MAX: usize = 1_024;
@@ -47,6 +48,12 @@ impl Requests {
             self.spare_buffers += usize::from(capacity > 0);
         }
         self.vacant.push(slot);
+    }
+
+    /// Asks the processor for a request's memory, so that it is there when it is looked at.
+    #[inline]
+    pub(crate) fn prefetch(&self, slot: u32) {
+        prefetch(&self.places, slot as usize);
     }
 
     /// For when a deadline of this slot is in the queue; zero for none.

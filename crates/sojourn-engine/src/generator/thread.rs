@@ -71,7 +71,9 @@ impl GeneratorThread {
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> Result<(), RunError>,
     ) -> Result<Self, RunError> {
         let (control_sender, control) = bounded(WORDS_MAX);
-        let (actors_sender, actors) = bounded(WAKE_UPS_MAX);
+        // A channel's places are made with it, megabytes of them; without a ledger nobody is woken.
+        let wake_ups_max = if shared.work.keeps_the_book() { 1 } else { WAKE_UPS_MAX };
+        let (actors_sender, actors) = bounded(wake_ups_max);
         let (spare_sender, spares) = bounded(2);
         let (ready_sender, ready) = bounded(1);
         let waker = Arc::new(OnceLock::new());

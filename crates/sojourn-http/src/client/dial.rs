@@ -2,8 +2,6 @@
 
 use std::net::SocketAddr;
 
-use slab::Slab;
-
 use super::{Client, ClientConfig};
 use crate::Peer;
 use crate::cause::Cause;
@@ -13,6 +11,7 @@ use crate::dialling::Dialling;
 use crate::driver::{ConnectionId, Remote};
 use crate::resolver::Found;
 use crate::route::Target;
+use crate::table::Table;
 use crate::tls::TlsSession;
 
 impl Client {
@@ -258,7 +257,7 @@ impl Client {
     }
 }
 
-fn is_resolving(connections: &Slab<Connection>, id: ConnectionId) -> bool {
+fn is_resolving(connections: &Table<Connection>, id: ConnectionId) -> bool {
     connections.get(id.slot as usize).is_some_and(|connection| {
         connection.generation == id.generation && connection.phase == Phase::Resolving
     })

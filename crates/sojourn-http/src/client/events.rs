@@ -97,6 +97,9 @@ impl Client {
     /// that no request begun later takes one from them.
     fn look_at_ready(&mut self) -> bool {
         let from = self.looked_at;
+        for first in self.ready.iter().skip(from).take(2) {
+            self.connections.prefetch(first.id.slot as usize);
+        }
         while let Some(event) = self.ready.get(self.looked_at).copied() {
             let place = self.looked_at - from;
             if place >= EVENTS_PER_TURN && !self.finished.is_empty() && self.to_serve.is_empty() {
@@ -106,9 +109,25 @@ impl Client {
                 self.now_ns = sojourn_clock::now_ns();
             }
             self.looked_at += 1;
+            self.fetch_ahead();
             self.dispatch(event);
         }
         true
+    }
+
+    /// While an event is dealt with, the memory is fetched that the next ones need: the connection
+    /// of the one after the next, and the request of the next one's, whose connection is there.
+    fn fetch_ahead(&self) {
+        let following = self.ready.get(self.looked_at..).unwrap_or_default();
+        if let Some(after_next) = following.get(1) {
+            self.connections.prefetch(after_next.id.slot as usize);
+        }
+        if let Some(next) = following.first()
+            && let Some(connection) = self.connections.get(next.id.slot as usize)
+            && let Some(exchange) = connection.exchange
+        {
+            self.exchanges.prefetch(exchange);
+        }
     }
 
     /// How long the kernel may wait: not at all while there is something to hand out or to go on

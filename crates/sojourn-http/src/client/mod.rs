@@ -1,4 +1,4 @@
-//! The client: connections and requests in slabs, and the public way in.
+//! The client: connections and requests in tables, and the public way in.
 //!
 //! `events` waits and dispatches; `dial` opens connections with `attempts` and `tunnel`; `settle`
 //! ends requests and gives connections back, `streams` does so where connections carry many;
@@ -20,8 +20,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use slab::Slab;
-
 use crate::cause::Cause;
 use crate::codec::KnownHeads;
 use crate::codec::h2::RequestBlocks;
@@ -35,6 +33,7 @@ use crate::pool::{Pool, Waiting};
 use crate::requests::Requests;
 use crate::resolver::Names;
 use crate::route::Route;
+use crate::table::Table;
 use crate::tls::{TlsConfigs, TlsFiles};
 use crate::{Completion, Exchange, Io, Origin, OriginId, Peer, PeerId, Waker};
 
@@ -45,7 +44,7 @@ pub struct Client {
     driver: Driver,
     punctual: Punctual,
     pools: Vec<Pool>,
-    connections: Slab<Connection>,
+    connections: Table<Connection>,
     exchanges: Requests,
     deadlines: Deadlines,
     /// Completions to hand out at the next wait.
@@ -98,7 +97,7 @@ impl Client {
         let driver = Driver::new(config.io)?;
         Ok(Self {
             pools: Vec::new(),
-            connections: Slab::new(),
+            connections: Table::default(),
             exchanges: Requests::default(),
             deadlines: Deadlines::default(),
             finished: Vec::new(),

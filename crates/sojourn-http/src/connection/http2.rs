@@ -343,6 +343,9 @@ impl Connection {
         let (Some(http2), Some(socket)) = (&mut self.http2, &self.socket) else {
             return FrameStep::Blocked;
         };
+        if let Some(likely) = http2.session.likely_next() {
+            exchanges.prefetch(likely);
+        }
         let (bytes, drained) = match driver.receive(socket) {
             Ok(Received::Bytes { bytes, drained }) => (bytes, drained),
             Ok(Received::Nothing) => return FrameStep::Blocked,

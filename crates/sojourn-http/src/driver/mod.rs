@@ -161,7 +161,7 @@ impl Driver {
 /// connection never reaches the next one in its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionId {
-    /// Slot in the client's slab.
+    /// Slot in the client's table.
     pub(crate) slot: u32,
     /// How many connections the client had opened before it, wrapping.
     pub(crate) generation: u32,

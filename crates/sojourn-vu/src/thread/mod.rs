@@ -94,6 +94,8 @@ impl VuThread {
 
     /// Runs until it is told to end, or the coordinator is gone.
     pub(crate) fn run(mut self) {
+        // It wakes, works for microseconds and sleeps again, often beside a busy target.
+        sojourn_clock::request_short_slice();
         let settings = Arc::clone(&self.host.settings);
         let planned = match settings.role {
             Role::Conducts => 0,

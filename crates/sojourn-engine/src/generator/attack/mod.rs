@@ -10,14 +10,13 @@ mod hit;
 mod results;
 mod scripted;
 mod targets;
+mod turns;
 mod words;
 
 use std::sync::Arc;
 
-use crossbeam_channel::TryRecvError;
-use slab::Slab;
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{BodyPolicy, Client, Completion};
+use sojourn_clock::{MILLISECOND_NS, now_ns};
+use sojourn_http::{BodyPolicy, Client, Completion, Table};
 use sojourn_ledger::{Phase, SourceId};
 use sojourn_metrics::{Recorder, SeriesId, Snapshot};
 use sojourn_pace::Share;
@@ -29,13 +28,12 @@ use super::{
     open::OpenStream,
     outbox::{Outbox, Rhythm},
     series::Series,
-    telling::await_start,
 };
 use crate::{
     attack::{Attack, Framing, Targets},
     health::{Connections, ThreadHealth},
     last_word::hand_over,
-    link::{FromGenerator, ToGenerator},
+    link::FromGenerator,
 };
 use accounts::Ends;
 use answers::Answers;
@@ -68,7 +66,7 @@ pub(crate) struct AttackGenerator {
     open: Option<OpenStream>,
     closed: Option<ClosedStream>,
     magazine: Magazine,
-    hits: Slab<Hit>,
+    hits: Table<Hit>,
     workers_max: usize,
     results: Option<Results>,
     /// What a message is that is made elsewhere.
@@ -138,7 +136,7 @@ impl AttackGenerator {
             outbox: Outbox::new(SourceId(spec.index as u16), spec.facts.clone(), FACTS_MAX),
             open: OpenStream::new(0, load, plan.seed, share, start_ns),
             closed: ClosedStream::new(0, load, plan.seed, share, start_ns),
-            hits: Slab::new(),
+            hits: Table::default(),
             workers_max: usize::try_from(workers_max).unwrap_or(usize::MAX),
             results: attack.results.clone().map(|sink| Results::new(sink, &spec)),
             hosts,
@@ -159,60 +157,6 @@ impl AttackGenerator {
         })
     }
 
-    pub(crate) fn run(mut self) -> Result<(), String> {
-        let mut completions: Vec<Completion> = Vec::with_capacity(1024);
-        await_start(&mut self.client, &self.spec, self.start_ns)?;
-        let mut snapshot_ns = self.start_ns + SECOND_NS;
-        let mut turn_ns = now_ns();
-        let per_stamp = self.completions_per_stamp();
-        while self.obey() && self.broken.is_none() {
-            let wake_ns = self.start_due(now_ns());
-            let now = now_ns();
-            if now >= snapshot_ns {
-                self.report(now);
-                snapshot_ns += SECOND_NS * (1 + (now - snapshot_ns) / SECOND_NS);
-            }
-            let flush_ns = self.flush(now, turn_ns);
-            self.health.turn(now.saturating_sub(turn_ns));
-            let deadline_ns = wake_ns.min(snapshot_ns).min(flush_ns);
-            self.client
-                .wait_until(deadline_ns, &mut completions)
-                .map_err(|error| format!("event loop failed: {error}"))?;
-            turn_ns = now_ns();
-            let mut now = turn_ns;
-            for (place, completion) in completions.iter().enumerate() {
-                if place > 0 && place % per_stamp == 0 {
-                    now = now_ns();
-                }
-                self.complete(completion, now);
-                if self.closed.is_some() {
-                    // A worker goes on before the rest of the batch is looked at: it would
-                    // otherwise count the batch as its own lag.
-                    self.start_due(now);
-                }
-            }
-            completions.clear();
-        }
-        self.finish()
-    }
-
-    /// Takes the coordinator's messages; false: end now.
-    fn obey(&mut self) -> bool {
-        loop {
-            match self.spec.control.try_recv() {
-                Ok(ToGenerator::StopArrivals) => self.stop(),
-                Ok(ToGenerator::Amend(amendment)) => {
-                    let open = self.open.as_mut();
-                    let amended = open.map_or(Ok(()), |open| open.amend(amendment, now_ns()));
-                    self.broken = amended.err().or_else(|| self.broken.take());
-                }
-                Ok(ToGenerator::Abort) | Err(TryRecvError::Disconnected) => return false,
-                Ok(ToGenerator::Start { .. } | ToGenerator::SetVariable { .. }) => {}
-                Err(TryRecvError::Empty) => return true,
-            }
-        }
-    }
-
     /// No further arrivals; those that are due already and found no worker are missed.
     fn stop(&mut self) {
         let now = now_ns();
@@ -226,22 +170,23 @@ impl AttackGenerator {
     }
 
     /// Starts what is due, a bounded number at a time; says when to look again. `now`: a reading of
-    /// the clock just taken, which the first start has for its t1; each further one takes its own.
-    fn start_due(&mut self, mut now: u64) -> u64 {
+    /// the clock just taken, which the first start has for its t1; each further one takes its own,
+    /// and the last stays there.
+    fn start_due(&mut self, now: &mut u64) -> u64 {
         for place in 0..STARTS_PER_TURN {
             if self.client.is_behind() {
-                return now;
+                return *now;
             }
             let next = self.next_due();
-            if place > 0 && next.is_some_and(|(_, t0_ns)| t0_ns <= now) {
-                now = now_ns();
+            if place > 0 && next.is_some_and(|(_, t0_ns)| t0_ns <= *now) {
+                *now = now_ns();
             }
             match next {
-                Some((_, t0_ns)) if t0_ns > now => {
+                Some((_, t0_ns)) if t0_ns > *now => {
                     return self.lag_budget.wake_ns(t0_ns);
                 }
                 Some(_) if self.hits.len() >= self.workers_max => {
-                    if now < self.load_end_ns {
+                    if *now < self.load_end_ns {
                         // An answer wakes us.
                         return u64::MAX;
                     }
@@ -250,23 +195,23 @@ impl AttackGenerator {
                 Some(_) if self.puts_off() => {}
                 Some((k, t0_ns)) => match self.magazine_next(k) {
                     Next::Target(target) => {
-                        let worker = self.advance(now);
-                        self.start(Hit::new(k, t0_ns, now, worker, target));
+                        let worker = self.advance(*now);
+                        self.start(Hit::new(k, t0_ns, *now, worker, target));
                     }
-                    Next::NotYet => return now + STREAM_WAIT_NS,
+                    Next::NotYet => return *now + STREAM_WAIT_NS,
                     Next::End => (self.open, self.closed, self.stopped) = (None, None, true),
                     Next::Unusable(why) => {
                         self.broken = Some(why);
-                        return now;
+                        return *now;
                     }
                 },
                 None => {
-                    self.tell_when_done(now);
+                    self.tell_when_done(*now);
                     return u64::MAX;
                 }
             }
         }
-        now
+        *now
     }
 
     fn magazine_next(&mut self, k: u64) -> Next {
@@ -482,7 +427,7 @@ impl AttackGenerator {
 
     /// Hands over everything that is left.
     fn finish(mut self) -> Result<(), String> {
-        let in_flight = self.hits.iter().map(|(_, hit)| u64::from(hit.requests_left)).sum();
+        let in_flight = self.hits.iter().map(|hit| u64::from(hit.requests_left)).sum();
         self.recorder.add(self.ends.cut_off, in_flight);
         if let Some(answers) = &mut self.answers {
             answers.finish(&mut self.recorder);

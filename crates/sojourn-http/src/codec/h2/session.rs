@@ -48,6 +48,8 @@ pub(crate) struct Session {
     /// How much more the peer may send.
     receive_left: u32,
     next_id: u32,
+    /// The stream whose head came last.
+    answered_id: u32,
     /// A header block that is not whole.
     block: Option<Block>,
     block_bytes: Vec<u8>,
@@ -129,6 +131,7 @@ impl Session {
             send_window: WINDOW_DEFAULT,
             receive_left: limits.connection_window,
             next_id: 1,
+            answered_id: 0,
             block: None,
             block_bytes: Vec::new(),
             data: None,
@@ -158,6 +161,12 @@ impl Session {
     /// Streams open now.
     pub(crate) fn open_streams(&self) -> usize {
         self.streams.len()
+    }
+
+    /// Whose answer is likely to come next, for memory to be fetched ahead: most servers answer in
+    /// the order in which they were asked.
+    pub(crate) fn likely_next(&mut self) -> Option<u32> {
+        self.streams.get_mut(self.answered_id + 2).map(|stream| stream.exchange)
     }
 
     /// No more streams come: when the last one has ended, the connection is of no use.

@@ -11,6 +11,9 @@ use super::slots::{Slots, What};
 use super::tag::{Kind, Tag};
 use crate::driver::{ConnectionId, Socket};
 
+/// How many completions ahead a connection's slot is asked for.
+const SLOTS_AHEAD: usize = 4;
+
 /// What has come and has not been handed on.
 pub(super) struct Inbox {
     pub(super) slots: Slots,
@@ -29,6 +32,8 @@ pub(super) struct Inbox {
     pub(super) rang: bool,
     /// The waker is not listened to any more.
     pub(super) deaf: bool,
+    /// The completions that are being taken; empty in between.
+    batch: Vec<cqueue::Entry>,
 }
 
 impl Inbox {
@@ -43,17 +48,23 @@ impl Inbox {
             called: false,
             rang: false,
             deaf: false,
+            batch: Vec::new(),
         }
     }
 
     /// Takes all completions.
     pub(super) fn take(&mut self, queue: &mut Queue) {
-        for completion in queue.completions() {
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.extend(queue.completions());
+        for (place, completion) in batch.iter().enumerate() {
+            if let Some(ahead) = batch.get(place + SLOTS_AHEAD) {
+                self.slots.prefetch(Tag(ahead.user_data()).id());
+            }
             let tag = Tag(completion.user_data());
             match tag.kind() {
                 Kind::Cancel => {}
                 Kind::Poll => self.polled(tag.id()),
-                Kind::Receive => self.received(tag.id(), &completion),
+                Kind::Receive => self.received(tag.id(), completion),
                 Kind::Alarm => self.rang = true,
                 Kind::Send => self.not_sent(tag.id(), completion.result()),
                 Kind::Waker => {
@@ -62,6 +73,8 @@ impl Inbox {
                 }
             }
         }
+        batch.clear();
+        self.batch = batch;
     }
 
     /// Forgets a connection; says whether it was receiving and polling.

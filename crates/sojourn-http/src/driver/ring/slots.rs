@@ -6,6 +6,7 @@ use rustix::io::Errno;
 use super::buffers::{Buffers, NONE};
 use super::sends::Message;
 use crate::driver::{ConnectionId, Ready, Socket};
+use crate::prefetch::prefetch;
 
 /// A connection's slot. Small: ten thousand of them idle.
 #[derive(Debug)]
@@ -112,6 +113,11 @@ impl Slots {
     /// The slot, if the connection is still the same.
     pub(super) fn current(&mut self, id: ConnectionId) -> Option<&mut Slot> {
         self.slots.get_mut(id.slot as usize).filter(|slot| slot.generation == Some(id.generation))
+    }
+
+    /// Asks the processor for a slot's memory.
+    pub(super) fn prefetch(&self, id: ConnectionId) {
+        prefetch(&self.slots, id.slot as usize);
     }
 
     /// Adds to what the next wait reports of a connection: one event for all that has come.

@@ -232,6 +232,7 @@ impl Session {
         }
         let has_no_body = stream.head_only || matches!(head.status, 204 | 304);
         stream.has_head = true;
+        self.answered_id = id;
         stream.body_left = if has_no_body { Some(0) } else { head.length };
         if ends {
             if let Err(what) = stream.take_body(0, true) {
