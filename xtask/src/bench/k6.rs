@@ -3,6 +3,7 @@
 //! nginx has the first core; the tools may use all, as their users let them. Rounds alternate.
 //! Processor time and peak memory are those of the tools' processes, medians over rounds.
 
+mod arriving;
 mod soak;
 
 use std::path::{Path, PathBuf};
@@ -46,15 +47,6 @@ export default function () {
 const STARTING: &str = "
 export const options = { vus: 10000, iterations: 10000 };
 export default function () {}
-";
-
-/// 5,000 a second. The threshold brings a metric that k6 does not have into the exported summary.
-const ARRIVING: &str = "
-import http from 'k6/http';
-export const options = { scenarios: { open: { executor: 'constant-arrival-rate', rate: 5000,
-    timeUnit: '1s', duration: '10s', preAllocatedVUs: 100, maxVUs: 400 } },
-    thresholds: __ENV.TOOL === 'sojourn' ? { iteration_lag: ['p(99)<60000'] } : {} };
-export default function () { http.get(__ENV.BASE) }
 ";
 
 /// 100 MB that 100 users share; each looks at some.
@@ -110,7 +102,7 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let tools = Tools { programs, folder, base: server.url.clone() };
     let mut alone = Table::new(&["work", "figure", "sojourn", "k6", "limit of sojourn"]);
     // First: the kernel is busy for a while with what ten thousand users leave behind.
-    arriving(&tools, &mut alone)?;
+    arriving::measure(&tools, &mut alone)?;
     let mut ratios = Table::new(&["work", "figure", "sojourn", "k6", "ratio", "limit"]);
     closed(&tools, &mut ratios)?;
     sleeping(&tools, &mut ratios)?;
@@ -147,27 +139,6 @@ fn many(tools: &Tools, table: &mut Table) -> Result<(), String> {
     let each_kb = (many.peak_kb - few.peak_kb) / 9_990.0;
     let limit = verdict(each_kb, 240.0);
     table.row(&["10,000 users with sleep", "KB a user", &format!("{each_kb:.0}"), "", &limit]);
-    Ok(())
-}
-
-fn arriving(tools: &Tools, table: &mut Table) -> Result<(), String> {
-    let rounds = tools.rounds("arriving", ARRIVING, &["--summary-trend-stats", "p(99)"])?;
-    let figure = |metric: &str, name: &str| {
-        medians(&rounds, |run| run.figure(metric, name)).map(|figure| figure.round())
-    };
-    let work = "5,000/s for 10 s";
-    let mut row = |name: &str, [ours, theirs]: [f64; 2], limit: &str| {
-        table.row(&[work, name, &format!("{ours}"), &format!("{theirs}"), limit]);
-    };
-    let made = figure("iterations", "count");
-    // Whether one begins at the very end is a matter of nanoseconds.
-    let holds = if (50_000.0..=50_001.0).contains(&made[0]) { "holds" } else { "MISSED" };
-    row("iterations", made, &format!("50,000 (and the one at the very end): {holds}"));
-    let dropped = figure("dropped_iterations", "count");
-    row("dropped", dropped, &verdict(dropped[0], 0.0));
-    let [lag_ms, _] = medians(&rounds, |run| run.figure("iteration_lag", "p(99)"));
-    let limit = verdict(lag_ms, 1.0);
-    table.row(&[work, "lag p99, ms", &format!("{lag_ms:.3}"), "not measured", &limit]);
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::bench::built;
 use crate::bench::cpu;
 use crate::bench::http::{pinned, wrks};
+use crate::bench::limits::Limits;
 use crate::bench::served::Served;
 use crate::bench::table::Table;
 use crate::shell::{capture, find_on_path, root};
@@ -233,28 +234,22 @@ fn table(tools: &[Tool]) -> Table {
 
 /// The limits of our mock, and whether they hold.
 fn verdicts(tools: &[Tool]) -> Table {
-    let mut table = Table::new(&["limit of sojourn mock", "measured", "verdict"]);
+    let mut limits = Limits::of("sojourn mock");
     let named = |name: &str| tools.iter().find(|tool| tool.name == name);
-    let Some(ours) = named("sojourn mock") else { return table };
-    let mut judge = |limit: &str, measured: Option<f64>, unit: &str, most: f64| {
-        let verdict = if measured.is_some_and(|it| it <= most) { "holds" } else { "MISSED" };
-        let measured = measured.map_or_else(|| "-".to_owned(), |it| format!("{it:.2}{unit}"));
-        table.row(&[limit.to_owned(), measured, verdict.to_owned()]);
-    };
+    let Some(ours) = named("sojourn mock") else { return limits.table() };
     let limit = format!("overshoot p99 as it counts it ≤ {OVERSHOOT_MS_MAX} ms");
-    judge(&limit, ours.own_over_p99_ms(), " ms", OVERSHOOT_MS_MAX);
+    limits.at_most(&limit, ours.own_over_p99_ms(), " ms", OVERSHOOT_MS_MAX);
     let of_other = |name: &str, of: fn(&Tool) -> Option<f64>| {
         named(name).and_then(of).zip(of(ours)).map(|(other, own)| own / other)
     };
     let plain = |tool: &Tool| median(tool.cpu_us.iter().copied());
-    judge("CPU per request ≤ 0.92 × fasthttp's", of_other("fasthttp", plain), " ×", 0.92);
-    judge("CPU per request ≤ 1.0 × nginx's", of_other("nginx return", plain), " ×", 1.0);
-    let holding = |tool: &Tool| tool.of_holds(|hold| hold.cpu_us);
-    let ratio = of_other("fasthttp", holding);
-    judge("CPU per request, 8,000 held, ≤ 0.6 × fasthttp's", ratio, " ×", 0.6);
+    limits.at_most("CPU per request ≤ 0.92 × fasthttp's", of_other("fasthttp", plain), " ×", 0.92);
+    limits.at_most("CPU per request ≤ 1.0 × nginx's", of_other("nginx return", plain), " ×", 1.0);
+    let ratio = of_other("fasthttp", |tool| tool.of_holds(|hold| hold.cpu_us));
+    limits.at_most("CPU per request, 8,000 held, ≤ 0.6 × fasthttp's", ratio, " ×", 0.6);
     let held = ours.of_holds(|hold| hold.bytes_per_held);
-    judge("memory per held request ≤ 4 KiB", held, " bytes", HELD_BYTES_MAX);
-    table
+    limits.at_most("memory per held request ≤ 4 KiB", held, " bytes", HELD_BYTES_MAX);
+    limits.table()
 }
 
 #[cfg(test)]

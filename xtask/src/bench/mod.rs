@@ -13,6 +13,7 @@ mod clients;
 mod cpu;
 mod http;
 mod k6;
+mod limits;
 mod live;
 mod merge;
 mod mock;
@@ -20,6 +21,7 @@ mod oracle;
 mod record;
 mod results;
 mod served;
+mod stolen;
 mod table;
 
 use crate::bench::table::Table;

@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::bench::{cpu, table::Table};
+use crate::bench::{cpu, limits::Limits, table::Table};
 use crate::shell::{capture, find_on_path, root, show};
 
 const RECORDS: u64 = 1_000_000;
@@ -56,7 +56,20 @@ pub(crate) fn compare() -> Result<Vec<Table>, String> {
         tools.reverse();
     }
     tools.sort_by_key(|tool| tool.name);
-    Ok(vec![table(&tools)])
+    let [ours, vegetas] = &tools;
+    let mut limits = Limits::of("sojourn report");
+    let times = ours.sorted_s()[ROUNDS / 2].recip() * vegetas.sorted_s()[ROUNDS / 2];
+    limits.at_least("results per CPU second ≥ 5 × Vegeta's", Some(times), " ×", 5.0);
+    Ok(vec![table(&tools), limits.table()])
+}
+
+impl Tool {
+    /// Processor time of a run, seconds, in order.
+    fn sorted_s(&self) -> Vec<f64> {
+        let mut seconds: Vec<f64> = self.samples_us.iter().map(|us| us / 1e6).collect();
+        seconds.sort_by(f64::total_cmp);
+        seconds
+    }
 }
 
 /// Runs a round of a tool; what it printed.
@@ -80,8 +93,7 @@ fn table(tools: &[Tool]) -> Table {
         "results per CPU second, median",
     ]);
     for tool in tools {
-        let mut seconds: Vec<f64> = tool.samples_us.iter().map(|us| us / 1e6).collect();
-        seconds.sort_by(f64::total_cmp);
+        let seconds = tool.sorted_s();
         let median = seconds[ROUNDS / 2];
         table.row(&[
             tool.name.to_owned(),

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::outputs::{attacks, ours, read_wrks, whole_runs};
-use super::tool::{ROUNDS, Tool, run_rounds};
+use super::tool::{ROUNDS, Sample, Tool, run_rounds};
 use super::{SECONDS, attack, build, needs, nginx, pinned, scratch};
 use crate::bench::built;
+use crate::bench::limits::Limits;
 use crate::bench::table::Table;
 
 /// What wrk does, as a journey file: the whole engine with ledger, histograms and reports.
@@ -51,8 +52,27 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
         tools.push(Tool::new("wrk", command, read_wrks));
         run_rounds(&mut tools, &server, &server.url)?;
         tables.push(table(&format!("{connections} connections, closed loop"), &tools, "wrk"));
+        tables.push(limits(connections, &tools));
     }
     Ok(tables)
+}
+
+/// What the project asks of an attack with all its accounts.
+fn limits(connections: &str, tools: &[Tool]) -> Table {
+    let mut limits = Limits::of(&format!("sojourn attack, {connections} connections"));
+    for (way, most) in [("epoll", 1.0), ("ring", 0.92)] {
+        let tool = named(tools, &format!("sojourn attack, {way}"));
+        let ratio = tool.zip(named(tools, "wrk")).map(|(own, wrk)| of_other(own, wrk));
+        limits.at_most(&format!("CPU per request on {way} ≤ {most} × wrk's"), ratio, " ×", most);
+        let user_us = tool.map(|tool| tool.median(Sample::user_us));
+        limits.at_most(&format!("of it outside the kernel, {way}, ≤ 1 µs"), user_us, " µs", 1.0);
+    }
+    limits.table()
+}
+
+/// The tool of that name.
+pub(super) fn named<'a>(tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
+    tools.iter().find(|tool| tool.name == name)
 }
 
 /// The bare client, which counts and no more.
@@ -100,7 +120,7 @@ pub(super) fn table(head: &str, tools: &[Tool], reference: &str) -> Table {
         "server CPU µs/request, median",
         "own memory MB, max",
     ]);
-    let others = tools.iter().find(|tool| tool.name == reference);
+    let others = named(tools, reference);
     for tool in tools {
         let cpu = tool.sorted(|sample| sample.cpu_us());
         let ratio = others.map(|other| of_other(tool, other));

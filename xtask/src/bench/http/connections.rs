@@ -10,11 +10,14 @@ use super::outputs::{attacks, whole_runs};
 use super::tool::Tool;
 use super::{attack, needs, pinned, scratch};
 use crate::bench::built;
+use crate::bench::limits::Limits;
 use crate::bench::served::Served;
 use crate::bench::table::Table;
 
 const MANY: u32 = 9_000;
 const FEW: u32 = 900;
+/// What one may take.
+const EACH_BYTES_MAX: f64 = 2_000.0;
 
 /// Users who ask, wait a second for their answer and ask again.
 const PLAN: &str = "
@@ -50,6 +53,7 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
         "MB with 9,000",
         "CPU µs/request",
     ]);
+    let mut limits = Limits::of("open connections");
     for way in ["epoll", "ring"] {
         for (name, make) in [("attack", attacking as Make), ("run", running)] {
             let mut measured = Vec::new();
@@ -62,16 +66,19 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
             }
             let bytes = |tool: &Tool| tool.median(|sample| sample.own_bytes_max);
             let (few, many) = (bytes(&measured[0]), bytes(&measured[1]));
+            let each = (many - few) / f64::from(MANY - FEW);
+            let limit = format!("own memory per connection, {name} on {way}, ≤ 2 KB");
+            limits.at_most(&limit, Some(each), " bytes", EACH_BYTES_MAX);
             table.row(&[
                 format!("sojourn {name}, {way}"),
-                format!("{:.0}", (many - few) / f64::from(MANY - FEW)),
+                format!("{each:.0}"),
                 format!("{:.1}", few / 1e6),
                 format!("{:.1}", many / 1e6),
                 format!("{:.2}", measured[1].median(|sample| sample.cpu_us())),
             ]);
         }
     }
-    Ok(vec![table])
+    Ok(vec![table, limits.table()])
 }
 
 type Make = fn(&Path, &Path, u32, &'static str) -> Tool;

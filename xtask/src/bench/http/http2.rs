@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::closed::table;
+use super::closed::{named, of_other, table};
 use super::outputs::{attacks, h2loads, ours};
 use super::tool::{Tool, run_rounds};
 use super::{SECONDS, attack, build, needs, nginx, pinned, scratch};
 use crate::bench::built;
+use crate::bench::limits::Limits;
 use crate::bench::table::Table;
 
 const CONNECTIONS: &str = "10";
@@ -36,7 +37,18 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     tools.push(Tool::new("h2load", command, h2loads));
     let url = server.http2_url.clone().ok_or("nginx speaks no HTTP/2")?;
     run_rounds(&mut tools, &server, &url)?;
-    Ok(vec![table("HTTP/2, 10 connections × 100 streams, closed loop", &tools, "h2load")])
+    let figures = table("HTTP/2, 10 connections × 100 streams, closed loop", &tools, "h2load");
+    Ok(vec![figures, limits(&tools)])
+}
+
+fn limits(tools: &[Tool]) -> Table {
+    let mut limits = Limits::of("sojourn attack, HTTP/2");
+    for way in WAYS {
+        let tool = named(tools, &format!("sojourn attack, {way}"));
+        let ratio = tool.zip(named(tools, "h2load")).map(|(own, other)| of_other(own, other));
+        limits.at_most(&format!("CPU per request on {way} ≤ 0.9 × h2load's"), ratio, " ×", 0.9);
+    }
+    limits.table()
 }
 
 fn attacking(program: &Path, way: &'static str) -> Tool {

@@ -5,11 +5,12 @@
 
 use std::path::Path;
 
-use super::closed::of_other;
+use super::closed::{named, of_other};
 use super::outputs::{attacks, ohas};
 use super::tool::{Tool, run_rounds};
 use super::{SECONDS, attack, needs, nginx, pinned, scratch};
 use crate::bench::built;
+use crate::bench::limits::Limits;
 use crate::bench::table::Table;
 
 const RATE: u32 = 10_000;
@@ -34,7 +35,35 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     std::fs::write(scratch("targets"), format!("GET {}\n", server.url))
         .map_err(|error| format!("targets: {error}"))?;
     run_rounds(&mut tools, &server, &server.url)?;
-    Ok(vec![table(&tools)])
+    Ok(vec![table(&tools), limits(&tools)])
+}
+
+/// By a run file, which tells of lag; records, as Vegeta writes them, cost a little more.
+fn limits(tools: &[Tool]) -> Table {
+    let mut limits = Limits::of("sojourn attack, paced");
+    let of_other = |own: &str, other: &str| {
+        named(tools, own).zip(named(tools, other)).map(|(own, other)| of_other(own, other))
+    };
+    let lag_us = |own: &str| {
+        named(tools, own)
+            .map(|tool| tool.median(|sample| sample.reading.lag_us_p99.unwrap_or(f64::NAN)))
+    };
+    for own in ["sojourn attack, records", "sojourn attack, run file"] {
+        let ratio = of_other(own, "vegeta");
+        limits.at_most(&format!("CPU per request, {own}, ≤ 0.6 × Vegeta's"), ratio, " ×", 0.6);
+    }
+    let file = "sojourn attack, run file";
+    limits.at_most("lag p99 ≤ 150 µs", lag_us(file), " µs", 150.0);
+    let lax = "sojourn attack, -lag-budget 1ms";
+    let ratio = of_other(lax, "oha");
+    limits.at_most("CPU per request, -lag-budget 1ms, ≤ 0.6 × oha's", ratio, " ×", 0.6);
+    limits.at_most("lag p99, -lag-budget 1ms, ≤ 1 ms", lag_us(lax), " µs", 1_000.0);
+    let wanted = f64::from(RATE) * SECONDS.parse::<f64>().unwrap_or(f64::NAN);
+    let of_ours = tools.iter().filter(|tool| tool.name.starts_with("sojourn"));
+    let counts = of_ours.flat_map(|tool| &tool.samples).map(|sample| sample.reading.requests);
+    let off = counts.map(|count| (count - wanted).abs()).fold(0.0, f64::max);
+    limits.at_most("requests more or less than asked for, any round", Some(off), "", 0.0);
+    limits.table()
 }
 
 fn ours(program: &Path, name: &str, file: &str, more: &'static [&'static str]) -> Tool {
@@ -85,9 +114,8 @@ fn table(tools: &[Tool]) -> Table {
         "min to max",
         "own memory MB, max",
     ]);
-    let named = |name: &str| tools.iter().find(|tool| tool.name == name);
     for tool in tools {
-        let of = |name| named(name).map_or(f64::NAN, |other| of_other(tool, other));
+        let of = |name| named(tools, name).map_or(f64::NAN, |other| of_other(tool, other));
         let lag = tool.sorted(|sample| sample.reading.lag_us_p99.unwrap_or(f64::NAN));
         let shown = |lag: f64| match lag.is_nan() {
             true => "-".to_owned(),

@@ -7,6 +7,7 @@ use super::outputs::attacks;
 use super::tool::own_bytes;
 use super::{attack, nginx, scratch};
 use crate::bench::built;
+use crate::bench::limits::Limits;
 use crate::bench::table::Table;
 use crate::phase::now;
 
@@ -42,5 +43,8 @@ pub(in crate::bench) fn compare() -> Result<Vec<Table>, String> {
     }
     let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     table.row(&row);
-    Ok(vec![table])
+    let mut limits = Limits::of("ten minutes");
+    let grown = of_minute[MINUTES as usize - 1] / of_minute[1];
+    limits.at_most("memory of the last minute ≤ 1.05 × the second's", Some(grown), " ×", 1.05);
+    Ok(vec![table, limits.table()])
 }
