@@ -40,10 +40,14 @@ impl<'a> Cost<'a> {
     /// For so many messages each round. `SOJOURN_BENCH_MESSAGES` and `SOJOURN_BENCH_ROUNDS` ask for
     /// fewer.
     pub fn new(name: &'static str, messages: u64) -> Self {
-        let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
         let messages = asked("SOJOURN_BENCH_MESSAGES").map_or(messages, |most| messages.min(most));
-        let rounds = asked("SOJOURN_BENCH_ROUNDS").map_or(ROUNDS, |rounds| rounds.max(1) as usize);
-        Self { name, messages, rounds, baseline: "tap", ways: Vec::new() }
+        Self { name, messages, rounds: asked_rounds(ROUNDS), baseline: "tap", ways: Vec::new() }
+    }
+
+    /// Goes so many rounds: where what a message costs differs by more from one round to the next
+    /// than the ways differ, many short ones tell more than a few long ones.
+    pub fn rounds(self, rounds: usize) -> Self {
+        Self { rounds: asked_rounds(rounds), ..self }
     }
 
     /// How many messages a round takes.
@@ -132,6 +136,14 @@ fn take(
     assert_eq!((sink.count(), tap.refused(), tap.take_gaps().len()), (round.messages, 0, 0));
     sink.finish();
     used
+}
+
+fn asked(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+fn asked_rounds(usual: usize) -> usize {
+    asked("SOJOURN_BENCH_ROUNDS").map_or(usual, |rounds| rounds.max(1) as usize)
 }
 
 fn sorted(figures: impl Iterator<Item = f64>) -> Vec<f64> {
