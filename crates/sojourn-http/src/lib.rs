@@ -55,7 +55,7 @@ pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
 pub use driver::{Io, Waker};
-pub use error::{Failure, FailureKind};
+pub use error::{Circumstances, Failure, FailureKind, FarEnd, NoSuchHost};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use peer::{Peer, PeerId, TlsAgreed};
 pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind, Tunnel};
@@ -66,5 +66,6 @@ pub use resolver::{
     DnsCache, DnsFamilies, DnsOptions, DnsSelect, DnsServerError, parse_dns_server,
 };
 pub use tls::{
-    ClientCertificate, HostCertificate, TlsOptions, TlsVersion, tls_settings, tls_settings_for,
+    ClientCertificate, HostCertificate, TlsFault, TlsOptions, TlsVersion, tls_settings,
+    tls_settings_for,
 };

@@ -154,6 +154,7 @@ fn options(words: &Words, plan: &Plan) -> Result<RunOptions, UsageError> {
     // Its latency counts from the scheduled instant: nothing is to be added to that.
     options.lag_budget_ns = Some(0);
     options.client.connections_max = words.connections as usize;
+    options.client.idle_max = words.connections as usize;
     // As wrk has it: a load test of a server with a certificate of its own is the usual case.
     options.client.tls.insecure = true;
     Ok(options)

@@ -59,19 +59,20 @@ impl Results {
         };
         self.headers.clear();
         let error;
-        match &completion.outcome {
-            Ok(response) => {
+        match (&completion.outcome, hit.refused()) {
+            (Ok(_), Some(refusal)) => error = refusal.worded(target),
+            (Ok(response), None) => {
                 for (name, value) in response.headers() {
                     self.headers.push_canonical(name, value);
                 }
-                error = hit.refusal(response);
+                error = words::status_error(response);
                 result.code = response.status;
                 result.bytes_out = target.body.len() as u64;
                 result.bytes_in = response.body_bytes;
                 result.body = Some(&response.body);
                 result.headers = Some(&self.headers);
             }
-            Err(failure) => error = words::transport_error(&hit.target, failure),
+            (Err(failure), _) => error = words::transport_error(hit, failure),
         }
         result.error = error.as_bytes();
         let before = self.chunk.bytes.len();
