@@ -117,6 +117,9 @@ fn make(words: &Words) -> Result<(), Stopped> {
     for warning in warnings(words, &figures, &ended) {
         eprintln!("warning: {warning}");
     }
+    for note in ended.summary.notes.iter().filter(|note| !plan.warnings.contains(note)) {
+        eprintln!("note: {note}");
+    }
     host.done(&figures)?;
     Ok(())
 }
