@@ -321,14 +321,16 @@ fn a_report_in_a_file_is_written_anew() {
     let name = file.display().to_string();
     let mut report = Behind::start(&["report", "-every", "20ms", "-output", &name]);
     report.give(&gob);
-    let mut seen = std::collections::BTreeSet::new();
-    for _ in 0..20 {
-        seen.insert(fs::read_to_string(&file).unwrap_or_default());
+    let look = || {
         std::thread::sleep(std::time::Duration::from_millis(10));
+        fs::read_to_string(&file).unwrap_or_default()
+    };
+    while look() != TEXT {}
+    for _ in 0..20 {
+        // Never two reports; what is being written may be seen unfinished.
+        let text = look();
+        assert!(TEXT.starts_with(&text), "{text}");
     }
-    assert!(seen.contains(TEXT), "{seen:?}");
-    // Never two reports; what is being written may be seen unfinished.
-    assert!(seen.iter().all(|text| TEXT.starts_with(text.as_str())), "{seen:?}");
     report.interrupt();
     assert_eq!(report.end(), (String::new(), Some(0)));
     assert_eq!(fs::read_to_string(&file).unwrap(), TEXT);
