@@ -314,6 +314,29 @@ fn the_first_interrupt_ends_reading_and_writes_the_report() {
 }
 
 #[test]
+fn a_report_in_a_file_is_written_anew() {
+    let gob = fixture_bytes("attack.bin");
+    let folder = folder_with(&[]);
+    let file = folder.path().join("report.txt");
+    let name = file.display().to_string();
+    let mut report = Behind::start(&["report", "-every", "20ms", "-output", &name]);
+    report.give(&gob);
+    let look = || {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        fs::read_to_string(&file).unwrap_or_default()
+    };
+    while look() != TEXT {}
+    for _ in 0..20 {
+        // Never two reports; what is being written may be seen unfinished.
+        let text = look();
+        assert!(TEXT.starts_with(&text), "{text}");
+    }
+    report.interrupt();
+    assert_eq!(report.end(), (String::new(), Some(0)));
+    assert_eq!(fs::read_to_string(&file).unwrap(), TEXT);
+}
+
+#[test]
 fn an_interrupt_before_the_first_result_reports_zeros() {
     let mut report = Behind::start(&["report", "-type=json"]);
     report.give(&fixture_bytes("attack.bin")[..50]);

@@ -6,7 +6,8 @@ use crate::codec::h2::{ErrorCode, Http2Error, UnfitRequest};
 use crate::codec::{BodyError, CodecError};
 use crate::dialling::Attempt;
 use crate::in_flight::InFlight;
-use crate::{Failure, FailureKind};
+use crate::resolver::NoAddress;
+use crate::{Circumstances, Failure, FailureKind, NoSuchHost, TlsFault};
 
 /// Why a request failed or a connection broke.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) enum Cause {
     /// No connection within so many nanoseconds; how far it came, in words.
     ConnectTimeout { timeout_ns: u64, progress: String },
     /// The name could not be resolved.
-    Dns { host: String, error: String },
+    Dns { host: String, error: NoAddress },
     /// What only HTTP/2 has.
     Http2(Http2Cause),
     /// No local address of the family of any of the target's.
@@ -38,7 +39,7 @@ pub(crate) enum Cause {
     /// Not complete within so many nanoseconds.
     Timeout(u64),
     /// TLS failed.
-    Tls(String),
+    Tls { why: String, fault: Option<TlsFault> },
     /// Too many requests wait for a connection already.
     WaitingFull,
 }
@@ -62,8 +63,14 @@ impl Cause {
         matches!(self, Self::Closed | Self::Os(Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED))
     }
 
+    /// TLS failed, in words of our own.
+    pub(crate) fn tls(why: String) -> Self {
+        Self::Tls { why, fault: None }
+    }
+
     /// The failure in words; `label` is host and port.
     pub(crate) fn failure(self, label: &str, exchange: &InFlight) -> Failure {
+        let circumstances = Some(Box::new(self.circumstances(exchange)));
         let (kind, detail) = match self {
             Self::Body(error) => {
                 let kind = match error {
@@ -84,7 +91,7 @@ impl Cause {
                 format!("no connection to {label} within {}: {progress}", milliseconds(timeout_ns)),
             ),
             Self::Dns { host, error } => {
-                (FailureKind::Dns, format!("looking up {host} for {label}: {error}"))
+                (FailureKind::Dns, format!("looking up {host} for {label}: {}", error.why))
             }
             Self::NoLocalAddress => (
                 FailureKind::Connect,
@@ -117,7 +124,7 @@ impl Cause {
                     exchange.progress()
                 ),
             ),
-            Self::Tls(error) => (FailureKind::Tls, format!("TLS with {label}: {error}")),
+            Self::Tls { why, .. } => (FailureKind::Tls, format!("TLS with {label}: {why}")),
             Self::WaitingFull => (
                 FailureKind::Local,
                 format!(
@@ -125,7 +132,27 @@ impl Cause {
                 ),
             ),
         };
-        Failure { kind, detail }
+        Failure { kind, detail, circumstances }
+    }
+
+    /// What is known of it without the connection.
+    fn circumstances(&self, exchange: &InFlight) -> Circumstances {
+        let mut known = Circumstances { has_head: exchange.has_head(), ..Circumstances::default() };
+        match self {
+            Self::Connect { errno, attempt } => {
+                known.far_end = Some(attempt.remote.far_end());
+                known.local = attempt.local;
+                known.errno = Some(errno.raw_os_error());
+            }
+            Self::Os(errno) => known.errno = Some(errno.raw_os_error()),
+            Self::Dns { host, error } => {
+                let NoAddress { why, is_known } = error.clone();
+                known.no_such_host = Some(NoSuchHost { host: host.clone(), is_known, why });
+            }
+            Self::Tls { fault, .. } => known.tls = *fault,
+            _ => {}
+        }
+        known
     }
 }
 
@@ -148,6 +175,12 @@ impl Http2Cause {
                 format!("the request for {label} {} (HTTP/2 is spoken there)", unfit.0),
             ),
         }
+    }
+}
+
+impl From<rustls::Error> for Cause {
+    fn from(error: rustls::Error) -> Self {
+        Self::Tls { fault: TlsFault::of(&error), why: error.to_string() }
     }
 }
 

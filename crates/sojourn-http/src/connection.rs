@@ -10,7 +10,7 @@ use crate::codec::KnownHeads;
 use crate::dialling::Dialling;
 use crate::driver::{Driver, Received, Socket};
 use crate::in_flight::InFlight;
-use crate::tls::{Plaintext, TlsSession};
+use crate::tls::{Plaintext, TlsFault, TlsSession};
 
 pub(crate) use http2::{Ending, FrameStep, Http2State};
 
@@ -239,7 +239,10 @@ impl Connection {
 
     fn ended(&self, exchange: Option<&mut InFlight>) -> Step {
         if self.phase == Phase::Handshaking {
-            return Step::Broken(Cause::Tls("closed during the handshake".to_owned()));
+            return Step::Broken(Cause::Tls {
+                why: "closed during the handshake".to_owned(),
+                fault: Some(TlsFault::Closed),
+            });
         }
         match exchange.map(InFlight::end) {
             Some(Ok(())) => Step::Answered { reusable: false },
@@ -281,7 +284,7 @@ fn absorb_tls(
     let mut ciphertext = ciphertext;
     let mut whole = None;
     while !ciphertext.is_empty() {
-        tls.feed(&mut ciphertext).map_err(|error| Cause::Tls(error.to_string()))?;
+        tls.feed(&mut ciphertext)?;
         if tls.speaks_http2() {
             // Frames that came with the end of the handshake.
             tls.keep_early();

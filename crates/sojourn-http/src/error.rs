@@ -1,5 +1,10 @@
 //! How a request can fail.
 
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use crate::TlsFault;
+
 /// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
@@ -8,6 +13,54 @@ pub struct Failure {
     pub kind: FailureKind,
     /// In words, with address and figures; never a secret.
     pub detail: String,
+    /// In parts, as far as they are known: for whoever has words of its own for it.
+    pub circumstances: Option<Box<Circumstances>>,
+}
+
+impl Failure {
+    /// A failure of which nothing is known but its words.
+    pub fn new(kind: FailureKind, detail: String) -> Self {
+        Self { kind, detail, circumstances: None }
+    }
+}
+
+/// What a failure is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Circumstances {
+    /// The end that was dialled or spoken to.
+    pub far_end: Option<FarEnd>,
+    /// Our address, where it was chosen.
+    pub local: Option<IpAddr>,
+    /// The far end, or the name that was looked up, is a proxy's.
+    pub is_proxy: bool,
+    /// What the kernel said.
+    pub errno: Option<i32>,
+    /// The name that has no addresses.
+    pub no_such_host: Option<NoSuchHost>,
+    /// What the TLS handshake failed by.
+    pub tls: Option<TlsFault>,
+    /// The answer's head had come.
+    pub has_head: bool,
+}
+
+/// The other end of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FarEnd {
+    /// Address and port.
+    Tcp(SocketAddr),
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+/// A name without addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSuchHost {
+    /// The name.
+    pub host: String,
+    /// It is known to have none; else that could not be found out.
+    pub is_known: bool,
+    /// In words.
+    pub why: String,
 }
 
 /// Kinds of failure: what error tables count by.

@@ -376,6 +376,11 @@ impl InFlight {
         }
     }
 
+    /// Whether the answer's head has come.
+    pub(crate) fn has_head(&self) -> bool {
+        self.status != 0
+    }
+
     /// How far it has come, for messages.
     pub(crate) fn progress(&self) -> String {
         if self.first_read_ns != 0 {

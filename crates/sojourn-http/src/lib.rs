@@ -57,7 +57,7 @@ pub use codec::{Chunked, ChunkedPiece, CodecError};
 pub use completion::{Completion, Response, Timings};
 pub use connect_to::{ConnectTo, HostPort, HostPortError};
 pub use driver::{Io, Waker};
-pub use error::{Failure, FailureKind};
+pub use error::{Circumstances, Failure, FailureKind, FarEnd, NoSuchHost};
 pub use origin::{Origin, OriginError, origin_host_header};
 pub use peer::{Peer, PeerId, TlsAgreed};
 pub use proxy::{NoProxy, Proxies, Proxy, ProxyError, ProxyKind, Tunnel};
@@ -69,5 +69,6 @@ pub use resolver::{
 };
 pub use table::Table;
 pub use tls::{
-    ClientCertificate, HostCertificate, TlsOptions, TlsVersion, tls_settings, tls_settings_for,
+    ClientCertificate, HostCertificate, TlsFault, TlsOptions, TlsVersion, tls_settings,
+    tls_settings_for,
 };

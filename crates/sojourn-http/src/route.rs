@@ -77,6 +77,12 @@ impl Route {
         Self { targets, next: 0, tunnel, amendment, via }
     }
 
+    /// Whether connections go to a proxy.
+    pub(crate) fn is_proxy(&self) -> bool {
+        let is_forwarded = self.amendment.as_ref().is_some_and(|it| it.absolute.is_some());
+        is_forwarded || self.tunnel.is_some()
+    }
+
     /// Where the next connection goes.
     pub(crate) fn next_target(&mut self) -> Target {
         let target = self.targets[self.next].clone();

@@ -117,6 +117,9 @@ fn make(words: &Words) -> Result<(), Stopped> {
     for warning in warnings(words, &figures, &ended) {
         eprintln!("warning: {warning}");
     }
+    for note in ended.summary.notes.iter().filter(|note| !plan.warnings.contains(note)) {
+        eprintln!("note: {note}");
+    }
     host.done(&figures)?;
     Ok(())
 }
@@ -154,6 +157,7 @@ fn options(words: &Words, plan: &Plan) -> Result<RunOptions, UsageError> {
     // Its latency counts from the scheduled instant: nothing is to be added to that.
     options.lag_budget_ns = Some(0);
     options.client.connections_max = words.connections as usize;
+    options.client.idle_max = words.connections as usize;
     // As wrk has it: a load test of a server with a certificate of its own is the usual case.
     options.client.tls.insecure = true;
     Ok(options)

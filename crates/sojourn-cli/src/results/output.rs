@@ -3,7 +3,7 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{ErrorKind, IsTerminal, Write},
+    io::{ErrorKind, IsTerminal, Seek, Write},
     path::Path,
 };
 
@@ -57,11 +57,21 @@ impl Output {
         }
     }
 
-    /// Clears the screen, if there is one.
+    /// Clears the screen, if there is one, and empties the file.
     pub(crate) fn clear(&mut self) -> Result<Reader, UsageError> {
-        match &self.stream {
+        match &mut self.stream {
             Stream::Stdout(stdout) if stdout.is_terminal() => self.write(CLEAR),
-            _ => Ok(Reader::Present),
+            Stream::File(file) => {
+                // What is no plain file, such as a pipe with a name, can't be taken back.
+                let is_plain = file.metadata().is_ok_and(|known| known.is_file());
+                let emptied = match is_plain {
+                    true => file.set_len(0).and_then(|()| file.rewind()),
+                    false => Ok(()),
+                };
+                emptied.map_err(|error| UsageError::file("write", &self.name, &error))?;
+                Ok(Reader::Present)
+            }
+            Stream::Stdout(_) => Ok(Reader::Present),
         }
     }
 }

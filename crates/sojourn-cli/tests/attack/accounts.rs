@@ -169,6 +169,52 @@ fn conditions_decide_the_exit_code_only_where_asked() {
 }
 
 #[test]
+fn a_second_interrupt_ends_at_once_with_whole_records() {
+    let (good, silent) = (Misbehaviour::Status(200), Misbehaviour::Silence);
+    let server = MisbehavingServer::by_path(&[("/good", good), ("/silent", silent)]).unwrap();
+    let folder = temp_dir().unwrap();
+    let targets = format!("GET {}\n\nGET {}\n", server.url("/good"), server.url("/silent"));
+    let running = sojourn(["attack", "-rate", "100", "-output", "out.bin"])
+        .in_dir(folder.path())
+        .input(&targets)
+        .start()
+        .unwrap();
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(50));
+    while server.server().requests() < 20 {
+        wait();
+    }
+    running.interrupt().unwrap();
+    // Two that come together are one to the kernel.
+    wait();
+    running.interrupt().unwrap();
+    let output = running.wait().unwrap();
+    assert_eq!(output.code, Some(0), "{output}");
+    // Those that were answered; the others had no end.
+    let results = hits(&folder.path().join("out.bin"));
+    assert!(results.len() >= 9, "{}: {output}", results.len());
+    assert!(results.iter().all(|hit| hit.code == 200), "{results:?}");
+}
+
+#[test]
+fn records_bear_the_zone_they_were_made_in() {
+    let server = MisbehavingServer::in_sequence(&[]).unwrap();
+    let url = server.url("/");
+    let script = "$0 attack -rate 20 -duration 200ms \"$1\" | tee x.bin | $0 report -type json && \
+                  $0 encode x.bin";
+    let folder = temp_dir().unwrap();
+    let output = sojourn_testkit::Program::new("bash")
+        .args(["-c", script, env!("CARGO_BIN_EXE_sojourn"), &url])
+        .in_dir(folder.path())
+        .env("TZ", "IST-5:30")
+        .run()
+        .unwrap();
+    let (report, records) = output.stdout.split_once('\n').unwrap();
+    assert!(report.contains("\"requests\":4,"), "{output}");
+    assert_eq!(records.lines().count(), 4, "{output}");
+    assert!(records.lines().all(|line| line.contains("+05:30\",\"latency\"")), "{output}");
+}
+
+#[test]
 fn an_interrupt_ends_the_arrivals_and_keeps_every_result() {
     let server = MisbehavingServer::in_sequence(&[]).unwrap();
     let folder = temp_dir().unwrap();

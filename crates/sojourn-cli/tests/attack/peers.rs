@@ -2,13 +2,19 @@
 
 use std::{io::Write, net::Shutdown};
 
+use sojourn_metrics::{SeriesPhase, names};
 use sojourn_testkit::{MisbehavingServer, Misbehaviour};
 
-use super::{attack, echo};
+use super::{attack, attack_to, echo};
 
 /// Attacks one URL ten times; the results, all of this code.
 fn ten(url: &str, code: u16) -> Vec<super::Hit> {
-    let words = ["-rate", "10", "-duration", "1s", "-timeout", "300ms", url];
+    ten_by("auto", url, code)
+}
+
+/// The same by a way of waiting.
+fn ten_by(io: &str, url: &str, code: u16) -> Vec<super::Hit> {
+    let words = ["-rate", "20", "-duration", "500ms", "-timeout", "300ms", "-io", io, url];
     let made = attack(&words, "");
     assert_eq!(made.output.code, Some(0), "{}", made.output);
     let hits = made.hits();
@@ -26,20 +32,31 @@ fn each_misbehaviour_is_a_result_with_its_reason() {
         ("/close", Misbehaviour::Close, "EOF"),
         ("/reset", Misbehaviour::Reset, "connection reset by peer"),
         ("/silence", Misbehaviour::Silence, "(Client.Timeout exceeded while awaiting headers)"),
-        ("/truncate", Misbehaviour::Truncate { promised: 100, sent: 7 }, "EOF"),
+        ("/truncate", Misbehaviour::Truncate { promised: 100, sent: 7 }, "unexpected EOF"),
         ("/head", Misbehaviour::MalformedHead, "answered with"),
         ("/chunk", Misbehaviour::MalformedChunk, "answered with"),
     ];
     let behaviours = paths.clone().map(|(path, behaviour, _)| (path, behaviour));
     let server = MisbehavingServer::by_path(&behaviours).unwrap();
-    for (path, _, reason) in paths {
+    for (path, _, reason) in &paths {
         let url = server.url(path);
-        for hit in ten(&url, 0) {
-            assert!(hit.error.starts_with(&format!("Get \"{url}\": ")), "{hit:?}");
+        let begun = !["/truncate", "/chunk"].contains(path);
+        for hit in ["auto", "epoll"].map(|io| ten_by(io, &url, 0)).concat() {
+            // What breaks off in the body is named without the URL, as by Vegeta.
+            assert_eq!(hit.error.starts_with(&format!("Get \"{url}\": ")), begun, "{hit:?}");
             assert!(hit.error.contains(reason), "{hit:?}");
             assert_eq!((hit.bytes_in, hit.bytes_out), (0, 0));
         }
     }
+    // All together in a run file, which accounts for every arrival.
+    let targets = paths.map(|(path, ..)| format!("GET {}\n\n", server.url(path))).concat();
+    let words = ["-rate", "60", "-duration", "500ms", "-timeout", "300ms", "-max-workers", "3"];
+    let made = attack_to("out.sojourn", &words, &targets);
+    let store = made.run_file().store;
+    let sum = |metric| store.sum(metric, &[], SeriesPhase::Steady);
+    let (started, missed) = (sum(names::JOURNEYS_STARTED), sum(names::JOURNEYS_MISSED));
+    assert_eq!((sum(names::JOURNEYS_SCHEDULED), started + missed), (30, 30), "{}", made.output);
+    assert_eq!(sum(names::JOURNEYS_ROOT_FAILED), started, "{}", made.output);
     // A path the server does not know.
     assert!(ten(&server.url("/none"), 404).iter().all(|hit| hit.error == "404 Not Found"));
 }

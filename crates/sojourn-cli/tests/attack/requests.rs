@@ -5,7 +5,7 @@ use std::{io::Write, net::TcpStream};
 use base64::Engine;
 use flate2::{Compression, write::GzEncoder};
 
-use super::{attack, attack_to, echo};
+use super::{Made, attack, attack_to, echo};
 
 /// One second at ten a second.
 const SHORT: [&str; 4] = ["-rate", "10", "-duration", "1s"];
@@ -138,12 +138,9 @@ fn bodies_are_decoded_counted_whole_and_kept_as_far_as_asked() {
     let targets = format!("GET {url}\n\nPOST {url}\n@{body}\n");
     let [records, run] = ["out.bin", "out.sojourn"].map(|file| {
         let made = attack_to(file, &short(&[]), &targets);
-        let report = |kind| {
-            let words = ["report", "-type", kind, file];
-            sojourn_testkit::sojourn(words).in_dir(made.folder.path()).run().unwrap().stdout
-        };
-        let json: serde_json::Value = serde_json::from_str(&report("json")).unwrap();
-        let text = report("text");
+        let json = report_of(&made, file, "json");
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let text = report_of(&made, file, "text");
         let rows: Vec<String> =
             text.lines().filter(|row| row.starts_with("Bytes")).map(str::to_owned).collect();
         (json["bytes_in"].clone(), json["bytes_out"].clone(), rows)
@@ -151,6 +148,12 @@ fn bodies_are_decoded_counted_whole_and_kept_as_far_as_asked() {
     assert_eq!(records, run);
     assert_eq!((&run.0["total"], &run.1["total"]), (&50_000.into(), &50.into()), "{run:?}");
     assert_eq!(run.2.len(), 2, "{run:?}");
+}
+
+/// The report of a kind on an attack's file.
+fn report_of(made: &Made, file: &str, kind: &str) -> String {
+    let words = ["report", "-type", kind, file];
+    sojourn_testkit::sojourn(words).in_dir(made.folder.path()).run().unwrap().stdout
 }
 
 /// `/n` leads to `/n-1` and so on to `/0`, `/away` to another host.
@@ -168,24 +171,56 @@ fn redirecting(request: &str, stream: &mut TcpStream) -> std::io::Result<()> {
 #[test]
 fn redirects_are_followed_as_far_as_asked_and_not_to_strangers() {
     let address = echo::serve(redirecting);
-    let of = |path: &str, redirects: &str| {
+    let words = |path: &str, redirects: &str, more: &[&str]| {
+        let mut words = vec!["-redirects", redirects, "-method", "POST", "-header", "A: b"];
+        words.extend(more);
         let url = format!("http://{address}/{path}");
-        let words = ["-redirects", redirects, "-method", "POST", "-header", "A: b", &url];
-        let hits = attack(&short(&words), "").hits();
+        short(&words).into_iter().map(str::to_owned).chain([url]).collect::<Vec<String>>()
+    };
+    let of = |path: &str, redirects: &str, more: &[&str]| {
+        let words = words(path, redirects, more);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let hits = attack(&words, "").hits();
         assert_eq!(hits.len(), 10);
         hits[9].clone()
     };
-    let hit = of("3", "3");
+    let hit = of("3", "3", &[]);
     assert_eq!((hit.code, hit.error.as_str()), (200, ""));
     let echoed = String::from_utf8(hit.body).unwrap();
     assert!(echoed.starts_with("GET /0 HTTP/1.1\r\n") && echoed.contains("A: b"), "{echoed}");
-    let hit = of("3", "2");
-    assert!(hit.error.ends_with("stopped after 2 redirects"), "{hit:?}");
-    let hit = of("3", "-1");
+    let hit = of("3", "-1", &[]);
     assert_eq!((hit.code, hit.error.as_str()), (302, ""));
-    let hit = of("away", "10");
-    assert_eq!(hit.code, 302);
-    assert!(hit.error.contains("redirect to localhost refused"), "{hit:?}");
+    // `localhost` is a host of its own, and nobody listens there.
+    let hit = of("away", "10", &["-allow-host", "localhost"]);
+    assert!(hit.error.ends_with("connect: connection refused"), "{hit:?}");
+    // An answer that is not followed counts as none, in records as in run files.
+    for (path, redirects, error) in [
+        ("3", "2", "Post \"/0\": stopped after 2 redirects"),
+        (
+            "away",
+            "10",
+            "Post \"http://localhost:1/\": redirect to localhost refused: it is none of \
+                        the attack's hosts (-allow-host lets it)",
+        ),
+    ] {
+        let words = words(path, redirects, &[]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let [records, run] = ["out.bin", "out.sojourn"].map(|file| {
+            let made = attack_to(file, &words, "");
+            if file == "out.bin" {
+                for hit in made.hits() {
+                    assert_eq!((hit.code, hit.error.as_str()), (0, error), "{hit:?}");
+                    assert_eq!((hit.bytes_in, hit.headers.len()), (0, 0), "{hit:?}");
+                }
+            }
+            let report = report_of(&made, file, "json");
+            let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+            ["requests", "success", "throughput", "status_codes", "bytes_in"]
+                .map(|key| report[key].clone())
+        });
+        assert_eq!(records, run, "{path}");
+        assert_eq!((&run[1], &run[3]["0"]), (&0.into(), &10.into()), "{run:?}");
+    }
 }
 
 #[test]

@@ -42,7 +42,6 @@ fn wrong_input_is_told_with_its_line() {
 fn wrong_usage_is_told_with_a_hint() {
     let url = "http://127.0.0.1:1/";
     for (words, code, why) in [
-        (vec!["-rate", "0", url], 2, "-rate=0 requires setting -max-workers"),
         (vec!["-rate", "fast", url], 2, "doesn't match `freq/duration`"),
         (vec!["-pace", "5s@50,x", url], 2, "stage `x`"),
         (vec!["-duration", "5", url], 2, "has no unit"),
@@ -86,6 +85,12 @@ fn flags_in_front_of_the_command_are_taken_or_refused_clearly() {
         let output = sojourn(words.iter().copied().chain(rest)).run().unwrap();
         assert!(output.stderr.contains("-rate=0 requires"), "{words:?}: {output}");
     }
+}
+
+#[test]
+fn a_rate_of_zero_without_workers_is_one_dated_line() {
+    let line = dated(&said(&["-rate", "0", "http://127.0.0.1:1/"], ""));
+    assert_eq!(line, "-rate=0 requires setting -max-workers");
 }
 
 /// The one line of a failure at work, without its date.

@@ -30,6 +30,9 @@ fn every_request_is_counted_and_every_connection_made() {
     assert_eq!((printed.socket_errors(), printed.bad_statuses()), ([0; 4], 0));
     let head = printed.0.stdout.lines().next().unwrap();
     assert!(head.starts_with("Running 1s test @ http://127.0.0.1:"), "{head}");
+    // What a closed loop can't tell stands beside wrk's layout, not in it.
+    let note = "10 at once and ";
+    assert!(printed.0.stderr.contains(note) && !printed.0.stdout.contains(note), "{}", printed.0);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, net::ToSocketAddrs};
 
 use sojourn_http::{
-    ClientConfig, ConnectionCapacity, ConnectionLimits, PlannedConnections, Shortage,
+    ClientConfig, ConnectionCapacity, ConnectionLimits, Http2, Origin, PlannedConnections,
+    ProxyKind, Shortage,
 };
 use sojourn_plan::{Load, Model, Plan};
 
@@ -31,29 +32,33 @@ pub(crate) fn check(
     let Some(load) = plan.load.first() else {
         return Ok(Vec::new());
     };
-    let most = most(load, attack, client, processes.saturating_mul(threads));
-    let planned = planned(attack, client, most);
+    let (requests, threads) = (most(load, attack), processes.saturating_mul(threads));
     let limits = ConnectionLimits { processes: processes.into(), ..limits(client, machine) };
-    let capacity = ConnectionCapacity::of(&planned, &limits);
-    if !capacity.shortages.is_empty() && matches!(load.model, Model::Closed { .. }) {
-        let all: Vec<String> = capacity.shortages.iter().map(Shortage::to_string).collect();
-        return Err(RunError::new(
-            format!("not enough room for the workers: {}", all.join("; ")),
-            "or ask for fewer -max-workers",
-        ));
-    }
+    let capacity = |view| {
+        let planned = planned(attack, client, requests, threads, view);
+        ConnectionCapacity::of(&planned, &limits)
+    };
+    let (certain, worst) = (capacity(View::Fewest), capacity(View::Most));
     let mut warnings = Vec::new();
-    let is_bounded = u64::from(attack.workers_max) < u64::from(u32::MAX);
-    if is_bounded || client.connections_max > 0 {
-        warnings.extend(capacity.shortages.first().map(Shortage::to_string));
+    if matches!(load.model, Model::Closed { .. }) {
+        if !certain.shortages.is_empty() {
+            return Err(refusal(&certain));
+        }
+        let unless = match attack.targets {
+            Targets::Stream(_) => "several targets, or HTTP/2, need fewer",
+            Targets::Listed(_) | Targets::Scripted(_) => "HTTP/2, if it is agreed to, needs fewer",
+        };
+        warnings.extend(worst.shortages.first().map(|shortage| format!("{shortage}; {unless}")));
+    } else if attack.workers_max < u32::MAX || client.connections_max > 0 {
+        warnings.extend(worst.shortages.first().map(Shortage::to_string));
     } else {
-        warnings.extend(answers_too_slow(load, &capacity));
+        warnings.extend(answers_too_slow(load, requests, &worst));
     }
-    let need_bytes = most.min(capacity.possible) * CONNECTION_BYTES;
+    let connections = worst.planned.min(worst.possible);
+    let need_bytes = connections * CONNECTION_BYTES;
     warnings.extend(machine.memory_available_bytes.filter(|have| need_bytes > *have).map(|have| {
         format!(
-            "{} connections may need {} MB, and {} MB are available",
-            most.min(capacity.possible),
+            "{connections} connections may need {} MB, and {} MB are available",
             need_bytes >> 20,
             have >> 20
         )
@@ -61,37 +66,96 @@ pub(crate) fn check(
     Ok(warnings)
 }
 
-/// Most connections that the attack may want at once.
-fn most(load: &Load, attack: &Attack, client: &ClientConfig, threads: u32) -> u64 {
-    let workers = u64::from(attack.workers_max);
-    let connections = match client.connections_max {
-        0 => u64::MAX,
-        most => (most as u64).saturating_mul(u64::from(threads)),
-    };
+fn refusal(capacity: &ConnectionCapacity) -> RunError {
+    let all: Vec<String> = capacity.shortages.iter().map(Shortage::to_string).collect();
+    RunError::new(
+        format!("not enough room for the workers: {}", all.join("; ")),
+        "or ask for fewer -max-workers",
+    )
+}
+
+/// Most requests that the attack may have under way at once.
+fn most(load: &Load, attack: &Attack) -> u64 {
     let by_rate = match &load.model {
         Model::Open { profile, .. } => (peak_per_s(profile) * ANSWER_S).ceil() as u64,
         Model::Closed { .. } => u64::MAX,
     };
-    workers.min(connections).min(by_rate)
+    by_rate.min(attack.workers_max.into())
 }
 
-fn planned(attack: &Attack, client: &ClientConfig, most: u64) -> Vec<PlannedConnections> {
+/// What servers will agree to, and where a stream of targets leads, shows only later: how many
+/// connections there are at least, and at most.
+#[derive(Clone, Copy)]
+enum View {
+    Fewest,
+    Most,
+}
+
+fn planned(
+    attack: &Attack,
+    client: &ClientConfig,
+    requests: u64,
+    threads: u32,
+    view: View,
+) -> Vec<PlannedConnections> {
     let targets: &[sojourn_plan::Target] = match &attack.targets {
         Targets::Listed(targets) => targets,
         Targets::Scripted(scripted) => std::slice::from_ref(&scripted.target),
-        Targets::Stream(_) => return Vec::new(),
+        Targets::Stream(_) => {
+            let per_connection = match (client.http2, view) {
+                (Http2::PriorKnowledge, _) | (Http2::Alpn, View::Fewest) => streams_max(client),
+                _ => 1,
+            };
+            // Several origins would have ports each.
+            let has_ports = matches!(view, View::Most) && client.unix_socket.is_none();
+            return vec![PlannedConnections {
+                origin: "a target".to_owned(),
+                connections: connections(requests, threads, per_connection, client),
+                addresses: has_ports.then_some(1),
+            }];
+        }
     };
-    let origins: BTreeSet<(&str, u16)> =
-        targets.iter().map(|target| (target.host.as_str(), target.port)).collect();
-    let share = most.div_ceil(origins.len().max(1) as u64);
+    let origins: BTreeSet<(bool, &str, u16)> =
+        targets.iter().map(|target| (target.tls, target.host.as_str(), target.port)).collect();
+    let share = requests.div_ceil(origins.len().max(1) as u64);
     origins
         .into_iter()
-        .map(|(host, port)| PlannedConnections {
-            origin: format!("{host}:{port}"),
-            connections: share,
-            addresses: client.unix_socket.is_none().then(|| addresses(host, port)),
+        .map(|(tls, host, port)| {
+            let origin = Origin { tls, host: host.to_owned(), port };
+            let per_connection = per_connection(client, &origin, view);
+            PlannedConnections {
+                origin: format!("{host}:{port}"),
+                connections: connections(share, threads, per_connection, client),
+                addresses: client.unix_socket.is_none().then(|| addresses(host, port)),
+            }
         })
         .collect()
+}
+
+/// How many requests share a connection to an origin.
+fn per_connection(client: &ClientConfig, origin: &Origin, view: View) -> u64 {
+    let is_sent_on = client.unix_socket.is_none()
+        && !origin.tls
+        && client.proxies.of(origin).is_some_and(|proxy| proxy.kind == ProxyKind::Http);
+    match (client.http2, view) {
+        (Http2::PriorKnowledge, _) if !is_sent_on => streams_max(client),
+        (Http2::Alpn, View::Fewest) if origin.tls => streams_max(client),
+        _ => 1,
+    }
+}
+
+fn streams_max(client: &ClientConfig) -> u64 {
+    if client.keep_alive { client.http2_streams_max.max(1).into() } else { 1 }
+}
+
+/// Connections for so many requests at once, which the threads have equal parts of.
+fn connections(requests: u64, threads: u32, per_connection: u64, client: &ClientConfig) -> u64 {
+    let threads = u64::from(threads.max(1));
+    let needed = requests.div_ceil(threads * per_connection).saturating_mul(threads).min(requests);
+    match client.connections_max as u64 {
+        0 => needed,
+        most => needed.min(most.max(threads)),
+    }
 }
 
 /// How many addresses a name has; one that cannot be resolved now fails later, and is counted then.
@@ -112,14 +176,15 @@ pub(crate) fn limits(client: &ClientConfig, machine: &Machine) -> ConnectionLimi
 }
 
 /// At this rate, answers that take longer than so find no connection.
-fn answers_too_slow(load: &Load, capacity: &ConnectionCapacity) -> Option<String> {
+fn answers_too_slow(load: &Load, requests: u64, capacity: &ConnectionCapacity) -> Option<String> {
     let (Model::Open { profile, .. }, Some(Shortage { limit, remedy, .. })) =
         (&load.model, capacity.shortages.first())
     else {
         return None;
     };
     let rate_per_s = peak_per_s(profile);
-    let longest_s = capacity.possible as f64 / rate_per_s;
+    let per_connection = requests as f64 / capacity.planned as f64;
+    let longest_s = capacity.possible as f64 * per_connection / rate_per_s;
     Some(format!(
         "at {rate_per_s:.0}/s, connections run out when answers take longer than {longest_s:.2} s: \
          {limit}; {remedy}"
@@ -140,14 +205,38 @@ mod tests {
         }
     }
 
-    fn target() -> Target {
+    fn target(scheme: &str) -> Target {
         let files = Box::new(|_: &str| Ok(Vec::new()));
-        let text = "GET http://127.0.0.1:1/".as_bytes();
-        TargetReader::new("t", text, TargetFormat::Http, TargetDefaults::default(), files)
+        let text = format!("GET {scheme}://127.0.0.1:1/");
+        let defaults = TargetDefaults::default();
+        TargetReader::new("t", text.as_bytes(), TargetFormat::Http, defaults, files)
             .next()
             .unwrap()
             .unwrap()
     }
+
+    /// What an attack is asked about.
+    #[derive(Clone, Copy)]
+    struct Asked<'a> {
+        processes: u32,
+        threads: u32,
+        rate: &'a str,
+        workers_max: u32,
+        /// `http`, `https`; empty: a stream of targets.
+        scheme: &'a str,
+        connections_max: usize,
+        http2: Http2,
+    }
+
+    const ASKED: Asked<'static> = Asked {
+        processes: 1,
+        threads: 1,
+        rate: "0",
+        workers_max: u32::MAX,
+        scheme: "http",
+        connections_max: 0,
+        http2: Http2::Alpn,
+    };
 
     fn checked(
         rate: &str,
@@ -155,39 +244,42 @@ mod tests {
         connections_max: usize,
         machine: &Machine,
     ) -> Result<Vec<String>, RunError> {
-        checked_of(1, rate, workers_max, connections_max, machine)
+        Asked { rate, workers_max, connections_max, ..ASKED }.check(machine)
     }
 
-    fn checked_of(
-        processes: u32,
-        rate: &str,
-        workers_max: u32,
-        connections_max: usize,
-        machine: &Machine,
-    ) -> Result<Vec<String>, RunError> {
-        let load = AttackLoad {
-            pace: Pace::rate(rate).unwrap(),
-            poisson: false,
-            duration_ns: Some(1_000_000_000),
-            workers_max,
-            timeout_ns: 30_000_000_000,
-        };
-        let targets = vec![target()];
-        let plan =
-            sojourn_plan::attack_plan("", String::new(), &targets, &load, Vec::new()).unwrap();
-        let attack = Attack {
-            name: String::new(),
-            targets: Targets::Listed(targets.into()),
-            workers_max,
-            redirects_max: None,
-            allowed_hosts: Vec::new(),
-            body_max: None,
-            chunked: false,
-            results: None,
-            patient: false,
-        };
-        let client = ClientConfig { connections_max, ..ClientConfig::default() };
-        check(&plan, &attack, &client, (processes, 1), machine)
+    impl Asked<'_> {
+        fn check(self, machine: &Machine) -> Result<Vec<String>, RunError> {
+            let Self { workers_max, connections_max, http2, .. } = self;
+            let load = AttackLoad {
+                pace: Pace::rate(self.rate).unwrap(),
+                poisson: false,
+                duration_ns: Some(1_000_000_000),
+                workers_max,
+                timeout_ns: 30_000_000_000,
+            };
+            let targets = match self.scheme {
+                "" => Vec::new(),
+                scheme => vec![target(scheme)],
+            };
+            let plan =
+                sojourn_plan::attack_plan("", String::new(), &targets, &load, Vec::new()).unwrap();
+            let attack = Attack {
+                name: String::new(),
+                targets: match targets.is_empty() {
+                    true => Targets::Stream(crossbeam_channel::never()),
+                    false => Targets::Listed(targets.into()),
+                },
+                workers_max,
+                redirects_max: None,
+                allowed_hosts: Vec::new(),
+                body_max: None,
+                chunked: false,
+                results: None,
+                patient: false,
+            };
+            let client = ClientConfig { connections_max, http2, ..ClientConfig::default() };
+            check(&plan, &attack, &client, (self.processes, self.threads), machine)
+        }
     }
 
     #[test]
@@ -212,14 +304,59 @@ mod tests {
     #[test]
     fn processes_have_descriptors_of_their_own_and_share_the_ports() {
         let small = Machine { descriptors: 5_000, ..machine() };
-        assert!(checked_of(1, "0", 19_000, 0, &small).is_err());
-        assert_eq!(checked_of(4, "0", 19_000, 0, &small).unwrap(), Vec::<String>::new());
-        let error = checked_of(4, "0", 25_000, 0, &small).unwrap_err();
+        let of = |processes, workers_max, machine| {
+            Asked { processes, workers_max, ..ASKED }.check(machine)
+        };
+        assert!(of(1, 19_000, &small).is_err());
+        assert_eq!(of(4, 19_000, &small).unwrap(), Vec::<String>::new());
+        let error = of(4, 25_000, &small).unwrap_err();
         let says = "5000 files may be open in each of 4 processes, 64 of them for other things; \
                     raise `ulimit -n` to 6314";
         assert!(error.message.contains(says), "{error}");
-        let error = checked_of(8, "0", 30_000, 0, &machine()).unwrap_err();
+        let error = of(8, 30_000, &machine()).unwrap_err();
         assert!(error.message.contains("28232"), "{error}");
+    }
+
+    /// 30,000 requests at once: 300 connections where 100 share one.
+    #[test]
+    fn requests_that_share_a_connection_need_no_other() {
+        let asked = Asked { workers_max: 30_000, threads: 2, ..ASKED };
+        let known = Asked { http2: Http2::PriorKnowledge, ..asked };
+        assert_eq!(known.check(&machine()).unwrap(), Vec::<String>::new());
+        let few = Machine { descriptors: 364, ..machine() };
+        assert_eq!(known.check(&few).unwrap(), Vec::<String>::new());
+        let fewer = Machine { descriptors: 363, ..machine() };
+        let error = known.check(&fewer).unwrap_err();
+        assert!(error.message.contains("300 connections are planned and 299"), "{error}");
+        // Whether a server agrees to it shows in the first handshake.
+        let agreed = Asked { scheme: "https", ..asked };
+        let warnings = agreed.check(&machine()).unwrap();
+        let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+        let says = ["30000 connections", "; HTTP/2, if it is agreed to, needs fewer"];
+        assert!(says.iter().all(|words| warning.contains(words)), "{warning}");
+        assert!(agreed.check(&fewer).is_err());
+        assert!(Asked { http2: Http2::Off, ..agreed }.check(&machine()).is_err());
+        // Of a rate, that many answers may take a hundred times as long.
+        let paced = Asked { rate: "3000000", workers_max: u32::MAX, ..known };
+        let warnings = paced.check(&machine()).unwrap();
+        assert!(warnings[0].contains("take longer than 0.66 s"), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_stream_of_targets_is_held_against_what_is_certain() {
+        let stream = Asked { scheme: "", workers_max: 25_000, ..ASKED };
+        let warnings = stream.check(&machine()).unwrap();
+        let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+        let says = ["25000 connections", "19936", "; several targets, or HTTP/2, need fewer"];
+        assert!(says.iter().all(|words| warning.contains(words)), "{warning}");
+        let plain = Asked { http2: Http2::Off, ..stream };
+        assert!(plain.check(&machine()).unwrap_err().message.contains("19936"));
+        // Ports are of each target.
+        let many = Machine { descriptors: 1_000_000, ..machine() };
+        let warnings = Asked { workers_max: 30_000, ..plain }.check(&many).unwrap();
+        assert!(warnings.len() == 1 && warnings[0].contains("28232"), "{warnings:?}");
+        let few = Asked { workers_max: 100, ..stream };
+        assert_eq!(few.check(&machine()).unwrap(), Vec::<String>::new());
     }
 
     #[test]

@@ -58,8 +58,8 @@ fn not_kept(kept: &KeptRecord) -> Option<String> {
     })
 }
 
-/// Little's law, where users who never think wait for answers: their number, not the target, sets
-/// the rate.
+/// Little's law, where users who never think wait for answers: their number and the answers' time
+/// make the rate, whichever of them would have let it be higher.
 fn little(plan: &Plan, store: &Store, steady_ns: u64) -> Option<String> {
     let [load] = plan.load.as_slice() else {
         return None;
@@ -74,12 +74,13 @@ fn little(plan: &Plan, store: &Store, steady_ns: u64) -> Option<String> {
     let mean_ns = responses.mean()?;
     let rate_per_s = responses.count() as f64 * 1e9 / steady_ns.max(1) as f64;
     let bound_per_s = f64::from(stage.to) * 1e9 / mean_ns;
-    let sets_it = rate_per_s > 0.95 * bound_per_s;
-    sets_it.then(|| {
+    // Where they were not at work all the time, something else held them up.
+    let were_at_work = rate_per_s > 0.95 * bound_per_s;
+    were_at_work.then(|| {
         format!(
             "{} at once and {:.3} ms a request are at most {bound_per_s:.0}/s (Little's law), and \
-             {rate_per_s:.0}/s were measured: their number sets the rate, so this is no capacity \
-             of the target unless more of them bring no more",
+             {rate_per_s:.0}/s were measured: that is the target's capacity only if more at once \
+             bring no more, which this run alone can't tell",
             stage.to,
             mean_ns / 1e6,
         )
@@ -129,6 +130,7 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use sojourn_metrics::{Kind, Recorder};
+    use sojourn_plan::{AttackLoad, Pace};
     use sojourn_record::KeptCount;
 
     use super::*;
@@ -145,6 +147,37 @@ mod tests {
         store.apply(&recorder.take(0, None)).unwrap();
         let note = log_dropped(&store).unwrap();
         assert!(note.starts_with("7 lines of session.log were dropped"), "{note}");
+    }
+
+    /// Whether answers that take 10 ms each, so many in a second, are told with Little's law.
+    fn told(answers: u64, mode: &str) -> Option<String> {
+        let load = AttackLoad {
+            pace: Pace::rate(mode).unwrap(),
+            poisson: false,
+            duration_ns: Some(1_000_000_000),
+            workers_max: 4,
+            timeout_ns: 1_000_000_000,
+        };
+        let plan = sojourn_plan::attack_plan("", String::new(), &[], &load, Vec::new()).unwrap();
+        let mut recorder = Recorder::new(0);
+        let key = SeriesKey::new(names::STEP_RESPONSE, &[], SeriesPhase::Steady);
+        let responses = recorder.series(Kind::Trend, key);
+        (0..answers).for_each(|_| recorder.record(responses, 10_000_000));
+        let mut store = Store::new();
+        store.apply(&recorder.take(0, None)).unwrap();
+        little(&plan, &store, 1_000_000_000)
+    }
+
+    #[test]
+    fn littles_law_is_told_of_workers_who_were_at_work_and_blames_nobody() {
+        let note = told(399, "0").unwrap();
+        assert!(note.starts_with("4 at once and 10.0"), "{note}");
+        assert!(note.contains("at most 4") && note.contains("399/s were measured"), "{note}");
+        // A target at its limit looks the same.
+        assert!(note.contains("only if more at once bring no more"), "{note}");
+        // Workers who were held up by something else, and a rate of its own.
+        assert_eq!(told(200, "0"), None);
+        assert_eq!(told(399, "400"), None);
     }
 
     #[test]

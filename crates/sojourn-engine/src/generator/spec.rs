@@ -50,10 +50,11 @@ impl GeneratorSpec {
     pub(super) fn client(&self) -> ClientConfig {
         let mut config = self.options.client.clone();
         config.punctual &= self.options.lag_budget_ns.unwrap_or(0) < LAX_NS;
-        let Some(Targets::Scripted(scripted)) = self.work.attack().map(|attack| &attack.targets)
-        else {
-            return config;
-        };
+        let Some(attack) = self.work.attack() else { return config };
+        for most in [&mut config.connections_max, &mut config.idle_max] {
+            *most = share(*most, self.index, self.of);
+        }
+        let Targets::Scripted(scripted) = &attack.targets else { return config };
         if let Some(address) = scripted.address(self.index) {
             let to = HostPort { host: address.ip().to_string(), port: address.port() };
             let target = &scripted.target;
@@ -61,5 +62,28 @@ impl GeneratorSpec {
             config.connect_to.push(ConnectTo { from, to: vec![to] });
         }
         config
+    }
+}
+
+/// A generator's part of a limit that all have together: at least one, where it is not zero.
+fn share(whole: usize, index: u32, of: u32) -> usize {
+    let before = (of - 1 - index) as usize;
+    match whole {
+        0 => 0,
+        whole => ((whole + before) / of as usize).max(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_shared_out_and_leaves_nobody_without() {
+        let shares = |whole, of| (0..of).map(|index| share(whole, index, of)).collect::<Vec<_>>();
+        assert_eq!(shares(10, 4), [3, 3, 2, 2]);
+        assert_eq!(shares(8, 1), [8]);
+        assert_eq!(shares(2, 3), [1, 1, 1]);
+        assert_eq!(shares(0, 2), [0, 0]);
     }
 }

@@ -9,7 +9,7 @@ use crate::connection::{Connection, Phase};
 use crate::deadlines::{Deadline, Due};
 use crate::dialling::Dialling;
 use crate::driver::{ConnectionId, Remote};
-use crate::resolver::Found;
+use crate::resolver::{Found, NoAddress};
 use crate::route::Target;
 use crate::table::Table;
 use crate::tls::TlsSession;
@@ -114,7 +114,7 @@ impl Client {
         let order = self.names.order(name);
         if order.is_empty() {
             let host = self.names.host(name).to_owned();
-            let error = "it has no address of the families that are allowed".to_owned();
+            let error = NoAddress::known("it has no address of the families that are allowed");
             return self.broken(id, Cause::Dns { host, error });
         }
         let mut refusal = None;
@@ -178,17 +178,17 @@ impl Client {
                 connection.phase = Phase::Handshaking;
                 self.flush_handshake(id);
             }
-            Err(error) => self.broken(id, Cause::Tls(error)),
+            Err(cause) => self.broken(id, cause),
         }
     }
 
-    fn new_session(&mut self, origin: u32) -> Result<TlsSession, String> {
+    fn new_session(&mut self, origin: u32) -> Result<TlsSession, Cause> {
         let pool = &self.pools[origin as usize];
-        let name = pool.server_name()?;
+        let name = pool.server_name().map_err(Cause::tls)?;
         let ClientConfig { tls, http2, .. } = &self.config;
         let config = self.tls.of(tls, &self.tls_files, *http2, &pool.origin.host);
         let session = config.and_then(|config| TlsSession::new(config, name));
-        session.map_err(|error| error.to_string())
+        session.map_err(Cause::from)
     }
 
     /// Sends the handshake's messages as far as they go.
@@ -221,7 +221,7 @@ impl Client {
         match pool.speaks_http2(connection.tls.as_deref()) {
             Ok(true) => return self.share(id),
             Ok(false) => {}
-            Err(refusal) => return self.broken(id, Cause::Tls(refusal)),
+            Err(refusal) => return self.broken(id, Cause::tls(refusal)),
         }
         let peer = connection.peer;
         pool.dialling -= 1;

@@ -68,7 +68,7 @@ impl Client {
                 return Ok(completion);
             }
             self.wait_until(now_ns() + SECOND_NS, &mut completions)
-                .map_err(|error| Failure { kind: FailureKind::Local, detail: error.to_string() })?;
+                .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
         }
     }
 

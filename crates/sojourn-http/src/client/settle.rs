@@ -1,10 +1,12 @@
 //! Sending on free connections, ending requests, giving connections back.
 
 use super::{Client, is_waiting};
+use crate::FarEnd;
 use crate::cause::Cause;
 use crate::connection::{Connection, Phase};
 use crate::driver::ConnectionId;
 use crate::pool::Waiting;
+use crate::route::Route;
 
 /// How long connections are opened in a row before answers are looked at again. Opening one takes
 /// some tens of microseconds.
@@ -170,8 +172,18 @@ impl Client {
     pub(super) fn complete(&mut self, slot: u32, failure: Option<Cause>) {
         let exchange = &mut self.exchanges[slot as usize];
         let label = self.pools.get(exchange.origin as usize).map_or("", |pool| pool.label.as_str());
+        let (origin, peer, first) = (exchange.origin, exchange.peer, self.finished.len());
         exchange.complete(self.now_ns, failure, label, &mut self.finished);
         self.exchanges.end(slot);
+        for completion in &mut self.finished[first..] {
+            let Err(failure) = &mut completion.outcome else { continue };
+            let Some(circumstances) = &mut failure.circumstances else { continue };
+            let route = self.pools.get(origin as usize).map(|pool| &pool.route);
+            circumstances.is_proxy = route.is_some_and(Route::is_proxy);
+            let address = self.peers.get(peer).address;
+            circumstances.far_end =
+                circumstances.far_end.take().or_else(|| address.map(FarEnd::Tcp));
+        }
     }
 
     pub(super) fn close(&mut self, id: ConnectionId) {

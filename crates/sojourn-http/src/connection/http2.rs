@@ -381,7 +381,7 @@ fn absorb_tls(
 ) -> Result<(), Cause> {
     let mut ciphertext = ciphertext;
     while !ciphertext.is_empty() {
-        tls.feed(&mut ciphertext).map_err(|error| Cause::Tls(error.to_string()))?;
+        tls.feed(&mut ciphertext)?;
         loop {
             let length = match tls.plaintext() {
                 Plaintext::Bytes(bytes) => {

@@ -4,15 +4,19 @@
     reason = "IP_BIND_ADDRESS_NO_PORT has no wrapper in rustix or socket2; proof at the call"
 )]
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, ipproto, sockopt};
+
+use crate::FarEnd;
 
 /// Where to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,17 @@ impl Remote {
     /// A Unix socket's; fails when the path is too long for one (107 bytes) or has a NUL.
     pub(crate) fn unix(path: &Path) -> Result<Self, Errno> {
         SocketAddrUnix::new(path).map(Self::Unix)
+    }
+
+    /// The same for other crates' eyes.
+    pub(crate) fn far_end(&self) -> FarEnd {
+        match self {
+            Self::Tcp(address) => FarEnd::Tcp(*address),
+            Self::Unix(address) => {
+                let path = OsStr::from_bytes(address.path_bytes().unwrap_or_default());
+                FarEnd::Unix(path.into())
+            }
+        }
     }
 
     /// A socket that doesn't block and has begun to connect, from a local address if one is given

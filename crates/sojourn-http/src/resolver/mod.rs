@@ -9,9 +9,11 @@ pub(crate) mod foreign;
 mod hosts_file;
 mod message;
 mod names;
+mod no_address;
 mod options;
 mod stub;
 mod threads;
 
 pub(crate) use names::{Found, NameId, Names};
+pub(crate) use no_address::NoAddress;
 pub use options::{DnsCache, DnsFamilies, DnsOptions, DnsSelect, DnsServerError, parse_dns_server};

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::addresses::{Addresses, Order, Random};
+use super::no_address::NoAddress;
 use super::stub::Stub;
 use super::threads::{Answer, Threads};
 use super::{DnsCache, DnsFamilies, DnsOptions, DnsSelect};
@@ -57,7 +58,7 @@ pub(crate) struct Found {
     /// Who waited for it.
     pub(crate) waiting: Vec<ConnectionId>,
     /// Why there are no addresses.
-    pub(crate) outcome: Result<(), String>,
+    pub(crate) outcome: Result<(), NoAddress>,
 }
 
 impl Names {
@@ -112,7 +113,7 @@ impl Names {
         name: NameId,
         id: ConnectionId,
         waits: impl Fn(&ConnectionId) -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), NoAddress> {
         let known = &mut self.names[name.0 as usize];
         if !known.is_asked {
             self.threads.ask(name, &known.host)?;

@@ -11,6 +11,7 @@ use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 
 use super::hosts_file::{HOSTS_FILE, addresses_in};
 use super::message::{Kind, Name, Reply, question, refusal, reply};
+use super::no_address::NoAddress;
 
 /// How long one server has to answer.
 const SERVER_NS_MAX: u64 = 2 * SECOND_NS;
@@ -55,14 +56,15 @@ impl Stub {
     }
 
     /// The name's addresses; never empty.
-    pub(super) fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, String> {
+    pub(super) fn look_up(&self, host: &str) -> Result<Vec<IpAddr>, NoAddress> {
         let hosts = std::fs::read(HOSTS_FILE).unwrap_or_default();
         let known = addresses_in(&String::from_utf8_lossy(&hosts), host);
         if !known.is_empty() {
             return Ok(known);
         }
-        let name =
-            Name::new(host).ok_or("it can't be a DNS name (a label is empty or too long)")?;
+        let name = Name::new(host).ok_or_else(|| {
+            NoAddress::known("it can't be a DNS name (a label is empty or too long)")
+        })?;
         let first = self.next.fetch_add(1, Ordering::Relaxed);
         let attempts = self.servers.len().clamp(ATTEMPTS_MIN, ATTEMPTS_MAX);
         let mut failures: Vec<String> = Vec::new();
@@ -70,7 +72,9 @@ impl Stub {
             let server = self.servers[first.wrapping_add(attempt) % self.servers.len()];
             match self.ask(server, &name) {
                 Ok(addresses) => return Ok(addresses),
-                Err(Refusal::Final(error)) => return Err(format!("DNS server {server}: {error}")),
+                Err(Refusal::Final(error)) => {
+                    return Err(NoAddress::known(&format!("DNS server {server}: {error}")));
+                }
                 Err(Refusal::Failed(error)) => {
                     let failure = format!("DNS server {server}: {error}");
                     if !failures.contains(&failure) {
@@ -79,7 +83,7 @@ impl Stub {
                 }
             }
         }
-        Err(failures.join("; "))
+        Err(NoAddress::unknown(failures.join("; ")))
     }
 
     fn ask(&self, server: SocketAddr, name: &Name) -> Result<Vec<IpAddr>, Refusal> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::names::NameId;
+use super::no_address::NoAddress;
 use super::stub::Stub;
 use crate::driver::Waker;
 
@@ -41,7 +42,7 @@ struct Query {
 pub(super) struct Answer {
     pub(super) name: NameId,
     /// In the resolver's order; never empty.
-    pub(super) addresses: Result<Vec<IpAddr>, String>,
+    pub(super) addresses: Result<Vec<IpAddr>, NoAddress>,
 }
 
 impl Threads {
@@ -63,15 +64,17 @@ impl Threads {
     }
 
     /// Asks for a name.
-    pub(super) fn ask(&mut self, name: NameId, host: &str) -> Result<(), String> {
+    pub(super) fn ask(&mut self, name: NameId, host: &str) -> Result<(), NoAddress> {
         if self.pending == QUERIES_MAX {
-            return Err(format!("{QUERIES_MAX} names wait to be looked up already"));
+            let why = format!("{QUERIES_MAX} names wait to be looked up already");
+            return Err(NoAddress::unknown(why));
         }
         if self.pending >= self.count && self.count < THREADS_MAX {
             match self.start_thread() {
                 Ok(()) => self.count += 1,
                 Err(error) if self.count == 0 => {
-                    return Err(format!("no thread to look it up: {error}"));
+                    let why = format!("no thread to look it up: {error}");
+                    return Err(NoAddress::unknown(why));
                 }
                 // The others do it, later.
                 Err(_) => {}
@@ -79,7 +82,7 @@ impl Threads {
         }
         self.queries
             .try_send(Query { name, host: host.to_owned() })
-            .map_err(|_| "the look-up threads have no room".to_owned())?;
+            .map_err(|_| NoAddress::unknown("the look-up threads have no room".to_owned()))?;
         self.pending += 1;
         Ok(())
     }
@@ -111,11 +114,23 @@ impl Threads {
     }
 }
 
-fn look_up_by_system(host: &str) -> Result<Vec<IpAddr>, String> {
-    let found = (host, 0).to_socket_addrs().map_err(|error| error.to_string())?;
+/// How system libraries (glibc, musl) say that a name has no address; they give no other sign.
+const NO_ADDRESS: [&str; 4] = [
+    "Name or service not known",
+    "No address associated with hostname",
+    "Name does not resolve",
+    "Name has no usable address",
+];
+
+fn look_up_by_system(host: &str) -> Result<Vec<IpAddr>, NoAddress> {
+    let found = (host, 0).to_socket_addrs().map_err(|error| {
+        let why = error.to_string();
+        let is_known = NO_ADDRESS.iter().any(|words| why.ends_with(words));
+        NoAddress { why, is_known }
+    })?;
     let addresses: Vec<IpAddr> = found.map(|socket| socket.ip()).collect();
     if addresses.is_empty() {
-        return Err("it has no address".to_owned());
+        return Err(NoAddress::known("it has no address"));
     }
     Ok(addresses)
 }

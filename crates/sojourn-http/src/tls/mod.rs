@@ -2,6 +2,7 @@
 
 mod config;
 mod configs;
+mod fault;
 mod files;
 mod identities;
 mod insecure;
@@ -13,6 +14,7 @@ mod validity;
 
 pub use config::{tls_settings, tls_settings_for};
 pub(crate) use configs::TlsConfigs;
+pub use fault::TlsFault;
 pub(crate) use files::TlsFiles;
 pub use options::{ClientCertificate, HostCertificate, TlsOptions, TlsVersion};
 pub(crate) use session::{Plaintext, TlsSession};

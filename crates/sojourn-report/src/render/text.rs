@@ -26,7 +26,7 @@ use sojourn_analysis::{conclusion::Weight, words};
 
 use crate::{
     ReportModel,
-    model::{Outcome, ThresholdRow},
+    model::{Outcome, RunIdentity, ThresholdRow},
 };
 use paint::{Paint, clean, wrap};
 
@@ -138,9 +138,17 @@ fn head(out: &mut String, model: &ReportModel, paint: &Paint) {
         line(out, &paint.yellow(&wrap(&text, "", 2, WIDTH)));
     }
     if identity.end_ns > 0 {
-        let steady = words::duration(identity.steady_ns as f64);
-        let whole = words::duration(identity.end_ns as f64);
-        line(out, &paint.dim(&format!("ran {whole}, of which {steady} were the steady phase")));
+        line(out, &paint.dim(&format!("ran {}", ran(identity))));
+    }
+}
+
+/// How long the run was. A load whose last request is due before its end may be over sooner.
+pub(super) fn ran(identity: &RunIdentity) -> String {
+    let whole = words::duration(identity.end_ns as f64);
+    let steady = words::duration(identity.steady_ns as f64);
+    match identity.steady_ns > identity.end_ns {
+        true => format!("{whole}, within a steady phase of {steady}"),
+        false => format!("{whole}, of which {steady} were the steady phase"),
     }
 }
 
@@ -183,5 +191,21 @@ fn conclusions(out: &mut String, model: &ReportModel, paint: &Paint) {
     }
     for note in &model.notes {
         line(out, &wrap(&clean(note), "  · ", 4, WIDTH));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_never_said_to_be_shorter_than_its_part() {
+        let identity = |end_ns, steady_ns| RunIdentity { end_ns, steady_ns, ..Default::default() };
+        let second = 1_000_000_000;
+        assert_eq!(
+            ran(&identity(3 * second, 2 * second)),
+            "3.00 s, of which 2.00 s were the steady phase"
+        );
+        assert_eq!(ran(&identity(753_000_000, second)), "753 ms, within a steady phase of 1.00 s");
     }
 }

@@ -22,10 +22,10 @@ const TCP_KEEP_ALIVE_NS: u64 = 30 * sojourn_clock::SECOND_NS;
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags")]
 pub(super) struct Connections {
-    /// Most connections per host and generator thread; 0: no limit
+    /// Most connections per host, of all generator threads together; 0: no limit
     #[arg(long, default_value_t = 0, value_name = "N")]
     max_connections: usize,
-    /// Most idle connections kept per host
+    /// Most idle connections kept per host, by all generator threads together
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     connections: usize,
     /// Use connections again

@@ -76,10 +76,7 @@ fn load(command: &Attack) -> Result<AttackLoad, UsageError> {
     };
     let workers_max = u32::try_from(command.max_workers).unwrap_or(u32::MAX);
     if pace == Pace::Unpaced && command.max_workers == u64::MAX {
-        return Err(UsageError::new(
-            "-rate=0 requires setting -max-workers",
-            "without a rate, the number of workers is the load: -max-workers 64",
-        ));
+        return Err(UsageError::runtime("-rate=0 requires setting -max-workers"));
     }
     if workers_max == 0 {
         return Err(UsageError::new("-max-workers 0 lets nothing happen", "use at least 1"));

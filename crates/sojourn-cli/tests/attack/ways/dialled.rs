@@ -53,7 +53,8 @@ fn a_unix_socket_takes_every_request_whatever_its_host() {
     assert!(connections.load(Ordering::SeqCst) >= 1);
     let gone = format!("{path}.gone");
     for error in refused(&["-unix-socket", &gone, "http://nowhere.example/"]) {
-        assert!(error.contains(&gone) || error.contains("no such file"), "{error}");
+        let why = format!("dial unix {gone}: connect: no such file or directory");
+        assert_eq!(error, format!("Get \"http://nowhere.example/\": {why}"));
     }
 }
 
@@ -67,6 +68,19 @@ fn connect_to_dials_elsewhere_in_turn_and_changes_nothing_else() {
         assert!(text(&hit).contains("Host: target.example\r\n"), "{hit:?}");
     }
     assert_eq!(servers.each_ref().map(|server| server.take().len()), [5, 5]);
+    // Errors name what was dialled, not what was asked for.
+    let port = sojourn_testkit::free_port().unwrap();
+    let to = format!("target.example:80:localhost:{port}");
+    for error in refused(&["-connect-to", &to, "http://target.example/x"]) {
+        let ends = ["127.0.0.1", "[::1]"]
+            .map(|host| format!("dial tcp {host}:{port}: connect: connection refused"));
+        assert!(ends.iter().any(|end| error.ends_with(end)), "{error}");
+        assert!(error.starts_with("Get \"http://target.example/x\": dial"), "{error}");
+    }
+    // HTTP/2 goes there too.
+    let mock = crate::mock::Mocked::start(&[], &[]);
+    let to = format!("target.example:80:{}", mock.address);
+    answered(&["-h2c", "-connect-to", &to, "http://target.example/"]);
 }
 
 #[test]
@@ -109,7 +123,7 @@ fn there_are_no_more_connections_than_allowed_and_requests_wait_for_one() {
     };
     let (unbounded, _) = of(&[]);
     assert!(unbounded > 3, "{unbounded} connections");
-    let (bounded, slowest_ns) = of(&["-max-connections", "3"]);
+    let (bounded, slowest_ns) = of(&["-max-connections", "3", "-threads", "2"]);
     assert_eq!(bounded, 3);
     // Three connections carry 60 a second: the last waits for more than a second, and says so.
     assert!(slowest_ns > 1_000_000_000, "{slowest_ns} ns");

@@ -4,13 +4,16 @@ use sojourn_http::Completion;
 use sojourn_metrics::{JointId, Kind, Recorder, SeriesId, SeriesKey, SeriesPhase, names};
 use sojourn_plan::Plan;
 
-use super::{AttackGenerator, Hit, KIND, PHASE};
+use super::{AttackGenerator, Hit, KIND, PHASE, words};
 use crate::attack::{Attack, Targets};
 use crate::generator::series::Series;
 
 /// Completions in a row that share a reading of the clock where nothing but accounts is made of
 /// them: a closed loop's next request begins up to some microseconds after what stands as its t1.
 const COMPLETIONS_PER_STAMP: usize = 4;
+
+/// The status of an answer that redirects to where the attack does not go.
+const REFUSED: &str = "redirect refused";
 
 /// Series that a ledger would keep.
 pub(super) struct Ends {
@@ -66,20 +69,27 @@ impl AttackGenerator {
         if let Some(answers) = &mut self.answers {
             answers.ended(hit, completion, &mut self.recorder);
         }
-        if let (Ok(response), Some([bodies, bytes_in, bytes_out])) =
-            (&completion.outcome, self.bodies.get(step))
+        let refused = hit.refused();
+        if let (Ok(response), None, Some([bodies, bytes_in, bytes_out])) =
+            (&completion.outcome, refused, self.bodies.get(step))
         {
             self.recorder.add(*bodies, 1);
             self.recorder.add(*bytes_in, response.body_bytes);
             self.recorder.add(*bytes_out, hit.target.target.body.len() as u64);
         }
-        let (of_status, reason) = match &completion.outcome {
-            Ok(response) => {
-                let status = response.status;
-                let reason = (!hit.is_success(response)).then(|| hit.reason(response));
-                (self.series.status(&mut self.recorder, KIND, step, PHASE, status), reason)
+        let (of_status, reason) = match (&completion.outcome, refused) {
+            (Ok(_), Some(refusal)) => {
+                let recorder = &mut self.recorder;
+                let series = self.series.status_word(recorder, KIND, step, PHASE, REFUSED);
+                (series, Some(refusal.why.clone()))
             }
-            Err(failure) => {
+            (Ok(response), None) => {
+                let status = response.status;
+                let reason = words::status_error(response);
+                let series = self.series.status(&mut self.recorder, KIND, step, PHASE, status);
+                (series, (!reason.is_empty()).then_some(reason))
+            }
+            (Err(failure), _) => {
                 let kind = failure.kind;
                 let series =
                     self.series.transport_failure(&mut self.recorder, KIND, step, PHASE, kind);

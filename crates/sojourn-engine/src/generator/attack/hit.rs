@@ -1,11 +1,12 @@
 //! A hit: one request of an attack, with the redirects it is sent through.
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use sojourn_http::{
     BodyPolicy, Client, Completion, Exchange, Origin, OriginId, Response, next_location,
     origin_host_header, redirected_method, write_request,
 };
+use sojourn_plan::Target;
 
 use super::{
     targets::{Prepared, SEQUENCE_HEADER, body, headers},
@@ -47,7 +48,16 @@ struct Chain {
     /// Bytes of the answers before.
     bytes_in: u64,
     /// Why it is not followed further.
-    refused: Option<String>,
+    refused: Option<Refusal>,
+}
+
+/// Why a redirect was not followed: its answer counts as none.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// Where it would have led, as the answer has it.
+    location: String,
+    /// In words; without the location, whose query may hold a secret.
+    pub(super) why: String,
 }
 
 /// A request to send.
@@ -126,32 +136,13 @@ impl Hit {
         });
         let method = redirected_method(response.status, &chain.method)?.to_owned();
         let with_body = method == chain.method;
-        if chain.redirects == most {
-            chain.refused = Some(format!("stopped after {most} redirects"));
-            return None;
+        if let Err(why) = chain.lead(location, &target, most, hosts) {
+            return chain.refuse(location, why);
         }
-        let next = next_location(&chain.origin, &chain.path, location);
-        let (origin, path) = match next {
-            Ok(next) => next,
-            Err(error) => {
-                chain.refused = Some(error.to_string());
-                return None;
-            }
-        };
-        if origin.host != target.target.host && !hosts.contains(&origin.host) {
-            chain.refused = Some(format!(
-                "redirect to {} refused: it is none of the attack's hosts (-allow-host lets it)",
-                origin.host
-            ));
-            return None;
-        }
-        chain.has_left |= origin != target.origin_name;
-        (chain.redirects, chain.origin, chain.path, chain.method) =
-            (chain.redirects + 1, origin, path, method);
+        chain.method = method;
         let written = chain.render(self.k, &target, attack, with_body, message);
         if let Err(error) = written {
-            chain.refused = Some(error.to_string());
-            return None;
+            return chain.refuse(location, error.to_string());
         }
         chain.bytes_out += completion.bytes_out;
         chain.bytes_in += completion.bytes_in;
@@ -159,36 +150,73 @@ impl Hit {
         Some(Request { origin: client.origin(&chain.origin), head_only, requests: 1 })
     }
 
+    /// Where the last request went.
+    pub(super) fn origin(&self) -> &Origin {
+        self.chain.as_ref().map_or(&self.target.origin_name, |chain| &chain.origin)
+    }
+
+    /// The same with its path.
+    pub(super) fn url(&self) -> Cow<'_, str> {
+        match &self.chain {
+            None => Cow::Borrowed(&self.target.target.url),
+            Some(chain) => {
+                let scheme = if chain.origin.tls { "https" } else { "http" };
+                let host = origin_host_header(&chain.origin);
+                Cow::Owned(format!("{scheme}://{host}{}", chain.path))
+            }
+        }
+    }
+
     /// Bytes of the requests and of the answers that led to the last one.
     pub(super) fn bytes_before(&self) -> (u64, u64) {
         self.chain.as_ref().map_or((0, 0), |chain| (chain.bytes_out, chain.bytes_in))
     }
 
-    /// What is wrong with the last answer, as a result says it; empty when nothing is.
-    pub(super) fn refusal(&self, response: &Response) -> String {
-        match self.refused() {
-            Some(why) => words::worded(&self.target, why),
-            None => words::status_error(response),
-        }
+    /// Why the last answer counts as none: it redirects to where the attack does not go.
+    pub(super) fn refused(&self) -> Option<&Refusal> {
+        self.chain.as_ref()?.refused.as_ref()
     }
+}
 
-    /// The same for figures: without the URL, whose query may hold a secret.
-    pub(super) fn reason(&self, response: &Response) -> String {
-        self.refused().map_or_else(|| words::status_error(response), str::to_owned)
-    }
-
-    fn refused(&self) -> Option<&str> {
-        self.chain.as_ref()?.refused.as_deref()
-    }
-
-    /// Whether the last answer is what an attack hopes for.
-    pub(super) fn is_success(&self, response: &Response) -> bool {
-        (200..400).contains(&response.status)
-            && self.chain.as_ref().is_none_or(|chain| chain.refused.is_none())
+impl Refusal {
+    /// As a result says it.
+    pub(super) fn worded(&self, target: &Target) -> String {
+        words::worded(&target.method, &self.location, &self.why)
     }
 }
 
 impl Chain {
+    /// Goes where a redirect leads; or why not.
+    fn lead(
+        &mut self,
+        location: &[u8],
+        target: &Prepared,
+        most: u32,
+        hosts: &[String],
+    ) -> Result<(), String> {
+        if self.redirects == most {
+            return Err(format!("stopped after {most} redirects"));
+        }
+        let (origin, path) =
+            next_location(&self.origin, &self.path, location).map_err(|error| error.to_string())?;
+        if origin.host != target.target.host && !hosts.contains(&origin.host) {
+            return Err(format!(
+                "redirect to {} refused: it is none of the attack's hosts (-allow-host lets it)",
+                origin.host
+            ));
+        }
+        self.has_left |= origin != target.origin_name;
+        (self.redirects, self.origin, self.path) = (self.redirects + 1, origin, path);
+        Ok(())
+    }
+
+    /// Ends here; there is no further request.
+    fn refuse(&mut self, location: &[u8], why: String) -> Option<Request> {
+        let location = String::from_utf8_lossy(location).into_owned();
+        self.refused = Some(Refusal { location, why });
+        None
+    }
+
     fn render(
         &self,
         k: u64,

@@ -26,6 +26,8 @@ pub(super) struct Results {
     /// When the chunk was last handed over.
     handed_ns: u64,
     headers: Headers,
+    /// The zone of this machine when the attack began, as the original tool notes it.
+    offset_s: Option<i32>,
 }
 
 impl Results {
@@ -36,7 +38,15 @@ impl Results {
         let headers = Headers::default();
         let (chunk, generator) = (Chunk::default(), (spec.of > 1).then_some(spec.index));
         let anchor = spec.anchor;
-        Self { sink, encoder, anchor, chunk, generator, handed_ns: 0, headers }
+        let now = Timestamp::utc(anchor.unix_ns_at(sojourn_clock::now_ns()) as i64);
+        let offset_s = offset_s(now);
+        Self { sink, encoder, anchor, chunk, generator, handed_ns: 0, headers, offset_s }
+    }
+
+    /// An instant as records have it.
+    fn at(&self, at_ns: u64) -> Timestamp {
+        let utc = Timestamp::utc(self.anchor.unix_ns_at(at_ns) as i64);
+        Timestamp { offset_s: self.offset_s, ..utc }
     }
 
     /// Adds a hit's result. False: nobody takes results any more.
@@ -47,7 +57,7 @@ impl Results {
             attack: attack.as_bytes(),
             seq: hit.k,
             code: 0,
-            timestamp: Timestamp::utc(self.anchor.unix_ns_at(hit.began_ns) as i64),
+            timestamp: self.at(hit.began_ns),
             latency_ns: latency_ns as i64,
             bytes_out: 0,
             bytes_in: 0,
@@ -59,19 +69,20 @@ impl Results {
         };
         self.headers.clear();
         let error;
-        match &completion.outcome {
-            Ok(response) => {
+        match (&completion.outcome, hit.refused()) {
+            (Ok(_), Some(refusal)) => error = refusal.worded(target),
+            (Ok(response), None) => {
                 for (name, value) in response.headers() {
                     self.headers.push_canonical(name, value);
                 }
-                error = hit.refusal(response);
+                error = words::status_error(response);
                 result.code = response.status;
                 result.bytes_out = target.body.len() as u64;
                 result.bytes_in = response.body_bytes;
                 result.body = Some(&response.body);
                 result.headers = Some(&self.headers);
             }
-            Err(failure) => error = words::transport_error(&hit.target, failure),
+            (Err(failure), _) => error = words::transport_error(hit, failure),
         }
         result.error = error.as_bytes();
         let before = self.chunk.bytes.len();
@@ -106,6 +117,13 @@ impl Results {
         self.chunk.until_ns = until_ns;
         self.sink.put(&mut self.chunk)
     }
+}
+
+/// Seconds east of Greenwich here; `None` where clocks show UTC.
+fn offset_s(now: Timestamp) -> Option<i32> {
+    let now = jiff::Timestamp::from_nanosecond(now.unix_ns.into()).ok()?;
+    let offset_s = jiff::tz::TimeZone::system().to_offset(now).seconds();
+    (offset_s != 0).then_some(offset_s)
 }
 
 /// What is kept of answers: what somebody will look at.

@@ -1,45 +1,26 @@
 //! What a result says went wrong, in the form that scripts look for: `Get "http://h/": dial tcp
-//! h:80: connect: connection refused`, as Go's HTTP client words it.
+//! 127.0.0.1:80: connect: connection refused`, as Go's HTTP client words it.
 
-use sojourn_http::{Failure, FailureKind, Response};
+mod causes;
 
-use super::targets::Prepared;
+use sojourn_http::{Failure, Response};
 
-/// The error of a hit without an answer.
-pub(super) fn transport_error(target: &Prepared, failure: &Failure) -> String {
-    let origin = &target.origin_name;
-    let host = origin.host.as_str();
-    let address = match host.contains(':') {
-        true => format!("[{host}]:{}", origin.port),
-        false => format!("{host}:{}", origin.port),
-    };
-    let cause = match failure.kind {
-        FailureKind::Connect if failure.detail.contains("refused") => {
-            format!("dial tcp {address}: connect: connection refused")
-        }
-        FailureKind::Connect => format!("dial tcp {address}: {}", failure.detail),
-        FailureKind::Dns => {
-            format!("dial tcp: lookup {host}: {}", failure.detail)
-        }
-        FailureKind::Local => format!("dial tcp {address}: {}", failure.detail),
-        FailureKind::Timeout => {
-            "context deadline exceeded (Client.Timeout exceeded while awaiting \
-                                 headers)"
-                .to_owned()
-        }
-        FailureKind::Closed => "EOF".to_owned(),
-        FailureKind::Reset => format!("read tcp {address}: read: connection reset by peer"),
-        _ => failure.detail.clone(),
-    };
-    worded(target, &cause)
+use super::Hit;
+
+/// The error of a hit without an answer. One that broke off in its body is named without the URL.
+pub(super) fn transport_error(hit: &Hit, failure: &Failure) -> String {
+    let host = &hit.origin().host;
+    match causes::has_head(failure) {
+        true => causes::in_body(failure),
+        false => worded(&hit.target.target.method, &hit.url(), &causes::before(failure, host)),
+    }
 }
 
 /// `Get "URL": cause`.
-pub(super) fn worded(target: &Prepared, cause: &str) -> String {
-    let method = &target.target.method;
+pub(super) fn worded(method: &str, url: &str, cause: &str) -> String {
     let mut letters = method.chars();
     let first: String = letters.next().into_iter().collect();
-    format!("{first}{} \"{}\": {cause}", letters.as_str().to_lowercase(), target.target.url)
+    format!("{first}{} \"{url}\": {cause}", letters.as_str().to_lowercase())
 }
 
 /// The error of an answer: its status line's text where it is no success, else empty.

@@ -113,7 +113,7 @@ mod tests {
             peer: sojourn_http::PeerId::default(),
             outcome,
         };
-        let failed = |kind| ended(Err(Failure { kind, detail: String::new() }));
+        let failed = |kind| ended(Err(Failure::new(kind, String::new())));
         let answered = |status| ended(Ok(Response { status, ..Response::default() }));
         let every = [RetryOn::Connect, RetryOn::Reset, RetryOn::Timeout, RetryOn::Status(500, 599)];
         let fits = |completion: &Completion| {

@@ -10,7 +10,10 @@ use super::{
     table::Table,
     time,
 };
-use crate::model::{Health, KeptJourney, Ledger, ReportModel, RunIdentity};
+use crate::{
+    model::{Health, KeptJourney, Ledger, ReportModel, RunIdentity},
+    render::text::ran,
+};
 
 /// Characters of the plan that are printed: a comment on GitHub has an end.
 const PLAN_MAX: usize = 20_000;
@@ -284,9 +287,7 @@ fn run(identity: &RunIdentity) -> String {
     for amendment in identity.amendments.iter().take(ROWS_MAX) {
         row("load", text(&amendment.in_words()));
     }
-    let steady = words::duration(identity.steady_ns as f64);
-    let whole = words::duration(identity.end_ns as f64);
-    row("ran", format!("{whole}, of which {steady} were the steady phase"));
+    row("ran", ran(identity));
     table.render(&mut out);
     out
 }

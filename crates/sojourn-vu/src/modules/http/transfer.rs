@@ -258,7 +258,7 @@ fn decode(outcome: &mut Result<sojourn_http::Response, Failure>) {
     let Ok(answer) = outcome else { return };
     if answer.body_bytes > BODY_BYTES_MAX as u64 {
         let detail = format!("a body longer than the {BODY_BYTES_MAX} bytes that may be kept");
-        *outcome = Err(Failure { kind: FailureKind::BodyTooLarge, detail });
+        *outcome = Err(Failure::new(FailureKind::BodyTooLarge, detail));
         return;
     }
     let codings = answer.header("content-encoding").unwrap_or_default();
@@ -271,7 +271,7 @@ fn decode(outcome: &mut Result<sojourn_http::Response, Failure>) {
     match coding::decompress(&codings, &answer.body, BODY_BYTES_MAX) {
         Ok(Some(body)) => answer.body = body,
         Ok(None) => {}
-        Err(detail) => *outcome = Err(Failure { kind: FailureKind::Encoding, detail }),
+        Err(detail) => *outcome = Err(Failure::new(FailureKind::Encoding, detail)),
     }
 }
 
@@ -286,7 +286,7 @@ fn refused(user: &User, now_ns: u64, reason: &str) -> OperationId {
         bytes_out: 0,
         bytes_in: 0,
         peer: PeerId::default(),
-        outcome: Err(Failure { kind: FailureKind::Connect, detail: reason.to_owned() }),
+        outcome: Err(Failure::new(FailureKind::Connect, reason.to_owned())),
     };
     user.complete(operation, Outcome::Http(Box::new(completion)));
     operation
