@@ -26,6 +26,7 @@ mod console;
 #[doc(hidden)]
 pub mod foreign;
 mod globals;
+mod health;
 mod host;
 mod journeys;
 mod modules;

@@ -327,11 +327,24 @@ fn tell(
     for problem in &ended.outputs_failed {
         console.error(&format!("an output is incomplete: {problem}"));
     }
-    if settings.strict && ended.exit == ExitCode::Success && ended.view.exceptions > 0 {
-        console.error(&format!("{} iterations threw (--strict)", ended.view.exceptions));
-        return Ok(ExitCode::ScriptException);
+    Ok(if settings.strict { strictly(ended, console) } else { ended.exit })
+}
+
+/// What a test that went well otherwise ends with where `--strict` looks closer: figures that may
+/// not be believed come before exceptions.
+fn strictly(ended: &Ended, console: &Console) -> ExitCode {
+    for cause in &ended.generator.causes {
+        console.error(&format!("the run is void: {cause} (--strict)"));
     }
-    Ok(ended.exit)
+    let exceptions = ended.view.exceptions;
+    if exceptions > 0 {
+        console.error(&format!("{exceptions} iterations threw (--strict)"));
+    }
+    match ended.exit {
+        ExitCode::Success if !ended.generator.causes.is_empty() => ExitCode::Panic,
+        ExitCode::Success if exceptions > 0 => ExitCode::ScriptException,
+        exit => exit,
+    }
 }
 
 /// What is about to run.

@@ -64,6 +64,7 @@ impl Look {
             elapsed_ns: ended.elapsed_ns,
             trend_stats: &self.stats,
             time_unit: self.unit,
+            generator: Some(&ended.generator),
         }
     }
 }
