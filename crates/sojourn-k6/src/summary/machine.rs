@@ -16,7 +16,7 @@ pub struct Identity<'a> {
     pub generated_at: &'a str,
     /// `metadata.k6_version`; what readers of this format look at.
     pub version: &'a str,
-    /// The script's text, if it is one file.
+    /// The script's text, if it is known.
     pub script: Option<&'a str>,
 }
 

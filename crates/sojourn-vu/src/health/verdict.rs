@@ -151,7 +151,9 @@ mod tests {
         let late = told([noticed(vec![14.0; 100], 0.0)], &[]);
         assert!(judge(&late, 0).causes[0].starts_with("generator lag: p99 14.0 ms, limit 10.0"));
         let busy = told([noticed([], 10.0)], &[]);
-        assert!(judge(&busy, 0).causes[0].starts_with("generator saturated: users-0 was more than"));
+        assert!(
+            judge(&busy, 0).causes[0].starts_with("generator saturated: users-0 was more than")
+        );
         // Members' accounts come in parts.
         let mut told = told([noticed(vec![1.0; 100], 0.0)], &[]);
         told.take_in(0, noticed(vec![14.0; 10], 12.0));
