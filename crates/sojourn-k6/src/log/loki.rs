@@ -179,7 +179,7 @@ impl LokiOptions {
         let first: String = text.chars().take(head).collect();
         let last: String = text.chars().skip(letters - tail).collect();
         let omitted = letters - self.letters_max;
-        format!("{first} ... omitting {omitted} characters ...{last}")
+        format!("{first}... omitting {omitted} characters ...{last}")
     }
 }
 
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn the_middle_of_long_texts_is_left_out() {
         let short = options("u,msgMaxSize=4");
-        assert_eq!(short.shortened("e\nthree"), "e\n ... omitting 3 characters ...ee");
+        assert_eq!(short.shortened("e\nthree"), "e\n... omitting 3 characters ...ee");
         assert_eq!(short.shortened("äöü€"), "äöü€");
-        assert_eq!(short.shortened("äöxü€"), "äö ... omitting 1 characters ...ü€");
+        assert_eq!(short.shortened("äöxü€"), "äö... omitting 1 characters ...ü€");
     }
 }
