@@ -27,9 +27,12 @@ impl Told {
         Self { names, by: BTreeMap::new() }
     }
 
-    /// Takes in what one has noticed since the last time.
+    /// Takes in what one has noticed since the last time. Beside processes that have the users, what
+    /// this one's thread notices is no load.
     pub(crate) fn take_in(&mut self, member: Member, noticed: Noticed) {
-        self.by.entry(member).or_default().merge(noticed);
+        if self.names.is_empty() || self.names.contains_key(&member) {
+            self.by.entry(member).or_default().merge(noticed);
+        }
     }
 
     fn threads(&self) -> impl Iterator<Item = (String, &Busy)> {
@@ -166,7 +169,9 @@ mod tests {
         let late = noticed(vec![20.0; 1_000], 0.0);
         let names: Vec<String> = (0..10).map(|number| format!("process {number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let told = told(others.chain([late]), &names);
+        // The last one is none of them: it has no users.
+        let conductor = noticed(vec![90.0; 1_000], 60.0);
+        let told = told(others.chain([late, conductor]), &names);
         let causes = verdict(&told, &Totals::default(), 1, 0).causes;
         assert_eq!(causes.len(), 1, "{causes:?}");
         assert!(causes[0].starts_with("generator lag: process 9: p99 20.0 ms"), "{causes:?}");
