@@ -1,5 +1,5 @@
-//! Why figures may not be believed, where the generator is to blame: what it missed, how late it was,
-//! how busy. Every kind of run has the same words for that.
+//! Why figures may not be believed, where the generator is to blame: what it missed, how late it
+//! was, how busy. Every kind of run has the same words for that.
 
 /// What the causes are called.
 pub const MISSED: &str = "missed arrivals";

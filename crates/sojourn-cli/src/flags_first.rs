@@ -1,4 +1,5 @@
-//! `sojourn k6 -q run script.js` is `sojourn k6 run -q script.js`: k6 takes flags before its command.
+//! `sojourn k6 -q run script.js` is `sojourn k6 run -q script.js`: k6 takes flags before its
+//! command.
 
 use std::ffi::OsString;
 

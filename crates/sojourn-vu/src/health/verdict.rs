@@ -27,8 +27,8 @@ impl Told {
         Self { names, by: BTreeMap::new() }
     }
 
-    /// Takes in what one has noticed since the last time. Beside processes that have the users, what
-    /// this one's thread notices is no load.
+    /// Takes in what one has noticed since the last time. Beside processes that have the users,
+    /// what this one's thread notices is no load.
     pub(crate) fn take_in(&mut self, member: Member, noticed: Noticed) {
         if self.names.is_empty() || self.names.contains_key(&member) {
             self.by.entry(member).or_default().merge(noticed);

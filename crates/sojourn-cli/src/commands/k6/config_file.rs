@@ -1,5 +1,5 @@
-//! The configuration file: that of `-c` or `K6_CONFIG`, or else the one in the user's own folder, if
-//! it is there.
+//! The configuration file: that of `-c` or `K6_CONFIG`, or else the one in the user's own folder,
+//! if it is there.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
