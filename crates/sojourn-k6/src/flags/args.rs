@@ -175,7 +175,7 @@ pub struct RunFlags {
     /// Where the REST interface listens.
     #[arg(short = 'a', long, value_name = "ADDRESS")]
     pub address: Option<String>,
-    /// Accepted, with a warning: there are no profiles on the REST interface.
+    /// The process's own figures on the REST interface (/metrics); there are no profiles.
     #[arg(long, num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = boolean)]
     pub profiling_enabled: Option<bool>,

@@ -299,7 +299,7 @@ fn rest(
             _ => Ok(None),
         };
     };
-    let (rest, asks) = Rest::start(address).map_err(|error| {
+    let (rest, asks) = Rest::start(address, settings.profiling).map_err(|error| {
         Failed::new(ExitCode::CannotStartRest, format!("--address {address}: {error}"))
     })?;
     console.info(&format!("the REST interface is at http://{}/v1/status", rest.address()));
