@@ -116,7 +116,8 @@ type Asks = State<Sender<Ask>>;
 
 fn router(ask: Sender<Ask>, has_own_figures: bool) -> Router {
     let beside = if has_own_figures { own::router() } else { Router::new() };
-    own.route("/ping", get(|| async { "ok" }))
+    beside
+        .route("/ping", get(|| async { "ok" }))
         .route("/v1/status", get(status).patch(change))
         .route("/v1/metrics", get(metrics))
         .route("/v1/metrics/{name}", get(metric))
