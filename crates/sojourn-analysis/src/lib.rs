@@ -23,4 +23,5 @@ pub mod share;
 pub mod stall;
 pub mod student;
 pub mod timer;
+pub mod void;
 pub mod words;

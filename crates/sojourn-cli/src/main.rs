@@ -13,6 +13,8 @@ mod display;
 mod errors;
 mod fail_if;
 mod files;
+#[cfg(feature = "script")]
+mod flags_first;
 mod fleet_flags;
 mod for_pods;
 mod framed;
@@ -119,7 +121,10 @@ fn unknown_command<'e>(words: &[OsString], error: &'e clap::Error) -> Option<&'e
 
 /// A command line as clap reads it.
 fn rewritten(words: Vec<OsString>) -> Vec<OsString> {
-    go_flags::rewrite(script_words::rewrite(words), Cli::command())
+    let words = script_words::rewrite(words);
+    #[cfg(feature = "script")]
+    let words = flags_first::rewrite(words, &Cli::command());
+    go_flags::rewrite(words, Cli::command())
 }
 
 /// The command of another process's command line.

@@ -115,3 +115,42 @@ fn the_csv_output_has_keys_and_values_too() {
     assert_eq!(output.code, Some(104), "{output}");
     assert!(output.stderr.contains("unknown key"), "{output}");
 }
+
+const LATE: &str = r#"
+import { sleep } from 'k6';
+export const options = { summaryTrendStats: ['max'], scenarios: { s: {
+  executor: 'constant-arrival-rate', rate: 20, timeUnit: '1s', duration: '1s',
+  preAllocatedVUs: +__ENV.USERS } } };
+export default function () {
+  sleep(__ENV.USERS > 10 ? 0 : 1.2);
+}
+"#;
+
+#[test]
+fn a_run_whose_iterations_were_dropped_is_void_which_counts_where_it_is_strict() {
+    let folder = folder_with(LATE);
+    let told = "missed arrivals: 16 of 21 were never started (limit 0.1 %)";
+    let summary = ["--summary-export", "summary.json"];
+    for (words, code) in [(&["--strict"][..], 109), (&["--summary-mode", "legacy"], 0)] {
+        let words: Vec<&str> =
+            words.iter().chain(&summary).chain(&["-e", "USERS=5"]).copied().collect();
+        let output = run(folder.path(), &words);
+        assert_eq!(output.code, Some(code), "{output}");
+        assert!(output.stdout.contains(&format!("    generator: VOID: {told}\n")), "{output}");
+        assert!(output.stdout.contains("dropped.......: 76.19%"), "{output}");
+        let is_error = output.stderr.contains(&format!("the run is void: {told} (--strict)"));
+        assert_eq!(is_error, code != 0, "{output}");
+        let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
+        let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let generator = &summary["sojourn"]["generator"];
+        assert_eq!((&generator["void"], &generator["causes"][0]), (&true.into(), &told.into()));
+        assert_eq!(generator["iterations"], serde_json::json!({ "due": 21, "dropped": 16 }));
+        assert!(generator["machine"]["busy"].is_number(), "{text}");
+    }
+    // With users enough nothing is dropped, by whichever process.
+    let words = ["-e", "USERS=40", "--generators", "2"];
+    let output = run(folder.path(), &words);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(output.stdout.contains("dropped.......: 0.00%"), "{output}");
+    assert!(output.stdout.contains("lag p(99)"), "{output}");
+}

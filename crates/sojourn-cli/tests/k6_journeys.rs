@@ -352,6 +352,7 @@ fn messages_are_published_waited_for_and_followed_through_kafka() {
     assert_sound(&file);
     let is_void = file.summary.as_ref().is_some_and(|it| it.verdict == Verdict::Void);
     // Thresholds held, and nothing was lost: only a machine too busy fails a strict run then.
+    let is_void = is_void || output.stderr.contains("the run is void: ");
     assert_eq!(output.code, Some(if is_void { 109 } else { 0 }), "{output}");
     let orders = |metric| count(&file, metric, &[("journey", "orders")]);
     let started = orders(names::JOURNEYS_STARTED);

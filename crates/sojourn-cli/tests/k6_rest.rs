@@ -117,7 +117,7 @@ export default function (data) {
 
 #[test]
 fn a_paused_test_begins_when_it_is_resumed_and_lingers_until_it_is_told_to_go() {
-    pause_and_linger(&["--paused", "--linger"]);
+    pause_and_linger(&["--paused", "--linger", "--profiling-enabled"]);
     pause_and_linger(&["--paused", "--linger", "--generators", "2"]);
 }
 
@@ -143,6 +143,12 @@ fn pause_and_linger(flags: &[&str]) {
     );
     assert_eq!(test.data("/v1/metrics/iterations")["attributes"]["sample"]["count"], 3);
     assert!(test.get("/v1/metrics/none").unwrap().contains("there is none of that name"));
+    // The process's own figures are there for who asks for them.
+    let (own, profile) = (test.get("/metrics").unwrap(), test.get("/debug/pprof/heap").unwrap());
+    let is_profiled = flags.contains(&"--profiling-enabled");
+    assert_eq!(own.contains("\nprocess_resident_memory_bytes "), is_profiled, "{own}");
+    assert_eq!(own.contains("there is no such path"), !is_profiled, "{own}");
+    assert_eq!(profile.contains("perf record"), is_profiled, "{profile}");
     let groups = test.data("/v1/groups");
     let names: Vec<&Value> =
         groups.as_array().unwrap().iter().map(|group| &group["attributes"]["name"]).collect();

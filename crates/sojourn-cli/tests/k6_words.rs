@@ -3,9 +3,13 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sojourn_testkit::{Program, TempDir, free_port, sojourn, temp_dir};
+use serde_json::{Value, json};
+use sojourn_testkit::{
+    Program, Reply, Request, Responder, Server, TempDir, free_port, response, sojourn, temp_dir,
+};
 
 use crate::common::until;
 use crate::mock::Mocked;
@@ -37,15 +41,84 @@ fn what_has_no_effect_is_said_once_and_the_test_goes_on() {
     assert_eq!(output.stderr.matches("has no effect").count(), 3, "{output}");
 }
 
+const TALKING: &str = r#"
+export default function () {
+  console.log('plain');
+  console.warn('two words');
+}
+export function setup() {
+  for (let i = 0; i < __ENV.LINES; i++) console.log(`line ${i}`);
+}"#;
+
 #[test]
 fn logs_go_where_the_help_says_and_nowhere_else() {
     let help = sojourn(["k6", "run", "--help"]).run().unwrap();
-    assert!(help.stdout.contains("file=PATH") && !help.stdout.contains("loki"), "{help}");
-    let folder = folder(EMPTY);
-    let words = ["--log-output", "loki=http://me:secret@127.0.0.1:1/loki/api/v1/push"];
+    assert!(help.stdout.contains("file=PATH") && help.stdout.contains("loki=URL"), "{help}");
+    let folder = folder(TALKING);
+    let words = ["--log-output", "file=a.log,level=warn"];
     let output = program(folder.path(), &words).run().unwrap();
-    assert_eq!(output.code, Some(104), "{output}");
-    assert!(output.stderr.contains("--log-output loki"), "{output}");
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output}");
+    let log = std::fs::read_to_string(folder.path().join("a.log")).unwrap();
+    assert!(log.ends_with(" level=warning msg=\"two words\" source=console\n"), "{log}");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    for wrong in ["file=a.log,level=zz", "syslog=http://me:secret@x", "loki=me:secret@x,limit=0"] {
+        let output = program(folder.path(), &["--log-output", wrong]).run().unwrap();
+        assert_eq!(output.code, Some(255), "{output}");
+        assert!(output.stderr.contains("--log-output "), "{output}");
+        assert!(!output.stderr.contains("secret"), "{output}");
+    }
+}
+
+/// What Loki has been sent: a header, and bodies. It refuses those that come elsewhere.
+#[derive(Clone, Default)]
+struct Loki(Arc<Mutex<Vec<(String, Value)>>>);
+
+impl Responder for Loki {
+    fn respond(&mut self, request: &Request<'_>) -> Reply {
+        if request.path != "/loki/api/v1/push" {
+            return Reply::now(response(400, "text/plain", b"not here"));
+        }
+        let scope = request.header("x-scope-orgid").unwrap_or_default();
+        let scope = String::from_utf8_lossy(scope).into_owned();
+        let body = serde_json::from_slice(request.body).unwrap();
+        self.0.lock().unwrap().push((scope, body));
+        Reply::now(response(204, "text/plain", b""))
+    }
+}
+
+#[test]
+fn lines_reach_loki_with_their_labels_and_none_is_lost_at_the_end() {
+    let loki = Loki::default();
+    let server = Server::start(loki.clone()).unwrap();
+    let folder = folder(TALKING);
+    let url = server.url("/loki/api/v1/push");
+    // The period does not end before the test.
+    let output = format!(
+        "loki={url},label.app=shop,limit=20,pushPeriod=60s,header.X-Scope-OrgID=load,\
+         allowedLabels=[level]"
+    );
+    let words = ["--log-output", &output, "-e", "LINES=30", "--generators", "2", "-i", "2"];
+    let output = program(folder.path(), &words).run().unwrap();
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output}");
+    let sent = loki.0.lock().unwrap().clone();
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    let (scope, body) = &sent[0];
+    assert_eq!(scope, "load");
+    let streams = body["streams"].as_array().unwrap();
+    assert_eq!(streams[0]["stream"], json!({ "app": "shop", "level": "info" }));
+    assert_eq!(streams[0]["values"].as_array().unwrap().len(), 20, "{body}");
+    assert_eq!(streams[0]["values"][0][1], "line 0 source=console");
+    let last = streams.last().unwrap();
+    assert_eq!(last["stream"], json!({ "app": "shop", "level": "warning" }));
+    let told = last["values"][0][1].as_str().unwrap();
+    // Ten of setup's, and two of each iteration.
+    assert!(told.starts_with("14 log lines were dropped: the limit is 20 in 1m0s"), "{told}");
+    // Where it refuses them, that is said, and how many lines it has cost.
+    let elsewhere = url.replace("http://", "loki=http://me:secret@").replace("/v1/push", "/v2");
+    let output = program(folder.path(), &["--log-output", &elsewhere]).run().unwrap();
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(output.stderr.matches("the log can't be sent to Loki").count(), 1, "{output}");
+    assert!(output.stderr.contains("2 lines of the log did not reach Loki"), "{output}");
     assert!(!output.stderr.contains("secret"), "{output}");
 }
 

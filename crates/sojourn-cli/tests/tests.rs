@@ -51,6 +51,8 @@ mod k6;
 ))]
 mod k6_brokers;
 #[cfg(feature = "script")]
+mod k6_commands;
+#[cfg(feature = "script")]
 mod k6_ends;
 #[cfg(feature = "script")]
 mod k6_fleet;

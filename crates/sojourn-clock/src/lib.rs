@@ -12,10 +12,12 @@
 //! instants.
 
 mod cpu;
+mod machine;
 mod shift;
 mod slice;
 
 pub use cpu::{ThreadCpu, process_cpu_ns, thread_cpu};
+pub use machine::{MachineCpu, machine_cpu};
 pub use shift::{TEST_OFFSET_VARIABLE, shift_for_tests, shift_ns, shift_to};
 pub use slice::request_short_slice;
 

@@ -1,5 +1,6 @@
 //! Whether a run may be believed, and whether it passed.
 
+use sojourn_analysis::void;
 use sojourn_ledger::Balance;
 use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names, own_limits};
 use sojourn_plan::Plan;
@@ -43,10 +44,10 @@ pub(crate) fn void_causes(
     causes.extend(book.map(|detail| cause("ledger out of balance", detail)));
     causes.extend(balance.map(refusals::of_ledger).into_iter().flatten());
     causes.extend(refusals::of_queues(store));
-    causes.extend(arrivals_short(plan, store).map(|detail| cause("missed arrivals", detail)));
-    causes.extend(lag_too_high(plan, store, late).map(|detail| cause("generator lag", detail)));
+    causes.extend(arrivals_short(plan, store).map(|detail| cause(void::MISSED, detail)));
+    causes.extend(lag_too_high(plan, store, late).map(|detail| cause(void::LAG, detail)));
     let saturated = saturated(plan, store).into_iter();
-    causes.extend(saturated.map(|detail| cause("generator saturated", detail)));
+    causes.extend(saturated.map(|detail| cause(void::SATURATED, detail)));
     causes.extend(refusals::of_machine(store));
     let behind = taps_behind(plan, store).into_iter();
     causes.extend(behind.map(|detail| cause("tap behind", detail)));
@@ -57,9 +58,8 @@ pub(crate) fn void_causes(
 fn arrivals_short(plan: &Plan, store: &Store) -> Option<String> {
     let scheduled = sum(store, names::JOURNEYS_SCHEDULED);
     let missed = sum(store, names::JOURNEYS_MISSED);
-    if missed as f64 > plan.health.missed_max * scheduled as f64 {
-        let limit = plan.health.missed_max * 100.0;
-        return Some(format!("{missed} of {scheduled} were never started (limit {limit} %)"));
+    if let Some(told) = void::missed(missed, scheduled, plan.health.missed_max) {
+        return Some(told);
     }
     let started = sum(store, names::JOURNEYS_STARTED);
     let is_short = (started as f64) < plan.health.delivered_min * scheduled as f64;
@@ -70,14 +70,9 @@ fn arrivals_short(plan: &Plan, store: &Store) -> Option<String> {
 /// Generator threads that were busy beyond the limit for too long.
 fn saturated(plan: &Plan, store: &Store) -> Vec<String> {
     let limit_s = plan.health.busy_for_ns as f64 / 1e9;
-    let limit = plan.health.busy_max * 100.0;
     greatest(store, names::HEALTH_BUSY_S, "thread")
-        .filter(|(_, longest_s)| *longest_s >= limit_s)
-        .map(|(thread, longest_s)| {
-            format!(
-                "{thread} was more than {limit} % busy for {longest_s:.0} s in a row (limit \
-                 {limit_s} s): use --threads, or a machine of its own"
-            )
+        .filter_map(|(thread, longest_s)| {
+            void::saturated(thread, longest_s, plan.health.busy_max, limit_s)
         })
         .collect()
 }
@@ -133,14 +128,7 @@ fn lag_too_high(
     let health = &plan.health;
     let (least_ns, share) = (health.lag_p99_max_ns, health.lag_share_max);
     let limit_ns = own_limits::lag_limit_ns(store, SeriesPhase::Steady, least_ns, share);
-    let of_all = || {
-        format!(
-            "p99 {:.1} ms, limit {:.1} ms: this machine could not keep the schedule",
-            lag_p99_ns as f64 / 1e6,
-            limit_ns as f64 / 1e6
-        )
-    };
-    late(limit_ns).or_else(|| (lag_p99_ns > limit_ns).then(of_all))
+    late(limit_ns).or_else(|| void::lag(lag_p99_ns as f64, limit_ns as f64))
 }
 
 /// A counter over all its tags and phases.

@@ -32,6 +32,7 @@
 //! - [`executors`]: [`executors::Scenario`] has `spans(slot)` and `wanted(at_ns)` where users loop,
 //!   `starts()` where arrivals are due, and k6's words for both.
 //! - [`exit_code`]: what the process ends with.
+//! - [`log`]: where the log goes.
 //! - [`archive`]: a script and all that it needs in one file.
 
 pub mod archive;
@@ -39,6 +40,7 @@ pub mod duration;
 pub mod executors;
 pub mod exit_code;
 pub mod flags;
+pub mod log;
 pub mod metrics;
 pub mod options;
 pub mod output;

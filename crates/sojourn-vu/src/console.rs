@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
+use sojourn_k6::log::LeastLevel;
 use sojourn_script::ScriptError;
 
 use crate::thread::Shown;
@@ -28,6 +29,10 @@ pub type LogSink = Box<dyn std::io::Write + Send>;
 /// A log, shared by all threads.
 pub struct Console {
     format: LogFormat,
+    /// Of the log's own lines, if they have another one than the script's.
+    log_format: Option<LogFormat>,
+    /// Lines of the log that are less grave are left out.
+    least: LeastLevel,
     is_verbose: bool,
     /// Seconds since the start instead of times of day.
     is_terminal: bool,
@@ -62,6 +67,15 @@ impl Level {
         }
     }
 
+    fn rank(self) -> LeastLevel {
+        match self {
+            Self::Debug => LeastLevel::Debug,
+            Self::Info => LeastLevel::Info,
+            Self::Warning => LeastLevel::Warning,
+            Self::Error => LeastLevel::Error,
+        }
+    }
+
     fn short(self) -> &'static str {
         match self {
             Self::Debug => "DEBU",
@@ -85,6 +99,8 @@ impl Console {
         let script = script.map(Mutex::new);
         Self {
             format,
+            log_format: None,
+            least: LeastLevel::default(),
             is_verbose,
             is_terminal,
             start_ns,
@@ -92,6 +108,18 @@ impl Console {
             script,
             hidden: RwLock::default(),
         }
+    }
+
+    /// The same whose log has only what is as grave as this.
+    #[must_use]
+    pub fn from_level(self, least: LeastLevel) -> Self {
+        Self { least, ..self }
+    }
+
+    /// The same whose log has a format of its own, if one is given.
+    #[must_use]
+    pub fn with_log_format(self, log_format: Option<LogFormat>) -> Self {
+        Self { log_format, ..self }
     }
 
     /// From now on no line shows this text.
@@ -178,11 +206,13 @@ impl Console {
         fields: &[(&str, &str)],
         elsewhere: Option<&Mutex<LogSink>>,
     ) {
-        if level == Level::Debug && !self.is_verbose {
+        let is_left_out = elsewhere.is_none() && level.rank() < self.least;
+        if level == Level::Debug && !self.is_verbose || is_left_out {
             return;
         }
         let text = &*self.shown(text);
-        let mut line = match self.format {
+        let own = self.log_format.filter(|_| elsewhere.is_none());
+        let mut line = match own.unwrap_or(self.format) {
             LogFormat::Raw => text.to_owned(),
             LogFormat::Json => self.json(level, text, fields),
             LogFormat::Text if self.is_terminal => self.short(level, text, fields),
@@ -223,8 +253,9 @@ impl Console {
     }
 
     fn pairs(&self, level: Level, text: &str, fields: &[(&str, &str)]) -> String {
-        let mut line = format!("time=\"{}\" level={} msg={}", now(), level.word(), quoted(text));
-        for (name, value) in fields {
+        let mut line = format!("time=\"{}\" level={}", now(), level.word());
+        let message = Some(("msg", text)).filter(|_| !text.is_empty());
+        for (name, value) in message.iter().chain(fields) {
             // Writing to a string can't fail.
             write!(line, " {name}={}", quoted_if_needed(value)).ok();
         }
@@ -284,7 +315,39 @@ mod tests {
         assert!(text.starts_with("time=\"2") && text.ends_with(rest), "{text}");
         let short = logged(LogFormat::Text, true);
         assert!(short.starts_with("INFO[0000] a \"b\"") && short.ends_with("source=console\n"));
+        assert_eq!(quoted_if_needed("a+b-c.d/e@f^g_h"), "a+b-c.d/e@f^g_h");
+        assert_eq!(["a:b", "ä", "a,b"].map(quoted_if_needed), ["\"a:b\"", "\"ä\"", "\"a,b\""]);
         let json = logged(LogFormat::Json, false);
         assert!(json.starts_with(r#"{"level":"info","msg":"a \"b\"","source":"console","time":""#));
+    }
+
+    #[test]
+    fn the_log_may_have_a_level_and_a_format_of_its_own() {
+        let (log, script) = (Kept::default(), Kept::default());
+        let to_script: LogSink = Box::new(script.clone());
+        let console =
+            Console::new(LogFormat::Raw, true, false, Box::new(log.clone()), Some(to_script))
+                .from_level(LeastLevel::Warning)
+                .with_log_format(Some(LogFormat::Json));
+        console.script(Level::Info, "by the script");
+        console.info("not told");
+        console.warn("told");
+        let text = |kept: &Kept| String::from_utf8(kept.0.lock().expect("whole").clone());
+        assert_eq!(text(&script).as_deref(), Ok("by the script\n"));
+        let log = text(&log).expect("text");
+        assert!(log.starts_with(r#"{"level":"warning","msg":"told""#), "{log}");
+        assert_eq!(log.lines().count(), 1, "{log}");
+    }
+
+    #[test]
+    fn words_stand_without_quotes_and_an_empty_text_is_left_out() {
+        let kept = Kept::default();
+        let console = Console::new(LogFormat::Text, false, false, Box::new(kept.clone()), None);
+        console.script(Level::Info, "hello");
+        console.script(Level::Info, "");
+        let text = String::from_utf8(kept.0.lock().expect("whole").clone()).expect("text");
+        let rests = text.lines().filter_map(|line| line.split_once("\" ").map(|(_, rest)| rest));
+        let rests: Vec<_> = rests.collect();
+        assert_eq!(rests, ["level=info msg=hello source=console", "level=info source=console"]);
     }
 }

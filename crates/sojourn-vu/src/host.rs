@@ -10,6 +10,7 @@ use sojourn_engine::FollowSource;
 use sojourn_http::{Client, Exchange};
 use sojourn_k6::metrics::{Shard, SystemTag, TagSet, TagSets, builtin};
 
+use crate::health::Watch;
 use crate::journeys::Answers;
 use crate::settings::Settings;
 use crate::sockets::Inbox;
@@ -30,6 +31,8 @@ pub(crate) struct Host {
     /// Where journeys are handed over that are to be followed.
     pub(crate) follow: RefCell<Option<FollowSource>>,
     pub(crate) shard: RefCell<Shard>,
+    /// Whether the thread keeps up.
+    pub(crate) watch: RefCell<Watch>,
     pub(crate) tag_sets: RefCell<TagSets>,
     timers: RefCell<BinaryHeap<Reverse<(u64, UserIndex, OperationId)>>>,
     /// Users that can go on, in order.
@@ -52,6 +55,7 @@ impl Host {
             follow: RefCell::default(),
             client: RefCell::new(client),
             shard: RefCell::new(shard),
+            watch: RefCell::new(Watch::new()),
             tag_sets: RefCell::new(sets),
             timers: RefCell::default(),
             ready: RefCell::default(),

@@ -26,8 +26,10 @@ mod console;
 #[doc(hidden)]
 pub mod foreign;
 mod globals;
+mod health;
 mod host;
 mod journeys;
+mod loki;
 mod modules;
 mod open_files;
 mod private_key;
@@ -43,11 +45,13 @@ mod user;
 
 pub use console::{Console, Level, LogFormat, LogSink};
 pub use journeys::Journeys;
+pub use loki::Loki;
 pub use modules::jslib::sources;
 pub use rest::Rest;
 pub use run::{
     Answer, Ask, Change, Collected, Collecting, Ended, Figures, Format, Output, Plan, RunError,
-    Seen, Share, ShareLink, Stage, Status, SummaryData, View, Wish, collect, conduct, take_part,
+    Seen, Share, ShareLink, Stage, Status, SummaryData, View, Wish, check_thresholds, collect,
+    conduct, take_part,
 };
 pub use secrets::{ReadFile, Secrets, SecretsError};
 pub use sojourn_script::{

@@ -10,6 +10,8 @@ use super::targets::Targets;
 
 /// Metrics that k6 does not have.
 const OURS: [&str; 2] = ["http_req_response", "iteration_lag"];
+/// The member of summaries that k6 does not have.
+const OUR_MEMBER: &str = "sojourn";
 
 /// What a run left, read with addresses and folders replaced by their names.
 pub(super) struct Seen<'a> {
@@ -56,7 +58,11 @@ impl Seen<'_> {
     /// JSON is compared member by member.
     fn understood(&self, name: &str) -> Value {
         match serde_json::from_str::<Value>(&self.raw(name)) {
-            Ok(value) if value.is_object() || value.is_array() => self.plain_value(value),
+            Ok(Value::Object(mut members)) => {
+                members.remove(OUR_MEMBER);
+                self.plain_value(members.into())
+            }
+            Ok(value) if value.is_array() => self.plain_value(value),
             _ => self.read(name).into(),
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sojourn_analysis::{check::Check, words};
-use sojourn_clock::{MILLISECOND_NS, now_ns, request_short_slice};
+use sojourn_clock::{MILLISECOND_NS, MachineCpu, machine_cpu, now_ns, request_short_slice};
 use sojourn_metrics::nearest_rank;
 use sojourn_plan::Plan;
 
@@ -30,12 +30,11 @@ struct Measured {
 
 /// Looks for half a second.
 pub(super) fn checks(plan: &Plan, spin: bool) -> Vec<Check> {
-    let stat = || std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let before = processor_time(&stat());
+    let before = machine_cpu();
     // On a thread of its own: it asks for what generators ask for.
     let thread = std::thread::Builder::new().spawn(measure);
     let measured = thread.ok().and_then(|thread| thread.join().ok());
-    let after = processor_time(&stat());
+    let after = machine_cpu();
     let Some(measured) = measured else {
         return vec![
             Check::failed("clock", "", "no thread could be made")
@@ -129,28 +128,11 @@ fn sleeps(late_ns: &[u64], limit_ns: u64, spin: bool) -> Check {
     }
 }
 
-/// Processor time of all processors since the start, in the kernel's ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ProcessorTime {
-    all: u64,
-    stolen: u64,
-}
-
-/// The first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal. The two
-/// after them are part of the first two.
-fn processor_time(stat: &str) -> Option<ProcessorTime> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks = line.split_ascii_whitespace().take(8).map(str::parse::<u64>);
-    let ticks = ticks.collect::<Result<Vec<u64>, _>>().ok()?;
-    Some(ProcessorTime { all: ticks.iter().sum(), stolen: *ticks.get(7)? })
-}
-
-fn stolen(before: Option<ProcessorTime>, after: Option<ProcessorTime>) -> Check {
+fn stolen(before: Option<MachineCpu>, after: Option<MachineCpu>) -> Check {
     let (Some(before), Some(after)) = (before, after) else {
         return Check::skipped("steal", "", "/proc/stat does not tell");
     };
-    let all = after.all.saturating_sub(before.all);
-    let share = after.stolen.saturating_sub(before.stolen) as f64 / all.max(1) as f64;
+    let share = after.since(&before).stolen_share();
     let found = format!("{} of processor time taken by the hypervisor", words::percent(share));
     match share > STOLEN_MAX {
         true => Check::warned("steal", "", found)
@@ -194,11 +176,8 @@ mod tests {
     }
 
     #[test]
-    fn stolen_time_is_a_share_of_all() {
-        let text = "cpu  10 0 5 80 1 0 4 3 9 9\ncpu0 1 2\n";
-        assert_eq!(processor_time(text), Some(ProcessorTime { all: 103, stolen: 3 }));
-        assert_eq!((processor_time("cpu  1 2\n"), processor_time("")), (None, None));
-        let at = |all, stolen| Some(ProcessorTime { all, stolen });
+    fn stolen_time_is_warned_of_by_its_share() {
+        let at = |all, stolen| Some(MachineCpu { all, idle: 0, stolen });
         assert_eq!(stolen(at(100, 0), at(200, 2)).outcome, Finding::Passed);
         assert_eq!(stolen(at(100, 0), at(200, 3)).outcome, Finding::Warned);
         assert_eq!(stolen(at(100, 0), at(100, 0)).outcome, Finding::Passed);

@@ -48,6 +48,12 @@ impl ExecutorKind {
         }
     }
 
+    /// Whether iterations are due at instants that are known beforehand: users who loop begin when
+    /// they can.
+    pub fn has_schedule(self) -> bool {
+        matches!(self, Self::ConstantArrivalRate | Self::RampingArrivalRate)
+    }
+
     /// The fields that it has beside those of every scenario, in the order in which k6 shows them.
     pub(crate) fn keys(self) -> &'static [&'static str] {
         match self {

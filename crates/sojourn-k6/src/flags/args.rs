@@ -162,7 +162,7 @@ pub struct RunFlags {
     /// What the file is: js or archive.
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// Where the log goes: stderr, stdout, none or file=PATH.
+    /// Where the log goes: stderr, stdout, none, file=PATH[,level=…] or loki=URL[,label.NAME=…].
     #[arg(long, value_name = "WHERE")]
     pub log_output: Option<String>,
     /// The log's form: raw, json or text.
@@ -175,7 +175,7 @@ pub struct RunFlags {
     /// Where the REST interface listens.
     #[arg(short = 'a', long, value_name = "ADDRESS")]
     pub address: Option<String>,
-    /// Accepted, with a warning: there are no profiles on the REST interface.
+    /// The process's own figures on the REST interface (/metrics); there are no profiles.
     #[arg(long, num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = boolean)]
     pub profiling_enabled: Option<bool>,
@@ -188,7 +188,7 @@ pub struct RunFlags {
     /// Where secrets come from; may be given several times.
     #[arg(long, value_name = "SOURCE")]
     pub secret_source: Vec<String>,
-    /// Exceptions, late generators and void runs fail the run too.
+    /// Exceptions, late generators and void runs fail the run too: 107, 109.
     #[arg(long)]
     pub strict: bool,
     /// Percentiles of all samples instead of histograms, for small runs.

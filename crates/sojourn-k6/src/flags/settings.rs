@@ -56,6 +56,8 @@ pub struct Settings {
     pub log_format: Option<String>,
     /// Where the REST interface listens.
     pub address: Option<String>,
+    /// Whether it has the process's own figures.
+    pub profiling: bool,
     /// The dashboard that k6's words ask for.
     pub dashboard: Option<DashboardSettings>,
     /// Where secrets come from.
@@ -104,6 +106,7 @@ impl Settings {
             log_output: sources.text(&flags.log_output, "K6_LOG_OUTPUT"),
             log_format: sources.text(&flags.log_format, "K6_LOG_FORMAT"),
             address: sources.text(&flags.address, "K6_ADDRESS"),
+            profiling: sources.switch(flags.profiling_enabled, "K6_PROFILING_ENABLED", "")?,
             secret_sources: flags.secret_source.clone(),
             strict: flags.strict,
             exact_percentiles: flags.exact_percentiles,
@@ -220,10 +223,11 @@ impl Sources<'_> {
     /// What is asked for and changes nothing here, a sentence each: nobody is to wait for it.
     fn without_effect(&self, flags: &RunFlags) -> Result<Vec<String>, OptionsError> {
         let mut warnings = Vec::new();
-        if self.switch(flags.profiling_enabled, "K6_PROFILING_ENABLED", "")? {
+        let is_profiled = self.switch(flags.profiling_enabled, "K6_PROFILING_ENABLED", "")?;
+        if is_profiled && self.text(&flags.address, "K6_ADDRESS").is_none() {
             warnings.push(
-                "--profiling-enabled (K6_PROFILING_ENABLED) has no effect: the REST interface has \
-                 no profiles; `perf record -g` makes them of this process"
+                "--profiling-enabled (K6_PROFILING_ENABLED) has no effect without --address: the \
+                 process's own figures are on the REST interface"
                     .to_owned(),
             );
         }

@@ -53,7 +53,15 @@ pub fn data(source: &Source<'_>, terminal: Terminal, setup_data: Option<Value>) 
     if let Some(setup_data) = setup_data {
         data["setup_data"] = setup_data;
     }
+    add_ours(&mut data, source);
     data
+}
+
+/// What k6's summaries have no place for has a member of its own.
+pub(super) fn add_ours(data: &mut Value, source: &Source<'_>) {
+    if let Some(generator) = source.generator {
+        data["sojourn"] = json!({ "generator": generator.value() });
+    }
 }
 
 /// The file of `--summary-export`: flat, groups and checks by name, and each threshold true if it
@@ -79,7 +87,9 @@ pub fn export(source: &Source<'_>) -> Value {
         metrics.insert(metric.name.to_string(), Value::Object(entry));
     }
     let root = exported_group(&GroupNode::root(source.totals.checks()));
-    json!({ "root_group": root, "metrics": metrics })
+    let mut data = json!({ "root_group": root, "metrics": metrics });
+    add_ours(&mut data, source);
+    data
 }
 
 /// A number as JSON has it: whole numbers without a point; null for what JSON has no number for.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::data::number;
+use super::data::{add_ours, number};
 use super::listed;
 use super::section::Section;
 use super::source::Source;
@@ -16,7 +16,7 @@ pub struct Identity<'a> {
     pub generated_at: &'a str,
     /// `metadata.k6_version`; what readers of this format look at.
     pub version: &'a str,
-    /// The script's text, if it is one file.
+    /// The script's text, if it is known.
     pub script: Option<&'a str>,
 }
 
@@ -31,7 +31,7 @@ pub fn machine(source: &Source<'_>, identity: Identity<'_>) -> Value {
     }
     let listed = listed::all(source);
     let shown = listed.iter().filter(|metric| Section::of(metric.family, Mode::Compact).is_some());
-    json!({
+    let mut data = json!({
         "config": config,
         "metadata": {
             "generated_at": identity.generated_at,
@@ -42,7 +42,9 @@ pub fn machine(source: &Source<'_>, identity: Identity<'_>) -> Value {
             "metrics": shown.map(|listed| metric(source, listed.metric)).collect::<Vec<_>>(),
         },
         "version": "1.0.0",
-    })
+    });
+    add_ours(&mut data, source);
+    data
 }
 
 fn checks(source: &Source<'_>) -> Value {

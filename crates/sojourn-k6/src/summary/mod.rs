@@ -2,6 +2,7 @@
 
 mod collation;
 mod data;
+mod generator;
 mod group_tree;
 mod legacy;
 mod listed;
@@ -17,6 +18,7 @@ mod text;
 mod tree;
 
 pub use data::{Terminal, data, export};
+pub use generator::{Busiest, Generator, MachineUse};
 pub use legacy::legacy_text;
 pub use listed::measured_words;
 pub use machine::{Identity, machine};

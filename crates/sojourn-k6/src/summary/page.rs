@@ -177,6 +177,7 @@ mod tests {
             elapsed_ns: 1_000_000_000,
             trend_stats: &[],
             time_unit: None,
+            generator: None,
         };
         page(&source, of)
     }

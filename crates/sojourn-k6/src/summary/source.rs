@@ -1,5 +1,6 @@
 //! What a summary is made of.
 
+use super::generator::Generator;
 use super::options::{StatKind, TimeUnit, TrendStat};
 use crate::metrics::{MetricId, Percentiles, Registry, Totals, Trend};
 use crate::thresholds::Thresholds;
@@ -19,6 +20,8 @@ pub struct Source<'a> {
     pub trend_stats: &'a [TrendStat],
     /// The unit of durations; each its own without.
     pub time_unit: Option<TimeUnit>,
+    /// Who made the load; `None` while it goes on.
+    pub generator: Option<&'a Generator>,
 }
 
 impl Source<'_> {

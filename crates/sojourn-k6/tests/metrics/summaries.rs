@@ -32,6 +32,7 @@ fn each(kind: &str, file: &str, unit: Option<TimeUnit>, look: impl Fn(&Source<'_
             elapsed_ns,
             trend_stats: &stats,
             time_unit: unit,
+            generator: None,
         };
         look(&source, &folder);
     }
@@ -159,6 +160,7 @@ fn what_k6_does_not_measure_stands_below() {
             elapsed_ns: 1,
             trend_stats: &stats,
             time_unit: Some(TimeUnit::Milliseconds),
+            generator: None,
         };
         let compact = text(&source, Mode::Compact, false);
         for text in [&compact, &legacy_text(&source, false)] {

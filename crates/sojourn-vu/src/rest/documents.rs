@@ -83,6 +83,7 @@ fn told(figures: &Figures) -> Value {
         elapsed_ns: figures.elapsed_ns,
         trend_stats: &trend_stats,
         time_unit: None,
+        generator: None,
     };
     data(&source, Terminal::default(), None)
 }

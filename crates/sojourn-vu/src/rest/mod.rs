@@ -6,6 +6,7 @@
 
 mod documents;
 mod doors;
+mod own;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
@@ -41,9 +42,9 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Listens at an address such as `localhost:6565` and returns what will be asked. Errs when it
-    /// can't.
-    pub fn start(address: &str) -> io::Result<(Self, Receiver<Ask>)> {
+    /// Listens at an address such as `localhost:6565` and returns what will be asked; with the
+    /// process's own figures, if those are asked for. Errs when it can't.
+    pub fn start(address: &str, has_own_figures: bool) -> io::Result<(Self, Receiver<Ask>)> {
         let listener = TcpListener::bind(&*addresses(address)?)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -53,7 +54,7 @@ impl Rest {
             .enable_all()
             .max_blocking_threads(ASKS_MAX)
             .build()?;
-        let app = router(ask);
+        let app = router(ask, has_own_figures);
         let body = move || {
             // Whatever it ends by, the test goes on without it.
             let _ended = runtime.block_on(serve(listener, app, ended));
@@ -113,8 +114,9 @@ async fn serve(listener: TcpListener, app: Router, ended: oneshot::Receiver<()>)
 
 type Asks = State<Sender<Ask>>;
 
-fn router(ask: Sender<Ask>) -> Router {
-    Router::new()
+fn router(ask: Sender<Ask>, has_own_figures: bool) -> Router {
+    let beside = if has_own_figures { own::router() } else { Router::new() };
+    beside
         .route("/ping", get(|| async { "ok" }))
         .route("/v1/status", get(status).patch(change))
         .route("/v1/metrics", get(metrics))
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_last_answer_is_sent_before_the_end() {
-        let (rest, asks) = Rest::start("127.0.0.1:0").unwrap();
+        let (rest, asks) = Rest::start("127.0.0.1:0", false).unwrap();
         let mut stream = asked_and_open(&rest);
         let ask = asks.recv().unwrap();
         ask.answer.send(Answer::Done).unwrap();
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn who_is_never_answered_keeps_nobody_for_long() {
-        let (rest, asks) = Rest::start("127.0.0.1:0").unwrap();
+        let (rest, asks) = Rest::start("127.0.0.1:0", false).unwrap();
         let mut stream = asked_and_open(&rest);
         let ask = asks.recv().unwrap();
         // The drop returns, though the ask is still held.

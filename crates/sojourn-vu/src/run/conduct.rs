@@ -20,6 +20,7 @@ use super::settle::settle;
 use super::test::{Ended, Plan, RunError, Seen, SummaryData, View};
 use super::threads::Equipment;
 use super::verdict::{Cause, verdict};
+use crate::health::{self, Told};
 use crate::settings::{Counted, Role, Settings};
 use crate::thread::{Member, Order, Report};
 
@@ -66,6 +67,7 @@ pub fn conduct(
         totals: Totals::default(),
         anchor: settings.anchor,
         is_strict: plan.strict,
+        told: Told::by(crew.names()),
         settings,
         journeys,
         crew,
@@ -99,6 +101,8 @@ pub(super) struct Conductor<'a> {
     pub(super) sets: TagSets,
     pub(super) anchor: Anchor,
     is_strict: bool,
+    /// Whether those who make the load keep up.
+    told: Told,
     pub(super) outputs: &'a mut Vec<Output>,
     pub(super) stop: &'a dyn Fn() -> u8,
     view: &'a mut dyn FnMut(&Seen<'_>),
@@ -156,6 +160,8 @@ impl Conductor<'_> {
         let fields = failure.as_ref().map(|failure| failure.fields.clone()).unwrap_or_default();
         let is_marked = self.settings.progress.failed.get().is_some();
         let (exit, reason) = verdict(cause, failure, &failed, is_marked);
+        let view = self.figures(elapsed_ns);
+        let due = view.begun + view.dropped;
         let mut ended = Ended {
             exit,
             reason,
@@ -164,7 +170,8 @@ impl Conductor<'_> {
             totals: self.totals.clone(),
             thresholds: self.thresholds.clone(),
             elapsed_ns,
-            view: self.figures(elapsed_ns),
+            view,
+            generator: health::verdict(&self.told, &self.totals, due, view.dropped),
             scenarios: self.settings.scenarios.clone(),
             setup_data,
             summary: None,
@@ -355,13 +362,14 @@ impl Conductor<'_> {
                 .map_err(|message| RunError::new(ExitCode::Panic, message))?,
         };
         match next {
-            Some((member, Report::Account { delta, samples, is_asked })) => {
-                if let Some(delta) = delta {
-                    self.totals.merge(*delta);
+            Some((member, Report::Account { account, samples, is_asked })) => {
+                if let Some(account) = account {
+                    self.totals.merge(account.delta);
+                    self.told.take_in(member, account.noticed);
                 }
                 self.write(&samples);
                 // Told on, for who counts them.
-                let taken_in = Report::Account { delta: None, samples: Vec::new(), is_asked };
+                let taken_in = Report::Account { account: None, samples: Vec::new(), is_asked };
                 Ok(Some((member, taken_in)))
             }
             Some((_, Report::Failed(message))) => {

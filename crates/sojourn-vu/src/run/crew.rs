@@ -1,6 +1,6 @@
 //! Everybody who runs users: threads of this process, or other processes with threads of their own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,6 +81,13 @@ impl Crew {
     /// Who is there.
     pub(super) fn members(&self) -> BTreeSet<Member> {
         self.present.clone()
+    }
+
+    /// What processes are called; empty where users are threads of this one.
+    pub(super) fn names(&self) -> BTreeMap<Member, String> {
+        let first = self.threads.count();
+        let named = self.processes.iter().enumerate();
+        named.map(|(at, process)| (first + at, process.name())).collect()
     }
 
     /// Everybody has said that it is ready.

@@ -28,6 +28,7 @@ pub use collect::{Collected, Collecting, collect};
 pub use conduct::conduct;
 pub use outputs::{Format, Output};
 pub use processes::{Share, ShareLink, take_part};
+pub use settle::check_thresholds;
 pub use test::{Ended, Plan, RunError, Seen, SummaryData, View};
 
 /// Most samples that a thread holds for outputs.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_k6::exit_code::ExitCode;
-use sojourn_k6::metrics::SystemTags;
+use sojourn_k6::metrics::{Registry, SystemTags};
 use sojourn_k6::options::Consolidated;
 use sojourn_k6::thresholds::{Spec, Thresholds};
 
@@ -38,6 +38,26 @@ pub(super) fn settle(
     settings.role = role;
     settings.counters = settings.scenarios.iter().map(|_| Counters::default()).collect();
     settings.functions = collected.functions;
+    let (registry, thresholds) = thresholds(&settings, consolidated, no_thresholds)?;
+    settings.registry = Arc::new(Mutex::new(registry));
+    Ok((Arc::new(settings), thresholds))
+}
+
+/// That thresholds can be read, and are of metrics that there are.
+pub fn check_thresholds(
+    collected: &Collected,
+    consolidated: &Consolidated,
+) -> Result<(), RunError> {
+    thresholds(&collected.settings, consolidated, false).map(|_| ())
+}
+
+/// The script's metrics with submetrics for thresholds, and those.
+fn thresholds(
+    settings: &Settings,
+    consolidated: &Consolidated,
+    no_thresholds: bool,
+) -> Result<(Registry, Thresholds), RunError> {
+    let invalid = |message: String| RunError::new(ExitCode::InvalidConfig, message);
     let given = consolidated.options.thresholds.iter().flat_map(|given| &given.0);
     let specs = given.filter(|_| !no_thresholds).map(|(metric, conditions)| {
         let spec = |condition: &sojourn_k6::options::ThresholdOption| Spec {
@@ -53,6 +73,5 @@ pub(super) fn settle(
     }
     let thresholds =
         Thresholds::new(&mut registry, specs).map_err(|error| invalid(error.to_string()))?;
-    settings.registry = Arc::new(Mutex::new(registry));
-    Ok((Arc::new(settings), thresholds))
+    Ok((registry, thresholds))
 }

@@ -7,6 +7,7 @@ use sojourn_k6::executors::Scenario;
 use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::metrics::{Registry, SystemTags, Totals};
 use sojourn_k6::options::Consolidated;
+use sojourn_k6::summary::Generator;
 use sojourn_k6::thresholds::Thresholds;
 use sojourn_script::ScriptError;
 
@@ -105,6 +106,8 @@ pub struct Ended {
     pub elapsed_ns: u64,
     /// Iterations and users.
     pub view: View,
+    /// Whether those who made the load kept up.
+    pub generator: Generator,
     /// Scenarios as they were planned.
     pub scenarios: Vec<Scenario>,
     /// What `setup` returned, JSON.

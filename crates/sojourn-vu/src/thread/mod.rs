@@ -23,7 +23,7 @@ use crate::host::{Host, of_token};
 use crate::settings::Role;
 use crate::user::{Job, JobEnd, Outcome, Phase};
 
-pub(crate) use orders::{Member, Order, Report};
+pub(crate) use orders::{Account, Member, Order, Report};
 use player::Player;
 use seats::Seats;
 pub(crate) use steered::Steer;
@@ -132,6 +132,7 @@ impl VuThread {
             self.seats.complete(user, operation, Outcome::Answer(answer));
         }
         if self.state == State::Running {
+            self.host.watch.borrow_mut().turn(now_ns);
             for player in &mut self.players {
                 player.tick(now_ns, &mut self.seats);
             }
@@ -197,6 +198,7 @@ impl VuThread {
             }
             State::Running if self.players.iter().all(Player::is_done) => {
                 self.state = State::Finished;
+                self.host.watch.borrow_mut().end();
                 self.report(Report::Finished);
             }
             _ => {}
@@ -229,6 +231,7 @@ impl VuThread {
         match order {
             Order::Start { start_ns } => {
                 self.state = State::Running;
+                self.host.watch.borrow_mut().begin(self.place.thread, start_ns.max(now_ns()));
                 for player in &mut self.players {
                     player.start(start_ns);
                 }
@@ -272,13 +275,15 @@ impl VuThread {
     fn hand_over(&mut self, is_asked: bool) {
         let mut shard = self.host.shard.borrow_mut();
         let samples = shard.take_samples(Vec::new());
-        let delta = is_asked.then(|| Box::new(shard.take()));
+        let noticed = || self.host.watch.borrow_mut().take();
+        let account =
+            is_asked.then(|| Box::new(Account { delta: shard.take(), noticed: noticed() }));
         drop(shard);
         let warning = self.host.tag_sets.borrow_mut().take_warning();
         if let Some(warning) = warning {
             self.host.settings.console.warn(&warning);
         }
-        self.report(Report::Account { delta, samples, is_asked });
+        self.report(Report::Account { account, samples, is_asked });
     }
 
     fn report(&self, report: Report) {

@@ -1,8 +1,10 @@
 //! What coordinator and threads say to each other.
 
+use serde::{Deserialize, Serialize};
 use sojourn_k6::metrics::{Delta, Sample};
 
 use super::Steer;
+use crate::health::Noticed;
 use crate::user::JobEnd;
 
 /// Who reports: threads of this process are numbered first, from 0, then other processes.
@@ -34,7 +36,7 @@ pub(crate) enum Report {
     Ready,
     /// What was accounted for since the last report, and samples for outputs; `is_asked` answers an
     /// [`Order::HandOver`].
-    Account { delta: Option<Box<Delta>>, samples: Vec<Sample>, is_asked: bool },
+    Account { account: Option<Box<Account>>, samples: Vec<Sample>, is_asked: bool },
     /// The call has ended.
     Called(JobEnd),
     /// All scenarios have ended.
@@ -43,4 +45,21 @@ pub(crate) enum Report {
     Failed(String),
     /// The process is gone: why; `None`: how it ended says that.
     Lost(Option<String>),
+}
+
+/// What there is to account for since the last time.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Account {
+    /// Of metrics.
+    pub(crate) delta: Delta,
+    /// Of who makes the load.
+    pub(crate) noticed: Noticed,
+}
+
+impl Account {
+    /// What another thread of the process has to account for.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.delta.merge(other.delta);
+        self.noticed.merge(other.noticed);
+    }
 }

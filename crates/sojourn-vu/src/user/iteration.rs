@@ -33,7 +33,11 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
     script.inside.ctx.globals().set("__ITER", number).ok();
     set_environment(script, work.scenario);
     let began_ns = sojourn_clock::now_ns();
-    user.lag_ns.set(began_ns.saturating_sub(work.due_ns));
+    let lag_ns = began_ns.saturating_sub(work.due_ns);
+    user.lag_ns.set(lag_ns);
+    if scenario.kind().has_schedule() {
+        user.host.watch.borrow_mut().late(lag_ns);
+    }
     user.journeys.begin(began_ns);
     let result = match script.function(&scenario.exec) {
         Some(function) => {

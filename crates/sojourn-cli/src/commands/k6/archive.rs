@@ -9,7 +9,7 @@ use serde_json::Value;
 use sojourn_k6::archive;
 use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::Environment;
-use sojourn_vu::Console;
+use sojourn_vu::{Console, check_thresholds};
 
 use super::environment;
 use super::script::{self, Around, Failed};
@@ -49,6 +49,7 @@ fn write(
 ) -> Result<(), Failed> {
     let around = Around::here(process);
     let asked = script::ask(&command.script, &command.flags, settings, &around, None, console)?;
+    check_thresholds(&asked.collected, &asked.consolidated)?;
     let wrong = |problem: &dyn std::fmt::Display| {
         Failed::config(format!("{}: {problem}", command.archive_out.display()))
     };

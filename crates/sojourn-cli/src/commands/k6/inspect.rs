@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use sojourn_k6::flags::{RunFlags, Settings};
 use sojourn_k6::options::{Environment, Options, Tier};
-use sojourn_vu::Console;
+use sojourn_vu::{Console, check_thresholds};
 
 use super::script::{self, Around, Failed};
 use crate::errors::UsageError;
@@ -40,6 +40,7 @@ fn inspect(
     let around = Around::here(process);
     let shown = if command.execution_requirements {
         let asked = script::ask(&command.script, &command.flags, settings, &around, None, console)?;
+        check_thresholds(&asked.collected, &asked.consolidated)?;
         asked.consolidated.inspected()
     } else {
         let collected = script::load(&command.script, settings, &around, console)?;

@@ -2,13 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::Settings;
-use sojourn_vu::{Console, LogFormat, LogSink, ShareLink};
+use sojourn_k6::log::{LogOutput, LokiOptions};
+use sojourn_vu::{Console, LogFormat, LogSink, Loki, ShareLink};
 
 use super::held::Terminal;
 use super::script::Failed;
+
+/// What has to be sent before the process ends.
+static LOKI: Mutex<Option<Loki>> = Mutex::new(None);
 
 /// The log before it is known what flags ask for.
 pub(super) fn beginning() -> Console {
@@ -21,29 +26,17 @@ pub(super) fn console(
     settings: &Settings,
     console_output: Option<&str>,
 ) -> Result<Arc<Console>, Failed> {
-    let (format, output) = (format(settings)?, output(settings));
-    let log: LogSink = match output {
-        "stderr" => Box::new(Terminal),
-        "stdout" => Box::new(io::stdout()),
-        "none" => Box::new(io::sink()),
-        other => match other.strip_prefix("file=") {
-            Some(rest) => Box::new(file(rest.split(',').next().unwrap_or(rest))?),
-            None => {
-                let kind = other.split('=').next().unwrap_or_default();
-                let hint = match kind {
-                    "loki" => "; nothing is sent to Loki: an agent such as Promtail reads a file",
-                    _ => "",
-                };
-                let told = format!(
-                    "--log-output {kind}: it is none of stderr, stdout, none and file=PATH{hint}"
-                );
-                return Err(Failed::config(told));
-            }
-        },
+    let (format, output) = (format(settings)?, output(settings)?);
+    let log: LogSink = match &output {
+        LogOutput::Stderr => Box::new(Terminal),
+        LogOutput::Stdout => Box::new(io::stdout()),
+        LogOutput::None => Box::new(io::sink()),
+        LogOutput::File { path, .. } => Box::new(file(path)?),
+        LogOutput::Loki(options) => loki(options)?,
     };
     let script = console_output.map(file).transpose()?.map(|file| Box::new(file) as LogSink);
-    let is_terminal = is_terminal(output);
-    Ok(Arc::new(Console::new(format, settings.verbose, is_terminal, log, script)))
+    let console = Console::new(format, settings.verbose, is_terminal(&output), log, script);
+    Ok(Arc::new(console.from_level(output.least()).with_log_format(format_of(&output))))
 }
 
 /// The same for a process whose lines another one writes.
@@ -53,9 +46,26 @@ pub(super) fn passed_on(
     link: &ShareLink,
 ) -> Result<Arc<Console>, Failed> {
     let script = console_output.map(|_| link.lines(true));
-    let is_terminal = is_terminal(output(settings));
-    let (format, log) = (format(settings)?, link.lines(false));
-    Ok(Arc::new(Console::new(format, settings.verbose, is_terminal, log, script)))
+    let (format, output, log) = (format(settings)?, output(settings)?, link.lines(false));
+    let console = Console::new(format, settings.verbose, is_terminal(&output), log, script);
+    Ok(Arc::new(console.from_level(output.least()).with_log_format(format_of(&output))))
+}
+
+/// Begins to send lines to Loki. What goes wrong with that is said on standard error.
+fn loki(options: &LokiOptions) -> Result<LogSink, Failed> {
+    let is_terminal = io::stderr().is_terminal();
+    let say = move |text: &str| {
+        Console::new(LogFormat::Text, false, is_terminal, Box::new(Terminal), None).error(text);
+    };
+    let wrong = |problem| wrong_output(&format!("loki: {problem}"));
+    let (loki, sink) = Loki::start(options.clone(), Box::new(say)).map_err(wrong)?;
+    *LOKI.lock().unwrap_or_else(PoisonError::into_inner) = Some(loki);
+    Ok(sink)
+}
+
+/// Sends what is left of the log.
+pub(super) fn end() {
+    LOKI.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 
 fn format(settings: &Settings) -> Result<LogFormat, Failed> {
@@ -70,12 +80,22 @@ fn format(settings: &Settings) -> Result<LogFormat, Failed> {
     }
 }
 
-fn output(settings: &Settings) -> &str {
-    settings.log_output.as_deref().unwrap_or("stderr")
+fn output(settings: &Settings) -> Result<LogOutput, Failed> {
+    let text = settings.log_output.as_deref().unwrap_or_default();
+    LogOutput::parse(text).map_err(|problem| wrong_output(&problem))
 }
 
-fn is_terminal(output: &str) -> bool {
-    output == "stderr" && io::stderr().is_terminal()
+fn wrong_output(problem: &str) -> Failed {
+    Failed::new(ExitCode::Unspecified, format!("--log-output {problem}"))
+}
+
+/// Lines on their way to Loki are objects, whatever `--log-format` says.
+fn format_of(output: &LogOutput) -> Option<LogFormat> {
+    matches!(output, LogOutput::Loki(_)).then_some(LogFormat::Json)
+}
+
+fn is_terminal(output: &LogOutput) -> bool {
+    *output == LogOutput::Stderr && io::stderr().is_terminal()
 }
 
 /// A file that lines are appended to.

@@ -4,6 +4,7 @@ mod archive;
 mod browser;
 mod carried;
 mod check;
+mod config_file;
 mod coordinator;
 mod display;
 mod environment;
@@ -28,11 +29,15 @@ mod written;
 
 use sojourn_engine::{Joined, RunError};
 
+use super::completions;
 use crate::errors::UsageError;
 
 /// k6 scripts, unchanged: k6's command line
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    version,
+    display_name = "sojourn",
+    after_help = "Examples:
   sojourn k6 run script.js
   sojourn run script.js                     the same: scripts are recognised
   sojourn k6 run -u 25 -d 30s -e BASE=http://127.0.0.1:8080 script.ts
@@ -49,7 +54,8 @@ use crate::errors::UsageError;
   sojourn k6 resume                         begins it, from another terminal or machine
 
 Exit codes are k6's: 0 passed, 99 a threshold failed, 104 wrong options, 105 a signal, 107 the
-script threw outside iterations, 108 and 110 it ended or failed the test.")]
+script threw outside iterations, 108 and 110 it ended or failed the test."
+)]
 pub(crate) struct K6 {
     #[command(subcommand)]
     command: Command,
@@ -82,8 +88,29 @@ enum Command {
     Resume(remote::At),
     /// Change how many users an externally controlled scenario has
     Scale(remote::Scale),
+    /// Print shell completions: the same as `sojourn completions`
+    Completion(completions::Completions),
     /// Print the version
-    Version,
+    Version(Version),
+}
+
+/// Print the version
+#[derive(Debug, clap::Args)]
+struct Version {
+    /// As JSON, with the system that it is for
+    #[arg(long)]
+    json: bool,
+}
+
+impl Version {
+    fn text(&self) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        if !self.json {
+            return format!("sojourn {version}");
+        }
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        serde_json::json!({ "version": version, "os": os, "arch": arch }).to_string()
+    }
 }
 
 /// Runs its share of the users for the process that conducts the test.
@@ -98,6 +125,12 @@ pub(crate) fn join(command: &K6, joined: Joined) -> Result<(), RunError> {
 
 /// Does it; the exit code.
 pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
+    let done = obey(command);
+    log::end();
+    done
+}
+
+fn obey(command: &K6) -> Result<u8, UsageError> {
     match &command.command {
         Command::Run(command) => run::run(command),
         Command::Coordinator(command) => coordinator::run(command),
@@ -111,8 +144,9 @@ pub(crate) fn run(command: &K6) -> Result<u8, UsageError> {
         Command::Pause(at) => remote::pause(at, true),
         Command::Resume(at) => remote::pause(at, false),
         Command::Scale(command) => remote::scale(command),
-        Command::Version => {
-            println!("sojourn {}", env!("CARGO_PKG_VERSION"));
+        Command::Completion(command) => completions::run(command),
+        Command::Version(command) => {
+            println!("{}", command.text());
             Ok(0)
         }
     }

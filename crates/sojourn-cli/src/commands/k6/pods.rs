@@ -11,8 +11,8 @@ use sojourn_vu::Console;
 
 use super::carried::Carried;
 use super::run::{self, Making, Run};
-use super::script::{self, Around, Asked as Script, Failed};
-use super::{environment, log, processes, written};
+use super::script::{Around, Asked as Script, Failed};
+use super::{config_file, environment, log, processes, written};
 use crate::{
     errors::UsageError,
     for_pods::{Packed, names_user, refuse_unread_in_image, words_for_pods},
@@ -150,7 +150,7 @@ fn packed(
         }
     };
     packed.words.push(word);
-    if let Some(path) = script::config_path(&making.flags, process)
+    if let Some(path) = config_file::path(&making.flags, process)
         && let Some(content) = noted.files.get(&*path.to_string_lossy())
     {
         let place = packed.bundle.add_content(&path, content.clone());

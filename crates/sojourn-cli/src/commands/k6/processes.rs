@@ -9,7 +9,7 @@ use sojourn_vu::{Console, Share, ShareLink, take_part};
 
 use super::run::{self, Making};
 use super::script::{self, Around, Asked, Failed, Part};
-use super::{environment, log};
+use super::{config_file, environment, log};
 use crate::{errors::UsageError, shelf::Shelf};
 
 /// Errs for a script that only one process can read.
@@ -74,7 +74,7 @@ pub(super) fn join(command: &Making, joined: Joined) -> Result<(), RunError> {
 fn share(command: &Making, shelf: &Shelf, link: &ShareLink) -> Result<Share, Failed> {
     let process = environment::of(shelf);
     let around = Around { process: &process, is_included: true, shelf };
-    let config: Value = script::config_file(&command.flags, &around)?;
+    let config: Value = config_file::read(&command.flags, &around)?;
     let settings = Settings::new(&command.flags, &process, &config).map_err(Failed::options)?;
     let output = command.flags.console_output.as_ref();
     let output = output.or_else(|| process.get("K6_CONSOLE_OUTPUT"));

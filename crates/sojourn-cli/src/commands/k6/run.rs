@@ -11,14 +11,14 @@ use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::{RunFlags, Settings, SummaryMode};
 use sojourn_k6::metrics::SystemTags;
 use sojourn_k6::options::{Environment, Segment};
-use sojourn_vu::{Ask, Console, Ended, Output, Plan, Rest, Seen, conduct};
+use sojourn_vu::{Ask, Collected, Console, Ended, Output, Plan, Rest, Seen, conduct};
 
 use super::carried::Carried;
 use super::display::{Display, Shown, ShownFlags};
 use super::journeys::Journeys;
 use super::script::{self, Around, Failed};
 use super::written::{self, Folder};
-use super::{environment, frames, log, outputs, pods, processes, summary};
+use super::{config_file, environment, frames, log, outputs, pods, processes, summary};
 use crate::errors::UsageError;
 use crate::fleet_flags::FleetFlags;
 use crate::kubernetes_flags::{OnFlags, TermsFlags};
@@ -130,7 +130,7 @@ fn settled(command: &Making, around: &Around<'_>) -> Result<(Settings, Arc<Conso
 
 /// What is decided outside the script.
 pub(super) fn settings(command: &Making, around: &Around<'_>) -> Result<Settings, Failed> {
-    let config = script::config_file(&command.flags, around)?;
+    let config = config_file::read(&command.flags, around)?;
     Settings::new(&command.flags, around.process, &config).map_err(Failed::options)
 }
 
@@ -168,13 +168,21 @@ fn prepare(
     }
     let options = &asked.consolidated.options;
     let is_coloured = !settings.no_color && std::io::stdout().is_terminal();
+    let script = settings.new_machine_readable_summary.then(|| text_of(&asked.collected));
     let look = summary::Look::new(options, is_coloured)?.below(folder.is_some());
+    let look = look.of(script.flatten());
     let system_tags = script::system_tags(options);
     if !settings.quiet {
         announce(command, settings, &asked, by);
     }
     let outputs = outputs::open(&settings.out, process, system_tags)?;
     Ok(Prepared { asked, look, system_tags, outputs })
+}
+
+/// The script's own text, without what it imports.
+fn text_of(script: &Collected) -> Option<String> {
+    let mut all = script.contents().ok()?;
+    String::from_utf8(all.remove(&script.entry())?).ok()
 }
 
 fn test(
@@ -291,7 +299,7 @@ fn rest(
             _ => Ok(None),
         };
     };
-    let (rest, asks) = Rest::start(address).map_err(|error| {
+    let (rest, asks) = Rest::start(address, settings.profiling).map_err(|error| {
         Failed::new(ExitCode::CannotStartRest, format!("--address {address}: {error}"))
     })?;
     console.info(&format!("the REST interface is at http://{}/v1/status", rest.address()));
@@ -327,11 +335,24 @@ fn tell(
     for problem in &ended.outputs_failed {
         console.error(&format!("an output is incomplete: {problem}"));
     }
-    if settings.strict && ended.exit == ExitCode::Success && ended.view.exceptions > 0 {
-        console.error(&format!("{} iterations threw (--strict)", ended.view.exceptions));
-        return Ok(ExitCode::ScriptException);
+    Ok(if settings.strict { strictly(ended, console) } else { ended.exit })
+}
+
+/// What a test that went well otherwise ends with where `--strict` looks closer: figures that may
+/// not be believed come before exceptions.
+fn strictly(ended: &Ended, console: &Console) -> ExitCode {
+    for cause in &ended.generator.causes {
+        console.error(&format!("the run is void: {cause} (--strict)"));
     }
-    Ok(ended.exit)
+    let exceptions = ended.view.exceptions;
+    if exceptions > 0 {
+        console.error(&format!("{exceptions} iterations threw (--strict)"));
+    }
+    match ended.exit {
+        ExitCode::Success if !ended.generator.causes.is_empty() => ExitCode::Panic,
+        ExitCode::Success if exceptions > 0 => ExitCode::ScriptException,
+        exit => exit,
+    }
 }
 
 /// What is about to run.

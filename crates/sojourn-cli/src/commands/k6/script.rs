@@ -1,6 +1,6 @@
 //! From flags to a script's options: what `run`, `inspect` and `archive` share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -14,7 +14,7 @@ use sojourn_k6::options::{
 };
 use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, collect};
 
-use super::{environment, log, source};
+use super::{config_file, environment, log, source};
 use crate::shelf::Shelf;
 
 /// What one user may use: memory for values, and stack for calls.
@@ -125,6 +125,22 @@ impl<'a> Around<'a> {
     }
 }
 
+/// The modes that k6 has; all of them are the same here.
+const COMPATIBILITY_MODES: [&str; 4] = ["", "base", "extended", "experimental_enhanced"];
+
+/// Errs for a mode that there is not.
+fn check_mode(settings: &Settings) -> Result<(), Failed> {
+    let mode = settings.compatibility_mode.as_deref().unwrap_or_default();
+    if COMPATIBILITY_MODES.contains(&mode) {
+        return Ok(());
+    }
+    let told = format!(
+        "--compatibility-mode (K6_COMPATIBILITY_MODE) {mode}: it is none of extended, base and \
+         experimental_enhanced"
+    );
+    Err(Failed::new(ExitCode::Unspecified, told))
+}
+
 /// Runs the script's top level.
 pub(super) fn load(
     name: &Path,
@@ -132,6 +148,7 @@ pub(super) fn load(
     around: &Around<'_>,
     console: &Arc<Console>,
 ) -> Result<Collected, Failed> {
+    check_mode(settings)?;
     let source = source::of(name, settings, around.shelf)?;
     let mut env = source.env;
     env.extend(environment::of_script(around.process, settings, around.is_included));
@@ -184,7 +201,7 @@ pub(super) fn ask(
         of_flags.execution_segment = Segment::nth(part.number, part.of);
         of_flags.execution_segment_sequence = Some(SegmentSequence::alike(part.of));
     }
-    let config_file = config_file(flags, around)?;
+    let config_file = config_file::read(flags, around)?;
     let (of_script, unknown) =
         Options::from_json(Tier::Script, &collected.options).map_err(Failed::options)?;
     for key in unknown {
@@ -211,19 +228,4 @@ pub(super) fn system_tags(options: &Options) -> SystemTags {
         Some(tags) => SystemTags::from_keys(tags.0.iter().copied()),
         None => SystemTags::default(),
     }
-}
-
-/// The file of `-c` or `K6_CONFIG`.
-pub(super) fn config_path(flags: &RunFlags, process: &Environment) -> Option<PathBuf> {
-    let path = flags.config.clone().or_else(|| process.get("K6_CONFIG").cloned());
-    path.filter(|path| !path.is_empty()).map(PathBuf::from)
-}
-
-/// The JSON of `-c` or `K6_CONFIG`; null without.
-pub(super) fn config_file(flags: &RunFlags, around: &Around<'_>) -> Result<Value, Failed> {
-    let Some(path) = config_path(flags, around.process) else { return Ok(Value::Null) };
-    let wrong =
-        |problem: &dyn std::fmt::Display| Failed::config(format!("{}: {problem}", path.display()));
-    let text = around.shelf.read_text(&path).map_err(|error| wrong(&error))?;
-    serde_json::from_str(&text).map_err(|error| wrong(&error))
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use sojourn_k6::archive::{Archive, is_tar};
+use sojourn_k6::exit_code::ExitCode;
 use sojourn_k6::flags::Settings;
 use sojourn_vu::Sources;
 
@@ -50,7 +51,21 @@ pub(super) fn of(script: &Path, settings: &Settings, shelf: &Shelf) -> Result<So
     if is_archived(script, settings) {
         return archived(script, &Shelf::Here);
     }
+    check_is_there(script)?;
     Ok(plain(script, None))
+}
+
+/// A script that is not there is no exception of one: it has the exit code of whatever else can't
+/// be read of a command line.
+fn check_is_there(script: &Path) -> Result<(), Failed> {
+    let wrong = |problem: String| {
+        Failed::new(ExitCode::Unspecified, format!("the script {}: {problem}", script.display()))
+    };
+    let found = std::fs::metadata(script).map_err(|error| wrong(error.to_string()))?;
+    match found.is_dir() {
+        true => Err(wrong("it is a folder".to_owned())),
+        false => Ok(()),
+    }
 }
 
 /// Whether the script is an archive, or is said to be one.

@@ -21,6 +21,8 @@ pub(super) struct Look {
     stats: Vec<TrendStat>,
     unit: Option<TimeUnit>,
     is_coloured: bool,
+    /// The script's text, for the summary that has it.
+    script: Option<String>,
     /// Files are written below the working folder only, and folders made for them.
     is_below: bool,
 }
@@ -36,12 +38,17 @@ impl Look {
         };
         let unit = options.summary_time_unit.as_deref().unwrap_or_default();
         let unit = TimeUnit::parse(unit).map_err(Failed::config)?;
-        Ok(Self { stats, unit, is_coloured, is_below: false })
+        Ok(Self { stats, unit, is_coloured, script: None, is_below: false })
     }
 
     /// The same where only what is below the working folder is fetched.
     pub(super) fn below(self, is_below: bool) -> Self {
         Self { is_below, ..self }
+    }
+
+    /// The same with the script's text.
+    pub(super) fn of(self, script: Option<String>) -> Self {
+        Self { script, ..self }
     }
 
     /// Writes a file of `handleSummary`.
@@ -64,6 +71,7 @@ impl Look {
             elapsed_ns: ended.elapsed_ns,
             trend_stats: &self.stats,
             time_unit: self.unit,
+            generator: Some(&ended.generator),
         }
     }
 }
@@ -72,7 +80,7 @@ impl Look {
 pub(super) fn data(ended: &Ended, look: &Look, settings: &Settings) -> Value {
     let source = look.source(ended);
     if settings.new_machine_readable_summary {
-        return machine(&source, identity(&jiff::Timestamp::now().to_string()));
+        return machine(&source, identity(&jiff::Timestamp::now().to_string(), look));
     }
     let terminal = Terminal {
         is_stdout: io::stdout().is_terminal(),
@@ -84,8 +92,9 @@ pub(super) fn data(ended: &Ended, look: &Look, settings: &Settings) -> Value {
     summary::data(&source, terminal, setup_data)
 }
 
-fn identity(generated_at: &str) -> Identity<'_> {
-    Identity { generated_at, version: concat!("sojourn-", env!("CARGO_PKG_VERSION")), script: None }
+fn identity<'a>(generated_at: &'a str, look: &'a Look) -> Identity<'a> {
+    let version = concat!("sojourn-", env!("CARGO_PKG_VERSION"));
+    Identity { generated_at, version, script: look.script.as_deref() }
 }
 
 /// Writes the file of `--summary-export`.
@@ -93,7 +102,7 @@ pub(super) fn export(ended: &Ended, look: &Look, settings: &Settings) -> io::Res
     let Some(path) = &settings.summary_export else { return Ok(()) };
     let source = look.source(ended);
     let value = if settings.new_machine_readable_summary {
-        machine(&source, identity(&jiff::Timestamp::now().to_string()))
+        machine(&source, identity(&jiff::Timestamp::now().to_string(), look))
     } else {
         summary::export(&source)
     };

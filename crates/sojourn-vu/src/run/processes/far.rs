@@ -13,7 +13,7 @@ use serde_json::Value;
 use sojourn_clock::{Anchor, MILLISECOND_NS, now_ns};
 use sojourn_engine::remote::{OwnLink, read_message, write_message};
 use sojourn_engine::{Joined, Stop};
-use sojourn_k6::metrics::{CarriedSamples, Delta, Sample, ShardOptions, SystemTags};
+use sojourn_k6::metrics::{CarriedSamples, Sample, ShardOptions, SystemTags};
 use sojourn_k6::options::Consolidated;
 
 use super::{COUNTED_EVERY_NS, FromProcess, SAID_EVERY_NS, ToProcess, fingerprint};
@@ -23,7 +23,7 @@ use crate::run::settle::settle;
 use crate::run::threads::{Equipment, GONE, REPORTS_MAX, Threads};
 use crate::run::{SAMPLES_MAX, client};
 use crate::settings::{Counted, Role, Settings};
-use crate::thread::{Member, Order, Report, Steer};
+use crate::thread::{Account, Member, Order, Report, Steer};
 
 /// Orders that may wait: those that are obeyed at once, and seldom given.
 const ORDERS_MAX: usize = 64;
@@ -218,7 +218,7 @@ struct Process {
     ready: usize,
     finished: usize,
     /// Of all threads, since the last answer.
-    gathered: Delta,
+    gathered: Account,
     /// Rounds of accounts under way.
     rounds: VecDeque<Round>,
     /// How many accounts each thread has handed over, of those rounds that are under way.
@@ -243,7 +243,7 @@ impl Process {
             to,
             ready: 0,
             finished: 0,
-            gathered: Delta::default(),
+            gathered: Account::default(),
             rounds: VecDeque::new(),
             handed_over,
             counted: Counted::default(),
@@ -351,10 +351,10 @@ impl Process {
                     self.to.say(&FromProcess::Ready)?;
                 }
             }
-            Report::Account { delta, samples, is_asked } => {
+            Report::Account { account, samples, is_asked } => {
                 self.tell_samples(&samples)?;
-                if let Some(delta) = delta {
-                    self.gathered.merge(*delta);
+                if let Some(account) = account {
+                    self.gathered.merge(*account);
                 }
                 if is_asked {
                     self.handed_over[thread] += 1;
@@ -379,7 +379,7 @@ impl Process {
             return Ok(());
         }
         let samples = CarriedSamples::new(samples);
-        self.to.say(&FromProcess::Account { delta: None, samples, is_asked: false })
+        self.to.say(&FromProcess::Account { account: None, samples, is_asked: false })
     }
 
     /// Tells the account of a round that every thread has had its part in.
@@ -390,10 +390,10 @@ impl Process {
         self.handed_over.iter_mut().for_each(|count| *count -= 1);
         let round = self.rounds.pop_front();
         self.tell_state(true)?;
-        let delta = Some(Box::new(std::mem::take(&mut self.gathered)));
+        let account = Some(Box::new(std::mem::take(&mut self.gathered)));
         let is_asked = round == Some(Round::Asked);
         let samples = CarriedSamples::default();
-        self.to.say(&FromProcess::Account { delta, samples, is_asked })?;
+        self.to.say(&FromProcess::Account { account, samples, is_asked })?;
         match round {
             Some(Round::Last) if self.is_leaving => self.leave(),
             Some(Round::Last) => self.to.say(&FromProcess::Finished),

@@ -20,10 +20,10 @@ mod near;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
-use sojourn_k6::metrics::{CarriedSamples, Delta, Registry};
+use sojourn_k6::metrics::{CarriedSamples, Registry};
 
 use crate::settings::{Counted, Settings};
-use crate::thread::Steer;
+use crate::thread::{Account, Steer};
 
 pub use far::{Share, ShareLink, take_part};
 pub(super) use near::Process;
@@ -69,7 +69,7 @@ enum FromProcess {
     Line { is_script: bool, line: Vec<u8> },
     /// What was accounted for since the last time, and samples for outputs. `is_asked` answers a
     /// [`ToProcess::HandOver`].
-    Account { delta: Option<Box<Delta>>, samples: CarriedSamples, is_asked: bool },
+    Account { account: Option<Box<Account>>, samples: CarriedSamples, is_asked: bool },
     /// Its scenarios have ended, and all that they account for has been told.
     Finished,
     /// Its users can't go on: why.
@@ -108,21 +108,22 @@ mod tests {
         shard.add(builtin::HTTP_REQS, &tags, 5, 1.0);
         shard.check("::a", "is", &tags, 6, true);
         let samples = CarriedSamples::new(&shard.take_samples(Vec::new()));
-        let delta = Some(Box::new(shard.take()));
-        let sent = FromProcess::Account { delta, samples: samples.clone(), is_asked: true };
+        let account = Account { delta: shard.take(), ..Account::default() };
+        let account = Some(Box::new(account));
+        let sent = FromProcess::Account { account, samples: samples.clone(), is_asked: true };
         let (mut near, far) = UnixStream::pair().unwrap();
         write_message(&mut near, &sent).unwrap();
         write_message(&mut near, &FromProcess::Finished).unwrap();
         drop(near);
         let mut from = BufReader::new(far);
-        let Some(FromProcess::Account { delta, samples: came, is_asked: true }) =
+        let Some(FromProcess::Account { account, samples: came, is_asked: true }) =
             read_message(&mut from).unwrap()
         else {
             panic!("another message")
         };
         assert_eq!(came, samples);
         let mut totals = Totals::default();
-        totals.merge(*delta.unwrap());
+        totals.merge(account.unwrap().delta);
         assert_eq!(totals.checks().by_name(), [("is", 1, 0)]);
         let Some(Sink::Counter(counter)) = totals.sink(builtin::HTTP_REQS) else { panic!() };
         assert_eq!((counter.sum, counter.count), (1.0, 1));

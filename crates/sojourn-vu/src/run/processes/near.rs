@@ -229,13 +229,13 @@ impl Hearing {
                 self.settings.console.pass_on(is_script, &line);
                 None
             }
-            FromProcess::Account { delta, samples, is_asked } => {
-                if delta.as_ref().is_some_and(|delta| !delta.is_of(&self.registry)) {
+            FromProcess::Account { account, samples, is_asked } => {
+                if account.as_ref().is_some_and(|account| !account.delta.is_of(&self.registry)) {
                     return Err("tells of metrics that there are not".to_owned());
                 }
                 let samples = samples.into_samples(sets, &self.registry);
                 let samples = samples.map_err(|error| format!("tells of {error}"))?;
-                Some(Report::Account { delta, samples, is_asked })
+                Some(Report::Account { account, samples, is_asked })
             }
             FromProcess::Finished => Some(Report::Finished),
             FromProcess::Failed(why) => Some(Report::Failed(why)),
