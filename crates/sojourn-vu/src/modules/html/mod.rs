@@ -19,6 +19,7 @@ use sojourn_script::js::{
 use url::{Url, form_urlencoded};
 
 use self::document::{Document, Kind, NodeId};
+use super::coerced::{self, Any};
 use super::{bytes, function};
 
 /// A hidden global: the functions that the scripts in this folder make.
@@ -26,9 +27,12 @@ const MADE: &str = "__sojourn_html";
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    function(&module, "parseHTML", |ctx: Ctx<'js>, text: Value<'js>| {
-        let text = bytes::required(&ctx, &text, "the page")?;
-        page(&ctx, &String::from_utf8_lossy(&text), "")
+    function(&module, "parseHTML", |ctx: Ctx<'js>, page: Any<'js>| {
+        let text = match bytes::of(&page.0) {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => coerced::text(&ctx, &page.0)?,
+        };
+        self::page(&ctx, &text, "")
     })?;
     Ok(module)
 }
