@@ -78,8 +78,10 @@ const TEXTS: &str = r#"
 (function (env) {
     const text = (value) => (value === undefined || value === null ? "" : String(value));
     return new Proxy(env, {
-        defineProperty: (target, key, { value, ...rest }) => Reflect.defineProperty(
-            target, key, typeof key === "string" ? { ...rest, value: text(value) } : { ...rest, value }),
+        defineProperty: (target, key, { value, ...rest }) => Reflect.defineProperty(target, key, {
+            configurable: true, enumerable: true, writable: true, ...rest,
+            value: typeof key === "string" ? text(value) : value,
+        }),
     });
 })
 "#;

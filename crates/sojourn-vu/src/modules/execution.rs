@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use sojourn_script::js::function::IntoJsFunc;
-use sojourn_script::js::object::Accessor;
+use sojourn_script::js::object::{Accessor, Property};
 use sojourn_script::js::prelude::Opt;
 use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
 
@@ -177,8 +177,8 @@ fn vu<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     getter(&object, "metrics", move |ctx: Ctx<'js>| {
         own.not_at_init(&ctx, "getting VU information")?;
         let metrics = Object::new(ctx.clone())?;
-        metrics.set("tags", tags_view(&ctx, &own)?)?;
-        metrics.set("metadata", metadata_view(&ctx, &own)?)?;
+        metrics.prop("tags", Property::from(tags_view(&ctx, &own)?).enumerable())?;
+        metrics.prop("metadata", Property::from(metadata_view(&ctx, &own)?).enumerable())?;
         Ok::<_, js::Error>(metrics)
     })?;
     Ok(object)

@@ -3,6 +3,9 @@
 use sojourn_script::js::prelude::This;
 use sojourn_script::js::{Ctx, Function, Object, Result, Type, Value};
 
+/// A date.
+pub(crate) const TIME: &str = "time.Time";
+
 /// An object without a type of its own.
 pub(crate) const OBJECT: &str = "map[string]interface {}";
 
@@ -43,7 +46,7 @@ fn of_tag(tag: &str) -> String {
     let known = match tag {
         "Array" | "Set" => "[]interface {}",
         "Map" => "[][2]interface {}",
-        "Date" => "time.Time",
+        "Date" => TIME,
         "Number" => "int64",
         "Boolean" => "bool",
         "Function" => "func(sobek.FunctionCall) sobek.Value",

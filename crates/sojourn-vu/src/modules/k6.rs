@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sojourn_k6::metrics::{SystemTag, builtin};
 use sojourn_script::js::prelude::Opt;
-use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
+use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 
 use super::coerced::{Any, Number, Text, Whole};
 use super::{function, metrics};
@@ -53,9 +53,7 @@ fn check<'js>(
     tags: Option<Value<'js>>,
 ) -> js::Result<bool> {
     user.not_at_init(ctx, "Using check()")?;
-    let Some(sets) = sets.as_object() else {
-        return Err(Exception::throw_message(ctx, "no checks were provided to check()"));
-    };
+    let Some(sets) = conditions(ctx, sets)? else { return Ok(true) };
     let own = Arc::clone(&user.tags.borrow());
     let base = metrics::with_tags(user, ctx, &own, tags.as_ref())?;
     let has_tag = user.host.settings.system_tags.has(SystemTag::Check);
@@ -76,6 +74,22 @@ fn check<'js>(
         all &= held?;
     }
     Ok(all)
+}
+
+/// The conditions by their names; `None` for a value that has no members.
+fn conditions<'js>(ctx: &Ctx<'js>, sets: &Value<'js>) -> js::Result<Option<Object<'js>>> {
+    if sets.is_undefined() {
+        return Err(Exception::throw_message(ctx, "no checks provided to `check`"));
+    }
+    if sets.is_null() {
+        return Err(Exception::throw_type(ctx, "the checks given to check() are null"));
+    }
+    // As of any other object: a string's members are its letters.
+    if let Some(text) = sets.as_string() {
+        let letters: Vec<String> = text.to_string()?.chars().map(String::from).collect();
+        return letters.into_js(ctx).map(Value::into_object);
+    }
+    Ok(sets.as_object().cloned())
 }
 
 /// What a condition comes to: a function is called with the value.

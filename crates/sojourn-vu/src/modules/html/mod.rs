@@ -19,7 +19,7 @@ use sojourn_script::js::{
 use url::{Url, form_urlencoded};
 
 use self::document::{Document, Kind, NodeId};
-use super::coerced::{self, Any};
+use super::coerced::{self, Any, Text};
 use super::{bytes, function};
 
 /// A hidden global: the functions that the scripts in this folder make.
@@ -124,24 +124,20 @@ impl<'js> JsClass<'js> for Page {
 
     fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
         let proto = Object::new(ctx.clone())?;
-        function(&proto, "find", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, what: String| {
-            let list = read(&ctx, &what)?;
+        function(&proto, "find", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, what: Text| {
+            let list = read(&ctx, &what.0)?;
             let document = &own.0.borrow().0;
             let below = document.below(id);
             Ok::<_, js::Error>(
                 below.filter(|id| matching::fits(document, *id, &list)).collect::<Vec<_>>(),
             )
         })?;
-        function(
-            &proto,
-            "fits",
-            |ctx: Ctx<'js>, own: Own<'js>, ids: Vec<NodeId>, what: String| {
-                let list = read(&ctx, &what)?;
-                let document = &own.0.borrow().0;
-                let fitting = ids.into_iter().filter(|id| matching::fits(document, *id, &list));
-                Ok::<_, js::Error>(fitting.collect::<Vec<_>>())
-            },
-        )?;
+        function(&proto, "fits", |ctx: Ctx<'js>, own: Own<'js>, ids: Vec<NodeId>, what: Text| {
+            let list = read(&ctx, &what.0)?;
+            let document = &own.0.borrow().0;
+            let fitting = ids.into_iter().filter(|id| matching::fits(document, *id, &list));
+            Ok::<_, js::Error>(fitting.collect::<Vec<_>>())
+        })?;
         function(&proto, "type", |own: Own<'js>, id: NodeId| node_type(&own.0.borrow().0, id))?;
         function(&proto, "name", |own: Own<'js>, id: NodeId| name(&own.0.borrow().0, id))?;
         function(&proto, "namespace", |own: Own<'js>, id: NodeId| {
@@ -153,9 +149,9 @@ impl<'js> JsClass<'js> for Page {
                 _ => None,
             }
         })?;
-        function(&proto, "attribute", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, name: String| {
+        function(&proto, "attribute", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, name: Text| {
             let page = own.0.borrow();
-            let found = page.0.element(id).and_then(|element| element.attribute(&name));
+            let found = page.0.element(id).and_then(|element| element.attribute(&name.0));
             match found {
                 Some(value) => value.into_js(&ctx),
                 None => Ok(Value::new_undefined(ctx)),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sojourn_script::js::prelude::Opt;
-use sojourn_script::js::{self, Array, Coerced, Ctx, Exception, FromJs, Object, Value};
+use sojourn_script::js::prelude::{Opt, This};
+use sojourn_script::js::{self, Array, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
 
 use crate::modules::{bytes, coerced, go_type};
 
@@ -116,6 +116,9 @@ fn text<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> js::Result<String> {
         let parts = array.iter().map(|item| text(ctx, item?)).collect::<js::Result<Vec<_>>>()?;
         return Ok(format!("[{}]", parts.join(" ")));
     }
+    if go_type::name(ctx, &value)? == go_type::TIME {
+        return time(&value);
+    }
     if let Some(object) = value.as_object() {
         let mut parts = Vec::new();
         for entry in object.props::<String, Value<'js>>() {
@@ -125,6 +128,15 @@ fn text<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> js::Result<String> {
         return Ok(format!("map[{}]", parts.join(" ")));
     }
     Coerced::<String>::from_js(ctx, value).map(|text| text.0)
+}
+
+/// An instant as Go writes it: `2026-01-02 03:04:05.6 +0000 UTC`.
+fn time(date: &Value<'_>) -> js::Result<String> {
+    let object = date.as_object().ok_or(js::Error::Unknown)?;
+    let show: Function<'_> = object.get("toISOString")?;
+    let shown: String = show.call((This(date.clone()),))?;
+    let shown = shown.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
+    Ok(format!("{} +0000 UTC", shown.replace('T', " ")))
 }
 
 fn multipart<'js>(ctx: &Ctx<'js>, entries: Vec<(String, Value<'js>)>) -> js::Result<Body> {

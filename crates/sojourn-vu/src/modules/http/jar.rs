@@ -96,6 +96,9 @@ impl<'js> JsClass<'js> for Held {
             Ok::<_, js::Error>(())
         })?;
         function(&proto, "delete", |ctx: Ctx<'js>, own: Own<'js>, url: Text, name: Text| {
+            if name.0.is_empty() {
+                return Err(Exception::throw_message(&ctx, "cookie: is null"));
+            }
             if let Some(url) = parsed(&ctx, &url.0)? {
                 own.0.borrow().jar.borrow_mut().delete(&url, &name.0);
             }

@@ -158,7 +158,11 @@ fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
     })?;
     let own = Rc::clone(user);
     function(module, "setResponseCallback", move |ctx: Ctx<'js>, callback: Any<'js>| {
-        *own.http.expected.borrow_mut() = Rc::new(Expected::read(&ctx, &callback.0)?);
+        let expected = match callback.0.is_undefined() {
+            true => Expected::Unjudged,
+            false => Expected::read(&ctx, &callback.0)?,
+        };
+        *own.http.expected.borrow_mut() = Rc::new(expected);
         Ok::<_, js::Error>(())
     })?;
     let own = Rc::clone(user);

@@ -288,6 +288,9 @@ impl Request {
     /// Compresses the body, by each coding in turn.
     fn compress<'js>(&mut self, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
         let codings = Coerced::<String>::from_js(ctx, value.clone())?.0;
+        if codings.is_empty() {
+            return Ok(());
+        }
         let compressed = coding::compress(&codings, &self.body);
         let body = compressed.map_err(|told| Exception::throw_message(ctx, &told))?;
         self.plain_body = Some(std::mem::replace(&mut self.body, body));

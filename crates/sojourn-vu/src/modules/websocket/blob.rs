@@ -4,7 +4,7 @@ use bytes::Bytes;
 use sojourn_script::js::atom::PredefinedAtom;
 use sojourn_script::js::class::{JsClass, Readable, Trace, Tracer};
 use sojourn_script::js::function::Constructor;
-use sojourn_script::js::object::Accessor;
+use sojourn_script::js::object::{Accessor, Property};
 use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{
     self, ArrayBuffer, Class, Coerced, Ctx, FromJs, Function, IntoJs, JsLifetime, Object, Promise,
@@ -42,7 +42,7 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>, bytes: Bytes) -> js::Result<Value<'js>
 pub(super) fn constructor<'js>(ctx: &Ctx<'js>) -> js::Result<Function<'js>> {
     let construct = |ctx: Ctx<'js>, parts: Opt<Value<'js>>, options: Opt<Value<'js>>| {
         let mut bytes = Vec::new();
-        if let Some(parts) = parts.0.filter(|parts| !parts.is_undefined()) {
+        if let Some(parts) = parts.0.filter(|parts| !parts.is_undefined() && !parts.is_null()) {
             let Some(parts) = parts.as_array() else {
                 return Err(throw(&ctx, "failed to process [blobParts]: they are no array"));
             };
@@ -57,7 +57,12 @@ pub(super) fn constructor<'js>(ctx: &Ctx<'js>) -> js::Result<Function<'js>> {
         let kind = kind.map_or_else(String::new, |kind| kind.0);
         Class::instance(ctx.clone(), Blob { bytes: bytes.into(), kind })
     };
-    Ok(Function::new(ctx.clone(), construct)?.with_name("Blob")?.with_constructor(true))
+    let class = Function::new(ctx.clone(), construct)?.with_name("Blob")?.with_constructor(true);
+    if let Some(prototype) = Class::<Blob>::prototype(ctx)? {
+        prototype.prop("constructor", Property::from(class.clone()).writable().configurable())?;
+        class.prop("prototype", prototype)?;
+    }
+    Ok(class)
 }
 
 fn part_of<'js>(ctx: &Ctx<'js>, part: &Value<'js>) -> js::Result<Vec<u8>> {
