@@ -179,6 +179,11 @@ impl Console {
         self.line(Level::Warning, "Request Failed", &[("error", error)], None);
     }
 
+    /// A batch of requests of which none was sent.
+    pub(crate) fn batch_failed(&self, error: &str) {
+        self.line(Level::Warning, "A batch request failed", &[("error", error)], None);
+    }
+
     /// A request or an answer in full.
     pub(crate) fn http_debug(&self, text: &str, fields: &[(&str, &str)]) {
         self.line(Level::Info, text, fields, None);

@@ -4,10 +4,11 @@
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use sojourn_script::js::prelude::{Opt, Rest};
+use sojourn_script::js::prelude::Rest;
 use sojourn_script::js::{self, ArrayBuffer, Ctx, Exception, Function, IntoJs, Object, Value};
 
 use crate::console::Level;
+use crate::modules::coerced::Text;
 use crate::modules::{function, lazy::on_demand, timers};
 use crate::user::User;
 
@@ -22,8 +23,9 @@ const SHOW: &str = r#"
         [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
     const show = (value) => {
         if (typeof value === "function") return "[object Function]";
-        if (typeof value === "string") return JSON.stringify(value);
-        if (typeof value === "symbol") return value.description;
+        // As it is, whatever is in it.
+        if (typeof value === "string") return `"${value}"`;
+        if (typeof value === "symbol") return `"${value.description}"`;
         if (value === undefined) return "null";
         if (value === null || typeof value !== "object") return String(value);
         if (above.includes(value)) return "[Circular]";
@@ -64,12 +66,25 @@ pub(crate) fn set<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<()> {
     let own = Rc::clone(user);
     on_demand(&globals, "console", true, move |ctx| console(ctx, &own).map(Object::into_value))?;
     let own = Rc::clone(user);
-    function(&globals, "open", move |ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<String>| {
-        open(&own, &ctx, path.0.as_ref(), mode.0.as_deref())
+    function(&globals, "open", move |ctx: Ctx<'js>, path: Text, mode: Text| {
+        open(&own, &ctx, &path.0, &mode.0)
     })?;
     timers::set(&globals, user)?;
     globals.set("global", globals.clone())
 }
+
+/// Variables are texts, whatever is set.
+const TEXTS: &str = r#"
+(function (env) {
+    const text = (value) => (value === undefined || value === null ? "" : String(value));
+    return new Proxy(env, {
+        defineProperty: (target, key, { value, ...rest }) => Reflect.defineProperty(target, key, {
+            configurable: true, enumerable: true, writable: true, ...rest,
+            value: typeof key === "string" ? text(value) : value,
+        }),
+    });
+})
+"#;
 
 /// The variables: some tens of them, with the system's, of which a script reads few or none.
 fn env<'js>(ctx: &Ctx<'js>, user: &User) -> js::Result<Object<'js>> {
@@ -77,7 +92,8 @@ fn env<'js>(ctx: &Ctx<'js>, user: &User) -> js::Result<Object<'js>> {
     for (name, value) in &user.host.settings.env {
         env.set(name.as_str(), value.as_str())?;
     }
-    Ok(env)
+    let texts: Function<'js> = ctx.eval(TEXTS)?;
+    texts.call((env,))
 }
 
 fn console<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
@@ -122,23 +138,17 @@ fn shown<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> js::Result<String> {
 }
 
 /// A file's content, as text or, with mode `b`, as bytes.
-fn open<'js>(
-    user: &User,
-    ctx: &Ctx<'js>,
-    path: Option<&Value<'js>>,
-    mode: Option<&str>,
-) -> js::Result<Value<'js>> {
+fn open<'js>(user: &User, ctx: &Ctx<'js>, path: &str, mode: &str) -> js::Result<Value<'js>> {
     if user.phase.get() != crate::user::Phase::Init {
         let told = "the \"open\" function is only available in the init stage (i.e. the global \
                     scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for \
                     more information";
         return Err(Exception::throw_message(ctx, told));
     }
-    let text = path.and_then(|path| path.as_string()).map(js::String::to_string).transpose()?;
-    let Some(text) = text.filter(|text| !text.is_empty()) else {
+    if path.is_empty() {
         return Err(Exception::throw_message(ctx, "open() can't be used with an empty filename"));
-    };
-    let path = absolute(&user.host.settings.folder, &text);
+    }
+    let path = absolute(&user.host.settings.folder, path);
     let content = user.host.settings.bundle.open(&path).map_err(|problem| {
         let shown = path.display();
         let told = if path.exists() {
@@ -148,7 +158,7 @@ fn open<'js>(
         };
         Exception::throw_message(ctx, &told)
     })?;
-    if mode.is_some_and(|mode| mode.contains('b')) {
+    if mode == "b" {
         sojourn_script::buffers(ctx)?;
         return ArrayBuffer::new_copy(ctx.clone(), &content[..]).map(ArrayBuffer::into_value);
     }

@@ -1,6 +1,7 @@
 // Streams of several kinds, read to their ends; every check is one.
 import { check } from 'k6';
 import { setTimeout } from 'k6/timers';
+import { Blob } from 'k6/websockets';
 import streams, { CountQueuingStrategy, ReadableStream, ReadableStreamDefaultReader } from 'k6/experimental/streams';
 
 export const options = { iterations: 1, thresholds: { checks: ['rate==1'] } };
@@ -120,8 +121,17 @@ async function ends() {
   same('a default export', streams.ReadableStream === ReadableStream, true);
 }
 
+async function blobs() {
+  const blob = new Blob(['ab', 'c']), stream = blob.stream();
+  same('of a blob', [blob instanceof Blob, stream instanceof ReadableStream], [true, true]);
+  const chunks = await all(stream);
+  same('its bytes', [chunks.length, chunks[0] instanceof Uint8Array, [...chunks[0]]], [1, true, [97, 98, 99]]);
+  same('of an empty one', await all(new Blob().stream()), []);
+}
+
 export default async function () {
   await sources();
   await sizes();
   await ends();
+  await blobs();
 }

@@ -4,8 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use sojourn_script::js::prelude::{Opt, This};
-use sojourn_script::js::{self, Array, Ctx, Exception, Function, Object, Value};
+use sojourn_script::js::{self, Array, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
 
+use super::coerced::Any;
 use crate::shared_array::SharedArray;
 use crate::user::User;
 
@@ -47,8 +48,8 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
     let module = Object::new(ctx.clone())?;
     let user = Rc::clone(user);
     let construct =
-        move |ctx: Ctx<'js>, _: This<Value<'js>>, name: Value<'js>, make: Opt<Value<'js>>| {
-            construct(&user, &ctx, &name, make.0.as_ref())
+        move |ctx: Ctx<'js>, _: This<Value<'js>>, name: Any<'js>, make: Opt<Value<'js>>| {
+            construct(&user, &ctx, name.0, make.0.as_ref())
         };
     let constructor = Function::new(ctx.clone(), construct)?.with_name("SharedArray")?;
     module.set("SharedArray", constructor.with_constructor(true))?;
@@ -58,12 +59,12 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
 fn construct<'js>(
     user: &User,
     ctx: &Ctx<'js>,
-    name: &Value<'js>,
+    name: Value<'js>,
     make: Option<&Value<'js>>,
 ) -> js::Result<Value<'js>> {
     user.only_at_init(ctx, "new SharedArray")?;
     let fail = |told: &str| Exception::throw_message(ctx, told);
-    let name = name.as_string().map(js::String::to_string).transpose()?.unwrap_or_default();
+    let name = Coerced::<String>::from_js(ctx, name)?.0;
     if name.is_empty() {
         return Err(fail("empty name provided to SharedArray's constructor"));
     }
@@ -103,7 +104,8 @@ fn collect<'js>(ctx: &Ctx<'js>, make: &Function<'js>) -> js::Result<SharedArray>
 fn elements<'js>(ctx: &Ctx<'js>, array: &Array<'js>) -> js::Result<Vec<String>> {
     let json = |value: js::Result<Value<'js>>| {
         let json = ctx.json_stringify(value?)?;
-        json.map_or_else(|| Ok("null".to_owned()), |json| json.to_string())
+        let told = "an element of a SharedArray has no JSON, such as undefined or a function";
+        json.ok_or_else(|| Exception::throw_syntax(ctx, told))?.to_string()
     };
     array.iter::<Value<'js>>().map(json).collect()
 }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use sojourn_script::js::function::IntoJsFunc;
-use sojourn_script::js::object::Accessor;
+use sojourn_script::js::object::{Accessor, Property};
 use sojourn_script::js::prelude::Opt;
-use sojourn_script::js::{self, Coerced, Ctx, Exception, Function, Object, Value};
+use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
 
-use super::{function, metrics};
+use super::function;
 use crate::user::{Iteration, Phase, User};
 
 /// A view of the user's tags (or metadata) that can be read and written like an object.
@@ -177,8 +177,8 @@ fn vu<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     getter(&object, "metrics", move |ctx: Ctx<'js>| {
         own.not_at_init(&ctx, "getting VU information")?;
         let metrics = Object::new(ctx.clone())?;
-        metrics.set("tags", tags_view(&ctx, &own)?)?;
-        metrics.set("metadata", metadata_view(&ctx, &own)?)?;
+        metrics.prop("tags", Property::from(tags_view(&ctx, &own)?).enumerable())?;
+        metrics.prop("metadata", Property::from(metadata_view(&ctx, &own)?).enumerable())?;
         Ok::<_, js::Error>(metrics)
     })?;
     Ok(object)
@@ -189,15 +189,9 @@ fn tags_view<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Value<'js>> {
     let (remover, lister) = (Rc::clone(user), Rc::clone(user));
     let get = move |key: String| reader.tags.borrow().get(&key).map(str::to_owned);
     let set = move |ctx: Ctx<'js>, key: String, value: Value<'js>| {
-        if value.is_object() {
-            let told = "invalid value for metric tag: only String, Boolean and Number types are \
-                        accepted as a metric tag values";
-            return Err(Exception::throw_type(&ctx, told));
-        }
-        let single = Object::new(ctx.clone())?;
-        single.set(key, value)?;
+        let value = tag_value(&ctx, "tag", &key, value)?;
         let own = writer.tags.borrow().clone();
-        let changed = metrics::with_tags(&writer, &ctx, &own, Some(single.as_value()))?;
+        let changed = writer.host.tags(&own, &[(&key, &value)]);
         *writer.tags.borrow_mut() = changed;
         Ok::<_, js::Error>(())
     };
@@ -219,6 +213,18 @@ fn tags_view<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Value<'js>> {
     )
 }
 
+/// A value of a tag or of metadata. `kind` says which.
+fn tag_value<'js>(ctx: &Ctx<'js>, kind: &str, key: &str, value: Value<'js>) -> js::Result<String> {
+    if value.is_string() || value.is_number() || value.is_bool() {
+        return Ok(Coerced::<String>::from_js(ctx, value)?.0);
+    }
+    let told = format!(
+        "invalid value for metric {kind} '{key}': only String, Boolean and Number types are \
+         accepted as a metric {kind} value"
+    );
+    Err(Exception::throw_type(ctx, &told))
+}
+
 fn metadata_view<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Value<'js>> {
     let (reader, writer) = (Rc::clone(user), Rc::clone(user));
     let (remover, lister) = (Rc::clone(user), Rc::clone(user));
@@ -226,10 +232,12 @@ fn metadata_view<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Value<'js>>
         let own = reader.tags.borrow();
         own.metadata().find(|(known, _)| *known == key).map(|(_, value)| value.to_owned())
     };
-    let set = move |key: String, value: Coerced<String>| {
+    let set = move |ctx: Ctx<'js>, key: String, value: Value<'js>| {
+        let value = tag_value(&ctx, "metadata", &key, value)?;
         let own = writer.tags.borrow().clone();
-        let changed = writer.host.tag_sets.borrow().with_metadata(&own, &[(&key, &value.0)]);
+        let changed = writer.host.tag_sets.borrow().with_metadata(&own, &[(&key, &value)]);
         *writer.tags.borrow_mut() = changed;
+        Ok::<_, js::Error>(())
     };
     let remove = move |key: String| {
         let own = remover.tags.borrow().clone();

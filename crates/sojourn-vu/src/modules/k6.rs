@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use sojourn_k6::metrics::{SystemTag, builtin};
 use sojourn_script::js::prelude::Opt;
-use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
+use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 
+use super::coerced::{Any, Number, Text, Whole};
 use super::{function, metrics};
 use crate::user::User;
 
@@ -16,29 +17,27 @@ const SEPARATOR: &str = "::";
 pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     let own = Rc::clone(user);
-    function(&module, "sleep", move |ctx, seconds| sleep(&own, &ctx, seconds))?;
+    function(&module, "sleep", move |ctx: Ctx<'js>, seconds: Number| sleep(&own, &ctx, seconds.0))?;
     let own = Rc::clone(user);
     function(
         &module,
         "check",
-        move |ctx: Ctx<'js>, value: Value<'js>, sets: Value<'js>, tags: Opt<Value<'js>>| {
-            check(&own, &ctx, &value, &sets, tags.0)
+        move |ctx: Ctx<'js>, value: Any<'js>, sets: Any<'js>, tags: Opt<Value<'js>>| {
+            check(&own, &ctx, &value.0, &sets.0, tags.0)
         },
     )?;
     let own = Rc::clone(user);
-    function(&module, "group", move |ctx: Ctx<'js>, name: String, call: Value<'js>| {
-        group(&own, &ctx, &name, &call)
+    function(&module, "group", move |ctx: Ctx<'js>, name: Text, call: Any<'js>| {
+        group(&own, &ctx, &name.0, &call.0)
     })?;
-    function(&module, "fail", |ctx: Ctx<'js>, reason: Opt<Coerced<String>>| -> js::Result<()> {
-        let reason = reason.0.map(|reason| reason.0).unwrap_or_default();
-        Err(Exception::throw_message(&ctx, &reason))
+    function(&module, "fail", |ctx: Ctx<'js>, reason: Text| -> js::Result<()> {
+        Err(Exception::throw_message(&ctx, &reason.0))
     })?;
-    function(&module, "randomSeed", |ctx: Ctx<'js>, seed: i64| random_seed(&ctx, seed))?;
+    function(&module, "randomSeed", |ctx: Ctx<'js>, seed: Whole| random_seed(&ctx, seed.0))?;
     Ok(module)
 }
 
-fn sleep(user: &User, ctx: &Ctx<'_>, seconds: Opt<Coerced<f64>>) -> js::Result<()> {
-    let seconds = seconds.0.map_or(0.0, |seconds| seconds.0);
+fn sleep(user: &User, ctx: &Ctx<'_>, seconds: f64) -> js::Result<()> {
     let length_ns = (seconds.max(0.0) * 1e9) as u64;
     let operation = user.operation();
     let until_ns = sojourn_clock::now_ns().saturating_add(length_ns);
@@ -54,9 +53,7 @@ fn check<'js>(
     tags: Option<Value<'js>>,
 ) -> js::Result<bool> {
     user.not_at_init(ctx, "Using check()")?;
-    let Some(sets) = sets.as_object() else {
-        return Err(Exception::throw_message(ctx, "no checks were provided to check()"));
-    };
+    let Some(sets) = conditions(ctx, sets)? else { return Ok(true) };
     let own = Arc::clone(&user.tags.borrow());
     let base = metrics::with_tags(user, ctx, &own, tags.as_ref())?;
     let has_tag = user.host.settings.system_tags.has(SystemTag::Check);
@@ -77,6 +74,22 @@ fn check<'js>(
         all &= held?;
     }
     Ok(all)
+}
+
+/// The conditions by their names; `None` for a value that has no members.
+fn conditions<'js>(ctx: &Ctx<'js>, sets: &Value<'js>) -> js::Result<Option<Object<'js>>> {
+    if sets.is_undefined() {
+        return Err(Exception::throw_message(ctx, "no checks provided to `check`"));
+    }
+    if sets.is_null() {
+        return Err(Exception::throw_type(ctx, "the checks given to check() are null"));
+    }
+    // As of any other object: a string's members are its letters.
+    if let Some(text) = sets.as_string() {
+        let letters: Vec<String> = text.to_string()?.chars().map(String::from).collect();
+        return letters.into_js(ctx).map(Value::into_object);
+    }
+    Ok(sets.as_object().cloned())
 }
 
 /// What a condition comes to: a function is called with the value.

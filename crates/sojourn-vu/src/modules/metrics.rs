@@ -7,6 +7,7 @@ use sojourn_k6::metrics::{Contains, MetricKind, Registry, TagSet};
 use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Function, Object, Value};
 
+use super::coerced::Text;
 use crate::user::{Phase, User};
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'js>> {
@@ -19,12 +20,10 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
     ];
     for (name, kind) in kinds {
         let user = Rc::clone(user);
-        let construct = move |ctx: Ctx<'js>,
-                              this: This<Object<'js>>,
-                              name: Value<'js>,
-                              time: Opt<Value<'js>>| {
-            construct(&user, &ctx, kind, this.0, &name, time.0)
-        };
+        let construct =
+            move |ctx: Ctx<'js>, this: This<Object<'js>>, name: Text, time: Opt<Value<'js>>| {
+                construct(&user, &ctx, kind, this.0, name.0, time.0)
+            };
         let constructor = Function::new(ctx.clone(), construct)?.with_name(name)?;
         module.set(name, constructor.with_constructor(true))?;
     }
@@ -36,17 +35,12 @@ fn construct<'js>(
     ctx: &Ctx<'js>,
     kind: MetricKind,
     _this: Object<'js>,
-    name: &Value<'js>,
+    name: String,
     is_time: Option<Value<'js>>,
 ) -> js::Result<Object<'js>> {
     if user.phase.get() != Phase::Init {
         return Err(Exception::throw_message(ctx, "metrics must be declared in the init context"));
     }
-    let name = if name.is_undefined() {
-        String::new()
-    } else {
-        Coerced::<String>::from_js(ctx, name.clone())?.0
-    };
     let is_time = match is_time {
         Some(value) => Coerced::<bool>::from_js(ctx, value)?.0,
         None => false,
@@ -75,13 +69,20 @@ fn construct<'js>(
             user.not_at_init(&ctx, "Adding to metrics")?;
             let own = Arc::clone(&user.tags.borrow());
             let tags = add_tags(&user, &ctx, &own, &name, tags.0.as_ref())?;
-            let given = value.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
+            let Some(given) = value.0 else {
+                let told = format!("no value was provided for metric '{name}'");
+                return refuse(&user, &ctx, &told);
+            };
             match number(&ctx, &given)? {
                 Some(value) => {
                     user.add_tagged(metric, &tags, sojourn_clock::now_ns(), value);
                     Ok(true)
                 }
-                None => refuse(&user, &ctx, &name, given),
+                None => {
+                    let given = Coerced::<String>::from_js(&ctx, given)?.0;
+                    let told = format!("'{given}' is an invalid value for metric '{name}'");
+                    refuse(&user, &ctx, &told)
+                }
             }
         },
     )?;
@@ -101,11 +102,8 @@ fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Option<f64>> {
 }
 
 /// What is no number is not added: said, or thrown where the option `throw` is on.
-fn refuse<'js>(user: &User, ctx: &Ctx<'js>, name: &str, given: Value<'js>) -> js::Result<bool> {
-    let given = Coerced::<String>::from_js(ctx, given)?.0;
-    let told = format!(
-        "'{given}' is an invalid value for metric '{name}', a number or a boolean value is expected"
-    );
+fn refuse(user: &User, ctx: &Ctx<'_>, problem: &str) -> js::Result<bool> {
+    let told = format!("{problem}, a number or a boolean value is expected");
     if user.host.settings.options.throw == Some(true) {
         return Err(Exception::throw_message(ctx, &told));
     }

@@ -1,6 +1,7 @@
 //! The modules that scripts import.
 
 pub(crate) mod bytes;
+pub(crate) mod coerced;
 mod crypto;
 mod csv;
 mod data;
@@ -8,6 +9,7 @@ mod encoding;
 mod execution;
 mod fs;
 mod go_error;
+mod go_type;
 pub(crate) mod grpc;
 pub(crate) mod html;
 pub(crate) mod http;

@@ -13,7 +13,7 @@ const CLASSES: &str = r#"
     };
     class TextEncoder {
         get encoding() { return "utf-8"; }
-        encode(text = "") { return new Uint8Array(native.encode(String(text).toWellFormed())); }
+        encode(text) { return new Uint8Array(native.encode(String(text ?? "").toWellFormed())); }
         encodeInto(text, target) {
             let read = 0, written = 0;
             for (const letter of String(text)) {

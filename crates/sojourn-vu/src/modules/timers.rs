@@ -1,18 +1,14 @@
 //! `k6/timers` and the same functions as globals.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
-use sojourn_script::js::prelude::{Opt, Rest};
-use sojourn_script::js::{self, Ctx, Function, Object, Persistent, Value};
+use sojourn_script::js::prelude::Rest;
+use sojourn_script::js::{self, Ctx, Exception, Function, Object, Persistent, Value};
 
+use super::coerced::{Any, Number, Whole};
 use super::function;
-use crate::host::OperationId;
 use crate::user::User;
 
-/// Operations by the number that the script knows a timer by.
-type Known = Rc<RefCell<HashMap<u32, OperationId>>>;
 type Kept = Persistent<Function<'static>>;
 type Arguments = Vec<Persistent<Value<'static>>>;
 
@@ -24,34 +20,34 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
 
 /// Sets the four functions.
 pub(crate) fn set<'js>(object: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
-    let known = Known::default();
     for (name, is_repeated) in [("setTimeout", false), ("setInterval", true)] {
-        let (user, known) = (Rc::clone(user), Rc::clone(&known));
+        let user = Rc::clone(user);
         function(
             object,
             name,
-            move |ctx: Ctx<'js>, call: Function<'js>, ms: Opt<f64>, rest: Rest<Value<'js>>| {
-                let every_ns = (ms.0.unwrap_or(0.0).max(0.0) * 1e6) as u64;
+            move |ctx: Ctx<'js>, call: Any<'js>, ms: Number, rest: Rest<Value<'js>>| {
+                let call = callable(&ctx, name, call.0)?;
+                let every_ns = (ms.0.max(0.0) * 1e6) as u64;
                 let save = |value| Persistent::save(&ctx, value);
                 let timer = Timer {
                     user: Rc::clone(&user),
-                    known: Rc::clone(&known),
+                    setter: name,
                     every_ns,
                     is_repeated,
                     call: Persistent::save(&ctx, call),
                     arguments: rest.0.into_iter().map(save).collect(),
                 };
-                let number = user.operation();
+                let number = user.timers.number();
                 timer.set(number);
-                number
+                Ok::<_, js::Error>(number)
             },
         )?;
     }
     for name in ["clearTimeout", "clearInterval"] {
-        let (user, known) = (Rc::clone(user), Rc::clone(&known));
-        function(object, name, move |number: Opt<Option<u32>>| {
-            let number = number.0.flatten().unwrap_or(0);
-            if let Some(operation) = known.borrow_mut().remove(&number) {
+        let user = Rc::clone(user);
+        function(object, name, move |number: Whole| {
+            let pending = u32::try_from(number.0).ok();
+            if let Some(operation) = pending.and_then(|number| user.timers.remove(number)) {
                 user.forget(operation);
             }
         })?;
@@ -59,9 +55,21 @@ pub(crate) fn set<'js>(object: &Object<'js>, user: &Rc<User>) -> js::Result<()> 
     Ok(())
 }
 
+fn callable<'js>(ctx: &Ctx<'js>, name: &str, call: Value<'js>) -> js::Result<Function<'js>> {
+    let is_missing = call.is_null() || call.is_undefined();
+    call.into_function().ok_or_else(|| {
+        let told = format!("{name}'s callback isn't a callable function");
+        match is_missing {
+            true => Exception::throw_message(ctx, &told),
+            false => Exception::throw_type(ctx, &told),
+        }
+    })
+}
+
 struct Timer {
     user: Rc<User>,
-    known: Known,
+    /// The function that set it.
+    setter: &'static str,
     every_ns: u64,
     is_repeated: bool,
     call: Kept,
@@ -73,7 +81,7 @@ impl Timer {
     fn set(self, number: u32) {
         let user = Rc::clone(&self.user);
         let operation = user.operation();
-        self.known.borrow_mut().insert(number, operation);
+        user.timers.insert(number, self.setter, operation);
         let at_ns = sojourn_clock::now_ns() + self.every_ns;
         user.host.set_timer(at_ns, user.index, operation);
         user.when_done(operation, Box::new(move |ctx, _| self.fire(ctx, number)));
@@ -89,7 +97,7 @@ impl Timer {
         if self.is_repeated {
             self.set(number);
         } else {
-            self.known.borrow_mut().remove(&number);
+            self.user.timers.remove(number);
         }
         call.call_arg::<()>(arguments)
     }

@@ -47,6 +47,7 @@ pub(super) fn run(script: &mut Script<'_, '_, '_>, work: Iteration) -> JobEnd {
         None => Err(ScriptError::missing(&scenario.exec)),
     };
     let took_ns = sojourn_clock::now_ns() - began_ns;
+    user.timers.stop(&settings.console);
     let cut = user.cancelled.get();
     if !cut {
         pad(user, &settings.options, took_ns);

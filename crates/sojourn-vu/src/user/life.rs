@@ -33,7 +33,11 @@ fn live(user: &Rc<User>) {
     let interrupted = Rc::clone(user);
     let interrupt = move || give_way(&interrupted);
     match Engine::new(&settings.bundle, modules, settings.limits, interrupt) {
-        Ok(engine) => engine.enter(|inside| work(user, inside)),
+        Ok(engine) => engine.enter(|inside| {
+            work(user, inside);
+            // What the top level has set going holds values of the engine, which is to go now.
+            user.forget_all();
+        }),
         Err(error) => fail(user, error),
     }
     user.phase.set(Phase::Ended);
@@ -65,6 +69,10 @@ fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
         }
     }
     let mut script = Script { user, inside, exports, setup_data: None };
+    // Timers of the top level come before whatever follows it.
+    if let Err(error) = script.settle() {
+        return fail(user, error);
+    }
     loop {
         user.phase.set(Phase::Idle);
         let Some(job) = next_job(user) else { return };

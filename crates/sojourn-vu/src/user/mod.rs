@@ -4,6 +4,7 @@
 
 mod iteration;
 mod life;
+mod timers;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -15,6 +16,7 @@ use sojourn_k6::metrics::{MetricId, TagSet};
 use sojourn_script::js::{self, Ctx, Exception};
 use sojourn_script::{ScriptError, suspend};
 
+use self::timers::Timers;
 use crate::host::{Host, OperationId, UserIndex};
 use crate::journeys::{Answer, JourneyState};
 use crate::modules::http::HttpState;
@@ -117,6 +119,7 @@ pub(crate) struct User {
     pub(crate) group: RefCell<String>,
     pub(crate) http: HttpState,
     pub(crate) links: Links,
+    pub(crate) timers: Timers,
     pub(crate) journeys: JourneyState,
     /// Bytes since the last iteration's end.
     pub(crate) bytes_out: Cell<u64>,
@@ -148,6 +151,7 @@ impl User {
             group: RefCell::default(),
             http,
             links: Links::default(),
+            timers: Timers::default(),
             journeys: JourneyState::default(),
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
@@ -283,6 +287,7 @@ impl User {
 
     /// Forgets all operations; what comes of them later goes nowhere.
     pub(crate) fn forget_all(&self) {
+        self.timers.stop(&self.host.settings.console);
         self.callbacks.borrow_mut().clear();
         self.results.borrow_mut().clear();
         self.links.end_all();

@@ -1,4 +1,5 @@
 // The module `k6/websockets`: WebSockets as browsers have them.
+import type { ReadableStream } from './experimental/streams';
 import type { Params } from './ws';
 
 export class Blob {
@@ -11,6 +12,7 @@ export class Blob {
   arrayBuffer(): Promise<ArrayBuffer>;
   bytes(): Promise<Uint8Array>;
   slice(start?: number, end?: number, type?: string): Blob;
+  stream(): ReadableStream<Uint8Array>;
   text(): Promise<string>;
 }
 

@@ -6,11 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use sojourn_script::js::class::{JsClass, Trace, Tracer, Writable};
 use sojourn_script::js::function::Constructor;
-use sojourn_script::js::prelude::{Opt, This};
-use sojourn_script::js::{self, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Type, Value};
+use sojourn_script::js::prelude::This;
+use sojourn_script::js::{self, ArrayBuffer, Class, Ctx, IntoJs, JsLifetime, Object, Value};
 
 use self::hash::{Hash, NAMES};
-use super::{bytes, function, go_error};
+use super::coerced::{Any, Number, Text};
+use super::{bytes, function, go_error, go_type};
 
 /// Most random bytes at a time.
 const RANDOM_BYTES_MAX: f64 = (1_u64 << 30) as f64;
@@ -18,33 +19,34 @@ const RANDOM_BYTES_MAX: f64 = (1_u64 << 30) as f64;
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
     for name in NAMES {
-        function(&module, name, move |ctx: Ctx<'js>, input: Value<'js>, form: Opt<Value<'js>>| {
+        function(&module, name, move |ctx: Ctx<'js>, input: Any<'js>, form: Text| {
             let mut hash = new_hash(&ctx, name)?;
-            let bytes = bytes::of(&input).ok_or_else(|| {
-                go_error::throw(&ctx, &format!("{name} failed: {}", wrong_type(&input)))
-            })?;
+            let Some(bytes) = bytes::of(&input.0) else {
+                let told = format!("{name} failed: {}", wrong_type(&ctx, &input.0)?);
+                return Err(go_error::throw(&ctx, &told));
+            };
             hash.update(&bytes);
-            output(&ctx, hash.result(), form.0.as_ref())
+            output(&ctx, hash.result(), &form.0)
         })?;
     }
-    function(&module, "createHash", |ctx: Ctx<'js>, name: String| {
-        Class::instance(ctx.clone(), Hasher(new_hash(&ctx, &name)?))
+    function(&module, "createHash", |ctx: Ctx<'js>, name: Text| {
+        Class::instance(ctx.clone(), Hasher(new_hash(&ctx, &name.0)?))
     })?;
-    function(&module, "createHMAC", |ctx: Ctx<'js>, name: String, key: Value<'js>| {
-        Class::instance(ctx.clone(), Hasher(keyed(&ctx, &name, &key)?))
+    function(&module, "createHMAC", |ctx: Ctx<'js>, name: Text, key: Any<'js>| {
+        Class::instance(ctx.clone(), Hasher(keyed(&ctx, &name.0, &key.0)?))
     })?;
     function(
         &module,
         "hmac",
-        |ctx: Ctx<'js>, name: String, key: Value<'js>, input: Value<'js>, form: Opt<Value<'js>>| {
-            let mut hash = keyed(&ctx, &name, &key)?;
-            hash.update(&bytes_of(&ctx, &input)?);
-            output(&ctx, hash.result(), form.0.as_ref())
+        |ctx: Ctx<'js>, name: Text, key: Any<'js>, input: Any<'js>, form: Text| {
+            let mut hash = keyed(&ctx, &name.0, &key.0)?;
+            hash.update(&bytes_of(&ctx, &input.0)?);
+            output(&ctx, hash.result(), &form.0)
         },
     )?;
-    function(&module, "randomBytes", |ctx: Ctx<'js>, size: f64| random_bytes(&ctx, size))?;
-    function(&module, "hexEncode", |ctx: Ctx<'js>, input: Value<'js>| {
-        Ok::<_, js::Error>(hex(&bytes_of(&ctx, &input)?))
+    function(&module, "randomBytes", |ctx: Ctx<'js>, size: Number| random_bytes(&ctx, size.0))?;
+    function(&module, "hexEncode", |ctx: Ctx<'js>, input: Any<'js>| {
+        Ok::<_, js::Error>(hex(&bytes_of(&ctx, &input.0)?))
     })?;
     Ok(module)
 }
@@ -61,21 +63,18 @@ fn unknown(ctx: &Ctx<'_>, name: &str) -> js::Error {
     go_error::throw(ctx, &format!("invalid algorithm: {name}"))
 }
 
-fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Vec<u8>> {
-    bytes::of(value).ok_or_else(|| go_error::throw(ctx, &wrong_type(value)))
+/// Bytes that a script gives; whatever else it is throws.
+pub(super) fn bytes_of<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<Vec<u8>> {
+    match bytes::of(value) {
+        Some(bytes) => Ok(bytes),
+        None => Err(go_error::throw(ctx, &wrong_type(ctx, value)?)),
+    }
 }
 
 /// In Go's names of types, which scripts of k6 see.
-fn wrong_type(value: &Value<'_>) -> String {
-    let kind = match value.type_of() {
-        Type::Int => "int64",
-        Type::Float => "float64",
-        Type::Bool => "bool",
-        Type::Array => "[]interface {}",
-        Type::Object => "map[string]interface {}",
-        _ => "<nil>",
-    };
-    format!("invalid type {kind}, expected string, []byte or ArrayBuffer")
+fn wrong_type<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<String> {
+    let kind = go_type::name(ctx, value)?;
+    Ok(format!("invalid type {kind}, expected string, []byte or ArrayBuffer"))
 }
 
 fn random_bytes<'js>(ctx: &Ctx<'js>, size: f64) -> js::Result<ArrayBuffer<'js>> {
@@ -100,14 +99,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// A result as scripts ask for it.
-fn output<'js>(
-    ctx: &Ctx<'js>,
-    bytes: Vec<u8>,
-    form: Option<&Value<'js>>,
-) -> js::Result<Value<'js>> {
-    let form = form.and_then(Value::as_string).map(js::String::to_string).transpose()?;
-    let form = form.unwrap_or_default();
-    let text = match form.as_str() {
+fn output<'js>(ctx: &Ctx<'js>, bytes: Vec<u8>, form: &str) -> js::Result<Value<'js>> {
+    let text = match form {
         "hex" => hex(&bytes),
         "base64" => STANDARD.encode(bytes),
         "base64url" => URL_SAFE.encode(bytes),
@@ -142,14 +135,14 @@ impl<'js> JsClass<'js> for Hasher {
 
     fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
         let proto = Object::new(ctx.clone())?;
-        function(&proto, "update", |ctx: Ctx<'js>, own: Own<'js>, input: Value<'js>| {
-            let input = bytes_of(&ctx, &input)?;
+        function(&proto, "update", |ctx: Ctx<'js>, own: Own<'js>, input: Any<'js>| {
+            let input = bytes_of(&ctx, &input.0)?;
             own.0.borrow_mut().0.update(&input);
             Ok::<_, js::Error>(())
         })?;
-        function(&proto, "digest", |ctx: Ctx<'js>, own: Own<'js>, form: Opt<Value<'js>>| {
+        function(&proto, "digest", |ctx: Ctx<'js>, own: Own<'js>, form: Text| {
             let result = own.0.borrow().0.result();
-            output(&ctx, result, form.0.as_ref())
+            output(&ctx, result, &form.0)
         })?;
         Ok(Some(proto))
     }

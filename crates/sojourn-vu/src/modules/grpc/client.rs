@@ -7,12 +7,13 @@ use std::sync::Arc;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use sojourn_script::js::class::{JsClass, Readable, Trace, Tracer};
 use sojourn_script::js::function::Constructor;
-use sojourn_script::js::prelude::{Opt, Rest, This};
+use sojourn_script::js::prelude::{Rest, This};
 use sojourn_script::js::{
     self, Array, Class, Coerced, Ctx, Exception, FromJs, Function, JsLifetime, Object, Persistent,
     Promise, Value,
 };
 
+use super::super::coerced::Text;
 use super::super::function;
 use super::super::go_error::throw;
 use super::call::{self, Running};
@@ -432,8 +433,8 @@ impl<'js> JsClass<'js> for Client {
         function(&proto, "load", |ctx: Ctx<'js>, own: Own<'js>, rest: Rest<Value<'js>>| {
             state(&own).load(&ctx, &rest.0)
         })?;
-        function(&proto, "loadProtoset", |ctx: Ctx<'js>, own: Own<'js>, file: String| {
-            state(&own).load_set(&ctx, &file)
+        function(&proto, "loadProtoset", |ctx: Ctx<'js>, own: Own<'js>, file: Text| {
+            state(&own).load_set(&ctx, &file.0)
         })?;
         function(&proto, "connect", |ctx: Ctx<'js>, own: Own<'js>, rest: Rest<Value<'js>>| {
             state(&own).connect(&ctx, &rest.0)
@@ -444,13 +445,9 @@ impl<'js> JsClass<'js> for Client {
         function(&proto, "asyncInvoke", |ctx: Ctx<'js>, own: Own<'js>, rest: Rest<Value<'js>>| {
             state(&own).invoke_async(&ctx, &rest.0)
         })?;
-        function(
-            &proto,
-            "healthCheck",
-            |ctx: Ctx<'js>, own: Own<'js>, service: Opt<Option<String>>| {
-                state(&own).health(&ctx, &service.0.flatten().unwrap_or_default())
-            },
-        )?;
+        function(&proto, "healthCheck", |ctx: Ctx<'js>, own: Own<'js>, service: Text| {
+            state(&own).health(&ctx, &service.0)
+        })?;
         function(&proto, "close", |own: Own<'js>| {
             state(&own).connection.borrow_mut().take();
         })?;

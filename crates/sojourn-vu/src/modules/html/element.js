@@ -208,7 +208,7 @@
                 coords: "coords", data: "data", dateTime: "datetime", dirName: "dirname",
                 download: "download", formAction: "formaction", formEnctype: "formenctype",
                 formMethod: "formmethod", formTarget: "formtarget", headers: "headers",
-                hreflang: "hreflang", htmlFor: "for", httpEquiv: "http-equiv", kind: "kind",
+                hrefLang: "hreflang", hreflang: "hreflang", htmlFor: "for", httpEquiv: "http-equiv", kind: "kind",
                 max: "max", media: "media", min: "min", name: "name", pattern: "pattern",
                 placeholder: "placeholder", poster: "poster", preload: "preload",
                 referrerPolicy: "referrerpolicy", rel: "rel", scope: "scope", shape: "shape",

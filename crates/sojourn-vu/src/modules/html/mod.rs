@@ -19,6 +19,7 @@ use sojourn_script::js::{
 use url::{Url, form_urlencoded};
 
 use self::document::{Document, Kind, NodeId};
+use super::coerced::{self, Any, Text};
 use super::{bytes, function};
 
 /// A hidden global: the functions that the scripts in this folder make.
@@ -26,9 +27,12 @@ const MADE: &str = "__sojourn_html";
 
 pub(super) fn make<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
     let module = Object::new(ctx.clone())?;
-    function(&module, "parseHTML", |ctx: Ctx<'js>, text: Value<'js>| {
-        let text = bytes::required(&ctx, &text, "the page")?;
-        page(&ctx, &String::from_utf8_lossy(&text), "")
+    function(&module, "parseHTML", |ctx: Ctx<'js>, page: Any<'js>| {
+        let text = match bytes::of(&page.0) {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => coerced::text(&ctx, &page.0)?,
+        };
+        self::page(&ctx, &text, "")
     })?;
     Ok(module)
 }
@@ -120,24 +124,20 @@ impl<'js> JsClass<'js> for Page {
 
     fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
         let proto = Object::new(ctx.clone())?;
-        function(&proto, "find", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, what: String| {
-            let list = read(&ctx, &what)?;
+        function(&proto, "find", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, what: Text| {
+            let list = read(&ctx, &what.0)?;
             let document = &own.0.borrow().0;
             let below = document.below(id);
             Ok::<_, js::Error>(
                 below.filter(|id| matching::fits(document, *id, &list)).collect::<Vec<_>>(),
             )
         })?;
-        function(
-            &proto,
-            "fits",
-            |ctx: Ctx<'js>, own: Own<'js>, ids: Vec<NodeId>, what: String| {
-                let list = read(&ctx, &what)?;
-                let document = &own.0.borrow().0;
-                let fitting = ids.into_iter().filter(|id| matching::fits(document, *id, &list));
-                Ok::<_, js::Error>(fitting.collect::<Vec<_>>())
-            },
-        )?;
+        function(&proto, "fits", |ctx: Ctx<'js>, own: Own<'js>, ids: Vec<NodeId>, what: Text| {
+            let list = read(&ctx, &what.0)?;
+            let document = &own.0.borrow().0;
+            let fitting = ids.into_iter().filter(|id| matching::fits(document, *id, &list));
+            Ok::<_, js::Error>(fitting.collect::<Vec<_>>())
+        })?;
         function(&proto, "type", |own: Own<'js>, id: NodeId| node_type(&own.0.borrow().0, id))?;
         function(&proto, "name", |own: Own<'js>, id: NodeId| name(&own.0.borrow().0, id))?;
         function(&proto, "namespace", |own: Own<'js>, id: NodeId| {
@@ -149,9 +149,9 @@ impl<'js> JsClass<'js> for Page {
                 _ => None,
             }
         })?;
-        function(&proto, "attribute", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, name: String| {
+        function(&proto, "attribute", |ctx: Ctx<'js>, own: Own<'js>, id: NodeId, name: Text| {
             let page = own.0.borrow();
-            let found = page.0.element(id).and_then(|element| element.attribute(&name));
+            let found = page.0.element(id).and_then(|element| element.attribute(&name.0));
             match found {
                 Some(value) => value.into_js(&ctx),
                 None => Ok(Value::new_undefined(ctx)),

@@ -142,7 +142,7 @@
         data(name) {
             if (this.#ids.length === 0) return undefined;
             const id = this.#ids[0];
-            if (name !== undefined) return datum(this.#page.attribute(id, `data-${dashed(name)}`));
+            if (name !== undefined) return datum(this.#page.attribute(id, `data-${dashed(String(name ?? ""))}`));
             const all = {};
             for (const [name, text] of this.#page.attributes(id)) {
                 const value = name.startsWith("data-") ? datum(text) : undefined;

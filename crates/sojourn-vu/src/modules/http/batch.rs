@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use sojourn_script::js::{self, Array, Ctx, Exception, IntoJs, Object, Value};
 
 use super::request::{Address, Request};
+use super::response::Response;
 use super::transfer::{Next, Transfer};
-use super::{answer, method_of, unsent};
+use super::{answer, unsent};
 use crate::host::OperationId;
+use crate::modules::coerced;
 use crate::user::{Outcome, User};
 
 /// Requests side by side where the options do not say: in all, and to one host.
@@ -78,11 +80,11 @@ fn all<'js>(user: &User, ctx: &Ctx<'js>, items: Vec<Value<'js>>) -> js::Result<V
         match read(user, ctx, item)? {
             Ok(request) => batch.waiting.push((at, Transfer::new(request))),
             Err((address, problem)) => {
-                batch.answers[at] = Some(unsent(user, ctx, &address, &problem)?);
+                return none(user, ctx, (at, items.len()), &address, &problem);
             }
         }
     }
-    batch.start(user, ctx)?;
+    batch.start(user);
     while !batch.running.is_empty() {
         batch.step(user, ctx)?;
     }
@@ -90,9 +92,28 @@ fn all<'js>(user: &User, ctx: &Ctx<'js>, items: Vec<Value<'js>>) -> js::Result<V
     Ok(batch.answers.into_iter().map(|answer| answer.unwrap_or_else(undefined)).collect())
 }
 
+/// As in k6, nothing of a batch is sent that has something wrong in it. The answers end there; those
+/// before it are empty.
+fn none<'js>(
+    user: &User,
+    ctx: &Ctx<'js>,
+    (at, count): (usize, usize),
+    address: &Address,
+    problem: &str,
+) -> js::Result<Vec<Value<'js>>> {
+    user.host.settings.console.batch_failed(problem);
+    let mut answers = Vec::with_capacity(count);
+    for _ in 0..at {
+        answers.push(Response::default().into_value(ctx)?);
+    }
+    answers.push(unsent(ctx, address, problem)?);
+    answers.resize(count, Value::new_undefined(ctx.clone()));
+    Ok(answers)
+}
+
 impl<'js> Batch<'js> {
     /// Sends what may be sent beside what runs.
-    fn start(&mut self, user: &User, ctx: &Ctx<'js>) -> js::Result<()> {
+    fn start(&mut self, user: &User) {
         let mut kept = Vec::new();
         for (at, mut transfer) in std::mem::take(&mut self.waiting) {
             let host = self.per_host.get(transfer.host()).copied().unwrap_or(0);
@@ -101,12 +122,10 @@ impl<'js> Batch<'js> {
                 continue;
             }
             *self.per_host.entry(transfer.host().to_owned()).or_default() += 1;
-            let operation =
-                transfer.send(user).map_err(|problem| Exception::throw_message(ctx, &problem))?;
+            let operation = transfer.send(user);
             self.running.insert(operation, (at, transfer));
         }
         self.waiting = kept;
-        Ok(())
     }
 
     /// Waits for one completion and sees to what follows.
@@ -127,7 +146,8 @@ impl<'js> Batch<'js> {
                     *count -= 1;
                 }
                 self.answers[at] = Some(answer(ctx, &transfer, *response)?);
-                self.start(user, ctx)
+                self.start(user);
+                Ok(())
             }
         }
     }
@@ -139,17 +159,31 @@ type Read = Result<Request, (Address, String)>;
 fn read<'js>(user: &User, ctx: &Ctx<'js>, item: &Value<'js>) -> js::Result<Read> {
     let undefined = || Value::new_undefined(ctx.clone());
     let get = |object: &Object<'js>, name: &str| object.get::<_, Value<'js>>(name);
+    let usual = "GET".into_js(ctx)?;
     let (method, url, body, params) = if let Some(list) = item.as_array() {
         let at = |index: usize| if index < list.len() { list.get(index) } else { Ok(undefined()) };
         (at(0)?, at(1)?, at(2)?, at(3)?)
     } else if let Some(object) = item.as_object().filter(|object| !is_address(object)) {
-        (get(object, "method")?, get(object, "url")?, get(object, "body")?, get(object, "params")?)
+        let method = Some(get(object, "method")?).filter(|method| !method.is_undefined());
+        let (url, body, params) =
+            (get(object, "url")?, get(object, "body")?, get(object, "params")?);
+        (method.unwrap_or(usual), url, body, params)
     } else {
-        (undefined(), item.clone(), undefined(), undefined())
+        (usual, item.clone(), undefined(), undefined())
     };
-    let method = if method.is_undefined() { "GET".into_js(ctx)? } else { method };
-    let method = method_of(ctx, Some(&method))?;
     let address = Address::read(ctx, &url)?;
+    let Some(method) = method.as_string() else {
+        let shown = match method.is_null() || method.is_undefined() {
+            true => "<nil>".to_owned(),
+            false => coerced::text(ctx, &method)?,
+        };
+        let told = format!("invalid method type '{shown}'");
+        if user.host.settings.options.throw == Some(true) {
+            return Err(Exception::throw_message(ctx, &told));
+        }
+        return Ok(Err((address, told)));
+    };
+    let method = method.to_string()?;
     let read = Request::read(user, ctx, &method, &address, Some(&body), Some(&params))?;
     Ok(read.map_err(|problem| (address, problem)))
 }

@@ -75,10 +75,13 @@ fn of_tls(detail: &str) -> (u16, (String, String)) {
     (1300, (detail.to_owned(), detail.to_owned()))
 }
 
-/// `GET` as `Get`.
+/// `GET` as `Get`, which no method is too.
 fn operation(method: &str) -> String {
-    let (first, rest) = method.split_at(method.len().min(1));
-    format!("{first}{}", rest.to_ascii_lowercase())
+    let mut letters = method.chars();
+    match letters.next() {
+        Some(first) => format!("{first}{}", letters.as_str().to_ascii_lowercase()),
+        None => "Get".to_owned(),
+    }
 }
 
 /// The code of a status: 1400 and more, 0 below 400.

@@ -42,7 +42,7 @@ impl Expected {
         }
         let mut flat = Vec::with_capacity(2 * statuses.len());
         for status in statuses {
-            if let Some(number) = status.as_number() {
+            if let Some(number) = status.as_number().filter(|number| number.fract() == 0.0) {
                 flat.extend([number as u16, number as u16]);
                 continue;
             }

@@ -10,8 +10,9 @@ use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{
     self, Array, Class, Coerced, Ctx, Exception, FromJs, JsLifetime, Object, Value,
 };
-use url::Url;
+use url::{ParseError, Url};
 
+use crate::modules::coerced::Text;
 use crate::modules::function;
 use crate::user::User;
 
@@ -57,9 +58,9 @@ impl<'js> JsClass<'js> for Held {
 
     fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
         let proto = Object::new(ctx.clone())?;
-        function(&proto, "cookiesForURL", |ctx: Ctx<'js>, own: Own<'js>, url: String| {
-            let url = parsed(&ctx, &url)?;
+        function(&proto, "cookiesForURL", |ctx: Ctx<'js>, own: Own<'js>, url: Text| {
             let all = Object::new(ctx.clone())?;
+            let Some(url) = parsed(&ctx, &url.0)? else { return Ok(all) };
             let held = own.0.borrow();
             let jar = held.jar.borrow();
             for cookie in jar.of(&url, now_s()) {
@@ -75,11 +76,11 @@ impl<'js> JsClass<'js> for Held {
             "set",
             |ctx: Ctx<'js>,
              own: Own<'js>,
-             url: String,
-             name: Coerced<String>,
-             value: Coerced<String>,
+             url: Text,
+             name: Text,
+             value: Text,
              options: Opt<Value<'js>>| {
-                let url = parsed(&ctx, &url)?;
+                let Some(url) = parsed(&ctx, &url.0)? else { return Ok(true) };
                 let mut cookie = Cookie { name: name.0, value: value.0, ..Cookie::default() };
                 if let Some(options) = options.0.as_ref().and_then(|options| options.as_object()) {
                     read(&ctx, options, &mut cookie)?;
@@ -88,12 +89,19 @@ impl<'js> JsClass<'js> for Held {
                 Ok::<_, js::Error>(true)
             },
         )?;
-        function(&proto, "clear", |ctx: Ctx<'js>, own: Own<'js>, url: String| {
-            own.0.borrow().jar.borrow_mut().clear(&parsed(&ctx, &url)?);
+        function(&proto, "clear", |ctx: Ctx<'js>, own: Own<'js>, url: Text| {
+            if let Some(url) = parsed(&ctx, &url.0)? {
+                own.0.borrow().jar.borrow_mut().clear(&url);
+            }
             Ok::<_, js::Error>(())
         })?;
-        function(&proto, "delete", |ctx: Ctx<'js>, own: Own<'js>, url: String, name: String| {
-            own.0.borrow().jar.borrow_mut().delete(&parsed(&ctx, &url)?, &name);
+        function(&proto, "delete", |ctx: Ctx<'js>, own: Own<'js>, url: Text, name: Text| {
+            if name.0.is_empty() {
+                return Err(Exception::throw_message(&ctx, "cookie: is null"));
+            }
+            if let Some(url) = parsed(&ctx, &url.0)? {
+                own.0.borrow().jar.borrow_mut().delete(&url, &name.0);
+            }
             Ok::<_, js::Error>(())
         })?;
         Ok(Some(proto))
@@ -119,7 +127,7 @@ fn read<'js>(ctx: &Ctx<'js>, options: &Object<'js>, cookie: &mut Cookie) -> js::
             "expires" => {
                 let text = text()?;
                 cookie.expires_s = http_date_s(&text);
-                if cookie.expires_s.is_none() {
+                if cookie.expires_s.is_none() && !text.is_empty() {
                     let layout = "Mon, 02 Jan 2006 15:04:05 MST";
                     let told = format!(
                         "unable to parse \"expires\" date string \"{text}\": parsing time \
@@ -134,8 +142,13 @@ fn read<'js>(ctx: &Ctx<'js>, options: &Object<'js>, cookie: &mut Cookie) -> js::
     Ok(())
 }
 
-fn parsed(ctx: &Ctx<'_>, url: &str) -> js::Result<Url> {
-    Url::parse(url).map_err(|error| Exception::throw_message(ctx, &format!("{url}: {error}")))
+/// `None` for a URL without a host, to which no cookie belongs.
+fn parsed(ctx: &Ctx<'_>, url: &str) -> js::Result<Option<Url>> {
+    match Url::parse(url) {
+        Ok(url) => Ok(Some(url)),
+        Err(ParseError::RelativeUrlWithoutBase) => Ok(None),
+        Err(error) => Err(Exception::throw_message(ctx, &format!("{url}: {error}"))),
+    }
 }
 
 fn now_s() -> i64 {

@@ -7,6 +7,7 @@ mod account;
 mod batch;
 mod body;
 mod coding;
+mod cookies;
 mod debug;
 mod digest;
 mod error_code;
@@ -32,6 +33,7 @@ use self::expected::Expected;
 use self::request::{Address, Request};
 use self::response::Response;
 use self::transfer::{Next, Transfer};
+use super::coerced::{self, Any};
 use super::function;
 use crate::host::OperationId;
 use crate::user::{Outcome, User};
@@ -141,22 +143,26 @@ fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
     for (name, value) in CONSTANTS {
         module.set(name, value)?;
     }
-    function(module, "url", |ctx: Ctx<'js>, parts: Array<'js>, values: Rest<Value<'js>>| {
-        template(&ctx, &parts, &values.0)
+    function(module, "url", |ctx: Ctx<'js>, parts: Opt<Array<'js>>, values: Rest<Value<'js>>| {
+        template(&ctx, parts.0, &values.0)
     })?;
     function(
         module,
         "file",
-        |ctx: Ctx<'js>, data: Value<'js>, name: Opt<Option<String>>, kind: Opt<Option<String>>| {
-            body::file(&ctx, data, name.0.flatten(), kind.0.flatten())
+        |ctx: Ctx<'js>, data: Any<'js>, name: Opt<Value<'js>>, kind: Opt<Value<'js>>| {
+            body::file(&ctx, data.0, name, kind)
         },
     )?;
     function(module, "expectedStatuses", |ctx: Ctx<'js>, statuses: Rest<Value<'js>>| {
         Expected::make(&ctx, &statuses.0)
     })?;
     let own = Rc::clone(user);
-    function(module, "setResponseCallback", move |ctx: Ctx<'js>, callback: Value<'js>| {
-        *own.http.expected.borrow_mut() = Rc::new(Expected::read(&ctx, &callback)?);
+    function(module, "setResponseCallback", move |ctx: Ctx<'js>, callback: Any<'js>| {
+        let expected = match callback.0.is_undefined() {
+            true => Expected::Unjudged,
+            false => Expected::read(&ctx, &callback.0)?,
+        };
+        *own.http.expected.borrow_mut() = Rc::new(expected);
         Ok::<_, js::Error>(())
     })?;
     let own = Rc::clone(user);
@@ -170,22 +176,21 @@ fn settings<'js>(module: &Object<'js>, user: &Rc<User>) -> js::Result<()> {
     module.set("CookieJar", constructor.with_name("CookieJar")?.with_constructor(true))
 }
 
+/// The method as it is given; an empty one is sent as GET.
 fn method_of<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> js::Result<String> {
-    match value {
-        Some(value) => Ok(Coerced::<String>::from_js(ctx, value.clone())?.0),
-        None => Err(Exception::throw_message(ctx, "no method was provided")),
-    }
+    value.map_or_else(|| Ok(String::new()), |value| coerced::text(ctx, value))
 }
 
 /// http.url`a/${b}`: the URL, and a name that is the same for all values.
 fn template<'js>(
     ctx: &Ctx<'js>,
-    parts: &Array<'js>,
+    parts: Option<Array<'js>>,
     values: &[Value<'js>],
 ) -> js::Result<Object<'js>> {
     let (mut name, mut url) = (String::new(), String::new());
-    for (at, part) in parts.iter::<String>().enumerate() {
-        let part = part?;
+    let parts = parts.iter().flat_map(|parts| parts.iter::<Coerced<String>>());
+    for (at, part) in parts.enumerate() {
+        let part = part?.0;
         name.push_str(&part);
         url.push_str(&part);
         if let Some(value) = values.get(at) {
@@ -213,11 +218,13 @@ fn blocking<'js>(
     let address = Address::read(ctx, url)?;
     let request = match Request::read(user, ctx, method, &address, body, params)? {
         Ok(request) => request,
-        Err(problem) => return unsent(user, ctx, &address, &problem),
+        Err(problem) => {
+            user.host.settings.console.request_failed(&problem);
+            return unsent(ctx, &address, &problem);
+        }
     };
     let mut transfer = Transfer::new(request);
-    let mut operation =
-        transfer.send(user).map_err(|problem| Exception::throw_message(ctx, &problem))?;
+    let mut operation = transfer.send(user);
     loop {
         let outcome = user.wait_or_throw(ctx, operation)?;
         let Outcome::Http(completion) = outcome else { continue };
@@ -236,14 +243,10 @@ fn answer<'js>(ctx: &Ctx<'js>, transfer: &Transfer, response: Response) -> js::R
     response.into_value(ctx)
 }
 
-fn unsent<'js>(
-    user: &User,
-    ctx: &Ctx<'js>,
-    address: &Address,
-    problem: &str,
-) -> js::Result<Value<'js>> {
-    user.host.settings.console.request_failed(problem);
-    let code = if problem.starts_with("invalid URL") { BAD_URL } else { 1000 };
+/// What the script gets for a request that is wrong in itself.
+fn unsent<'js>(ctx: &Ctx<'js>, address: &Address, problem: &str) -> js::Result<Value<'js>> {
+    // As in k6, only a URL's mistake has a code.
+    let code = if problem.starts_with("invalid URL") { BAD_URL } else { 0 };
     Response::unsent(address.url(), problem.to_owned(), code).into_value(ctx)
 }
 
@@ -262,14 +265,14 @@ fn asynchronous<'js>(
     let request = match Request::read(user, ctx, &method, &address, body, params)? {
         Ok(request) => request,
         Err(problem) => {
-            let response = unsent(user, ctx, &address, &problem)?;
+            user.host.settings.console.request_failed(&problem);
+            let response = unsent(ctx, &address, &problem)?;
             resolve.call::<_, ()>((response,))?;
             return Ok(promise);
         }
     };
     let mut transfer = Transfer::new(request);
-    let operation =
-        transfer.send(user).map_err(|problem| Exception::throw_message(ctx, &problem))?;
+    let operation = transfer.send(user);
     let settle =
         Settle { resolve: Persistent::save(ctx, resolve), reject: Persistent::save(ctx, reject) };
     carry(Rc::clone(user), operation, transfer, settle);

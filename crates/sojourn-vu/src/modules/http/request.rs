@@ -11,9 +11,10 @@ use sojourn_script::js::{self, Coerced, Ctx, Exception, FromJs, Object, Value};
 
 use super::body;
 use super::coding;
+use super::cookies;
 use super::expected::Expected;
 use super::state::Target;
-use crate::modules::metrics;
+use crate::modules::{go_type, metrics};
 use crate::user::User;
 use sojourn_cookies::{Cookie, Jar};
 
@@ -119,7 +120,8 @@ impl Request {
                 request.add_headers(options.user_agent.as_deref(), content_type);
                 Ok(Ok(request))
             }
-            Err(error) if request.throws => Err(error),
+            // Whether this request throws is one of the parameters that can't be understood.
+            Err(error) if options.throw == Some(true) => Err(error),
             // What can't be understood is a request that failed.
             Err(error) => match ctx.catch().into_exception() {
                 Some(thrown) => Ok(Err(thrown.message().unwrap_or_default())),
@@ -144,7 +146,23 @@ impl Request {
         if let Some(params) = params.and_then(|params| params.as_object()) {
             self.read_params(user, ctx, params)?;
         }
+        self.take_length(user);
         Ok(body.content_type)
+    }
+
+    /// The length is the body's, whatever the script says.
+    fn take_length(&mut self, user: &User) {
+        let is_length = |(name, _): &(String, String)| name.eq_ignore_ascii_case("content-length");
+        let Some(at) = self.headers.iter().position(is_length) else { return };
+        let (_, given) = self.headers.remove(at);
+        let length = self.body.len();
+        if given != length.to_string() {
+            user.host.settings.console.warn(&format!(
+                "The specified Content-Length header \"{given}\" in the {} request for {} doesn't \
+                 match the actual request body length of {length}, so it will be ignored!",
+                self.method, self.target.shown
+            ));
+        }
     }
 
     fn read_params<'js>(
@@ -187,6 +205,8 @@ impl Request {
         let Some(headers) = value.as_object() else { return Ok(()) };
         for entry in headers.props::<String, Value<'js>>() {
             let (name, value) = entry?;
+            // Of one name in two spellings the later counts.
+            self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
             self.headers.push((name, Coerced::<String>::from_js(ctx, value)?.0));
         }
         Ok(())
@@ -196,15 +216,25 @@ impl Request {
         let Some(cookies) = value.as_object() else { return Ok(()) };
         for entry in cookies.props::<String, Value<'js>>() {
             let (name, value) = entry?;
-            let text = |value| Coerced::<String>::from_js(ctx, value).map(|text| text.0);
-            match value.as_object() {
-                Some(object) => {
-                    let replaces: Option<bool> = object.get("replace")?;
-                    let value = text(object.get("value")?)?;
-                    self.cookies.push((name, value, replaces.unwrap_or(false)));
-                }
-                None => self.cookies.push((name, text(value)?, false)),
+            if value.is_null() || value.is_undefined() {
+                continue;
             }
+            let text = |value| Coerced::<String>::from_js(ctx, value).map(|text| text.0);
+            let object = value.as_object();
+            if object.is_none() || go_type::name(ctx, &value)? != go_type::OBJECT {
+                self.cookies.push((name, text(value)?, false));
+                continue;
+            }
+            let (mut value_text, mut replaces) = (String::new(), false);
+            for entry in object.into_iter().flat_map(|object| object.props()) {
+                let (key, member): (String, Value<'js>) = entry?;
+                match key.as_str() {
+                    "value" => value_text = text(member)?,
+                    "replace" => replaces = Coerced::<bool>::from_js(ctx, member)?.0,
+                    _ => {}
+                }
+            }
+            self.cookies.push((name, value_text, replaces));
         }
         Ok(())
     }
@@ -258,6 +288,9 @@ impl Request {
     /// Compresses the body, by each coding in turn.
     fn compress<'js>(&mut self, ctx: &Ctx<'js>, value: &Value<'js>) -> js::Result<()> {
         let codings = Coerced::<String>::from_js(ctx, value.clone())?.0;
+        if codings.is_empty() {
+            return Ok(());
+        }
         let compressed = coding::compress(&codings, &self.body);
         let body = compressed.map_err(|told| Exception::throw_message(ctx, &told))?;
         self.plain_body = Some(std::mem::replace(&mut self.body, body));
@@ -298,9 +331,9 @@ impl Request {
             own.iter().any(|(name, _, replaces)| *replaces && *name == cookie.name)
         };
         let mut pairs: Vec<_> =
-            own.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+            own.iter().map(|(name, value, _)| cookies::pair(name, value)).collect();
         let others = kept.into_iter().filter(|cookie| !is_replaced(cookie));
-        pairs.extend(others.map(|cookie| format!("{}={}", cookie.name, cookie.value)));
+        pairs.extend(others.map(|cookie| cookies::pair(&cookie.name, &cookie.value)));
         (!pairs.is_empty()).then(|| pairs.join("; "))
     }
 }

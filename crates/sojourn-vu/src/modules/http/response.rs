@@ -10,9 +10,11 @@ use sojourn_script::js::{
 };
 
 use super::account::{self, ms};
+use super::cookies;
 use super::error_code::{self, Told};
 use super::request::{Request, ResponseType};
 use super::state::Target;
+use crate::modules::coerced;
 use sojourn_cookies::Cookie;
 
 /// See the module's page.
@@ -181,7 +183,7 @@ impl Response {
             let list = known.map_or_else(|| Array::new(ctx.clone()), Ok)?;
             let cookie = Object::new(ctx.clone())?;
             cookie.set("name", name)?;
-            cookie.set("value", value)?;
+            cookie.set("value", cookies::unquoted(value))?;
             cookie.set("replace", false)?;
             list.set(list.len(), cookie)?;
             all.set(name, list)?;
@@ -197,6 +199,7 @@ impl Response {
         }
         match selector {
             None => super::json::whole(ctx, &self.body),
+            Some(path) if path.is_empty() => Ok(Value::new_undefined(ctx.clone())),
             Some(path) => super::json::select(ctx, &self.body, &path),
         }
     }
@@ -275,13 +278,18 @@ fn usual_phrase(status: u16) -> &'static str {
 
 /// `content-type` as Go writes it: `Content-Type`.
 pub(crate) fn canonical(name: &str) -> String {
+    let name = name.trim();
+    if name.contains(' ') {
+        // No header's name: Go leaves it as it is.
+        return name.to_owned();
+    }
     let mut starts = true;
     let letter = |letter: char| {
         let shown = if starts { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
         starts = letter == '-';
         shown
     };
-    name.trim().chars().map(letter).collect()
+    name.chars().map(letter).collect()
 }
 
 impl<'js> Trace<'js> for Response {
@@ -337,8 +345,9 @@ impl<'js> JsClass<'js> for Response {
         crate::modules::function(
             &proto,
             "json",
-            |ctx: Ctx<'js>, own: Own<'js>, selector: Opt<Option<String>>| {
-                own.0.borrow().json(&ctx, selector.0.flatten())
+            |ctx: Ctx<'js>, own: Own<'js>, selector: Opt<Value<'js>>| {
+                let selector = selector.0.map(|path| coerced::text(&ctx, &path)).transpose()?;
+                own.0.borrow().json(&ctx, selector)
             },
         )?;
         crate::modules::function(&proto, "toJSON", |ctx: Ctx<'js>, own: Own<'js>| {

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use sojourn_http::{
-    BodyPolicy, Completion, Exchange, Failure, FailureKind, PeerId, Timings, redirected_method,
-    write_request,
+    BodyPolicy, Completion, Exchange, Failure, FailureKind, PeerId, RequestError, Timings,
+    redirected_method, write_request,
 };
 
 use super::error_code;
 use super::request::{Request, ResponseType};
-use super::response::Response;
+use super::response::{Response, canonical};
 use super::state::Target;
 use super::{account, coding, debug, digest};
 use crate::host::{OperationId, token};
@@ -79,21 +79,21 @@ impl Transfer {
         &self.request.target.host
     }
 
-    /// Sends the present hop. The error says what can't be sent.
-    pub(super) fn send(&mut self, user: &User) -> Result<OperationId, String> {
+    /// Sends the present hop. What can't be sent fails as the operation's outcome.
+    pub(super) fn send(&mut self, user: &User) -> OperationId {
         let now_ns = sojourn_clock::now_ns();
         if self.is_first {
             self.deadline_ns = now_ns.saturating_add(self.request.timeout_ns);
         }
         if let Some(reason) = &self.target.blocked {
-            return Ok(refused(user, now_ns, reason));
+            return refused(user, now_ns, FailureKind::Connect, reason.clone());
         }
         wait_for_turn(user);
         let cookies = self.request.cookie_header(&self.target, self.is_first);
         let mut headers: Vec<(&str, &str)> = Vec::with_capacity(self.request.headers.len() + 1);
         for (name, value) in &self.request.headers {
             let is_of_body = name.to_ascii_lowercase().starts_with("content-");
-            if self.has_body || !is_of_body {
+            if (self.has_body || !is_of_body) && !is_of_framing(name) {
                 headers.push((name, value));
             }
         }
@@ -111,8 +111,11 @@ impl Transfer {
         let body: &[u8] = if self.has_body { &self.request.body } else { &[] };
         let mut bytes = Vec::with_capacity(256 + body.len());
         let (path, host) = (&self.target.path, &self.target.host);
-        write_request(&self.method, path, host, &headers, body, &mut bytes)
-            .map_err(|error| error.to_string())?;
+        // As in Go, no method is GET.
+        let method = if self.method.is_empty() { "GET" } else { &self.method };
+        if let Err(error) = write_request(method, path, host, &headers, body, &mut bytes) {
+            return refused(user, now_ns, FailureKind::Local, unwritable(&error));
+        }
         let operation = user.operation();
         debug::request(user, &bytes, operation.into());
         self.debugged = operation.into();
@@ -134,7 +137,7 @@ impl Transfer {
                 body: policy,
             },
         );
-        Ok(operation)
+        operation
     }
 
     /// A hop has ended: accounts for it, and follows a redirect if there is one.
@@ -170,9 +173,7 @@ impl Transfer {
         }
         if challenge.is_some() {
             self.authorization = challenge;
-            if let Ok(next) = self.send(user) {
-                return Next::Hop(next);
-            }
+            return Next::Hop(self.send(user));
         }
         if let Some(next) = self.redirected(user, &completion) {
             return next;
@@ -248,7 +249,7 @@ impl Transfer {
         }
         self.method = method;
         self.target = target;
-        self.send(user).ok().map(Next::Hop)
+        Some(Next::Hop(self.send(user)))
     }
 }
 
@@ -275,8 +276,8 @@ fn decode(outcome: &mut Result<sojourn_http::Response, Failure>) {
     }
 }
 
-/// A request that the options exclude fails at once.
-fn refused(user: &User, now_ns: u64, reason: &str) -> OperationId {
+/// A request that is not sent fails at once: the options exclude it, or it can't be written.
+fn refused(user: &User, now_ns: u64, kind: FailureKind, detail: String) -> OperationId {
     let operation = user.operation();
     let completion = Completion {
         token: token(user.index, operation),
@@ -286,10 +287,27 @@ fn refused(user: &User, now_ns: u64, reason: &str) -> OperationId {
         bytes_out: 0,
         bytes_in: 0,
         peer: PeerId::default(),
-        outcome: Err(Failure::new(FailureKind::Connect, reason.to_owned())),
+        outcome: Err(Failure::new(kind, detail)),
     };
     user.complete(operation, Outcome::Http(Box::new(completion)));
     operation
+}
+
+/// Headers that say how a message is cut up, which is the client's business.
+fn is_of_framing(name: &str) -> bool {
+    ["transfer-encoding", "trailer"].iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Why a request can't be written, in Go's words where it has some.
+fn unwritable(error: &RequestError) -> String {
+    match error {
+        RequestError::HeaderName(name) => format!("net/http: invalid header field name {name:?}"),
+        RequestError::HeaderValue(name) => {
+            format!("net/http: invalid header field value for {:?}", canonical(name))
+        }
+        RequestError::Method(method) => format!("net/http: invalid method {method:?}"),
+        other => other.to_string(),
+    }
 }
 
 /// The option `rps`: requests of all users keep a distance.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use sojourn_broker_kafka::client::{Admin, Partition, Topic, TopicPlan};
 use sojourn_script::js::{self, Array, Ctx, Object, Value};
 
+use super::super::coerced::Text;
 use super::super::function;
 use super::access::Cluster;
 use super::config::{self, ConnectionConfig};
@@ -84,8 +85,8 @@ pub(super) fn make<'js>(
         this.ask(&ctx, "create topic", move |admin| admin.create(&plan))
     })?;
     let this = Rc::clone(&connection);
-    function(&object, "deleteTopic", move |ctx: Ctx<'js>, topic: String| {
-        this.ask(&ctx, "delete topic", move |admin| admin.delete(&topic))
+    function(&object, "deleteTopic", move |ctx: Ctx<'js>, topic: Text| {
+        this.ask(&ctx, "delete topic", move |admin| admin.delete(&topic.0))
     })?;
     let this = Rc::clone(&connection);
     let only_names = class == "Connection";
@@ -101,8 +102,8 @@ pub(super) fn make<'js>(
         Ok::<_, js::Error>(list)
     })?;
     let this = Rc::clone(&connection);
-    function(&object, "getMetadata", move |ctx: Ctx<'js>, topic: String| {
-        let topic = this.ask(&ctx, "get metadata", move |admin| admin.topic(&topic))?;
+    function(&object, "getMetadata", move |ctx: Ctx<'js>, topic: Text| {
+        let topic = this.ask(&ctx, "get metadata", move |admin| admin.topic(&topic.0))?;
         described(&ctx, &topic)
     })?;
     function(&object, "close", move || connection.is_closed.set(true))?;

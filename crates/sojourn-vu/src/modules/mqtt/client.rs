@@ -15,6 +15,7 @@ use sojourn_script::js::{
     Value,
 };
 
+use super::super::coerced::Text;
 use super::super::{function, promise};
 use super::calls::{self, interrupted};
 use super::connection::{Connection, ENDED, Promises};
@@ -341,11 +342,11 @@ impl<'js> JsClass<'js> for Client {
         let proto = Object::new(ctx.clone())?;
         let connected = Accessor::new_get(|own: Own<'js>| state(&own).open_connection().is_some());
         proto.prop("connected", connected.enumerable())?;
-        function(&proto, "on", |ctx: Ctx<'js>, own: Own<'js>, event: String, call: Value<'js>| {
+        function(&proto, "on", |ctx: Ctx<'js>, own: Own<'js>, event: Text, call: Value<'js>| {
             let Some(call) = call.into_function() else {
                 return Err(Exception::throw_type(&ctx, "an event's handler must be a function"));
             };
-            events::listen(&ctx, own.0.as_inner(), &event, call)
+            events::listen(&ctx, own.0.as_inner(), &event.0, call)
         })?;
         function(&proto, "connect", |ctx: Ctx<'js>, own: Own<'js>, given: Rest<Value<'js>>| {
             state(&own).connect(&ctx, own.0.as_inner(), &given.0)

@@ -15,8 +15,8 @@ use sojourn_script::js::{
 };
 use url::Url;
 
-use super::super::function;
 use super::super::go_error::throw;
+use super::super::{coerced, function};
 use super::{Params, Session};
 use crate::host::OperationId;
 use crate::sockets::websocket::{ABNORMAL, Answer, Event, Order};
@@ -302,12 +302,16 @@ impl<'js> JsClass<'js> for Socket {
 
     fn prototype(ctx: &Ctx<'js>) -> js::Result<Option<Object<'js>>> {
         let proto = Object::new(ctx.clone())?;
-        function(&proto, "on", |ctx: Ctx<'js>, own: Own<'js>, name: String, call: Value<'js>| {
-            if let Some(call) = call.into_function() {
-                let kept = Persistent::save(&ctx, call);
-                state(&own).handlers.borrow_mut().push((name, kept));
-            }
-        })?;
+        function(
+            &proto,
+            "on",
+            |ctx: Ctx<'js>, own: Own<'js>, name: coerced::Text, call: coerced::Any<'js>| {
+                if let Some(call) = call.0.into_function() {
+                    let kept = Persistent::save(&ctx, call);
+                    state(&own).handlers.borrow_mut().push((name.0, kept));
+                }
+            },
+        )?;
         function(&proto, "send", |ctx: Ctx<'js>, own: Own<'js>, text: Opt<Coerced<String>>| {
             let state = state(&own);
             if !state.is_open(&ctx)? {
@@ -334,9 +338,10 @@ impl<'js> JsClass<'js> for Socket {
             },
         )?;
         for name in ["setTimeout", "setInterval"] {
-            let set = move |ctx: Ctx<'js>, own: Own<'js>, call: Function<'js>, ms: Opt<f64>| {
-                state(&own).set_timer(&ctx, name, call, ms.0.unwrap_or(0.0))
-            };
+            let set =
+                move |ctx: Ctx<'js>, own: Own<'js>, call: Function<'js>, ms: coerced::Number| {
+                    state(&own).set_timer(&ctx, name, call, ms.0)
+                };
             function(&proto, name, set)?;
         }
         Ok(Some(proto))

@@ -40,4 +40,6 @@ export default function () {
   console.log({ toJSON: () => 'own json' });
   console.log([1, , 3]);
   console.log({ f() {}, g: () => 1 });
+  console.log({ s: 'a "q"\n', t: ['\\'], 'k"': 'é' }, ['"']);
+  console.log({ symbol: Symbol('"'), error: new Error('an "error"') });
 }

@@ -9,7 +9,7 @@ const page = `<html lang="en"><head><title>T</title></head><body>
 <ul><li>1</li><li class="on">2</li><li>3</li></ul>
 <form action="/go" method="post"><input name="u" value="v"><input type="checkbox" name="c" value="1" checked>
 <select name="s"><option value="p">P</option><option value="q" selected>Q</option></select></form>
-<a href="/path?q=1#h">link</a></body></html>`;
+<a href="/path?q=1#h" hreflang="en">link</a></body></html>`;
 
 export default function () {
   const doc = parseHTML(page);
@@ -75,6 +75,7 @@ export default function () {
     [link.nodeName(), link.getAttribute('href'), link.pathname(), link.hash()],
     ['a', '/path?q=1#h', '/path', '#h'],
   );
+  same('its language', link.hrefLang(), 'en');
   same(
     'nothing',
     [doc.find('none').size(), doc.find('none').text(), doc.find('none').attr('x')],

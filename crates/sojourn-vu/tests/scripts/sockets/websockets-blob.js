@@ -18,6 +18,10 @@ export default function () {
     same('its text', await blob.text(), 'abcd');
     same('its bytes', Array.from(new Uint8Array(await event.data.arrayBuffer())), [1, 2, 3]);
     same('a part', await blob.slice(1, 3).text(), 'bc');
+    same('places', [blob.slice('2').size, blob.slice(null).size, blob.slice(1.9).size], [2, 4, 3]);
+    same('types', [new Blob([], { type: 5 }).type, blob.slice(0, 1, 5).type], ['5', '5']);
+    same('as a text', String(blob), '[object Blob]');
+    same('a stream', typeof blob.stream().getReader, 'function');
     socket.close();
   };
 }
