@@ -11,6 +11,14 @@ pub trait Builtins: 'static {
     /// default one. Asked for once an engine, when a script first imports it.
     fn make<'js>(&self, ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>>;
 
+    /// Tells the script's author something.
+    fn warn(&self, _told: &str) {}
+
+    /// Throws where scripts may not call `require` just now.
+    fn may_require(&self, _ctx: &Ctx<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Sets globals, before any of the script runs.
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> Result<()>;
 }

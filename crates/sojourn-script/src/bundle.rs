@@ -7,7 +7,8 @@ use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use url::Url;
 
 use crate::ScriptError;
-use crate::source_map::SourceMap;
+use crate::names::Reading;
+use crate::source_map::{self, SourceMap};
 
 /// Gets the text of a remote module. The error is what went wrong, in words, without the address.
 pub trait Fetch: Send + Sync {
@@ -46,6 +47,12 @@ pub struct Bundle {
 struct Inner {
     frozen: bool,
     modules: HashMap<String, Compiled>,
+    /// Source maps that were read from files, by address.
+    maps: HashMap<String, String>,
+    /// By their keys.
+    facades: HashMap<String, Compiled>,
+    /// What modules say about names; while collecting only.
+    readings: HashMap<String, Arc<Reading>>,
     /// From (importing module, what it says) to the address.
     resolved: HashMap<(String, String), String>,
     files: HashMap<PathBuf, Arc<[u8]>>,
@@ -84,7 +91,9 @@ impl Bundle {
 
     /// Ends collecting: from now on only what is known can be imported or opened.
     pub fn freeze(&self) {
-        self.write().frozen = true;
+        let mut inner = self.write();
+        inner.frozen = true;
+        inner.readings = HashMap::new();
     }
 
     /// The content of a file as `open` gives it: read once, then shared.
@@ -165,6 +174,9 @@ impl Bundle {
         for url in inner.modules.keys() {
             all.insert(url.clone(), self.text(url)?.into_bytes());
         }
+        for (url, map) in &inner.maps {
+            all.insert(url.clone(), map.clone().into_bytes());
+        }
         for (path, content) in &inner.files {
             let address = Url::from_file_path(path);
             let address = address.map_err(|()| format!("{}: it is no path", path.display()))?;
@@ -203,6 +215,39 @@ impl Bundle {
 
     pub(crate) fn module(&self, url: &str) -> Option<Compiled> {
         self.read().modules.get(url).cloned()
+    }
+
+    /// The source map of the module at `base`, which calls it `named`.
+    pub(crate) fn source_map(&self, base: &str, named: &str) -> Result<SourceMap, String> {
+        let base = Url::parse(base).map_err(|error| error.to_string())?;
+        if let Some(text) = source_map::inline(named) {
+            return SourceMap::parse(&text?, &base);
+        }
+        let address = base.join(named).map_err(|error| error.to_string())?;
+        if address.scheme() != "file" {
+            return Err("maps are read from files only".to_owned());
+        }
+        let text = self.text(address.as_str())?;
+        let map = SourceMap::parse(&text, &address)?;
+        self.write().maps.insert(address.into(), text);
+        Ok(map)
+    }
+
+    pub(crate) fn facade(&self, key: &str) -> Option<Compiled> {
+        self.read().facades.get(key).cloned()
+    }
+
+    pub(crate) fn add_facade(&self, key: &str, facade: Compiled) {
+        self.write().facades.insert(key.to_owned(), facade);
+    }
+
+    /// What the module at this address says about names.
+    pub(crate) fn reading(&self, url: &str) -> Option<Arc<Reading>> {
+        self.read().readings.get(url).cloned()
+    }
+
+    pub(crate) fn add_reading(&self, url: &str, reading: Reading) {
+        self.write().readings.insert(url.to_owned(), Arc::new(reading));
     }
 
     pub(crate) fn add_module(&self, url: &str, module: Compiled) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Runtime, Value};
 
+use crate::facade;
 use crate::heap::Heap;
 use crate::intrinsics;
 use crate::loader::{self, Imports, Registry};
@@ -127,7 +128,9 @@ impl<'js> Inside<'_, 'js> {
         let url = self.engine.bundle.entry().as_str();
         let caught = |error| self.caught(error);
         // By its address, so that resolver and loader see to it like any other module.
-        let promise = Module::import(self.ctx, url).map_err(caught)?;
+        let itself = format!("{}{url}", facade::AS_IT_IS);
+        let promise = Module::import(self.ctx, itself).map_err(caught)?;
+        loader::handled(&promise).map_err(caught)?;
         while promise.state() == PromiseState::Pending {
             if !self.ctx.execute_pending_job() && !wait() {
                 self.engine.is_stuck.set(true);

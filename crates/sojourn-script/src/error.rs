@@ -98,6 +98,6 @@ fn mapped_line(line: &str, bundle: &Bundle) -> Option<String> {
     let is_wrapped = module.is_commonjs && row == 1;
     let column = if is_wrapped { commonjs::first_column(column) } else { column };
     let Some(map) = module.map else { return Some(format!("{head}({url}:{row}:{column})")) };
-    let (row, column) = map.source(row.checked_sub(1)?, column.checked_sub(1)?)?;
-    Some(format!("{head}({url}:{}:{})", row + 1, column + 1))
+    let (source, row, column) = map.source(row.checked_sub(1)?, column.checked_sub(1)?)?;
+    Some(format!("{head}({}:{}:{})", source.unwrap_or(url), row + 1, column + 1))
 }

@@ -10,6 +10,7 @@ use oxc_span::SourceType;
 use oxc_transformer::{TransformOptions, Transformer};
 
 use crate::depth::{Depth, too_deep};
+use crate::names::Reading;
 use crate::source_map::SourceMap;
 
 /// A source, ready to be compiled.
@@ -17,8 +18,8 @@ use crate::source_map::SourceMap;
 pub(crate) struct Translated {
     pub(crate) code: String,
     pub(crate) map: Option<SourceMap>,
-    /// It has neither imports nor exports.
-    pub(crate) is_commonjs: bool,
+    /// What kind it is, and its names.
+    pub(crate) reading: Reading,
 }
 
 /// Stack for reading a source: what reads it calls itself for each level of its tree, and fibers
@@ -47,18 +48,15 @@ fn read(address: &str, text: &str) -> Result<Translated, String> {
     if !is_typescript(address) {
         let parsed = Parser::new(&allocator, text, SourceType::unambiguous()).parse();
         if parsed.diagnostics.is_empty() {
-            let is_commonjs = !is_module(&parsed);
-            return Ok(Translated { code: text.to_owned(), map: None, is_commonjs });
+            return Ok(Translated { code: text.to_owned(), map: None, reading: reading(&parsed) });
         }
         // What only a script may contain (`with`, octal numbers) is left to the engine to refuse,
         // what only TypeScript has is translated.
         let typed = Parser::new(&allocator, text, SourceType::ts()).parse();
         if !typed.diagnostics.is_empty() {
-            return Ok(Translated {
-                code: text.to_owned(),
-                map: None,
-                is_commonjs: !is_module(&parsed) && !parsed.panicked,
-            });
+            let is_commonjs = !is_module(&parsed) && !parsed.panicked;
+            let reading = Reading { is_commonjs, ..Reading::default() };
+            return Ok(Translated { code: text.to_owned(), map: None, reading });
         }
     }
     strip(&allocator, address, text)
@@ -71,6 +69,10 @@ fn is_typescript(address: &str) -> bool {
 /// Whether it can only be a module: it imports, exports, or awaits outside any function.
 fn is_module(parsed: &ParserReturn<'_>) -> bool {
     parsed.program.source_type.is_module()
+}
+
+fn reading(parsed: &ParserReturn<'_>) -> Reading {
+    Reading::new(&parsed.program, &parsed.module_record, !is_module(parsed))
 }
 
 fn strip(allocator: &Allocator, address: &str, text: &str) -> Result<Translated, String> {
@@ -98,7 +100,10 @@ fn strip(allocator: &Allocator, address: &str, text: &str) -> Result<Translated,
         };
         SourceMap::new(map.get_tokens().map(position).collect())
     });
-    Ok(Translated { code: written.code, map, is_commonjs })
+    // Imports of types are gone only now.
+    let again = Parser::new(allocator, &written.code, SourceType::unambiguous()).parse();
+    let reading = Reading { is_commonjs, ..reading(&again) };
+    Ok(Translated { code: written.code.clone(), map, reading })
 }
 
 fn diagnostic(error: &oxc_diagnostics::OxcDiagnostic, text: &str) -> String {

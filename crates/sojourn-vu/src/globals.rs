@@ -137,18 +137,25 @@ fn shown<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> js::Result<String> {
     show.call((value,))
 }
 
+/// Throws what k6 throws of a function that only the script's top level may call.
+pub(crate) fn only_at_init(user: &User, ctx: &Ctx<'_>, function: &str) -> js::Result<()> {
+    if user.phase.get() == crate::user::Phase::Init {
+        return Ok(());
+    }
+    let told = format!(
+        "the \"{function}\" function is only available in the init stage (i.e. the global scope), \
+         see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for more information"
+    );
+    Err(Exception::throw_message(ctx, &told))
+}
+
 /// A file's content, as text or, with mode `b`, as bytes.
 fn open<'js>(user: &User, ctx: &Ctx<'js>, path: &str, mode: &str) -> js::Result<Value<'js>> {
-    if user.phase.get() != crate::user::Phase::Init {
-        let told = "the \"open\" function is only available in the init stage (i.e. the global \
-                    scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for \
-                    more information";
-        return Err(Exception::throw_message(ctx, told));
-    }
+    only_at_init(user, ctx, "open")?;
     if path.is_empty() {
         return Err(Exception::throw_message(ctx, "open() can't be used with an empty filename"));
     }
-    let path = absolute(&user.host.settings.folder, path);
+    let path = absolute(&folder(user, ctx, path), path);
     let content = user.host.settings.bundle.open(&path).map_err(|problem| {
         let shown = path.display();
         let told = if path.exists() {
@@ -163,6 +170,33 @@ fn open<'js>(user: &User, ctx: &Ctx<'js>, path: &str, mode: &str) -> js::Result<
         return ArrayBuffer::new_copy(ctx.clone(), &content[..]).map(ArrayBuffer::into_value);
     }
     String::from_utf8_lossy(&content).into_owned().into_js(ctx)
+}
+
+/// Where a relative path that is opened begins: at the module that is evaluated. In a function that
+/// another module calls this is not where it is written, which is told.
+fn folder(user: &User, ctx: &Ctx<'_>, text: &str) -> PathBuf {
+    let folder_of = |address: Option<String>| {
+        let path = url::Url::parse(&address?).ok()?.to_file_path().ok()?;
+        path.parent().map(Path::to_owned)
+    };
+    let settings = &user.host.settings;
+    let caller = sojourn_script::calling(ctx);
+    let begun = folder_of(sojourn_script::begun_in(ctx));
+    let begun = begun.unwrap_or_else(|| settings.folder.clone());
+    let written = folder_of(caller.clone()).unwrap_or_else(|| settings.folder.clone());
+    if !settings.bundle_is_frozen()
+        && begun != written
+        && !text.starts_with('/')
+        && !text.starts_with("file:")
+    {
+        settings.console.warn(&format!(
+            "open(\"{text}\") in {} is relative to {}, since another module calls the function: \
+             open(import.meta.resolve(\"{text}\")) is relative to where it is written",
+            caller.unwrap_or_default(),
+            begun.display()
+        ));
+    }
+    begun
 }
 
 /// Where a path that a script opens leads to; relative ones begin at the script's folder.

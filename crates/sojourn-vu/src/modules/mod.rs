@@ -133,6 +133,14 @@ impl Builtins for Modules {
         }
     }
 
+    fn warn(&self, told: &str) {
+        self.user.host.settings.console.warn(told);
+    }
+
+    fn may_require(&self, ctx: &Ctx<'_>) -> js::Result<()> {
+        globals::only_at_init(&self.user, ctx, "require")
+    }
+
     fn globals<'js>(&self, ctx: &Ctx<'js>) -> js::Result<()> {
         globals::set(ctx, &self.user)?;
         lazy::set(ctx)

@@ -44,6 +44,8 @@ pub struct Collecting {
 pub struct Collected {
     /// The exported `options`; null without.
     pub options: Value,
+    /// What among the options is no JSON, and why.
+    pub unfit_option: Option<String>,
     /// Names of exported functions.
     pub functions: Vec<String>,
     pub(crate) settings: Settings,
@@ -124,12 +126,12 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
     });
     let exports = run_top_level(&settings)?;
     bundle.freeze();
-    let Exports { options, functions } = exports;
+    let Exports { options, unfit_option, functions } = exports;
     let options = serde_json::from_str(&options).unwrap_or(Value::Null);
     // All users are gone: nobody else holds the settings.
     let settings = Arc::into_inner(settings)
         .ok_or_else(|| ScriptError::other("the script's first run has not ended"))?;
-    Ok(Collected { options, functions, settings })
+    Ok(Collected { options, unfit_option, functions, settings })
 }
 
 fn folder(bundle: &Bundle, script: &Path) -> PathBuf {
@@ -142,6 +144,8 @@ fn folder(bundle: &Bundle, script: &Path) -> PathBuf {
 pub(crate) struct Exports {
     /// JSON; `null` without.
     pub(crate) options: String,
+    /// What among the options is no JSON, and why.
+    pub(crate) unfit_option: Option<String>,
     pub(crate) functions: Vec<String>,
 }
 
@@ -166,7 +170,7 @@ fn run_top_level(settings: &Arc<Settings>) -> Result<Exports, ScriptError> {
         if user.phase.get() != Phase::Init {
             break;
         }
-        // Only timers, and what other threads do, can be waited for at the top level.
+        // Only timers, and what other threads do, can be waited for until the top level has ended.
         let until_ns = match host.take_ready() {
             Some(_) => 0,
             None => host.next_timer_ns().unwrap_or(u64::MAX),

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use sojourn_script::js::{Ctx, Function, Object, Value, promise::PromiseState};
 use sojourn_script::{Engine, Fiber, Inside, ScriptError, Stacks, suspend};
 
-use super::{Job, JobEnd, Phase, User, iteration};
+use super::{Job, JobEnd, Phase, User, iteration, top_level};
 use crate::host::Host;
 use crate::modules::Modules;
-use crate::run::Exports;
 
 /// How long a script may compute before others have their turn.
 const TURN_NS: u64 = sojourn_clock::MILLISECOND_NS;
@@ -58,21 +57,11 @@ fn fail(user: &User, error: ScriptError) {
 }
 
 fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
-    let exports = match inside.evaluate(&mut || turn_loop(user, inside.ctx)) {
+    let exports = match top_level::run(user, inside) {
         Ok(exports) => exports,
         Err(error) => return fail(user, error),
     };
-    if !user.host.settings.bundle_is_frozen() {
-        match described(inside, &exports) {
-            Ok(found) => *user.exports.borrow_mut() = Some(found),
-            Err(error) => return fail(user, error),
-        }
-    }
     let mut script = Script { user, inside, exports, setup_data: None };
-    // Timers of the top level come before whatever follows it.
-    if let Err(error) = script.settle() {
-        return fail(user, error);
-    }
     loop {
         user.phase.set(Phase::Idle);
         let Some(job) = next_job(user) else { return };
@@ -80,28 +69,6 @@ fn work<'js>(user: &Rc<User>, inside: &Inside<'_, 'js>) {
         user.forget_all();
         *user.ended.borrow_mut() = Some(ended);
     }
-}
-
-/// What the script exports.
-fn described<'js>(inside: &Inside<'_, 'js>, exports: &Object<'js>) -> Result<Exports, ScriptError> {
-    let describe = || {
-        let mut found = Exports::default();
-        for entry in exports.props::<String, Value<'js>>() {
-            let (name, value) = entry?;
-            if value.is_function() {
-                found.functions.push(name);
-            } else if name == "options" {
-                let json = inside.ctx.json_stringify(value)?;
-                found.options = json.map_or_else(|| Ok(String::new()), |json| json.to_string())?;
-            }
-        }
-        Ok(found)
-    };
-    let found = describe().map_err(|error| inside.caught(error))?;
-    if found.functions.is_empty() {
-        return Err(ScriptError::other("no exported functions in script"));
-    }
-    Ok(found)
 }
 
 /// Waits for the next job; `None` at the end.
@@ -114,18 +81,32 @@ fn next_job(user: &User) -> Option<Job> {
     }
 }
 
-/// Waits until something has come and hands it on; false when nothing is outstanding.
-fn turn_loop(user: &User, ctx: &Ctx<'_>) -> bool {
+/// The event loop: until nothing is left to be called. `may_go_on` is asked before each wait.
+pub(super) fn run_callbacks(
+    user: &User,
+    inside: &Inside<'_, '_>,
+    may_go_on: impl Fn() -> Result<(), ScriptError>,
+) -> Result<(), ScriptError> {
     loop {
-        if user.cancelled.get() || !user.has_callbacks() {
-            return false;
+        inside.run_jobs();
+        if let Some(error) = inside.take_rejection() {
+            return Err(error);
         }
-        if let Some((callback, outcome)) = user.next_callback() {
-            // A callback reports what goes wrong in it to whoever asked for it.
-            callback(ctx, outcome).ok();
-            return true;
+        if user.cancelled.get() {
+            return Err(ScriptError::interrupted());
         }
-        suspend();
+        if !user.has_callbacks() {
+            return Ok(());
+        }
+        may_go_on()?;
+        match user.next_callback() {
+            Some((callback, outcome)) => {
+                callback(inside.ctx, outcome).map_err(|error| inside.caught(error))?;
+            }
+            None => {
+                suspend();
+            }
+        }
     }
 }
 
@@ -212,36 +193,11 @@ impl<'js> Script<'_, '_, 'js> {
     {
         let called = function.call::<_, Value<'js>>(arguments);
         let value = called.map_err(|error| self.inside.caught(error))?;
-        self.settle()?;
+        run_callbacks(self.user, self.inside, || Ok(()))?;
         let Some(promise) = value.as_promise() else { return Ok(value) };
         match promise.state() {
             PromiseState::Pending => Ok(Value::new_undefined(self.inside.ctx.clone())),
             _ => promise.finish().map_err(|error| self.inside.caught(error)),
-        }
-    }
-
-    /// The event loop: until nothing is left to be called.
-    fn settle(&self) -> Result<(), ScriptError> {
-        let (user, inside) = (self.user, self.inside);
-        loop {
-            inside.run_jobs();
-            if let Some(error) = inside.take_rejection() {
-                return Err(error);
-            }
-            if user.cancelled.get() {
-                return Err(ScriptError::interrupted());
-            }
-            if !user.has_callbacks() {
-                return Ok(());
-            }
-            match user.next_callback() {
-                Some((callback, outcome)) => {
-                    callback(inside.ctx, outcome).map_err(|error| inside.caught(error))?;
-                }
-                None => {
-                    suspend();
-                }
-            }
         }
     }
 }

@@ -1,10 +1,12 @@
 //! A virtual user: what it is doing, what it waits for, and its tags.
 //!
-//! `life` is what runs on its fiber, `iteration` one run of a scenario's function.
+//! `life` is what runs on its fiber, `top_level` its first part, `iteration` one run of a scenario's
+//! function.
 
 mod iteration;
 mod life;
 mod timers;
+mod top_level;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};

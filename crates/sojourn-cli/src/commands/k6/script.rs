@@ -164,6 +164,8 @@ pub(super) fn load(
     let mut collected = collect(collecting).map_err(|error| Failed::loading(name, &error))?;
     if let Some(options) = source.options {
         collected.options = options;
+    } else if let Some(unfit) = &collected.unfit_option {
+        return Err(Failed::config(unfit));
     }
     Ok(collected)
 }

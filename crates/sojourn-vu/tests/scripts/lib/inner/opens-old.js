@@ -1,0 +1,2 @@
+exports.top = open('./text.txt').trim();
+exports.other = require('./other.js').name;

@@ -1,0 +1,1 @@
+export const name = require('./other.js').name;

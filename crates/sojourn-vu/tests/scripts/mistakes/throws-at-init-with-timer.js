@@ -1,0 +1,5 @@
+// Row: mistakes: the top level throws with a timer set
+setTimeout(() => {}, 0);
+throw new Error('at init');
+
+export default function () {}
