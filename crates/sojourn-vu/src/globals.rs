@@ -54,6 +54,7 @@ const SHOW: &str = r#"
         return shown;
     };
     if (value === undefined) return "undefined";
+    if (typeof value === "symbol") return value.description;
     return typeof value === "bigint" ? String(value) : show(value);
 })
 "#;

@@ -1,5 +1,5 @@
-//! Arguments as k6's functions take them: whatever is given becomes the type that is meant, and what
-//! is missing, undefined or null is that type's empty value.
+//! Arguments as k6 takes them: whatever is given becomes the type that is meant, and what is
+//! missing, undefined or null is that type's empty value.
 
 use sojourn_script::js::function::{FromParam, ParamRequirement, ParamsAccessor};
 use sojourn_script::js::{Coerced, Ctx, FromJs, Result, Value};

@@ -107,7 +107,7 @@ fn none<'js>(
         answers.push(Response::default().into_value(ctx)?);
     }
     answers.push(unsent(ctx, address, problem)?);
-    answers.resize(count, Value::new_undefined(ctx.clone()));
+    answers.resize(count, Value::new_null(ctx.clone()));
     Ok(answers)
 }
 

@@ -9,6 +9,10 @@ import { SharedArray } from 'k6/data';
 import crypto from 'k6/crypto';
 import http from 'k6/http';
 
+// What the top level finds is shown by the iteration: how often it is run is not of interest here.
+const early = [];
+let print = (line) => early.push(line);
+
 const show = (name, run) => {
   let shown;
   try {
@@ -16,7 +20,7 @@ const show = (name, run) => {
   } catch (error) {
     shown = `threw ${error}`;
   }
-  console.log(`${name}: ${shown}`);
+  print(`${name}: ${shown}`);
 };
 
 const fives = new SharedArray(5, () => [5]);
@@ -31,6 +35,8 @@ show('open', () => open(null));
 show('open, mode', () => typeof open('../lib/users.json', 'rb'));
 
 export default async function () {
+  print = (line) => console.log(line);
+  early.forEach(print);
   show('SharedArray', () => [fives, nulls]);
   const groups = [];
   for (const name of [5, null, undefined, true]) group(name, () => groups.push(name));
@@ -52,7 +58,9 @@ export default async function () {
   show('timers', () => fired.sort());
   for (const call of [null, 5, 'x']) show('setTimeout', () => setTimeout(call, 1));
 
-  for (const page of [5, null, undefined, true, ['<b>x</b>']]) show('parseHTML', () => parseHTML(page).text());
+  for (const page of [5, null, undefined, true, ['<b>x</b>']]) {
+    show('parseHTML', () => parseHTML(page).text());
+  }
   const page = parseHTML('<div id="a" data-x="5"><p>1</p><p>2</p></div>');
   const div = page.find('div').get(0);
   for (const name of [5, null, undefined, {}]) {
