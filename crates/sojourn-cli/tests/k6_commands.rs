@@ -68,8 +68,9 @@ fn what_is_wrong_is_told_without_a_run() {
     let threshold = "export const options = { thresholds: { nope: ['p(95)<1'] } };";
     let folder = folder(&format!("{threshold}{SCRIPT}"));
     std::fs::write(folder.path().join("fine.js"), SCRIPT).unwrap();
+    let none: &[(&str, &str)] = &[];
     for (words, variables, code) in [
-        (&["inspect", "test.js"][..], &[][..], 0),
+        (&["inspect", "test.js"][..], none, 0),
         (&["inspect", "--execution-requirements", "test.js"], &[], 104),
         (&["archive", "test.js"], &[], 104),
         (&["run", "nowhere.js"], &[], 255),

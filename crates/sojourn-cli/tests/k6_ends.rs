@@ -136,8 +136,9 @@ fn a_run_whose_iterations_were_dropped_is_void_which_counts_where_it_is_strict()
             words.iter().chain(&summary).chain(&["-e", "USERS=5"]).copied().collect();
         let output = run(folder.path(), &words);
         assert_eq!(output.code, Some(code), "{output}");
-        assert!(output.stdout.contains(&format!("    generator: VOID: {told}\n")), "{output}");
-        assert!(output.stdout.contains("dropped.......: 76.19%"), "{output}");
+        // A busy machine may have been late besides.
+        assert!(output.stdout.contains(&format!("    generator: VOID: {told}")), "{output}");
+        assert!(output.stdout.contains(", 16 out of 21\n"), "{output}");
         let is_error = output.stderr.contains(&format!("the run is void: {told} (--strict)"));
         assert_eq!(is_error, code != 0, "{output}");
         let text = std::fs::read_to_string(folder.path().join("summary.json")).unwrap();
@@ -151,6 +152,6 @@ fn a_run_whose_iterations_were_dropped_is_void_which_counts_where_it_is_strict()
     let words = ["-e", "USERS=40", "--generators", "2"];
     let output = run(folder.path(), &words);
     assert_eq!(output.code, Some(0), "{output}");
-    assert!(output.stdout.contains("dropped.......: 0.00%"), "{output}");
+    assert!(output.stdout.contains(", 0 out of 21\n"), "{output}");
     assert!(output.stdout.contains("lag p(99)"), "{output}");
 }

@@ -97,7 +97,8 @@ fn lines_reach_loki_with_their_labels_and_none_is_lost_at_the_end() {
         "loki={url},label.app=shop,limit=20,pushPeriod=60s,header.X-Scope-OrgID=load,\
          allowedLabels=[level]"
     );
-    let words = ["--log-output", &output, "-e", "LINES=30", "--generators", "2", "-i", "2"];
+    let words =
+        ["--log-output", &output, "-e", "LINES=30", "--generators", "2", "-u", "2", "-i", "2"];
     let output = program(folder.path(), &words).run().unwrap();
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output}");
     let sent = loki.0.lock().unwrap().clone();

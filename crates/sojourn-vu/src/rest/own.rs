@@ -43,7 +43,7 @@ fn text() -> String {
     ] {
         if let Some(value) = value {
             // Writing to a string can't fail.
-            write!(out, "# TYPE {name} {kind}\n{name} {value}\n").ok();
+            writeln!(out, "# TYPE {name} {kind}\n{name} {value}").ok();
         }
     }
     out
