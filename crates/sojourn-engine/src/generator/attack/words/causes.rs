@@ -31,12 +31,10 @@ pub(super) fn before(failure: &Failure, host: &str) -> String {
         }
         FailureKind::Tls => handshake(known, host).unwrap_or_else(|| failure.detail.clone()),
         FailureKind::Closed | FailureKind::Reset => read(known, "EOF"),
-        FailureKind::Protocol => {
-            format!("net/http: HTTP/1.x transport connection broken: {}", failure.detail)
-        }
-        FailureKind::BodyTooLarge | FailureKind::Encoding | FailureKind::StreamReset => {
-            failure.detail.clone()
-        }
+        FailureKind::BodyTooLarge
+        | FailureKind::Encoding
+        | FailureKind::Protocol
+        | FailureKind::StreamReset => failure.detail.clone(),
     }
 }
 
@@ -215,11 +213,7 @@ mod tests {
                 of(Errno::CONNRESET),
                 "read tcp 127.0.0.1:80: read: connection reset by peer".to_owned(),
             ),
-            (
-                Protocol,
-                none(),
-                "net/http: HTTP/1.x transport connection broken: in our words".to_owned(),
-            ),
+            (Protocol, none(), "in our words".to_owned()),
             (
                 Timeout,
                 none(),
