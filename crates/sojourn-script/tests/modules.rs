@@ -32,8 +32,7 @@ fn modules_of_every_kind() {
         ("node_modules/left/l.js", "module.exports = 'left'"),
     ]);
     let bundle = bundle(&scripts.path("main.js"));
-    let expected =
-        r#"[3,1,"old","function","default,host,name","two",8,10,true,"left",42,true,"old","function"]"#;
+    let expected = r#"[3,1,"old","function","default,host,name","two",8,10,true,"left",42,true,"old","function"]"#;
     assert_eq!(result(&bundle).as_deref(), Ok(expected));
     // Once frozen, everything comes from the bundle, even if the files are gone.
     bundle.freeze();
@@ -122,7 +121,8 @@ fn commonjs_by_name() {
         ("throws.js", "throw new Error('thrown');"),
     ]);
     let bundle = bundle(&scripts.path("main.js"));
-    let expected = r#"[1,1,2,"undefined",1,2,"main","n",1,"called","undefined",4,"inner","thrown"]"#;
+    let expected =
+        r#"[1,1,2,"undefined",1,2,"main","n",1,"called","undefined",4,"inner","thrown"]"#;
     assert_eq!(result(&bundle).as_deref(), Ok(expected));
     bundle.freeze();
     drop(scripts);
@@ -140,7 +140,8 @@ fn positions_are_those_of_a_source_map() {
         assert!(first.contains(place), "{named}: {first}");
     };
     check("//# sourceMappingURL=main.js.map", "/src/a.ts:11:5");
-    let inline = "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbInNyYy9hLnRzIl0sIm5hbWVzIjpbXSwibWFwcGluZ3MiOiJBQVVJIn0=";
+    let inline =
+        "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbInNyYy9hLnRzIl0sIm5hbWVzIjpbXSwibWFwcGluZ3MiOiJBQVVJIn0=";
     check(&format!("//# sourceMappingURL=data:application/json;base64,{inline}"), "/src/a.ts:11:5");
     // One that is missing or wrong is no error.
     check("//# sourceMappingURL=missing.map", "main.js:1:");
