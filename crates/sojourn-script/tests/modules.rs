@@ -32,8 +32,7 @@ fn modules_of_every_kind() {
         ("node_modules/left/l.js", "module.exports = 'left'"),
     ]);
     let bundle = bundle(&scripts.path("main.js"));
-    let expected =
-        r#"[3,1,"old","function","default","two",8,10,true,"left",42,true,"old","function"]"#;
+    let expected = r#"[3,1,"old","function","default,host,name","two",8,10,true,"left",42,true,"old","function"]"#;
     assert_eq!(result(&bundle).as_deref(), Ok(expected));
     // Once frozen, everything comes from the bundle, even if the files are gone.
     bundle.freeze();
@@ -87,4 +86,64 @@ fn typescript_without_types_in_a_js_file() {
         "const a: number = 1; export default (): string => String(a);",
     )]);
     assert_eq!(result(&bundle(&scripts.path("main.js"))).as_deref(), Ok("1"));
+}
+
+#[test]
+fn commonjs_by_name() {
+    let scripts = Scripts::new(&[
+        (
+            "main.js",
+            r#"
+            import whole, { one, dynamic, none } from "./whole.js";
+            import * as all from "./whole.js";
+            import main, { named } from "./compiled.js";
+            import { again, called } from "./passed.js";
+            import { missing, twice } from "host";
+            import { needed } from "./inner/needs.js";
+            let caught = "";
+            try { require("./throws.js") } catch (error) { caught = error.message }
+            export default () => JSON.stringify([
+                whole.one, one, dynamic, typeof none, all.one, all.dynamic, main(), named,
+                again, called, typeof missing, twice(2), needed, caught,
+            ]);
+            "#,
+        ),
+        ("whole.js", "module.exports = { one: 1 }; module.exports[`dyn${'amic'}`] = 2;"),
+        (
+            "compiled.js",
+            "Object.defineProperty(exports, '__esModule', { value: true });\n\
+             exports.named = 'n'; exports.default = () => 'main';",
+        ),
+        ("passed.js", "export { one as again } from './whole.js'; export * from './called.js';"),
+        ("called.js", "exports.called = 'called';"),
+        ("inner/needs.js", "export const needed = require('./part.js').part;"),
+        ("inner/part.js", "exports.part = 'inner';"),
+        ("throws.js", "throw new Error('thrown');"),
+    ]);
+    let bundle = bundle(&scripts.path("main.js"));
+    let expected =
+        r#"[1,1,2,"undefined",1,2,"main","n",1,"called","undefined",4,"inner","thrown"]"#;
+    assert_eq!(result(&bundle).as_deref(), Ok(expected));
+    bundle.freeze();
+    drop(scripts);
+    assert_eq!(result(&bundle).as_deref(), Ok(expected));
+}
+
+#[test]
+fn positions_are_those_of_a_source_map() {
+    let map = r#"{"version":3,"sources":["src/a.ts"],"names":[],"mappings":"AAUI"}"#;
+    let check = |named: &str, place: &str| {
+        let text = format!("export default () => {{ throw 0 || new Error('no') }}\n{named}");
+        let scripts = Scripts::new(&[("main.js", &text), ("main.js.map", map)]);
+        let error = result(&bundle(&scripts.path("main.js"))).expect_err("it throws");
+        let first = error.stack.lines().next().expect("a stack");
+        assert!(first.contains(place), "{named}: {first}");
+    };
+    check("//# sourceMappingURL=main.js.map", "/src/a.ts:11:5");
+    let inline =
+        "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbInNyYy9hLnRzIl0sIm5hbWVzIjpbXSwibWFwcGluZ3MiOiJBQVVJIn0=";
+    check(&format!("//# sourceMappingURL=data:application/json;base64,{inline}"), "/src/a.ts:11:5");
+    // One that is missing or wrong is no error.
+    check("//# sourceMappingURL=missing.map", "main.js:1:");
+    check("//# sourceMappingURL=data:application/json;base64,e30=", "main.js:1:");
 }
