@@ -168,6 +168,10 @@ impl Rig for SqsRig {
         ]
     }
 
+    fn stops_publishers(&self, wrong: &Wrong) -> bool {
+        ["the queue", "the address"].contains(&wrong.what)
+    }
+
     fn system(&mut self) -> Option<Box<dyn System>> {
         self.several.set(true);
         let url = self.make(SYSTEM);

@@ -49,6 +49,12 @@ pub trait Rig {
     /// Channels that cannot work, and what the tap must say of them.
     fn wrong(&mut self) -> Vec<Wrong>;
 
+    /// Whether one of [`Rig::wrong`] is wrong for a publisher too, which does not take messages and
+    /// by which some brokers make what is missing.
+    fn stops_publishers(&self, _wrong: &Wrong) -> bool {
+        true
+    }
+
     /// A consumer of the system's own, in place and at the end when this returns. `None`: the
     /// broker has no other consumers.
     fn system(&mut self) -> Option<Box<dyn System>>;
