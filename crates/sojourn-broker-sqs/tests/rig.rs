@@ -14,7 +14,7 @@ use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address};
 use sojourn_plan::{Channel, Connector, Decoder, SqsChannel, SqsSource};
 use sojourn_services::{ElasticMq, Service};
 
-use crate::client::{ask, create, queues, send, take};
+use crate::client::{ask, create, queues, send, take, unacknowledged};
 
 /// The queue of the consumers' promises: a group is a queue.
 const GROUP: &str = "conformance";
@@ -184,6 +184,10 @@ impl Rig for SqsRig {
             taps.iter().any(|name| name.starts_with("tap-") && url.ends_with(name.as_str()))
         };
         queues(self.address()).into_iter().filter(|url| !is_of_tap(url)).collect()
+    }
+
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        unacknowledged(self.address(), &self.url(SYSTEM))
     }
 
     fn stored(&mut self) -> Option<Vec<u64>> {

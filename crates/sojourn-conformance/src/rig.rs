@@ -63,6 +63,12 @@ pub trait Rig {
     /// counts that other tests move.
     fn footprint(&mut self) -> Vec<String>;
 
+    /// What the broker says, in figures by name, of the messages that [`Rig::system`] has not
+    /// acknowledged: how many wait, are taken, have come again. Empty: it says nothing of them.
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Where messages are published, by the broker's word.
     fn topic(&self) -> String {
         self.channel(None).connector.usual_topic().unwrap_or_default().to_owned()
