@@ -154,7 +154,8 @@ impl Sending {
         }
     }
 
-    /// A queue that is not one of the channel's own is looked for when the first message to it comes.
+    /// A queue that is not one of the channel's own is looked for when the first message to it
+    /// comes.
     fn target(
         &mut self,
         name: &str,

@@ -1,5 +1,5 @@
-//! Promise: what cannot work is said when the tap opens, or before a publisher's first message, with
-//! what to do and without secrets.
+//! Promise: what cannot work is said when the tap opens, or before a publisher's first message,
+//! with what to do and without secrets.
 
 use sojourn_broker::{BrokerError, PublisherSettings};
 
