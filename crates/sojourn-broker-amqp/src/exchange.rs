@@ -1,7 +1,13 @@
-//! What is known of an exchange before a tap is bound to it.
+//! What is known of an exchange before a tap is bound to it, and what is said of one that is not
+//! there.
 
+use sojourn_broker::BrokerError;
+use sojourn_plan::AmqpChannel;
+
+use crate::config::Settings;
 use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::management::Management;
 use crate::wire::method::Said;
 
 /// The types whose exchanges hand each message to all bound queues that it fits. Any other may
@@ -53,6 +59,29 @@ fn type_in(text: &str) -> Option<String> {
     };
     let (_, current) = rest.split_once("but current is '")?;
     current.split_once('\'').map(|(kind, _)| kind.to_owned())
+}
+
+/// Says what is wrong with the exchange, or with the connection.
+pub(crate) fn explain(
+    failure: &Failure,
+    settings: &Settings,
+    channel: &AmqpChannel,
+) -> BrokerError {
+    let Failure::ChannelClosed { code: 404, .. } = failure else {
+        return failure.error(settings);
+    };
+    let (name, exchange, vhost) = (settings.name(), &channel.exchange, &settings.vhost);
+    let error =
+        BrokerError::new(format!("{name}: no exchange `{exchange}` in virtual host `{vhost}`"));
+    let management = Management::of(channel).ok().flatten();
+    let similar = management.and_then(|management| management.similar_exchange(vhost, exchange));
+    match similar {
+        Some(name) => error.with_hint(format!("did you mean `{name}`?")),
+        None => error.with_hint(
+            "none is made here: start what declares it first, or mend the name or the URL's \
+             virtual host",
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings, Readiness};
 use sojourn_plan::AmqpChannel;
 use sojourn_socket::Bell;
 
@@ -19,6 +19,7 @@ use crate::wire::writer::Writer;
 /// stamps confirms as they come.
 pub struct AmqpPublisher {
     handover: Handover<Letter>,
+    readiness: Readiness,
     signal: Arc<Signal>,
 }
 
@@ -35,16 +36,23 @@ impl AmqpPublisher {
             asleep: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         });
-        let worker = Worker::new(settings.clone(), channel, waiting, told, signal.clone(), how);
+        let (readiness, first) = Readiness::new();
+        let (own, bell) = (settings.clone(), Arc::clone(&signal));
+        let worker = Worker::new(own, channel, (waiting, told), bell, how, first);
         std::thread::Builder::new()
             .name("amqp publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(unable)?;
-        Ok(Self { handover, signal })
+        Ok(Self { handover, readiness, signal })
     }
 }
 
 impl Publisher for AmqpPublisher {
+    /// A topic is a routing key: whether a queue is bound to it shows in the outcomes.
+    fn ready(&mut self, _topics: &[String]) -> Result<(), BrokerError> {
+        self.readiness.wait()
+    }
+
     fn try_publish(
         &mut self,
         token: u64,

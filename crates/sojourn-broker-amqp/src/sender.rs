@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender as Channel};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use sojourn_broker::{Backoff, Outcome, PublisherSettings};
+use sojourn_broker::{Backoff, FirstAttempt, Outcome, PublisherSettings};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::AmqpChannel;
 use sojourn_socket::Bell;
@@ -15,6 +15,7 @@ use sojourn_socket::Bell;
 use crate::config::Settings;
 use crate::confirms::{Confirms, fingerprint};
 use crate::connection::Connection;
+use crate::exchange::explain;
 use crate::failure::Failure;
 use crate::wire::content::Content;
 use crate::wire::frame::{FrameKind, append};
@@ -63,8 +64,9 @@ impl Signal {
 /// The thread's state.
 pub(crate) struct Sender {
     settings: Settings,
-    exchange: String,
-    mandatory: bool,
+    channel: AmqpChannel,
+    /// Whom to tell of the first attempt; `None`: it has been told of.
+    first: Option<FirstAttempt>,
     letters: Receiver<Letter>,
     told: Channel<Outcome>,
     signal: Arc<Signal>,
@@ -78,15 +80,15 @@ impl Sender {
     pub(crate) fn new(
         settings: Settings,
         channel: &AmqpChannel,
-        letters: Receiver<Letter>,
-        told: Channel<Outcome>,
+        (letters, told): (Receiver<Letter>, Channel<Outcome>),
         signal: Arc<Signal>,
         how: PublisherSettings,
+        first: FirstAttempt,
     ) -> Self {
         Self {
             settings,
-            exchange: channel.exchange.clone(),
-            mandatory: channel.mandatory,
+            channel: channel.clone(),
+            first: Some(first),
             letters,
             told,
             signal,
@@ -101,8 +103,16 @@ impl Sender {
     pub(crate) fn run(mut self) {
         while !self.stopped() {
             let failure = match self.connect() {
-                Ok(connection) => self.serve(connection),
-                Err(failure) => failure,
+                Ok(connection) => {
+                    if let Some(first) = self.first.take() {
+                        first.tell(Ok(()));
+                    }
+                    self.serve(connection)
+                }
+                Err(failure) => {
+                    self.say_once(&failure);
+                    failure
+                }
             };
             if self.stopped() {
                 return;
@@ -116,12 +126,20 @@ impl Sender {
         self.signal.stop.load(Ordering::SeqCst)
     }
 
+    /// What failed, if nothing was said before: looking for similar names takes a moment.
+    fn say_once(&mut self, failure: &Failure) {
+        if let Some(first) = self.first.take() {
+            first.tell(Err(explain(failure, &self.settings, &self.channel)));
+        }
+    }
+
     fn connect(&self) -> Result<Connection, Failure> {
         let deadline_ns = now_ns() + CONNECT_NS_MAX;
         let mut connection = Connection::open(&self.settings, HEARTBEAT_S, deadline_ns)?;
         connection.open_channel(MESSAGES, deadline_ns)?;
-        if !self.exchange.is_empty() {
-            connection.find_exchange(MESSAGES, &self.exchange, deadline_ns)?;
+        let exchange = &self.channel.exchange;
+        if !exchange.is_empty() {
+            connection.find_exchange(MESSAGES, exchange, deadline_ns)?;
         }
         connection.out().confirm_select(MESSAGES)?;
         connection.answer(MESSAGES, Answer::ConfirmSelect, deadline_ns, "confirms")?;
@@ -208,11 +226,12 @@ impl Sender {
         while connection.unsent() < UNSENT_BYTES_MAX && self.confirms.len() < self.in_flight_max {
             let Ok(letter) = self.letters.try_recv() else { return Ok(()) };
             let (header, body) = letter.bytes.split_at(letter.header_length);
-            let print = self.mandatory.then(|| fingerprint(&letter.routing_key, body));
+            let print = self.channel.mandatory.then(|| fingerprint(&letter.routing_key, body));
             self.confirms.sent(letter.token, print.unwrap_or_default(), now_ns());
             let body_max = connection.body_max();
             let out = connection.out();
-            out.publish(MESSAGES, &self.exchange, &letter.routing_key, self.mandatory)?;
+            let AmqpChannel { exchange, mandatory, .. } = &self.channel;
+            out.publish(MESSAGES, exchange, &letter.routing_key, *mandatory)?;
             append(out, FrameKind::Header, MESSAGES, |out| out.raw(header))?;
             for part in body.chunks(body_max) {
                 append(out, FrameKind::Body, MESSAGES, |out| out.raw(part))?;

@@ -8,9 +8,8 @@ use sojourn_plan::AmqpChannel;
 
 use crate::config::Settings;
 use crate::connection::Connection;
-use crate::exchange::{ask_type, fans_out};
+use crate::exchange::{ask_type, explain, fans_out};
 use crate::failure::Failure;
-use crate::management::Management;
 use crate::wire::content::Content;
 use crate::wire::frame::FrameKind;
 use crate::wire::method::{self, Answer, QueueKind, Said};
@@ -106,28 +105,8 @@ impl AmqpTap {
         })
     }
 
-    /// Says what is wrong with the exchange, or with the connection.
     fn explain(&self, failure: &Failure) -> BrokerError {
-        let Failure::ChannelClosed { code: 404, .. } = failure else {
-            return failure.error(&self.settings);
-        };
-        let AmqpChannel { exchange, .. } = &self.channel;
-        let Settings { vhost, .. } = &self.settings;
-        let error = BrokerError::new(format!(
-            "{}: no exchange `{exchange}` in virtual host `{vhost}`",
-            self.settings.name()
-        ));
-        let similar = Management::of(&self.channel)
-            .ok()
-            .flatten()
-            .and_then(|management| management.similar_exchange(vhost, exchange));
-        match similar {
-            Some(name) => error.with_hint(format!("did you mean `{name}`?")),
-            None => error.with_hint(
-                "a tap makes none: start what declares it first, or mend the name or the URL's \
-                 virtual host",
-            ),
-        }
+        explain(failure, &self.settings, &self.channel)
     }
 
     fn give_up(&mut self, error: BrokerError) -> Result<(), BrokerError> {

@@ -60,6 +60,41 @@ fn ready_and_unacknowledged_are_what_was_put_there() {
 }
 
 #[test]
+fn what_the_system_gives_up_is_waiting_in_the_dead_letter_queue() {
+    let rabbit = rabbit();
+    let system = System::of(&rabbit);
+    let (failing, dead) = ("l.failing.q", "l.dead.q");
+    system.queue(dead, "", "");
+    system.ask("DELETE", &format!("queues/%2f/{failing}"), &json!(null));
+    let arguments = json!({"x-dead-letter-exchange": "", "x-dead-letter-routing-key": dead});
+    let settings = json!({"durable": true, "arguments": arguments});
+    let (status, answer) = system.ask("PUT", &format!("queues/%2f/{failing}"), &settings);
+    assert!((200..300).contains(&status), "{status} {answer}");
+    for _ in 0..5 {
+        system.publish("", failing, &json!({}), "x");
+    }
+    let queues = [failing.to_owned(), dead.to_owned()];
+    let mut backlog = AmqpBacklog::new(&channel(&rabbit, "amq.topic", &["#"]), &queues).unwrap();
+    let mut wait_for_figures = |waiting: f64, given_up: f64| {
+        let expect =
+            [reading(failing, Figure::Waiting, waiting), reading(dead, Figure::Waiting, given_up)];
+        soon("both queues' figures", || {
+            let mut readings = Vec::new();
+            backlog.read(LONG, &mut readings).unwrap();
+            (readings == expect).then_some(())
+        });
+    };
+    wait_for_figures(5.0, 0.0);
+    // The system takes two and rejects them.
+    let how = json!({"count": 2, "ackmode": "reject_requeue_false", "encoding": "auto"});
+    system.ask("POST", &format!("queues/%2f/{failing}/get"), &how);
+    wait_for_figures(3.0, 2.0);
+    for queue in [failing, dead] {
+        system.delete(&format!("queues/%2f/{queue}"));
+    }
+}
+
+#[test]
 fn a_queue_that_is_missing_is_told_and_the_others_are_read() {
     let rabbit = rabbit();
     let system = System::of(&rabbit);

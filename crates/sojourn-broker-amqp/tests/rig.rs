@@ -1,6 +1,8 @@
 //! The shared RabbitMQ with an exchange of one's own.
 
+use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::rc::Rc;
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -25,6 +27,8 @@ pub(crate) struct AmqpRig {
     kept: String,
     /// The queue of the system's consumer.
     system: String,
+    /// What the broker said of it with the latest message taken.
+    said: Rc<Cell<Said>>,
 }
 
 impl AmqpRig {
@@ -36,6 +40,7 @@ impl AmqpRig {
             exchange: format!("events.{number}"),
             kept: format!("kept.{number}"),
             system: format!("system.{number}"),
+            said: Rc::default(),
         };
         let management = rig.management();
         management.exchange(&rig.exchange, "topic");
@@ -152,7 +157,8 @@ impl Rig for AmqpRig {
     fn system(&mut self) -> Option<Box<dyn System>> {
         let management = self.management();
         management.queue(&self.system, &self.exchange, KEY);
-        Some(Box::new(Own { management, queue: self.system.clone() }))
+        let (queue, said) = (self.system.clone(), Rc::clone(&self.said));
+        Some(Box::new(Own { management, queue, said }))
     }
 
     fn footprint(&mut self) -> Vec<String> {
@@ -164,6 +170,11 @@ impl Rig for AmqpRig {
         }));
         names.sort();
         names
+    }
+
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        let Said { ready, redelivered } = self.said.get();
+        vec![("ready", ready), ("redelivered", redelivered)]
     }
 
     fn stored(&mut self) -> Option<Vec<u64>> {
@@ -179,6 +190,16 @@ impl Rig for AmqpRig {
 struct Own {
     management: system::System,
     queue: String,
+    said: Rc<Cell<Said>>,
+}
+
+/// What comes with a message.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    /// Messages left in the queue.
+    ready: u64,
+    /// Messages so far that were given to somebody before.
+    redelivered: u64,
 }
 
 impl System for Own {
@@ -190,6 +211,12 @@ impl System for Own {
             if messages.is_empty() {
                 std::thread::sleep(Duration::from_millis(20));
             }
+            let mut said = self.said.get();
+            for message in &messages {
+                said.ready = message["message_count"].as_u64().unwrap();
+                said.redelivered += u64::from(message["redelivered"] == true);
+            }
+            self.said.set(said);
             taken.extend(numbers(&messages));
         }
         taken

@@ -19,6 +19,7 @@ mod open;
 mod outage;
 mod provision;
 mod publish;
+mod ready;
 mod received;
 mod replay;
 mod statistics;

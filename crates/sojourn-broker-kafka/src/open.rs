@@ -34,7 +34,7 @@ impl KafkaTap {
                         partitions.add_partition(topic, partition.id());
                     }
                 }
-                _ => return Err(self.missing(topic, &metadata)),
+                _ => return Err(missing(&self.kafka.brokers, topic, &metadata)),
             }
         }
         Ok(partitions)
@@ -88,29 +88,30 @@ impl KafkaTap {
             if now_ns() + 10 * MILLISECOND_NS >= deadline_ns || health.refused {
                 let reason = health.last_error.clone();
                 let reason = reason.unwrap_or_else(|| self.redactor.redact(&error.to_string()));
-                let hint = if health.refused { CREDENTIALS } else { what_to_do(&reason) };
-                return Err(BrokerError::new(format!(
-                    "cannot reach kafka at {}: {reason}",
-                    self.kafka.brokers
-                ))
-                .with_hint(hint));
+                return Err(unreachable(&self.kafka.brokers, &reason, health.refused));
             }
             drop(health);
             // A refused request returns at once; the brokers get a moment.
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
 
-    fn missing(&self, topic: &str, metadata: &Metadata) -> BrokerError {
-        let similar = similar_topics(topic, metadata.topics().iter().map(|known| known.name()));
-        let error =
-            BrokerError::new(format!("kafka at {} has no topic `{topic}`", self.kafka.brokers));
-        if similar.is_empty() {
-            error.with_hint("create it first: a tap never creates topics")
-        } else {
-            error.with_hint(format!("it has {}", similar.join(", ")))
-        }
+/// There is no such topic.
+pub(crate) fn missing(brokers: &str, topic: &str, metadata: &Metadata) -> BrokerError {
+    let similar = similar_topics(topic, metadata.topics().iter().map(|known| known.name()));
+    let error = BrokerError::new(format!("kafka at {brokers} has no topic `{topic}`"));
+    if similar.is_empty() {
+        error.with_hint("create it first: a run never creates topics")
+    } else {
+        error.with_hint(format!("it has {}", similar.join(", ")))
     }
+}
+
+/// No broker could be asked, for librdkafka's reason; `refused`: the credentials were.
+pub(crate) fn unreachable(brokers: &str, reason: &str, refused: bool) -> BrokerError {
+    let hint = if refused { CREDENTIALS } else { what_to_do(reason) };
+    BrokerError::new(format!("cannot reach kafka at {brokers}: {reason}")).with_hint(hint)
 }
 
 const CREDENTIALS: &str =

@@ -7,18 +7,21 @@ use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
-use rdkafka::producer::{BaseRecord, ProducerContext, ThreadedProducer};
+use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, ThreadedProducer};
 use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, publisher_config};
+use crate::ready::Troubles;
 use crate::transactions::{Message, Transactions};
 
 /// Sends messages to Kafka without blocking. A thread of its own stamps acknowledgements as they
 /// come.
 pub struct KafkaPublisher {
     way: Way,
+    brokers: String,
+    troubles: Arc<Troubles>,
     outcomes: Receiver<Outcome>,
     queue_max: usize,
     /// Messages sent whose outcome has not been handed over. It bounds the outcomes too, so that
@@ -41,19 +44,34 @@ impl KafkaPublisher {
     pub fn new(kafka: &KafkaChannel, how: PublisherSettings) -> Result<Self, BrokerError> {
         let queue_max = how.queue_max.max(1);
         let (delivered, outcomes) = bounded(queue_max);
+        let troubles = Troubles::new(Redactor::new(kafka));
         let way = if kafka.properties.iter().any(|(name, _)| name == "transactional.id") {
-            Way::Transactions(Transactions::start(kafka, queue_max, delivered, how.wake)?)
+            Way::Transactions(Transactions::start(
+                kafka,
+                queue_max,
+                (delivered, how.wake),
+                &troubles,
+            )?)
         } else {
+            let troubles = Arc::clone(&troubles);
             let producer = publisher_config(kafka, queue_max)
-                .create_with_context(Deliveries { delivered, wake: how.wake })
+                .create_with_context(Deliveries { delivered, wake: how.wake, troubles })
                 .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
             Way::Single(producer)
         };
-        Ok(Self { way, outcomes, queue_max, pending: 0 })
+        let brokers = kafka.brokers.clone();
+        Ok(Self { way, brokers, troubles, outcomes, queue_max, pending: 0 })
     }
 }
 
 impl Publisher for KafkaPublisher {
+    fn ready(&mut self, topics: &[String]) -> Result<(), BrokerError> {
+        match &mut self.way {
+            Way::Single(producer) => self.troubles.check(producer.client(), &self.brokers, topics),
+            Way::Transactions(transactions) => transactions.ready(topics),
+        }
+    }
+
     fn try_publish(
         &mut self,
         token: u64,
@@ -123,13 +141,16 @@ impl std::fmt::Debug for KafkaPublisher {
 struct Deliveries {
     delivered: Sender<Outcome>,
     wake: Arc<dyn Fn() + Send + Sync>,
+    troubles: Arc<Troubles>,
 }
 
 impl ClientContext for Deliveries {
     fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
 
-    // Each message's outcome says what became of it.
-    fn error(&self, _error: KafkaError, _reason: &str) {}
+    // Each message's outcome says what became of it; this is for who waits to be ready.
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.troubles.heard(&error, reason);
+    }
 }
 
 impl ProducerContext for Deliveries {

@@ -5,21 +5,23 @@
 //! since from then on the system's consumers see it.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError, bounded};
-use rdkafka::ClientConfig;
+use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{Header, OwnedHeaders};
-use rdkafka::producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer};
-use sojourn_broker::{BrokerError, Outcome};
+use rdkafka::producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer};
+use rdkafka::{ClientConfig, ClientContext};
+use sojourn_broker::{BrokerError, FirstAttempt, Outcome, Readiness};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::KafkaChannel;
 
 use crate::config::{Redactor, publisher_config};
+use crate::ready::Troubles;
 
 /// Most messages of one transaction.
 const BATCH_MAX: usize = 500;
@@ -31,6 +33,11 @@ const BEGIN_NS_MAX: u64 = 30 * SECOND_NS;
 /// The thread that publishes; dropped, it ends within some seconds.
 pub(crate) struct Transactions {
     work: Option<Sender<Message>>,
+    readiness: Readiness,
+    /// The first client, as long as it is of use.
+    client: Weak<Client>,
+    brokers: String,
+    troubles: Arc<Troubles>,
     ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -50,13 +57,16 @@ impl Transactions {
     pub(crate) fn start(
         kafka: &KafkaChannel,
         queue_max: usize,
-        delivered: Sender<Outcome>,
-        wake: Arc<dyn Fn() + Send + Sync>,
+        (delivered, wake): (Sender<Outcome>, Arc<dyn Fn() + Send + Sync>),
+        troubles: &Arc<Troubles>,
     ) -> Result<Self, BrokerError> {
         let config = publisher_config(kafka, queue_max.max(BATCH_MAX));
         let producer: Client = config
-            .create_with_context(DefaultProducerContext)
+            .create_with_context(Complaints(Arc::clone(troubles)))
             .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
+        let producer = Arc::new(producer);
+        let client = Arc::downgrade(&producer);
+        let (readiness, first) = Readiness::new();
         let (work, messages) = bounded(queue_max);
         let ending = Arc::new(AtomicBool::new(false));
         let publishing = Publishing {
@@ -66,12 +76,25 @@ impl Transactions {
             delivered,
             wake,
             ending: Arc::clone(&ending),
+            brokers: kafka.brokers.clone(),
+            troubles: Arc::clone(troubles),
+            first,
         };
         let thread = std::thread::Builder::new()
             .name("kafka-transactions".to_owned())
             .spawn(move || publishing.run(producer))
             .map_err(|error| BrokerError::new(format!("no thread for transactions: {error}")))?;
-        Ok(Self { work: Some(work), ending, thread: Some(thread) })
+        let (brokers, troubles) = (kafka.brokers.clone(), Arc::clone(troubles));
+        let (work, thread) = (Some(work), Some(thread));
+        Ok(Self { work, readiness, client, brokers, troubles, ending, thread })
+    }
+
+    /// Returns when the broker is reached, the topics are there and the id is registered.
+    pub(crate) fn ready(&mut self, topics: &[String]) -> Result<(), BrokerError> {
+        if let Some(client) = self.client.upgrade() {
+            self.troubles.check(client.client(), &self.brokers, topics)?;
+        }
+        self.readiness.wait()
     }
 
     /// Hands a message to the thread.
@@ -97,7 +120,24 @@ impl Drop for Transactions {
     }
 }
 
-type Client = ThreadedProducer<DefaultProducerContext>;
+type Client = ThreadedProducer<Complaints>;
+
+/// Hears what librdkafka complains of. What became of messages is known by their transactions.
+struct Complaints(Arc<Troubles>);
+
+impl ClientContext for Complaints {
+    fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.0.heard(&error, reason);
+    }
+}
+
+impl ProducerContext for Complaints {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, _result: &DeliveryResult<'_>, _opaque: ()) {}
+}
 
 struct Publishing {
     config: ClientConfig,
@@ -107,6 +147,9 @@ struct Publishing {
     delivered: Sender<Outcome>,
     wake: Arc<dyn Fn() + Send + Sync>,
     ending: Arc<AtomicBool>,
+    brokers: String,
+    troubles: Arc<Troubles>,
+    first: FirstAttempt,
 }
 
 /// What a failed call means for the transaction.
@@ -123,13 +166,10 @@ enum Fate {
 }
 
 impl Publishing {
-    fn run(mut self, first: Client) {
+    fn run(mut self, first: Arc<Client>) {
         let mut next = Some(first);
         while !self.is_ending() {
-            let client = match next
-                .take()
-                .map_or_else(|| self.config.create_with_context(DefaultProducerContext), Ok)
-            {
+            let client = match next.take().map_or_else(|| self.client(), Ok) {
                 Ok(client) => client,
                 Err(error) => return self.fail_all(&error.to_string()),
             };
@@ -142,13 +182,19 @@ impl Publishing {
         }
     }
 
+    fn client(&self) -> Result<Arc<Client>, KafkaError> {
+        self.config.create_with_context(Complaints(Arc::clone(&self.troubles))).map(Arc::new)
+    }
+
     /// Publishes until the client can't any more, or the publisher is gone.
     fn serve(&mut self, client: &Client) -> Result<(), Fate> {
         if let Err(fate) = self.register(client) {
+            self.first.tell(Err(self.unregistered(&fate)));
             let waiting = self.waiting.drain(..).collect();
             self.settle(waiting, Some(fate.words()));
             return Err(fate);
         }
+        self.first.tell(Ok(()));
         while let Some(batch) = self.next_batch() {
             match self.publish(client, &batch) {
                 Ok(()) => self.settle(batch, None),
@@ -161,6 +207,12 @@ impl Publishing {
             }
         }
         Ok(())
+    }
+
+    fn unregistered(&self, fate: &Fate) -> BrokerError {
+        let (at, why) = (&self.brokers, fate.words());
+        BrokerError::new(format!("kafka at {at} does not register the transactional id: {why}"))
+            .with_hint("may this user write with the property `transactional.id`?")
     }
 
     /// Registers the client's id with the broker, which ends a transaction that an earlier client

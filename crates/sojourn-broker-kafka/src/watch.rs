@@ -19,6 +19,7 @@ use sojourn_clock::now_ns;
 
 use crate::config::Redactor;
 use crate::links::{Links, SILENT_NS_MAX, broker_of};
+use crate::ready::refuses_credentials;
 use crate::statistics::{Partition, Statistics, Topic};
 
 /// A quiet client context. librdkafka calls it on the thread that polls, except for the log.
@@ -139,13 +140,7 @@ impl ClientContext for Watch {
             // Says less than the errors that led to it.
             Some(RDKafkaErrorCode::AllBrokersDown) if health.last_error.is_some() => {}
             code => {
-                health.refused |= matches!(
-                    code,
-                    Some(
-                        RDKafkaErrorCode::Authentication
-                            | RDKafkaErrorCode::SaslAuthenticationFailed
-                    )
-                );
+                health.refused |= refuses_credentials(code);
                 health.last_error = Some(self.redact(&plain_reason(reason)));
             }
         }
@@ -239,7 +234,7 @@ impl Health {
 
 /// librdkafka's reason without its prefix (`127.0.0.1:1/bootstrap: `) and its timing (` (after 0ms
 /// …`).
-fn plain_reason(reason: &str) -> String {
+pub(crate) fn plain_reason(reason: &str) -> String {
     let reason = match reason.split_once(": ") {
         Some((broker, rest)) if broker.contains('/') => rest,
         _ => reason,

@@ -242,6 +242,24 @@ impl Rig for KafkaRig {
         names
     }
 
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        let mut config = self.client();
+        config.set("group.id", &self.group);
+        let client: BaseConsumer = config.create().unwrap();
+        let mut partitions = TopicPartitionList::new();
+        partitions.add_partition_range(&self.topic, 0, PARTITIONS - 1);
+        let committed = client.committed_offsets(partitions, PATIENCE).unwrap();
+        let behind = committed.elements().into_iter().map(|partition| {
+            let Offset::Offset(committed) = partition.offset() else {
+                panic!("nothing is committed of {partition:?}");
+            };
+            let number = partition.partition();
+            let (_, end) = client.fetch_watermarks(&self.topic, number, PATIENCE).unwrap();
+            u64::try_from(end - committed).unwrap()
+        });
+        vec![("not committed", behind.sum())]
+    }
+
     fn stored(&mut self) -> Option<Vec<u64>> {
         let mut config = self.client();
         config.set("group.id", "stored").set("enable.partition.eof", "true");

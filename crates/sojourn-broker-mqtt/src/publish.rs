@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings, Readiness};
 use sojourn_plan::{MqttChannel, MqttVersion};
 use sojourn_socket::Bell;
 
@@ -36,6 +36,7 @@ pub struct MqttPublisher {
     version: MqttVersion,
     qos: u8,
     handover: Handover<Queued>,
+    readiness: Readiness,
     signals: Arc<Signals>,
 }
 
@@ -53,11 +54,13 @@ impl MqttPublisher {
             is_waiting: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
         });
+        let (readiness, first) = Readiness::new();
         let sending = Sending {
             settings: settings.clone(),
             queued,
             done,
             wake: how.wake,
+            first,
             signals: Arc::clone(&signals),
         };
         std::thread::Builder::new()
@@ -65,11 +68,16 @@ impl MqttPublisher {
             .spawn(move || sending.run())
             .map_err(failed)?;
         let (version, qos) = (settings.version(), settings.qos());
-        Ok(Self { version, qos, handover, signals })
+        Ok(Self { version, qos, handover, readiness, signals })
     }
 }
 
 impl Publisher for MqttPublisher {
+    /// Topics come into being by messages.
+    fn ready(&mut self, _topics: &[String]) -> Result<(), BrokerError> {
+        self.readiness.wait()
+    }
+
     fn try_publish(
         &mut self,
         token: u64,

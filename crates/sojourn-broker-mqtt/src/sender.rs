@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError};
-use sojourn_broker::{Backoff, Outcome};
+use sojourn_broker::{Backoff, FirstAttempt, Outcome};
 use sojourn_clock::{SECOND_NS, now_ns};
 
 use crate::codec::{self, Ack, Packet, is_failure, reason_name};
@@ -32,6 +32,7 @@ pub(crate) struct Sending {
     pub(crate) done: Sender<Outcome>,
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
     pub(crate) signals: Arc<Signals>,
+    pub(crate) first: FirstAttempt,
 }
 
 impl Sending {
@@ -41,15 +42,23 @@ impl Sending {
         while !self.is_over() {
             match Connection::open(&self.settings, now_ns() + CONNECT_NS_MAX) {
                 Ok(connection) if connection.limits.qos_max >= self.settings.qos() => {
+                    self.first.tell(Ok(()));
                     self.serve(connection);
                     backoff = Backoff::new(now_ns());
                 }
                 // Reports count by the words: no address in them.
                 Ok(connection) => {
                     let most = connection.limits.qos_max;
-                    self.refuse(&mut backoff, &format!("the broker takes QoS {most} at most"));
+                    let why = format!("the broker takes QoS {most} at most");
+                    let error = self.settings.endpoint.error(&why);
+                    self.first
+                        .tell(Err(error.with_hint(format!("set the channel's `qos: {most}`"))));
+                    self.refuse(&mut backoff, &why);
                 }
-                Err(_) => self.refuse(&mut backoff, NO_CONNECTION),
+                Err(error) => {
+                    self.first.tell(Err(error));
+                    self.refuse(&mut backoff, NO_CONNECTION);
+                }
             }
         }
     }

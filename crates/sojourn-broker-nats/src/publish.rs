@@ -8,18 +8,29 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings, Readiness};
+use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::NatsChannel;
 use sojourn_socket::Bell;
 
 use crate::config::Settings;
+use crate::connection::Connection;
 use crate::headers;
+use crate::jetstream::{Failure, JetStream};
 use crate::subject::unpublishable;
 use crate::worker::Worker;
+
+/// How long it may take to look for a stream.
+const LOOK_NS_MAX: u64 = 5 * SECOND_NS;
+/// JetStream's answer to who may publish and not ask.
+const FORBIDDEN: u64 = 403;
 
 /// Sends messages to NATS without blocking.
 pub struct NatsPublisher {
     handover: Handover<Job>,
+    readiness: Readiness,
+    settings: Settings,
+    stream: Option<String>,
     signal: Arc<Signal>,
 }
 
@@ -63,22 +74,40 @@ impl NatsPublisher {
             |error: &io::Error| BrokerError::new(format!("no thread to publish with: {error}"));
         let (handover, taken, finished) = Handover::new(how.queue_max, "the broker");
         let signal = Arc::new(Signal::new().map_err(|error| no_thread(&error))?);
+        let (readiness, first) = Readiness::new();
         let worker = Worker::new(
-            settings,
+            settings.clone(),
             nats.stream.clone(),
             taken,
             (finished, how.wake),
             Arc::clone(&signal),
+            first,
         );
         std::thread::Builder::new()
             .name("nats-publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| no_thread(&error))?;
-        Ok(Self { handover, signal })
+        Ok(Self { handover, readiness, settings, stream: nats.stream.clone(), signal })
+    }
+
+    /// Errs where the stream is not there. Who may publish need not have the right to ask.
+    fn find_stream(&self, stream: &str) -> Result<(), BrokerError> {
+        let (settings, deadline_ns) = (&self.settings, now_ns() + LOOK_NS_MAX);
+        let connection = &mut Connection::open(settings, deadline_ns).map_err(|lost| lost.error)?;
+        match (JetStream { connection, settings, stream, deadline_ns }).stream_state() {
+            Ok(_) | Err(Failure::Refused { code: FORBIDDEN, .. }) => Ok(()),
+            Err(failure) => Err(failure.into_error()),
+        }
     }
 }
 
 impl Publisher for NatsPublisher {
+    /// Whether the stream takes a subject shows in the outcomes: servers map subjects.
+    fn ready(&mut self, _topics: &[String]) -> Result<(), BrokerError> {
+        self.readiness.wait()?;
+        self.stream.as_ref().map_or(Ok(()), |stream| self.find_stream(stream))
+    }
+
     fn try_publish(
         &mut self,
         token: u64,

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
-use sojourn_broker::{Backoff, Outcome};
+use sojourn_broker::{Backoff, FirstAttempt, Outcome};
 use sojourn_clock::{SECOND_NS, now_ns};
 
 use crate::config::Settings;
@@ -41,6 +41,7 @@ pub(crate) struct Worker {
     signal: Arc<Signal>,
     waiting: Waiting,
     told: bool,
+    first: FirstAttempt,
 }
 
 /// Messages written and not acknowledged yet, in order.
@@ -67,9 +68,10 @@ impl Worker {
         jobs: Receiver<Job>,
         (finished, wake): (Sender<Outcome>, Arc<dyn Fn() + Send + Sync>),
         signal: Arc<Signal>,
+        first: FirstAttempt,
     ) -> Self {
         let waiting = Self::nothing(&stream);
-        Self { settings, stream, jobs, finished, wake, signal, waiting, told: false }
+        Self { settings, stream, jobs, finished, wake, signal, waiting, told: false, first }
     }
 
     fn nothing(stream: &Option<String>) -> Waiting {
@@ -85,6 +87,7 @@ impl Worker {
         while !self.stopped() {
             let lost = match Connection::open(&self.settings, now_ns() + ATTEMPT_NS_MAX) {
                 Ok(mut connection) => {
+                    self.first.tell(Ok(()));
                     backoff = Backoff::new(now_ns());
                     match self.serve(&mut connection) {
                         Ok(()) => return,
@@ -92,6 +95,7 @@ impl Worker {
                     }
                 }
                 Err(lost) => {
+                    self.first.tell(Err(lost.error.clone()));
                     // Messages wait for one attempt, not for a server that is away.
                     self.refuse_queued(lost.short);
                     lost

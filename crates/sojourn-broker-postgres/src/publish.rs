@@ -9,14 +9,18 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
-use sojourn_broker::{Backoff, BrokerError, Handover, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{
+    Backoff, BrokerError, FirstAttempt, Handover, Outcome, Publisher, PublisherSettings, Readiness,
+};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::PostgresChannel;
 use sojourn_socket::Bell;
 
+use crate::catalog::find_table;
 use crate::config::Target;
 use crate::connection::{Connection, Incoming, Purpose};
 use crate::failure::{Failure, Refusal};
+use crate::identifier::TableName;
 use crate::statement::{Destination, Statement};
 
 /// Most statements sent and not answered.
@@ -32,6 +36,9 @@ const LOST: &str = "connection lost before the answer";
 /// committed.
 pub struct PostgresPublisher {
     handover: Handover<Request>,
+    readiness: Readiness,
+    target: Target,
+    is_table: bool,
     doorbell: Arc<Bell>,
 }
 
@@ -55,6 +62,8 @@ impl PostgresPublisher {
         let (handover, taken, told) = Handover::new(how.queue_max, "the server");
         let failed = |error: &dyn std::fmt::Display| target.error(format!("publisher: {error}"));
         let doorbell = Arc::new(Bell::new().map_err(|error| failed(&error))?);
+        let is_table = matches!(destination, Destination::Table(_));
+        let (readiness, first) = Readiness::new();
         let worker = Worker {
             requests: taken,
             outcomes: told,
@@ -65,16 +74,33 @@ impl PostgresPublisher {
             in_flight: VecDeque::new(),
             shapes: HashMap::new(),
             statements: 0,
+            first,
         };
         std::thread::Builder::new()
             .name("postgres publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| failed(&error))?;
-        Ok(Self { handover, doorbell })
+        Ok(Self { handover, readiness, target, is_table, doorbell })
     }
 }
 
 impl Publisher for PostgresPublisher {
+    fn ready(&mut self, topics: &[String]) -> Result<(), BrokerError> {
+        self.readiness.wait()?;
+        if !self.is_table {
+            return Ok(());
+        }
+        let target = &self.target;
+        let connection = Connection::open(target, Purpose::Statements);
+        let mut connection = connection.map_err(|failure| target.explain(&failure))?;
+        for topic in topics {
+            let table = TableName::parse(topic)
+                .ok_or_else(|| target.error(format!("`{topic}` is not the name of a table")))?;
+            find_table(target, &mut connection, &table)?;
+        }
+        Ok(())
+    }
+
     fn try_publish(
         &mut self,
         token: u64,
@@ -130,6 +156,7 @@ struct Worker {
     shapes: HashMap<String, Shape>,
     /// Statements named so far.
     statements: u64,
+    first: FirstAttempt,
 }
 
 struct InFlight {
@@ -154,15 +181,21 @@ impl Worker {
         let mut backoff = Backoff::new(now_ns());
         loop {
             let failure = match Connection::open(&self.target, Purpose::Statements) {
-                Ok(mut connection) => match self.serve(&mut connection) {
-                    Ok(Ended) => return,
-                    Err(failure) => {
-                        self.abandon();
-                        backoff = Backoff::new(now_ns());
-                        failure
+                Ok(mut connection) => {
+                    self.first.tell(Ok(()));
+                    match self.serve(&mut connection) {
+                        Ok(Ended) => return,
+                        Err(failure) => {
+                            self.abandon();
+                            backoff = Backoff::new(now_ns());
+                            failure
+                        }
                     }
-                },
-                Err(failure) => failure,
+                }
+                Err(failure) => {
+                    self.first.tell(Err(self.target.explain(&failure)));
+                    failure
+                }
             };
             if self.refuse_all(&words(&failure)).is_err() {
                 return;

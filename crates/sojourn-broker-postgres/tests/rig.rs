@@ -185,6 +185,11 @@ impl Rig for PostgresRig {
         ]
     }
 
+    /// Nothing is published to a publication, which is said of any.
+    fn stops_publishers(&self, wrong: &Wrong) -> bool {
+        wrong.what != "the publication"
+    }
+
     fn system(&mut self) -> Option<Box<dyn System>> {
         let mut session = self.database.session();
         Some(match self.way {

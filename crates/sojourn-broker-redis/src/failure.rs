@@ -6,7 +6,7 @@ use crate::config::Target;
 use crate::resp::{Malformed, Token};
 
 /// Why something did not work.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The connection is gone, or the server can't answer yet: another try may work.
     Lost(String),

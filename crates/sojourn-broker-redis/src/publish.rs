@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender};
 use rustix::event::{PollFd, PollFlags};
-use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{
+    BrokerError, FirstAttempt, Handover, Outcome, Publisher, PublisherSettings, Readiness,
+};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_plan::{RedisChannel, RedisSource};
 use sojourn_socket::Bell;
@@ -37,6 +39,7 @@ pub struct RedisPublisher {
     field: Option<String>,
     streams: bool,
     handover: Handover<Order>,
+    readiness: Readiness,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -76,6 +79,7 @@ impl RedisPublisher {
             ends: AtomicBool::new(false),
             bell,
         });
+        let (readiness, first) = Readiness::new();
         let worker = Worker {
             target: target.clone(),
             ordered,
@@ -85,12 +89,14 @@ impl RedisPublisher {
             in_flight: VecDeque::new(),
             asked_ns: 0,
             refused: None,
+            first,
         };
         let thread = std::thread::Builder::new()
             .name("redis-publisher".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| target.error(error))?;
-        Ok(Self { field: redis.field.clone(), streams, handover, shared, thread: Some(thread) })
+        let (field, thread) = (redis.field.clone(), Some(thread));
+        Ok(Self { field, streams, handover, readiness, shared, thread })
     }
 
     /// The command that carries a message.
@@ -123,6 +129,11 @@ impl RedisPublisher {
 }
 
 impl Publisher for RedisPublisher {
+    /// Streams and channels come into being by messages.
+    fn ready(&mut self, _topics: &[String]) -> Result<(), BrokerError> {
+        self.readiness.wait()
+    }
+
     fn try_publish(
         &mut self,
         token: u64,
@@ -204,6 +215,7 @@ struct Worker {
     asked_ns: u64,
     /// Why the last attempt to connect failed, and when.
     refused: Option<(u64, String)>,
+    first: FirstAttempt,
 }
 
 impl Worker {
@@ -212,10 +224,14 @@ impl Worker {
             // Connected before the first message comes: it should not measure that.
             match Connection::open(&self.target, now_ns() + OPEN_NS_MAX) {
                 Ok(connection) => {
+                    self.first.tell(Ok(()));
                     let reason = self.serve(connection);
                     self.fail_in_flight(&reason);
                 }
-                Err(failure) => self.refused = Some((now_ns(), failed_words(failure))),
+                Err(failure) => {
+                    self.first.tell(Err(failure.clone().into_error(&self.target)));
+                    self.refused = Some((now_ns(), failed_words(failure)));
+                }
             }
             self.refuse_for_a_while();
         }

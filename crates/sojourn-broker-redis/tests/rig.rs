@@ -126,6 +126,11 @@ impl Rig for StreamRig {
         all
     }
 
+    /// A message makes its stream.
+    fn stops_publishers(&self, wrong: &Wrong) -> bool {
+        wrong.what != "the stream"
+    }
+
     fn system(&mut self) -> Option<Box<dyn System>> {
         let mut system = client(&self.0);
         run(&mut system, &format!("XGROUP CREATE {STREAM} {GROUP} $"));

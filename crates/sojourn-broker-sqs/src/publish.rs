@@ -4,17 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Handover, Outcome, Publisher, PublisherSettings, Readiness};
 use sojourn_http::Waker;
 use sojourn_plan::SqsChannel;
 
 use crate::api::Api;
+use crate::config::{Service, Settings};
 use crate::message::Outgoing;
-use crate::sending::{Job, Sending};
+use crate::queue::Queue;
+use crate::sending::{Ends, Job, Sending};
+use crate::sns;
 
 /// Sends messages to queues, or to a topic, without blocking.
 pub struct SqsPublisher {
     handover: Handover<Job>,
+    readiness: Readiness,
+    settings: Settings,
     /// A message to the channel itself goes to these.
     usual: Arc<[String]>,
     source: String,
@@ -38,16 +43,30 @@ impl SqsPublisher {
         };
         let (waker, asleep) = (api.waker(), Arc::new(AtomicBool::new(false)));
         let place = api.settings.place();
-        let sending = Sending::new(api, to_send, done, how.wake, Arc::clone(&asleep));
+        let (readiness, first) = Readiness::new();
+        let settings = api.settings.clone();
+        let ends = Ends { jobs: to_send, done, wake: how.wake, asleep: Arc::clone(&asleep), first };
+        let sending = Sending::new(api, ends, Arc::clone(&usual));
         let thread = std::thread::Builder::new().name("sqs publisher".to_owned());
         let thread = thread.spawn(move || sending.run()).map_err(|error| {
             BrokerError::new(format!("{place}: no thread to publish with: {error}"))
         })?;
-        Ok(Self { handover, usual, source, waker, asleep, thread: Some(thread) })
+        let thread = Some(thread);
+        Ok(Self { handover, readiness, settings, usual, source, waker, asleep, thread })
     }
 }
 
 impl Publisher for SqsPublisher {
+    fn ready(&mut self, topics: &[String]) -> Result<(), BrokerError> {
+        self.readiness.wait()?;
+        let others: Vec<_> = topics.iter().filter(|topic| **topic != self.source).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let mut api = Api::new(self.settings.clone())?;
+        others.into_iter().try_for_each(|name| find(&mut api, name))
+    }
+
     fn try_publish(
         &mut self,
         token: u64,
@@ -71,6 +90,14 @@ impl Publisher for SqsPublisher {
 
     fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
         self.handover.poll(outcomes);
+    }
+}
+
+/// Errs where a queue or a topic is not there.
+pub(crate) fn find(api: &mut Api, name: &str) -> Result<(), BrokerError> {
+    match api.settings.service {
+        Service::Sqs => Queue::find(api, name).map(drop),
+        Service::Sns => sns::find(api, name),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
-use sojourn_broker::Outcome;
+use sojourn_broker::{FirstAttempt, Outcome};
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 
 use crate::api::{Answer, Api};
@@ -16,6 +16,7 @@ use crate::batch::{Batch, outcomes_of};
 use crate::config::Service;
 use crate::lanes::{Entry, Fate, Lanes};
 use crate::message::Outgoing;
+use crate::publish::find;
 use crate::queue::{Queue, TIMEOUT};
 
 /// A message and where it goes.
@@ -35,10 +36,17 @@ const FINISH_NS: u64 = SECOND_NS;
 /// The thread's own.
 pub(crate) struct Sending {
     api: Api,
-    jobs: Receiver<Job>,
-    done: Sender<Outcome>,
-    wake: Arc<dyn Fn() + Send + Sync>,
-    asleep: Arc<AtomicBool>,
+    ends: Ends,
+    usual: Arc<[String]>,
+}
+
+/// What leads to the publisher.
+pub(crate) struct Ends {
+    pub(crate) jobs: Receiver<Job>,
+    pub(crate) done: Sender<Outcome>,
+    pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
+    pub(crate) asleep: Arc<AtomicBool>,
+    pub(crate) first: FirstAttempt,
 }
 
 /// Where messages go.
@@ -59,14 +67,21 @@ impl Target {
 }
 
 impl Sending {
-    pub(crate) fn new(
-        api: Api,
-        jobs: Receiver<Job>,
-        done: Sender<Outcome>,
-        wake: Arc<dyn Fn() + Send + Sync>,
-        asleep: Arc<AtomicBool>,
-    ) -> Self {
-        Self { api, jobs, done, wake, asleep }
+    pub(crate) fn new(api: Api, ends: Ends, usual: Arc<[String]>) -> Self {
+        Self { api, ends, usual }
+    }
+
+    /// Looks for the channel's own queues before the first message comes: it should measure
+    /// neither that nor the connection.
+    fn begin(&mut self, targets: &mut HashMap<String, Rc<Target>>) {
+        let usual = Arc::clone(&self.usual);
+        let found = usual.iter().try_for_each(|name| {
+            find(&mut self.api, name)?;
+            // One that is not found is looked for again when a message to it comes.
+            drop(self.target(name, targets));
+            Ok(())
+        });
+        self.ends.first.tell(found);
     }
 
     /// Until the publisher is dropped, and then until all is sent or a second has passed.
@@ -76,6 +91,7 @@ impl Sending {
         let mut under_way: HashMap<u64, Batch> = HashMap::new();
         let mut answers = Vec::new();
         let mut finish_ns = u64::MAX;
+        self.begin(&mut targets);
         loop {
             let open = self.gather(&mut targets, &mut lanes);
             if !open && finish_ns == u64::MAX {
@@ -90,14 +106,14 @@ impl Sending {
                 under_way.insert(self.api.send(action, &body, TIMEOUT), batch);
             }
             let until_ns = lanes.due_ns().min(finish_ns).min(now_ns() + SECOND_NS);
-            self.asleep.store(true, Ordering::Release);
+            self.ends.asleep.store(true, Ordering::Release);
             // A message that came since the look above finds nobody asleep.
-            let waits = self.jobs.is_empty();
+            let waits = self.ends.jobs.is_empty();
             let until_ns = if waits { until_ns } else { 0 };
             if self.api.wait(until_ns, &mut answers).is_err() {
                 return;
             }
-            self.asleep.store(false, Ordering::Release);
+            self.ends.asleep.store(false, Ordering::Release);
             let found = !answers.is_empty();
             for Answer { token, ended_ns, outcome } in answers.drain(..) {
                 let Some(batch) = under_way.remove(&token) else { continue };
@@ -108,7 +124,7 @@ impl Sending {
                 }
             }
             if found {
-                (self.wake)();
+                (self.ends.wake)();
             }
         }
     }
@@ -116,7 +132,7 @@ impl Sending {
     /// Takes what has been published into lanes; `false`: nothing more will be.
     fn gather(&mut self, targets: &mut HashMap<String, Rc<Target>>, lanes: &mut Lanes) -> bool {
         loop {
-            let Job { token, targets: names, message } = match self.jobs.try_recv() {
+            let Job { token, targets: names, message } = match self.ends.jobs.try_recv() {
                 Ok(job) => job,
                 Err(TryRecvError::Empty) => return true,
                 Err(TryRecvError::Disconnected) => return false,
@@ -131,14 +147,15 @@ impl Sending {
                     }
                     Err(error) => {
                         self.settle(&fate, Some(error), now_ns());
-                        (self.wake)();
+                        (self.ends.wake)();
                     }
                 }
             }
         }
     }
 
-    /// A queue is looked for when the first message to it comes.
+    /// A queue that is not one of the channel's own is looked for when the first message to it
+    /// comes.
     fn target(
         &mut self,
         name: &str,
@@ -179,7 +196,7 @@ impl Sending {
         if fate.left == 0 {
             let error = fate.error.take();
             // As many places as messages may be pending: it is never full.
-            drop(self.done.try_send(Outcome { token: fate.token, acked_ns: ended_ns, error }));
+            drop(self.ends.done.try_send(Outcome { token: fate.token, acked_ns: ended_ns, error }));
         }
     }
 }

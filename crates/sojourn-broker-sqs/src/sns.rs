@@ -133,6 +133,16 @@ pub(crate) fn create(sns: &mut Api, topic: &str) -> Result<(), BrokerError> {
     Ok(())
 }
 
+/// Errs where a topic is not there. Who may publish need not have the right to ask.
+pub(crate) fn find(sns: &mut Api, topic: &str) -> Result<(), BrokerError> {
+    match ask(sns, &[("Action", "GetTopicAttributes"), ("TopicArn", topic)]) {
+        Err(error) if error.is(&["AuthorizationError", "AccessDenied"]) => Ok(()),
+        Err(error) if error.is(&["NotFound"]) => Err(no_topic(sns, topic)),
+        Err(error) => Err(sns.error(&format!("topic `{topic}`"), &error)),
+        Ok(_) => Ok(()),
+    }
+}
+
 fn no_topic(sns: &Api, topic: &str) -> BrokerError {
     let place = sns.settings.place();
     BrokerError::new(format!("{place}: there is no topic `{topic}`"))

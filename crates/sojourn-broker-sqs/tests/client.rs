@@ -127,3 +127,15 @@ pub(crate) fn take(server: SocketAddr, url: &str, count: usize, wait_s: u64) -> 
     };
     messages.iter().map(payload).collect()
 }
+
+/// What a queue says of its messages: how many can be taken, and how many are.
+#[track_caller]
+pub(crate) fn unacknowledged(server: SocketAddr, url: &str) -> Vec<(&'static str, u64)> {
+    let asked = json!({ "QueueUrl": url, "AttributeNames": ["All"] });
+    let answer = ask(server, "GetQueueAttributes", &asked);
+    let figure = |name: &str| answer["Attributes"][name].as_str().unwrap().parse().unwrap();
+    vec![
+        ("visible", figure("ApproximateNumberOfMessages")),
+        ("in flight", figure("ApproximateNumberOfMessagesNotVisible")),
+    ]
+}

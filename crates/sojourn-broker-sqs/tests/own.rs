@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sojourn_broker::{Connect, Consumer, RawMessage, Sink, Tap};
+use sojourn_broker::{Connect, Consumer, Figure, RawMessage, Sink, Tap};
 use sojourn_broker_sqs::{FEATURE, Sqs};
 use sojourn_conformance::{Message, Publishing, Rig, wait_until};
 
@@ -185,6 +185,57 @@ fn queues_are_provided() {
 }
 
 /// The group of a key keeps its order, and equal payloads are not taken for one.
+/// A message taken too often goes to the dead letter queue, whose depth is told as any queue's.
+#[test]
+fn what_is_in_flight_and_what_was_given_up_is_told() {
+    let rig = SqsRig::standard();
+    let server = rig.address();
+    rig.make("dead");
+    let arn = "arn:aws:sqs:us-east-1:000000000000:dead";
+    let policy = json!({ "deadLetterTargetArn": arn, "maxReceiveCount": 1 }).to_string();
+    let work = create(server, "work", json!({ "RedrivePolicy": policy }));
+    send(server, &work, &[Message::numbered(0), Message::numbered(1), Message::numbered(2)]);
+    let mut channel = channel(rig.sqs("events", None));
+    channel.backlog = vec!["work".to_owned(), "dead".to_owned()];
+    let mut backlog = rig.connector().backlog(&channel).unwrap().unwrap();
+    let mut wait_for_figures = |expect: [f64; 4]| {
+        let (waiting, taken) = (Figure::Waiting, Figure::Unacknowledged);
+        let names = [("work", waiting), ("work", taken), ("dead", waiting), ("dead", taken)];
+        let mut told = Vec::new();
+        wait_until("the queues' figures", || {
+            told.clear();
+            backlog.read(Duration::from_secs(10), &mut told).unwrap();
+            let figures =
+                told.iter().map(|reading| ((&*reading.of, reading.figure), reading.value));
+            figures.eq(names.into_iter().zip(expect))
+        });
+    };
+    wait_for_figures([3.0, 0.0, 0.0, 0.0]);
+    let receive = |count: u64| {
+        let asked = json!({ "QueueUrl": work, "MaxNumberOfMessages": count });
+        ask(server, "ReceiveMessage", &asked)
+    };
+    let taken = receive(1);
+    wait_for_figures([2.0, 1.0, 0.0, 0.0]);
+    let receipt = &taken["Messages"][0]["ReceiptHandle"];
+    let given_back = json!({ "QueueUrl": work, "ReceiptHandle": receipt, "VisibilityTimeout": 0 });
+    ask(server, "ChangeMessageVisibility", &given_back);
+    // The one that was given back is not given out again.
+    wait_until("the dead letter queue has it", || {
+        receive(10);
+        !is_empty(server, &rig.url("dead"))
+    });
+    wait_for_figures([0.0, 2.0, 1.0, 0.0]);
+    ask(server, "DeleteQueue", &json!({ "QueueUrl": work }));
+}
+
+/// Whether nothing waits in a queue.
+fn is_empty(server: std::net::SocketAddr, url: &str) -> bool {
+    let asked = json!({ "QueueUrl": url, "AttributeNames": ["ApproximateNumberOfMessages"] });
+    let answer = ask(server, "GetQueueAttributes", &asked);
+    answer["Attributes"]["ApproximateNumberOfMessages"] == "0"
+}
+
 #[test]
 fn groups_keep_their_order() {
     let rig = SqsRig::fifo();

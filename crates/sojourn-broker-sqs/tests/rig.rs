@@ -14,7 +14,7 @@ use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address};
 use sojourn_plan::{Channel, Connector, Decoder, SqsChannel, SqsSource};
 use sojourn_services::{ElasticMq, Service};
 
-use crate::client::{ask, create, queues, send, take};
+use crate::client::{ask, create, queues, send, take, unacknowledged};
 
 /// The queue of the consumers' promises: a group is a queue.
 const GROUP: &str = "conformance";
@@ -168,6 +168,10 @@ impl Rig for SqsRig {
         ]
     }
 
+    fn stops_publishers(&self, wrong: &Wrong) -> bool {
+        ["the queue", "the address"].contains(&wrong.what)
+    }
+
     fn system(&mut self) -> Option<Box<dyn System>> {
         self.several.set(true);
         let url = self.make(SYSTEM);
@@ -180,6 +184,10 @@ impl Rig for SqsRig {
             taps.iter().any(|name| name.starts_with("tap-") && url.ends_with(name.as_str()))
         };
         queues(self.address()).into_iter().filter(|url| !is_of_tap(url)).collect()
+    }
+
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        unacknowledged(self.address(), &self.url(SYSTEM))
     }
 
     fn stored(&mut self) -> Option<Vec<u64>> {

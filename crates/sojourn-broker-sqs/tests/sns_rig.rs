@@ -14,7 +14,7 @@ use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address};
 use sojourn_plan::{Channel, Secret, SqsChannel, SqsCredentials, SqsSource};
 use sojourn_services::{Moto, Service};
 
-use crate::client::{create, post, queues, take};
+use crate::client::{create, post, queues, take, unacknowledged};
 use crate::rig::channel;
 use crate::sns_client::{create_topic, publish, subscribe, subscribed};
 
@@ -135,6 +135,10 @@ impl Rig for SnsRig {
         let mut left = queues(self.address());
         left.extend(subscribed(self.address()));
         left
+    }
+
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        unacknowledged(self.address(), &create(self.address(), SYSTEM, json!({})))
     }
 
     fn stored(&mut self) -> Option<Vec<u64>> {

@@ -2,8 +2,21 @@
 
 use std::sync::Arc;
 
+use crate::BrokerError;
+
 /// Sends messages without blocking; outcomes come back by token.
+///
+/// A publisher connects in the background, and again whenever its connection is lost: nobody has to
+/// wait for [`Self::ready`], but who measures does.
 pub trait Publisher: Send {
+    /// Returns when it is known to work: connected, logged in, and each of these topics is there
+    /// where a message does not make it. Errs clearly, as [`crate::Tap::open`] does, when the first
+    /// attempt has failed.
+    fn ready(&mut self, topics: &[String]) -> Result<(), BrokerError> {
+        let _unused = topics;
+        Ok(())
+    }
+
     /// Queues one message; `Err` when the bounded queue is full, or when the message can't be sent
     /// at all. `topic` is the broker's word for where: topic, subject, routing key, stream, queue,
     /// table. A broker without keys or headers carries them as its page in `docs/brokers/` says.

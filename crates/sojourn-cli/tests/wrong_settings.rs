@@ -26,36 +26,53 @@ struct Wrong<'a> {
     says: &'a [&'a str],
 }
 
-/// Runs a plan with each of these channels.
+/// Runs plans with each of these channels: one that listens to it, and one that only publishes.
 #[track_caller]
 fn refused(broker: &str, variables: &[(&str, &Path)], wrong: &[Wrong<'_>]) {
+    for wrong in wrong {
+        let listens = "root: { http: GET /, key: \"{{ uuid() }}\" }\n    stages: [{ name: done, \
+                       on: told, key: $.id }]";
+        refused_when_it(listens, broker, variables, wrong);
+        // A message makes a stream of Redis.
+        if (broker, wrong.what) != ("redis", "the stream") {
+            let publishes = "root: { publish: { to: told, json: { n: 1 } }, key: \"{{ uuid() }}\" }\n    \
+                             stages: [{ name: done, on: heard, key: $.id }]";
+            refused_when_it(publishes, broker, variables, wrong);
+        }
+    }
+}
+
+/// Runs a plan with this root and these stages.
+#[track_caller]
+fn refused_when_it(does: &str, broker: &str, variables: &[(&str, &Path)], wrong: &Wrong<'_>) {
     let server = MisbehavingServer::in_sequence(&[Misbehaviour::Status(200)]).unwrap();
     let folder = temp_dir().unwrap();
-    for Wrong { what, channel, says } in wrong {
-        let plan = format!(
-            "name: wrong\ntarget: {}\nchannels:\n  told: {{ {broker}: {channel} }}\njourneys:\n  \
-             order:\n    root: {{ http: GET /, key: \"{{{{ uuid() }}}}\" }}\n    stages: [{{ name: \
-             done, on: told, key: $.id }}]\n    within: 5s\nload:\n  - {{ rate: 10/s, steady: 20s \
-             }}\n",
-            server.url("")
-        );
-        std::fs::write(folder.path().join("plan.yaml"), plan).unwrap();
-        let mut program = sojourn(["run", "plan.yaml", "--quiet"]).in_dir(folder.path());
-        for (name, value) in variables {
-            program = program.env(name, value);
-        }
-        let output = program.run().unwrap();
-        let place = format!("{broker}, {what}: {output}");
-        assert_eq!(output.code, Some(2), "{place}");
-        for words in ["error: channel `told`", broker, "hint: "].iter().chain(*says) {
-            assert!(output.stderr.contains(words), "`{words}` is not said: {place}");
-        }
-        for secret in [WRONG, PASSWORD] {
-            assert!(!output.stderr.contains(secret), "it shows a secret: {place}");
-        }
-        assert_eq!(output.stdout, "", "{place}");
-        assert_eq!(server.server().requests(), 0, "load was made all the same: {place}");
+    let Wrong { what, channel, says } = wrong;
+    let heard = match does.contains("heard") {
+        true => "  heard: { webhook: { listen: \"127.0.0.1:0\" } }\n",
+        false => "",
+    };
+    let plan = format!(
+        "name: wrong\ntarget: {}\nchannels:\n  told: {{ {broker}: {channel} }}\n{heard}journeys:\n  \
+         order:\n    {does}\n    within: 5s\nload:\n  - {{ rate: 10/s, steady: 20s }}\n",
+        server.url("")
+    );
+    std::fs::write(folder.path().join("plan.yaml"), plan).unwrap();
+    let mut program = sojourn(["run", "plan.yaml", "--quiet"]).in_dir(folder.path());
+    for (name, value) in variables {
+        program = program.env(name, value);
     }
+    let output = program.run().unwrap();
+    let place = format!("{broker}, {what}, {does}: {output}");
+    assert_eq!(output.code, Some(2), "{place}");
+    for words in ["error: channel `told`", broker, "hint: "].iter().chain(*says) {
+        assert!(output.stderr.contains(words), "`{words}` is not said: {place}");
+    }
+    for secret in [WRONG, PASSWORD] {
+        assert!(!output.stderr.contains(secret), "it shows a secret: {place}");
+    }
+    assert_eq!(output.stdout, "", "{place}");
+    assert_eq!(server.server().requests(), 0, "load was made all the same: {place}");
 }
 
 /// The address of a URL, without what stands before and behind it.

@@ -55,7 +55,7 @@ pub use replay::a_stretch_is_read_again;
 pub use restart::a_server_killed_and_restarted;
 pub use rig::{Abilities, Rig, System, Wrong, dead_address};
 pub use slow::{a_link_that_is_slow, a_sink_that_is_slow, a_sink_that_stands_still};
-pub use wrong::settings_that_cannot_work;
+pub use wrong::{a_publisher_that_cannot_work_says_so, settings_that_cannot_work};
 
 /// Whether slow promises run: `cargo xtask test --full` has them run. One that does not says so.
 pub fn runs_slow(promise: &str) -> bool {
@@ -119,6 +119,7 @@ macro_rules! publishers {
             a_full_queue_is_refused,
             a_server_killed_with_messages_in_flight,
             dropped_with_messages_in_flight,
+            a_publisher_that_cannot_work_says_so,
         );
     };
 }

@@ -7,29 +7,36 @@ use crate::account::{assert_each_once, messages};
 use crate::listener::Listener;
 use crate::patience::wait_for;
 
-/// The system's own consumer takes the same messages, each once, with taps and without; and taps
-/// that are gone leave nothing behind.
+/// The system's own consumer takes the same messages, each once, with taps and without, and the
+/// broker says the same of what it has acknowledged; and taps that are gone leave nothing behind.
 pub fn the_system_notices_nothing(rig: &mut dyn Rig) {
     let Some(mut system) = rig.system() else { return };
-    rig.publish(&messages(0..50));
-    assert_same(&system.take(50), 0..50, "without a tap");
+    rig.publish(&messages(0..100));
+    let mut taken = system.take(50);
+    let half = rig.unacknowledged();
+    taken.extend(system.take(50));
+    assert_same(&taken, 0..100, "without a tap");
+    let none = rig.unacknowledged();
+    assert!(half.is_empty() || half != none, "{half:?}");
     let before = rig.footprint();
     let first = Listener::open(rig, None);
     let second = Listener::open(rig, None);
     // Half of it is taken while the taps read, half is waiting when they go.
-    rig.publish(&messages(50..150));
+    rig.publish(&messages(100..200));
     let mut taken = system.take(50);
     assert_eq!(taken.len(), 50, "beside two taps");
+    assert_eq!(rig.unacknowledged(), half, "what is acknowledged beside two taps");
     for listener in [first, second] {
         listener.wait_for_messages(100);
         let (tap, book) = listener.stop();
-        assert_each_once(rig, &book, 50..150);
+        assert_each_once(rig, &book, 100..200);
         close(tap);
     }
     taken.extend(system.take(50));
-    assert_same(&taken, 50..150, "beside two taps and after them");
-    rig.publish(&messages(150..160));
-    assert_same(&system.take(10), 150..160, "afterwards");
+    assert_same(&taken, 100..200, "beside two taps and after them");
+    assert_eq!(rig.unacknowledged(), none, "what is acknowledged after them");
+    rig.publish(&messages(200..210));
+    assert_same(&system.take(10), 200..210, "afterwards");
     // A broker may take a moment to remove what a connection that ended had.
     let mut after = Vec::new();
     wait_for("the broker is as it was", || {

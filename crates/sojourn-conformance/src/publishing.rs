@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sojourn_broker::{Connect, Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{BrokerError, Connect, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::now_ns;
 use sojourn_plan::Channel;
 
@@ -51,6 +51,11 @@ impl Publishing {
         let settings = PublisherSettings { queue_max, wake };
         let publisher = connector.publisher(channel, settings).unwrap();
         Self { publisher, topic, woken, fates: BTreeMap::new() }
+    }
+
+    /// Waits until it is known to work.
+    pub fn ready(&mut self) -> Result<(), BrokerError> {
+        self.publisher.ready(std::slice::from_ref(&self.topic))
     }
 
     /// Sends a message, with its number as token; errs when the publisher does not take it.

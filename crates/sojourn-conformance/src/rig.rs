@@ -49,6 +49,12 @@ pub trait Rig {
     /// Channels that cannot work, and what the tap must say of them.
     fn wrong(&mut self) -> Vec<Wrong>;
 
+    /// Whether one of [`Rig::wrong`] is wrong for a publisher too, which does not take messages and
+    /// by which some brokers make what is missing.
+    fn stops_publishers(&self, _wrong: &Wrong) -> bool {
+        true
+    }
+
     /// A consumer of the system's own, in place and at the end when this returns. `None`: the
     /// broker has no other consumers.
     fn system(&mut self) -> Option<Box<dyn System>>;
@@ -56,6 +62,12 @@ pub trait Rig {
     /// What clients have left in the broker by name: groups, queues, consumers, subscriptions. Not
     /// counts that other tests move.
     fn footprint(&mut self) -> Vec<String>;
+
+    /// What the broker says, in figures by name, of the messages that [`Rig::system`] has not
+    /// acknowledged: how many wait, are taken, have come again. Empty: it says nothing of them.
+    fn unacknowledged(&mut self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 
     /// Where messages are published, by the broker's word.
     fn topic(&self) -> String {

@@ -100,6 +100,7 @@ fn publish(
         timeout_ns: action.timeout_ns,
     };
     let mut publishers = Publishers::new(plan, registry, &Arc::default())?;
+    publishers.ready(plan)?;
     publishers.send(now_ns(), 0, &message).map_err(failed)?;
     let mut outcomes = Vec::new();
     while outcomes.is_empty() {

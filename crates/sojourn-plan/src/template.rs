@@ -137,6 +137,15 @@ impl Template {
         self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
+    /// The text, when nothing in it changes.
+    pub fn as_literal(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Literal(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     /// Appends the rendered text to `out`, without allocation beyond `out`'s growth. Errs with the
     /// variable's id when one is not set; `out` is then as it was.
     pub fn render(&self, context: &RenderContext<'_>, out: &mut Vec<u8>) -> Result<(), VariableId> {

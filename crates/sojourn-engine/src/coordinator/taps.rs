@@ -55,7 +55,7 @@ fn patience(plan: &Plan) -> Duration {
 
 /// The same error, which says by name which of the plan's channels it is about: two may be at one
 /// broker.
-fn naming(channel: &Channel, error: BrokerError) -> BrokerError {
+pub(crate) fn naming(channel: &Channel, error: BrokerError) -> BrokerError {
     let name = format!("channel `{}`", channel.name);
     match error.message.contains(&name) {
         true => error,

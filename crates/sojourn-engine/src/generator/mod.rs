@@ -57,7 +57,7 @@ use numbers::Numbers;
 use open::OpenStream;
 pub(crate) use outbox::{Outbox, Rhythm};
 pub(crate) use prepared::{PreparedPlan, PreparedRequest, hears_of_end, origin_of};
-pub(crate) use publishers::{Message, Publishers};
+pub(crate) use publishers::{Message, Publishers, known_topics};
 pub(crate) use redirect::{hosts, is_secret_header, next_action};
 use series::Series;
 pub(crate) use session::{Arrived, Inbox, Inboxes, SessionGenerator, StageFit};

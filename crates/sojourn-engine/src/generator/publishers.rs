@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use sojourn_broker::{Awaited, Outcome, Publisher, PublisherSettings, Registry};
 use sojourn_http::Waker;
-use sojourn_plan::{Action, Plan};
+use sojourn_plan::{Action, Plan, PublishAction};
 
-use crate::RunError;
+use crate::{RunError, coordinator::taps::naming};
 
 /// Most messages of a channel without an acknowledgement, for each generator.
 const QUEUE_MAX: usize = 100_000;
@@ -37,13 +37,7 @@ impl Publishers {
         registry: &Registry,
         waker: &Arc<OnceLock<Waker>>,
     ) -> Result<Self, RunError> {
-        let steps = plan.journeys.iter().flat_map(|journey| &journey.steps);
-        let used: Vec<usize> = steps
-            .filter_map(|step| match &step.action {
-                Action::Publish(action) => Some(action.channel),
-                Action::Http(_) => None,
-            })
-            .collect();
+        let used: Vec<usize> = published(plan).map(|action| action.channel).collect();
         let mut channels = Vec::new();
         for (index, channel) in plan.channels.iter().enumerate() {
             let waker = Arc::clone(waker);
@@ -59,6 +53,17 @@ impl Publishers {
             });
         }
         Ok(Self { channels, ..Self::default() })
+    }
+
+    /// Waits until each of them is known to work: a run measures neither their connecting nor what
+    /// never could.
+    pub(crate) fn ready(&mut self, plan: &Plan) -> Result<(), RunError> {
+        for (index, publisher) in self.channels.iter_mut().enumerate() {
+            let Some(publisher) = publisher else { continue };
+            let ready = publisher.ready(&known_topics(plan, index));
+            ready.map_err(|error| naming(&plan.channels[index], error))?;
+        }
+        Ok(())
     }
 
     /// Hands a message over. Errs when the publisher has no place for it.
@@ -101,8 +106,27 @@ impl Publishers {
     }
 }
 
+fn published(plan: &Plan) -> impl Iterator<Item = &PublishAction> {
+    let steps = plan.journeys.iter().flat_map(|journey| &journey.steps);
+    steps.filter_map(|step| match &step.action {
+        Action::Publish(action) => Some(action),
+        Action::Http(_) => None,
+    })
+}
+
+/// Topics of a channel that messages certainly go to: those that no value is put into.
+pub(crate) fn known_topics(plan: &Plan, channel: usize) -> Vec<String> {
+    let of_channel = published(plan).filter(|action| action.channel == channel);
+    let mut topics: Vec<_> =
+        of_channel.filter_map(|action| action.topic.as_literal().map(str::to_owned)).collect();
+    topics.sort_unstable();
+    topics.dedup();
+    topics
+}
+
 #[cfg(test)]
 mod tests {
+    use sojourn_broker::BrokerError;
     use sojourn_clock::MILLISECOND_NS;
 
     use super::*;
@@ -128,6 +152,51 @@ mod tests {
         fn poll(&mut self, outcomes: &mut Vec<Outcome>) {
             outcomes.append(&mut self.0.lock().unwrap());
         }
+    }
+
+    /// Its broker lacks whatever it is asked for.
+    struct Lacking;
+
+    impl Publisher for Lacking {
+        fn ready(&mut self, topics: &[String]) -> Result<(), BrokerError> {
+            Err(BrokerError::new(format!("there is no {}", topics.join(" and no "))))
+        }
+
+        fn try_publish(
+            &mut self,
+            _token: u64,
+            _topic: &str,
+            _key: Option<&[u8]>,
+            _headers: &[(&str, &[u8])],
+            _payload: &[u8],
+        ) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn poll(&mut self, _outcomes: &mut Vec<Outcome>) {}
+    }
+
+    #[test]
+    fn what_is_not_ready_is_named_and_asked_for_the_topics_that_are_known() {
+        let text = r#"
+name: orders
+channels:
+  heard: { nats: { url: "nats://127.0.0.1:4222", subjects: [seen] } }
+  orders: { nats: { url: "nats://127.0.0.1:4222", subjects: [new] } }
+journeys:
+  order:
+    steps:
+      - { name: first, publish: { to: orders, json: { n: 1 } }, key: "{{ uuid() }}" }
+      - { name: more, publish: { to: orders, topic: "x.{{ key }}", json: { n: 2 } } }
+    stages: [{ name: seen, on: heard, key: $.id }]
+    within: 2s
+load: [{ rate: 20/s, steady: 1s }]
+"#;
+        let plan = crate::testing::plan(text, "http://127.0.0.1:1");
+        let mut publishers =
+            Publishers { channels: vec![None, Some(Box::new(Lacking))], ..Publishers::default() };
+        let error = publishers.ready(&plan).unwrap_err();
+        assert_eq!(error.message, "channel `orders`: there is no new");
     }
 
     fn message(topic: &str, timeout_ns: u64) -> Message<'_> {

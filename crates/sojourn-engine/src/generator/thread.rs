@@ -77,6 +77,8 @@ impl GeneratorThread {
         let (spare_sender, spares) = bounded(2);
         let (ready_sender, ready) = bounded(1);
         let waker = Arc::new(OnceLock::new());
+        let mut publishers = Publishers::new(&shared.plan, registry, &waker)?;
+        publishers.ready(&shared.plan)?;
         let spec = GeneratorSpec {
             index,
             of: shared.of,
@@ -92,7 +94,7 @@ impl GeneratorThread {
             actors,
             spares,
             polls: shared.polls.clone(),
-            publishers: Publishers::new(&shared.plan, registry, &waker)?,
+            publishers,
             inbox: inboxes.map(|inboxes| inboxes.inbox(&waker)),
             waker,
         };
