@@ -176,7 +176,7 @@ fn a_second_interrupt_ends_at_once_with_whole_records() {
     let targets = format!("GET {}\n\nGET {}\n", server.url("/good"), server.url("/silent"));
     let running = sojourn(["attack", "-rate", "100", "-output", "out.bin"])
         .in_dir(folder.path())
-        .input(&targets)
+        .input(targets.as_str())
         .start()
         .unwrap();
     let wait = || std::thread::sleep(std::time::Duration::from_millis(50));

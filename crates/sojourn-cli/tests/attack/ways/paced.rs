@@ -114,7 +114,7 @@ fn figures_are_served_while_the_attack_lasts() {
     let words = ["attack", "-output", "out.bin", "-rate", "50", "-duration", "0"];
     let words = [&words[..], &["-prometheus-addr", &address]].concat();
     let targets = format!("GET {good}\n\nGET {bad}\n");
-    let running = sojourn(words).in_dir(folder.path()).input(&targets).start().unwrap();
+    let running = sojourn(words).in_dir(folder.path()).input(targets.as_str()).start().unwrap();
     // Labels are by target, with what came of it.
     let value = |text: &str, series: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(series))?;
