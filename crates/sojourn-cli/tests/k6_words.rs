@@ -74,6 +74,10 @@ fn logs_go_where_the_help_says_and_nowhere_else() {
 struct Loki(Arc<Mutex<Vec<(String, Value)>>>);
 
 impl Responder for Loki {
+    fn body_max(&mut self, _request: &Request<'_>) -> usize {
+        1 << 20
+    }
+
     fn respond(&mut self, request: &Request<'_>) -> Reply {
         if request.path != "/loki/api/v1/push" {
             return Reply::now(response(400, "text/plain", b"not here"));

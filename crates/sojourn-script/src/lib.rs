@@ -38,6 +38,6 @@ pub use error::ScriptError;
 pub use fiber::{Fiber, StackSlot, Stacks, suspend};
 pub use heap::take_small_pages;
 pub use intrinsics::buffers;
-pub use loader::{begun_in, calling};
+pub use loader::{begun_in, built_in, calling};
 pub use rquickjs as js;
 pub use uses::{Use, uses};

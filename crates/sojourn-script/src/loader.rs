@@ -349,6 +349,11 @@ pub(crate) fn require<'js>(
     }
 }
 
+/// A module that the host has, for the host's own use: whenever, and without resolving.
+pub fn built_in<'js>(ctx: &Ctx<'js>, name: &str) -> Result<Object<'js>> {
+    with_registry(ctx, |registry| registry.builtin(ctx, name))
+}
+
 /// The namespace of a module that `require` names.
 fn evaluated<'js>(ctx: &Ctx<'js>, name: &str, address: &str) -> Result<Object<'js>> {
     let promise = Module::import(ctx, format!("{}{address}", facade::AS_IT_IS))?;

@@ -289,7 +289,9 @@ impl User {
 
     /// Forgets all operations; what comes of them later goes nowhere.
     pub(crate) fn forget_all(&self) {
-        self.timers.stop(&self.host.settings.console);
+        if self.phase.get() != Phase::Init {
+            self.timers.stop(&self.host.settings.console);
+        }
         self.callbacks.borrow_mut().clear();
         self.results.borrow_mut().clear();
         self.links.end_all();

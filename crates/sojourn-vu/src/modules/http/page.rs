@@ -30,8 +30,7 @@ pub(super) fn add<'js>(proto: &Object<'js>) -> js::Result<()> {
     for name in ["clickLink", "submitForm"] {
         function(proto, name, move |ctx: Ctx<'js>, own: Own<'js>, asked: Opt<Value<'js>>| {
             let act: Function<'js> = html::functions(&ctx)?.get(name)?;
-            let require: Function<'js> = ctx.globals().get("require")?;
-            let http: Value<'js> = require.call(("k6/http",))?;
+            let http = sojourn_script::built_in(&ctx, "k6/http")?;
             act.call::<_, Value<'js>>((http, own.0, asked.0))
         })?;
     }

@@ -128,8 +128,7 @@ impl<'js> JsClass<'js> for Blob {
         )?;
         function(&proto, "stream", |ctx: Ctx<'js>, own: Own<'js>| {
             sojourn_script::buffers(&ctx)?;
-            let require: Function<'js> = ctx.globals().get("require")?;
-            let streams: Object<'js> = require.call(("k6/experimental/streams",))?;
+            let streams = sojourn_script::built_in(&ctx, "k6/experimental/streams")?;
             let class: Value<'js> = streams.get("ReadableStream")?;
             let bytes = TypedArray::<u8>::new_copy(ctx.clone(), &own.0.borrow().bytes[..])?;
             let make: Function<'js> = ctx.eval(STREAM)?;
