@@ -95,7 +95,7 @@ fn the_version_completions_and_the_scripts_text_are_told() {
         output.stdout
     };
     assert_eq!(told(&["version"]), format!("sojourn {version}\n"));
-    assert_eq!(told(&["--version"]), told(&["version"]));
+    assert_eq!(told(&["--version"]), format!("sojourn-k6 {version}\n"));
     let json: Value = serde_json::from_str(&told(&["version", "--json"])).unwrap();
     assert_eq!((&json["version"], &json["os"]), (&version.into(), &std::env::consts::OS.into()));
     let completions = sojourn(["completions", "bash"]).run().unwrap();

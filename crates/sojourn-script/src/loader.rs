@@ -337,7 +337,10 @@ pub(crate) fn require<'js>(
         return Ok(object.into_value());
     }
     let depth = depth(&ctx);
-    with_registry(&ctx, |registry| Ok(registry.requiring.borrow_mut().push(depth)))?;
+    with_registry(&ctx, |registry| {
+        registry.requiring.borrow_mut().push(depth);
+        Ok(())
+    })?;
     let evaluated = evaluated(&ctx, &name, &found);
     with_registry(&ctx, |registry| Ok(registry.requiring.borrow_mut().pop()))?;
     let namespace = evaluated?;

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use serde_json::{Map, Value};
-use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
+use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 use sojourn_k6::log::{LokiEntry, LokiOptions};
 use sojourn_outputs::wire::{Endpoint, Failure, Poster, Security};
 use url::Url;
@@ -122,7 +122,7 @@ impl Write for Sink {
 
 /// A line of the log, which is a JSON object; whatever else it is, it is a text.
 fn entry(line: &[u8]) -> LokiEntry {
-    let at_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |at| at.as_nanos());
+    let at_ns = u128::from(Anchor::now().unix_ns_at(now_ns()));
     let Ok(mut object) = serde_json::from_slice::<Map<String, Value>>(line) else {
         let text = String::from_utf8_lossy(line).trim_end().to_owned();
         return LokiEntry { at_ns, text, fields: BTreeMap::new() };

@@ -36,7 +36,6 @@ use crate::errors::UsageError;
 #[derive(Debug, clap::Args)]
 #[command(
     version,
-    display_name = "sojourn",
     after_help = "Examples:
   sojourn k6 run script.js
   sojourn run script.js                     the same: scripts are recognised

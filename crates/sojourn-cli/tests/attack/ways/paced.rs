@@ -39,7 +39,7 @@ fn with_a_lag_budget_requests_come_in_bunches() {
 fn arrivals(words: &[&str]) -> [usize; 10] {
     let server = Server::start();
     let url = format!("http://127.0.0.1:{}/", server.port());
-    let made = attack_to("out.bin", &[words, &["-duration", "1s", &url]].concat(), "");
+    let made = attack_to("out.bin", &[words, &[&url]].concat(), "");
     assert_eq!(made.output.code, Some(0), "{}", made.output);
     // By the records, which a busy machine makes late as little as may be.
     let hits = made.hits();
@@ -56,9 +56,9 @@ fn arrivals(words: &[&str]) -> [usize; 10] {
 fn paces_are_what_the_server_sees() {
     let sine = "sine:mean=100,amplitude=90,period=1s";
     let paces = [
-        (["-pace", "500ms@20,500ms@180"], 100, 10),
-        (["-pace", "0..200"], 100, 25),
-        (["-pace", sine], 100, 80),
+        (vec!["-pace", "500ms@20,500ms@180"], 100, 10),
+        (vec!["-pace", "0..200", "-duration", "1s"], 100, 25),
+        (vec!["-pace", sine, "-duration", "1s"], 100, 80),
     ];
     // At the same time: each takes a second.
     std::thread::scope(|scope| {
@@ -73,7 +73,8 @@ fn paces_are_what_the_server_sees() {
         });
         let poisson = scope.spawn(|| {
             let [even, random] = [vec![], vec!["-poisson"]].map(|more| {
-                let tenths = arrivals(&[&["-rate", "300"], &more[..]].concat());
+                let rate = ["-rate", "300", "-duration", "1s"];
+                let tenths = arrivals(&[&rate[..], &more].concat());
                 tenths.iter().max().unwrap() - tenths.iter().min().unwrap()
             });
             // Of 30 in a tenth on the average, some tenths have far more than others.

@@ -17,9 +17,12 @@ pub(super) fn has_head(failure: &Failure) -> bool {
 pub(super) fn before(failure: &Failure, host: &str) -> String {
     let Some(known) = &failure.circumstances else { return failure.detail.clone() };
     match failure.kind {
-        FailureKind::Connect | FailureKind::Local => {
-            dialled(known).unwrap_or_else(|| failure.detail.clone())
-        }
+        FailureKind::Connect => dialled(known).unwrap_or_else(|| failure.detail.clone()),
+        // What this machine lacks, and what to do about it, which Go does not say.
+        FailureKind::Local => match (dialled(known), failure.detail.split_once(": ")) {
+            (Some(words), Some((_, hint))) => format!("{words} ({hint})"),
+            _ => failure.detail.clone(),
+        },
         FailureKind::Dns => known
             .no_such_host
             .as_ref()
@@ -143,7 +146,7 @@ mod tests {
     use super::*;
 
     fn failure(kind: FailureKind, known: Circumstances) -> Failure {
-        let detail = "in our words".to_owned();
+        let detail = "in our: words".to_owned();
         Failure { kind, detail, circumstances: Some(Box::new(known)) }
     }
 
@@ -188,17 +191,18 @@ mod tests {
                 unix(Errno::NOENT),
                 "dial unix /run/x: connect: no such file or directory".to_owned(),
             ),
-            (Connect, none(), "in our words".to_owned()),
+            (Connect, none(), "in our: words".to_owned()),
             (
                 Local,
                 from(Errno::ADDRNOTAVAIL),
-                "dial tcp 127.0.0.2:0->127.0.0.1:80: connect: cannot assign requested address"
+                "dial tcp 127.0.0.2:0->127.0.0.1:80: connect: cannot assign requested address \
+                 (words)"
                     .to_owned(),
             ),
             (
                 Local,
                 of(Errno::MFILE),
-                "dial tcp 127.0.0.1:80: socket: too many open files".to_owned(),
+                "dial tcp 127.0.0.1:80: socket: too many open files (words)".to_owned(),
             ),
             (Dns, name(true), "lookup h: no such host".to_owned()),
             (Dns, name(false), "lookup h: it failed (SERVFAIL)".to_owned()),
@@ -213,21 +217,21 @@ mod tests {
                 of(Errno::CONNRESET),
                 "read tcp 127.0.0.1:80: read: connection reset by peer".to_owned(),
             ),
-            (Protocol, none(), "in our words".to_owned()),
+            (Protocol, none(), "in our: words".to_owned()),
             (
                 Timeout,
                 none(),
                 "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
                     .to_owned(),
             ),
-            (Tls, none(), "in our words".to_owned()),
+            (Tls, none(), "in our: words".to_owned()),
             (Tls, tls(TlsFault::Closed), "EOF".to_owned()),
             (Tls, tls(TlsFault::Alert(116)), "remote error: tls: certificate required".to_owned()),
             (Tls, tls(TlsFault::Alert(255)), "remote error: tls: alert(255)".to_owned()),
             (Tls, tls(TlsFault::Unvouched), format!("{x509}signed by unknown authority")),
             (Tls, tls(TlsFault::Date), format!("{x509}has expired or is not yet valid")),
             (Tls, tls(TlsFault::Name), format!("{x509}is not valid for h")),
-            (Encoding, none(), "in our words".to_owned()),
+            (Encoding, none(), "in our: words".to_owned()),
         ] {
             assert_eq!(before(&failure(kind, known.clone()), "h"), expected, "{kind:?} {known:?}");
         }
@@ -237,7 +241,7 @@ mod tests {
             (Timeout, none(), reading),
             (Closed, none(), "unexpected EOF"),
             (Reset, of(Errno::CONNRESET), "read tcp 127.0.0.1:80: read: connection reset by peer"),
-            (Encoding, none(), "in our words"),
+            (Encoding, none(), "in our: words"),
         ] {
             let known = Circumstances { has_head: true, ..known };
             let failure = failure(kind, known);
