@@ -1,7 +1,7 @@
 //! A virtual user: what it is doing, what it waits for, and its tags.
 //!
-//! `life` is what runs on its fiber, `top_level` its first part, `iteration` one run of a scenario's
-//! function.
+//! `life` is what runs on its fiber, `top_level` its first part, `iteration` one run of a
+//! scenario's function.
 
 mod iteration;
 mod life;

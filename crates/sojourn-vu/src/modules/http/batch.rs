@@ -92,8 +92,8 @@ fn all<'js>(user: &User, ctx: &Ctx<'js>, items: Vec<Value<'js>>) -> js::Result<V
     Ok(batch.answers.into_iter().map(|answer| answer.unwrap_or_else(undefined)).collect())
 }
 
-/// As in k6, nothing of a batch is sent that has something wrong in it. The answers end there; those
-/// before it are empty.
+/// As in k6, nothing of a batch is sent that has something wrong in it. The answers end there;
+/// those before it are empty.
 fn none<'js>(
     user: &User,
     ctx: &Ctx<'js>,

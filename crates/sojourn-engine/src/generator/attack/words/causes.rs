@@ -150,14 +150,22 @@ mod tests {
         Failure { kind, detail, circumstances: Some(Box::new(known)) }
     }
 
+    fn of(errno: Errno) -> Circumstances {
+        let far_end = Some(FarEnd::Tcp("127.0.0.1:80".parse().unwrap()));
+        Circumstances { far_end, errno: Some(errno.raw_os_error()), ..Default::default() }
+    }
+
+    fn none() -> Circumstances {
+        Circumstances::default()
+    }
+
+    fn check(kind: FailureKind, known: Circumstances, expected: &str) {
+        assert_eq!(before(&failure(kind, known.clone()), "h"), expected, "{kind:?} {known:?}");
+    }
+
     #[test]
-    fn causes_have_the_words_that_scripts_look_for() {
-        use FailureKind::{Closed, Connect, Dns, Encoding, Local, Protocol, Reset, Timeout, Tls};
-        let tcp = || Some(FarEnd::Tcp("127.0.0.1:80".parse().unwrap()));
-        let of = |errno: Errno| {
-            let errno = Some(errno.raw_os_error());
-            Circumstances { far_end: tcp(), errno, ..Default::default() }
-        };
+    fn who_could_not_connect_reads_what_was_dialled() {
+        use FailureKind::{Connect, Dns, Local};
         let by_proxy = |errno| Circumstances { is_proxy: true, ..of(errno) };
         let from = |errno| Circumstances { local: Some("127.0.0.2".parse().unwrap()), ..of(errno) };
         let unix =
@@ -167,9 +175,6 @@ mod tests {
             let no_such_host = Some(NoSuchHost { host, is_known, why });
             Circumstances { no_such_host, ..Default::default() }
         };
-        let tls = |fault| Circumstances { tls: Some(fault), ..Default::default() };
-        let none = Circumstances::default;
-        let x509 = "tls: failed to verify certificate: x509: certificate ";
         for (kind, known, expected) in [
             (
                 Connect,
@@ -206,6 +211,17 @@ mod tests {
             ),
             (Dns, name(true), "lookup h: no such host".to_owned()),
             (Dns, name(false), "lookup h: it failed (SERVFAIL)".to_owned()),
+        ] {
+            check(kind, known, &expected);
+        }
+    }
+
+    #[test]
+    fn who_was_connected_reads_what_ended_it() {
+        use FailureKind::{Closed, Encoding, Protocol, Reset, Timeout, Tls};
+        let tls = |fault| Circumstances { tls: Some(fault), ..Default::default() };
+        let x509 = "tls: failed to verify certificate: x509: certificate ";
+        for (kind, known, expected) in [
             (Closed, none(), "EOF".to_owned()),
             (
                 Closed,
@@ -233,8 +249,13 @@ mod tests {
             (Tls, tls(TlsFault::Name), format!("{x509}is not valid for h")),
             (Encoding, none(), "in our: words".to_owned()),
         ] {
-            assert_eq!(before(&failure(kind, known.clone()), "h"), expected, "{kind:?} {known:?}");
+            check(kind, known, &expected);
         }
+    }
+
+    #[test]
+    fn who_was_reading_a_body_reads_so() {
+        use FailureKind::{Closed, Encoding, Reset, Timeout};
         let reading = "context deadline exceeded (Client.Timeout or context cancellation while \
                        reading body)";
         for (kind, known, expected) in [
