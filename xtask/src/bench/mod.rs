@@ -21,7 +21,6 @@ mod oracle;
 mod record;
 mod results;
 mod served;
-mod stolen;
 mod table;
 
 use crate::bench::table::Table;

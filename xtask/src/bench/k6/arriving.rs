@@ -4,8 +4,9 @@
 //! stolen p99 was 4 ms, with a hundredth 0.4 ms. Rounds that were disturbed so are repeated, for a
 //! while.
 
+use sojourn_clock::machine_cpu;
+
 use super::{ROUNDS, Run, Tools, medians, verdict};
-use crate::bench::stolen::Ticks;
 use crate::bench::table::Table;
 
 /// Most rounds of ours.
@@ -66,9 +67,10 @@ fn ours(tools: &Tools, theirs: &mut Vec<Run>) -> Result<Ours, String> {
     let (mut quiet, mut disturbed, mut stolen) = (Vec::new(), Vec::new(), Vec::new());
     while quiet.len() < ROUNDS && stolen.len() < ROUNDS_MAX {
         eprintln!("  arriving, round {} of {ROUNDS} to {ROUNDS_MAX}", stolen.len() + 1);
-        let before = Ticks::now();
+        let before = machine_cpu();
         let ours = run(0)?;
-        let share = Ticks::now().zip(before).map_or(0.0, |(now, then)| now.stolen_since(then));
+        let share =
+            machine_cpu().zip(before).map_or(0.0, |(now, then)| now.since(&then).stolen_share());
         stolen.push(share);
         if share <= STOLEN_MAX {
             quiet.push(ours)
