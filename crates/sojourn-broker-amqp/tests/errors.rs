@@ -79,7 +79,7 @@ fn an_exchange_that_is_missing_is_not_made_and_similar_ones_are_named() {
     let system = System::of(&rabbit);
     system.exchange("e.orders", "topic");
     let mut missing = channel(&rabbit, "e.ordres", &["#"]);
-    check(&refused(&missing), "no exchange `e.ordres` in virtual host `/`", "makes none");
+    check(&refused(&missing), "no exchange `e.ordres` in virtual host `/`", "none is made here");
     missing.management = Some(management(&rabbit));
     check(&refused(&missing), "no exchange `e.ordres`", "did you mean `e.orders`?");
     let (status, _) = system.ask("GET", "exchanges/%2f/e.ordres", &serde_json::Value::Null);

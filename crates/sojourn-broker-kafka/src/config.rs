@@ -78,7 +78,8 @@ const PUBLISHER_DEFAULTS: [(&str, &str); 7] = [
     ("linger.ms", "0"),
     ("message.timeout.ms", "30000"),
     ("socket.nagle.disable", "true"),
-    ("log.connection.close", "false"),
+    // A listener that speaks otherwise ends connections: who waits to be ready is to hear of it.
+    ("log.connection.close", "true"),
 ];
 
 /// A tap's librdkafka configuration.

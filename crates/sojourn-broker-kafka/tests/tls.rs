@@ -1,10 +1,15 @@
 //! TLS and passwords.
 
+#[cfg(feature = "tls")]
+use std::sync::OnceLock;
+
 use sojourn_broker::Connect;
 use sojourn_broker_kafka::Kafka as Connector;
 use sojourn_conformance::{Listener, Message, publish_all};
 #[cfg(feature = "tls")]
 use sojourn_conformance::{Rig, Wrong};
+#[cfg(feature = "tls")]
+use sojourn_services::CutProxy;
 use sojourn_services::{PASSWORD, Service, USER};
 
 use crate::rig::{KafkaRig, channel};
@@ -21,12 +26,12 @@ pub(crate) fn wrong(rig: &KafkaRig) -> Vec<Wrong> {
     let ca = ca(rig);
     // The certificate is for `localhost` and 127.0.0.1; 127.0.0.2 is the same machine.
     let other = format!("127.0.0.2:{port}");
-    let proxy = sojourn_services::CutProxy::start_at(
-        other.parse().unwrap(),
-        ([127, 0, 0, 1], port.parse().unwrap()).into(),
-    );
-    // It lives as long as the tests.
-    std::mem::forget(proxy.unwrap());
+    // One for all tests, since all have the same server; it lives as long as they do.
+    static PROXY: OnceLock<CutProxy> = OnceLock::new();
+    PROXY.get_or_init(|| {
+        let server = ([127, 0, 0, 1], port.parse().unwrap()).into();
+        CutProxy::start_at(other.parse().unwrap(), server).unwrap()
+    });
     let tls = ("security.protocol", "ssl");
     let says = |word: &str| vec!["kafka".to_owned(), port.clone(), word.to_owned()];
     vec![

@@ -10,7 +10,7 @@ use std::sync::MutexGuard;
 use serde_json::json;
 use sojourn_broker::Connect;
 use sojourn_broker_sqs::Sqs;
-use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address};
+use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address, wait_until};
 use sojourn_plan::{Channel, Connector, Decoder, SqsChannel, SqsSource};
 use sojourn_services::{ElasticMq, Service};
 
@@ -218,11 +218,11 @@ struct Worker {
 impl System for Worker {
     fn take(&mut self, count: usize) -> Vec<u64> {
         let mut numbers = Vec::new();
-        let until_ns = sojourn_clock::now_ns() + 20 * sojourn_clock::SECOND_NS;
-        while numbers.len() < count && sojourn_clock::now_ns() < until_ns {
+        wait_until("the system's messages", || {
             let taken = take(self.server, &self.url, count - numbers.len(), 1);
             numbers.extend(taken.iter().filter_map(|payload| payload["n"].as_u64()));
-        }
+            numbers.len() == count
+        });
         numbers
     }
 }

@@ -152,9 +152,10 @@ fn a_topics_refusals_are_outcomes() {
     let (server, asked) = topic_server(rig.address(), "");
     // Two in one batch, which a busy machine may tear apart.
     wait_until("a batch of two", || {
-        asked.lock().unwrap().clear();
         let topic = channel(topic(server));
         let mut publishing = Publishing::to(&Sqs, &topic, TOPIC.to_owned(), 10);
+        publishing.ready().unwrap();
+        asked.lock().unwrap().clear();
         publishing.send(&Message::numbered(0)).unwrap();
         publishing.send(&Message::numbered(1)).unwrap();
         publishing.settle();
