@@ -14,6 +14,10 @@ use sojourn_engine::{RunOptions, Stop};
 use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
 
+/// What makes runs void on a machine that is too busy for them, and says nothing of the books.
+pub(crate) const OF_A_BUSY_MACHINE: [&str; 4] =
+    ["generator lag", "generator saturated", "missed arrivals", "tap behind"];
+
 /// Waits until something holds, which it must within a minute.
 pub(crate) fn until(what: &str, holds: impl FnMut() -> bool) {
     until_or(holds, || what.to_owned());

@@ -41,7 +41,11 @@ fn measure(folder: &Path, name: &str, least_ms: u64) {
     std::fs::write(folder.join("plan.yaml"), plan).expect("a file");
     let file = format!("{name}.sojourn");
     let arguments = ["run", "plan.yaml", "--quiet", "--output", &file];
-    let output = sojourn(arguments).in_dir(folder).run().expect("a run");
+    let attempt = || sojourn(arguments).in_dir(folder).run().expect("a run");
+    // A run that a busy machine made void says so, and is no ground to compare on.
+    let void = |output: &Output| output.code == Some(3);
+    let output = std::iter::repeat_with(attempt).take(4).find(|output| !void(output));
+    let output = output.expect("a run that is not void");
     drop(mock.finish());
     assert_eq!(output.code, Some(0), "{output}");
 }

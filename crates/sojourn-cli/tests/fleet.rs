@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use sojourn_testkit::{Output, Program, Running, Server, TempDir, free_port, sojourn, temp_dir};
 
-use crate::common::until;
+use crate::common::{OF_A_BUSY_MACHINE, until};
 use crate::generators::{Target, folder, plan, whole_run};
 
 /// A coordinator that has been started, and the generators that have.
@@ -101,7 +101,7 @@ impl Ended {
     fn causes(&self) -> Vec<String> {
         let causes = self.report["verdict"]["causes"].as_array().cloned().unwrap_or_default();
         let names = causes.iter().filter_map(|cause| cause["name"].as_str().map(str::to_owned));
-        names.filter(|name| !["generator saturated", "generator lag"].contains(&&**name)).collect()
+        names.filter(|name| !OF_A_BUSY_MACHINE.contains(&&**name)).collect()
     }
 
     fn notes(&self) -> String {

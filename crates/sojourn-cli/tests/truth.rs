@@ -23,9 +23,9 @@ use sojourn_demo::{
     TruthLog, five_to_nine_seconds,
 };
 use sojourn_plan::Journey;
-use sojourn_record::{RunFile, Verdict};
+use sojourn_record::{Cause, RunFile, Verdict};
 
-use crate::common;
+use crate::common::{self, OF_A_BUSY_MACHINE};
 use journeys::Examination;
 use log::Log;
 
@@ -172,7 +172,10 @@ pub(crate) fn compare(
     delivery_ns_min: u64,
 ) -> (Examination, Log, String) {
     let summary = file.summary.as_ref().expect("a whole run file");
-    assert_eq!(summary.verdict, Verdict::Pass, "{summary:?}");
+    // The figures of a generator that was late are to agree with the log all the same.
+    let of_machine = |cause: &Cause| OF_A_BUSY_MACHINE.contains(&&*cause.name);
+    assert!(summary.causes.iter().all(of_machine), "{summary:?}");
+    assert_ne!(summary.verdict, Verdict::Fail, "{summary:?}");
     assert!(!summary.interrupted && summary.drain_ns.is_some());
     assert!(truth.complete, "the log lacks its end");
     assert_eq!(truth.problems, Vec::<String>::new());

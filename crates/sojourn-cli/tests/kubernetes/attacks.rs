@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use sojourn_testkit::{Reply, Request, Responder, Server, response};
+use sojourn_testkit::{Output, Reply, Request, Responder, Server, response};
 
 use super::played::{Played, report};
 use super::*;
@@ -77,10 +77,17 @@ fn its_records_go_into_a_pipe() {
 
 #[test]
 fn a_condition_that_comes_true_in_the_pod_is_the_exit_code_here() {
-    let terminal = Terminal::of_attack("-fail-if p50<10s");
-    let output = terminal.attack("-fail-if p50<10s -output here.sojourn");
+    let attempt = || {
+        let terminal = Terminal::of_attack("-fail-if p50<10s");
+        let output = terminal.attack("-fail-if p50<10s -output here.sojourn");
+        assert!(terminal.has("deleted"), "{}", terminal.calls());
+        output
+    };
+    // A busy machine makes a run void, which says more than a condition.
+    let is_late = |output: &Output| output.stderr.contains("void: generator lag");
+    let output = std::iter::repeat_with(attempt).take(4).find(|output| !is_late(output));
+    let output = output.expect("a run that is not void");
     assert_eq!(output.code, Some(99), "{output}");
-    assert!(terminal.has("deleted"), "{}", terminal.calls());
 }
 
 #[test]
