@@ -15,7 +15,7 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// From one ping to the next, nanoseconds.
+    /// From one answer to the next ping, nanoseconds.
     pub const EVERY_NS: u64 = SECOND_NS / 2;
 
     /// Of a connection that is made now. Instants are CLOCK_MONOTONIC nanoseconds.
@@ -36,7 +36,6 @@ impl Echo {
     /// A ping is sent now.
     pub fn asked(&mut self, now_ns: u64) {
         self.asked_ns = Some(now_ns);
-        self.next_ns = now_ns + Self::EVERY_NS;
     }
 
     /// When the ping was sent whose answer is awaited.
@@ -48,6 +47,8 @@ impl Echo {
     pub fn answered(&mut self, now_ns: u64) {
         if let Some(asked_ns) = self.asked_ns.take() {
             self.took_ns = now_ns.saturating_sub(asked_ns);
+            // A late answer is to be seen before the next one, which may not be late.
+            self.next_ns = now_ns + Self::EVERY_NS;
         }
     }
 
@@ -73,7 +74,8 @@ mod tests {
         echo.answered(7_000);
         echo.answered(9_000);
         assert_eq!(echo.behind_ns(9_000), 6_000, "until there is another answer");
-        assert!(!echo.is_due(1_000 + Echo::EVERY_NS - 1) && echo.is_due(1_000 + Echo::EVERY_NS));
+        let next_ns = 7_000 + Echo::EVERY_NS;
+        assert!(!echo.is_due(next_ns - 1) && echo.is_due(next_ns), "after it was answered");
         echo.asked(20_000);
         assert_eq!(echo.behind_ns(20_001), 6_000);
         echo.answered(20_300);
