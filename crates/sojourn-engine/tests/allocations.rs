@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 use sojourn_clock::{SECOND_NS, now_ns};
-use sojourn_engine::{Attack, RunOptions, Stop, Targets};
+use sojourn_engine::{Attack, ResultSink, RunOptions, Stop, Targets};
 use sojourn_http::{
     BodyPolicy, Client, ClientConfig, Completion, Exchange, Http2, Io, Origin, OriginId,
     write_request,
@@ -74,6 +74,34 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
             };
         }
     }
+}
+
+/// The h2 crate's server on a thread of its own, until the test's process ends.
+fn serve_http2() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                // A client that goes away ends its own task.
+                tokio::spawn(answer_http2(stream));
+            }
+        });
+    });
+    address
+}
+
+async fn answer_http2(stream: tokio::net::TcpStream) -> Option<()> {
+    let mut connection = h2::server::handshake(stream).await.ok()?;
+    while let Some(request) = connection.accept().await {
+        let (_, mut respond) = request.ok()?;
+        let mut body = respond.send_response(http::Response::new(()), false).ok()?;
+        body.send_data(bytes::Bytes::from_static(b"hello"), true).ok()?;
+    }
+    None
 }
 
 struct Load {
@@ -165,30 +193,53 @@ fn target(address: SocketAddr) -> Target {
     }
 }
 
+/// A load of one second after the other, and what comes of it.
+struct Shape {
+    io: Io,
+    rate: &'static str,
+    workers_max: u32,
+    /// Each result becomes a record.
+    records: bool,
+    /// By prior knowledge, eight streams on a connection.
+    http2: bool,
+}
+
+impl Shape {
+    fn told(&self) -> String {
+        let Self { io, rate, workers_max, records, http2 } = self;
+        format!("{io:?}, rate {rate}, {workers_max} workers, records {records}, HTTP/2 {http2}")
+    }
+}
+
 /// Requests and the generator's allocations up to each second of an attack.
-fn seconds(io: Io, rate: &str, workers_max: u32) -> Vec<(u64, u64)> {
+fn seconds(shape: &Shape) -> Vec<(u64, u64)> {
     let load = AttackLoad {
-        pace: Pace::rate(rate).unwrap(),
+        pace: Pace::rate(shape.rate).unwrap(),
         poisson: false,
         duration_ns: Some(8 * SECOND_NS),
-        workers_max,
+        workers_max: shape.workers_max,
         timeout_ns: 30 * SECOND_NS,
     };
-    let targets = vec![target(serve())];
+    let targets = vec![target(if shape.http2 { serve_http2() } else { serve() })];
     let plan = sojourn_plan::attack_plan("", String::new(), &targets, &load, Vec::new()).unwrap();
+    let sink = shape.records.then(|| ResultSink::new(Box::new(std::io::sink()), 1).unwrap());
+    let (results, writer) = sink.unzip();
     let attack = Attack {
         name: String::new(),
         targets: Targets::Listed(targets.into()),
-        workers_max,
+        workers_max: shape.workers_max,
         redirects_max: None,
         allowed_hosts: Vec::new(),
         body_max: None,
         chunked: false,
-        results: None,
+        results,
         patient: false,
     };
     let mut options = RunOptions::new(None, "allocations".to_owned());
-    options.client.io = io;
+    options.client.io = shape.io;
+    if shape.http2 {
+        options.client.http2 = Http2::PriorKnowledge;
+    }
     let mut seconds = Vec::new();
     let ended = sojourn_engine::attack(&plan, &options, attack, &Stop::default(), &mut |now| {
         if now.elapsed_ns < 7 * SECOND_NS {
@@ -196,6 +247,9 @@ fn seconds(io: Io, rate: &str, workers_max: u32) -> Vec<(u64, u64)> {
         }
     });
     ended.unwrap();
+    if let Some(writer) = writer {
+        writer.finish().unwrap();
+    }
     seconds
 }
 
@@ -204,15 +258,21 @@ fn an_attacks_generator_allocates_nothing_per_request() {
     // What a second's figures are handed over in may be made anew each second, however many
     // requests it had.
     const PER_SECOND_MAX: u64 = 100;
+    let mut shapes = Vec::new();
     for io in transports() {
         for (rate, workers_max) in [("5000", 1_000), ("0", 8)] {
-            let seconds = seconds(io, rate, workers_max);
-            let [.., before, _, _, after] = seconds[..] else { panic!("{seconds:?}") };
-            let (requests, allocations) = (after.0 - before.0, after.1 - before.1);
-            let told = format!("{allocations} in {requests} requests on {io:?}: {seconds:?}");
-            println!("{told}");
-            assert!(requests >= REQUESTS, "{told}");
-            assert!(allocations <= 3 * PER_SECOND_MAX, "{told}");
+            shapes.push(Shape { io, rate, workers_max, records: rate != "0", http2: false });
         }
+    }
+    let io = *transports().last().unwrap();
+    shapes.push(Shape { io, rate: "0", workers_max: 8, records: true, http2: true });
+    for shape in shapes {
+        let seconds = seconds(&shape);
+        let [.., before, _, _, after] = seconds[..] else { panic!("{seconds:?}") };
+        let (requests, allocations) = (after.0 - before.0, after.1 - before.1);
+        let told = format!("{allocations} in {requests} requests: {}: {seconds:?}", shape.told());
+        println!("{told}");
+        assert!(requests >= REQUESTS, "{told}");
+        assert!(allocations <= 3 * PER_SECOND_MAX, "{told}");
     }
 }

@@ -144,6 +144,13 @@ impl InFlight {
         self.body = Body::new(exchange.body);
     }
 
+    /// Gives empty buffers that were used before, for what is kept of the answer.
+    #[inline]
+    pub(crate) fn lend(&mut self, head: Vec<u8>, body: Vec<u8>) {
+        self.parser.lend(head);
+        self.body.lend(body);
+    }
+
     /// There is no request here any more. What may be large is given back; its own bytes are the
     /// caller's to keep.
     #[inline]
@@ -219,6 +226,10 @@ impl InFlight {
         self.status = status;
         self.body.set_coding(coding);
         if self.keeps_head() || matches!(status, 300..=399) {
+            if self.head.is_empty() {
+                // Its buffer is lent to the parser of HTTP/1.1, which has nothing to do here.
+                self.head = self.parser.take_head();
+            }
             self.head.extend_from_slice(text);
         }
     }

@@ -48,6 +48,7 @@ mod request;
 mod requests;
 mod resolver;
 mod route;
+mod spares;
 mod table;
 mod tls;
 

@@ -2,9 +2,10 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::Exchange;
 use crate::in_flight::{InFlight, NO_SERIAL};
 use crate::prefetch::prefetch;
+use crate::spares::Spares;
+use crate::{Exchange, Response};
 
 /// Most vacant places that keep their request's buffer.
 const SPARE_BUFFERS_MAX: usize = 1_024;
@@ -21,6 +22,8 @@ pub(crate) struct Requests {
     vacant: Vec<u32>,
     /// Vacant places that keep a buffer.
     spare_buffers: usize,
+    /// For answers that are kept.
+    spares: Spares,
 }
 
 impl Requests {
@@ -33,7 +36,20 @@ impl Requests {
         let place = &mut self.places[slot as usize];
         self.spare_buffers -= usize::from(place.bytes.capacity() > 0);
         place.begin(now_ns, exchange, serial);
+        if exchange.body.keeps_head() {
+            place.lend(self.spares.take(), self.spares.take());
+        }
         slot
+    }
+
+    /// Keeps the buffers of an answer that was looked at.
+    #[inline]
+    pub(crate) fn recycle(&mut self, answer: &mut Response) {
+        for buffer in [&mut answer.body, &mut answer.head] {
+            if buffer.capacity() > 0 {
+                self.spares.give(std::mem::take(buffer));
+            }
+        }
     }
 
     /// The request in this slot has been completed.

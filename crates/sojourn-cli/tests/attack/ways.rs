@@ -1,6 +1,8 @@
 //! The flags that say by which way requests go, each tested by what the other end sees of it.
 
 mod dialled;
+mod http2;
+mod http2_server;
 mod names;
 mod paced;
 mod ports;

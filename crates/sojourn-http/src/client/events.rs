@@ -66,6 +66,17 @@ impl Client {
         }
     }
 
+    /// Takes completions back that were looked at: the buffers of their answers are used again, so
+    /// that answers which are kept need no new memory. Leaves none.
+    pub fn recycle(&mut self, completions: &mut Vec<Completion>) {
+        for completion in &mut *completions {
+            if let Ok(answer) = &mut completion.outcome {
+                self.exchanges.recycle(answer);
+            }
+        }
+        completions.clear();
+    }
+
     fn hand_out(&mut self, completions: &mut Vec<Completion>) {
         if completions.is_empty() {
             std::mem::swap(completions, &mut self.finished);

@@ -24,6 +24,8 @@ pub(crate) enum Body {
         bound: Bound,
         /// From the head.
         coding: Coding,
+        /// An empty buffer for what is kept.
+        spare: Vec<u8>,
     },
 }
 
@@ -65,13 +67,22 @@ impl Body {
     }
 
     fn empty(bytes_max: usize, truncates: bool) -> Self {
-        Self::Empty { bound: Bound { bytes_max, truncates }, coding: Coding::Identity }
+        let bound = Bound { bytes_max, truncates };
+        Self::Empty { bound, coding: Coding::Identity, spare: Vec::new() }
+    }
+
+    /// Gives an empty buffer that was used before, for what is kept.
+    #[inline]
+    pub(crate) fn lend(&mut self, buffer: Vec<u8>) {
+        if let Self::Empty { spare, .. } = self {
+            *spare = buffer;
+        }
     }
 
     /// The head has come and says how the body is coded.
     #[inline]
     pub(crate) fn set_coding(&mut self, now: Coding) {
-        if let Self::Empty { coding, bound } = self {
+        if let Self::Empty { coding, bound, .. } = self {
             *coding = now;
             let comes_plain = matches!(now, Coding::Identity | Coding::Unknown);
             if comes_plain && bound.truncates && bound.bytes_max == 0 {
@@ -99,8 +110,8 @@ impl Body {
             Self::Plain(bounded) => bounded.push(bytes),
             Self::Coded(decoder) => decoder.push(bytes),
             Self::Empty { .. } if bytes.is_empty() => Ok(()),
-            Self::Empty { bound, coding } => {
-                let bounded = Bounded::new(*bound);
+            Self::Empty { bound, coding, spare } => {
+                let bounded = Bounded::new(*bound, std::mem::take(spare));
                 // An empty body of any coding is fine, so this waits for the first byte.
                 *self = match coding {
                     Coding::Identity => Self::Plain(bounded),
@@ -125,7 +136,8 @@ impl Body {
     #[inline]
     pub(crate) fn finish(&mut self) -> Result<(Vec<u8>, u64), BodyError> {
         match self {
-            Self::Discard | Self::Empty { .. } => Ok((Vec::new(), 0)),
+            Self::Discard => Ok((Vec::new(), 0)),
+            Self::Empty { spare, .. } => Ok((std::mem::take(spare), 0)),
             Self::Counted(total) => Ok((Vec::new(), *total)),
             Self::Plain(bounded) => Ok((std::mem::take(&mut bounded.bytes), bounded.total)),
             Self::Coded(decoder) => decoder.finish(),
@@ -144,8 +156,9 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    fn new(bound: Bound) -> Self {
-        Self { bytes: Vec::new(), bound, total: 0, overflowed: false }
+    /// `buffer` is empty.
+    fn new(bound: Bound, buffer: Vec<u8>) -> Self {
+        Self { bytes: buffer, bound, total: 0, overflowed: false }
     }
 
     fn push(&mut self, bytes: &[u8]) -> Result<(), BodyError> {

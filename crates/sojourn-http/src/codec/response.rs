@@ -50,6 +50,12 @@ impl ResponseParser {
         (self.head_only, self.keep_head) = (head_only, keep_head);
     }
 
+    /// Gives an empty buffer that was used before, for the head's bytes.
+    #[inline]
+    pub(crate) fn lend(&mut self, buffer: Vec<u8>) {
+        self.head_bytes = buffer;
+    }
+
     /// Gives its memory back.
     #[inline]
     pub(crate) fn forget(&mut self) {

@@ -92,7 +92,8 @@ impl Authority {
         TlsServer { address, handshakes }
     }
 
-    fn config(&self, demands: bool) -> ServerConfig {
+    /// What a server needs to be one at 127.0.0.1.
+    pub(super) fn config(&self, demands: bool) -> ServerConfig {
         let (certificate, key) = self.sign("127.0.0.1");
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

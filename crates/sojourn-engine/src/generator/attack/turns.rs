@@ -32,7 +32,7 @@ impl AttackGenerator {
                 .wait_until(deadline_ns, &mut completions)
                 .map_err(|error| format!("event loop failed: {error}"))?;
             turn_ns = self.account_for(&completions);
-            completions.clear();
+            self.client.recycle(&mut completions);
         }
         self.finish()
     }
