@@ -11,9 +11,9 @@
 //! passed; a *lane* keeps the order of messages that are published.
 //!
 //! The client is our own: AWS's JSON protocol for SQS and its Query protocol for SNS and
-//! CloudWatch, signed by Signature Version 4, over `sojourn-http`. AWS's SDK takes four CPU minutes to compile
-//! without its HTTP client, and its answers are decoded before they could be stamped. Keys are
-//! never printed.
+//! CloudWatch, signed by Signature Version 4, over `sojourn-http`. AWS's SDK takes four CPU minutes
+//! to compile without its HTTP client, and its answers are decoded before they could be stamped.
+//! Keys are never printed.
 
 mod age;
 mod api;
