@@ -132,7 +132,9 @@ impl Api {
         let target = format!("AmazonSQS.{action}");
         let content_type = match self.settings.service {
             Service::Sqs => "application/x-amz-json-1.0",
-            Service::Sns => "application/x-www-form-urlencoded; charset=utf-8",
+            Service::Sns | Service::CloudWatch => {
+                "application/x-www-form-urlencoded; charset=utf-8"
+            }
         };
         let credentials = self.settings.credentials.as_ref();
         let token = credentials.and_then(|credentials| credentials.token.as_ref());
@@ -203,6 +205,12 @@ impl Api {
         timeout: Duration,
     ) -> Result<Vec<u8>, CallError> {
         let token = self.send(action, body, timeout);
+        self.outcome_of(token)
+    }
+
+    /// Waits for the answer of a request that was sent; those of others are kept for whoever waits
+    /// next.
+    pub(crate) fn outcome_of(&mut self, token: u64) -> Result<Vec<u8>, CallError> {
         let mut answers = std::mem::take(&mut self.early);
         loop {
             if let Some(place) = answers.iter().position(|answer| answer.token == token) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::CallError;
 use crate::lanes::Entry;
 use crate::sending::Target;
-use crate::sns::{element, form};
+use crate::sns::{VERSION, element, form};
 
 /// Messages that go out together.
 pub(crate) struct Batch {
@@ -72,7 +72,7 @@ impl Batch {
                 }
             }
         }
-        form(&pairs).into_bytes()
+        form(VERSION, &pairs).into_bytes()
     }
 }
 

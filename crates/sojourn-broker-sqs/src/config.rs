@@ -10,13 +10,25 @@ use sojourn_plan::{SqsChannel, SqsCredentials, SqsSource};
 pub(crate) enum Service {
     Sqs,
     Sns,
+    CloudWatch,
 }
 
 impl Service {
+    /// Its name in endpoints and signatures.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Sqs => "sqs",
             Self::Sns => "sns",
+            Self::CloudWatch => "monitoring",
+        }
+    }
+
+    /// The variable that names another endpoint, as AWS's tools know it.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Sqs => "AWS_ENDPOINT_URL_SQS",
+            Self::Sns => "AWS_ENDPOINT_URL_SNS",
+            Self::CloudWatch => "AWS_ENDPOINT_URL_CLOUDWATCH",
         }
     }
 }
@@ -43,9 +55,14 @@ impl Settings {
         let mut found = find(variable);
         found.credentials = channel.credentials.as_ref().map(own).or(found.credentials);
         let word = service.word();
-        let own = format!("AWS_ENDPOINT_URL_{}", word.to_uppercase());
-        let endpoint = channel.endpoint.clone();
-        let endpoint = endpoint.or_else(|| variable(&own)).or_else(|| variable("AWS_ENDPOINT_URL"));
+        let of_channel = channel.endpoint.clone();
+        let of_service = || variable(service.variable());
+        let endpoint = match service {
+            // A channel's endpoint is that of its queues, which may know nothing of ages.
+            Service::CloudWatch => of_service().or(of_channel),
+            Service::Sqs | Service::Sns => of_channel.or_else(of_service),
+        };
+        let endpoint = endpoint.or_else(|| variable("AWS_ENDPOINT_URL"));
         let region = region(channel, &found).or_else(|| {
             // A server of one's own has no regions.
             endpoint.as_ref().map(|_| "us-east-1".to_owned())
@@ -137,6 +154,28 @@ mod tests {
         let topic = SqsSource::Topic("arn:aws:sns:us-east-2:1:orders".to_owned());
         let settings = Settings::new(&channel(topic, None), Service::Sns, &keys).unwrap();
         assert_eq!(settings.place(), "sns at sns.us-east-2.amazonaws.com:443");
+    }
+
+    #[test]
+    fn ages_are_asked_for_where_the_environment_says_first() {
+        let queue = || SqsSource::Queue("q".to_owned());
+        let place = |endpoint: Option<&str>, variable: Variables<'_>| {
+            Settings::new(&channel(queue(), endpoint), Service::CloudWatch, variable)
+                .unwrap()
+                .place()
+        };
+        let own = |name: &str| {
+            let is_own = name == "AWS_ENDPOINT_URL_CLOUDWATCH";
+            is_own.then(|| "http://127.0.0.1:2".to_owned())
+        };
+        let endpoint = Some("http://127.0.0.1:1");
+        assert_eq!(place(endpoint, &own), "monitoring at 127.0.0.1:2");
+        assert_eq!(place(endpoint, &|_| None), "monitoring at 127.0.0.1:1");
+        let aws = |name: &str| match name {
+            "AWS_REGION" => Some("eu-west-1".to_owned()),
+            _ => keys(name),
+        };
+        assert_eq!(place(None, &aws), "monitoring at monitoring.eu-west-1.amazonaws.com:443");
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::listening::{BATCH_MAX, WAIT_S, delete_request, receive_request};
 use crate::queue::{Queue, TIMEOUT};
 use crate::received::{Received, decode};
 
+/// Requests for messages under way at a time, at most; as few as fetch what one call may take.
+const RECEIVERS_MAX: usize = 8;
 /// The service answers within its wait and this.
 const ANSWER: Duration = Duration::from_secs(WAIT_S + 5);
 
@@ -21,8 +23,11 @@ pub struct SqsConsumer {
     api: Api,
     group: String,
     queue: Option<Queue>,
-    /// A request under way, whose answer a later call may take.
-    asked: Option<u64>,
+    /// Requests under way, whose answers a later call may take.
+    asked: Vec<u64>,
+    /// How many there shall be: more while answers are full, so that a queue that is behind is
+    /// caught up with; one while nothing comes.
+    receivers: usize,
     /// Received and not yet handed over, with the instant it came.
     stash: VecDeque<(u64, Received)>,
     /// Receipts of what was handed over and not committed.
@@ -36,50 +41,71 @@ impl SqsConsumer {
             api,
             group: group.to_owned(),
             queue: None,
-            asked: None,
+            asked: Vec::new(),
+            receivers: 1,
             stash: VecDeque::new(),
             taken: Vec::new(),
             left: false,
         }
     }
 
-    /// Waits for the answer of a request until the deadline.
-    fn fetch(&mut self, queue: &Queue, until_ns: u64) -> Result<(), BrokerError> {
-        let asked = *self.asked.get_or_insert_with(|| {
-            self.api.send("ReceiveMessage", &receive_request(queue, WAIT_S, None), ANSWER)
-        });
+    /// Keeps requests under way that bring what one call may take.
+    fn ask(&mut self, queue: &Queue, messages_max: usize) {
+        // Side by side, answers would not keep the order of a group.
+        let receivers = if queue.fifo { 1 } else { self.receivers };
+        let wanted = receivers.min(messages_max.div_ceil(BATCH_MAX));
+        while self.asked.len() < wanted {
+            let request = receive_request(queue, WAIT_S, None);
+            self.asked.push(self.api.send("ReceiveMessage", &request, ANSWER));
+        }
+    }
+
+    /// Waits for answers of requests until the deadline.
+    fn fetch(&mut self, until_ns: u64) -> Result<(), BrokerError> {
         let mut answers = Vec::new();
         self.api.wait(until_ns, &mut answers)?;
+        answers.sort_by_key(|answer| answer.ended_ns);
+        let mut refused = None;
         for Answer { token, ended_ns, outcome } in answers {
-            if token != asked {
+            let Some(place) = self.asked.iter().position(|asked| *asked == token) else {
                 continue;
-            }
-            self.asked = None;
+            };
+            self.asked.swap_remove(place);
             match outcome {
                 Ok(answer) => {
                     let messages = decode(&answer).map_err(BrokerError::new)?;
+                    self.adapt(messages.len());
                     self.stash.extend(messages.into_iter().map(|message| (ended_ns, message)));
                 }
                 Err(error) if error.is_missing() || error.is(&["AccessDenied"]) => {
-                    return Err(self.api.error(&format!("queue `{}`", self.group), &error));
+                    refused = Some(error);
                 }
                 // The service is away: nothing comes, and it is asked again later.
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
-        Ok(())
+        match refused {
+            Some(error) => Err(self.api.error(&format!("queue `{}`", self.group), &error)),
+            None => Ok(()),
+        }
+    }
+
+    fn adapt(&mut self, messages: usize) {
+        match messages {
+            BATCH_MAX.. => self.receivers = (self.receivers + 1).min(RECEIVERS_MAX),
+            0 => self.receivers = (self.receivers - 1).max(1),
+            _ => {}
+        }
     }
 
     /// Gives back what was received and not committed.
     fn release(&mut self) {
         let Some(queue) = self.queue.take() else { return };
-        if self.asked.is_some() {
-            // What it is given now would be hidden.
-            let until_ns = now_ns() + u64::try_from(ANSWER.as_nanos()).unwrap_or(0);
-            while self.asked.is_some() && now_ns() < until_ns {
-                if self.fetch(&queue, until_ns).is_err() {
-                    break;
-                }
+        // What they are given now would be hidden.
+        let until_ns = now_ns() + u64::try_from(ANSWER.as_nanos()).unwrap_or(0);
+        while !self.asked.is_empty() && now_ns() < until_ns {
+            if self.fetch(until_ns).is_err() {
+                break;
             }
         }
         let stash = self.stash.drain(..).map(|(_, message)| message.receipt);
@@ -127,16 +153,26 @@ impl Consumer for SqsConsumer {
             if count > 0 || messages_max == 0 || now_ns() >= until_ns {
                 return Ok(count);
             }
-            self.fetch(&queue, until_ns)?;
+            self.ask(&queue, messages_max);
+            self.fetch(until_ns)?;
         }
     }
 
     fn commit(&mut self) -> Result<(), BrokerError> {
         let Some(queue) = &self.queue else { return Ok(()) };
         let what = format!("deleting from queue `{}`", self.group);
-        for receipts in self.taken.chunks(BATCH_MAX) {
-            let body = delete_request(queue, receipts.iter().map(String::as_str));
-            let answer = self.api.exchange("DeleteMessageBatch", &body, TIMEOUT);
+        // All at once: one after the other they would take as many ways there and back.
+        let deletions: Vec<u64> = self
+            .taken
+            .chunks(BATCH_MAX)
+            .map(|receipts| {
+                let body = delete_request(queue, receipts.iter().map(String::as_str));
+                self.api.send("DeleteMessageBatch", &body, TIMEOUT)
+            })
+            .collect();
+        let answers: Vec<_> =
+            deletions.into_iter().map(|token| self.api.outcome_of(token)).collect();
+        for answer in answers {
             let answer = answer.map_err(|error| self.api.error(&what, &error))?;
             let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap_or_default();
             let failed = answer.get("Failed").and_then(serde_json::Value::as_array);

@@ -10,11 +10,12 @@
 //! given to somebody are *hidden* until they are deleted or their visibility timeout has
 //! passed; a *lane* keeps the order of messages that are published.
 //!
-//! The client is our own: AWS's JSON protocol for SQS and its Query protocol for SNS, signed by
-//! Signature Version 4, over `sojourn-http`. AWS's SDK takes four CPU minutes to compile
-//! without its HTTP client, and its answers are decoded before they could be stamped. Keys are
-//! never printed.
+//! The client is our own: AWS's JSON protocol for SQS and its Query protocol for SNS and
+//! CloudWatch, signed by Signature Version 4, over `sojourn-http`. AWS's SDK takes four CPU minutes
+//! to compile without its HTTP client, and its answers are decoded before they could be stamped.
+//! Keys are never printed.
 
+mod age;
 mod api;
 mod backlog;
 mod batch;
@@ -89,8 +90,8 @@ impl Connect for Sqs {
         if channel.backlog.is_empty() {
             return Ok(None);
         }
-        let api = api(settings(channel)?, Service::Sqs)?;
-        Ok(Some(Box::new(backlog::SqsBacklog::new(api, channel.backlog.clone()))))
+        let backlog = backlog::SqsBacklog::new(settings(channel)?, &channel.backlog)?;
+        Ok(Some(Box::new(backlog)))
     }
 }
 

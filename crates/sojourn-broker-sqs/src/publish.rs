@@ -96,8 +96,9 @@ impl Publisher for SqsPublisher {
 /// Errs where a queue or a topic is not there.
 pub(crate) fn find(api: &mut Api, name: &str) -> Result<(), BrokerError> {
     match api.settings.service {
-        Service::Sqs => Queue::find(api, name).map(drop),
         Service::Sns => sns::find(api, name),
+        // Nothing is published to CloudWatch.
+        Service::Sqs | Service::CloudWatch => Queue::find(api, name).map(drop),
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) const OWN_PREFIX: &str = "sojourn-tap-";
 const KEPT_S: u64 = 3_600;
 /// How long a subscription may take until it is confirmed.
 const CONFIRMED_NS_MAX: u64 = 20 * SECOND_NS;
-const VERSION: &str = "2010-03-31";
+pub(crate) const VERSION: &str = "2010-03-31";
 const SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A queue of our own that a topic sends to.
@@ -150,7 +150,7 @@ fn no_topic(sns: &Api, topic: &str) -> BrokerError {
 }
 
 fn ask(sns: &mut Api, pairs: &[(&str, &str)]) -> Result<String, CallError> {
-    let answer = sns.exchange("", form(pairs).as_bytes(), TIMEOUT)?;
+    let answer = sns.exchange("", form(VERSION, pairs).as_bytes(), TIMEOUT)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
@@ -175,9 +175,9 @@ fn policy(queue_arn: &str, topic: &str) -> String {
     .to_string()
 }
 
-/// The body of a request of SNS.
-pub(crate) fn form<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> String {
-    let mut body = format!("Version={VERSION}");
+/// The body of a request by the Query protocol, in a service's version of it.
+pub(crate) fn form<N: AsRef<str>, V: AsRef<str>>(version: &str, pairs: &[(N, V)]) -> String {
+    let mut body = format!("Version={version}");
     for (name, value) in pairs {
         let value = utf8_percent_encode(value.as_ref(), SET);
         body.push_str(&format!("&{}={value}", name.as_ref()));
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn forms_keep_no_character_that_could_end_a_value() {
         assert_eq!(
-            form(&[("Action", "Publish"), ("Message", "a&b=c d+é~")]),
+            form(VERSION, &[("Action", "Publish"), ("Message", "a&b=c d+é~")]),
             "Version=2010-03-31&Action=Publish&Message=a%26b%3Dc%20d%2B%C3%A9~"
         );
     }

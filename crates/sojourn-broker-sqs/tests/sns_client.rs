@@ -11,7 +11,11 @@ use crate::client::{ask, meant_for, post};
 /// A request by AWS's Query protocol and its answer. Panics when it is refused.
 #[track_caller]
 pub(crate) fn query(server: SocketAddr, service: &str, pairs: &[(&str, &str)]) -> String {
-    let version = if service == "iam" { "2010-05-08" } else { "2010-03-31" };
+    let version = match service {
+        "iam" => "2010-05-08",
+        "monitoring" => "2010-08-01",
+        _ => "2010-03-31",
+    };
     let mut body = format!("Version={version}");
     for (name, value) in pairs {
         body.push_str(&format!("&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)));

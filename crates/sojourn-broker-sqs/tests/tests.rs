@@ -2,6 +2,8 @@
 //! one.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod age;
+mod behind;
 mod client;
 mod conformance;
 mod own;

@@ -4,6 +4,7 @@ mod again;
 mod batches;
 mod clocks;
 mod limits;
+mod losses;
 pub(crate) mod simulator;
 
 use sojourn_clock::MILLISECOND_NS;
@@ -25,6 +26,8 @@ struct Case {
     dedup: bool,
     runs: usize,
     refuse_every: u64,
+    lose_every: u64,
+    within: &'static str,
     work: &'static str,
     fail: &'static str,
     rate: &'static str,
@@ -42,6 +45,8 @@ const CASE: Case = Case {
     dedup: true,
     runs: 0,
     refuse_every: 0,
+    lose_every: 0,
+    within: "30s",
     work: "2ms",
     fail: "0%",
     rate: "40/s",
@@ -54,9 +59,16 @@ const CASE: Case = Case {
 /// A run of the example against such a queue.
 fn observe(case: Case) -> (Run, Log) {
     let app = format!("127.0.0.1:{}", free_port().unwrap());
-    let Case { concurrency, throttle_ns, dedup, runs, refuse_every, clock, .. } = case;
-    let settings =
-        Settings { app: app.clone(), concurrency, throttle_ns, dedup, runs, refuse_every, clock };
+    let settings = Settings {
+        app: app.clone(),
+        concurrency: case.concurrency,
+        throttle_ns: case.throttle_ns,
+        dedup: case.dedup,
+        runs: case.runs,
+        refuse_every: case.refuse_every,
+        lose_every: case.lose_every,
+        clock: case.clock,
+    };
     let simulator = Simulator::start(&settings);
     let target = simulator.url();
     let environment = [
@@ -73,6 +85,7 @@ fn observe(case: Case) -> (Run, Log) {
         "" => EXAMPLE.to_owned(),
         journey => EXAMPLE.replace("- { arrivals:", &format!("- {{ journey: {journey}, arrivals:")),
     };
+    let example = example.replace("within: 30s", &format!("within: {}", case.within));
     // The machine that runs tests is busy: what a run claims is compared with the log instead.
     let patient = "\nhealth: { lag_p99_max: 5s, tap_behind_max: 5s, silent_max: 5s }\n";
     let run = run(&plan(&format!("{example}{patient}"), &environment), |options| {
@@ -169,7 +182,8 @@ fn a_queue_that_forgets_ids_is_found_out() {
 
 #[test]
 fn a_limit_of_calls_at_once_shows_in_the_hops() {
-    let limited = Case { concurrency: 2, work: "20ms", rate: "200/s", steady: "200ms", ..CASE };
+    let (work, rate, steady) = ("20ms", "200/s", "200ms");
+    let limited = Case { journey: "order", concurrency: 2, work, rate, steady, ..CASE };
     let (run, log) = observe(limited);
     assert_as_logged(&run, &log);
     assert_eq!(duplicates(&run, "redelivery"), 0);
@@ -185,6 +199,7 @@ fn a_limit_of_calls_at_once_shows_in_the_hops() {
     let durations = totals(&run, names::JOURNEY_DURATION, &[]);
     let least_ns = serial.saturating_sub(200 * MILLISECOND_NS);
     assert!(durations.max >= least_ns, "{} < {least_ns}", durations.max);
+    losses::assert_backlog_and_drain(&run, &log);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Runs that measured nothing but failures: they pass where no thresholds are set, and say it.
 
 use serde_json::Value;
-use sojourn_testkit::{Output, Reply, Request, Responder, Server, response, sojourn, temp_dir};
+use sojourn_testkit::{
+    Output, Reply, Request, Responder, Server, free_port, response, sojourn, temp_dir,
+};
 
 /// Answers one of so many requests with 200, the others with 500.
 struct Failing {
@@ -56,4 +58,31 @@ fn one_that_worked_now_and_then_has_no_such_line() {
     assert_eq!(report["verdict"]["warning"], Value::Null, "{output}");
     assert!(!output.stdout.contains("every request failed"), "{output}");
     assert!(!page.contains("every request failed: "));
+}
+
+/// One journey with `--once`: whether its event ever comes, or its request is answered well, decides.
+#[test]
+fn one_journey_that_does_not_arrive_exits_as_a_failed_run() {
+    let folder = temp_dir().unwrap();
+    let app = format!("127.0.0.1:{}", free_port().unwrap());
+    let stages = "stages: [{ name: done, on: app, key: $.id }], within: 300ms, linger: 100ms";
+    for (good_each, stages, code, said) in [
+        (1, "", 0, "root_failed == 0"),
+        (0, "", 99, "root_failed == 0"),
+        (1, stages, 99, "lost == 0"),
+    ] {
+        let server = Server::start(Failing { good_each, asked: 0 }).unwrap();
+        let plan = format!(
+            "name: once\ntarget: {}\nchannels: {{ app: {{ webhook: {{ listen: \"{app}\", path: /a \
+             }} }} }}\njourneys: {{ order: {{ root: {{ http: GET /, key: \"{{{{ uuid() }}}}\", expect: \
+             {{ status: 200 }} }}, {stages} }} }}\nload: {{ rate: 50/s, steady: 2s, drain: 5s }}\n\
+             thresholds: [\"lost < 10\"]\nhealth: {{ lag_p99_max: 60s }}\n",
+            server.url("")
+        );
+        std::fs::write(folder.path().join("plan.yaml"), plan).unwrap();
+        let words = ["run", "plan.yaml", "--once", "--quiet"];
+        let output = sojourn(words).in_dir(folder.path()).run().unwrap();
+        assert_eq!(output.code, Some(code), "{output}");
+        assert!(output.stdout.contains(said), "{output}");
+    }
 }

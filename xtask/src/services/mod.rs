@@ -8,6 +8,7 @@ mod node;
 mod python;
 mod state;
 
+use std::path::Path;
 use std::thread;
 
 use sojourn_services::{
@@ -50,15 +51,16 @@ const STARTS: &[(&str, Start)] = &[
 pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
     match words {
         ["install"] => Ok(ensure()?),
-        ["up"] => Ok(up()?),
-        ["down"] => Ok(down()?),
+        ["up"] => Ok(up(&State::path(), STARTS)?),
+        ["down"] => Ok(down(&State::path())?),
         ["status"] => Ok(status()?),
         _ => Err(Failure::usage("`services` takes one of: install up down status")),
     }
 }
 
-fn up() -> Result<(), String> {
-    if let Some(state) = State::load()? {
+/// Starts these servers, unless they are up already.
+fn up(path: &Path, starts: &'static [(&'static str, Start)]) -> Result<(), String> {
+    if let Some(state) = State::load(path)? {
         let silent = silent(&state);
         if !silent.is_empty() {
             return Err(format!(
@@ -72,20 +74,20 @@ fn up() -> Result<(), String> {
     }
     ensure()?;
     // One that failed ends all the others, as they are dropped.
-    let (services, entries): (Vec<_>, Vec<_>) = start_all()?.into_iter().unzip();
+    let (services, entries): (Vec<_>, Vec<_>) = start_all(starts)?.into_iter().unzip();
     let mut state = State { entries };
     for (service, entry) in services.into_iter().zip(&mut state.entries) {
         entry.processes = service.detach().processes;
     }
-    state.save()?;
+    state.save(path)?;
     print(&state);
     Ok(())
 }
 
-fn start_all() -> Result<Vec<Started>, String> {
+fn start_all(starts: &'static [(&'static str, Start)]) -> Result<Vec<Started>, String> {
     thread::scope(|scope| {
         let mut threads = Vec::new();
-        for (name, start) in STARTS {
+        for (name, start) in starts {
             threads.push(scope.spawn(move || start_one(name, *start)));
         }
         let panicked = |_| Err("a thread that started a server panicked".to_owned());
@@ -121,19 +123,19 @@ fn silent(state: &State) -> Vec<&str> {
     silent.map(|entry| entry.name.as_str()).collect()
 }
 
-fn down() -> Result<(), String> {
-    let Some(state) = State::load()? else {
+fn down(path: &Path) -> Result<(), String> {
+    let Some(state) = State::load(path)? else {
         eprintln!("xtask: nothing is up");
         return Ok(());
     };
     state.end()?;
-    State::remove()?;
+    State::remove(path)?;
     eprintln!("xtask: {} servers ended, their folders removed", state.entries.len());
     Ok(())
 }
 
 fn status() -> Result<(), String> {
-    let Some(state) = State::load()? else {
+    let Some(state) = State::load(&State::path())? else {
         println!("nothing is up; `cargo xtask services up` starts all servers");
         return Ok(());
     };
@@ -164,4 +166,34 @@ fn print(state: &State) {
 /// The kind with this name.
 fn kind(name: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The two that start at once.
+    const QUICK: &[(&str, Start)] =
+        &[("nats", || Ok(Box::new(Nats::start()?))), ("redis", || Ok(Box::new(Redis::start()?)))];
+
+    #[test]
+    fn what_up_starts_outlives_it_and_down_leaves_nothing() {
+        let name = format!("sojourn-services-{}.json", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        assert_eq!(down(&path), Ok(()), "nothing is up");
+        up(&path, QUICK).unwrap();
+        let state = State::load(&path).unwrap().unwrap();
+        let names: Vec<_> = state.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!((names, silent(&state)), (vec!["nats", "redis"], vec![]));
+        // A second `up` finds them and starts nothing.
+        up(&path, &[]).unwrap();
+        assert_eq!(State::load(&path).unwrap().as_ref(), Some(&state));
+        down(&path).unwrap();
+        assert_eq!(silent(&state), ["nats", "redis"]);
+        let processes = state.entries.iter().flat_map(|entry| &entry.processes);
+        for (process, folder) in processes {
+            assert!(!process.is_alive() && !folder.exists(), "{}", folder.display());
+        }
+        assert_eq!(State::load(&path), Ok(None));
+    }
 }

@@ -33,15 +33,15 @@ pub(super) struct Entry {
 }
 
 impl State {
+    /// Where it is kept.
     pub(super) fn path() -> PathBuf {
         root().join("target/services.json")
     }
 
     /// What is up; none without a file.
-    pub(super) fn load() -> Result<Option<Self>, String> {
-        let path = Self::path();
+    pub(super) fn load(path: &Path) -> Result<Option<Self>, String> {
         let explain = |what: String| format!("{}: {what}", path.display());
-        let text = match std::fs::read_to_string(&path) {
+        let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(explain(error.to_string())),
@@ -52,15 +52,13 @@ impl State {
             .ok_or_else(|| explain("not written by this version; remove it by hand".to_owned()))
     }
 
-    pub(super) fn save(&self) -> Result<(), String> {
-        let path = Self::path();
+    pub(super) fn save(&self, path: &Path) -> Result<(), String> {
         let text = format!("{:#}\n", self.to_json());
-        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+        std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    pub(super) fn remove() -> Result<(), String> {
-        let path = Self::path();
-        std::fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))
+    pub(super) fn remove(path: &Path) -> Result<(), String> {
+        std::fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// Asks every process that is still the one recorded to end, kills it after half a minute, and

@@ -41,6 +41,8 @@ pub(crate) struct Settings {
     pub runs: usize,
     /// One event in so many is refused, and what follows it in its batch; 0: none is.
     pub refuse_every: u64,
+    /// Of one event in so many that are accepted no run is ever started; 0: of none.
+    pub lose_every: u64,
     /// What its clock shows.
     pub clock: Clock,
 }
@@ -84,6 +86,8 @@ pub(crate) struct Log {
     /// Requests: how many events each had, and how many of them were accepted.
     pub batches: Vec<(usize, usize)>,
     pub deduplicated: u64,
+    /// Ids of accepted events of which no run was started.
+    pub lost: Vec<String>,
     pub runs: u64,
     pub calls: Vec<Call>,
     pub events: Vec<Accepted>,
@@ -123,6 +127,7 @@ impl Simulator {
             log: Arc::clone(&log),
             dedup: settings.dedup,
             refuse_every: settings.refuse_every,
+            lose_every: settings.lose_every,
             looked_at: 0,
             mint: Mint { clock: settings.clock, anchor: Anchor::now(), made: 0 },
         };
@@ -189,6 +194,7 @@ struct Api {
     log: Arc<Mutex<Log>>,
     dedup: bool,
     refuse_every: u64,
+    lose_every: u64,
     looked_at: u64,
     mint: Mint,
 }
@@ -269,6 +275,11 @@ impl Api {
             };
             if self.dedup && !is_new {
                 log.deduplicated += 1;
+                continue;
+            }
+            let triggers = log.runs + log.lost.len() as u64 + 1;
+            if self.lose_every > 0 && triggers.is_multiple_of(self.lose_every) {
+                log.lost.push(event["id"].as_str().unwrap_or_default().to_owned());
                 continue;
             }
             let run = log.runs;

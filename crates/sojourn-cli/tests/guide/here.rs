@@ -92,6 +92,7 @@ impl Addresses {
             dedup: true,
             runs: 0,
             refuse_every: 0,
+            lose_every: 0,
             clock: Clock { offset_ns: 0, jump: None, spoilt_every: 0 },
         })
     }

@@ -149,8 +149,9 @@ fn redis() {
 }
 
 /// A queue without groups promises no order, and messages of one answer have one stamp: so nothing
-/// is reordered on purpose. The demo's consumer asks for ten messages at a time and deletes them
-/// before it asks for more, so there are fewer journeys and more patience.
+/// is reordered on purpose. The server handles each event six times (two copies that are sent, given
+/// out and deleted) on the processors that all else here runs on. On two busy cores it was seconds
+/// late at 200 journeys a second, so that events came after the taps' end, and at 500 the run void.
 #[test]
 fn sqs() {
     let server = ElasticMq::shared().expect("ElasticMQ starts");
@@ -164,7 +165,7 @@ fn sqs() {
     let faults = FaultConfig { reorder_percent: 0.0, ..faults_of_messages() };
     let expected = &["completed", "lost", "failed", "redelivery", "republication"];
     let size = size_of_brokers();
-    let size = Size { rate_per_s: size.rate_per_s.min(20), ..size };
+    let size = Size { rate_per_s: size.rate_per_s.min(50), ..size };
     let case = Case::new("sqs", faults).within(6_000, 2_000);
     Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
 }

@@ -5,6 +5,7 @@ mod actor;
 mod answer;
 mod attack;
 mod batch;
+mod carried_trace;
 mod choice;
 mod clock;
 mod closed;

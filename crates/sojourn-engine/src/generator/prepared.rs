@@ -3,10 +3,10 @@
 use sojourn_http::{Client, Origin, OriginId, origin_host_header};
 use sojourn_plan::{Action, Expect, HttpAction, Plan, Step, Teller, VariableId};
 
-use super::actor::Scratch;
-
-/// Header of the trace context.
-pub(crate) const TRACEPARENT: &str = "traceparent";
+use super::{
+    actor::Scratch,
+    carried_trace::{names_beside, structured_with},
+};
 
 /// Every request of a plan with its origin registered.
 #[derive(Debug)]
@@ -241,9 +241,11 @@ impl PreparedRequest {
             .zip(starts.zip(&ends))
             .map(|((name, _), (start, &end))| (name.as_str(), &scratch.value[start..end]))
             .collect();
-        let is_set = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(TRACEPARENT));
-        if let (Some(trace), false) = (trace, is_set) {
-            headers.push((TRACEPARENT, trace.as_bytes()));
+        if let Some(trace) = trace {
+            if let Some(body) = structured_with(&headers, &scratch.body, trace) {
+                scratch.body = body;
+            }
+            headers.extend(names_beside(&headers).into_iter().map(|name| (name, trace.as_bytes())));
         }
         let path = std::str::from_utf8(&scratch.path)
             .map_err(|_| RenderError::Invalid("the path is not UTF-8".to_owned()))?;

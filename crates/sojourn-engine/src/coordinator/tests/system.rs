@@ -334,7 +334,8 @@ struct Api(System);
 
 impl Responder for Api {
     fn respond(&mut self, request: &Request<'_>) -> Reply {
-        let trace = request.header("traceparent");
+        let trace = request.header("ce-traceparent");
+        assert_eq!(trace, request.header("traceparent"));
         let trace = trace.map(|value| ("ce_traceparent".to_owned(), value.to_vec()));
         let mut taken = self.0.taken.lock().unwrap();
         taken.0 += 1;
@@ -359,7 +360,10 @@ name: orders
 channels: {{ orders: {{ nats: {{ url: "nats://127.0.0.1:4222", subjects: [orders.new] }} }} }}
 journeys:
   order:
-    root: {{ http: POST /orders, key: body.id, trace: true }}
+    root:
+      http: {{ method: POST, url: /orders, headers: {{ ce-type: order.placed, ce-id: "{{{{ uuid() }}}}" }} }}
+      key: body.id
+      trace: true
     stages:
       - {{ name: shipped, on: orders, match: {{ type: Shipped }}, key: $.id, member: $.line,
           expect: {{ from: body.lines, of: root }} }}

@@ -4,10 +4,11 @@ use sojourn_broker::{Awaited, Outcome};
 use sojourn_http::FailureKind;
 use sojourn_plan::PublishAction;
 
-use super::{JourneyActor, UnderWay, trace::names_beside};
+use super::{JourneyActor, UnderWay};
 use crate::{
     generator::{
         actor::{Context, Step},
+        carried_trace::{names_beside, structured_with},
         prepared::RenderError,
         publishers::Message,
     },
@@ -116,12 +117,14 @@ impl JourneyActor {
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(MARKER_HEADER)) {
             headers.push((MARKER_HEADER, context.run_id.as_bytes().to_vec()));
         }
+        let mut body = render(&action.body)?;
         if let Some(trace) = self.traceparent(context.plan, context.prepared, context.run_id) {
+            body = structured_with(&headers, &body, &trace).unwrap_or(body);
             for name in names_beside(&headers) {
                 headers.push((name, trace.clone().into_bytes()));
             }
         }
-        Ok(Rendered { topic, key, headers, body: render(&action.body)? })
+        Ok(Rendered { topic, key, headers, body })
     }
 }
 
