@@ -95,7 +95,8 @@ fn conclusion(script: &str, missing: u64, different: u64) -> String {
 }
 
 /// Looks for things, each a list of a module and names: what was found of each, in their order.
-/// True: it is there. False: it is not. A text: why its module can't be imported. Null: nobody knows.
+/// True: it is there. False: it is not. A text: why its module can't be imported. Null: it can't be
+/// told.
 const LOOK: &str = r#"
 const isObject = (value) => value !== null && typeof value === "object";
 async function look([from, name, member]) {
