@@ -1,6 +1,7 @@
 // Row: 8.1 __ENV: of the system, by -e, of a scenario
 // Args: -e GIVEN=by-flag -e EMPTY= -e EQUALS=a=b
 // Env: FROM_SYSTEM=yes GIVEN=by-system
+import exec from 'k6/execution';
 import { same } from '../lib/same.js';
 
 export const options = {
@@ -41,7 +42,8 @@ export function plain(ofSetup) {
 }
 
 export function dressed() {
-  same('a scenario wins over a flag', __ENV.GIVEN, __ITER ? 'by-iteration' : 'by-scenario');
+  const isFirst = exec.vu.iterationInScenario === 0;
+  same('a scenario wins over a flag', __ENV.GIVEN, isFirst ? 'by-scenario' : 'by-iteration');
   __ENV.GIVEN = 'by-iteration';
   same('and adds', __ENV.OWN, 'own');
   same('init saw none of that', atInit, 'by-flag');
