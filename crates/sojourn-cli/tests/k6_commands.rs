@@ -106,3 +106,46 @@ fn the_version_completions_and_the_scripts_text_are_told() {
     assert_eq!(summary["config"]["script"], SCRIPT);
     assert_eq!(summary["sojourn"]["generator"]["void"], false);
 }
+
+#[test]
+fn what_a_script_uses_of_modules_is_listed_and_what_of_it_is_missing_or_differs() {
+    let script = "import http, { nothing } from 'k6/http';
+import * as exec from 'k6/execution';
+import streams from 'k6/experimental/streams';
+import grpc from 'k6/net/grpc';
+import browser from 'k6/browser';
+const { vu, test: { never } } = exec;
+export default function () {
+  http.get(''); http['none'](); http[__ENV.NAME](); vu.idInTest; vu.tags.own = 1;
+  new streams.WritableStream(); grpc.StatusOK; browser.newPage();
+  (function (http) { http.notOfTheModule(); })({});
+}";
+    let folder = folder(script);
+    let output = k6(folder.path(), &["check", "test.js"], &[]);
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    let expected = [
+        "✗ k6/browser: the module \"k6/browser\" can't be imported: browsers are not driven here; \
+         load the pages' requests instead",
+        "✓ k6/execution",
+        "✓ k6/execution  test",
+        "✗ k6/execution  test.never: there is no such name here",
+        "✓ k6/execution  vu",
+        "✓ k6/execution  vu.idInTest",
+        "✓ k6/execution  vu.tags",
+        "✓ k6/experimental/streams",
+        "✗ k6/experimental/streams  WritableStream: there is no such name here",
+        "✓ k6/http",
+        "✓ k6/http  get",
+        "✗ k6/http  none: there is no such name here",
+        "✗ k6/http  nothing: there is no such name here",
+        "✓ k6/net/grpc",
+        "≈ k6/net/grpc  StatusOK: a number; k6 has an object whose text is its name",
+        "",
+        "5 things that test.js uses are missing. One differs from k6's.",
+    ];
+    assert_eq!((output.code, lines), (Some(104), expected.to_vec()), "{output}");
+    std::fs::write(folder.path().join("test.js"), "import { from 'k6'").unwrap();
+    let output = k6(folder.path(), &["check", "test.js"], &[]);
+    assert_eq!(output.code, Some(104), "{output}");
+    assert!(output.stderr.contains("test.js: line 1, column "), "{output}");
+}

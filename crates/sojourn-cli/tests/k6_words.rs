@@ -238,10 +238,15 @@ fn the_port_minus_one_is_a_report_alone() {
     let script = SECURE.replace("insecureSkipTLSVerify: true, ", "");
     let folder = folder(&script);
     let gate = target.address.port();
-    for variables in [&[("PORT", "-1"), ("EXPORT", "alone.html")][..], &[("PORT", "-1")]] {
+    let without_effect = [("PORT", "-1"), ("RECORD", "r.json"), ("TAG", "url"), ("PERIOD", "5s")];
+    for variables in [&[("PORT", "-1"), ("EXPORT", "alone.html")][..], &without_effect] {
         let output = watched(folder.path(), gate, &target, variables).run().unwrap();
         assert_eq!(output.code, Some(0), "{output}");
-        assert!(!output.stderr.contains("dashboard"), "{output}");
+        for (name, _) in variables {
+            let told = output.stderr.contains(&format!("K6_WEB_DASHBOARD_{name} has no effect"));
+            assert_eq!(told, matches!(*name, "RECORD" | "TAG"), "{name}: {output}");
+        }
+        assert!(!output.stderr.contains("dashboard http"), "{output}");
         // As soon as it is asked for.
         assert_eq!(output.stderr.contains("report    alone.html"), variables.len() == 2);
     }

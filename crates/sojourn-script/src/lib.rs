@@ -24,6 +24,7 @@ mod fiber;
 mod heap;
 mod intrinsics;
 mod loader;
+mod members;
 mod names;
 mod resolve;
 mod source_map;

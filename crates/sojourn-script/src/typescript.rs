@@ -32,13 +32,21 @@ const DEPTH: Depth = Depth { brackets_max: 5_000, run_max: 25_000 };
 /// where `text` is no JavaScript. Types are not checked. The error says line, column and what is
 /// wrong.
 pub(crate) fn translate(address: &str, text: &str) -> Result<Translated, String> {
+    with_stack(text, || read(address, text))
+}
+
+/// Calls what reads a text, with the stack that this takes, unless it is nested too deep.
+pub(crate) fn with_stack<T: Send>(
+    text: &str,
+    read: impl FnOnce() -> Result<T, String> + Send,
+) -> Result<T, String> {
     if let Some((line, column)) = too_deep(text, DEPTH) {
         return Err(format!("line {line}, column {column}: nested too deep"));
     }
     let no_memory = |error: std::io::Error| format!("no memory to read it: {error}");
     std::thread::scope(|scope| {
         let reader = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = reader.spawn_scoped(scope, || read(address, text)).map_err(no_memory)?;
+        let thread = reader.spawn_scoped(scope, read).map_err(no_memory)?;
         thread.join().unwrap_or_else(|_| Err("it could not be read: this is a defect".to_owned()))
     })
 }
@@ -62,7 +70,7 @@ fn read(address: &str, text: &str) -> Result<Translated, String> {
     strip(&allocator, address, text)
 }
 
-fn is_typescript(address: &str) -> bool {
+pub(crate) fn is_typescript(address: &str) -> bool {
     [".ts", ".mts", ".cts"].iter().any(|ending| address.ends_with(ending))
 }
 
@@ -106,7 +114,7 @@ fn strip(allocator: &Allocator, address: &str, text: &str) -> Result<Translated,
     Ok(Translated { code: written.code.clone(), map, reading })
 }
 
-fn diagnostic(error: &oxc_diagnostics::OxcDiagnostic, text: &str) -> String {
+pub(crate) fn diagnostic(error: &oxc_diagnostics::OxcDiagnostic, text: &str) -> String {
     let offset = error.labels.first().map(|label| label.offset() as usize);
     match offset.and_then(|offset| text.get(..offset)) {
         Some(before) => {

@@ -61,8 +61,7 @@ const SHOW: &str = r#"
 
 pub(crate) fn set<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<()> {
     let globals = ctx.globals();
-    let own = Rc::clone(user);
-    on_demand(&globals, "__ENV", true, move |ctx| env(ctx, &own).map(Object::into_value))?;
+    set_environment(ctx, user, None)?;
     globals.set("__VU", user.number())?;
     let own = Rc::clone(user);
     on_demand(&globals, "console", true, move |ctx| console(ctx, &own).map(Object::into_value))?;
@@ -87,11 +86,29 @@ const TEXTS: &str = r#"
 })
 "#;
 
-/// The variables: some tens of them, with the system's, of which a script reads few or none.
-fn env<'js>(ctx: &Ctx<'js>, user: &User) -> js::Result<Object<'js>> {
+/// Sets `__ENV` to the test's variables, and those of a scenario. Made when it is first asked for:
+/// most scripts read few of them or none, and there are some tens, with the system's.
+pub(crate) fn set_environment<'js>(
+    ctx: &Ctx<'js>,
+    user: &Rc<User>,
+    scenario: Option<usize>,
+) -> js::Result<()> {
+    let own = Rc::clone(user);
+    on_demand(&ctx.globals(), "__ENV", true, move |ctx| {
+        env(ctx, &own, scenario).map(Object::into_value)
+    })
+}
+
+fn env<'js>(ctx: &Ctx<'js>, user: &User, scenario: Option<usize>) -> js::Result<Object<'js>> {
     let env = Object::new(ctx.clone())?;
-    for (name, value) in &user.host.settings.env {
+    let settings = &user.host.settings;
+    for (name, value) in &settings.env {
         env.set(name.as_str(), value.as_str())?;
+    }
+    if let Some(scenario) = scenario.and_then(|index| settings.scenarios.get(index)) {
+        for (name, value) in scenario.env.iter() {
+            env.set(name.as_str(), value.as_str())?;
+        }
     }
     let texts: Function<'js> = ctx.eval(TEXTS)?;
     texts.call((env,))

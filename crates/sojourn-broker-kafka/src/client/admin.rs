@@ -17,7 +17,7 @@ use super::tokens::TokenSource;
 use crate::config::{Redactor, admin_config};
 
 /// How long the broker has for each request.
-const TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a new topic may take until it has leaders.
 const LEADERS_NS_MAX: u64 = 10 * SECOND_NS;
 /// Between two looks whether it has.
@@ -25,10 +25,11 @@ const LOOK_NS: u64 = 20 * MILLISECOND_NS;
 
 /// Manages topics. Everything blocks, for ten seconds at most each.
 pub struct Admin {
-    client: AdminClient<DefaultClientContext>,
-    brokers: String,
-    redactor: Redactor,
-    tokens: Option<Arc<TokenSource>>,
+    pub(super) client: AdminClient<DefaultClientContext>,
+    pub(super) kafka: KafkaChannel,
+    pub(super) brokers: String,
+    pub(super) redactor: Redactor,
+    pub(super) tokens: Option<Arc<TokenSource>>,
 }
 
 /// A topic to be made.
@@ -81,7 +82,8 @@ impl Admin {
         let redactor = Redactor::new(kafka);
         let client =
             admin_config(kafka).create().map_err(|error| redactor.refused_config(&error))?;
-        Ok(Self { client, brokers: kafka.brokers.clone(), redactor, tokens })
+        let (kafka, brokers) = (kafka.clone(), kafka.brokers.clone());
+        Ok(Self { client, kafka, brokers, redactor, tokens })
     }
 
     /// Makes a topic and waits until it can be used. One that is there stays as it is.
@@ -162,7 +164,7 @@ impl Admin {
         runtime.block_on(asked).map_err(|error| self.failed(&error))
     }
 
-    fn failed(&self, error: &KafkaError) -> String {
+    pub(super) fn failed(&self, error: &KafkaError) -> String {
         format!("kafka at {}: {}", self.brokers, self.redactor.redact(&error.to_string()))
     }
 }

@@ -1,4 +1,4 @@
-//! Clients that scripts drive: producers that many share, readers, and the management of topics.
+//! Clients that scripts drive: producers that many share, readers, and the management of topics and groups.
 //!
 //! They take librdkafka's properties as a channel of the plan does, and hide their secrets
 //! likewise. A [`Producer`] never blocks. A [`Reader`] has a thread of its own, which answers by a
@@ -6,6 +6,7 @@
 //! [`TokenSource`] has it.
 
 mod admin;
+mod groups;
 mod producer;
 mod queue;
 mod reader;
@@ -14,6 +15,7 @@ mod tokens;
 mod watermarks;
 
 pub use admin::{Admin, Partition, Topic, TopicPlan};
+pub use groups::GroupOffset;
 pub use producer::{Batch, Delivered, Producer, Record, Refused};
 pub use reader::{Answer, Begin, Beside, Handle, Order, Reader, ReaderSettings, Reply, Source};
 pub use reading::{Message, ReadError, Taking};

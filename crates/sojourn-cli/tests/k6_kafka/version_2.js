@@ -37,6 +37,23 @@ export default function () {
     'whole seconds': () => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(last[0].time),
     'one partition': () => consumer.stats().assignments === 1,
   });
+  const group = { groupId: `${topic}.group`, topics: [topic] };
+  const ends = adminClient.initializeConsumerGroupOffsets(group);
+  const member = new Consumer({ brokers, groupId: group.groupId, groupTopics: [topic], maxWait: '5s' });
+  producer.produce({ messages: [{ key: 'later', value: 'later' }] });
+  const later = member.consume({ maxMessages: 1 });
+  let told = '';
+  try {
+    adminClient.initializeConsumerGroupOffsets(group);
+  } catch (error) {
+    told = error.message;
+  }
+  check(null, {
+    'the group is at the end': () => JSON.stringify(ends) === JSON.stringify([{ topic, partition: 0, offset: 20 }]),
+    'it reads from there on': () => later.length === 1 && text(later[0].key) === 'later',
+    'not while it has members': () => told.includes('initialize consumer group offsets'),
+  });
+  member.close();
   consumer.commitOffsets();
   producer.close();
   consumer.close();

@@ -1,6 +1,7 @@
 //! k6's dashboard: what `K6_WEB_DASHBOARD` and its further variables, or `--out web-dashboard=…`,
 //! ask for.
 
+use crate::duration::Nanos;
 use crate::options::{Environment, Kind, OptionsError, Tier, Wrong};
 
 /// What such an output is called.
@@ -21,7 +22,22 @@ pub struct DashboardSettings {
     pub opens: bool,
     /// File for the report as HTML.
     pub export: Option<String>,
+    /// How often it shows something new; `None`: every second.
+    pub period: Option<Nanos>,
 }
+
+/// Words of k6's dashboard that nothing here answers to, and what does instead.
+const WITHOUT_EFFECT: [(&str, &str); 2] = [
+    (
+        "record",
+        "nothing is recorded in the format of k6's dashboard; --out json=FILE has all samples",
+    ),
+    (
+        "tag",
+        "the dashboard shows no figures by tag; a threshold on `metric{tag:value}` gives that value \
+         figures of its own, in the report and the summary",
+    ),
+];
 
 /// The words of one dashboard, each from the output's argument or else from its variable.
 struct Words<'a> {
@@ -82,11 +98,12 @@ impl Words<'_> {
             None => false,
             Some((text, from)) => bool::from_text(text).map_err(|it| it.at(from.0, &from.1))?,
         };
-        for key in ["period", "record", "tag"] {
+        for (key, instead) in WITHOUT_EFFECT {
             if let Some((_, (_, from))) = self.word(key) {
-                warnings.push(format!("{from} has no effect on the dashboard here"));
+                warnings.push(format!("{from} has no effect: {instead}"));
             }
         }
+        let period = self.period(warnings)?;
         Ok(DashboardSettings {
             address: port.map(|port| format!("{host}:{port}")),
             is_usual_address,
@@ -95,7 +112,20 @@ impl Words<'_> {
                 .word("export")
                 .or_else(|| self.word("report"))
                 .map(|(it, _)| it.to_owned()),
+            period,
         })
+    }
+
+    /// How often something new is shown: every second at most, which is when there is something.
+    fn period(&self, warnings: &mut Vec<String>) -> Result<Option<Nanos>, OptionsError> {
+        let Some((text, from)) = self.word("period") else { return Ok(None) };
+        let period = Nanos::from_text(text).map_err(|it| it.at(from.0, &from.1))?;
+        if period.ns() < 1_000_000_000 {
+            warnings
+                .push(format!("{} is {text}: the dashboard shows every second at most", from.1));
+            return Ok(None);
+        }
+        Ok(Some(period))
     }
 
     /// That every word of the argument is one.
@@ -177,12 +207,14 @@ mod tests {
     #[test]
     fn the_output_says_the_same_and_is_no_output_of_ours() {
         let variables = [("K6_WEB_DASHBOARD_PORT", "1"), ("K6_WEB_DASHBOARD_OPEN", "true")];
-        let out = "web-dashboard=port=2&export=a.html&period=1s";
+        let out = "web-dashboard=port=2&export=a.html&period=5s&record=b.json";
         let (asked, outs, warnings) = asked(&[out, "json=x"], &variables).unwrap();
         let asked = asked.expect("a dashboard");
         assert_eq!(asked.address.as_deref(), Some("127.0.0.1:2"));
         assert_eq!((asked.opens, asked.export.as_deref()), (true, Some("a.html")));
+        assert_eq!(asked.period.map(|period| period.ns()), Some(5_000_000_000));
         assert_eq!((outs, warnings.len()), (vec!["json=x".to_owned()], 1));
+        assert!(warnings[0].contains("web-dashboard=record has no effect"), "{warnings:?}");
     }
 
     #[test]
@@ -191,6 +223,7 @@ mod tests {
             (&[][..], &[("K6_WEB_DASHBOARD", "perhaps")][..], "K6_WEB_DASHBOARD"),
             (&["web-dashboard"], &[("K6_WEB_DASHBOARD_PORT", "-2")], "K6_WEB_DASHBOARD_PORT"),
             (&["web-dashboard=port=x"], &[], "web-dashboard=port"),
+            (&["web-dashboard=period=often"], &[], "web-dashboard=period"),
             (&["web-dashboard=color=x"], &[], "`color` is none of"),
         ] {
             let problem = asked(outs, variables).unwrap_err();

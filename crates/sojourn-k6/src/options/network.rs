@@ -122,7 +122,9 @@ impl std::fmt::Display for Address {
 impl Kind for Hosts {
     fn from_json(value: &Value) -> Result<Self, Wrong> {
         let mut hosts = BTreeMap::new();
-        for (name, address) in object(value, "an object of addresses by host name")? {
+        let given = object(value, "an object of addresses by host name")?;
+        // Null, which undefined becomes, is no address and no mistake, as in k6.
+        for (name, address) in given.iter().filter(|(_, address)| !address.is_null()) {
             let text = String::from_json(address).map_err(|wrong| wrong.within(name))?;
             let address = Address::parse(&text).ok_or_else(|| {
                 Wrong::new(format!("`{text}` is no address such as 127.0.0.1 or [::1]:8080"))

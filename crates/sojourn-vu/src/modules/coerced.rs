@@ -19,20 +19,20 @@ pub(crate) struct Whole(pub(crate) i64);
 /// Any value; undefined where it is missing.
 pub(crate) struct Any<'js>(pub(crate) Value<'js>);
 
-/// A value as a text.
-pub(crate) fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
+/// A value as what is meant, by the language's own rules; empty where there is none.
+fn coerced<'js, T: Default>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<T>
+where
+    Coerced<T>: FromJs<'js>,
+{
     if value.is_undefined() || value.is_null() {
-        return Ok(String::new());
+        return Ok(T::default());
     }
-    Ok(Coerced::<String>::from_js(ctx, value.clone())?.0)
+    Ok(Coerced::from_js(ctx, value.clone())?.0)
 }
 
-/// A value as a number.
-fn number<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<f64> {
-    if value.is_undefined() || value.is_null() {
-        return Ok(0.0);
-    }
-    Ok(Coerced::<f64>::from_js(ctx, value.clone())?.0)
+/// A value as a text.
+pub(crate) fn text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
+    coerced(ctx, value)
 }
 
 impl<'js> FromParam<'js> for Any<'js> {
@@ -55,7 +55,7 @@ impl<'js> FromParam<'js> for Text {
 
     fn from_param<'a>(params: &mut ParamsAccessor<'a, 'js>) -> Result<Self> {
         let ctx = params.ctx().clone();
-        text(&ctx, &Any::from_param(params)?.0).map(Self)
+        coerced(&ctx, &Any::from_param(params)?.0).map(Self)
     }
 }
 
@@ -66,7 +66,7 @@ impl<'js> FromParam<'js> for Number {
 
     fn from_param<'a>(params: &mut ParamsAccessor<'a, 'js>) -> Result<Self> {
         let ctx = params.ctx().clone();
-        number(&ctx, &Any::from_param(params)?.0).map(Self)
+        coerced(&ctx, &Any::from_param(params)?.0).map(Self)
     }
 }
 

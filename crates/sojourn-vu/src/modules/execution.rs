@@ -218,9 +218,10 @@ fn tag_value<'js>(ctx: &Ctx<'js>, kind: &str, key: &str, value: Value<'js>) -> j
     if value.is_string() || value.is_number() || value.is_bool() {
         return Ok(Coerced::<String>::from_js(ctx, value)?.0);
     }
+    let accepted = if kind == "tag" { "tag values" } else { "metadata value" };
     let told = format!(
         "invalid value for metric {kind} '{key}': only String, Boolean and Number types are \
-         accepted as a metric {kind} value"
+         accepted as a metric {accepted}"
     );
     Err(Exception::throw_type(ctx, &told))
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use sojourn_k6::metrics::{SystemTag, builtin};
 use sojourn_script::ScriptError;
-use sojourn_script::js::Object;
 
 use super::life::Script;
 use super::{Iteration, JobEnd, Phase, User};
+use crate::globals;
 use crate::thread::Shown;
 
 /// Runs the iteration and accounts for it, unless it is cut off.
@@ -129,15 +129,13 @@ fn account_for_bytes(user: &User, now_ns: u64) {
     user.add_tagged(builtin::DATA_RECEIVED, &tags, now_ns, received as f64);
 }
 
-/// The scenario's own variables, where it has any.
+/// A user that enters a scenario gets fresh variables, with the scenario's own; what the top level or
+/// another scenario has set is gone, as in k6. They last for all its iterations there.
 fn set_environment(script: &Script<'_, '_, '_>, scenario: usize) {
-    let settings = &script.user.host.settings;
-    // Most have none, and then a script that reads no variable has no need of their object.
-    let scenario = settings.scenarios.get(scenario).filter(|scenario| !scenario.env.is_empty());
-    let Some(scenario) = scenario else { return };
-    let Ok(env) = script.inside.ctx.globals().get::<_, Object<'_>>("__ENV") else { return };
-    for (name, value) in scenario.env.iter() {
-        env.set(name, value).ok();
+    let user = script.user;
+    if user.environment_of.replace(Some(scenario)) != Some(scenario) {
+        // Can't fail: the property is one that can be defined again.
+        globals::set_environment(&script.inside.ctx, user, Some(scenario)).ok();
     }
 }
 

@@ -113,6 +113,8 @@ pub(crate) struct User {
     /// Whatever runs is to end now.
     pub(crate) cancelled: Cell<bool>,
     pub(crate) iteration: Cell<Iteration>,
+    /// The scenario that `__ENV` is of, once there was an iteration.
+    pub(crate) environment_of: Cell<Option<usize>>,
     /// By how much the iteration under way began late, ns.
     pub(crate) lag_ns: Cell<u64>,
     /// What samples are tagged with just now.
@@ -148,6 +150,7 @@ impl User {
             phase: Cell::new(Phase::Init),
             cancelled: Cell::new(false),
             iteration: Cell::default(),
+            environment_of: Cell::new(None),
             lag_ns: Cell::new(0),
             tags: RefCell::new(tags),
             group: RefCell::default(),

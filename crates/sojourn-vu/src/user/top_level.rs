@@ -89,6 +89,9 @@ const UNFIT: &str = r#"
 })
 "#;
 
+/// What is undefined becomes null, as in k6: a tag without a value is empty, anything else absent.
+const UNDEFINED_AS_NULL: &str = "((key, value) => (value === undefined ? null : value))";
+
 /// What the script exports.
 fn described<'js>(inside: &Inside<'_, 'js>, exports: &Object<'js>) -> Result<Exports, ScriptError> {
     let describe = || {
@@ -100,7 +103,8 @@ fn described<'js>(inside: &Inside<'_, 'js>, exports: &Object<'js>) -> Result<Exp
             } else if name == "options" {
                 let unfit: Function<'js> = inside.ctx.eval(UNFIT)?;
                 found.unfit_option = unfit.call((value.clone(),))?;
-                let json = inside.ctx.json_stringify(value)?;
+                let as_null: Function<'js> = inside.ctx.eval(UNDEFINED_AS_NULL)?;
+                let json = inside.ctx.json_stringify_replacer(value, as_null)?;
                 found.options = json.map_or_else(|| Ok(String::new()), |json| json.to_string())?;
             }
         }

@@ -1,4 +1,4 @@
-//! `sojourn k6 check`: what a script uses, and what of it is missing here.
+//! `sojourn k6 check`: what a script uses, and what of it is missing here or differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -11,10 +11,14 @@ use sojourn_vu::{
     Collecting, Console, LogFormat, ScriptUse, Secrets, Sources, collect, script_uses,
 };
 
+use super::differs;
 use super::script::LIMITS;
 use crate::errors::UsageError;
 
-/// List what a script uses and what is missing here, without running it
+/// List what a script uses and what is missing here or differs, without running it
+///
+/// Modules that are imported, their names, and members of those, as far as they can be seen without
+/// running the script. What is called by a computed name, or is a method of an object, is not seen.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   sojourn k6 check script.js
@@ -25,8 +29,13 @@ pub(crate) struct Check {
     script: PathBuf,
 }
 
-/// A module: its exports, or why it can't be imported.
-type Known = Result<BTreeSet<String>, String>;
+/// What came of looking for something.
+enum Found {
+    Here,
+    Missing(String),
+    /// It can't be told without running the script.
+    Unknown,
+}
 
 /// Prints the list.
 pub(super) fn run(command: &Check) -> Result<u8, UsageError> {
@@ -37,62 +46,90 @@ pub(super) fn run(command: &Check) -> Result<u8, UsageError> {
             return Ok(ExitCode::InvalidConfig.code());
         }
     };
-    let modules: BTreeSet<&str> = uses.iter().map(|used| used.module.as_str()).collect();
-    let known = known(&modules);
-    let mut missing = 0;
-    for used in &uses {
-        let is_lost = matches!(known.get(&used.module), Some(Err(_)));
-        if is_lost && used.name.is_some() {
-            // Said once, of the module.
+    let (mut missing, mut different) = (0, 0);
+    // Of what is missing, members are missing too: that is said once.
+    let mut lost: Option<&ScriptUse> = None;
+    for (used, found) in uses.iter().zip(look_for(&uses)) {
+        let is_within =
+            |lost: &ScriptUse| used.module == lost.module && used.names.starts_with(&lost.names);
+        if lost.is_some_and(is_within) {
             continue;
         }
-        let verdict = verdict(used, &known);
-        let shown = match &used.name {
-            Some(name) => format!("{}  {name}", used.module),
-            None => used.module.clone(),
-        };
-        match verdict {
-            Ok(()) => println!("✓ {shown}"),
-            Err(problem) => {
+        let shown = shown(used);
+        match (found, differs::how(&used.module, &used.names)) {
+            (Found::Unknown, _) => {}
+            (Found::Missing(problem), _) => {
                 missing += 1;
+                lost = Some(used);
                 println!("✗ {shown}: {problem}");
             }
+            (Found::Here, Some(how)) => {
+                different += 1;
+                println!("≈ {shown}: {how}");
+            }
+            (Found::Here, None) => println!("✓ {shown}"),
         }
     }
-    match missing {
-        0 => println!("\nEverything that {} uses is there.", command.script.display()),
-        1 => println!("\nOne thing that {} uses is missing.", command.script.display()),
-        _ => println!("\n{missing} things that {} uses are missing.", command.script.display()),
-    }
+    println!("\n{}", conclusion(&command.script.display().to_string(), missing, different));
     Ok(if missing == 0 { 0 } else { ExitCode::InvalidConfig.code() })
 }
 
-fn verdict(used: &ScriptUse, known: &BTreeMap<String, Known>) -> Result<(), String> {
-    match (known.get(&used.module), &used.name) {
-        (Some(Err(problem)), None) => Err(problem.clone()),
-        // Said of the module already.
-        (Some(Err(_)) | None, _) | (Some(Ok(_)), None) => Ok(()),
-        (Some(Ok(names)), Some(name)) if names.contains(name) => Ok(()),
-        (Some(Ok(_)), Some(_)) => Err("the module has no such export here".to_owned()),
+fn shown(used: &ScriptUse) -> String {
+    match &used.names[..] {
+        [] => used.module.clone(),
+        names => format!("{}  {}", used.module, names.join(".")),
     }
 }
 
+fn conclusion(script: &str, missing: u64, different: u64) -> String {
+    let missing = match missing {
+        0 => format!("Everything that {script} uses is there."),
+        1 => format!("One thing that {script} uses is missing."),
+        _ => format!("{missing} things that {script} uses are missing."),
+    };
+    match different {
+        0 => missing,
+        1 => format!("{missing} One differs from k6's."),
+        _ => format!("{missing} {different} differ from k6's."),
+    }
+}
+
+/// Looks for things, each a list of a module and names: what was found of each, in their order.
+/// True: it is there. False: it is not. A text: why its module can't be imported. Null: it can't be
+/// told.
+const LOOK: &str = r#"
+const isObject = (value) => value !== null && typeof value === "object";
+async function look([from, name, member]) {
+    let module;
+    try {
+        module = await import(from);
+    } catch (error) {
+        return error.message;
+    }
+    if (name === undefined) return true;
+    const holder = [module, module.default].find((it) => isObject(it) && name in it);
+    if (holder === undefined || member === undefined) return holder !== undefined;
+    try {
+        const value = holder[name];
+        return isObject(value) ? member in value : null;
+    } catch {
+        return null;
+    }
+}
+const found = [];
+for (const wanted of all) found.push(await look(wanted));
+export const options = { found };
+export default function () {}
+"#;
+
 /// Imports each module in a script of our own, and looks.
-fn known(modules: &BTreeSet<&str>) -> BTreeMap<String, Known> {
-    let list = serde_json::to_string(modules).unwrap_or_default();
-    let text = format!(
-        "const found = {{}};
-for (const name of {list}) {{
-    try {{
-        const module = await import(name);
-        const own = module.default;
-        const inner = own !== null && typeof own === 'object' ? Object.keys(own) : [];
-        found[name] = [...new Set([...Object.keys(module), ...inner])];
-    }} catch (error) {{ found[name] = error.message; }}
-}}
-export const options = {{ found }};
-export default function () {{}}"
-    );
+fn look_for(uses: &BTreeSet<ScriptUse>) -> Vec<Found> {
+    let all: Vec<Vec<&String>> = uses
+        .iter()
+        .map(|used| std::iter::once(&used.module).chain(&used.names).collect())
+        .collect();
+    // Texts have no reason not to be JSON.
+    let text = format!("const all = {};{LOOK}", serde_json::json!(all));
     let silent = Console::new(LogFormat::Raw, false, false, Box::new(io::sink()), None);
     let collected = collect(Collecting {
         script: PathBuf::from("check.js"),
@@ -102,16 +139,12 @@ export default function () {{}}"
         limits: LIMITS,
         console: Arc::new(silent),
     });
-    let found = match collected {
-        Ok(collected) => collected.options["found"].clone(),
-        Err(_) => Value::Null,
-    };
+    let found = collected.map_or(Value::Null, |collected| collected.options["found"].clone());
     let of_value = |value: &Value| match value {
-        Value::Array(names) => {
-            Ok(names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
-        }
-        other => Err(other.as_str().unwrap_or("can't be imported").to_owned()),
+        Value::Bool(true) => Found::Here,
+        Value::Bool(false) => Found::Missing("there is no such name here".to_owned()),
+        Value::String(problem) => Found::Missing(problem.clone()),
+        _ => Found::Unknown,
     };
-    let found = found.as_object().cloned().unwrap_or_default();
-    found.iter().map(|(name, value)| (name.clone(), of_value(value))).collect()
+    (0..all.len()).map(|index| of_value(&found[index])).collect()
 }

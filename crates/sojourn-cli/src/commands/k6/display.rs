@@ -57,10 +57,45 @@ pub(super) struct Shown<'a> {
 /// What shows a run.
 pub(super) struct Display {
     line: Progress,
+    /// On the terminal, every second.
+    screen: Audience,
+    /// In browsers and the report, as often as is asked for.
+    pages: Audience,
+}
+
+/// Those who are shown the same frames.
+struct Audience {
     frames: ScriptFrames,
+    /// Least time between two frames, ns.
+    every_ns: u64,
+    /// From when on the next one is shown, since the run's beginning.
+    due_ns: u64,
     sinks: Vec<Box<dyn FrameSink>>,
     /// Kept where a page is to be made of it.
     timeline: Option<Timeline>,
+}
+
+/// Seconds are seen a little early or late.
+const SLACK_NS: u64 = 500_000_000;
+
+impl Audience {
+    fn new(frames: ScriptFrames, every_ns: u64) -> Self {
+        Self { frames, every_ns, due_ns: 0, sinks: Vec::new(), timeline: None }
+    }
+
+    fn show(&mut self, seen: &Seen<'_>, is_over: bool) {
+        let elapsed_ns = seen.view.elapsed_ns;
+        let is_wanted = !self.sinks.is_empty() || self.timeline.is_some();
+        if !is_wanted || (elapsed_ns < self.due_ns && !is_over) {
+            return;
+        }
+        self.due_ns = (elapsed_ns + self.every_ns).saturating_sub(SLACK_NS);
+        let frame = Arc::new(self.frames.frame(seen, is_over));
+        if let Some(timeline) = &mut self.timeline {
+            timeline.add(&frame);
+        }
+        self.sinks.iter_mut().for_each(|sink| sink.show(&frame));
+    }
 }
 
 impl Display {
@@ -73,62 +108,82 @@ impl Display {
         let Shown { name, scenarios, is_quiet, dashboard, journeys } = shown;
         let (latest, run_file) = journeys.unzip();
         let planned_ns = progress::planned_ns(scenarios);
-        let mut sinks: Vec<Box<dyn FrameSink>> = Vec::new();
+        let period_ns = dashboard.and_then(|asked| asked.period).map_or(0, |period| period.ns());
+        let frames = |latest| ScriptFrames::new(name, planned_ns, latest);
+        let mut screen = Audience::new(frames(latest.clone()), 0);
+        let mut pages = Audience::new(frames(latest), period_ns);
         let web = browser::open(flags.web.as_deref(), dashboard, run_file, console);
         let web = web.map_err(failed)?;
         if flags.live == Live::Screen {
             let rate = RateControl::default();
-            let screen = display::screen(name, &rate, Some(FIXED_RATE.to_owned()));
-            sinks.push(Box::new(screen.map_err(|why| failed(display::no_screen(&why)))?));
+            let opened = display::screen(name, &rate, Some(FIXED_RATE.to_owned()));
+            screen.sinks.push(Box::new(opened.map_err(|why| failed(display::no_screen(&why)))?));
         }
         if let Some(web) = web {
             // On the screen as well, if there is one.
             let _is_told = sojourn_terminal::tell(&format!("dashboard {}", web.link()));
-            sinks.push(Box::new(web));
+            pages.sinks.push(Box::new(web));
         }
         let has_line = !is_quiet && matches!(flags.live, Live::Auto | Live::Line);
-        let frames = ScriptFrames::new(name, planned_ns, latest);
-        let timeline =
+        pages.timeline =
             dashboard.and_then(|asked| asked.export.as_ref()).map(|_| Timeline::default());
-        Ok(Self { line: Progress::new(!has_line), frames, sinks, timeline })
+        Ok(Self { line: Progress::new(!has_line), screen, pages })
     }
 
     /// Shows a second.
     pub(super) fn show(&mut self, seen: &Seen<'_>) {
         self.line.show(&seen.view);
-        self.send(seen, false);
+        self.screen.show(seen, false);
+        self.pages.show(seen, false);
     }
 
     /// Shows how it ended, and gives the terminal back; how it went, where that was kept.
     pub(super) fn end(mut self, seen: &Seen<'_>) -> Option<Timeline> {
-        self.send(seen, true);
-        let timeline = self.timeline.take();
+        self.screen.show(seen, true);
+        self.pages.show(seen, true);
+        let timeline = self.pages.timeline.take();
         self.line.end();
-        let said: Vec<_> = self.sinks.iter_mut().flat_map(|sink| sink.end()).collect();
+        let sinks = self.screen.sinks.iter_mut().chain(&mut self.pages.sinks);
+        let said: Vec<_> = sinks.flat_map(|sink| sink.end()).collect();
         drop(self);
         said.iter().for_each(|line| eprintln!("{line}"));
         timeline
-    }
-
-    fn send(&mut self, seen: &Seen<'_>, is_over: bool) {
-        if !self.sinks.is_empty() || self.timeline.is_some() {
-            let frame = Arc::new(self.frames.frame(seen, is_over));
-            if let Some(timeline) = &mut self.timeline {
-                timeline.add(&frame);
-            }
-            self.sinks.iter_mut().for_each(|sink| sink.show(&frame));
-        }
     }
 }
 
 impl Drop for Display {
     fn drop(&mut self) {
         // A screen gives the terminal back first.
-        self.sinks.clear();
+        self.screen.sinks.clear();
         held::release();
     }
 }
 
 fn failed(error: UsageError) -> Failed {
     Failed::config(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_k6::metrics::{Registry, Totals};
+    use sojourn_k6::thresholds::Thresholds;
+    use sojourn_vu::View;
+
+    use super::*;
+
+    #[test]
+    fn pages_are_shown_as_often_as_is_asked_for_and_at_the_end() {
+        let thresholds = Thresholds::new(&mut Registry::new(), []).unwrap();
+        let totals = Totals::default();
+        let mut pages = Audience::new(ScriptFrames::new("script", 0, None), 3_000_000_000);
+        pages.timeline = Some(Timeline::default());
+        for elapsed_ns in (1..=8).map(|second| second * 1_000_000_000 - second % 2 * 9_000_000) {
+            let view = View { elapsed_ns, ..View::default() };
+            let seen = Seen { view, totals: &totals, thresholds: &thresholds };
+            pages.show(&seen, elapsed_ns == 8_000_000_000);
+        }
+        let moments = pages.timeline.unwrap();
+        let at_s: Vec<_> = moments.moments().iter().map(|at| at.elapsed_s.round()).collect();
+        assert_eq!(at_s, [1.0, 4.0, 7.0, 8.0]);
+    }
 }

@@ -6,6 +6,7 @@ mod carried;
 mod check;
 mod config_file;
 mod coordinator;
+mod differs;
 mod display;
 mod environment;
 mod frames;
@@ -45,7 +46,7 @@ use crate::errors::UsageError;
   sojourn k6 coordinator script.js --listen 0.0.0.0:7000 --key-file fleet.key --generators 4
   sojourn k6 run --out json=samples.json.gz --summary-export summary.json script.js
   sojourn k6 run --web --live screen script.js     watched in a browser and on the whole terminal
-  sojourn k6 check script.js                what it uses, what is missing
+  sojourn k6 check script.js                what it uses, what is missing or differs
   sojourn k6 inspect --execution-requirements script.js
   sojourn k6 types                          declarations for editors and TypeScript
   sojourn k6 archive script.js              all in one file, which k6 runs too

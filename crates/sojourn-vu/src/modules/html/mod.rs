@@ -20,7 +20,7 @@ use url::{Url, form_urlencoded};
 
 use self::document::{Document, Kind, NodeId};
 use super::coerced::{self, Any, Text};
-use super::{bytes, function};
+use super::{bytes, function, go_type};
 
 /// A hidden global: the functions that the scripts in this folder make.
 const MADE: &str = "__sojourn_html";
@@ -58,6 +58,7 @@ pub(crate) fn functions<'js>(ctx: &Ctx<'js>) -> js::Result<Object<'js>> {
     function(&native, "address", |ctx: Ctx<'js>, url: String, base: String| {
         address(&ctx, &url, &base)
     })?;
+    function(&native, "type", |ctx: Ctx<'js>, value: Any<'js>| go_type::name(&ctx, &value.0))?;
     function(&native, "encode", |pairs: Vec<Vec<String>>| encode(&pairs))?;
     for source in sources {
         let add: Function<'js> = ctx.eval(source)?;

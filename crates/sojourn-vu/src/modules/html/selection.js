@@ -1,5 +1,5 @@
 // Selections: lists of nodes, with the methods of jQuery that k6 has.
-(function (own) {
+(function (own, native) {
     const { Element } = own;
     const VALUES = "input,select,textarea";
     const NOT_SENT = ["button", "checkbox", "file", "image", "radio", "reset", "submit"];
@@ -17,6 +17,15 @@
     };
     const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
     const dashed = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+    const wrong = (method, meant) => {
+        throw new Error(`the argument to ${method}() must be ${meant}`);
+    };
+    /** What may only be a selector, or a selection, which others look for first. */
+    const selector = (what) => {
+        if (typeof what === "string") return what;
+        throw new Error(`invalid argument, cannot use a '${native.type(what)}' as a selector`);
+    };
 
     class Selection {
         #page; #ids; #before;
@@ -40,13 +49,24 @@
         #after(id) { const all = this.#siblings(id); return all.slice(all.indexOf(id) + 1); }
         #ahead(id) { const all = this.#siblings(id); return all.slice(0, all.indexOf(id)).reverse(); }
 
-        /** Those of `ids` that `what` means: all without one. A selector that is none fits nothing. */
-        #fitting(ids, what) {
-            if (what === undefined || what === null) return ids;
-            if (typeof what === "function") return ids.filter((id, at) => what(at, this.#one(id)));
+        /** Those of `ids` that a selector fits. One that is none fits nothing. */
+        #matching(ids, selector) {
+            try { return this.#page.fits(ids, String(selector)); } catch { return []; }
+        }
+        /** The same where a selector may be left out, `given` being what was not: that fits all. */
+        #optional(ids, given) { return given.length === 0 ? ids : this.#matching(ids, given[0]); }
+        /** Those of `ids` that `what` means: a selector, a selection or an element. */
+        #meant(ids, what) {
             if (what instanceof Selection) return ids.filter((id) => what.#ids.includes(id));
             if (Element.is(what)) return ids.filter((id) => id === Element.id(what));
-            try { return this.#page.fits(ids, String(what)); } catch { return []; }
+            return this.#matching(ids, selector(what));
+        }
+        /** The same of `filter` and `is`, which take functions as well. */
+        #fitting(ids, what, method) {
+            if (typeof what === "function") return ids.filter((id, at) => what(at, this.#one(id)));
+            const isOne = typeof what === "string" || what instanceof Selection || Element.is(what);
+            if (!isOne) wrong(method, "a function, a selector or a selection");
+            return this.#meant(ids, what);
         }
         #below(ids, what) {
             if (what instanceof Selection || Element.is(what)) {
@@ -54,18 +74,21 @@
                 const meant = Element.is(what) ? [Element.id(what)] : what.#ids;
                 return meant.filter((id) => within(id) || ids.includes(0));
             }
-            try { return unique(ids.flatMap((id) => this.#page.find(id, String(what)))); }
-            catch { return []; }
+            const text = selector(what);
+            try { return unique(ids.flatMap((id) => this.#page.find(id, text))); } catch { return []; }
         }
-        #walk(step, what) { return this.#with(this.#fitting(unique(this.#ids.flatMap(step)), what)); }
-        #until(step, until, what) {
+        #walk(step, given = []) {
+            return this.#with(this.#optional(unique(this.#ids.flatMap(step)), given));
+        }
+        #until(step, until, given) {
+            const isOpen = until === undefined || until === null;
             const some = (id) => {
                 const all = step(id);
-                const stop = until === undefined || until === null ? [] : this.#fitting(all, until);
+                const stop = isOpen ? [] : this.#meant(all, until);
                 const at = all.findIndex((known) => stop.includes(known));
                 return at < 0 ? all : all.slice(0, at);
             };
-            return this.#walk(some, what);
+            return this.#walk(some, given);
         }
 
         // Finding
@@ -75,29 +98,30 @@
                 : Element.is(what) ? [Element.id(what)] : this.#below([0], what);
             return this.#with([...this.#ids, ...more]);
         }
-        filter(what) { return this.#with(this.#fitting(this.#ids, what)); }
+        filter(what) { return this.#with(this.#fitting(this.#ids, what, "filter")); }
         not(what) {
-            const left = this.#fitting(this.#ids, what);
+            const left = typeof what === "function" ? this.#fitting(this.#ids, what, "not")
+                : this.#meant(this.#ids, what);
             return this.#with(this.#ids.filter((id) => !left.includes(id)));
         }
         has(what) { return this.#with(this.#ids.filter((id) => this.#below([id], what).length > 0)); }
-        is(what) { return this.#fitting(this.#ids, what).length > 0; }
-        children(what) { return this.#walk((id) => this.#page.elements(id), what); }
+        is(what) { return this.#fitting(this.#ids, what, "is").length > 0; }
+        children(...given) { return this.#walk((id) => this.#page.elements(id), given); }
         contents() { return this.#walk((id) => this.#page.children(id)); }
-        parent(what) { return this.#walk((id) => this.#up(id) ?? [], what); }
-        parents(what) { return this.#walk((id) => this.#ancestors(id), what); }
-        parentsUntil(until, what) { return this.#until((id) => this.#ancestors(id), until, what); }
+        parent(...given) { return this.#walk((id) => this.#up(id) ?? [], given); }
+        parents(...given) { return this.#walk((id) => this.#ancestors(id), given); }
+        parentsUntil(until, ...given) { return this.#until((id) => this.#ancestors(id), until, given); }
         closest(what) {
-            return this.#walk((id) => this.#fitting([id, ...this.#ancestors(id)], what).slice(0, 1));
+            return this.#walk((id) => this.#meant([id, ...this.#ancestors(id)], what).slice(0, 1));
         }
-        next(what) { return this.#walk((id) => this.#after(id).slice(0, 1), what); }
-        nextAll(what) { return this.#walk((id) => this.#after(id), what); }
-        nextUntil(until, what) { return this.#until((id) => this.#after(id), until, what); }
-        prev(what) { return this.#walk((id) => this.#ahead(id).slice(0, 1), what); }
-        prevAll(what) { return this.#walk((id) => this.#ahead(id), what); }
-        prevUntil(until, what) { return this.#until((id) => this.#ahead(id), until, what); }
-        siblings(what) {
-            return this.#walk((id) => this.#siblings(id).filter((other) => other !== id), what);
+        next(...given) { return this.#walk((id) => this.#after(id).slice(0, 1), given); }
+        nextAll(...given) { return this.#walk((id) => this.#after(id), given); }
+        nextUntil(until, ...given) { return this.#until((id) => this.#after(id), until, given); }
+        prev(...given) { return this.#walk((id) => this.#ahead(id).slice(0, 1), given); }
+        prevAll(...given) { return this.#walk((id) => this.#ahead(id), given); }
+        prevUntil(until, ...given) { return this.#until((id) => this.#ahead(id), until, given); }
+        siblings(...given) {
+            return this.#walk((id) => this.#siblings(id).filter((other) => other !== id), given);
         }
         end() { return this.#before ?? new Selection(this.#page, [], null, this.url); }
 
@@ -107,26 +131,33 @@
         first() { return this.eq(0); }
         last() { return this.eq(-1); }
         single(what) { return this.find(what).first(); }
-        slice(from, to) { return this.#with(this.#ids.slice(from, to)); }
-        get(at) {
-            if (at === undefined) return this.#ids.map((id) => this.#element(id));
-            const id = this.#ids.at(at);
+        /** An end that is given and undefined is 0. */
+        slice(from, ...to) {
+            const end = to.length === 0 ? undefined : to[0] ?? 0;
+            return this.#with(this.#ids.slice(from, end));
+        }
+        get(...given) {
+            if (given.length === 0) return this.#ids.map((id) => this.#element(id));
+            const id = this.#ids.at(given[0]);
             return id === undefined ? undefined : this.#element(id);
         }
         toArray() { return this.#ids.map((id) => this.#one(id)); }
-        index(what) {
-            if (what === undefined) {
+        index(...given) {
+            const [what] = given;
+            if (given.length === 0) {
                 return this.#ids.length === 0 ? -1 : this.#siblings(this.#ids[0]).indexOf(this.#ids[0]);
             }
             if (what instanceof Selection) return this.#ids.indexOf(what.#ids[0]);
             if (Element.is(what)) return this.#ids.indexOf(Element.id(what));
-            return this.#below([0], what).indexOf(this.#ids[0]);
+            return typeof what === "string" ? this.#below([0], what).indexOf(this.#ids[0]) : -1;
         }
         each(call) {
+            if (typeof call !== "function") wrong("each", "a function");
             this.#ids.forEach((id, at) => call(at, this.#element(id)));
             return this;
         }
         map(call) {
+            if (typeof call !== "function") wrong("map", "a function");
             const made = this.#ids.map((id, at) => call(at, this.#one(id)));
             return made.filter((value) => value !== undefined && value !== null);
         }
@@ -139,16 +170,18 @@
         attr(name, other) {
             return this.#ids.length === 0 ? other : this.#page.attribute(this.#ids[0], name) ?? other;
         }
-        data(name) {
+        data(...given) {
             if (this.#ids.length === 0) return undefined;
             const id = this.#ids[0];
-            if (name !== undefined) return datum(this.#page.attribute(id, `data-${dashed(String(name ?? ""))}`));
+            if (given.length > 0) {
+                return datum(this.#page.attribute(id, `data-${dashed(String(given[0] ?? ""))}`));
+            }
             const all = {};
             for (const [name, text] of this.#page.attributes(id)) {
                 const value = name.startsWith("data-") ? datum(text) : undefined;
                 if (value !== undefined) all[camel(name.slice(5))] = value;
             }
-            return all;
+            return Object.keys(all).length === 0 ? undefined : all;
         }
         val() {
             const element = this.get(0);
@@ -169,7 +202,7 @@
             const within = (id) => this.#page.type(id) === 1
                 && ["form", "fieldset"].includes(this.#page.name(id));
             const ids = this.#ids.flatMap((id) => (within(id) ? this.#below([id], VALUES) : [id]));
-            for (const id of this.#fitting(unique(ids), VALUES)) {
+            for (const id of this.#matching(unique(ids), VALUES)) {
                 const element = this.#element(id);
                 const name = element.name();
                 if (name === "" || NOT_SENT.includes(element.type())) continue;

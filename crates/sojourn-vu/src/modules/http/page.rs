@@ -4,7 +4,7 @@ use sojourn_script::js::prelude::{Opt, This};
 use sojourn_script::js::{self, Class, Ctx, Exception, Function, Object, Value};
 
 use super::response::Response;
-use crate::modules::{function, html};
+use crate::modules::{coerced, function, html};
 
 type Own<'js> = This<Class<'js, Response>>;
 
@@ -23,7 +23,8 @@ pub(super) fn add<'js>(proto: &Object<'js>) -> js::Result<()> {
             Some(selector) => {
                 let page = page.into_object().ok_or(js::Error::Unknown)?;
                 let find: Function<'js> = page.get("find")?;
-                find.call((This(page), selector))
+                // A text, whatever is given: null is an empty one, which finds nothing.
+                find.call((This(page), coerced::text(&ctx, &selector)?))
             }
         }
     })?;

@@ -1,11 +1,11 @@
-//! `Connection` and `AdminClient`: topics.
+//! `Connection` and `AdminClient`: topics, and offsets of groups.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use sojourn_broker_kafka::client::{Admin, Partition, Topic, TopicPlan};
+use sojourn_broker_kafka::client::{Admin, GroupOffset, Partition, Topic, TopicPlan};
 use sojourn_script::js::{self, Array, Ctx, Object, Value};
 
 use super::super::coerced::Text;
@@ -39,6 +39,14 @@ struct Assignment {
 struct Entry {
     config_name: String,
     config_value: String,
+}
+
+/// A group that is to begin at the end of topics.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct GroupConfig {
+    group_id: String,
+    topics: Vec<String>,
 }
 
 impl TopicConfig {
@@ -106,6 +114,14 @@ pub(super) fn make<'js>(
         let topic = this.ask(&ctx, "get metadata", move |admin| admin.topic(&topic.0))?;
         described(&ctx, &topic)
     })?;
+    if !only_names {
+        let this = Rc::clone(&connection);
+        function(
+            &object,
+            "initializeConsumerGroupOffsets",
+            move |ctx: Ctx<'js>, given: Value<'js>| this.set_group_to_end(&ctx, &given),
+        )?;
+    }
     function(&object, "close", move || connection.is_closed.set(true))?;
     Ok(object)
 }
@@ -126,6 +142,34 @@ impl Connection {
         let admin: Arc<Admin> =
             self.user.host.settings.kafka.admin(&self.cluster).map_err(failed)?;
         waiting::blocking(ctx, &self.user, move || ask(&admin))?.map_err(failed)
+    }
+}
+
+impl Connection {
+    fn set_group_to_end<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        given: &Value<'js>,
+    ) -> js::Result<Vec<Object<'js>>> {
+        const METHOD: &str = "initializeConsumerGroupOffsets";
+        let GroupConfig { group_id, topics } = config::read(ctx, METHOD, given)?;
+        if group_id.is_empty() || topics.is_empty() {
+            let told =
+                format!("{METHOD} needs groupId, a text, and topics, a list of at least one");
+            return Err(throw(ctx, &told));
+        }
+        let set = self.ask(ctx, "initialize consumer group offsets", move |admin| {
+            admin.set_group_to_end(&group_id, &topics)
+        })?;
+        let shown = |at: &GroupOffset| {
+            let object = Object::new(ctx.clone())?;
+            object.set("topic", at.topic.as_str())?;
+            object.set("partition", at.partition)?;
+            // Offsets are far below what a number holds exactly.
+            object.set("offset", at.offset as f64)?;
+            Ok(object)
+        };
+        set.iter().map(shown).collect()
     }
 }
 

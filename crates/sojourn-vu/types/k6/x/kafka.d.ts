@@ -189,6 +189,12 @@ export class AdminClient {
   deleteTopic(topic: string): void;
   listTopics(): TopicInfo[];
   getMetadata(topic: string): TopicMetadata;
+  /** Sets a group without members to the end of every partition of these topics. */
+  initializeConsumerGroupOffsets(config: { groupId: string; topics: string[] }): {
+    topic: string;
+    partition: number;
+    offset: number;
+  }[];
   close(): void;
 }
 
