@@ -32,8 +32,11 @@ fn tell(server: SocketAddr, queue: &str, minutes_ago: i64, seconds: &str) {
     query(server, "monitoring", &pairs);
 }
 
+/// A queue, its figure, and how much.
+type Told = (String, Figure, f64);
+
 /// The figures of a backlog's names.
-fn read(channel: &sojourn_plan::Channel) -> (Vec<(String, Figure, f64)>, Result<(), BrokerError>) {
+fn read(channel: &sojourn_plan::Channel) -> (Vec<Told>, Result<(), BrokerError>) {
     let mut backlog = Sqs.backlog(channel).unwrap().unwrap();
     let mut readings = Vec::new();
     let read = backlog.read(Duration::from_secs(10), &mut readings);

@@ -135,7 +135,7 @@ fn set_environment(script: &Script<'_, '_, '_>, scenario: usize) {
     let user = script.user;
     if user.environment_of.replace(Some(scenario)) != Some(scenario) {
         // Can't fail: the property is one that can be defined again.
-        globals::set_environment(&script.inside.ctx, user, Some(scenario)).ok();
+        globals::set_environment(script.inside.ctx, user, Some(scenario)).ok();
     }
 }
 
