@@ -1,4 +1,5 @@
-//! Clients that scripts drive: producers that many share, readers, and the management of topics and groups.
+//! Clients that scripts drive: producers that many share, readers, and the management of topics and
+//! groups.
 //!
 //! They take librdkafka's properties as a channel of the plan does, and hide their secrets
 //! likewise. A [`Producer`] never blocks. A [`Reader`] has a thread of its own, which answers by a

@@ -34,8 +34,8 @@ const WITHOUT_EFFECT: [(&str, &str); 2] = [
     ),
     (
         "tag",
-        "the dashboard shows no figures by tag; a threshold on `metric{tag:value}` gives that value \
-         figures of its own, in the report and the summary",
+        "the dashboard shows no figures by tag; a threshold on `metric{tag:value}` gives that \
+         value figures of its own, in the report and the summary",
     ),
 ];
 

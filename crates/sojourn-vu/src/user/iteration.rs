@@ -129,8 +129,8 @@ fn account_for_bytes(user: &User, now_ns: u64) {
     user.add_tagged(builtin::DATA_RECEIVED, &tags, now_ns, received as f64);
 }
 
-/// A user that enters a scenario gets fresh variables, with the scenario's own; what the top level or
-/// another scenario has set is gone, as in k6. They last for all its iterations there.
+/// A user that enters a scenario gets fresh variables, with the scenario's own; what the top level
+/// or another scenario has set is gone, as in k6. They last for all its iterations there.
 fn set_environment(script: &Script<'_, '_, '_>, scenario: usize) {
     let user = script.user;
     if user.environment_of.replace(Some(scenario)) != Some(scenario) {

@@ -1,4 +1,5 @@
-//! What is there and differs from k6's, as far as names of modules tell. `docs/k6.md` has all of it.
+//! What is there and differs from k6's, as far as names of modules tell; `docs/k6.md` has all of
+//! it.
 
 /// Modules, the beginning of their names, and how those differ. The first that fits counts.
 const DIFFERENCES: [(&str, &str, &str); 18] = [
