@@ -97,7 +97,7 @@ const KINDS: [Kind; 13] = [
 
 /// Blocks of text that nobody reads, by their page and how they begin: what this program prints,
 /// but for those that say otherwise.
-const SHOWN: [(&str, &str); 20] = [
+const SHOWN: [(&str, &str); 22] = [
     ("README.md", "JOURNEY payment\n"),
     ("README.md", "200/s ± 2.5 %: "),
     // Its commands are read with those of shells.
@@ -109,6 +109,8 @@ const SHOWN: [(&str, &str); 20] = [
     ("docs/fleet.md", "job \"load\" {\n"),
     // Compared with what the reader says.
     ("docs/journey-files.md", "error: payments.yaml:"),
+    ("docs/k6.md", "  █ SOJOURN\n"),
+    ("docs/k6.md", "✓ k6/execution  vu.idInTest\n"),
     ("docs/live.md", "charges steady "),
     ("docs/mock.md", "server-timing: "),
     ("docs/outputs.md", "output    prometheus-rw="),
