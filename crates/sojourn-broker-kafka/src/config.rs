@@ -78,7 +78,7 @@ const PUBLISHER_DEFAULTS: [(&str, &str); 7] = [
     ("linger.ms", "0"),
     ("message.timeout.ms", "30000"),
     ("socket.nagle.disable", "true"),
-    // A listener that speaks otherwise ends connections: who waits to be ready is to hear of it.
+    // Logged, a connection that ends says why there is none: the listener may speak otherwise.
     ("log.connection.close", "true"),
 ];
 
@@ -152,6 +152,7 @@ pub(crate) fn reader_config(
 pub(crate) fn publisher_config(kafka: &KafkaChannel, queue_max: usize) -> ClientConfig {
     let mut config = with_properties(kafka, &PUBLISHER_DEFAULTS);
     config.set("queue.buffering.max.messages", queue_max.to_string());
+    config.set_log_level(RDKafkaLogLevel::Info);
     config
 }
 

@@ -145,9 +145,11 @@ struct Deliveries {
 }
 
 impl ClientContext for Deliveries {
-    fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
+    // Each message's outcome says what became of it; these are for who waits to be ready.
+    fn log(&self, _level: RDKafkaLogLevel, facility: &str, message: &str) {
+        self.troubles.logged(facility, message);
+    }
 
-    // Each message's outcome says what became of it; this is for who waits to be ready.
     fn error(&self, error: KafkaError, reason: &str) {
         self.troubles.heard(&error, reason);
     }

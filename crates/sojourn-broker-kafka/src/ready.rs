@@ -12,7 +12,7 @@ use sojourn_clock::{SECOND_NS, now_ns};
 
 use crate::config::Redactor;
 use crate::open::{missing, unreachable};
-use crate::watch::plain_reason;
+use crate::watch::{failure_in, plain_reason};
 
 /// As long as a tap has for opening.
 const READY_NS_MAX: u64 = 5 * SECOND_NS;
@@ -37,6 +37,14 @@ struct Latest {
 impl Troubles {
     pub(crate) fn new(redactor: Redactor) -> Arc<Self> {
         Arc::new(Self { redactor, latest: Mutex::default() })
+    }
+
+    /// [`ClientContext::log`], on librdkafka's own threads: that a connection has ended is only
+    /// said there.
+    pub(crate) fn logged(&self, facility: &str, message: &str) {
+        if let Some(reason) = failure_in(facility, message) {
+            self.latest().reason = Some(self.redactor.redact(&plain_reason(reason)));
+        }
     }
 
     /// [`ClientContext::error`].

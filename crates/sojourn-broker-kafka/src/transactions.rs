@@ -126,7 +126,9 @@ type Client = ThreadedProducer<Complaints>;
 struct Complaints(Arc<Troubles>);
 
 impl ClientContext for Complaints {
-    fn log(&self, _level: RDKafkaLogLevel, _facility: &str, _message: &str) {}
+    fn log(&self, _level: RDKafkaLogLevel, facility: &str, message: &str) {
+        self.0.logged(facility, message);
+    }
 
     fn error(&self, error: KafkaError, reason: &str) {
         self.0.heard(&error, reason);

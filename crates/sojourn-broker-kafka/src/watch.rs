@@ -108,9 +108,7 @@ impl ClientContext for Watch {
     /// terminal.
     fn log(&self, _level: RDKafkaLogLevel, facility: &str, message: &str) {
         self.served.fetch_add(1, Ordering::Relaxed);
-        if facility != "FAIL" {
-            return;
-        }
+        let Some(reason) = failure_in(facility, message) else { return };
         let now_ns = now_ns();
         let mut health = self.health();
         if let Some(broker) = broker_of(message)
@@ -118,7 +116,6 @@ impl ClientContext for Watch {
         {
             self.lost.store(true, Ordering::Release);
         }
-        let reason = message.split_once("]: ").map_or(message, |(_, reason)| reason);
         health.last_error = Some(self.redact(&plain_reason(reason)));
     }
 
@@ -230,6 +227,13 @@ impl Health {
             }
         }
     }
+}
+
+/// Why a connection has failed, if that is what librdkafka logs: behind the names of the thread and
+/// the broker.
+pub(crate) fn failure_in<'m>(facility: &str, message: &'m str) -> Option<&'m str> {
+    let reason = message.split_once("]: ").map_or(message, |(_, reason)| reason);
+    (facility == "FAIL").then_some(reason)
 }
 
 /// librdkafka's reason without its prefix (`127.0.0.1:1/bootstrap: `) and its timing (` (after 0ms
