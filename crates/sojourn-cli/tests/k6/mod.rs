@@ -81,7 +81,13 @@ fn run_one(script: &Script, targets: &Targets) -> Outcome {
     let code = play::play(script, targets, out.path());
     let took_ms = (now_ns() - began_ns) / 1_000_000;
     let seen = seen::Seen { script, targets, out: out.path() }.value(code);
-    Outcome { differences: compare::differences(script, &seen), took_ms }
+    let mut differences = compare::differences(script, &seen);
+    if took_ms >= 1_000 {
+        // Sampled once a second: a short script lasts that long on a busy machine.
+        let sampled = ["metrics.vus: should not", "metrics.vus_max: should not"];
+        differences.retain(|it| !sampled.iter().any(|begins| it.starts_with(begins)));
+    }
+    Outcome { differences, took_ms }
 }
 
 /// Prints the table by folder; what is wrong.

@@ -80,14 +80,15 @@ fn a_condition_that_comes_true_in_the_pod_is_the_exit_code_here() {
     let attempt = || {
         let terminal = Terminal::of_attack("-fail-if p50<10s");
         let output = terminal.attack("-fail-if p50<10s -output here.sojourn");
-        assert!(terminal.has("deleted"), "{}", terminal.calls());
-        output
+        (terminal, output)
     };
     // A busy machine makes a run void, which says more than a condition.
     let is_late = |output: &Output| output.stderr.contains("void: generator lag");
-    let output = std::iter::repeat_with(attempt).take(4).find(|output| !is_late(output));
-    let output = output.expect("a run that is not void");
+    let mut attempts = std::iter::repeat_with(attempt).take(4);
+    let (terminal, output) =
+        attempts.find(|(_, output)| !is_late(output)).expect("a run that is not void");
     assert_eq!(output.code, Some(99), "{output}");
+    assert!(terminal.has("deleted"), "{}", terminal.calls());
 }
 
 #[test]
