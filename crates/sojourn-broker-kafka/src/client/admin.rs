@@ -27,7 +27,6 @@ const LOOK_NS: u64 = 20 * MILLISECOND_NS;
 pub struct Admin {
     pub(super) client: AdminClient<DefaultClientContext>,
     pub(super) kafka: KafkaChannel,
-    pub(super) brokers: String,
     pub(super) redactor: Redactor,
     pub(super) tokens: Option<Arc<TokenSource>>,
 }
@@ -82,8 +81,7 @@ impl Admin {
         let redactor = Redactor::new(kafka);
         let client =
             admin_config(kafka).create().map_err(|error| redactor.refused_config(&error))?;
-        let (kafka, brokers) = (kafka.clone(), kafka.brokers.clone());
-        Ok(Self { client, kafka, brokers, redactor, tokens })
+        Ok(Self { client, kafka: kafka.clone(), redactor, tokens })
     }
 
     /// Makes a topic and waits until it can be used. One that is there stays as it is.
@@ -137,7 +135,7 @@ impl Admin {
     fn let_in(&self) -> Result<(), String> {
         let Some(tokens) = &self.tokens else { return Ok(()) };
         let given = tokens.give(self.client.inner());
-        given.map_err(|problem| format!("kafka at {}: {problem}", self.brokers))
+        given.map_err(|problem| format!("kafka at {}: {problem}", self.kafka.brokers))
     }
 
     fn wait_for_leaders(&self, name: &str) -> Result<(), String> {
@@ -165,13 +163,13 @@ impl Admin {
     }
 
     pub(super) fn failed(&self, error: &KafkaError) -> String {
-        format!("kafka at {}: {}", self.brokers, self.redactor.redact(&error.to_string()))
+        format!("kafka at {}: {}", self.kafka.brokers, self.redactor.redact(&error.to_string()))
     }
 }
 
 impl fmt::Debug for Admin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admin").field("brokers", &self.brokers).finish_non_exhaustive()
+        f.debug_struct("Admin").field("brokers", &self.kafka.brokers).finish_non_exhaustive()
     }
 }
 

@@ -49,7 +49,7 @@ impl Admin {
         let client: BaseConsumer = backlog_config(&self.kafka, group).create().map_err(refused)?;
         if let Some(tokens) = &self.tokens {
             let given = tokens.give(client.client());
-            given.map_err(|problem| format!("kafka at {}: {problem}", self.brokers))?;
+            given.map_err(|problem| format!("kafka at {}: {problem}", self.kafka.brokers))?;
         }
         let mut list = TopicPartitionList::with_capacity(offsets.len());
         for at in offsets {

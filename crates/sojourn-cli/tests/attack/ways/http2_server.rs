@@ -112,18 +112,37 @@ fn on_a_thread<F: Future<Output = ()>>(serve: impl FnOnce() -> F + Send + 'stati
 
 /// By prior knowledge.
 pub(super) fn h2c() -> (SocketAddr, Log) {
-    let (listener, log) = (bound(), Log::default());
-    let (address, its) = (listener.local_addr().unwrap(), log.clone());
+    on_tcp(None)
+}
+
+/// As ALPN says.
+pub(super) fn over_tls(mut config: ServerConfig) -> (SocketAddr, Log) {
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    on_tcp(Some(TlsAcceptor::from(Arc::new(config))))
+}
+
+fn on_tcp(acceptor: Option<TlsAcceptor>) -> (SocketAddr, Log) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let (address, log) = (listener.local_addr().unwrap(), Log::default());
+    let its = log.clone();
     on_a_thread(async move || {
         let listener = tokio::net::TcpListener::from_std(listener).unwrap();
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(its.clone().serve(stream, true));
+            let (acceptor, its) = (acceptor.clone(), its.clone());
+            tokio::spawn(async move {
+                let Some(acceptor) = acceptor else { return its.serve(stream, true).await };
+                if let Ok(stream) = acceptor.accept(stream).await {
+                    let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                    its.serve(stream, is_h2).await;
+                }
+            });
         }
     });
     (address, log)
 }
 
-/// The same on a Unix socket.
+/// By prior knowledge, on a Unix socket.
 pub(super) fn h2c_at(path: &Path) -> Log {
     let listener = UnixListener::bind(path).unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -136,31 +155,4 @@ pub(super) fn h2c_at(path: &Path) -> Log {
         }
     });
     log
-}
-
-/// As ALPN says.
-pub(super) fn over_tls(mut config: ServerConfig) -> (SocketAddr, Log) {
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let (listener, log) = (bound(), Log::default());
-    let (address, its) = (listener.local_addr().unwrap(), log.clone());
-    on_a_thread(async move || {
-        let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-        while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, its) = (acceptor.clone(), its.clone());
-            tokio::spawn(async move {
-                if let Ok(stream) = acceptor.accept(stream).await {
-                    let is_h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    its.serve(stream, is_h2).await;
-                }
-            });
-        }
-    });
-    (address, log)
-}
-
-fn bound() -> TcpListener {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    listener
 }

@@ -52,9 +52,9 @@ fn names_stay_known_as_long_as_said() {
     let kept = look_ups("0");
     // Once to see whether all is well beforehand at most, and once for all requests.
     assert!((1..=2).contains(&kept), "{kept}");
-    // Connections made at the same instant share one.
-    let each_time = look_ups("-1");
-    assert!(each_time >= 8, "{each_time}");
+    // Connections made at the same instant share one, and on a busy machine some are.
+    let mut each_times = (0..5).map(|_| look_ups("-1"));
+    let each_time = each_times.find(|count| *count >= 10).expect("one for each connection");
     // On a busy machine all ten may come at once.
     let mut refreshed = (0..5).map(|_| look_ups("100ms"));
     assert!(refreshed.any(|count| count > kept && count < each_time), "{kept}, {each_time}");

@@ -143,9 +143,7 @@ impl Connection {
             self.user.host.settings.kafka.admin(&self.cluster).map_err(failed)?;
         waiting::blocking(ctx, &self.user, move || ask(&admin))?.map_err(failed)
     }
-}
 
-impl Connection {
     fn set_group_to_end<'js>(
         &self,
         ctx: &Ctx<'js>,
