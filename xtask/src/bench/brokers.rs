@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::bench::awake::Awake;
 use crate::bench::measure;
 use crate::bench::table::Table;
 
@@ -28,6 +29,8 @@ struct Figures {
 /// Runs the comparison.
 pub(crate) fn compare() -> Result<Vec<Table>, String> {
     let (mut costs, mut missing) = (Vec::new(), Vec::<String>::new());
+    // A tap that waits for its server's answers costs more where waking its processor does.
+    let _awake = Awake::new()?;
     for connector in CONNECTORS {
         eprintln!("  {connector}");
         let output = measure(&format!("sojourn-broker-{connector}"), "tap")?;

@@ -7,6 +7,7 @@
 //! `name value unit` a line; other lines are shown but not collected. Everything is built with the
 //! `dist` profile, as published binaries are.
 
+mod awake;
 mod brokers;
 mod built;
 mod clients;

@@ -1,12 +1,13 @@
 //! 5,000 iterations a second: how many begin, and how late.
 //!
 //! Lag is the machine's where the hypervisor gives its processors to others: with a quarter of them
-//! stolen p99 was 4 ms, with a hundredth 0.4 ms. Rounds that were disturbed so are repeated, for a
-//! while.
+//! stolen p99 was 4 ms, with a hundredth 0.4 ms. The processors are kept awake therefore, for both
+//! tools, and rounds that were disturbed all the same are repeated, for a while.
 
 use sojourn_clock::machine_cpu;
 
 use super::{ROUNDS, Run, Tools, medians, verdict};
+use crate::bench::awake::Awake;
 use crate::bench::table::Table;
 
 /// Most rounds of ours.
@@ -64,6 +65,7 @@ pub(super) fn measure(tools: &Tools, table: &mut Table) -> Result<(), String> {
 /// Runs ours until enough rounds were undisturbed, and beside the first ones theirs.
 fn ours(tools: &Tools, theirs: &mut Vec<Run>) -> Result<Ours, String> {
     let run = |tool| tools.run(tool, "arriving", ARRIVING, &["--summary-trend-stats", "p(99)"]);
+    let _awake = Awake::new()?;
     let (mut quiet, mut disturbed, mut stolen) = (Vec::new(), Vec::new(), Vec::new());
     while quiet.len() < ROUNDS && stolen.len() < ROUNDS_MAX {
         eprintln!("  arriving, round {} of {ROUNDS} to {ROUNDS_MAX}", stolen.len() + 1);
