@@ -85,6 +85,22 @@ fn what_is_no_request_is_refused_in_words() {
     }
 }
 
+/// Not one byte can be another: in what is signed the signature does not fit any more, and around it
+/// there is one way to write it.
+#[test]
+fn no_byte_can_be_another() {
+    let authority = Authority::new().unwrap();
+    let good = request(&rcgen::PKCS_ECDSA_P256_SHA256).der().to_vec();
+    for at in 0..good.len() {
+        for other in 1..=u8::MAX {
+            let mut wrong = good.clone();
+            wrong[at] ^= other;
+            let status = enrol(&authority, &wrong).0;
+            assert_eq!(status, 400, "byte {at} is {:#04x} for {:#04x}", wrong[at], good[at]);
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn nothing_that_is_sent_breaks_it(body in prop::collection::vec(any::<u8>(), 0..600)) {
