@@ -107,10 +107,6 @@ impl Authority {
         if !rest.is_empty() {
             return Err(Refusal::NoRequest(format!("{} bytes follow it", rest.len())));
         }
-        // Who checks the signature takes its bytes, however many of their bits are said to count.
-        if request.signature_value.unused_bits != 0 {
-            return Err(Refusal::NoRequest("its signature does not fill its bytes".to_owned()));
-        }
         let info = &request.certification_request_info;
         let key = SubjectPublicKeyInfo::from_der(info.subject_pki.raw)?;
         // It also checks that who asks has the key.
