@@ -30,11 +30,12 @@ impl Awake {
         for processor in 0..processors.get() {
             // Both become what they start, so the pid is the shell's own.
             let arguments = ["--idle", "0", "taskset", "-c", &processor.to_string(), "sh", "-c"];
-            let process = command("chrt", &arguments)
-                .arg(SPINNING)
-                .stdout(Stdio::null())
-                .spawn()
-                .map_err(|error| format!("chrt: {error}; try: apt-get install util-linux"))?;
+            let process =
+                command("chrt", &arguments)
+                    .arg(SPINNING)
+                    .stdout(Stdio::null())
+                    .spawn()
+                    .map_err(|error| format!("chrt: {error}; try: apt-get install util-linux"))?;
             awake.0.push(process);
         }
         Ok(awake)
