@@ -49,7 +49,7 @@ pub(crate) struct Http2State {
     first_unsent_ns: u64,
     /// When something last came; zero if nothing has.
     pub(crate) last_read_ns: u64,
-    /// From the first byte sent to the last one of the answer, of the last request that was answered.
+    /// From first byte sent to last one read, of the last request that was answered.
     last_took_ns: u64,
     /// The kernel took less than there was: there is no use in trying before it says so.
     pub(crate) is_blocked: bool,
