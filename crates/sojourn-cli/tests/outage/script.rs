@@ -83,8 +83,8 @@ pub(super) fn restarted(server: &mut dyn Mortal, ways: &[Way]) {
     }
     let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, None, LENIENT)).collect();
     all(&runs, "orders before the fault", |order| order.acked_ns.is_some());
-    let from_ns = now_ns();
     server.kill();
+    let from_ns = now_ns();
     let came = holds(&runs, |order| order.taken_ns > from_ns);
     let fault = Fault { from_ns, to_ns: now_ns() };
     // Whatever came of it: others use this server too.
