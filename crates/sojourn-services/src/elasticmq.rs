@@ -14,8 +14,9 @@ use crate::shared::Shared;
 use crate::{Access, Detached, Kind, Service};
 
 /// Settings of a database in its folder, which writes before a change is acknowledged.
-const KEEPING: &str = "messages-storage { enabled = true, driver-class = \"org.h2.Driver\", \
-                       uri = \"jdbc:h2:./kept;WRITE_DELAY=0\", username = \"\", password = \"\" }\n";
+const KEEPING: &str = "\
+    messages-storage { enabled = true, driver-class = \"org.h2.Driver\", username = \"\", \
+    password = \"\", uri = \"jdbc:h2:./kept;WRITE_DELAY=0\" }\n";
 
 /// An ElasticMQ. It takes any credentials, and keeps its queues in memory, so that a restart loses
 /// them, unless it is started to keep them.
