@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sojourn_broker::{BrokerError, Gap, Sink};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
 
 use crate::api::{Answer, Api, CallError};
 use crate::outage::{Outage, unix_ms};
-use crate::queue::{Queue, TIMEOUT};
+use crate::queue::{Queue, TIMEOUT, created};
 use crate::received::{Received, decode};
 use crate::seen::Seen;
 
@@ -34,6 +34,17 @@ const RECEIVERS_MAX: usize = 16;
 /// Looks for more without waiting, in one poll.
 const LOOKS_MAX: usize = 8;
 
+/// Where a tap begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    /// What the queue took before this instant of its own clock is of before the tap.
+    pub(crate) floor_unix_ms: u64,
+    /// When the queue was created, if it tells.
+    pub(crate) created: Option<u64>,
+    /// When the tap was open.
+    pub(crate) at_ns: u64,
+}
+
 /// A queue that is listened to.
 pub(crate) struct Listening {
     api: Api,
@@ -43,10 +54,11 @@ pub(crate) struct Listening {
     /// Requests under way: token, and when they were made.
     receives: Vec<(u64, u64)>,
     deletes: Vec<u64>,
+    /// The question, after an outage, when the queue was created: its token.
+    question: Option<u64>,
     receivers: usize,
     seen: Seen,
-    /// What the queue took before this instant of its own clock is of before the tap.
-    floor_unix_ms: u64,
+    beginning: Beginning,
     /// How far the service's clock is behind ours, with the way here: the least seen.
     behind_ms: Option<i64>,
     /// The latest answer was full, so that more may wait.
@@ -88,24 +100,25 @@ impl Listening {
     pub(crate) fn new(
         api: Api,
         queue: Queue,
-        floor_unix_ms: u64,
+        beginning: Beginning,
         give_up_after: Duration,
-        now_ns: u64,
     ) -> Self {
+        let at_ns = beginning.at_ns;
         Self {
             api,
             receive: receive_request(&queue, WAIT_S, Some(HIDDEN)),
             queue,
             receives: Vec::new(),
             deletes: Vec::new(),
+            question: None,
             receivers: RECEIVERS_MIN,
             seen: Seen::default(),
-            floor_unix_ms,
+            beginning,
             behind_ms: None,
             more: false,
-            life_ns: now_ns,
-            stamp_ns: now_ns,
-            watermark_ns: now_ns,
+            life_ns: at_ns,
+            stamp_ns: at_ns,
+            watermark_ns: at_ns,
             give_up_after,
             outage: None,
             gaps: Vec::new(),
@@ -193,6 +206,11 @@ impl Listening {
             self.deletes.swap_remove(place);
             return Ok(false);
         }
+        if self.question == Some(token) {
+            self.question = None;
+            self.identify(ended_ns, outcome);
+            return Ok(false);
+        }
         let Some(place) = self.receives.iter().position(|(known, _)| *known == token) else {
             return Ok(false);
         };
@@ -205,13 +223,17 @@ impl Listening {
 
     fn failed(&mut self, asked_ns: u64, error: &CallError) -> Result<(), BrokerError> {
         let now_ns = now_ns();
-        let (life_ns, give_up_after) = (self.life_ns, self.give_up_after);
+        // What had waited since before the last answer may be gone with the queue.
+        let read_ns = self.life_ns.min(self.watermark_ns);
+        let give_up_after = self.give_up_after;
         let outage = match &mut self.outage {
             // Of the failure that is known.
             Some(outage) if asked_ns <= outage.failed_ns => return Ok(()),
             Some(outage) => outage,
-            none => none.insert(Outage::new(life_ns, now_ns, give_up_after)),
+            none => none.insert(Outage::new(read_ns, now_ns, give_up_after)),
         };
+        // What it asks was asked of the queue before this failure.
+        self.question = None;
         if outage.failed(now_ns) {
             return Ok(());
         }
@@ -238,6 +260,12 @@ impl Listening {
             && asked_ns > outage.failed_ns
         {
             outage.answered(ended_ns);
+            if outage.is_unsure() && self.question.is_none() {
+                let body = json!({ "QueueUrl": self.queue.url, "AttributeNames": ["All"] });
+                let body = body.to_string();
+                let token = self.api.send("GetQueueAttributes", body.as_bytes(), ANSWER);
+                self.question = Some(token);
+            }
         }
         self.more = messages.len() >= BATCH_MAX;
         self.adapt(messages.len());
@@ -259,6 +287,24 @@ impl Listening {
         Ok(!messages.is_empty())
     }
 
+    /// Whether the queue is the one that it was before the outage, by when it was created. One that
+    /// was made anew, as by a server that keeps nothing over its restart, has lost what the old one
+    /// held; and it has nothing that could still be hidden, so that the outage is over.
+    fn identify(&mut self, ended_ns: u64, outcome: Result<Vec<u8>, CallError>) {
+        // What has no answer is asked again with the next answer to a request for messages.
+        let (Some(outage), Ok(answer)) = (&mut self.outage, outcome) else { return };
+        let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+        let created = answer.get("Attributes").and_then(created);
+        // A queue that does not tell cannot be known again.
+        if created.is_some() && created == self.beginning.created {
+            outage.same();
+            return;
+        }
+        self.gaps.push(outage.missed(ended_ns));
+        self.beginning.created = created;
+        self.outage = None;
+    }
+
     /// More requests while answers are full, fewer while they are empty.
     fn adapt(&mut self, messages: usize) {
         match messages {
@@ -269,7 +315,7 @@ impl Listening {
     }
 
     fn hand_over(&mut self, message: &Received, sink: &mut dyn Sink) {
-        let old = message.sent_unix_ms.is_some_and(|sent| sent < self.floor_unix_ms);
+        let old = message.sent_unix_ms.is_some_and(|sent| sent < self.beginning.floor_unix_ms);
         if old || message.header(PROBE).is_some() || !self.seen.insert(&message.id) {
             return;
         }

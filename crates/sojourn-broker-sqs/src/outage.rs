@@ -9,7 +9,8 @@ use sojourn_clock::{Anchor, MILLISECOND_NS, SECOND_NS, now_ns};
 ///
 /// What the service gave to a request whose answer never came is hidden until its visibility ends.
 /// So the stretch is over only when an answer shows an empty queue to a request made later than
-/// that after the first sign of life.
+/// that after the first sign of life. That holds of the queue that there was; one made anew
+/// meanwhile, under its name, knows nothing of what the old one held.
 #[derive(Debug)]
 pub(crate) struct Outage {
     from_ns: u64,
@@ -19,6 +20,8 @@ pub(crate) struct Outage {
     pub(crate) retry_ns: u64,
     /// The first answer since, by both clocks.
     up: Option<(u64, u64)>,
+    /// The queue is known to be the one that it was, since the latest failure.
+    is_same: bool,
     give_up_after: Duration,
     backoff: Backoff,
     late: u64,
@@ -31,7 +34,8 @@ impl Outage {
     pub(crate) fn new(from_ns: u64, now_ns: u64, give_up_after: Duration) -> Self {
         let backoff = Backoff::with_limit(now_ns, give_up_after);
         let (failed_ns, retry_ns) = (now_ns, now_ns);
-        Self { from_ns, failed_ns, retry_ns, up: None, give_up_after, backoff, late: 0 }
+        let (up, is_same, late) = (None, false, 0);
+        Self { from_ns, failed_ns, retry_ns, up, is_same, give_up_after, backoff, late }
     }
 
     /// A request failed that was made since the last failure. `false`: it is time to give up.
@@ -41,6 +45,7 @@ impl Outage {
             self.backoff = Backoff::with_limit(now_ns, self.give_up_after);
         }
         self.failed_ns = now_ns;
+        self.is_same = false;
         match self.backoff.pause(now_ns) {
             Some(pause) => {
                 self.retry_ns = now_ns + u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
@@ -62,6 +67,21 @@ impl Outage {
         }
     }
 
+    /// Whether it is still to be found out if the queue is the one that it was.
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.is_up() && !self.is_same
+    }
+
+    /// The queue is the one that it was.
+    pub(crate) fn same(&mut self) {
+        self.is_same = true;
+    }
+
+    /// The gap of a queue that was made anew: what the old one held, nobody gives any more.
+    pub(crate) fn missed(&self, now_ns: u64) -> Gap {
+        Gap { from_ns: self.from_ns, to_ns: now_ns, recovery: Recovery::Missed }
+    }
+
     /// A message is handed over that was sent at this instant of the service's clock, which is so
     /// far behind ours.
     pub(crate) fn took(&mut self, sent_unix_ms: Option<u64>, behind_ms: i64) {
@@ -76,7 +96,7 @@ impl Outage {
     /// The gap, if it is over by an answer that shows an empty queue to a request of this instant.
     pub(crate) fn over(&self, asked_ns: u64, now_ns: u64, hidden: Duration) -> Option<Gap> {
         let hidden_ns = u64::try_from(hidden.as_nanos()).unwrap_or(u64::MAX);
-        let (up_ns, _) = self.up?;
+        let (up_ns, _) = self.up.filter(|_| self.is_same)?;
         if asked_ns < up_ns.saturating_add(hidden_ns).saturating_add(LINGER_NS) {
             return None;
         }
@@ -106,6 +126,9 @@ mod tests {
         outage.took(Some(u64::MAX), 0);
         outage.took(None, 0);
         assert_eq!(outage.over(13 * SECOND_NS - 1, 13 * SECOND_NS, HIDDEN), None);
+        let unsure = outage.over(13 * SECOND_NS, 14 * SECOND_NS, HIDDEN);
+        assert!(outage.is_unsure() && unsure.is_none(), "another queue, for all that is known");
+        outage.same();
         let gap = outage.over(13 * SECOND_NS, 14 * SECOND_NS, HIDDEN).unwrap();
         let recovery = Recovery::Resumed { messages: 1 };
         assert_eq!(gap, Gap { from_ns: 5, to_ns: 14 * SECOND_NS, recovery });
@@ -117,6 +140,9 @@ mod tests {
         assert!(outage.failed(SECOND_NS / 2));
         assert!(!outage.failed(SECOND_NS));
         outage.answered(SECOND_NS);
+        outage.same();
         assert!(outage.failed(2 * SECOND_NS) && !outage.is_up());
+        outage.answered(3 * SECOND_NS);
+        assert!(outage.is_unsure(), "it may have been made anew since");
     }
 }

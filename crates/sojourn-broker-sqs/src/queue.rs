@@ -77,6 +77,12 @@ impl Queue {
     }
 }
 
+/// When a queue was created, by its own clock: by this one is known that was made anew under its
+/// name.
+pub(crate) fn created(attributes: &Value) -> Option<u64> {
+    figure(attributes, "CreatedTimestamp")
+}
+
 /// A figure among a queue's attributes, which are all texts.
 pub(crate) fn figure(attributes: &Value, name: &str) -> Option<u64> {
     attributes.get(name)?.as_str()?.parse().ok()

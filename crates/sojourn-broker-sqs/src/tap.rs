@@ -8,9 +8,9 @@ use sojourn_plan::{SqsChannel, SqsSource};
 
 use crate::api::Api;
 use crate::config::{Service, Settings};
-use crate::listening::Listening;
+use crate::listening::{Beginning, Listening};
 use crate::open::take_over;
-use crate::queue::Queue;
+use crate::queue::{Queue, TIMEOUT, created};
 use crate::sns::Subscription;
 
 /// A tap on a queue of the test's own, or on a topic through a queue that it makes.
@@ -62,8 +62,9 @@ impl Tap for SqsTap {
             }
         };
         self.watermark_ns = sojourn_clock::now_ns();
-        let listening =
-            Listening::new(api, queue, floor_unix_ms, self.give_up_after, self.watermark_ns);
+        let created = created(&queue.attributes(&mut api, TIMEOUT)?);
+        let beginning = Beginning { floor_unix_ms, created, at_ns: self.watermark_ns };
+        let listening = Listening::new(api, queue, beginning, self.give_up_after);
         self.listening = Some(listening);
         Ok(TapInfo { listens_to, address: None })
     }

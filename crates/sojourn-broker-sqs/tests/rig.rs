@@ -131,6 +131,7 @@ impl Rig for SqsRig {
     fn abilities(&self) -> Abilities {
         Abilities {
             keeps_a_past: true,
+            forgets_by_restart: true,
             forgets_what_is_read: true,
             unordered: !self.events.ends_with(".fifo"),
             binary: false,

@@ -68,8 +68,17 @@ impl Request {
             }
             (401 | 403, _) => error.with_hint("give what it asks for in `headers`"),
             (404, _) => error.with_hint("is the path of the URL the right one?"),
-            _ => error,
+            (500.., _) => error.with_hint("the server's own log, or that of a proxy, says why"),
+            _ => error.with_hint("is the URL that of the stream, with its path?"),
         }
+    }
+
+    /// There was no answer that could be read.
+    pub(crate) fn unanswered(&self, why: &str) -> BrokerError {
+        let scheme = self.shown.split("://").next().unwrap_or_default();
+        self.endpoint.error(&format!("{}: {why}", self.shown)).with_hint(format!(
+            "is what listens there the stream's own server, and does it speak `{scheme}://`?"
+        ))
     }
 }
 

@@ -95,11 +95,11 @@ impl Settings {
                 self.request.refused(response.status().as_u16(), location)
             }
             Error::Io(error) if error.kind() == ErrorKind::TimedOut => {
-                endpoint.error(&format!("{shown}: no answer to the handshake in time"))
+                self.request.unanswered("no answer to the handshake in time")
             }
             Error::Io(error) => {
                 let Lost(why) = Lost::from(io::Error::from(error.kind()));
-                endpoint.error(&format!("{shown}: {why} in the handshake"))
+                self.request.unanswered(&format!("{why} in the handshake"))
             }
             error => endpoint
                 .error(&format!("{shown}: no WebSocket: {error}"))

@@ -175,12 +175,13 @@ fn answers_that_are_no_events_are_told_with_what_to_do() {
             "event-stream",
         ),
         (b"HTTP/1.1 200 OK\r\n\r\n", "is none", "event-stream"),
-        (b"HTTP/1.1 204 No Content\r\n\r\n", "/events answers 204", ""),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", "/events answers 204", "is the URL"),
+        (b"HTTP/1.1 502 Bad Gateway\r\n\r\n", "/events answers 502", "log"),
         (b"HTTP/1.1 403 Forbidden\r\n\r\n", "answers 403", "`headers`"),
         (b"HTTP/1.1 307 X\r\nLocation: http://b.example/e?k=s3cret\r\n\r\n", "307", "b.example/e"),
-        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "not asked for: gzip", ""),
-        (b"SSH-2.0-OpenSSH\r\n\r\n", "no HTTP", ""),
-        (b"", "the connection was closed", ""),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "not asked for: gzip", "`http://`"),
+        (b"SSH-2.0-OpenSSH\r\n\r\n", "no HTTP", "`http://`"),
+        (b"", "the connection was closed", "`http://`"),
     ] {
         let peer = Peer::new();
         let answered = peer.answer(answer);

@@ -209,6 +209,10 @@ fn what_goes_wrong_is_told_with_what_to_do() {
     assert!(refused(answer, plain()).hint.unwrap().ends_with("wss://else.example/e"));
     let error = refused(b"HTTP/1.1 404 Not Found\r\n\r\n", plain());
     assert!(error.hint.unwrap().contains("path"));
+    // A server of HTTP that has no WebSocket there.
+    let error = refused(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", plain());
+    assert!(error.message.ends_with("/events answers 200"), "{error:?}");
+    assert!(error.hint.unwrap().contains("is the URL that of the stream"));
     assert!(refused(b"hello\r\n\r\n", plain()).message.contains("no WebSocket"));
     assert!(refused(b"", plain()).message.contains("no WebSocket"));
     let without = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\

@@ -6,22 +6,25 @@
 //! follows the orders meanwhile. What differs between brokers is a [`Way`].
 //!
 //! Killed and restarted is the server of each broker in every test run, cut or slowed down by a
-//! proxy only by `cargo xtask test --full`. SQS is not restarted: its stand-in server keeps nothing
-//! over that.
+//! proxy only by `cargo xtask test --full`. Webhooks have no server to be restarted: the receiver is
+//! the run's own, and cut or slow is the system's way to it.
 
 mod book;
 mod orders;
 mod script;
+mod unpublished;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use sojourn_broker::Publisher;
 use sojourn_conformance::runs_slow;
 use sojourn_testkit::{
-    Program,
+    Program, free_port,
     services::{CutProxy, ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service},
 };
 
-use script::{cut, restarted, slowed};
+use script::{cut, restarted, slowed, told_again};
+use unpublished::{Poster, Streams};
 
 /// A way to listen to a broker.
 struct Way {
@@ -32,16 +35,30 @@ struct Way {
     channel: String,
     /// Whether a tap that was away reads on where it had stopped.
     reads_on: bool,
-    /// Settings of where the system tells, if that is another channel than the one listened to.
-    told_by: Option<String>,
+    /// Whether a server that was killed has lost what it kept, with the places it was kept in.
+    forgets: bool,
+    /// Whether a tap can tell that what comes was sent a while ago.
+    sees_late: bool,
+    told: Told,
     /// What an event's kind is matched by, and its order's key.
     matched_by: [&'static str; 2],
+}
+
+/// How the system tells of orders.
+enum Told {
+    /// By the connector, to the channel that is listened to.
+    Here,
+    /// By the connector, to a channel with these settings.
+    At(String),
+    /// By what this makes.
+    By(Box<dyn Fn() -> Box<dyn Publisher>>),
 }
 
 impl Way {
     fn new(name: &'static str, broker: &'static str, channel: String) -> Self {
         let matched_by = ["type", "$.id"];
-        Self { name, broker, channel, reads_on: false, told_by: None, matched_by }
+        let (reads_on, forgets, sees_late) = (false, false, true);
+        Self { name, broker, channel, reads_on, forgets, sees_late, told: Told::Here, matched_by }
     }
 
     fn that_reads_on(name: &'static str, broker: &'static str, channel: String) -> Self {
@@ -96,7 +113,7 @@ fn ways_of_postgres(postgres: &Postgres) -> Vec<Way> {
         Way::that_reads_on("postgres-table", "postgres", table),
         Way::new("postgres-notify", "postgres", notify),
         Way {
-            told_by: Some(log),
+            told: Told::At(log),
             matched_by: ["$.row.type", "$.row.id"],
             ..Way::new("postgres-publication", "postgres", publication)
         },
@@ -118,6 +135,37 @@ fn ways_of_sqs(server: &ElasticMq) -> Vec<Way> {
     let endpoint = server.url();
     let channel = format!("{{ endpoint: \"{endpoint}\", queue: outage-orders, discard: true }}");
     vec![Way::that_reads_on("sqs", "sqs", channel)]
+}
+
+/// The server that stands in for AWS keeps queues in memory: killed, it comes back without them, and
+/// the system makes them anew. What they held is gone.
+fn ways_of_sqs_that_forgets(server: &ElasticMq) -> Vec<Way> {
+    let forgets = |way| Way { reads_on: false, forgets: true, ..way };
+    ways_of_sqs(server).into_iter().map(forgets).collect()
+}
+
+/// A client of a stream gets what is sent while it is connected. Nothing in server-sent events shows
+/// that a link is slow.
+fn ways_of_streams(streams: &Streams) -> Vec<Way> {
+    let address = streams.address();
+    let of = |broker, scheme, settings| {
+        let channel = format!("{{ url: \"{scheme}://{address}/events/{broker}\"{settings} }}");
+        let streams = streams.clone();
+        let sender = move || streams.sender(&format!("/events/{broker}"));
+        Way { told: Told::By(Box::new(sender)), ..Way::new(broker, broker, channel) }
+    };
+    let sse = of("sse", "http", ", silence: 2s");
+    vec![of("websocket", "ws", ""), Way { sees_late: false, ..sse }]
+}
+
+/// A receiver of webhooks at a proxy, by which the system tells.
+fn webhooks_behind_a_proxy() -> (CutProxy, Vec<Way>) {
+    let own = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port().unwrap()));
+    let proxy = CutProxy::start(own).unwrap();
+    let (to, channel) = (proxy.address(), format!("{{ listen: \"{own}\", respond: 204 }}"));
+    let poster = move || -> Box<dyn Publisher> { Box::new(Poster::new(to)) };
+    let told = Told::By(Box::new(poster));
+    (proxy, vec![Way { told, ..Way::new("webhook", "webhook", channel) }])
 }
 
 /// Where a server listens.
@@ -221,10 +269,54 @@ fn redis_cut() {
 }
 
 #[test]
+fn sqs_restarted() {
+    let mut server = ElasticMq::shared().unwrap();
+    let ways = ways_of_sqs_that_forgets(&server);
+    restarted(&mut *server, &ways);
+}
+
+#[test]
+fn sqs_restarted_with_what_it_kept() {
+    if runs_slow("a run whose SQS is restarted and has kept its queues") {
+        let mut server = ElasticMq::start_keeping().unwrap();
+        let ways = ways_of_sqs(&server);
+        restarted(&mut server, &ways);
+    }
+}
+
+#[test]
 fn sqs_cut() {
     if runs_slow("a run whose SQS is cut") {
         let server = ElasticMq::shared().unwrap();
         cut(&proxy(&*server), address(&*server), &ways_of_sqs(&server));
+    }
+}
+
+#[test]
+fn streams_restarted() {
+    let mut streams = Streams::start();
+    let ways = ways_of_streams(&streams);
+    restarted(&mut streams, &ways);
+}
+
+#[test]
+fn streams_cut() {
+    if runs_slow("a run whose WebSocket and server-sent events are cut") {
+        let streams = Streams::start();
+        let proxy = CutProxy::start(streams.address()).unwrap();
+        cut(&proxy, streams.address(), &ways_of_streams(&streams));
+    }
+}
+
+#[test]
+fn webhooks_cut() {
+    if runs_slow("a run whose webhooks are cut off") {
+        let (proxy, ways) = webhooks_behind_a_proxy();
+        let cut = |proxy: &CutProxy| {
+            proxy.refuse();
+            assert!(proxy.cut() >= 1, "the system goes through the proxy");
+        };
+        told_again(&proxy, &ways, cut, |proxy| proxy.admit().unwrap());
     }
 }
 
@@ -281,5 +373,22 @@ fn sqs_slowed() {
     if runs_slow("a run that SQS gives its events slowly") {
         let server = ElasticMq::shared().unwrap();
         slowed(&proxy(&*server), address(&*server), &ways_of_sqs(&server));
+    }
+}
+
+#[test]
+fn streams_slowed() {
+    if runs_slow("a run that WebSocket and server-sent events come to slowly") {
+        let streams = Streams::start();
+        let proxy = CutProxy::start(streams.address()).unwrap();
+        slowed(&proxy, streams.address(), &ways_of_streams(&streams));
+    }
+}
+
+#[test]
+fn webhooks_stalled() {
+    if runs_slow("a run whose webhooks are held up") {
+        let (proxy, ways) = webhooks_behind_a_proxy();
+        told_again(&proxy, &ways, CutProxy::stall, CutProxy::resume);
     }
 }

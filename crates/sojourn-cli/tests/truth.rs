@@ -294,7 +294,7 @@ fn a_stage_too_slow_for_its_observation() {
 
 #[test]
 fn a_stage_that_stops() {
-    let faults = FaultConfig { stop_stage: Some(stop_settled()), ..FaultConfig::default() };
+    let faults = FaultConfig { stop_stage: Some(stop_settled(&size())), ..FaultConfig::default() };
     examine(Case::new("stop stage", faults), &["completed", "lost"]);
 }
 
@@ -306,7 +306,7 @@ fn all_faults_together() {
         redeliver_percent: 5.0,
         republish_percent: 5.0,
         reorder_percent: 5.0,
-        stop_stage: Some(stop_settled()),
+        stop_stage: Some(stop_settled(&size())),
         ..slow_completed()
     };
     examine(
@@ -323,7 +323,6 @@ fn slow_completed() -> FaultConfig {
 }
 
 /// Stops when three quarters of the load are over.
-fn stop_settled() -> StopStage {
-    let size = size();
+fn stop_settled(size: &Size) -> StopStage {
     StopStage { stage: Stage::Settled, after_ms: (size.warmup_s + size.steady_s) * 750 }
 }

@@ -1,16 +1,19 @@
-//! Channels that cannot work, on every broker's real server: `sojourn run` ends with code 2 and an
+//! Channels that cannot work, on every broker's real server, or where nothing or something else
+//! listens: `sojourn run` ends with code 2 and an
 //! error that names channel and place and says what to do, before any load, and shows no secret.
 //!
 //! What the connectors themselves say of wrong settings is for their own tests, which try many more.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use sojourn_testkit::services::{
     CutProxy, ElasticMq, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, RabbitMq,
     Redis, Service, USER,
 };
-use sojourn_testkit::{MisbehavingServer, Misbehaviour, sojourn, temp_dir};
+use sojourn_testkit::{
+    MisbehavingServer, Misbehaviour, StreamServer, free_port, sojourn, temp_dir,
+};
 
 use crate::common::answer;
 
@@ -33,8 +36,9 @@ fn refused(broker: &str, variables: &[(&str, &Path)], wrong: &[Wrong<'_>]) {
         let listens = "root: { http: GET /, key: \"{{ uuid() }}\" }\n    stages: [{ name: done, \
                        on: told, key: $.id }]";
         refused_when_it(listens, broker, variables, wrong);
-        // A message makes a stream of Redis.
-        if (broker, wrong.what) != ("redis", "the stream") {
+        // A message makes a stream of Redis, and some channels take none.
+        let takes_none = ["sse", "webhook", "websocket"].contains(&broker);
+        if !takes_none && (broker, wrong.what) != ("redis", "the stream") {
             // A message to an exchange names its routing key.
             let topic = if broker == "amqp" { "topic: any, " } else { "" };
             let publishes = format!(
@@ -322,6 +326,90 @@ fn of_sqs_another_name() {
         says: &[&place, "certificate", "name"],
     }];
     refused("sqs", &[("AWS_CA_BUNDLE", &authority(&mosquitto))], &wrong);
+}
+
+#[test]
+fn of_sse() {
+    of_streams("sse", ["http", "https"]);
+}
+
+#[test]
+fn of_websocket() {
+    of_streams("websocket", ["ws", "wss"]);
+}
+
+/// Streams of HTTP: whose certificate has another name is found out before a word of them, so any
+/// server with one will do.
+fn of_streams(broker: &str, [plain, secure]: [&str; 2]) {
+    let streams = StreamServer::start().unwrap();
+    let guarded = MisbehavingServer::in_sequence(&[Misbehaviour::Status(403)]).unwrap();
+    let website = MisbehavingServer::in_sequence(&[Misbehaviour::Status(200)]).unwrap();
+    let mosquitto = Mosquitto::start().unwrap();
+    let there = streams.address().to_string();
+    let (guarded, website) = (guarded.address().to_string(), website.address().to_string());
+    let other = address(&mosquitto.url()).to_owned();
+    let tls_port = port(&mosquitto.url_tls()).to_owned();
+    let nobody = format!("127.0.0.1:{}", free_port().unwrap());
+    let headers = format!("headers: {{ Authorization: \"Bearer {WRONG}\" }}");
+    let of =
+        |place: &str, path: &str| format!("{{ url: \"{plain}://{place}/{path}\", {headers} }}");
+    let tls = by_another_name(&mosquitto);
+    // What is said of a server of HTTP without such a stream.
+    let no_stream = if broker == "sse" { "sends no events" } else { "answers 200" };
+    let wrong = [
+        Wrong {
+            what: "the token",
+            channel: of(&there, "secret/events"),
+            says: &[&there, "answers 401", "`headers`"],
+        },
+        Wrong {
+            what: "the rights",
+            channel: of(&guarded, "events"),
+            says: &[&guarded, "answers 403", "`headers`"],
+        },
+        Wrong {
+            what: "the path",
+            channel: of(&there, "absent"),
+            says: &[&there, "/absent answers 404", "path"],
+        },
+        Wrong {
+            what: "the name in the certificate",
+            channel: format!("{{ url: \"{secure}://localhost:{tls_port}/events\", {tls} }}"),
+            says: &[&tls_port, ELSEWHERE, "`name`"],
+        },
+        Wrong { what: "a website", channel: of(&website, "events"), says: &[&website, no_stream] },
+        Wrong {
+            what: "a server of something else",
+            channel: of(&other, "events"),
+            says: &[&other, "speak"],
+        },
+        Wrong {
+            what: "nobody there",
+            channel: of(&nobody, "events"),
+            says: &[&nobody, "connection refused"],
+        },
+    ];
+    refused(broker, &[], &wrong);
+}
+
+/// The run itself receives, without TLS: what can be wrong is where it listens.
+#[test]
+fn of_webhook() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
+    let wrong = [
+        Wrong {
+            what: "an address in use",
+            channel: format!("{{ listen: \"{taken}\" }}"),
+            says: &[&taken, "the address is in use", "port 0"],
+        },
+        Wrong {
+            what: "an address of another machine",
+            channel: "{ listen: \"192.0.2.1:8080\" }".to_owned(),
+            says: &["192.0.2.1:8080", "`listen`"],
+        },
+    ];
+    refused("webhook", &[], &wrong);
 }
 
 /// Tells Moto to check the keys of every further request.

@@ -40,17 +40,17 @@ pub(crate) fn assert_in_order(rig: &dyn Rig, numbers: &[u64]) {
     }
 }
 
-/// A gap begins before it ends, ends after the fault, and says of the messages what the broker can
-/// promise. Returns how many messages of it were late.
+/// A gap begins before it ends, ends after the fault, and says of the messages whether the broker
+/// `keeps` them over it. Returns how many messages of it were late.
 #[track_caller]
-pub(crate) fn assert_gap(rig: &dyn Rig, gap: &Gap, fault_ns: u64, mended_ns: u64) -> u64 {
+pub(crate) fn assert_gap(keeps: bool, gap: &Gap, fault_ns: u64, mended_ns: u64) -> u64 {
     assert!(gap.from_ns < gap.to_ns, "{gap:?}");
     assert!(gap.to_ns > fault_ns, "it ended before the fault: {gap:?} {fault_ns}");
     assert!(gap.from_ns <= mended_ns, "it began when all was well again: {gap:?} {mended_ns}");
     match gap.recovery {
-        Recovery::Resumed { messages } if rig.abilities().keeps_a_past => messages,
-        Recovery::Missed if !rig.abilities().keeps_a_past => 0,
-        other => panic!("{other:?}, keeps_a_past: {}", rig.abilities().keeps_a_past),
+        Recovery::Resumed { messages } if keeps => messages,
+        Recovery::Missed if !keeps => 0,
+        other => panic!("{other:?}, keeps: {keeps}"),
     }
 }
 

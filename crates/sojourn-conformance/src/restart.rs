@@ -19,13 +19,14 @@ pub fn a_server_killed_and_restarted(rig: &mut dyn Rig) {
     // It is seen to be gone before it is back.
     assert_watermark_stops(&listener);
     rig.restart();
-    let keeps = rig.abilities().keeps_a_past;
+    let can = rig.abilities();
+    let keeps = can.keeps_a_past && !can.forgets_by_restart;
     if keeps {
         rig.publish(&messages(100..200));
     }
     let restarted_ns = now_ns();
     let gaps = listener.wait_for_gaps(1);
-    let late: u64 = gaps.iter().map(|gap| assert_gap(rig, gap, killed_ns, restarted_ns)).sum();
+    let late: u64 = gaps.iter().map(|gap| assert_gap(keeps, gap, killed_ns, restarted_ns)).sum();
     assert!(late <= 100, "{late} messages late, of 100 that could be");
     if !keeps {
         rig.publish(&messages(100..200));

@@ -99,6 +99,8 @@ pub trait System {
 pub struct Abilities {
     /// A tap reads on where it had stopped.
     pub keeps_a_past: bool,
+    /// A restart loses what the broker had kept, with the places it was kept in.
+    pub forgets_by_restart: bool,
     /// What was read is gone from the broker: nothing is read again.
     pub forgets_what_is_read: bool,
     /// Messages come in any order.
@@ -129,6 +131,7 @@ impl Default for Abilities {
     fn default() -> Self {
         Self {
             keeps_a_past: false,
+            forgets_by_restart: false,
             forgets_what_is_read: false,
             unordered: false,
             keys: true,

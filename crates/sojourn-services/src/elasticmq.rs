@@ -13,7 +13,13 @@ use crate::service::with_free_ports;
 use crate::shared::Shared;
 use crate::{Access, Detached, Kind, Service};
 
-/// An ElasticMQ. It takes any credentials and keeps its queues in memory: a restart loses them.
+/// Settings of a database in its folder, which writes before a change is acknowledged.
+const KEEPING: &str = "\
+    messages-storage { enabled = true, driver-class = \"org.h2.Driver\", username = \"\", \
+    password = \"\", uri = \"jdbc:h2:./kept;WRITE_DELAY=0\" }\n";
+
+/// An ElasticMQ. It takes any credentials, and keeps its queues in memory, so that a restart loses
+/// them, unless it is started to keep them.
 #[derive(Debug)]
 pub struct ElasticMq {
     instance: Instance,
@@ -26,7 +32,15 @@ impl ElasticMq {
     /// # Errors
     /// It is not installed, or does not start; the text shows the end of its log.
     pub fn start() -> io::Result<Self> {
-        with_free_ports(Self::start_once)
+        with_free_ports(|| Self::start_once(""))
+    }
+
+    /// Starts one that keeps queues and messages in files, and has written what it acknowledges.
+    ///
+    /// # Errors
+    /// As [`ElasticMq::start`].
+    pub fn start_keeping() -> io::Result<Self> {
+        with_free_ports(|| Self::start_once(KEEPING))
     }
 
     /// The one that all tests of this process use together, started when first asked for. Whoever
@@ -39,7 +53,7 @@ impl ElasticMq {
         SHARED.lock(Self::start)
     }
 
-    fn start_once() -> io::Result<Self> {
+    fn start_once(storage: &str) -> io::Result<Self> {
         let java = find_program("java")?;
         let class_path = ELASTICMQ.class_path()?;
         let folder = folder("elasticmq")?;
@@ -50,7 +64,7 @@ impl ElasticMq {
              rest-sqs {{ enabled = true, bind-hostname = \"127.0.0.1\", bind-port = {port}, \
              sqs-limits = strict }}\n\
              rest-stats.enabled = false\ngenerate-node-address = false\nqueues {{}}\n\
-             aws {{ region = us-east-1, accountId = 000000000000 }}\n"
+             aws {{ region = us-east-1, accountId = 000000000000 }}\n{storage}"
         );
         let file = folder.path().join("elasticmq.conf");
         std::fs::write(&file, config)?;

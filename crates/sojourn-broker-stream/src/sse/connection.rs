@@ -194,15 +194,14 @@ impl Stream for Connection {
         }
         let endpoint = &settings.request.endpoint;
         let deadline_ns = now_ns() + OPEN_NS_MAX;
-        let failed = |why: &str| endpoint.error(&format!("{}: {why}", settings.request.shown));
         let mut socket = endpoint.connect(deadline_ns)?;
         socket.write_all_until(&settings.head(&memory.last_id), deadline_ns).map_err(|error| {
             let Lost(why) = error.into();
-            failed(&why)
+            settings.request.unanswered(&why)
         })?;
         let mut buffer = vec![0; CHUNK_BYTES];
-        let (head, early) =
-            await_head(&mut socket, &mut buffer, deadline_ns).map_err(|why| failed(&why))?;
+        let (head, early) = await_head(&mut socket, &mut buffer, deadline_ns)
+            .map_err(|why| settings.request.unanswered(&why))?;
         settings.check(&head)?;
         Ok(Self {
             socket,

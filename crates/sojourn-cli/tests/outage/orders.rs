@@ -1,5 +1,5 @@
-//! A small system: takes orders by HTTP, and tells of each by a broker's own publisher, again and
-//! again until the broker has acknowledged it.
+//! A small system: takes orders by HTTP, and tells of each by a publisher, again and again until
+//! that has an acknowledgement.
 
 use std::{
     sync::{
@@ -10,12 +10,9 @@ use std::{
     time::Duration,
 };
 
-use sojourn_broker::{Outcome, Publisher, PublisherSettings};
+use sojourn_broker::{Outcome, Publisher};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
-use sojourn_plan::Channel;
 use sojourn_testkit::{Reply, Request, Responder, Server, response};
-
-use crate::common::registry;
 
 /// Between two attempts at what was not acknowledged.
 const AGAIN_NS: u64 = 50 * MILLISECOND_NS;
@@ -53,24 +50,18 @@ pub(super) struct Orders {
 }
 
 impl Orders {
-    /// Starts it; its events go to this channel, which is made first where it is to be.
-    pub(super) fn start(channel: &Channel, is_to_be_made: bool) -> Self {
+    /// Starts it; its events go by this publisher, to this topic.
+    pub(super) fn start(publisher: Box<dyn Publisher>, topic: &str) -> Self {
         // Several systems may tell by one broker, one after the other.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("o{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let registry = registry();
-        let connector = registry.of(channel).unwrap();
-        if is_to_be_made {
-            connector.provision(channel, "outage-keeper").unwrap();
-        }
-        let publisher = connector.publisher(channel, PublisherSettings::default()).unwrap();
         let (book, stop) = (Book::default(), Arc::new(AtomicBool::new(false)));
         let server = Server::start(Desk { book: Arc::clone(&book), name: name.clone() }).unwrap();
         let courier = Courier {
             book: Arc::clone(&book),
             name: name.clone(),
             publisher,
-            topic: channel.connector.usual_topic().unwrap_or_default().to_owned(),
+            topic: topic.to_owned(),
             sent: Vec::new(),
             taken: 0,
             again: Vec::new(),

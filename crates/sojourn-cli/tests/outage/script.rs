@@ -2,7 +2,9 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use sojourn_broker::{Publisher, PublisherSettings};
 use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_plan::Channel;
 use sojourn_testkit::{
     Running, TempDir,
     services::{CutProxy, Service},
@@ -10,11 +12,11 @@ use sojourn_testkit::{
 };
 
 use super::{
-    Way,
+    Told, Way,
     book::{Fault, Judged},
     orders::{Order, Orders},
 };
-use crate::common::{alone, plan};
+use crate::common::{alone, plan, registry};
 
 /// Orders that are told of and acknowledged before the fault, and that come up during it.
 const ORDERS_MIN: usize = 10;
@@ -48,22 +50,46 @@ const USUAL: &str = "tap_behind_max: 1s, silent_max: 1s";
 const SLOW_BYTES_PER_S: u64 = 300;
 const SLOW_NS: u64 = 5 * SECOND_NS;
 
+/// What can be killed, and started again.
+pub(super) trait Mortal {
+    fn is_dead(&self) -> bool;
+    /// Ends it at once, as a power cut would.
+    fn kill(&mut self);
+    /// Starts it again where it was, with what it has kept.
+    fn restart(&mut self);
+}
+
+impl<S: Service> Mortal for S {
+    fn is_dead(&self) -> bool {
+        self.instance().process().is_none()
+    }
+
+    fn kill(&mut self) {
+        Service::kill(self);
+    }
+
+    fn restart(&mut self) {
+        Service::restart(self).unwrap();
+    }
+}
+
 /// The server is killed amid a run, as by a power cut, and started again.
 #[track_caller]
-pub(super) fn restarted(server: &mut dyn Service, ways: &[Way]) {
+pub(super) fn restarted(server: &mut dyn Mortal, ways: &[Way]) {
     let _turn = alone();
     // A test that failed may have left a shared one dead.
-    if server.instance().process().is_none() {
-        server.restart().unwrap();
+    if server.is_dead() {
+        server.restart();
     }
     let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, None, LENIENT)).collect();
     all(&runs, "orders before the fault", |order| order.acked_ns.is_some());
-    let from_ns = now_ns();
     server.kill();
+    let from_ns = now_ns();
     let came = holds(&runs, |order| order.taken_ns > from_ns);
     let fault = Fault { from_ns, to_ns: now_ns() };
     // Whatever came of it: others use this server too.
-    server.restart().unwrap();
+    server.restart();
+    runs.iter().filter(|run| run.way.forgets).for_each(|run| make(&run.channel));
     assert!(came, "no orders came while the server was dead");
     runs.into_iter().for_each(|run| run.judge(|judged| judged.compare(fault)));
 }
@@ -100,9 +126,31 @@ pub(super) fn slowed(proxy: &CutProxy, own: SocketAddr, ways: &[Way]) {
     runs.into_iter().for_each(|run| run.judge(|judged| judged.compare_slowed()));
 }
 
+/// The system's way to a receiver of ours is cut, or slow, for a while: it tells again what had no
+/// answer.
+#[track_caller]
+pub(super) fn told_again(
+    proxy: &CutProxy,
+    ways: &[Way],
+    hinder: impl FnOnce(&CutProxy),
+    help: impl FnOnce(&CutProxy),
+) {
+    let _turn = alone();
+    let runs: Vec<_> = ways.iter().map(|way| Watched::start(way, None, USUAL)).collect();
+    all(&runs, "orders before the fault", |order| order.acked_ns.is_some());
+    hinder(proxy);
+    let from_ns = now_ns();
+    all(&runs, "orders during the fault", |order| order.taken_ns > from_ns);
+    let fault = Fault { from_ns, to_ns: now_ns() };
+    help(proxy);
+    runs.into_iter().for_each(|run| run.judge(|judged| judged.compare_told_again(fault)));
+}
+
 /// A run of the real command that follows a system's orders.
 struct Watched<'a> {
     way: &'a Way,
+    /// Where the system tells.
+    channel: Channel,
     orders: Orders,
     running: Running,
     folder: TempDir,
@@ -112,9 +160,11 @@ impl<'a> Watched<'a> {
     /// Starts system and run; the run's tap goes through a proxy in place of the server's address.
     fn start(way: &'a Way, through: Option<(SocketAddr, SocketAddr)>, limits: &str) -> Self {
         let own = format!("{}: {}", way.broker, way.channel);
-        let told_by = way.told_by.as_ref().unwrap_or(&own);
-        let read = plan(&text(way, told_by, limits), &[("TARGET", "http://127.0.0.1:1")]);
-        let orders = Orders::start(&read.channels[0], way.told_by.is_none());
+        let told_at = if let Told::At(channel) = &way.told { channel } else { &own };
+        let mut read = plan(&text(way, told_at, limits), &[("TARGET", "http://127.0.0.1:1")]);
+        let channel = read.channels.remove(0);
+        let topic = channel.connector.usual_topic().unwrap_or_default().to_owned();
+        let orders = Orders::start(publisher(way, &channel), &topic);
         let text = match through {
             Some((server, proxy)) => {
                 let proxied = own.replace(&server.to_string(), &proxy.to_string());
@@ -129,18 +179,35 @@ impl<'a> Watched<'a> {
         let words = ["run", "plan.yaml", "--quiet", "--keep", "all", "--output", "run.sojourn"];
         // A run that hangs is ended then, and has failed.
         let program = sojourn(words).in_dir(folder.path()).timeout(Duration::from_secs(150));
-        Self { way, orders, running: program.start().unwrap(), folder }
+        Self { way, channel, orders, running: program.start().unwrap(), folder }
     }
 
     /// Waits for the run's end and compares.
     #[track_caller]
     fn judge(self, compare: impl FnOnce(&Judged<'_>)) {
-        let Self { way, orders, running, folder } = self;
+        let Self { way, orders, running, folder, .. } = self;
         let output = running.wait().unwrap();
         let told = || orders.count(|order| order.acked_ns.is_none()) == 0;
         assert!(patiently(told), "{}: orders that nobody was told of: {output}", way.name);
         compare(&Judged::new(way, &orders, output, &folder.path().join("run.sojourn")));
     }
+}
+
+/// What the system tells by, at this channel; that is made where it is the one listened to.
+fn publisher(way: &Way, channel: &Channel) -> Box<dyn Publisher> {
+    match &way.told {
+        Told::By(made) => return made(),
+        Told::Here => make(channel),
+        Told::At(_) => {}
+    }
+    let registry = registry();
+    let connector = registry.of(channel).unwrap();
+    connector.publisher(channel, PublisherSettings::default()).unwrap()
+}
+
+/// Makes what a channel needs at its broker.
+fn make(channel: &Channel) {
+    registry().of(channel).unwrap().provision(channel, "outage-keeper").unwrap();
 }
 
 /// A journey file for a way, by this channel.

@@ -1,15 +1,17 @@
 //! The same on every broker that can carry the demo's events, each a real server: all faults that
 //! befall messages, together.
 //!
-//! `SOJOURN_TESTS=full` (`cargo xtask test --full`) makes it 500 journeys a second for 30 s.
+//! `SOJOURN_TESTS=full` (`cargo xtask test --full`) makes it 500 journeys a second for 30 s, and has
+//! the system falter besides: one stage slow, another stopped.
 
+use sojourn_conformance::runs_slow;
 use sojourn_demo::{Carrier, FaultConfig};
 use sojourn_testkit::Program;
 use sojourn_testkit::services::{
     ElasticMq, Kafka, Mosquitto, Moto, Nats, Postgres, RabbitMq, Redis, find_program,
 };
 
-use super::{Case, Expected, PLAN, Size, examine_on, size};
+use super::{Case, Expected, PLAN, Size, examine_on, size, slow_completed, stop_settled};
 use crate::common;
 
 /// Two channels of a broker, as a journey file has them.
@@ -53,6 +55,21 @@ impl Channels {
     }
 }
 
+/// Both on a broker. `of` gives the settings of the channel that has this name in it.
+fn agree(broker: &'static str, of: impl Fn(&str) -> String) {
+    let channels = |events: &str, dead: &str| {
+        let (events, dead_letters) = (of(events), of(dead));
+        Channels { broker, events, dead_letters }
+    };
+    channels("events", "dead").agree();
+    if runs_slow(&format!("a stage that is slow and one that stops, told by {broker}")) {
+        let size = Size { rate_per_s: 50, warmup_s: 1, steady_s: 6 };
+        let faults = FaultConfig { stop_stage: Some(stop_settled(&size)), ..slow_completed() };
+        let case = Case::new(broker, faults).within(7_000, 5_000);
+        channels("staged", "staged_dead").agree_on(&size, case, &["completed", "late", "lost"]);
+    }
+}
+
 /// Everything that can befall a message.
 pub(super) fn faults_of_messages() -> FaultConfig {
     FaultConfig {
@@ -79,8 +96,7 @@ fn amqp() {
     let of = |exchange: &str| {
         format!("{{ url: \"{url}\", exchange: truth.{exchange}, routing: [payment] }}")
     };
-    let (events, dead_letters) = (of("events"), of("dead"));
-    Channels { broker: "amqp", events, dead_letters }.agree();
+    agree("amqp", of);
 }
 
 #[test]
@@ -93,8 +109,7 @@ fn kafka() {
              properties: {{ fetch.wait.max.ms: \"1\" }} }}"
         )
     };
-    let (events, dead_letters) = (of("events"), of("dead"));
-    Channels { broker: "kafka", events, dead_letters }.agree();
+    agree("kafka", of);
 }
 
 #[test]
@@ -102,8 +117,7 @@ fn mqtt() {
     let mosquitto = Mosquitto::start().expect("Mosquitto starts");
     let url = mosquitto.url();
     let of = |topic: &str| format!("{{ url: \"{url}\", topics: [truth/{topic}], qos: 1 }}");
-    let (events, dead_letters) = (of("events"), of("dead"));
-    Channels { broker: "mqtt", events, dead_letters }.agree();
+    agree("mqtt", of);
 }
 
 #[test]
@@ -113,8 +127,7 @@ fn nats() {
     let of = |subject: &str| {
         format!("{{ url: \"{url}\", subjects: [truth.{subject}], stream: truth-{subject} }}")
     };
-    let (events, dead_letters) = (of("events"), of("dead"));
-    Channels { broker: "nats", events, dead_letters }.agree();
+    agree("nats", of);
 }
 
 #[test]
@@ -134,8 +147,7 @@ fn postgres() {
              key: key, headers: headers, payload: payload }} }}"
         )
     };
-    let (events, dead_letters) = (of("events"), of("dead"));
-    Channels { broker: "postgres", events, dead_letters }.agree();
+    agree("postgres", of);
 }
 
 #[test]
@@ -144,8 +156,7 @@ fn redis() {
     let url = redis.url();
     let of =
         |stream: &str| format!("{{ url: \"{url}\", streams: [truth.{stream}], field: payload }}");
-    let (events, dead_letters) = (of("events"), of("dead"));
-    Channels { broker: "redis", events, dead_letters }.agree();
+    agree("redis", of);
 }
 
 /// A queue without groups promises no order, and messages of one answer have one stamp: so nothing
