@@ -118,12 +118,12 @@ impl MqttConsumer {
     fn keep_up(&mut self) -> Result<(), Lost> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
         let has_room = connection.inbound.bytes().len() < AHEAD_BYTES_MAX;
-        match if has_room { connection.read()? } else { Found::Nothing } {
-            Found::More(stamp_ns) => self.stamp_ns = stamp_ns,
-            // With no room left its silence is ours.
-            Found::Nothing => connection.tend(now_ns(), has_room)?,
+        if has_room && let Found::More(stamp_ns) = connection.read()? {
+            self.stamp_ns = stamp_ns;
+            return Ok(());
         }
-        Ok(())
+        // With no room left its silence is ours.
+        connection.tend(now_ns(), has_room)
     }
 
     fn settle(&mut self) -> Result<(), Lost> {

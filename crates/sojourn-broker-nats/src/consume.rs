@@ -357,7 +357,7 @@ impl Consumer for NatsConsumer {
         }
     }
 
-    fn comes_again(&self) -> bool {
+    fn commits(&self) -> bool {
         self.stream.is_some()
     }
 

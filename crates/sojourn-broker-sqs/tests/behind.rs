@@ -15,7 +15,7 @@ use crate::rig::{SqsRig, channel};
 #[test]
 fn a_consumer_asks_for_more_while_answers_are_full() {
     let rig = SqsRig::standard();
-    let (server, url) = (rig.address(), rig.make("behind", Start::Latest));
+    let (server, url) = (rig.address(), rig.make("behind"));
     let messages: Vec<_> = (0..200).map(Message::numbered).collect();
     send(server, &url, &messages);
     let mut consumer =

@@ -39,9 +39,9 @@ pub trait Consumer: Send {
     /// rebalances. To be called a few times a second between other calls; hands nothing over.
     fn idle(&mut self) {}
 
-    /// Whether what was not committed comes again. Where the broker keeps nothing, members share
-    /// what comes, and a commit means nothing.
-    fn comes_again(&self) -> bool {
+    /// Whether a commit means anything to the broker. Where it keeps nothing, members share what
+    /// comes, and what was not committed never comes again.
+    fn commits(&self) -> bool {
         true
     }
 

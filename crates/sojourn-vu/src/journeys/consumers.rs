@@ -56,7 +56,7 @@ impl Consumers {
         let declared = Declared::read(name, written, files).map_err(wrong)?;
         // Nothing is connected by it; one for each user is made when the user first takes.
         let consumer = declared.make(connectors).map_err(wrong)?;
-        if !consumer.comes_again() {
+        if !consumer.commits() {
             return Err(wrong(declared.keeps_nothing()));
         }
         self.0.push(declared);

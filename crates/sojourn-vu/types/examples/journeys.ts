@@ -50,5 +50,7 @@ export default function (): void {
   for (const parcel of parcels.take(10, '1s')) {
     publish(commands, { topic: 'parcel.sent', key: parcel.key ?? id, body: parcel.json<object>() });
   }
-  if (parcels.assigned() > 0) parcels.commit();
+  parcels.commit();
+  console.log(`${parcels.name} has ${parcels.assigned()} partitions`);
+  parcels.leave();
 }
