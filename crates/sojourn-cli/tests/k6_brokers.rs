@@ -154,7 +154,8 @@ fn by_amqp() {
     ] {
         let request = format!(
             "{method} /api/{what} HTTP/1.1\r\nHost: mq\r\nAuthorization: Basic \
-             Z3Vlc3Q6Z3Vlc3Q=\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+             Z3Vlc3Q6Z3Vlc3Q=\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
             body.len()
         );
         told(rabbitmq.port_management(), &request, "HTTP/1.1 201 ");
