@@ -130,6 +130,13 @@ impl Consumer for AmqpConsumer {
         Ok(())
     }
 
+    fn idle(&mut self) {
+        // What is wrong with the connection is said by the next call.
+        if let Some(live) = &mut self.live {
+            let _later = live.connection.beat(now_ns());
+        }
+    }
+
     fn assigned(&self) -> usize {
         usize::from(self.live.is_some())
     }

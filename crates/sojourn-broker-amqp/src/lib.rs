@@ -31,7 +31,9 @@ mod tap;
 mod tls;
 mod wire;
 
-use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{
+    Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap,
+};
 use sojourn_plan::{AmqpChannel, Channel, Connector};
 
 pub use backlog::AmqpBacklog;
@@ -59,7 +61,12 @@ impl Connect for Amqp {
         Ok(Box::new(AmqpPublisher::new(settings(channel)?, how)?))
     }
 
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        _start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
         Ok(Box::new(AmqpConsumer::new(settings(channel)?, group)?))
     }
 

@@ -30,11 +30,13 @@ mod tests;
 mod transactions;
 mod watch;
 
-use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{
+    Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap,
+};
 use sojourn_plan::{Channel, Connector, KafkaChannel};
 
 pub use backlog::KafkaBacklog;
-pub use consume::{KafkaConsumer, Start};
+pub use consume::KafkaConsumer;
 pub use publish::KafkaPublisher;
 pub use tap::KafkaTap;
 
@@ -62,8 +64,13 @@ impl Connect for Kafka {
         provision::provision(settings(channel)?)
     }
 
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
-        Ok(Box::new(KafkaConsumer::new(settings(channel)?, group, Start::default())?))
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
+        Ok(Box::new(KafkaConsumer::new(settings(channel)?, group, start)?))
     }
 
     fn backlog(&self, channel: &Channel) -> Result<Option<Box<dyn Backlog>>, BrokerError> {

@@ -15,6 +15,8 @@ use crate::subscription::{Subscription, hand_over};
 const ANSWER_NS_MAX: u64 = 5 * SECOND_NS;
 /// The number of our only UNSUBSCRIBE.
 const UNSUBSCRIBE_ID: u16 = 2;
+/// Bytes that are read while nobody asks for messages.
+const AHEAD_BYTES_MAX: usize = 1 << 20;
 
 /// Takes messages as a member of `$share/GROUP/FILTER`, and acknowledges them when asked.
 #[derive(Debug)]
@@ -112,6 +114,18 @@ impl MqttConsumer {
         }
     }
 
+    /// Pings when it is time, and reads a little ahead, since what was read may be an answer.
+    fn keep_up(&mut self) -> Result<(), Lost> {
+        let Some(connection) = &mut self.connection else { return Ok(()) };
+        let has_room = connection.inbound.bytes().len() < AHEAD_BYTES_MAX;
+        if has_room && let Found::More(stamp_ns) = connection.read()? {
+            self.stamp_ns = stamp_ns;
+            return Ok(());
+        }
+        // With no room left its silence is ours.
+        connection.tend(now_ns(), has_room)
+    }
+
     fn settle(&mut self) -> Result<(), Lost> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
         if self.subscription.acknowledge(&mut connection.outbound) == 0 {
@@ -150,6 +164,12 @@ impl Consumer for MqttConsumer {
             self.connection = None;
             self.error(&lost)
         })
+    }
+
+    fn idle(&mut self) {
+        if self.keep_up().is_err() {
+            self.connection = None;
+        }
     }
 
     fn assigned(&self) -> usize {

@@ -28,7 +28,7 @@ pub mod session;
 mod subscription;
 mod tap;
 
-use sojourn_broker::{BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap};
 use sojourn_plan::{Channel, Connector, MqttChannel};
 
 pub use consume::MqttConsumer;
@@ -55,8 +55,21 @@ impl Connect for Mqtt {
         Ok(Box::new(MqttPublisher::new(settings(channel)?, how)?))
     }
 
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
-        Ok(Box::new(MqttConsumer::new(settings(channel)?, group)?))
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
+        let consumer = MqttConsumer::new(settings(channel)?, group)?;
+        match start {
+            Start::Latest => Ok(Box::new(consumer)),
+            Start::Earliest => Err(BrokerError::new(format!(
+                "channel `{}`: mqtt keeps nothing for a group that has no member",
+                channel.name
+            ))
+            .with_hint("there is nothing older to begin with: leave the start out")),
+        }
     }
 }
 

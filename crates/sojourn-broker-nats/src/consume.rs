@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sojourn_broker::{Backoff, BrokerError, Consumer, Sink};
+use sojourn_broker::{Backoff, BrokerError, Consumer, Sink, Start};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::NatsChannel;
 
@@ -25,12 +25,13 @@ const PULLED: u64 = 2;
 const QUEUED: u64 = 3;
 
 /// Takes messages as a member of a group. Of a stream, the group is a durable pull consumer, which
-/// is made if there is none, beginning behind the newest message; without one, a queue group.
+/// is made if there is none; without one, a queue group.
 pub struct NatsConsumer {
     settings: Settings,
     subjects: Vec<String>,
     stream: Option<String>,
     group: String,
+    start: Start,
     link: Link,
     /// Subjects that acknowledge what was handed over.
     uncommitted: Vec<String>,
@@ -57,10 +58,17 @@ impl NatsConsumer {
             subjects: nats.subjects.clone(),
             stream: nats.stream.clone(),
             group: group.to_owned(),
+            start: Start::Latest,
             link: Link::Away { backoff: Backoff::new(now_ns()), try_ns: 0 },
             uncommitted: Vec::new(),
             pulls: 0,
         })
+    }
+
+    /// The same that begins elsewhere in the stream, where it makes the durable consumer.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start, ..self }
     }
 
     /// Joins, if it is time to try; errs when trying again would not help.
@@ -112,9 +120,13 @@ impl NatsConsumer {
     fn durable(&self, jetstream: &mut JetStream<'_>) -> Result<(), Failure> {
         let found = match jetstream.consumer(&self.group) {
             Err(Failure::Refused { code: CONSUMER_NOT_FOUND, .. }) => {
+                let begin = match self.start {
+                    Start::Earliest => "all",
+                    Start::Latest => "new",
+                };
                 let mut config = json!({
                     "durable_name": self.group,
-                    "deliver_policy": "new",
+                    "deliver_policy": begin,
                     "ack_policy": "explicit",
                     "replay_policy": "instant",
                 });
@@ -337,6 +349,18 @@ impl Consumer for NatsConsumer {
         }
     }
 
+    fn idle(&mut self) {
+        if let Link::Up(connection) = &mut self.link
+            && beat(connection).is_err()
+        {
+            self.lose();
+        }
+    }
+
+    fn commits(&self) -> bool {
+        self.stream.is_some()
+    }
+
     fn assigned(&self) -> usize {
         usize::from(matches!(self.link, Link::Up(_)))
     }
@@ -350,6 +374,16 @@ impl Consumer for NatsConsumer {
             let _answered = connection.await_pong(now_ns() + ATTEMPT_NS_MAX);
         }
     }
+}
+
+/// Answers the server's pings; messages stay for later.
+fn beat(connection: &mut Connection) -> Result<(), Lost> {
+    let mut kept = Vec::new();
+    if connection.fill(Duration::ZERO)? {
+        while connection.next_keeping(&mut kept)?.is_some() {}
+    }
+    connection.put_back(&kept);
+    connection.flush()
 }
 
 impl std::fmt::Debug for NatsConsumer {

@@ -38,7 +38,9 @@ mod tls;
 mod wire;
 mod worker;
 
-use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{
+    Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap,
+};
 use sojourn_plan::{Channel, Connector, NatsChannel};
 
 pub use backlog::NatsBacklog;
@@ -66,8 +68,13 @@ impl Connect for Nats {
         Ok(Box::new(NatsPublisher::new(settings(channel)?, how)?))
     }
 
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
-        Ok(Box::new(NatsConsumer::new(settings(channel)?, group)?))
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
+        Ok(Box::new(NatsConsumer::new(settings(channel)?, group)?.starting(start)))
     }
 
     fn provision(&self, channel: &Channel, _group: &str) -> Result<(), BrokerError> {

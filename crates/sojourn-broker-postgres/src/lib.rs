@@ -35,7 +35,9 @@ mod tap;
 mod tls;
 mod values;
 
-use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{
+    Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap,
+};
 use sojourn_plan::Channel;
 
 pub use backlog::PostgresBacklog;
@@ -62,7 +64,12 @@ impl Connect for Postgres {
         Ok(Box::new(PostgresPublisher::new(config::settings(channel)?, how)?))
     }
 
-    fn consumer(&self, channel: &Channel, _group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
+    fn consumer(
+        &self,
+        channel: &Channel,
+        _group: &str,
+        _start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
         let name = &channel.name;
         let what = format!("channel `{name}`: Postgres has no consumer groups to be a member of");
         Err(BrokerError::new(what).with_hint(

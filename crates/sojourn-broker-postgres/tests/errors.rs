@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sojourn_broker::{BrokerError, Connect, Registry, Tap};
+use sojourn_broker::{BrokerError, Connect, Registry, Start, Tap};
 use sojourn_broker_postgres::{FEATURE, Postgres as Connector, PostgresTap};
 use sojourn_plan::{PostgresChannel, PostgresSource, Secret, Tls};
 use sojourn_services::{PASSWORD, Postgres, Service, USER, free_port};
@@ -136,7 +136,7 @@ fn settings_that_can_not_work_are_said_before_connecting() {
     let connector = registry.of(&channel).unwrap();
     let error = connector.publisher(&channel, sojourn_broker::PublisherSettings::default());
     check(&error.err().unwrap(), "nothing can be published to a publication", "`table`");
-    let error = Connector.consumer(&channel, "group").err().unwrap();
+    let error = Connector.consumer(&channel, "group", Start::Latest).err().unwrap();
     check(&error, "no consumer groups", "tap");
     assert!(connector.backlog(&channel).unwrap().is_none());
     let mut tap = connector.tap(&channel).unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use sojourn_broker::{BrokerError, Consumer, RawMessage, Sink};
+use sojourn_broker::{BrokerError, Consumer, RawMessage, Sink, Start};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::{RedisChannel, RedisSource};
 
@@ -36,6 +36,7 @@ pub struct RedisConsumer {
     target: Target,
     field: Option<String>,
     group: String,
+    start: Start,
     /// Its own name in the group.
     member: String,
     streams: Vec<Taken>,
@@ -56,7 +57,7 @@ struct Taken {
 
 impl RedisConsumer {
     /// A member of `group`; it connects and joins with the first call. The group is made at the
-    /// stream's end where there is none. Errs when the channel has no streams.
+    /// streams' ends where there is none. Errs when the channel has no streams.
     pub fn new(redis: &RedisChannel, group: &str) -> Result<Self, BrokerError> {
         static MEMBERS: AtomicU32 = AtomicU32::new(0);
         let target = Target::new(redis)?;
@@ -69,6 +70,7 @@ impl RedisConsumer {
             target,
             field: redis.field.clone(),
             group: group.to_owned(),
+            start: Start::Latest,
             member: format!("sojourn-{}-{number}", std::process::id()),
             streams: names.iter().map(taken).collect(),
             connection: None,
@@ -79,13 +81,23 @@ impl RedisConsumer {
         })
     }
 
+    /// The same that begins elsewhere in the streams, where it makes the group.
+    #[must_use]
+    pub fn starting(self, start: Start) -> Self {
+        Self { start, ..self }
+    }
+
     /// The connection, made if there is none, with the group joined.
     fn connected(&mut self, deadline_ns: u64) -> Result<&mut Connection, Failure> {
         if self.connection.is_none() {
             let mut connection = Connection::open(&self.target, deadline_ns)?;
+            let begin: &[u8] = match self.start {
+                Start::Earliest => b"0",
+                Start::Latest => b"$",
+            };
             for Taken { stream, .. } in &self.streams {
                 let (stream, group) = (stream.as_bytes(), self.group.as_bytes());
-                connection.queue(&[b"XGROUP", b"CREATE", stream, group, b"$"]);
+                connection.queue(&[b"XGROUP", b"CREATE", stream, group, begin]);
                 match Cursor::new(connection.answer(deadline_ns)?).token()? {
                     // There is one already.
                     Token::Error(said) if said.starts_with(b"BUSYGROUP") => {}

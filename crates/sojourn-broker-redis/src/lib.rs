@@ -33,7 +33,9 @@ mod subscriptions;
 mod tap;
 mod tls;
 
-use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{
+    Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap,
+};
 use sojourn_plan::{Channel, Connector, RedisChannel};
 
 pub use backlog::RedisBacklog;
@@ -61,8 +63,13 @@ impl Connect for Redis {
         Ok(Box::new(RedisPublisher::new(settings(channel)?, how)?))
     }
 
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
-        Ok(Box::new(RedisConsumer::new(settings(channel)?, group)?))
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
+        Ok(Box::new(RedisConsumer::new(settings(channel)?, group)?.starting(start)))
     }
 
     fn provision(&self, channel: &Channel, group: &str) -> Result<(), BrokerError> {

@@ -36,7 +36,9 @@ mod sns;
 mod tap;
 
 use sojourn_aws::environment;
-use sojourn_broker::{Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Tap};
+use sojourn_broker::{
+    Backlog, BrokerError, Connect, Consumer, Publisher, PublisherSettings, Start, Tap,
+};
 use sojourn_plan::{Channel, Connector, SqsChannel, SqsSource};
 
 use crate::api::Api;
@@ -70,7 +72,12 @@ impl Connect for Sqs {
     }
 
     /// A group is a queue: its name or URL.
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        _start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
         let api = api(settings(channel)?, Service::Sqs)?;
         Ok(Box::new(SqsConsumer::new(api, group)))
     }

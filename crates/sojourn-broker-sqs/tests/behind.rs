@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sojourn_broker::Connect;
+use sojourn_broker::{Connect, Start};
 use sojourn_broker_sqs::Sqs;
 use sojourn_conformance::{Message, Rig, wait_until};
 
@@ -18,7 +18,8 @@ fn a_consumer_asks_for_more_while_answers_are_full() {
     let (server, url) = (rig.address(), rig.make("behind"));
     let messages: Vec<_> = (0..200).map(Message::numbered).collect();
     send(server, &url, &messages);
-    let mut consumer = Sqs.consumer(&channel(rig.sqs("events", None)), "behind").unwrap();
+    let mut consumer =
+        Sqs.consumer(&channel(rig.sqs("events", None)), "behind", Start::Latest).unwrap();
     let mut seen = Seen::default();
     let mut take = |most: usize| {
         consumer.consume(most, Duration::from_secs(5), &mut seen).unwrap();

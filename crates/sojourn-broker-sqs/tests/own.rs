@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sojourn_broker::{Connect, Consumer, Figure, RawMessage, Sink, Tap};
+use sojourn_broker::{Connect, Consumer, Figure, RawMessage, Sink, Start, Tap};
 use sojourn_broker_sqs::{FEATURE, Sqs};
 use sojourn_conformance::{Message, Publishing, Rig, wait_until};
 
@@ -173,7 +173,7 @@ fn queues_are_provided() {
     publishing.send(&Message::numbered(7)).unwrap();
     publishing.settle();
     assert_eq!(publishing.acked(), [7]);
-    let mut consumer: Box<dyn Consumer> = Sqs.consumer(&made, "workers").unwrap();
+    let mut consumer: Box<dyn Consumer> = Sqs.consumer(&made, "workers", Start::Latest).unwrap();
     let mut seen = Seen::default();
     wait_until("the worker's copy", || {
         consumer.consume(10, Duration::from_millis(100), &mut seen).unwrap() > 0

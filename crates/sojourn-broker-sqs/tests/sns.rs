@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use sojourn_broker::Connect;
+use sojourn_broker::{Connect, Start};
 use sojourn_broker_sqs::Sqs;
 use sojourn_conformance::{Message, Publishing, Rig};
 use sojourn_plan::{SqsChannel, SqsSource};
@@ -243,7 +243,7 @@ fn topics_are_provided() {
     publishing.send(&Message::numbered(7)).unwrap();
     publishing.settle();
     assert_eq!(publishing.acked(), [7]);
-    let mut consumer = Sqs.consumer(&made, "workers").unwrap();
+    let mut consumer = Sqs.consumer(&made, "workers", Start::Latest).unwrap();
     let mut seen = crate::own::Seen::default();
     sojourn_conformance::wait_until("the worker's copy", || {
         consumer.consume(10, std::time::Duration::from_millis(100), &mut seen).unwrap() > 0

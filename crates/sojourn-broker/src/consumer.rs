@@ -4,6 +4,16 @@ use std::time::Duration;
 
 use crate::{BrokerError, Sink};
 
+/// Where a group begins that there was not before. One that there is goes on where it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    /// At the oldest message that the broker has. A queue's consumers always do.
+    Earliest,
+    /// Behind the newest.
+    #[default]
+    Latest,
+}
+
 /// A real member of a consumer group: what it takes, no other member of the group gets. For scripts
 /// that play a part of the system; measuring is a [`crate::Tap`]'s work.
 ///
@@ -24,6 +34,16 @@ pub trait Consumer: Send {
     /// Tells the broker that everything handed over so far is done, and waits for its answer. Errs
     /// when the broker did not take it, as after a rebalance that gave the partitions away.
     fn commit(&mut self) -> Result<(), BrokerError>;
+
+    /// Keeps the membership while its owner does something else: answers the broker, takes part in
+    /// rebalances. To be called a few times a second between other calls; hands nothing over.
+    fn idle(&mut self) {}
+
+    /// Whether a commit means anything to the broker. Where it keeps nothing, members share what
+    /// comes, and what was not committed never comes again.
+    fn commits(&self) -> bool {
+        true
+    }
 
     /// Partitions that the group has given to this member; none before it has been joined.
     fn assigned(&self) -> usize;

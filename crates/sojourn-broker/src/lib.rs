@@ -44,7 +44,7 @@ mod text;
 pub use awaited::Awaited;
 pub use backlog::{Backlog, Figure, Reading};
 pub use backoff::Backoff;
-pub use consumer::Consumer;
+pub use consumer::{Consumer, Start};
 pub use decode::{Decoded, decode};
 pub use echo::Echo;
 pub use error::BrokerError;

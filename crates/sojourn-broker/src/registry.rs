@@ -2,7 +2,7 @@
 
 use sojourn_plan::Channel;
 
-use crate::{Backlog, BrokerError, Consumer, Publisher, PublisherSettings, Tap};
+use crate::{Backlog, BrokerError, Consumer, Publisher, PublisherSettings, Start, Tap};
 
 /// A connector: makes what its broker offers, for a channel of its kind. Nothing it makes is
 /// connected yet, but what can be seen to be wrong with the settings is said at once.
@@ -22,9 +22,15 @@ pub trait Connect: Send + Sync {
         Err(cannot(channel, "publish"))
     }
 
-    /// A member of a consumer group, by the broker's word for one.
-    fn consumer(&self, channel: &Channel, group: &str) -> Result<Box<dyn Consumer>, BrokerError> {
-        let _unused = group;
+    /// A member of a consumer group, by the broker's word for one. `start`: where the group begins
+    /// if it makes it.
+    fn consumer(
+        &self,
+        channel: &Channel,
+        group: &str,
+        start: Start,
+    ) -> Result<Box<dyn Consumer>, BrokerError> {
+        let _unused = (group, start);
         Err(cannot(channel, "consume"))
     }
 

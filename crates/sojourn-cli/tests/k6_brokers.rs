@@ -1,17 +1,24 @@
 //! One script against the real server of every broker that journeys know: published, seen, waited
-//! for, completed, each as often as the script has done it.
+//! for, completed, each as often as the script has done it. Another where the broker has groups:
+//! taken by one user, committed or not.
+
+mod consumers;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use rdkafka::config::ClientConfig;
+use rdkafka::producer::{BaseProducer, Producer as _};
 use serde_json::{Value, json};
 use sojourn_metrics::names;
 use sojourn_testkit::Program;
 use sojourn_testkit::services::{
-    ElasticMq, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service as _, find_program,
+    ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service as _, find_program,
 };
 
+use self::consumers::{Asked, are_shared};
+use crate::common::until;
 use crate::k6_journeys::{assert_sound, count, opened, run};
 
 /// Iterations, each with one order.
@@ -101,6 +108,17 @@ fn by_jetstream() {
         "url": nats.url(), "subjects": ["orders.placed"], "stream": "ORDERS",
     } });
     all_are_seen(&tap);
+    let early = r#"{"id":"early"}"#;
+    let words = format!("PUB orders.work {}\r\n{early}\r\nPING\r\n", early.len());
+    told(nats.port(), &words, "PONG");
+    let nats = json!({ "url": nats.url(), "subjects": ["orders.work"], "stream": "ORDERS" });
+    are_shared(&Asked {
+        consumer: json!({ "nats": nats, "group": "workers", "start": "earliest" }),
+        tap: json!({ "nats": nats }),
+        topics: &["orders.work"],
+        has_early: true,
+        keeps: true,
+    });
 }
 
 #[test]
@@ -110,6 +128,15 @@ fn by_redis() {
     let url = redis.url();
     all_are_seen(&json!({ "redis": { "url": url, "streams": ["orders"], "field": "data" } }));
     all_are_seen(&json!({ "redis": { "url": url, "channels": ["placed"] } }));
+    told(redis.port(), "XADD work * data '{\"id\":\"early\"}'\r\n", "-0\r\n");
+    let redis = json!({ "url": url, "streams": ["work"], "field": "data" });
+    are_shared(&Asked {
+        consumer: json!({ "redis": redis, "group": "workers", "start": "earliest" }),
+        tap: json!({ "redis": redis }),
+        topics: &["work"],
+        has_early: true,
+        keeps: true,
+    });
 }
 
 #[test]
@@ -119,6 +146,28 @@ fn by_amqp() {
         "url": rabbitmq.url(), "exchange": "amq.topic", "routing": ["orders.placed"],
     } });
     all_are_seen(&tap);
+    let queue = format!("k6-work-{}", std::process::id());
+    let binding = r#"{"routing_key":"work"}"#;
+    for (method, what, body) in [
+        ("PUT", format!("queues/%2F/{queue}"), "{}"),
+        ("POST", format!("bindings/%2F/e/amq.direct/q/{queue}"), binding),
+    ] {
+        let request = format!(
+            "{method} /api/{what} HTTP/1.1\r\nHost: mq\r\nAuthorization: Basic \
+             Z3Vlc3Q6Z3Vlc3Q=\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        told(rabbitmq.port_management(), &request, "HTTP/1.1 201 ");
+    }
+    let amqp = json!({ "url": rabbitmq.url(), "exchange": "amq.direct", "routing": ["work"] });
+    are_shared(&Asked {
+        consumer: json!({ "amqp": amqp, "group": queue }),
+        tap: json!({ "amqp": amqp }),
+        topics: &["work"],
+        has_early: false,
+        keeps: true,
+    });
 }
 
 #[test]
@@ -131,6 +180,41 @@ fn by_mqtt() {
         } });
         all_are_seen(&tap);
     }
+    let mqtt = json!({ "url": url, "topics": ["work"], "qos": 1 });
+    are_shared(&Asked {
+        consumer: json!({ "mqtt": mqtt, "group": "workers" }),
+        tap: json!({ "mqtt": mqtt }),
+        topics: &["work"],
+        has_early: false,
+        keeps: false,
+    });
+}
+
+/// Journeys by it are followed in `k6_journeys`.
+#[test]
+fn by_kafka() {
+    let kafka = Kafka::shared().unwrap();
+    let brokers = kafka.bootstrap();
+    let topics = &["k6.work.even", "k6.work.odd"];
+    let asks: BaseProducer =
+        ClientConfig::new().set("bootstrap.servers", &brokers).create().unwrap();
+    for topic in topics {
+        // A producer that asks for a topic makes it.
+        until("the topic is there", || {
+            let known = asks.client().fetch_metadata(Some(topic), Duration::from_secs(5)).unwrap();
+            known.topics().iter().any(|it| it.partitions().iter().any(|it| it.leader() >= 0))
+        });
+    }
+    // One partition each, dealt out one by one.
+    let dealt = json!({ "partition.assignment.strategy": "roundrobin" });
+    let kafka = json!({ "brokers": brokers, "topics": topics, "properties": dealt });
+    are_shared(&Asked {
+        consumer: json!({ "kafka": kafka, "group": "workers", "start": "earliest" }),
+        tap: json!({ "kafka": { "brokers": brokers, "topics": topics } }),
+        topics,
+        has_early: false,
+        keeps: true,
+    });
 }
 
 #[test]
@@ -151,13 +235,27 @@ fn by_postgres() {
 #[test]
 fn by_sqs() {
     let elasticmq = ElasticMq::shared().unwrap();
-    let request = "GET /?Action=CreateQueue&QueueName=k6-orders HTTP/1.1\r\nHost: sqs\r\n\r\n";
-    let answer = told(elasticmq.port(), request, "</CreateQueueResponse>");
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    for queue in ["k6-orders", "k6-work"] {
+        let request =
+            format!("GET /?Action=CreateQueue&QueueName={queue} HTTP/1.1\r\nHost: sqs\r\n\r\n");
+        let answer = told(elasticmq.port(), &request, "</CreateQueueResponse>");
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
     let keys = json!({ "access_key_id": "any", "secret_access_key": "other" });
     let tap = json!({ "sqs": {
         "queue": "k6-orders", "endpoint": elasticmq.url(), "region": "us-east-1",
         "credentials": keys,
     } });
     all_are_seen(&tap);
+    let sqs = json!({
+        "queue": "k6-work", "endpoint": elasticmq.url(), "region": "us-east-1",
+        "credentials": keys,
+    });
+    are_shared(&Asked {
+        consumer: json!({ "sqs": sqs, "group": "k6-work" }),
+        tap: json!({ "sqs": sqs }),
+        topics: &["k6-work"],
+        has_early: false,
+        keeps: true,
+    });
 }

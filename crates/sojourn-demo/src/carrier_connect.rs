@@ -1,7 +1,9 @@
 //! A carrier from two channels: what they name is created, then publishers and a consumer are made.
 
 use crate::carrier::{Carrier, CarrierEnd};
-use sojourn_broker::{BrokerError, Consumer, PublisherSettings, RawMessage, Registry, Sink, Tap};
+use sojourn_broker::{
+    BrokerError, Consumer, PublisherSettings, RawMessage, Registry, Sink, Start, Tap,
+};
 use sojourn_plan::{Channel, Connector};
 use std::time::Duration;
 
@@ -44,7 +46,7 @@ fn consumer(registry: &Registry, events: &Channel) -> Result<Box<dyn Consumer>, 
             tap.open()?;
             Ok(Box::new(Reader { tap }))
         }
-        _ => connector.consumer(events, GROUP),
+        _ => connector.consumer(events, GROUP, Start::Latest),
     }
 }
 

@@ -1,5 +1,5 @@
 // The module `sojourn`: journeys in scripts. A request's events are followed by the ledger, beside
-// the script.
+// the script. And consumers, for scripts that play a part of the system.
 
 /** A text such as `500ms`, `30s`, `1m30s`; or milliseconds. */
 export type Duration = string | number;
@@ -205,6 +205,51 @@ export interface Event {
   readonly body: string;
   json<T = any>(): T;
 }
+
+/** A message that was taken. */
+export interface TakenMessage {
+  /** The broker's own key; null where it has none. */
+  readonly key: string | null;
+  /** Topic, subject, routing key, stream or queue that it came by. */
+  readonly topic: string;
+  /** When it was received, in milliseconds since 1970, with a fraction. */
+  readonly at: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  json<T = any>(): T;
+}
+
+/**
+ * A consumer group. Every user that takes is a member of its own: what it takes, no other member of
+ * the group gets, and what it does not commit comes again. All of it in iterations, `setup` and
+ * `teardown`.
+ */
+export interface Consumer {
+  readonly name: string;
+  /**
+   * Takes up to `max` messages (1 by default, 10000 at most), and waits for the first up to
+   * `timeout` (1 s by default); empty where none came. Joins the group by the first call, and takes
+   * nothing before the broker has given this member its share.
+   */
+  take(max?: number, timeout?: Duration): TakenMessage[];
+  /** Everything that this user has taken is done. Throws where the broker does not take it. */
+  commit(): void;
+  /** How many partitions, streams or queues this user takes from; 0 before it has joined. */
+  assigned(): number;
+  /** Leaves the group; the next `take()` joins it again. At the user's end it happens by itself. */
+  leave(): void;
+}
+
+/**
+ * Declares a consumer. At init only; all users declare the same one. `group` in the broker's words:
+ * Kafka's consumer group, JetStream's durable consumer, the group of a Redis stream or of an MQTT 5
+ * shared subscription; for AMQP and SQS the queue. `start` says where a group begins that is not
+ * there yet: `latest`, the default, or `earliest`; queues always begin at the oldest message.
+ */
+export function consumer(
+  name: string,
+  where: Connector & { group: string; start?: 'earliest' | 'latest' },
+): Consumer;
 
 export interface Events {
   /**

@@ -1,9 +1,9 @@
 //! Members of a group.
 
-use sojourn_broker::Consumer as _;
+use sojourn_broker::{Consumer as _, Start};
 
 use super::*;
-use crate::{KafkaConsumer, Start};
+use crate::KafkaConsumer;
 
 /// The mock lets a group settle for three seconds at first, for a session's time-out afterwards.
 const SETTLING_NS: u64 = 60 * SECOND_NS;

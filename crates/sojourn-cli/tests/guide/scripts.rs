@@ -3,7 +3,8 @@
 
 use std::net::TcpStream;
 
-use sojourn_testkit::{Output, Program, free_port, services::Mosquitto};
+use sojourn_testkit::services::{Kafka, Mosquitto};
+use sojourn_testkit::{Output, Program, free_port};
 
 use super::{
     blocks::{Block, all},
@@ -47,6 +48,7 @@ fn every_script_is_one_of_those_that_are_run() {
         "television",
         "definition.addChannel(",
         "defines.env",
+        "orders.take(10",
     ];
     let scripts: Vec<Block> = all().into_iter().filter(|it| it.language == "js").collect();
     for block in &scripts {
@@ -92,6 +94,33 @@ fn k6_scripts_with_modules_of_brokers() {
     let url = broker.url();
     let block = script("k6/x/mqtt", &[("mqtt://127.0.0.1:1883", &url)]);
     assert_ran(&block, &run_k6(&desk, &block).run().unwrap());
+}
+
+/// Takes what its own `setup` has published.
+#[test]
+fn k6_scripts_that_consume() {
+    let desk = Desk::new();
+    let kafka = Kafka::shared().unwrap();
+    let replaced = [
+        ("127.0.0.1:9092", kafka.bootstrap()),
+        ("orders.events", "guide.consumed".to_owned()),
+        ("['bills']", "['guide.bills']".to_owned()),
+        ("group: 'billing'", "group: 'billing', start: 'earliest'".to_owned()),
+        ("'1s'", "'20s'".to_owned()),
+        (
+            "    publish(bills",
+            "    console.log(`billed ${order.json().id}`);\n    publish(bills".to_owned(),
+        ),
+    ];
+    let replaced: Vec<_> = replaced.iter().map(|(from, to)| (*from, to.as_str())).collect();
+    let mut block = script("orders.take(10", &replaced);
+    block.text.push_str(
+        "export function setup() {\n  publish(bills, { topic: 'guide.consumed', key: 'k', body: { \
+         id: 7 } });\n}\n",
+    );
+    let output = run_k6(&desk, &block).run().unwrap();
+    assert_ran(&block, &output);
+    assert!(output.stderr.contains("billed 7"), "{output}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sojourn_http::Waker;
 
-use super::Message;
+use super::{Came, Message};
 use crate::host::{OperationId, UserIndex};
 
 /// Answers that may wait for a thread: more than one a user waits for at a time.
@@ -18,6 +18,8 @@ pub(crate) enum Answer {
     Event(Arc<Message>),
     /// The broker has acknowledged a message, or why it has not.
     Published(Result<(), String>),
+    /// What a member of a group was asked for.
+    Member(Result<Came, String>),
 }
 
 /// A thread's answers.

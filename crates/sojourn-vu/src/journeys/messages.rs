@@ -24,7 +24,7 @@ pub(crate) struct Message {
     /// Stages that it fits, with its key for each.
     fits: Vec<Fit>,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Box<[u8]>,
+    pub(crate) body: Arc<[u8]>,
 }
 
 /// A stage and a key.

@@ -36,6 +36,8 @@ pub struct Collecting {
     pub secrets: Secrets,
     /// What one user may use.
     pub limits: Limits,
+    /// Brokers for taps, publishers and consumers.
+    pub connectors: Arc<sojourn_broker::Registry>,
     /// Where lines go.
     pub console: Arc<Console>,
 }
@@ -115,7 +117,7 @@ pub fn collect(what: Collecting) -> Result<Collected, ScriptError> {
         open_files: OpenFiles::default(),
         secrets: what.secrets,
         sockets: Sockets::default(),
-        journeys: Shared::default(),
+        journeys: Shared::new(what.connectors),
         #[cfg(feature = "kafka")]
         kafka: crate::modules::kafka::Kafka::default(),
         protos: Protos::default(),

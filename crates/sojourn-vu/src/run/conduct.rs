@@ -55,7 +55,6 @@ pub fn conduct(
     let wrong = |message: String| RunError::new(ExitCode::GenericTimeout, message);
     let processes = plan.processes.as_ref().map(|processes| (processes, options.as_str()));
     let crew = Crew::start(count, &equipment, sources, processes).map_err(wrong)?;
-    #[cfg(feature = "kafka")]
     let whole = Arc::clone(&settings);
     let outside =
         Outside::new(plan.asks, settings.options.paused.unwrap_or(false), &settings.scenarios);
@@ -79,6 +78,7 @@ pub fn conduct(
         pending: VecDeque::new(),
     };
     let ended = conductor.run(plan.has_summary, summary_data);
+    whole.journeys.members.leave();
     #[cfg(feature = "kafka")]
     whole.kafka.leave_groups();
     ended

@@ -58,12 +58,14 @@ impl Journeying {
         drop(registry);
         let listener: Arc<dyn Listener> = Arc::clone(&settings.journeys.messages) as _;
         let sources = u32::try_from(threads).unwrap_or(u32::MAX);
-        let followed = follow(&pattern, &with.options, &with.registry, sources, Some(listener));
+        let followed =
+            follow(&pattern, &with.options, &settings.journeys.connectors, sources, Some(listener));
         let (mut following, sources) = followed.map_err(|error| wrong(in_words(&error)))?;
         if let Some(onlooker) = with.onlooker {
             following.looked_on_by(onlooker);
         }
-        let publishing = Publishing::start(pattern.channels, with.registry).map_err(wrong)?;
+        let connectors = Arc::clone(&settings.journeys.connectors);
+        let publishing = Publishing::start(pattern.channels, connectors).map_err(wrong)?;
         let live = Live { publishing, run_id: with.options.run_id };
         // Nobody else sets it.
         settings.journeys.live.set(live).ok();

@@ -93,8 +93,11 @@ impl Seats {
         Some(user)
     }
 
-    /// Gives a user back.
+    /// Gives a user back. Its shares of groups are for those who go on.
     pub(super) fn give_back(&mut self, user: UserIndex) {
+        if let Some(seat) = self.seats.get(user as usize) {
+            seat.user.memberships.end_all();
+        }
         self.free.push(user);
         self.host.settings.progress.active.fetch_sub(1, Ordering::Relaxed);
     }

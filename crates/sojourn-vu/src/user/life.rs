@@ -39,6 +39,7 @@ fn live(user: &Rc<User>) {
         }),
         Err(error) => fail(user, error),
     }
+    user.memberships.end_all();
     user.phase.set(Phase::Ended);
 }
 
@@ -128,6 +129,8 @@ impl<'js> Script<'_, '_, 'js> {
                 self.user.journeys.begin(sojourn_clock::now_ns());
                 iteration::set_call_tags(self.user, function);
                 let called = self.call(function, argument);
+                // It would keep others from what it has a share of.
+                self.user.memberships.end_all();
                 iteration::account_for_call(self.user, function);
                 match called {
                     Ok(value) => JobEnd { error: None, value },

@@ -20,7 +20,7 @@ use sojourn_script::{ScriptError, suspend};
 
 use self::timers::Timers;
 use crate::host::{Host, OperationId, UserIndex};
-use crate::journeys::{Answer, JourneyState};
+use crate::journeys::{Answer, JourneyState, Memberships};
 use crate::modules::http::HttpState;
 use crate::run::Exports;
 use crate::sockets::{Arrival, Links};
@@ -125,6 +125,8 @@ pub(crate) struct User {
     pub(crate) links: Links,
     pub(crate) timers: Timers,
     pub(crate) journeys: JourneyState,
+    /// Kept from one iteration to the next.
+    pub(crate) memberships: Memberships,
     /// Bytes since the last iteration's end.
     pub(crate) bytes_out: Cell<u64>,
     pub(crate) bytes_in: Cell<u64>,
@@ -158,6 +160,7 @@ impl User {
             links: Links::default(),
             timers: Timers::default(),
             journeys: JourneyState::default(),
+            memberships: Memberships::default(),
             bytes_out: Cell::new(0),
             bytes_in: Cell::new(0),
             job: RefCell::default(),

@@ -1,7 +1,7 @@
 // A script whose requests cause events: followed by the ledger, or waited for.
 import http from 'k6/http';
 import { check } from 'k6';
-import { events, journey, publish, tap } from 'sojourn';
+import { consumer, events, journey, publish, tap } from 'sojourn';
 
 const orders = tap('orders', {
   kafka: { brokers: __ENV.KAFKA || '127.0.0.1:9092', topics: ['orders.events'] },
@@ -18,6 +18,11 @@ const refunds = tap('refunds', {
 });
 const commands = tap('commands', {
   amqp: { url: 'amqp://127.0.0.1', exchange: 'commands', routing: ['order.*'] },
+});
+const parcels = consumer('parcels', {
+  kafka: { brokers: '127.0.0.1:9092', topics: ['parcels'] },
+  group: 'carrier',
+  start: 'earliest',
 });
 
 export const options = {
@@ -41,4 +46,11 @@ export default function (): void {
   });
   const refunded = events.wait(refunds, { key: id });
   console.log(`${refunded.key} after ${refunded.at - event.at} ms`);
+
+  for (const parcel of parcels.take(10, '1s')) {
+    publish(commands, { topic: 'parcel.sent', key: parcel.key ?? id, body: parcel.json<object>() });
+  }
+  parcels.commit();
+  console.log(`${parcels.name} has ${parcels.assigned()} partitions`);
+  parcels.leave();
 }

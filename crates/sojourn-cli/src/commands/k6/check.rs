@@ -137,6 +137,7 @@ fn look_for(uses: &BTreeSet<ScriptUse>) -> Vec<Found> {
         env: BTreeMap::new(),
         secrets: Secrets::default(),
         limits: LIMITS,
+        connectors: Arc::default(),
         console: Arc::new(silent),
     });
     let found = collected.map_or(Value::Null, |collected| collected.options["found"].clone());

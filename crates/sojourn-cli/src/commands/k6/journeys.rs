@@ -1,7 +1,6 @@
 //! Journeys of a script: where their run file goes, and what is said of them after the summary.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use sojourn_engine::{Onlooker, RunOptions};
 use sojourn_k6::exit_code::ExitCode;
@@ -11,7 +10,6 @@ use sojourn_record::Verdict;
 use sojourn_vu::{Console, Ended, Journeys as FollowedWith};
 
 use super::script::Failed;
-use crate::connectors::registry;
 use crate::errors::UsageError;
 use crate::outputs;
 use crate::report_file::ReportFile;
@@ -45,7 +43,7 @@ impl Journeys {
 
     pub(super) fn followed_with(&self, onlooker: Option<Onlooker>) -> FollowedWith {
         let options = RunOptions::new(self.run_file.clone(), self.run_id.clone());
-        FollowedWith { registry: Arc::new(registry()), options, onlooker }
+        FollowedWith { options, onlooker }
     }
 
     /// Prints what came of the journeys, and writes the reports. The exit code is the script's own

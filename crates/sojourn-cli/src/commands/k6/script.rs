@@ -15,6 +15,7 @@ use sojourn_k6::options::{
 use sojourn_vu::{Collected, Collecting, Console, Limits, RunError, ScriptError, Secrets, collect};
 
 use super::{config_file, environment, log, source};
+use crate::connectors::registry;
 use crate::shelf::Shelf;
 
 /// What one user may use: memory for values, and stack for calls.
@@ -159,6 +160,7 @@ pub(super) fn load(
         env,
         secrets: Secrets::read_from(&settings.secret_sources, &read).map_err(Failed::config)?,
         limits: LIMITS,
+        connectors: Arc::new(registry()),
         console: Arc::clone(console),
     };
     let mut collected = collect(collecting).map_err(|error| Failed::loading(name, &error))?;

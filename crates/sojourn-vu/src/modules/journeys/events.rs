@@ -7,7 +7,7 @@ use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_script::js::prelude::Opt;
 use sojourn_script::js::{self, Ctx, Exception, Object, Value};
 
-use super::{duration_ns, function, key, name_of, only_running, throw};
+use super::{duration_ns, function, key, message, name_of, only_running, throw};
 use crate::journeys::{Answer, Message, Waiting};
 use crate::user::{Outcome, User};
 
@@ -57,7 +57,7 @@ fn wait<'js>(
         since_ns: user.journeys.began_ns.get(),
     };
     match receive(user, ctx, &what, timeout_ns)? {
-        Ok(message) => event(user, ctx, &key, message),
+        Ok(came) => event(user, ctx, &key, &came),
         Err(gone) => Err(throw(ctx, &not_come((&name, &key), timeout_ns, gone))),
     }
 }
@@ -103,23 +103,8 @@ fn not_come((name, key): (&str, &str), timeout_ns: u64, gone: u64) -> String {
 }
 
 /// What the script gets.
-fn event<'js>(
-    user: &User,
-    ctx: &Ctx<'js>,
-    key: &str,
-    message: Arc<Message>,
-) -> js::Result<Object<'js>> {
-    let event = Object::new(ctx.clone())?;
+fn event<'js>(user: &User, ctx: &Ctx<'js>, key: &str, came: &Message) -> js::Result<Object<'js>> {
+    let event = message::object(user, ctx, came.stamp_ns, &came.headers, &came.body)?;
     event.set("key", key)?;
-    event.set("at", user.host.unix_ns(message.stamp_ns) as f64 / 1e6)?;
-    let headers = Object::new(ctx.clone())?;
-    for (name, value) in &message.headers {
-        headers.set(name.as_str(), value.as_str())?;
-    }
-    event.set("headers", headers)?;
-    event.set("body", String::from_utf8_lossy(&message.body).as_ref())?;
-    function(&event, "json", move |ctx: Ctx<'js>| -> js::Result<Value<'js>> {
-        ctx.json_parse(message.body.to_vec())
-    })?;
     Ok(event)
 }

@@ -1,8 +1,11 @@
 //! `sojourn`: journeys in scripts. What is listened to is declared at the top level; what must come
-//! of an iteration is said in it, and followed beside the script.
+//! of an iteration is said in it, and followed beside the script. Beside them, consumers: scripts
+//! that take messages as the system's own do.
 
+mod consumer;
 mod events;
 mod expecting;
+mod message;
 mod publish;
 
 use std::rc::Rc;
@@ -36,6 +39,14 @@ pub(super) fn make<'js>(ctx: &Ctx<'js>, user: &Rc<User>) -> js::Result<Object<'j
         "publish",
         move |ctx: Ctx<'js>, tap: Opt<Value<'js>>, message: Opt<Object<'js>>| {
             publish::publish(&own, &ctx, tap.0.as_ref(), message.0.as_ref())
+        },
+    )?;
+    let own = Rc::clone(user);
+    function(
+        &module,
+        "consumer",
+        move |ctx: Ctx<'js>, name: Opt<Value<'js>>, written: Opt<Value<'js>>| {
+            consumer::make(&own, &ctx, name.0.as_ref(), written.0)
         },
     )?;
     Ok(module)
@@ -86,11 +97,11 @@ fn stage<'js>(
     Ok(object)
 }
 
-fn declare(
+fn declare<T>(
     user: &User,
     ctx: &Ctx<'_>,
-    make: impl FnOnce(&ScriptFiles<'_>, bool) -> Result<(), String>,
-) -> js::Result<()> {
+    make: impl FnOnce(&ScriptFiles<'_>, bool) -> Result<T, String>,
+) -> js::Result<T> {
     let settings = &user.host.settings;
     let files = ScriptFiles { folder: &settings.folder, env: &settings.env };
     make(&files, settings.bundle_is_frozen()).map_err(|problem| throw(ctx, &problem))

@@ -180,6 +180,7 @@ pub fn take_part(share: Share, link: ShareLink) -> Result<(), String> {
     let threads = threads.map_err(refuse)?;
     let process = Process { number, stop, ..Process::new(Arc::clone(&settings), threads, to) };
     let ended = process.run(from);
+    settings.journeys.members.leave();
     #[cfg(feature = "kafka")]
     settings.kafka.leave_groups();
     let has_begun = settings.progress.start_ns.load(Ordering::Relaxed) > 0;
