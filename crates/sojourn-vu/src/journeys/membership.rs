@@ -261,3 +261,94 @@ impl Sink for Keep {
 fn lock(count: &Mutex<usize>) -> MutexGuard<'_, usize> {
     count.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journeys::Answers;
+
+    /// Has so many messages, and notes what is asked of it.
+    struct Fake {
+        left: usize,
+        asked: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl Consumer for Fake {
+        fn consume(
+            &mut self,
+            messages_max: usize,
+            timeout: Duration,
+            sink: &mut dyn Sink,
+        ) -> Result<usize, BrokerError> {
+            let count = messages_max.min(self.left);
+            self.left -= count;
+            for _ in 0..count {
+                sink.message(&RawMessage {
+                    stamp_ns: 1,
+                    topic: "t",
+                    key: None,
+                    headers: Vec::new(),
+                    payload: b"x",
+                    position: None,
+                });
+            }
+            if count == 0 {
+                std::thread::sleep(timeout);
+            }
+            Ok(count)
+        }
+
+        fn commit(&mut self) -> Result<(), BrokerError> {
+            Err(BrokerError::new("fake at nowhere: no").with_hint("try again"))
+        }
+
+        fn assigned(&self) -> usize {
+            1
+        }
+
+        fn leave(&mut self) {
+            self.asked.lock().unwrap().push("leave".to_owned());
+        }
+    }
+
+    fn answer(answers: &Answers) -> Result<Came, String> {
+        loop {
+            match answers.take() {
+                Some((_, _, Answer::Member(came))) => return came,
+                Some(other) => panic!("{other:?}"),
+                None => std::thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_member_takes_what_there_is_and_leaves_when_nobody_wants_it() {
+        let client = sojourn_http::Client::new(sojourn_http::ClientConfig::default()).unwrap();
+        let answers = Answers::new(client.waker());
+        let (members, asked) = (Members::default(), Arc::default());
+        let consumer = Box::new(Fake { left: 250, asked: Arc::clone(&asked) });
+        let member = members.add(consumer).unwrap();
+        let take = |messages_max, seconds: u64| {
+            let timeout_ns = seconds * sojourn_clock::SECOND_NS;
+            member.ask(Asked::Take { messages_max, timeout_ns }, answers.reply(0, 1)).unwrap();
+        };
+        let mut counts = Vec::new();
+        for messages_max in [7, 10_000, 5] {
+            take(messages_max, 0);
+            let Ok(Came::Taken(taken)) = answer(&answers) else { panic!("no messages") };
+            counts.push(taken.len());
+        }
+        assert_eq!(counts, [7, 243, 0]);
+        member.ask(Asked::Commit, answers.reply(0, 1)).unwrap();
+        assert_eq!(answer(&answers).unwrap_err(), "fake at nowhere: no (try again)");
+        // It waits for messages, and is not waited for.
+        take(1, 3_600);
+        drop(member);
+        let began_ns = now_ns();
+        members.leave();
+        assert!(now_ns() - began_ns < sojourn_clock::SECOND_NS);
+        assert_eq!(*asked.lock().unwrap(), ["leave"]);
+        let late = members.add(Box::new(Fake { left: 0, asked }));
+        assert!(late.err().unwrap().contains("has ended"));
+    }
+}
