@@ -119,9 +119,11 @@ fn kept_back(later: u64) -> (Vec<u64>, u64) {
         let streams: Vec<u32> = (0..20).map_while(|_| frames.request()).collect();
         std::thread::sleep(SLOWLY);
         let (first, others) = streams.split_at(4);
-        first.iter().for_each(|stream| drop(frames.answer(*stream, b"ok")));
+        first.iter().for_each(|stream| frames.answer(*stream, b"ok").expect("a client"));
         let streams: Vec<u32> = (0..later).map_while(|_| frames.request()).collect();
-        others.iter().chain(&streams).for_each(|stream| drop(frames.answer(*stream, b"ok")));
+        for stream in others.iter().chain(&streams) {
+            frames.answer(*stream, b"ok").expect("a client");
+        }
         frames.wait_for_close();
     });
     let config = ClientConfig { http2_company_ns: SECOND_NS, ..config() };
