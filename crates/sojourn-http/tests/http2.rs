@@ -1,7 +1,5 @@
 //! HTTP/2 against servers that do it right, wrongly, half or not at all.
 
-use std::time::Duration;
-
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
 use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Http2, TlsOptions};
 
@@ -105,54 +103,6 @@ fn a_full_connection_is_followed_by_another() {
     }
     assert!(load.take(30).iter().all(|completion| completion.outcome.is_ok()));
     assert_eq!(server.accepted(), 3);
-}
-
-/// What the first answers take.
-const SLOWLY: Duration = Duration::from_millis(640);
-/// How long one of many waits for company then: a 64th of it.
-const KEPT_BACK_NS: u64 = 10 * MILLISECOND_NS;
-
-/// How long requests of a connection were kept back that were begun while 16 others were under way,
-/// and what it took from the first's beginning until the last was sent, nanoseconds.
-fn kept_back(later: u64) -> (Vec<u64>, u64) {
-    let server = serving(&[], move |_, frames| {
-        let streams: Vec<u32> = (0..20).map_while(|_| frames.request()).collect();
-        std::thread::sleep(SLOWLY);
-        let (first, others) = streams.split_at(4);
-        first.iter().for_each(|stream| frames.answer(*stream, b"ok").expect("a client"));
-        let streams: Vec<u32> = (0..later).map_while(|_| frames.request()).collect();
-        for stream in others.iter().chain(&streams) {
-            frames.answer(*stream, b"ok").expect("a client");
-        }
-        frames.wait_for_close();
-    });
-    let config = ClientConfig { http2_company_ns: SECOND_NS, ..config() };
-    let mut load = Load::with(server.address, config);
-    (0..20).for_each(|token| load.send(token, "GET", b""));
-    load.take(4);
-    (20..20 + later).for_each(|token| load.send(token, "GET", b""));
-    let mut completions = load.take(16 + later as usize);
-    completions.retain(|completion| completion.token >= 20);
-    let sent = completions.iter().map(|it| it.began_ns + it.timings.blocked_ns);
-    let began = completions.iter().map(|it| it.began_ns).min();
-    let took_ns = sent.max().zip(began).map(|(sent, began)| sent - began);
-    let blocked = completions.iter().map(|it| it.timings.blocked_ns).collect();
-    (blocked, took_ns.expect("later ones"))
-}
-
-#[test]
-fn one_of_many_waits_a_little_for_company() {
-    let (blocked, took_ns) = kept_back(2);
-    // Both go together, when the first has waited long enough.
-    assert!(took_ns >= KEPT_BACK_NS, "{took_ns}");
-    assert!(blocked.iter().all(|ns| *ns > KEPT_BACK_NS / 2), "{blocked:?}");
-}
-
-#[test]
-fn a_quarter_of_all_need_not_wait() {
-    // On a busy machine anything may take long.
-    let at_once = (0..5).any(|_| kept_back(6).1 < KEPT_BACK_NS);
-    assert!(at_once, "five times all were kept back");
 }
 
 #[test]

@@ -50,11 +50,6 @@ pub struct ClientConfig {
     /// Most requests at a time on one connection that speaks HTTP/2; fewer where the server says
     /// so. A request beyond it opens another connection. Zero counts as one.
     pub http2_streams_max: u32,
-    /// How long a request may be kept back, nanoseconds, so that it goes out together with others:
-    /// on a connection that speaks HTTP/2 and has many under way, and for no more than a small part
-    /// of what its last answer took. It shows as blocked. 0: never, requests go out when the caller
-    /// waits next.
-    pub http2_company_ns: u64,
     /// Most kept-alive connections of HTTP/1.1 per origin that wait for a request; one more is
     /// closed.
     pub idle_max: usize,
@@ -104,7 +99,6 @@ impl Default for ClientConfig {
             connections_max: 10_000,
             http2: Http2::Off,
             http2_streams_max: 100,
-            http2_company_ns: 0,
             idle_max: 10_000,
             keep_alive: true,
             resend: true,

@@ -90,9 +90,7 @@ impl Client {
         let until_ns = self.wait_limit_ns(deadline_ns);
         self.ready.clear();
         self.looked_at = 0;
-        let ClientConfig { mut punctual, spin, .. } = self.config;
-        // What waits for company may as well wait for some microseconds more.
-        punctual &= until_ns != self.company_due_ns;
+        let ClientConfig { punctual, spin, .. } = self.config;
         let (driver, ready) = (&mut self.driver, &mut self.ready);
         let waited = match (spin, punctual) {
             (true, _) => look_out(driver, until_ns, ready),
@@ -152,8 +150,7 @@ impl Client {
         }
         let exchanges = &self.exchanges;
         let due_ns = self.deadlines.next_ns(|deadline| is_watched(exchanges, deadline));
-        let due_ns = due_ns.unwrap_or(u64::MAX).min(self.company_due_ns);
-        deadline_ns.min(due_ns).min(self.names.next_refresh_ns())
+        deadline_ns.min(due_ns.unwrap_or(u64::MAX)).min(self.names.next_refresh_ns())
     }
 
     fn dispatch(&mut self, event: Ready) {

@@ -53,8 +53,6 @@ pub struct Client {
     unfinished: Vec<(ConnectionId, bool)>,
     /// Connections with frames to send.
     to_flush: Vec<ConnectionId>,
-    /// When the first of those has waited long enough for more to send.
-    company_due_ns: u64,
     /// Used again by each receive.
     ended: Vec<(u32, Ending)>,
     request_blocks: RequestBlocks,
@@ -105,7 +103,6 @@ impl Client {
             finished: Vec::new(),
             unfinished: Vec::new(),
             to_flush: Vec::new(),
-            company_due_ns: u64::MAX,
             ended: Vec::new(),
             request_blocks: RequestBlocks::default(),
             known_heads: KnownHeads::default(),

@@ -6,9 +6,6 @@ use crate::connection::{Ending, FrameStep, Http2State, Phase, RECEIVES_MAX};
 use crate::deadlines::{Deadline, Due};
 use crate::driver::ConnectionId;
 
-/// Most connections at a time that keep requests back: all are looked at before each wait.
-const KEPT_BACK_MAX: usize = 64;
-
 /// How often a request is sent again because a server has not touched it.
 const RETRIES_MAX: u8 = 5;
 
@@ -57,32 +54,18 @@ impl Client {
         self.list_room(connection_slot);
     }
 
-    /// Sends what was begun since the last time, but for what waits for company.
+    /// Sends what was begun since the last time.
     pub(super) fn flush_begun(&mut self) {
-        self.company_due_ns = u64::MAX;
-        let patience_ns = match self.to_flush.len() {
-            0..=KEPT_BACK_MAX => self.config.http2_company_ns,
-            _ => 0,
-        };
-        let mut place = 0;
-        while let Some(id) = self.to_flush.get(place).copied() {
-            let http2 = match self.is_current(id) {
-                true => self.connections[id.slot as usize].http2.as_mut(),
-                false => None,
-            };
-            if let Some(http2) = http2 {
-                let due_ns = http2.company_due_ns(patience_ns);
-                if due_ns > self.now_ns {
-                    self.company_due_ns = self.company_due_ns.min(due_ns);
-                    place += 1;
-                    continue;
-                }
+        while let Some(id) = self.to_flush.pop() {
+            if !self.is_current(id) {
+                continue;
+            }
+            if let Some(http2) = &mut self.connections[id.slot as usize].http2 {
                 http2.is_to_flush = false;
                 if !http2.is_blocked {
                     self.flush(id);
                 }
             }
-            self.to_flush.swap_remove(place);
         }
     }
 

@@ -30,12 +30,6 @@ const SPARE_BYTES_MAX: usize = 256 * 1024;
 const STREAM_WINDOW: u32 = 16 << 20;
 const CONNECTION_WINDOW: u32 = 1 << 30;
 
-/// Requests wait for company while they are at most this part of all that are under way.
-const COMPANY_PART: usize = 4;
-
-/// They wait for no more than this part of what the last answer took.
-const PATIENCE_PART: u64 = 64;
-
 /// The state of a connection that speaks HTTP/2.
 pub(crate) struct Http2State {
     session: Session,
@@ -45,12 +39,8 @@ pub(crate) struct Http2State {
     written_before: u64,
     /// Requests whose last byte is in the buffer.
     unsent: VecDeque<Unsent>,
-    /// When the first of them was begun.
-    first_unsent_ns: u64,
     /// When something last came; zero if nothing has.
     pub(crate) last_read_ns: u64,
-    /// From first byte sent to last one read, of the last request that was answered.
-    last_took_ns: u64,
     /// The kernel took less than there was: there is no use in trying before it says so.
     pub(crate) is_blocked: bool,
     /// It stands in the client's list of those that have something to send.
@@ -61,8 +51,6 @@ pub(crate) struct Http2State {
 
 /// A request whose last byte is not with the kernel.
 struct Unsent {
-    /// It has no body: the kernel had none of it before it had all.
-    is_head: bool,
     /// Just behind its last byte, counted from the connection's first.
     end: u64,
     exchange: u32,
@@ -102,9 +90,7 @@ impl Http2State {
             written: 0,
             written_before: 0,
             unsent: VecDeque::new(),
-            first_unsent_ns: 0,
             last_read_ns: 0,
-            last_took_ns: 0,
             is_blocked: false,
             is_to_flush: false,
             is_listed: false,
@@ -130,15 +116,6 @@ impl Http2State {
     /// It carries nothing and will carry nothing more.
     pub(crate) fn is_finished(&self) -> bool {
         self.session.is_closing() && self.session.open_streams() == 0
-    }
-
-    /// Until when what was begun may wait for more to go out with; zero when it may not.
-    pub(crate) fn company_due_ns(&self, patience_ns: u64) -> u64 {
-        let is_much = self.unsent.len() * COMPANY_PART > self.session.open_streams();
-        if is_much || self.unsent.is_empty() || self.session.has_turns() {
-            return 0;
-        }
-        self.first_unsent_ns + patience_ns.min(self.last_took_ns / PATIENCE_PART)
     }
 
     pub(crate) fn has_to_send(&self) -> bool {
@@ -173,11 +150,8 @@ impl Http2State {
         exchange.first_sent_ns = now_ns;
         exchange.written = head_length;
         exchange.bytes_out += wire_bytes as u64;
-        if self.unsent.is_empty() {
-            self.first_unsent_ns = now_ns;
-        }
         if !has_body {
-            self.mark_end(slot, exchange.serial, true);
+            self.mark_end(slot, exchange.serial);
         }
         Ok(())
     }
@@ -254,9 +228,6 @@ impl Http2State {
                     (exchange, Ending::Failed(Cause::Http2(Http2Cause::StreamReset(code))))
                 }
             };
-            if let (Ending::Answered, Some(request)) = (&ending, exchanges.get(slot as usize)) {
-                self.last_took_ns = now_ns.saturating_sub(request.first_sent_ns);
-            }
             ended.push((slot, ending));
         }
     }
@@ -278,15 +249,15 @@ impl Http2State {
             exchange.bytes_out += wire_bytes as u64;
             if is_last {
                 let serial = exchange.serial;
-                self.mark_end(turn.exchange, serial, false);
+                self.mark_end(turn.exchange, serial);
             }
         }
     }
 
     /// The last byte of this exchange is the last in the buffer now.
-    fn mark_end(&mut self, exchange: u32, serial: u64, is_head: bool) {
+    fn mark_end(&mut self, exchange: u32, serial: u64) {
         let end = self.written_before + self.session.out.len() as u64;
-        self.unsent.push_back(Unsent { is_head, end, exchange, serial });
+        self.unsent.push_back(Unsent { end, exchange, serial });
     }
 
     /// Takes off the buffer what was handed over.
@@ -309,8 +280,8 @@ impl Http2State {
         self.session.all_sent();
     }
 
-    /// Stamps the requests that are wholly sent, by what began at `from_ns`.
-    fn stamp_sent(&mut self, from_ns: u64, exchanges: &mut Requests) {
+    /// Stamps the requests that are wholly sent.
+    fn stamp_sent(&mut self, exchanges: &mut Requests) {
         let sent = self.written_before + self.written as u64;
         if self.unsent.front().is_none_or(|first| first.end > sent) {
             return;
@@ -321,9 +292,6 @@ impl Http2State {
                 && exchange.serial == unsent.serial
             {
                 exchange.sent_ns = now_ns;
-                if unsent.is_head {
-                    exchange.first_sent_ns = exchange.first_sent_ns.max(from_ns);
-                }
             }
         }
     }
@@ -339,8 +307,6 @@ impl Connection {
         let (Some(http2), Some(socket)) = (&mut self.http2, &self.socket) else {
             return Err(Errno::NOTCONN);
         };
-        // What the kernel did not take at once was first sent when it was begun, as far as we know.
-        let from_ns = if http2.is_blocked { 0 } else { sojourn_clock::now_ns() };
         loop {
             http2.fill(exchanges);
             let rest = &http2.session.out[http2.written..];
@@ -358,7 +324,7 @@ impl Connection {
             if http2.is_blocked {
                 return Ok(());
             }
-            http2.stamp_sent(from_ns, exchanges);
+            http2.stamp_sent(exchanges);
             if !http2.has_to_send() {
                 return Ok(());
             }
