@@ -23,7 +23,11 @@ mod go_flags;
 mod go_words;
 mod kubernetes_flags;
 mod live;
+#[cfg(not(feature = "outputs"))]
+mod no_out;
 mod on_kubernetes;
+#[cfg(feature = "outputs")]
+mod out;
 mod out_flags;
 mod outputs;
 mod pause;
@@ -53,6 +57,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use commands::Command;
 use errors::UsageError;
+#[cfg(not(feature = "outputs"))]
+use no_out as out;
 
 /// Load tests for event-driven systems: follows every request through the events it causes.
 #[derive(Debug, Parser)]

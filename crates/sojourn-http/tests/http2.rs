@@ -1,7 +1,9 @@
 //! HTTP/2 against servers that do it right, wrongly, half or not at all.
 
+use std::time::Duration;
+
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS};
-use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Http2, TlsOptions};
+use sojourn_http::{BodyPolicy, ClientConfig, FailureKind, Http2, Io, TlsOptions};
 
 use crate::dialling::{answer_all, origin, tls_server};
 use crate::frames::{
@@ -38,6 +40,41 @@ fn many_requests_share_one_connection() {
     }
     assert_eq!((server.accepted(), load.client.connections()), (1, 1));
     assert_eq!(load.client.counters().connections_opened, 1);
+}
+
+/// At how many turns of a client on epoll two hundred answers were looked at, which came one by one
+/// while as many others stayed under way.
+fn turns_of_answers(gather_ns: u64) -> usize {
+    let server = serving(&[], |_, frames| {
+        let streams: Vec<u32> = (0..300).map_while(|_| frames.request()).collect();
+        // What answers take: 5 ms is its 128th part.
+        std::thread::sleep(Duration::from_millis(640));
+        for stream in &streams[..200] {
+            if frames.answer(*stream, b"ok").is_none() {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+        frames.wait_for_close();
+    });
+    let most = ClientConfig { http2_streams_max: 300, io: Io::Epoll, ..config() };
+    let mut load = Load::with(server.address, ClientConfig { gather_ns, ..most });
+    (0..300).for_each(|token| load.send(token, "GET", b""));
+    let (mut turns, mut answers) = (0, 0);
+    while answers < 200 {
+        let came = load.turn();
+        turns += usize::from(came > 0);
+        answers += came;
+    }
+    turns
+}
+
+#[test]
+fn answers_are_looked_at_together_when_they_may() {
+    // A tenth of a second of answers by pauses of 5 ms is some 20 turns.
+    let (together, one_by_one) = (turns_of_answers(SECOND_NS), turns_of_answers(0));
+    assert!(together <= 60, "{together} turns");
+    assert!(together * 2 < one_by_one, "{together} turns, and {one_by_one} without");
 }
 
 #[test]

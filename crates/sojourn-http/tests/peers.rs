@@ -209,6 +209,14 @@ impl Load {
         std::mem::take(&mut self.completions)
     }
 
+    /// Waits for answers; how many have come.
+    pub(crate) fn turn(&mut self) -> usize {
+        let limit_ns = now_ns() + PATIENCE_NS;
+        self.client.wait_until(limit_ns, &mut self.completions).expect("the loop runs");
+        assert!(now_ns() < limit_ns, "nothing has come");
+        self.completions.drain(..).count()
+    }
+
     /// Runs until the condition holds.
     pub(crate) fn run_until(&mut self, mut holds: impl FnMut(&Client) -> bool) {
         let limit_ns = now_ns() + PATIENCE_NS;

@@ -7,7 +7,7 @@ use sojourn_clock::{Anchor, MILLISECOND_NS};
 use sojourn_http::{ClientConfig, ConnectTo, HostPort, Waker};
 use sojourn_ledger::Batch;
 use sojourn_metrics::Snapshot;
-use sojourn_plan::Plan;
+use sojourn_plan::{Model, Plan};
 
 use crate::{
     attack::Targets,
@@ -45,6 +45,9 @@ pub(crate) struct GeneratorSpec {
 /// From this lag budget on, it does not matter whether a wait ends some microseconds late.
 const LAX_NS: u64 = MILLISECOND_NS / 5;
 
+/// For how long a closed loop's answers may wait to be looked at together, when nobody has said it.
+const GATHER_NS: u64 = MILLISECOND_NS / 2;
+
 impl GeneratorSpec {
     /// How its client connects: a script may have chosen an address.
     pub(super) fn client(&self) -> ClientConfig {
@@ -53,6 +56,10 @@ impl GeneratorSpec {
         let Some(attack) = self.work.attack() else { return config };
         for most in [&mut config.connections_max, &mut config.idle_max] {
             *most = share(*most, self.index, self.of);
+        }
+        // Nobody has said when these requests are to begin.
+        if self.plan.load.iter().all(|load| matches!(load.model, Model::Closed { .. })) {
+            config.gather_ns = self.options.lag_budget_ns.unwrap_or(GATHER_NS);
         }
         let Targets::Scripted(scripted) = &attack.targets else { return config };
         if let Some(address) = scripted.address(self.index) {

@@ -50,6 +50,10 @@ pub struct ClientConfig {
     /// Most requests at a time on one connection that speaks HTTP/2; fewer where the server says
     /// so. A request beyond it opens another connection. Zero counts as one.
     pub http2_streams_max: u32,
+    /// How long answers may be left where they are so that several are looked at together,
+    /// nanoseconds: over HTTP/2, while many requests are under way, and for no more than a small
+    /// part of what the last one took. It shows in what they take. 0: never.
+    pub gather_ns: u64,
     /// Most kept-alive connections of HTTP/1.1 per origin that wait for a request; one more is
     /// closed.
     pub idle_max: usize,
@@ -99,6 +103,7 @@ impl Default for ClientConfig {
             connections_max: 10_000,
             http2: Http2::Off,
             http2_streams_max: 100,
+            gather_ns: 0,
             idle_max: 10_000,
             keep_alive: true,
             resend: true,

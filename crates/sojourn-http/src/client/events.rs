@@ -91,6 +91,7 @@ impl Client {
         self.ready.clear();
         self.looked_at = 0;
         let ClientConfig { punctual, spin, .. } = self.config;
+        self.gather(until_ns);
         let (driver, ready) = (&mut self.driver, &mut self.ready);
         let waited = match (spin, punctual) {
             (true, _) => look_out(driver, until_ns, ready),

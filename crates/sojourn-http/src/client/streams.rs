@@ -153,7 +153,11 @@ impl Client {
                 continue;
             }
             match ending {
-                Ending::Answered => self.complete(slot, None),
+                Ending::Answered => {
+                    let first_sent_ns = self.exchanges[slot as usize].first_sent_ns;
+                    self.streams_took_ns = self.now_ns.saturating_sub(first_sent_ns);
+                    self.complete(slot, None);
+                }
                 Ending::Failed(cause) => self.fail(slot, cause),
                 Ending::Untouched(cause) => self.send_elsewhere(slot, cause),
             }

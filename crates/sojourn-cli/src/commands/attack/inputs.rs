@@ -12,7 +12,7 @@ use sojourn_engine::Targets;
 use sojourn_plan::{Target, TargetDefaults, TargetError, TargetFormat, TargetReader, header_of};
 
 use super::Attack;
-use crate::{errors::UsageError, shelf::Shelf};
+use crate::{errors::UsageError, out, shelf::Shelf};
 
 /// Targets of a stream read ahead.
 const AHEAD_MAX: usize = 1_024;
@@ -88,9 +88,11 @@ pub(super) fn command_line(words: &[String], targets: &[Target]) -> String {
             Some(("header" | "proxy-header", value)) if word.starts_with('-') => {
                 format!("-header={}", masked(value))
             }
-            Some(("out", value)) if word.starts_with('-') => format!("--out={}", shown(value)),
+            Some(("out", value)) if word.starts_with('-') => {
+                format!("--out={}", out::shown(value))
+            }
             _ if is_header => masked(word),
-            _ if is_out => shown(word),
+            _ if is_out => out::shown(word),
             _ => word.clone(),
         };
         is_header = word.starts_with('-') && matches!(name, "header" | "proxy-header");
@@ -114,11 +116,6 @@ pub(super) fn command_line(words: &[String], targets: &[Target]) -> String {
         _ => {}
     }
     text
-}
-
-/// An output as it is called in texts.
-fn shown(out: &str) -> String {
-    sojourn_outputs::Target::parse(out).map_or_else(|_| "***".to_owned(), |it| it.what().to_owned())
 }
 
 fn masked(header: &str) -> String {
