@@ -92,6 +92,7 @@ mod nothing_worked;
 mod omission;
 #[cfg(feature = "cluster")]
 mod on_cluster;
+#[cfg(feature = "outputs")]
 mod opentelemetry;
 #[cfg(all(
     feature = "amqp",
@@ -103,6 +104,7 @@ mod opentelemetry;
     feature = "sqs"
 ))]
 mod outage;
+#[cfg(feature = "outputs")]
 mod outputs;
 mod pictures;
 mod polled;

@@ -267,7 +267,6 @@ proptest! {
         acts in proptest::collection::vec(frame_act(), 1..12),
         connections_max in 1_usize..4,
         http2_streams_max in 1_u32..20,
-        gather_ns in prop_oneof![Just(0), Just(MILLISECOND_NS)],
         requests in proptest::collection::vec((any::<bool>(), 0_usize..200_000, 0_u64..60), 1..60),
     ) {
         let server = serving(&[], move |number, frames| {
@@ -278,8 +277,7 @@ proptest! {
                 }
             }
         });
-        let bounds = ClientConfig { connections_max, http2_streams_max, ..frames::config() };
-        let config = ClientConfig { gather_ns, ..bounds };
+        let config = ClientConfig { connections_max, http2_streams_max, ..frames::config() };
         let mut load = Load::with(server.address, config);
         check_completes_once(&mut load, connections_max, &requests)?;
     }

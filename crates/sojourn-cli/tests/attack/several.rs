@@ -109,7 +109,8 @@ fn conditions_are_held_against_the_figures_of_all() {
     let is_late = |made: &super::Made| made.output.stderr.contains("void: generator ");
     let made = attacked("out.sojourn", "p70 > 50ms");
     assert!(made.output.code == Some(0) || is_late(&made), "{}", made.output);
-    assert!(!made.output.stderr.contains("threshold: "), "{}", made.output);
+    let is_missed = made.output.stderr.contains("threshold: ");
+    assert!(!is_missed || is_late(&made), "{}", made.output);
     let run = made.run_file();
     assert_eq!(server.requests(), 200);
     assert_eq!(run.store.sum(names::JOURNEYS_COMPLETED, &[], SeriesPhase::Steady), 200);
