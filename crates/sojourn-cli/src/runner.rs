@@ -78,7 +78,8 @@ pub(crate) struct MachineFlags {
     pub(crate) io: IoFlag,
     /// How late arrivals may begin so that several begin at one wake-up, as `1ms`: saves processor
     /// time at high rates, and shows as lag; 0s: not at all [default: 100us where arrivals come at
-    /// 5,000/s or more on a thread, else 0s]
+    /// 5,000/s or more on a thread, else 0s]. Where all loads are closed, over HTTP/2: how late
+    /// answers may be looked at so that several are read at once [default: 500us]
     #[arg(long, value_parser = sojourn_plan::duration_ns, value_name = "D")]
     pub(crate) lag_budget: Option<u64>,
     /// Generators never sleep: they look for answers and due arrivals again and again. No wake-up
