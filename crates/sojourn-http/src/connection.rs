@@ -266,8 +266,10 @@ fn absorb_plain(
     known: &mut KnownHeads,
     now_ns: u64,
 ) -> Result<Portion, Cause> {
-    // Bytes that nobody asked for end an idle connection.
-    let exchange = exchange.as_deref_mut().ok_or(Cause::Closed)?;
+    let Some(exchange) = exchange.as_deref_mut() else {
+        // Bytes that nobody asked for end an idle connection.
+        return Err(Cause::Closed);
+    };
     Ok(match exchange.absorb(bytes, known, now_ns)? {
         Some(excess) => Portion::Whole { excess },
         None => Portion::Partial,

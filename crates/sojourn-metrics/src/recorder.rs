@@ -264,6 +264,11 @@ mod tests {
     use super::*;
     use crate::SeriesPhase;
 
+    #[test]
+    fn two_series_stand_in_a_line_of_the_cache() {
+        const { assert!(size_of::<Cell>() == 32) };
+    }
+
     fn key(metric: &str, stage: &str) -> SeriesKey {
         SeriesKey::new(metric, &[("stage", stage)], SeriesPhase::Steady)
     }

@@ -13,17 +13,23 @@ use crate::IntervalHistogram;
 /// Samples that wait for the histogram.
 const WAITING_MAX: usize = 8;
 
-/// Samples of one interval.
+/// Samples of one interval. Small, since most samples touch nothing else of it: several stand in
+/// one line of the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     last: u64,
     /// Samples of `last` beyond the first that the histogram does not have yet.
     repeats: u64,
+    others: Box<Others>,
+}
+
+/// What a sample touches that differs from the one before.
+#[derive(Debug, Default)]
+struct Others {
     /// Samples that the histogram does not have yet, as many as are counted.
     waiting: [u64; WAITING_MAX],
     waiting_count: usize,
-    /// Boxed: the counters beside it stay close together.
-    histogram: Box<IntervalHistogram>,
+    histogram: IntervalHistogram,
 }
 
 impl Tally {
@@ -35,40 +41,42 @@ impl Tally {
         } else {
             self.settle_repeats();
             self.last = value;
-            self.wait(value);
+            self.others.wait(value);
         }
     }
 
+    /// Adds another's samples.
+    pub(crate) fn merge(&mut self, other: &IntervalHistogram) {
+        self.others.histogram.merge(other);
+    }
+
+    /// All samples, to be read or taken.
+    pub(crate) fn settled(&mut self) -> &mut IntervalHistogram {
+        self.settle_repeats();
+        self.others.settle();
+        &mut self.others.histogram
+    }
+
+    #[inline]
+    fn settle_repeats(&mut self) {
+        if self.repeats > 0 {
+            self.others.histogram.record_n(self.last, std::mem::take(&mut self.repeats));
+        }
+    }
+}
+
+impl Others {
     #[inline]
     fn wait(&mut self, value: u64) {
         if self.waiting_count == WAITING_MAX {
-            self.settle_waiting();
+            self.settle();
         }
         // There is room: just made, if there was none.
         self.waiting[self.waiting_count] = value;
         self.waiting_count += 1;
     }
 
-    /// Adds another's samples.
-    pub(crate) fn merge(&mut self, other: &IntervalHistogram) {
-        self.histogram.merge(other);
-    }
-
-    /// All samples, to be read or taken.
-    pub(crate) fn settled(&mut self) -> &mut IntervalHistogram {
-        self.settle_repeats();
-        self.settle_waiting();
-        &mut self.histogram
-    }
-
-    #[inline]
-    fn settle_repeats(&mut self) {
-        if self.repeats > 0 {
-            self.histogram.record_n(self.last, std::mem::take(&mut self.repeats));
-        }
-    }
-
-    fn settle_waiting(&mut self) {
+    fn settle(&mut self) {
         for value in &self.waiting[..std::mem::take(&mut self.waiting_count)] {
             self.histogram.record(*value);
         }

@@ -226,6 +226,13 @@ impl Client {
         }
     }
 
+    /// The clock as this client has last read it or was told, nanoseconds: after a
+    /// [`Self::send`] that was a system call, the instant just behind it.
+    #[inline]
+    pub fn last_ns(&self) -> u64 {
+        self.now_ns
+    }
+
     /// A handle that wakes this client from other threads.
     pub fn waker(&self) -> Waker {
         self.driver.waker()

@@ -39,6 +39,7 @@ impl Client {
         };
         let exchange = &mut self.exchanges[exchange_slot as usize];
         let Err(errno) = connection.transmit(exchange, &mut self.driver, now_ns) else {
+            self.now_ns = self.now_ns.max(exchange.sent_ns);
             return;
         };
         // A server may answer and close before it has read the whole request: the answer counts.
