@@ -112,6 +112,8 @@ mod resources;
 mod results;
 mod retries;
 mod rows;
+#[cfg(all(feature = "avro", feature = "protobuf"))]
+mod schemas;
 #[cfg(feature = "script")]
 mod session;
 mod several;
