@@ -13,7 +13,7 @@ use std::{
 
 use rdkafka::{
     ClientConfig,
-    producer::{BaseProducer, BaseRecord, Producer},
+    producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer},
 };
 use serde_json::json;
 use sojourn_clock::{MILLISECOND_NS, now_ns};
@@ -128,24 +128,24 @@ fn courier(
     let (told, came): (_, Receiver<Came>) = channel();
     let sent = Sent::new(Mutex::new(vec![None; ORDERS]));
     let book = Arc::clone(&sent);
-    let producer: BaseProducer = ClientConfig::new()
+    let producer: ThreadedProducer<DefaultProducerContext> = ClientConfig::new()
         .set("bootstrap.servers", bootstrap)
         .set("linger.ms", "0")
         .create()
         .unwrap();
-    let send = move |payload: &[u8]| {
+    let send = |producer: &ThreadedProducer<_>, payload: &[u8]| {
         producer.send(BaseRecord::<(), [u8]>::to(topic).payload(payload)).unwrap();
-        producer.flush(Duration::from_secs(30)).unwrap();
     };
     // The server makes the topic with its first message, before anybody listens.
-    send(b"first");
+    send(&producer, b"first");
+    producer.flush(Duration::from_secs(30)).unwrap();
     let thread = std::thread::spawn(move || {
         for (number, came_ns) in came {
             let wait_ns = (came_ns + after_ns).saturating_sub(now_ns());
             std::thread::sleep(Duration::from_nanos(wait_ns));
             for message in of(number, &format!("order-{number}")) {
                 book.lock().unwrap()[number].get_or_insert_with(now_ns);
-                send(&message);
+                send(&producer, &message);
             }
         }
     });
@@ -167,8 +167,7 @@ fn observe(folder: &TempDir) -> (Run, [Vec<Option<u64>>; 2]) {
     };
     let bootstrap = broker.bootstrap();
     let (tell_paid, paid, pays) = courier(&bootstrap, PAID, PAID_AFTER_NS, of_paid);
-    let (tell_shipped, shipped, ships) =
-        courier(&bootstrap, SHIPPED, SHIPPED_AFTER_NS, of_shipped);
+    let (tell_shipped, shipped, ships) = courier(&bootstrap, SHIPPED, SHIPPED_AFTER_NS, of_shipped);
     let desk = Server::start(Desk { orders: 0, told: vec![tell_paid, tell_shipped] }).unwrap();
     let text = journey(&bootstrap, &registry.url(""), &desk.url(""), folder.path());
     let run = run(&plan(&text, &[]), |options| options.keep_all = true);

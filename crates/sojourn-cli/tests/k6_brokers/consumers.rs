@@ -8,17 +8,18 @@ use sojourn_testkit::Output;
 use crate::k6_journeys::run;
 
 /// `shared`: two users take and commit what one of them publishes. `left`: one takes what it has
-/// published, and commits nothing. `again`: one takes and commits what is there.
+/// published, and commits nothing. `again`: one takes and commits what is there. `sent`: one
+/// publishes. `spread`: two take and commit what is there, and have no tap.
 const SCRIPT: &str = r#"
 import { check, sleep } from 'k6';
 import { consumer, publish, tap } from 'sojourn';
 
 const asked = JSON.parse(__ENV.ASKED);
 const work = consumer('work', asked.consumer);
-const way = tap('way', asked.tap);
-
 const part = __ENV.PART;
-const vus = part === 'shared' ? 2 : 1;
+const way = part === 'spread' ? null : tap('way', asked.tap);
+
+const vus = part === 'shared' || part === 'spread' ? 2 : 1;
 export const options = {
   scenarios: { workers: { executor: 'per-vu-iterations', vus, iterations: 1 } },
   thresholds: { checks: ['rate==1'] },
@@ -50,7 +51,8 @@ function send(prefix, count) {
 }
 
 export default function () {
-  if (part === 'again') return takeAll('5s', () => work.commit());
+  if (part === 'again' || part === 'spread') return takeAll('5s', () => work.commit());
+  if (part === 'sent') return send('c', 20);
   // Each has its share before anything comes.
   const hasShare = () => (part === 'shared' ? work.assigned() === 1 : work.assigned() > 0);
   for (let tries = 0; !hasShare() && tries < 300; tries++) {
@@ -78,19 +80,22 @@ pub(super) struct Asked {
     pub(super) keeps: bool,
 }
 
-/// Every message is taken by one of two users; a later run gets those that they did not commit.
+/// Every message is taken by one of two users, in a thread or each in a process of its own; a later
+/// run gets those that they did not commit.
 pub(super) fn are_shared(asked: &Asked) {
     let Asked { consumer, tap, topics, has_early, keeps } = asked;
     let words = json!({ "consumer": consumer, "tap": tap, "topics": topics });
     let words = format!("ASKED={words}");
-    let play = |part: &str| {
+    let play = |part: &str, users_in: [&str; 2]| {
         let part = format!("PART={part}");
-        // One thread for all users: one that waits keeps nobody else waiting.
-        let (output, _folder) = run(SCRIPT, &["-e", &words, "-e", &part, "--threads", "1"]);
+        let arguments = [&["-e", &words, "-e", &part][..], &users_in].concat();
+        let (output, _folder) = run(SCRIPT, &arguments);
         assert_eq!(output.code, Some(0), "{consumer}: {output}");
         (taken(&output), output)
     };
-    let (first, output) = play("shared");
+    // One thread for all users: one that waits keeps nobody else waiting.
+    let in_a_thread = ["--threads", "1"];
+    let (first, output) = play("shared", in_a_thread);
     let early = has_early.then(|| "early".to_owned());
     assert_each_once(&first, (0..20).map(|it| format!("a{it}")).chain(early), &output);
     for user in [1, 2] {
@@ -98,9 +103,12 @@ pub(super) fn are_shared(asked: &Asked) {
     }
     if *keeps {
         for part in ["left", "again"] {
-            let (taken, output) = play(part);
+            let (taken, output) = play(part, in_a_thread);
             assert_each_once(&taken, (0..10).map(|it| format!("b{it}")), &output);
         }
+        play("sent", in_a_thread);
+        let (taken, output) = play("spread", ["--generators", "2"]);
+        assert_each_once(&taken, (0..20).map(|it| format!("c{it}")), &output);
     }
 }
 
