@@ -3,14 +3,12 @@
 
 use std::{
     path::Path,
-    sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
-    },
+    sync::{Arc, Mutex},
     thread::JoinHandle,
     time::Duration,
 };
 
+use crossbeam_channel::{Receiver, Sender, bounded};
 use rdkafka::{
     ClientConfig,
     producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer},
@@ -125,7 +123,7 @@ fn courier(
     after_ns: u64,
     of: fn(usize, &str) -> Vec<Vec<u8>>,
 ) -> (Sender<Came>, Sent, JoinHandle<()>) {
-    let (told, came): (_, Receiver<Came>) = channel();
+    let (told, came): (_, Receiver<Came>) = bounded(ORDERS);
     let sent = Sent::new(Mutex::new(vec![None; ORDERS]));
     let book = Arc::clone(&sent);
     let producer: ThreadedProducer<DefaultProducerContext> = ClientConfig::new()
