@@ -327,14 +327,26 @@ impl Examiner {
             first.is_some_and(|first| first.offset > publication.offset)
         });
         let in_time = publication.delivered_ns + self.behind_max_ns < journey.end_ns;
-        if completed || before_a_seen_one || in_time {
-            duplicate
+        let is_duplicate = if completed || before_a_seen_one || in_time {
+            true
         } else if publication.publish_ns > journey.end_ns {
-            Class::AfterFailure
+            false
         } else {
-            self.differs(record, "a message at the journey's very end: nobody can tell");
-            Class::AfterFailure
-        }
+            // At the journey's very end: the log allows both, and the counters must say what the
+            // journey's own list says.
+            self.is_listed(record, publication)
+        };
+        if is_duplicate { duplicate } else { Class::AfterFailure }
+    }
+
+    /// Whether the ledger has this message among the journey's duplicates.
+    fn is_listed(&self, record: &JourneyRecord, publication: &Publication) -> bool {
+        let until_ns = publication.delivered_ns + self.behind_max_ns;
+        record.duplicates.iter().any(|listed| {
+            let at_ns = self.start_ns + listed.seen_ns;
+            listed.stage == STAGES[publication.stage.index()]
+                && (publication.publish_ns..=until_ns).contains(&at_ns)
+        })
     }
 
     fn count_event(&mut self, journey: &Examined, stage: &str, channel: &str, class: Class) {
