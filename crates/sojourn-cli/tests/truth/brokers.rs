@@ -161,8 +161,9 @@ fn redis() {
 
 /// A queue without groups promises no order, and messages of one answer have one stamp: so nothing
 /// is reordered on purpose. The server handles each event six times (two copies that are sent, given
-/// out and deleted) on the processors that all else here runs on. On two busy cores it was seconds
-/// late at 200 journeys a second, so that events came after the taps' end, and at 500 the run void.
+/// out and deleted) on the processors that all else here runs on. On two of them it is too slow for
+/// 500 journeys a second, whose events wait in its queues for up to 25 s: the deadline is behind
+/// that. Few journeys have the usual one.
 #[test]
 fn sqs() {
     let server = ElasticMq::shared().expect("ElasticMQ starts");
@@ -176,8 +177,11 @@ fn sqs() {
     let faults = FaultConfig { reorder_percent: 0.0, ..faults_of_messages() };
     let expected = &["completed", "lost", "failed", "redelivery", "republication"];
     let size = size_of_brokers();
-    let size = Size { rate_per_s: size.rate_per_s.min(50), ..size };
-    let case = Case::new("sqs", faults).within(6_000, 2_000);
+    let (size, within_ms) = match size.rate_per_s {
+        200.. => (size, 45_000),
+        small => (Size { rate_per_s: small.min(50), ..size }, 6_000),
+    };
+    let case = Case::new("sqs", faults).within(within_ms, 2_000);
     Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
 }
 
