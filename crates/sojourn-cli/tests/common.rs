@@ -8,6 +8,10 @@ use std::{
     time::Duration,
 };
 
+use rdkafka::{
+    ClientConfig,
+    producer::{BaseProducer, BaseRecord, Producer},
+};
 use sojourn_broker::Registry;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::{RunOptions, Stop};
@@ -58,6 +62,16 @@ pub(crate) fn assert_exponential(durations: &[f64], tolerance: f64) {
         let expected = (-part).exp();
         assert!((longer - expected).abs() < tolerance, "{longer} outlast {part} means: {expected}");
     }
+}
+
+/// Makes topics: the server makes one when the first message comes to it.
+pub(crate) fn make_topics(bootstrap: &str, topics: &[&str]) {
+    let producer: BaseProducer =
+        ClientConfig::new().set("bootstrap.servers", bootstrap).create().unwrap();
+    for topic in topics {
+        producer.send(BaseRecord::<(), str>::to(topic).payload("{}")).unwrap();
+    }
+    producer.flush(Duration::from_secs(30)).unwrap();
 }
 
 /// Every connector.

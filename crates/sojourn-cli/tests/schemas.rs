@@ -11,7 +11,7 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rdkafka::{
     ClientConfig,
-    producer::{BaseRecord, DefaultProducerContext, Producer, ThreadedProducer},
+    producer::{BaseRecord, DefaultProducerContext, ThreadedProducer},
 };
 use serde_json::json;
 use sojourn_clock::{MILLISECOND_NS, now_ns};
@@ -21,7 +21,7 @@ use sojourn_testkit::{
     Reply, Request, Responder, Server, TempDir, response, services::Kafka, temp_dir,
 };
 
-use crate::common::{Run, alone, plan, run};
+use crate::common::{Run, alone, make_topics, plan, run};
 
 /// Orders of the run, and how many of ten something befalls: the last figure of their number.
 const ORDERS: usize = 200;
@@ -131,19 +131,13 @@ fn courier(
         .set("linger.ms", "0")
         .create()
         .unwrap();
-    let send = |producer: &ThreadedProducer<_>, payload: &[u8]| {
-        producer.send(BaseRecord::<(), [u8]>::to(topic).payload(payload)).unwrap();
-    };
-    // The server makes the topic with its first message, before anybody listens.
-    send(&producer, b"first");
-    producer.flush(Duration::from_secs(30)).unwrap();
     let thread = std::thread::spawn(move || {
         for (number, came_ns) in came {
             let wait_ns = (came_ns + after_ns).saturating_sub(now_ns());
             std::thread::sleep(Duration::from_nanos(wait_ns));
             for message in of(number, &format!("order-{number}")) {
                 book.lock().unwrap()[number].get_or_insert_with(now_ns);
-                send(&producer, &message);
+                producer.send(BaseRecord::<(), [u8]>::to(topic).payload(&message)).unwrap();
             }
         }
     });
@@ -164,6 +158,7 @@ fn observe(folder: &TempDir) -> (Run, [Vec<Option<u64>>; 2]) {
         _ => vec![shipped(id)],
     };
     let bootstrap = broker.bootstrap();
+    make_topics(&bootstrap, &[PAID, SHIPPED]);
     let (tell_paid, paid, pays) = courier(&bootstrap, PAID, PAID_AFTER_NS, of_paid);
     let (tell_shipped, shipped, ships) = courier(&bootstrap, SHIPPED, SHIPPED_AFTER_NS, of_shipped);
     let desk = Server::start(Desk { orders: 0, told: vec![tell_paid, tell_shipped] }).unwrap();

@@ -13,8 +13,8 @@ use crate::IntervalHistogram;
 /// Samples that wait for the histogram.
 const WAITING_MAX: usize = 8;
 
-/// Samples of one interval. Small, since most samples touch nothing else of it: several stand in
-/// one line of the cache.
+/// Samples of one interval. Small, since most samples touch nothing else of it: two series stand in
+/// a line of the cache.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     last: u64,

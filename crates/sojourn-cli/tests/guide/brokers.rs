@@ -7,14 +7,9 @@ use std::{
     net::TcpStream,
     path::PathBuf,
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use base64::Engine;
-use rdkafka::{
-    ClientConfig,
-    producer::{BaseProducer, BaseRecord, Producer},
-};
 use sojourn_testkit::{
     StreamServer, TempDir, free_port,
     services::{
@@ -25,7 +20,10 @@ use sojourn_testkit::{
 };
 
 use super::blocks::{Block, blocks, page};
-use crate::{common::answer, mock::Mocked};
+use crate::{
+    common::{answer, make_topics},
+    mock::Mocked,
+};
 
 /// A page, and words of one of its blocks.
 type Place = (&'static str, &'static str);
@@ -196,16 +194,6 @@ fn registry(broker: &Mosquitto) -> Mocked {
     let types = [("types.json", r#"["AVRO","PROTOBUF"]"#)];
     let tls = ["--tls", "--tls-cert", certificate.as_str(), "--tls-key", key.as_str()];
     Mocked::start(&types, &[&["--respond", "types.json"][..], &tls].concat())
-}
-
-/// The server makes a topic when the first message comes to it.
-fn make_topics(bootstrap: &str, topics: &[&str]) {
-    let producer: BaseProducer =
-        ClientConfig::new().set("bootstrap.servers", bootstrap).create().unwrap();
-    for topic in topics {
-        producer.send(BaseRecord::<(), str>::to(topic).payload("{}")).unwrap();
-    }
-    producer.flush(Duration::from_secs(30)).unwrap();
 }
 
 const ORDERS: &str = r#"{"name":"ORDERS","subjects":["orders.>"]}"#;

@@ -327,24 +327,26 @@ impl Examiner {
             first.is_some_and(|first| first.offset > publication.offset)
         });
         let in_time = publication.delivered_ns + self.behind_max_ns < journey.end_ns;
-        let is_duplicate = if completed || before_a_seen_one || in_time {
-            true
-        } else if publication.publish_ns > journey.end_ns {
-            false
-        } else {
-            // At the journey's very end: the log allows both, and the counters must say what the
-            // journey's own list says.
-            self.is_listed(record, publication)
+        // At the journey's very end the log allows both: the counters must say what the journey's
+        // own list says.
+        let is_listed = || {
+            publication.publish_ns <= journey.end_ns
+                && self.is_listed(record, publication, duplicate)
         };
-        if is_duplicate { duplicate } else { Class::AfterFailure }
+        if completed || before_a_seen_one || in_time || is_listed() {
+            duplicate
+        } else {
+            Class::AfterFailure
+        }
     }
 
     /// Whether the ledger has this message among the journey's duplicates.
-    fn is_listed(&self, record: &JourneyRecord, publication: &Publication) -> bool {
+    fn is_listed(&self, record: &JourneyRecord, publication: &Publication, class: Class) -> bool {
         let until_ns = publication.delivered_ns + self.behind_max_ns;
         record.duplicates.iter().any(|listed| {
             let at_ns = self.start_ns + listed.seen_ns;
-            listed.stage == STAGES[publication.stage.index()]
+            matches!(class, Class::Duplicate(kind) if kind == listed.kind)
+                && listed.stage == STAGES[publication.stage.index()]
                 && (publication.publish_ns..=until_ns).contains(&at_ns)
         })
     }
