@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use sojourn_broker::{BrokerError, Gap, Sink};
 use sojourn_clock::{MILLISECOND_NS, now_ns};
@@ -13,7 +14,7 @@ use sojourn_clock::{MILLISECOND_NS, now_ns};
 use crate::api::{Answer, Api, CallError};
 use crate::outage::{Outage, unix_ms};
 use crate::queue::{Queue, TIMEOUT, created};
-use crate::received::{Received, decode};
+use crate::received::{ATTRIBUTES, Received, decode};
 use crate::seen::Seen;
 
 /// Messages in one answer or one deletion: the service's bound.
@@ -76,7 +77,7 @@ pub(crate) struct Listening {
 pub(crate) fn receive_request(queue: &Queue, wait_s: u64, hidden: Option<Duration>) -> Vec<u8> {
     let mut asked = json!({
         "QueueUrl": queue.url, "MaxNumberOfMessages": BATCH_MAX, "WaitTimeSeconds": wait_s,
-        "AttributeNames": ["All"], "MessageAttributeNames": ["All"],
+        "AttributeNames": ATTRIBUTES, "MessageAttributeNames": ["All"],
     });
     if let Some(hidden) = hidden {
         asked["VisibilityTimeout"] = hidden.as_secs().into();
@@ -89,11 +90,27 @@ pub(crate) fn delete_request<'a>(
     queue: &Queue,
     receipts: impl Iterator<Item = &'a str>,
 ) -> Vec<u8> {
-    let entries: Vec<_> = receipts
-        .enumerate()
-        .map(|(place, receipt)| json!({ "Id": place.to_string(), "ReceiptHandle": receipt }))
-        .collect();
-    json!({ "QueueUrl": queue.url, "Entries": entries }).to_string().into_bytes()
+    let entries = receipts.enumerate().map(|(place, receipt_handle)| Entry {
+        id: place.to_string(),
+        receipt_handle,
+    });
+    let asked = Deletion { queue_url: &queue.url, entries: entries.collect() };
+    // Text alone can always be written.
+    serde_json::to_vec(&asked).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Deletion<'a> {
+    queue_url: &'a str,
+    entries: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Entry<'a> {
+    id: String,
+    receipt_handle: &'a str,
 }
 
 impl Listening {
@@ -134,7 +151,8 @@ impl Listening {
         std::mem::take(&mut self.gaps)
     }
 
-    /// Hands over what there is, waiting for the first of it.
+    /// Hands over what there is, waiting for the first of it, and while answers are full for what
+    /// follows: what is handed over together costs those behind less.
     pub(crate) fn poll(
         &mut self,
         timeout: Duration,
@@ -165,7 +183,9 @@ impl Listening {
             }
             self.answers = answers;
             if found {
-                until_ns = 0;
+                if !self.more {
+                    until_ns = 0;
+                }
                 looks += 1;
                 if looks == LOOKS_MAX {
                     return Ok(());

@@ -62,10 +62,25 @@ struct Message {
     #[serde(default)]
     body: String,
     #[serde(default)]
-    attributes: BTreeMap<String, String>,
+    attributes: Attributes,
     #[serde(default)]
     message_attributes: BTreeMap<String, Attribute>,
 }
+
+/// What is looked at of what the queue says of a message.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Attributes {
+    #[serde(default)]
+    sent_timestamp: Option<String>,
+    #[serde(default)]
+    message_group_id: Option<String>,
+    #[serde(default)]
+    sequence_number: Option<String>,
+}
+
+/// Their names, to ask for.
+pub(crate) const ATTRIBUTES: [&str; 3] = ["SentTimestamp", "MessageGroupId", "SequenceNumber"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -103,9 +118,9 @@ pub(crate) fn decode(answer: &[u8]) -> Result<Vec<Received>, String> {
 }
 
 fn received(message: Message) -> Received {
-    let Message { message_id: id, receipt_handle: receipt, body, mut attributes, .. } = message;
+    let Message { message_id: id, receipt_handle: receipt, body, attributes, .. } = message;
+    let Attributes { sent_timestamp, message_group_id: mut key, sequence_number } = attributes;
     let mut headers = Vec::with_capacity(message.message_attributes.len() + 2);
-    let mut key = attributes.remove("MessageGroupId");
     for (name, attribute) in message.message_attributes {
         let text = attribute.string_value.or(attribute.binary_value).unwrap_or_default();
         match (name.as_str(), &key) {
@@ -113,8 +128,8 @@ fn received(message: Message) -> Received {
             _ => headers.push((name, value(&attribute.data_type, text))),
         }
     }
-    let sent_unix_ms = attributes.get("SentTimestamp").and_then(|text| text.parse().ok());
-    if let Some(number) = attributes.remove("SequenceNumber") {
+    let sent_unix_ms = sent_timestamp.and_then(|text| text.parse().ok());
+    if let Some(number) = sequence_number {
         headers.push(("sequence-number".to_owned(), number.into_bytes()));
     }
     let mut received =

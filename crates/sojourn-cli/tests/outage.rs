@@ -20,7 +20,7 @@ use sojourn_broker::Publisher;
 use sojourn_conformance::runs_slow;
 use sojourn_testkit::{
     Program, free_port,
-    services::{CutProxy, ElasticMq, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service},
+    services::{CutProxy, ElasticMq, Fauxqs, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, Service},
 };
 
 use script::{cut, restarted, slowed, told_again};
@@ -142,6 +142,16 @@ fn ways_of_sqs(server: &ElasticMq) -> Vec<Way> {
 fn ways_of_sqs_that_forgets(server: &ElasticMq) -> Vec<Way> {
     let forgets = |way| Way { reads_on: false, forgets: true, ..way };
     ways_of_sqs(server).into_iter().map(forgets).collect()
+}
+
+/// A topic, of which each tap has a queue of its own: it comes back with the server.
+fn ways_of_sns(server: &Fauxqs) -> Vec<Way> {
+    let (endpoint, account) = (server.url(), Fauxqs::ACCOUNT);
+    let channel = format!(
+        "{{ endpoint: \"{endpoint}\", topic: \"arn:aws:sns:us-east-1:{account}:outage-orders\", \
+         credentials: {{ access_key_id: anybody, secret_access_key: anything }} }}"
+    );
+    vec![Way::that_reads_on("sns", "sqs", channel)]
 }
 
 /// A client of a stream gets what is sent while it is connected. Nothing in server-sent events shows
@@ -269,6 +279,21 @@ fn redis_cut() {
 }
 
 #[test]
+fn sns_restarted() {
+    let mut server = Fauxqs::start_keeping().unwrap();
+    let ways = ways_of_sns(&server);
+    restarted(&mut server, &ways);
+}
+
+#[test]
+fn sns_cut() {
+    if runs_slow("a run whose SNS is cut") {
+        let server = Fauxqs::start().unwrap();
+        cut(&proxy(&server), address(&server), &ways_of_sns(&server));
+    }
+}
+
+#[test]
 fn sqs_restarted() {
     let mut server = ElasticMq::shared().unwrap();
     let ways = ways_of_sqs_that_forgets(&server);
@@ -365,6 +390,14 @@ fn redis_slowed() {
     if runs_slow("a run that Redis gives its events slowly") {
         let redis = Redis::start().unwrap();
         slowed(&proxy(&redis), address(&redis), &ways_of_redis(&redis));
+    }
+}
+
+#[test]
+fn sns_slowed() {
+    if runs_slow("a run that SNS gives its events slowly") {
+        let server = Fauxqs::start().unwrap();
+        slowed(&proxy(&server), address(&server), &ways_of_sns(&server));
     }
 }
 

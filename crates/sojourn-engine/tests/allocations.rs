@@ -197,6 +197,7 @@ fn target(address: SocketAddr) -> Target {
 struct Shape {
     io: Io,
     rate: &'static str,
+    /// Few: after a stall a connection is made for each that is behind, which is no request's doing.
     workers_max: u32,
     /// Each result becomes a record.
     records: bool,
@@ -260,7 +261,7 @@ fn an_attacks_generator_allocates_nothing_per_request() {
     const PER_SECOND_MAX: u64 = 100;
     let mut shapes = Vec::new();
     for io in transports() {
-        for (rate, workers_max) in [("5000", 1_000), ("0", 8)] {
+        for (rate, workers_max) in [("5000", 16), ("0", 8)] {
             shapes.push(Shape { io, rate, workers_max, records: rate != "0", http2: false });
         }
     }

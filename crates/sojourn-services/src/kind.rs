@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::{
-    dnsmasq, elasticmq, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres,
+    dnsmasq, elasticmq, fauxqs, influxdb, kafka, mosquitto, moto, nats, opentelemetry, postgres,
     prometheus, rabbitmq, redis, statsd,
 };
 
@@ -14,13 +14,15 @@ pub enum Kind {
     Dnsmasq,
     /// Speaks SQS.
     ElasticMq,
+    /// Speaks SNS and SQS, fast.
+    Fauxqs,
     /// Of version 1.
     InfluxDb,
     /// One node, without ZooKeeper.
     Kafka,
     /// MQTT 3.1.1 and 5.
     Mosquitto,
-    /// Speaks SNS and SQS.
+    /// Speaks SNS and SQS, and checks keys.
     Moto,
     /// With JetStream.
     Nats,
@@ -40,9 +42,10 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Dnsmasq,
         Self::ElasticMq,
+        Self::Fauxqs,
         Self::InfluxDb,
         Self::Kafka,
         Self::Mosquitto,
@@ -61,6 +64,7 @@ impl Kind {
         match self {
             Self::Dnsmasq => "dnsmasq",
             Self::ElasticMq => "elasticmq",
+            Self::Fauxqs => "fauxqs",
             Self::InfluxDb => "influxdb",
             Self::Kafka => "kafka",
             Self::Mosquitto => "mosquitto",
@@ -84,6 +88,7 @@ impl Kind {
         match self {
             Self::Dnsmasq => dnsmasq::probe(port),
             Self::ElasticMq => elasticmq::probe(port),
+            Self::Fauxqs => fauxqs::probe(port),
             Self::InfluxDb => influxdb::probe(port),
             Self::Kafka => kafka::probe(port),
             Self::Mosquitto => mosquitto::probe(port),

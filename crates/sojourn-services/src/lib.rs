@@ -14,7 +14,7 @@
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
 //! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`],
-//!   [`OpenTelemetry`], [`Dnsmasq`] and [`Statsd`] start in well under two seconds: one for each
+//!   [`OpenTelemetry`], [`Dnsmasq`], [`Statsd`] and [`Fauxqs`] start in well under two seconds: one for each
 //!   test.
 //!   [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by
 //!   [`Kafka::shared`] and its like.
@@ -33,6 +33,7 @@ mod cut_proxy;
 mod dnsmasq;
 mod elasticmq;
 mod exchange;
+mod fauxqs;
 mod guardian;
 mod influxdb;
 mod instance;
@@ -60,6 +61,7 @@ pub use certificates::ClientFiles;
 pub use cut_proxy::{CutProxy, Figures};
 pub use dnsmasq::{DnsZone, Dnsmasq};
 pub use elasticmq::ElasticMq;
+pub use fauxqs::Fauxqs;
 pub use influxdb::InfluxDb;
 pub use instance::Instance;
 pub use jars::JarSet;

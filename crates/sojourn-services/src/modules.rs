@@ -20,6 +20,14 @@ pub struct ModuleSet {
     pub lock: &'static str,
 }
 
+/// It speaks SNS and SQS.
+pub(crate) static FAUXQS: ModuleSet = ModuleSet {
+    name: "fauxqs",
+    version: "2.4.1",
+    manifest: include_str!("fauxqs.package.json"),
+    lock: include_str!("fauxqs.package-lock.json"),
+};
+
 pub(crate) static STATSD: ModuleSet = ModuleSet {
     name: "statsd",
     version: "0.9.0",
@@ -37,7 +45,7 @@ pub static TYPESCRIPT: ModuleSet = ModuleSet {
 
 impl ModuleSet {
     /// All of them.
-    pub const ALL: [&'static Self; 2] = [&STATSD, &TYPESCRIPT];
+    pub const ALL: [&'static Self; 3] = [&STATSD, &TYPESCRIPT, &FAUXQS];
 
     /// Where it lies once it is installed: in the user's folder for caches, by name and version.
     ///

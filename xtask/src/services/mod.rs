@@ -12,7 +12,7 @@ use std::path::Path;
 use std::thread;
 
 use sojourn_services::{
-    Dnsmasq, ElasticMq, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
+    Dnsmasq, ElasticMq, Fauxqs, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
     Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd,
 };
 
@@ -31,6 +31,7 @@ const STARTS: &[(&str, Start)] = &[
     ("rabbitmq", || Ok(Box::new(RabbitMq::start()?))),
     ("elasticmq", || Ok(Box::new(ElasticMq::start()?))),
     ("moto", || Ok(Box::new(Moto::start()?))),
+    ("fauxqs", || Ok(Box::new(Fauxqs::start()?))),
     ("postgres", || Ok(Box::new(Postgres::start()?))),
     ("nats", || Ok(Box::new(Nats::start()?))),
     ("nats-password", || {

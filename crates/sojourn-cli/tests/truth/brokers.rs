@@ -8,7 +8,7 @@ use sojourn_conformance::runs_slow;
 use sojourn_demo::{Carrier, FaultConfig};
 use sojourn_testkit::Program;
 use sojourn_testkit::services::{
-    ElasticMq, Kafka, Mosquitto, Moto, Nats, Postgres, RabbitMq, Redis, find_program,
+    ElasticMq, Fauxqs, Kafka, Mosquitto, Nats, Postgres, RabbitMq, Redis, find_program,
 };
 
 use super::{Case, Expected, PLAN, Size, examine_on, size, slow_completed, stop_settled};
@@ -159,11 +159,23 @@ fn redis() {
     agree("redis", of);
 }
 
-/// A queue without groups promises no order, and messages of one answer have one stamp: so nothing
-/// is reordered on purpose. The server handles each event six times (two copies that are sent, given
-/// out and deleted) on the processors that all else here runs on. On two of them it is too slow for
-/// 500 journeys a second, whose events wait in its queues for up to 25 s: the deadline is behind
-/// that. Few journeys have the usual one.
+/// Of queues. Those without groups promise no order, and messages of one answer have one stamp: so
+/// nothing is reordered on purpose. Their servers handle each event six times (two copies that are
+/// sent, given out and deleted) on the processors that all else here runs on. On two of them that is
+/// too slow for 500 journeys a second, whose events wait in the queues for up to 25 s: the deadline
+/// is behind that. Few journeys have the usual one.
+fn agree_by_queues(name: &'static str, events: String, dead_letters: String) {
+    let faults = FaultConfig { reorder_percent: 0.0, ..faults_of_messages() };
+    let expected = &["completed", "lost", "failed", "redelivery", "republication"];
+    let size = size_of_brokers();
+    let (size, within_ms) = match size.rate_per_s {
+        200.. => (size, 45_000),
+        small => (Size { rate_per_s: small.min(50), ..size }, 6_000),
+    };
+    let case = Case::new(name, faults).within(within_ms, 2_000);
+    Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
+}
+
 #[test]
 fn sqs() {
     let server = ElasticMq::shared().expect("ElasticMQ starts");
@@ -173,41 +185,19 @@ fn sqs() {
     };
     // A copy for the tap and one for the demo's own consumer, which is a group and so a queue.
     let events = of("truth-events", ", publish: [truth-events, sojourn-demo]");
-    let dead_letters = of("truth-dead", "");
-    let faults = FaultConfig { reorder_percent: 0.0, ..faults_of_messages() };
-    let expected = &["completed", "lost", "failed", "redelivery", "republication"];
-    let size = size_of_brokers();
-    let (size, within_ms) = match size.rate_per_s {
-        200.. => (size, 45_000),
-        small => (Size { rate_per_s: small.min(50), ..size }, 6_000),
-    };
-    let case = Case::new("sqs", faults).within(within_ms, 2_000);
-    Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
+    agree_by_queues("sqs", events, of("truth-dead", ""));
 }
 
-/// A topic, of which the tap has a queue of its own and the demo's consumer another. The server is
-/// one Python, which every event takes six requests: few journeys, most of which something befalls.
+/// A topic, of which the tap has a queue of its own and the demo's consumer another.
 #[test]
 fn sns() {
-    let server = Moto::shared().expect("Moto starts");
-    let (endpoint, account) = (server.url(), Moto::ACCOUNT);
+    let server = Fauxqs::start().expect("fauxqs starts");
+    let (endpoint, account) = (server.url(), Fauxqs::ACCOUNT);
     let of = |topic: &str| {
         format!(
             "{{ endpoint: \"{endpoint}\", topic: \"arn:aws:sns:us-east-1:{account}:{topic}\", \
              credentials: {{ access_key_id: anybody, secret_access_key: anything }} }}"
         )
     };
-    let (events, dead_letters) = (of("truth-events"), of("truth-dead"));
-    let faults = FaultConfig {
-        drop_percent: 5.0,
-        poison_percent: 8.0,
-        redeliver_percent: 15.0,
-        republish_percent: 15.0,
-        ..FaultConfig::default()
-    };
-    let expected = &["completed", "lost", "failed", "redelivery", "republication"];
-    let size = size_of_brokers();
-    let size = Size { rate_per_s: size.rate_per_s.min(6), ..size };
-    let case = Case::new("sns", faults).within(6_000, 2_000);
-    Channels { broker: "sqs", events, dead_letters }.agree_on(&size, case, expected);
+    agree_by_queues("sns", of("truth-events"), of("truth-dead"));
 }
