@@ -90,10 +90,9 @@ pub(crate) fn delete_request<'a>(
     queue: &Queue,
     receipts: impl Iterator<Item = &'a str>,
 ) -> Vec<u8> {
-    let entries = receipts.enumerate().map(|(place, receipt_handle)| Entry {
-        id: place.to_string(),
-        receipt_handle,
-    });
+    let entries = receipts
+        .enumerate()
+        .map(|(place, receipt_handle)| Entry { id: place.to_string(), receipt_handle });
     let asked = Deletion { queue_url: &queue.url, entries: entries.collect() };
     // Text alone can always be written.
     serde_json::to_vec(&asked).unwrap_or_default()

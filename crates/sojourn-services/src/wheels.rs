@@ -81,8 +81,7 @@ impl WheelSet {
         let library = self.folder()?.join("lib");
         // One folder, which bears the Python's version.
         let versions = std::fs::read_dir(&library).into_iter().flatten().flatten();
-        let mut files =
-            versions.map(|version| version.path().join("site-packages").join(name));
+        let mut files = versions.map(|version| version.path().join("site-packages").join(name));
         files
             .find(|file| file.is_file())
             .ok_or_else(|| missing(self.name, self.version, &library.join(name)))

@@ -12,8 +12,8 @@ use std::path::Path;
 use std::thread;
 
 use sojourn_services::{
-    Dnsmasq, ElasticMq, Fauxqs, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions, OpenTelemetry,
-    Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd,
+    Dnsmasq, ElasticMq, Fauxqs, InfluxDb, Kafka, Kind, Mosquitto, Moto, Nats, NatsOptions,
+    OpenTelemetry, Postgres, Prometheus, RabbitMq, Redis, RedisOptions, Service, Statsd,
 };
 
 pub(crate) use install::{ensure, without_starting};
