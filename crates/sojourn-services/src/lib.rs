@@ -14,8 +14,8 @@
 //!
 //! - [`Service`]: what all of them can do; [`Kind`]: which there are, and whether one answers.
 //! - [`Nats`], [`Redis`], [`Mosquitto`], [`Postgres`], [`Prometheus`], [`InfluxDb`],
-//!   [`OpenTelemetry`], [`Dnsmasq`], [`Statsd`] and [`Fauxqs`] start in well under two seconds: one for each
-//!   test.
+//!   [`OpenTelemetry`], [`Dnsmasq`], [`Statsd`] and [`Fauxqs`] start in well under two seconds: one
+//!   for each test.
 //!   [`Kafka`], [`RabbitMq`], [`ElasticMq`] and [`Moto`] take seconds: one for a test binary, by
 //!   [`Kafka::shared`] and its like.
 //! - [`CutProxy`]: stands between a client and a server and cuts, refuses, stalls or slows down.
