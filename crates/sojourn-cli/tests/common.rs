@@ -17,6 +17,7 @@ use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_engine::{RunOptions, Stop};
 use sojourn_plan::{Files, Overrides, Plan};
 use sojourn_record::{RunFile, Summary};
+use sojourn_testkit::services::Fauxqs;
 
 /// What makes runs void on a machine that is too busy for them, and says nothing of the books.
 pub(crate) const OF_A_BUSY_MACHINE: [&str; 4] =
@@ -72,6 +73,15 @@ pub(crate) fn make_topics(bootstrap: &str, topics: &[&str]) {
         producer.send(BaseRecord::<(), str>::to(topic).payload("{}")).unwrap();
     }
     producer.flush(Duration::from_secs(30)).unwrap();
+}
+
+/// A channel's settings for a topic of SNS. The server looks at no keys, but there must be some.
+pub(crate) fn sns_topic(server: &Fauxqs, topic: &str) -> String {
+    let (endpoint, account) = (server.url(), Fauxqs::ACCOUNT);
+    format!(
+        "{{ endpoint: \"{endpoint}\", topic: \"arn:aws:sns:us-east-1:{account}:{topic}\", \
+         credentials: {{ access_key_id: anybody, secret_access_key: anything }} }}"
+    )
 }
 
 /// Every connector.

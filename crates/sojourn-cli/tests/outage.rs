@@ -25,6 +25,7 @@ use sojourn_testkit::{
     },
 };
 
+use crate::common::sns_topic;
 use script::{cut, restarted, slowed, told_again};
 use unpublished::{Poster, Streams};
 
@@ -149,12 +150,7 @@ fn ways_of_sqs_that_forgets(server: &ElasticMq) -> Vec<Way> {
 /// A topic, of which each tap has a queue of its own. A server that is killed has lost both, so it is
 /// only cut and slowed down: killed is that of queues.
 fn ways_of_sns(server: &Fauxqs) -> Vec<Way> {
-    let (endpoint, account) = (server.url(), Fauxqs::ACCOUNT);
-    let channel = format!(
-        "{{ endpoint: \"{endpoint}\", topic: \"arn:aws:sns:us-east-1:{account}:outage-orders\", \
-         credentials: {{ access_key_id: anybody, secret_access_key: anything }} }}"
-    );
-    vec![Way::that_reads_on("sns", "sqs", channel)]
+    vec![Way::that_reads_on("sns", "sqs", sns_topic(server, "outage-orders"))]
 }
 
 /// A client of a stream gets what is sent while it is connected. Nothing in server-sent events shows

@@ -42,7 +42,7 @@ impl Fauxqs {
         let loopback = folder.path().join("loopback.mjs");
         std::fs::write(&loopback, LOOPBACK)?;
         let launch = Launch::new(node).arg("--import").arg(&loopback).arg(program);
-        let launch = launch.env("FAUXQS_PORT", port.to_string()).env("FAUXQS_LOGGER", "false");
+        let launch = launch.env("FAUXQS_PORT", port.to_string());
         let instance = Instance::start("fauxqs", folder, launch, move || probe(port))?;
         Ok(Self { instance, port })
     }

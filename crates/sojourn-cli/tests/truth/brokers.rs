@@ -192,12 +192,6 @@ fn sqs() {
 #[test]
 fn sns() {
     let server = Fauxqs::start().expect("fauxqs starts");
-    let (endpoint, account) = (server.url(), Fauxqs::ACCOUNT);
-    let of = |topic: &str| {
-        format!(
-            "{{ endpoint: \"{endpoint}\", topic: \"arn:aws:sns:us-east-1:{account}:{topic}\", \
-             credentials: {{ access_key_id: anybody, secret_access_key: anything }} }}"
-        )
-    };
+    let of = |topic: &str| common::sns_topic(&server, topic);
     agree_by_queues("sns", of("truth-events"), of("truth-dead"));
 }
