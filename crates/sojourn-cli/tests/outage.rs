@@ -147,8 +147,7 @@ fn ways_of_sqs_that_forgets(server: &ElasticMq) -> Vec<Way> {
     ways_of_sqs(server).into_iter().map(forgets).collect()
 }
 
-/// A topic, of which each tap has a queue of its own. A server that is killed has lost both, so it is
-/// only cut and slowed down: killed is that of queues.
+/// A topic, of which each tap has a queue of its own: both come back with a server that keeps them.
 fn ways_of_sns(server: &Fauxqs) -> Vec<Way> {
     vec![Way::that_reads_on("sns", "sqs", sns_topic(server, "outage-orders"))]
 }
@@ -275,6 +274,13 @@ fn redis_cut() {
         let redis = Redis::start().unwrap();
         cut(&proxy(&redis), address(&redis), &ways_of_redis(&redis));
     }
+}
+
+#[test]
+fn sns_restarted() {
+    let mut server = Fauxqs::start_keeping().unwrap();
+    let ways = ways_of_sns(&server);
+    restarted(&mut server, &ways);
 }
 
 #[test]

