@@ -32,8 +32,10 @@ const ANSWER: Duration = Duration::from_millis(WAIT_S * 1_000 + 2_000);
 /// Requests that wait at a time: while nothing comes, and at most.
 const RECEIVERS_MIN: usize = 2;
 const RECEIVERS_MAX: usize = 16;
-/// Looks for more without waiting, in one poll.
+/// Answers with messages in one poll.
 const LOOKS_MAX: usize = 8;
+/// For how long a poll goes on for more once it has messages, while answers are full.
+const TOGETHER_NS: u64 = 2 * MILLISECOND_NS;
 
 /// Where a tap begins.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,8 @@ pub(crate) struct Listening {
     outage: Option<Outage>,
     gaps: Vec<Gap>,
     answers: Vec<Answer>,
+    /// What this poll will hand over, and when it was received.
+    taken: Vec<(u64, Received)>,
 }
 
 /// The body of a request for messages.
@@ -139,6 +143,7 @@ impl Listening {
             outage: None,
             gaps: Vec::new(),
             answers: Vec::new(),
+            taken: Vec::new(),
         }
     }
 
@@ -151,12 +156,21 @@ impl Listening {
     }
 
     /// Hands over what there is, waiting for the first of it, and while answers are full for what
-    /// follows: what is handed over together costs those behind less.
+    /// follows. All is handed over at the end and in a row: what comes together costs those behind
+    /// less.
     pub(crate) fn poll(
         &mut self,
         timeout: Duration,
         sink: &mut dyn Sink,
     ) -> Result<(), BrokerError> {
+        let polled = self.collect(timeout);
+        for (stamp_ns, message) in self.taken.drain(..) {
+            sink.message(&message.as_raw(stamp_ns, &self.queue.name));
+        }
+        polled
+    }
+
+    fn collect(&mut self, timeout: Duration) -> Result<(), BrokerError> {
         let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         let mut until_ns = now_ns().saturating_add(timeout_ns);
         let mut looks = 0;
@@ -178,13 +192,11 @@ impl Listening {
             answers.sort_by_key(|answer| answer.ended_ns);
             let mut found = false;
             for answer in answers.drain(..) {
-                found |= self.take(answer, sink)?;
+                found |= self.take(answer)?;
             }
             self.answers = answers;
             if found {
-                if !self.more {
-                    until_ns = 0;
-                }
+                until_ns = until_ns.min(if self.more { before_ns + TOGETHER_NS } else { 0 });
                 looks += 1;
                 if looks == LOOKS_MAX {
                     return Ok(());
@@ -217,8 +229,8 @@ impl Listening {
         }
     }
 
-    /// Whether messages were handed over.
-    fn take(&mut self, answer: Answer, sink: &mut dyn Sink) -> Result<bool, BrokerError> {
+    /// Whether messages came.
+    fn take(&mut self, answer: Answer) -> Result<bool, BrokerError> {
         let Answer { token, ended_ns, outcome } = answer;
         if let Some(place) = self.deletes.iter().position(|known| *known == token) {
             // What could not be deleted comes again, is known, and deleted then.
@@ -236,7 +248,7 @@ impl Listening {
         let (_, asked_ns) = self.receives.swap_remove(place);
         match outcome {
             Err(error) => self.failed(asked_ns, &error).map(|()| false),
-            Ok(answer) => self.received(asked_ns, ended_ns, &answer, sink),
+            Ok(answer) => self.received(asked_ns, ended_ns, &answer),
         }
     }
 
@@ -266,7 +278,6 @@ impl Listening {
         asked_ns: u64,
         ended_ns: u64,
         answer: &[u8],
-        sink: &mut dyn Sink,
     ) -> Result<bool, BrokerError> {
         let place = &self.api.settings;
         let messages = decode(answer).map_err(|error| {
@@ -288,13 +299,14 @@ impl Listening {
         }
         self.more = messages.len() >= BATCH_MAX;
         self.adapt(messages.len());
-        for message in &messages {
-            self.hand_over(message, sink);
-        }
-        if !messages.is_empty() {
+        let found = !messages.is_empty();
+        if found {
             let receipts = messages.iter().map(|message| message.receipt.as_str());
             let body = delete_request(&self.queue, receipts);
             self.deletes.push(self.api.send("DeleteMessageBatch", &body, TIMEOUT));
+        }
+        for message in messages {
+            self.keep(message);
         }
         if !self.more
             && let Some(outage) = &self.outage
@@ -303,7 +315,7 @@ impl Listening {
             self.gaps.push(gap);
             self.outage = None;
         }
-        Ok(!messages.is_empty())
+        Ok(found)
     }
 
     /// Whether the queue is the one that it was before the outage, by when it was created. One that
@@ -333,7 +345,8 @@ impl Listening {
         }
     }
 
-    fn hand_over(&mut self, message: &Received, sink: &mut dyn Sink) {
+    /// Keeps a message until the poll is over, if it is new.
+    fn keep(&mut self, message: Received) {
         let old = message.sent_unix_ms.is_some_and(|sent| sent < self.beginning.floor_unix_ms);
         if old || message.header(PROBE).is_some() || !self.seen.insert(&message.id) {
             return;
@@ -345,7 +358,7 @@ impl Listening {
         if let Some(outage) = &mut self.outage {
             outage.took(message.sent_unix_ms, self.behind_ms.unwrap_or(0));
         }
-        sink.message(&message.as_raw(self.stamp_ns, &self.queue.name));
+        self.taken.push((self.stamp_ns, message));
     }
 
     /// Waits for the answers under way, for a moment: what a request that nobody waits for any more

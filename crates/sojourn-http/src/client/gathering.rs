@@ -27,6 +27,12 @@ const PAUSE_NS_MIN: u64 = 20_000;
 const IN_FLIGHT_MIN: usize = 64;
 
 impl Client {
+    /// An answer is whole: what it took says how long others may wait.
+    pub(super) fn note_answer(&mut self, slot: u32) {
+        let first_sent_ns = self.exchanges[slot as usize].first_sent_ns;
+        self.answer_took_ns = self.now_ns.saturating_sub(first_sent_ns);
+    }
+
     /// Sleeps for as long as answers may wait to be looked at together, not beyond the instant.
     pub(super) fn gather(&self, until_ns: u64) {
         // The ring's calls are one for all that has come anyway; who spins never sleeps.
@@ -34,7 +40,7 @@ impl Client {
             return;
         }
         let in_flight = self.exchanges.len();
-        let pause_ns = pause_ns(self.config.gather_ns, in_flight, self.streams_took_ns);
+        let pause_ns = pause_ns(self.config.gather_ns, in_flight, self.answer_took_ns);
         if pause_ns > 0 && until_ns.saturating_sub(sojourn_clock::now_ns()) > pause_ns {
             thread::sleep(Duration::from_nanos(pause_ns));
         }

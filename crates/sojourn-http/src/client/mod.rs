@@ -54,8 +54,8 @@ pub struct Client {
     unfinished: Vec<(ConnectionId, bool)>,
     /// Connections with frames to send.
     to_flush: Vec<ConnectionId>,
-    /// What the last answer over HTTP/2 took from the first byte of its request.
-    streams_took_ns: u64,
+    /// What the last answer took from the first byte of its request.
+    answer_took_ns: u64,
     /// Used again by each receive.
     ended: Vec<(u32, Ending)>,
     request_blocks: RequestBlocks,
@@ -106,7 +106,7 @@ impl Client {
             finished: Vec::new(),
             unfinished: Vec::new(),
             to_flush: Vec::new(),
-            streams_took_ns: 0,
+            answer_took_ns: 0,
             ended: Vec::new(),
             request_blocks: RequestBlocks::default(),
             known_heads: KnownHeads::default(),

@@ -66,6 +66,7 @@ impl Client {
             self.close(id);
         }
         if let Some(exchange) = exchange {
+            self.note_answer(exchange);
             self.complete(exchange, None);
         }
     }

@@ -154,8 +154,7 @@ impl Client {
             }
             match ending {
                 Ending::Answered => {
-                    let first_sent_ns = self.exchanges[slot as usize].first_sent_ns;
-                    self.streams_took_ns = self.now_ns.saturating_sub(first_sent_ns);
+                    self.note_answer(slot);
                     self.complete(slot, None);
                 }
                 Ending::Failed(cause) => self.fail(slot, cause),
