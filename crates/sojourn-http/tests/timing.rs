@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use sojourn_clock::{MILLISECOND_NS, SECOND_NS, now_ns};
-use sojourn_http::{BodyPolicy, Client, ClientConfig, FailureKind};
+use sojourn_http::{BodyPolicy, Client, ClientConfig, FailureKind, Io};
 
+use crate::dialling::origin;
 use crate::peers::{Load, Server, io, read_request, wait_for_close};
 
 /// Far above any delay of a busy machine, far below the timeouts it is told apart from.
@@ -232,4 +234,35 @@ fn wake_ups_end_a_wait() {
     let mut completions = Vec::new();
     client.wait_until(began_ns + 5 * MILLISECOND_NS, &mut completions).expect("runs");
     assert!(now_ns() - began_ns >= 5 * MILLISECOND_NS);
+}
+
+/// In how many turns of a client on epoll ninety answers were looked at that came one by one, each
+/// on a connection of its own, while more than 64 others were under way.
+fn turns_of_answers(gather_ns: u64) -> usize {
+    let server = Server::start(|number, mut stream| {
+        read_request(&mut stream);
+        // What answers take: 5 ms is its 128th part.
+        std::thread::sleep(Duration::from_millis(640 + number as u64));
+        stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").ok();
+        wait_for_close(&mut stream);
+    });
+    let config = ClientConfig { gather_ns, io: Io::Epoll, ..ClientConfig::default() };
+    let at = origin(false, &server.address.ip().to_string(), server.address.port());
+    let mut load = Load::exactly(&at, config);
+    (0..160).for_each(|token| load.send(token, "GET", b""));
+    let (mut turns, mut answers) = (0, 0);
+    while answers < 90 {
+        let came = load.turn();
+        answers += came;
+        turns += usize::from(came > 0);
+    }
+    turns
+}
+
+#[test]
+fn answers_of_many_connections_are_looked_at_together_when_they_may() {
+    // Answers of some 90 ms by pauses of 5 ms are some 18 turns.
+    let (together, one_by_one) = (turns_of_answers(SECOND_NS), turns_of_answers(0));
+    assert!(together <= 36, "{together} turns");
+    assert!(together * 3 < one_by_one * 2, "{together} turns, and {one_by_one} without");
 }

@@ -51,8 +51,8 @@ pub struct ClientConfig {
     /// so. A request beyond it opens another connection. Zero counts as one.
     pub http2_streams_max: u32,
     /// How long answers may be left where they are so that several are looked at together,
-    /// nanoseconds: over HTTP/2, while many requests are under way, and for no more than a small
-    /// part of what the last one took. It shows in what they take. 0: never.
+    /// nanoseconds: on epoll, while many requests are under way, and for no more than a small part
+    /// of what the last one took. It shows in what they take. 0: never.
     pub gather_ns: u64,
     /// Most kept-alive connections of HTTP/1.1 per origin that wait for a request; one more is
     /// closed.

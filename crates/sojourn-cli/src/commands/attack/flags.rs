@@ -126,8 +126,8 @@ pub(crate) struct Attack {
     pub(super) label: Vec<(String, String)>,
     /// How late requests may begin so that several begin at one wake-up, as 1ms: saves processor
     /// time at high rates, and shows as lag; 0s: not at all [default: 100us where they come at
-    /// 5,000/s or more on a thread, else 0s]. Without a rate, over HTTP/2: how late answers may be
-    /// looked at so that several are read at once, which shows in what they take [default: 500us]
+    /// 5,000/s or more on a thread, else 0s]. Without a rate, on epoll: how late answers may be
+    /// looked at so that one look finds several, which shows in what they take [default: 500us]
     #[arg(long, value_parser = duration, value_name = "D")]
     pub(super) lag_budget: Option<u64>,
     /// Never sleep while requests are on their way: look for answers and due requests again and
