@@ -61,6 +61,14 @@ impl<T> Slab<T> {
         (full_pages * PAGE + page.len() - 1) as u32
     }
 
+    /// What is at a place, if it is one and not empty.
+    pub(crate) fn get(&self, slot: u32) -> Option<&T> {
+        match self.pages.get(slot as usize / PAGE)?.get(slot as usize % PAGE)? {
+            Place::Taken(value) => Some(value),
+            Place::Vacant(_) => None,
+        }
+    }
+
     /// Empties a place; `None` when it is empty already.
     pub(crate) fn remove(&mut self, slot: u32) -> Option<T> {
         let place = self.pages.get_mut(slot as usize / PAGE)?.get_mut(slot as usize % PAGE)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use sojourn_broker::Connect;
 use sojourn_plan::Plan;
 
+use crate::behind::Behind;
 use crate::sink::{Booked, Counting, Dropped, Routed};
 use crate::{Publisher, Used, measured};
 
@@ -33,6 +34,7 @@ pub struct Cost<'a> {
     messages: u64,
     rounds: usize,
     baseline: &'static str,
+    told_apart: bool,
     ways: Vec<Way<'a>>,
 }
 
@@ -41,7 +43,15 @@ impl<'a> Cost<'a> {
     /// fewer.
     pub fn new(name: &'static str, messages: u64) -> Self {
         let messages = asked("SOJOURN_BENCH_MESSAGES").map_or(messages, |most| messages.min(most));
-        Self { name, messages, rounds: asked_rounds(ROUNDS), baseline: "tap", ways: Vec::new() }
+        let rounds = asked_rounds(ROUNDS);
+        Self { name, messages, rounds, baseline: "tap", told_apart: false, ways: Vec::new() }
+    }
+
+    /// Tells what is behind the tap apart from the tap, and compares that: where a tap's own work
+    /// differs by more from one round to the next than what is behind it takes. Only for a tap that
+    /// hands over all of a poll in a row.
+    pub fn told_apart(self) -> Self {
+        Self { told_apart: true, ..self }
     }
 
     /// Goes so many rounds: where what a message costs differs by more from one round to the next
@@ -68,8 +78,14 @@ impl<'a> Cost<'a> {
 
     /// The ways of a tap of the plan's only channel: `tap`, `router` and `ledger`.
     pub fn taps(&mut self, connector: &'a dyn Connect, plan: &'a Plan, publisher: &'a Publisher) {
+        let told_apart = self.told_apart;
         let take = move |round: Round, sink: &mut dyn Counting| {
-            take(connector, plan, publisher, round, sink)
+            if !told_apart {
+                return take(connector, plan, publisher, round, sink);
+            }
+            let mut behind = Behind::new(sink);
+            let used = take(connector, plan, publisher, round, &mut behind);
+            Used { behind_ns: Some(behind.took_ns), ..used }
         };
         self.way("tap", move |round| take(round, &mut Dropped::default()));
         self.way("router", move |round| take(round, &mut Routed::new(plan)));
@@ -97,10 +113,13 @@ impl<'a> Cost<'a> {
     fn print(&self, way: &Way<'_>, baseline: &Way<'_>) {
         let messages = self.messages as f64;
         let each_us = |used: &Used| used.cpu_ns as f64 / 1e3 / messages;
+        let behind_us = |used: &Used| used.behind_ns.map(|ns| ns as f64 / 1e3 / messages);
         let cpu_us = sorted(way.used.iter().map(each_us));
         let rate = sorted(way.used.iter().map(|used| messages * 1e9 / used.passed_ns as f64));
-        let pairs = way.used.iter().zip(&baseline.used);
-        let added_us = sorted(pairs.map(|(own, base)| each_us(own) - each_us(base)));
+        let pairs = || way.used.iter().zip(&baseline.used);
+        let cpu_added_us = sorted(pairs().map(|(own, base)| each_us(own) - each_us(base)));
+        let behind = pairs().filter_map(|(own, base)| Some(behind_us(own)? - behind_us(base)?));
+        let behind_added_us = sorted(behind);
         let name = format!("{}.{}", self.name, way.name);
         let middle = self.rounds / 2;
         println!("{name}.cpu {:.3} µs/message", cpu_us[middle]);
@@ -108,8 +127,13 @@ impl<'a> Cost<'a> {
         println!("{name}.cpu_max {:.3} µs/message", cpu_us[self.rounds - 1]);
         println!("{name}.per_core {:.0} messages/s", 1e6 / cpu_us[middle]);
         println!("{name}.rate {:.0} messages/s", rate[middle]);
-        if way.name != baseline.name {
-            println!("{name}.added_to_{} {:.3} µs/message", baseline.name, added_us[middle]);
+        if way.name == baseline.name {
+            return;
+        }
+        let added_us = behind_added_us.get(middle).unwrap_or(&cpu_added_us[middle]);
+        println!("{name}.added_to_{} {added_us:.3} µs/message", baseline.name);
+        if !behind_added_us.is_empty() {
+            println!("{name}.cpu_added {:.3} µs/message", cpu_added_us[middle]);
         }
     }
 }

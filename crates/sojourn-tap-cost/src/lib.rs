@@ -17,10 +17,12 @@
 //! time of the whole process, user and system), `cpu_min` and `cpu_max`, `per_core` (messages that
 //! a core could take in a second of processor time), `rate` (taken in a second of real time, server
 //! and publisher beside it) and `added` (median over the rounds of what a message cost more than in
-//! the baseline's way in the same round).
+//! the baseline's way in the same round). Where what is behind the tap is told apart
+//! ([`Cost::told_apart`]), `added` is of that alone, and `cpu_added` of all.
 #![allow(clippy::print_stdout, reason = "benchmarks speak to the terminal")]
 #![allow(clippy::unwrap_used, reason = "what fails here is a benchmark without figures")]
 
+mod behind;
 mod cost;
 mod event;
 mod plan;

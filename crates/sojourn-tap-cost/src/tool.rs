@@ -32,7 +32,8 @@ pub fn tool<T>(command: &mut Command, meanwhile: impl FnOnce() -> T) -> Used {
     // What it makes is dropped behind the figures: a child waited for before would be in them.
     let held = meanwhile();
     assert!(child.wait().unwrap().success(), "{command:?} failed");
-    let used = Used { cpu_ns: children_cpu_ns() - cpu_ns, passed_ns: now_ns() - begun_ns };
+    let cpu_ns = children_cpu_ns() - cpu_ns;
+    let used = Used { cpu_ns, behind_ns: None, passed_ns: now_ns() - begun_ns };
     drop(held);
     used
 }

@@ -10,6 +10,9 @@ use crate::Publishing;
 pub struct Used {
     /// Processor time, user and system, nanoseconds.
     pub cpu_ns: u64,
+    /// The part of it that what is behind the tap took, with the handing over, where it is told
+    /// apart.
+    pub behind_ns: Option<u64>,
     /// Time passed, nanoseconds.
     pub passed_ns: u64,
 }
@@ -21,13 +24,23 @@ pub fn measured(publish: impl FnOnce() -> Publishing, read: impl FnOnce()) -> Us
     let publishing = publish();
     let begun_ns = now_ns();
     read();
-    let used = Used { cpu_ns: process_cpu_ns() - cpu_ns, passed_ns: now_ns() - begun_ns };
+    let used =
+        Used { cpu_ns: process_cpu_ns() - cpu_ns, behind_ns: None, passed_ns: now_ns() - begun_ns };
     publishing.finish();
     used
 }
 
 fn process_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    ns_of(ClockId::ProcessCPUTime)
+}
+
+/// Processor time of this thread, nanoseconds.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    ns_of(ClockId::ThreadCPUTime)
+}
+
+fn ns_of(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     // Neither part is ever negative.
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

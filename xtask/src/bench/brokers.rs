@@ -105,13 +105,15 @@ fn table(costs: &[Figures]) -> Table {
                 figures.get(name).map_or_else(|| "-".to_owned(), |f| format!("{f:.digits$}"))
             };
             let added = figures.iter().find(|(name, _)| name.starts_with("added_to_"));
+            let of_all = figures.get("cpu_added").map(|f| format!(" ({f:+.2} of all)"));
             table.row(&[
                 cost.name.clone(),
                 way.clone(),
                 shown("cpu", 2),
                 format!("{} to {}", shown("cpu_min", 2), shown("cpu_max", 2)),
                 shown("per_core", 0),
-                added.map_or_else(|| "-".to_owned(), |(_, value)| format!("{value:+.2}")),
+                added.map_or_else(|| "-".to_owned(), |(_, value)| format!("{value:+.2}"))
+                    + of_all.as_deref().unwrap_or_default(),
                 shown("rate", 0),
             ]);
         }
