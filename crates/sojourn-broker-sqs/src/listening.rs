@@ -75,6 +75,8 @@ pub(crate) struct Listening {
     answers: Vec<Answer>,
     /// What this poll will hand over, and when it was received.
     taken: Vec<(u64, Received)>,
+    /// The bodies of the requests to delete it, which are made when that has been done.
+    deletions: Vec<Vec<u8>>,
 }
 
 /// The body of a request for messages.
@@ -144,6 +146,7 @@ impl Listening {
             gaps: Vec::new(),
             answers: Vec::new(),
             taken: Vec::new(),
+            deletions: Vec::new(),
         }
     }
 
@@ -166,6 +169,9 @@ impl Listening {
         let polled = self.collect(timeout);
         for (stamp_ns, message) in self.taken.drain(..) {
             sink.message(&message.as_raw(stamp_ns, &self.queue.name));
+        }
+        for body in self.deletions.drain(..) {
+            self.deletes.push(self.api.send("DeleteMessageBatch", &body, TIMEOUT));
         }
         polled
     }
@@ -302,8 +308,7 @@ impl Listening {
         let found = !messages.is_empty();
         if found {
             let receipts = messages.iter().map(|message| message.receipt.as_str());
-            let body = delete_request(&self.queue, receipts);
-            self.deletes.push(self.api.send("DeleteMessageBatch", &body, TIMEOUT));
+            self.deletions.push(delete_request(&self.queue, receipts));
         }
         for message in messages {
             self.keep(message);
